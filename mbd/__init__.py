@@ -1,0 +1,1 @@
+"""mbd: modular multibody dynamics. One model, any coordinates, every integrator."""

@@ -1,0 +1,6 @@
+"""Bodies: what moves. The coordinates in which a body moves are those of its node."""
+
+from mbd.bodies import shapes
+from mbd.bodies.body import Body, Generalized, Ground, PointMass, RigidBody
+
+__all__ = ["Body", "Generalized", "Ground", "PointMass", "RigidBody", "shapes"]

@@ -1,0 +1,189 @@
+"""Shapes of bodies, for views only: they have no influence on the motion.
+
+All lengths and directions are in body axes, measured from the reference point of the body's node. ``colour`` is any
+colour name or "#rrggbb"; by default the view chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mbd.errors import bad_value, check_direction, check_number, check_vector
+from mbd.rotation import as_matrix
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shape:
+    """Base of all shapes."""
+
+    colour: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.colour is not None and not isinstance(self.colour, str):
+            raise bad_value(self._name, "colour", self.colour, 'a colour name or "#rrggbb"')
+
+    @property
+    def _name(self) -> str:
+        return f"shape {type(self).__name__}"
+
+    def _positive(self, *arguments: str) -> None:
+        for argument in arguments:
+            object.__setattr__(
+                self, argument, check_number(getattr(self, argument), self._name, argument, positive=True)
+            )
+
+    def _vector(self, *arguments: str) -> None:
+        for argument in arguments:
+            object.__setattr__(self, argument, check_vector(getattr(self, argument), self._name, argument))
+
+    def _direction(self, *arguments: str) -> None:
+        for argument in arguments:
+            object.__setattr__(self, argument, check_direction(getattr(self, argument), self._name, argument))
+
+    def _rotations(self, *arguments: str) -> None:
+        for argument in arguments:
+            if getattr(self, argument) is not None:
+                object.__setattr__(self, argument, as_matrix(getattr(self, argument), self._name, argument))
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """Box with edge lengths ``size``; ``rotation`` turns its edges away from the body axes."""
+
+    size: Any = (1.0, 1.0, 1.0)
+    center: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._vector("size", "center")
+        if min(self.size) <= 0.0:
+            raise bad_value(self._name, "size", self.size, "three positive edge lengths")
+        self._rotations("rotation")
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """Cylinder around ``axis`` with its middle at ``center``."""
+
+    radius: float = 0.5
+    height: float = 1.0
+    axis: Any = (0.0, 0.0, 1.0)
+    center: Any = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._positive("radius", "height")
+        self._vector("center")
+        self._direction("axis")
+
+
+@dataclass(frozen=True, eq=False)
+class Cone(Shape):
+    """Cone whose ``axis`` points from its base to its tip.
+
+    ``center`` is the middle of the height unless ``tip`` is given, which puts the tip there instead.
+    """
+
+    radius: float = 0.5
+    height: float = 1.0
+    axis: Any = (0.0, 0.0, 1.0)
+    center: Any = (0.0, 0.0, 0.0)
+    tip: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._positive("radius", "height")
+        self._vector("center")
+        self._direction("axis")
+        if self.tip is not None:
+            if self.center.any():
+                raise bad_value(self._name, "tip", self.tip, "either tip or center, not both")
+            self._vector("tip")
+            object.__setattr__(self, "center", check_vector(self.tip - 0.5 * self.height * self.axis, "", ""))
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    """Ball around ``center``."""
+
+    radius: float = 0.5
+    center: Any = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._positive("radius")
+        self._vector("center")
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Shape):
+    """Cylinder with half spheres at its ends; ``height`` is that of the cylinder without them."""
+
+    radius: float = 0.1
+    height: float = 1.0
+    axis: Any = (0.0, 0.0, 1.0)
+    center: Any = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._positive("radius", "height")
+        self._vector("center")
+        self._direction("axis")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(Shape):
+    """Three arrows of length ``size`` along the body axes."""
+
+    size: float = 1.0
+    center: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._positive("size")
+        self._vector("center")
+        self._rotations("rotation")
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(Shape):
+    """Surface read from a file (STL, OBJ, PLY, glTF ...) when a view needs it."""
+
+    file: Any = ""
+    scale: float = 1.0
+    center: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.file, str | Path) or not str(self.file):
+            raise bad_value(self._name, "file", self.file, "the path of a surface file (STL, OBJ, PLY, glTF)")
+        object.__setattr__(self, "file", Path(self.file))
+        self._positive("scale")
+        self._vector("center")
+        self._rotations("rotation")
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Composite(Shape):
+    """Several shapes on one body: ``Composite(Box(...), Sphere(...))`` or ``Composite([Box(...), Sphere(...)])``."""
+
+    parts: tuple[Shape, ...] = ()
+
+    def __init__(self, *parts: Shape | Iterable[Shape], colour: str | None = None) -> None:
+        object.__setattr__(self, "colour", colour)
+        super().__post_init__()
+        flat: list[Shape] = []
+        for part in parts:
+            flat.extend([part] if isinstance(part, Shape) else part if isinstance(part, list | tuple) else [part])  # type: ignore[list-item]
+        for part in flat:
+            if not isinstance(part, Shape):
+                raise bad_value(self._name, "parts", part, "shapes from mbd.shapes")
+        if not flat:
+            raise bad_value(self._name, "parts", parts, "at least one shape")
+        object.__setattr__(self, "parts", tuple(flat))

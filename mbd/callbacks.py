@@ -1,0 +1,173 @@
+"""Calling user functions from compiled code through their addresses.
+
+A user function is compiled to a C callback whose address sits in a table of the system record, so that no user
+function ever triggers a compilation of the toolkit. What numba cannot compile is called as plain Python through the
+same slot (slower). Addresses are valid in one process only; they are never saved.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .errors import ModelError
+from .kernel import JIT
+
+TIME_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p)
+VECTOR_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+if JIT:
+    from llvmlite import ir
+    from numba import cfunc, njit, types
+    from numba.core import cgutils  # noqa: F401  (ensures the target is initialised)
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def call_time(typing_context, address, t, out):  # type: ignore[no-untyped-def]
+        """Call void f(double t, double *out) at an address."""
+        signature = types.void(types.int64, types.float64, types.uintp)
+
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            pointer = ir.PointerType(ir.IntType(8))
+            function = ir.FunctionType(ir.VoidType(), [ir.DoubleType(), pointer])
+            builder.call(
+                builder.inttoptr(args[0], function.as_pointer()), [args[1], builder.inttoptr(args[2], pointer)]
+            )
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    @intrinsic
+    def call_vector(typing_context, address, x, out):  # type: ignore[no-untyped-def]
+        """Call void f(double *x, double *out) at an address."""
+        signature = types.void(types.int64, types.uintp, types.uintp)
+
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            pointer = ir.PointerType(ir.IntType(8))
+            function = ir.FunctionType(ir.VoidType(), [pointer, pointer])
+            builder.call(
+                builder.inttoptr(args[0], function.as_pointer()),
+                [builder.inttoptr(args[1], pointer), builder.inttoptr(args[2], pointer)],
+            )
+            return context.get_dummy_value()
+
+        return signature, generate
+else:
+
+    def call_time(address: int, t: float, out: int) -> None:
+        """Python twin of the intrinsic."""
+        TIME_SIGNATURE(int(address))(float(t), int(out))
+
+    def call_vector(address: int, x: int, out: int) -> None:
+        """Python twin of the intrinsic."""
+        VECTOR_SIGNATURE(int(address))(int(x), int(out))
+
+
+class Callback:
+    """One user function with its address; keeps the compiled object alive and remembers what it raised."""
+
+    def __init__(self, name: str, address: int, keep: Any, compiled: bool) -> None:
+        self.name = name
+        self.address = address
+        self.keep = keep
+        self.compiled = compiled
+        self.error: BaseException | None = None
+
+
+def time_callback(function: Callable[[float], Any], size: int, name: str) -> Callback:
+    """Callback of a function of time returning ``size`` numbers (a scalar if size is 1)."""
+    compiled = _compile_time(function, size) if JIT else None
+    if compiled is not None:
+        return Callback(name, compiled.address, compiled, True)
+    if JIT:
+        warnings.warn(
+            f"the function of {name} cannot be compiled and is called as plain Python, which is slower", stacklevel=2
+        )
+
+    def call(t: float, out: int) -> None:
+        target = (ctypes.c_double * size).from_address(out)
+        try:
+            target[:] = np.asarray(function(t), dtype=float).reshape(size).tolist()
+        except BaseException as error:  # it cannot cross compiled code; the run stops on the NaN and re-raises it
+            callback.error = callback.error or error
+            target[:] = [float("nan")] * size
+
+    pointer = TIME_SIGNATURE(call)
+    callback = Callback(name, _address(pointer), pointer, False)
+    return callback
+
+
+def _compile_time(function: Callable[[float], Any], size: int) -> Any:
+    source = "def wrapper(t, out):\n    value = f(t)\n    target = carray(out, (size,))\n"
+    source += "    target[0] = value\n" if size == 1 else "    for i in range(size):\n        target[i] = value[i]\n"
+    from numba import carray
+
+    try:
+        inner = njit(function)
+        sample = np.asarray(inner(0.0), dtype=float)
+        if sample.size != size:
+            return None
+        space: dict[str, Any] = {"f": inner, "carray": carray, "size": size}
+        exec(source, space)
+        return cfunc(types.void(types.float64, types.CPointer(types.float64)))(space["wrapper"])
+    except Exception:
+        return None
+
+
+def vector_callback(function: Callable[[Any], Any], n_in: int, n_out: int, name: str) -> Callback:
+    """Callback of a function of n_in complex numbers returning n_out; complex so that it can be differentiated."""
+    compiled = _compile_vector(function, n_in, n_out) if JIT else None
+    if compiled is not None:
+        return Callback(name, compiled.address, compiled, True)
+
+    def call(x: int, out: int) -> None:
+        source = np.frombuffer((ctypes.c_double * (2 * n_in)).from_address(x), dtype=complex)
+        target = np.frombuffer((ctypes.c_double * (2 * n_out)).from_address(out), dtype=complex)
+        try:
+            target[:] = np.asarray(function(source.copy()), dtype=complex).reshape(n_out)
+        except BaseException as error:
+            callback.error = callback.error or error
+            target[:] = np.nan
+
+    pointer = VECTOR_SIGNATURE(call)
+    callback = Callback(name, _address(pointer), pointer, False)
+    check = np.asarray(function(np.zeros(n_in, dtype=complex) + 0.1), dtype=complex)
+    if check.size != n_out:
+        raise ModelError(f"{name} returns {check.size} numbers; expected {n_out}")
+    return callback
+
+
+def _compile_vector(function: Callable[[Any], Any], n_in: int, n_out: int) -> Any:
+    from numba import carray
+
+    source = (
+        "def wrapper(x, out):\n    value = f(carray(x, (n_in,)))\n    target = carray(out, (n_out,))\n    {copy}\n"
+    )
+    try:
+        inner = njit(function)
+        probe = inner(np.full(n_in, 0.1, dtype=complex))
+        if np.size(probe) != n_out:
+            return None
+        dims = np.ndim(probe)
+        if dims == 0:
+            copy = "target[0] = value"
+        elif dims == 2:
+            copy = "for i in range(n_in):\n        for j in range(n_in):\n            target[i * n_in + j] = value[i][j]"
+        else:
+            copy = "for i in range(n_out):\n        target[i] = value[i]"
+        space: dict[str, Any] = {"f": inner, "carray": carray, "n_in": n_in, "n_out": n_out}
+        exec(source.format(copy=copy), space)
+        pointer = types.CPointer(types.complex128)
+        return cfunc(types.void(pointer, pointer))(space["wrapper"])
+    except Exception:
+        return None
+
+
+def _address(pointer: Any) -> int:
+    value = ctypes.cast(pointer, ctypes.c_void_p).value
+    assert value is not None
+    return value

@@ -1,0 +1,177 @@
+"""Errors and warnings of the toolkit, and the checks of user input that raise them.
+
+Every message names the element, the argument, the value and what is expected, so that it can be acted on without
+reading source code. The checks avoid numpy where they can: they run for each body of a model of ten thousand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class MbdError(Exception):
+    """Base class of all errors that the toolkit raises on purpose."""
+
+
+class ModelError(MbdError, ValueError):
+    """Bad input; the message names the element, the argument, the value and what is expected."""
+
+
+class AssemblyError(MbdError):
+    """There is no consistent start; the message says which joint is violated, and by how much."""
+
+
+class IncompatibleError(MbdError):
+    """An integrator cannot treat an element of the model; the message says which one and what to use instead."""
+
+
+class ConvergenceError(MbdError):
+    """An iteration failed; the solution up to there is attached.
+
+    Attributes: ``step`` (number of the failed step), ``time``, ``where`` (worst body or joint), ``solution``.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        step: int | None = None,
+        time: float | None = None,
+        where: str | None = None,
+        solution: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.step = step
+        self.time = time
+        self.where = where
+        self.solution = solution
+
+
+class SingularityError(MbdError):
+    """A parametrisation of rotations is at its singularity.
+
+    Attributes: ``body`` (its name, if known), ``time``, ``solution`` (up to there, if a simulation was running).
+    """
+
+    def __init__(
+        self, message: str = "", *, body: str | None = None, time: float | None = None, solution: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.body = body
+        self.time = time
+        self.solution = solution
+
+
+class RedundancyWarning(UserWarning):
+    """Joint equations depend on each other: reactions are not unique although the motion is."""
+
+
+class ModelWarning(UserWarning):
+    """The model is accepted but looks wrong."""
+
+
+def bad_value(owner: object, argument: str, value: object, expected: str) -> ModelError:
+    """The error for one bad argument, ready to be raised. ``owner`` is anything whose ``str`` names the element."""
+    if isinstance(value, np.ndarray):
+        value = tuple(value.tolist()) if value.ndim == 1 else value.tolist()
+    text = repr(value)
+    if len(text) > 200:
+        text = text[:200] + "..."
+    return ModelError(f"{owner}: {argument} = {text}; expected {expected}")
+
+
+def read_only(array: Array) -> Array:
+    """The same array, protected against writing (elements share and trust their arrays)."""
+    array.flags.writeable = False
+    return array
+
+
+ZERO3: Array = read_only(np.zeros(3))
+IDENTITY3: Array = read_only(np.eye(3))
+
+
+def check_number(
+    value: Any, owner: object, argument: str, *, positive: bool = False, nonnegative: bool = False
+) -> float:
+    """``value`` as a finite float, optionally positive or not negative."""
+    expected = "a positive number" if positive else "a number that is not negative" if nonnegative else "a number"
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise bad_value(owner, argument, value, f"{expected}, not an array of shape {value.shape}")
+    try:
+        number = float(value + 0.0)  # the addition refuses strings
+    except (TypeError, ValueError):
+        raise bad_value(owner, argument, value, f"{expected}, not {type(value).__name__}") from None
+    if not math.isfinite(number) or (positive and number <= 0.0) or (nonnegative and number < 0.0):
+        raise bad_value(owner, argument, value, f"{expected}, finite")
+    return number
+
+
+def check_vector(value: Any, owner: object, argument: str, size: int | None = 3) -> Array:
+    """``value`` as a finite, read-only float vector of the given size (``None``: any size)."""
+    if value is ZERO3 and size == 3:
+        return ZERO3
+    if size == 3 and type(value) in (tuple, list) and len(value) == 3:
+        try:  # plain Python arithmetic: several times faster than numpy for three numbers
+            x, y, z = float(value[0] + 0.0), float(value[1] + 0.0), float(value[2] + 0.0)
+        except (TypeError, ValueError):
+            raise bad_value(owner, argument, value, "3 numbers") from None
+        if not math.isfinite(x + y + z):
+            _refuse_non_finite(np.array((x, y, z)), owner, argument, value)
+        return read_only(np.array((x, y, z)))
+    if size == 3 and type(value) is np.ndarray and value.shape == (3,) and value.dtype == np.float64:
+        if not math.isfinite(sum(value.tolist())):
+            _refuse_non_finite(value, owner, argument, value)
+        return value if value.base is None and not value.flags.writeable else read_only(value.copy())
+    expected = "a vector of numbers" if size is None else f"{size} numbers"
+    array = _float_array(value, owner, argument, expected)
+    if array.ndim != 1 or (size is not None and array.size != size):
+        raise bad_value(owner, argument, value, f"{expected}, not an array of shape {array.shape}")
+    _refuse_non_finite(array, owner, argument, value)
+    return read_only(array)
+
+
+def check_matrix(value: Any, owner: object, argument: str, size: int, *, symmetric: bool = False) -> Array:
+    """``value`` as a finite, read-only float matrix of shape (size, size), symmetric to rounding on request."""
+    expected = f"a {'symmetric ' if symmetric else ''}{size}x{size} matrix of numbers"
+    array = _float_array(value, owner, argument, expected)
+    if array.shape != (size, size):
+        raise bad_value(owner, argument, value, f"{expected}, not an array of shape {array.shape}")
+    _refuse_non_finite(array, owner, argument, value)
+    if symmetric:
+        if np.abs(array - array.T).max() > 1e-9 * np.abs(array).max():
+            raise bad_value(owner, argument, value, expected)
+        array = 0.5 * (array + array.T)
+    return read_only(array)
+
+
+def check_direction(value: Any, owner: object, argument: str) -> Array:
+    """``value`` as a unit vector."""
+    vector = check_vector(value, owner, argument)
+    x, y, z = vector.tolist()
+    length = math.sqrt(x * x + y * y + z * z)
+    if length < 1e-12:
+        raise bad_value(owner, argument, value, "a direction, which cannot be zero")
+    if length == 1.0:
+        return vector
+    return read_only(np.array((x / length, y / length, z / length)))
+
+
+def _float_array(value: Any, owner: object, argument: str, expected: str) -> Array:
+    try:
+        array = np.array(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        return array.astype(float)
+    except (TypeError, ValueError):
+        raise bad_value(owner, argument, value, expected) from None
+
+
+def _refuse_non_finite(array: Array, owner: object, argument: str, value: object) -> None:
+    if not np.isfinite(array).all():
+        raise bad_value(owner, argument, value, "finite numbers (no NaN, no infinity)")

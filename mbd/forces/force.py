@@ -1,0 +1,65 @@
+"""The base of all force elements."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from mbd.bodies import Body, PointMass
+from mbd.bodies.body import check_name
+from mbd.errors import Array, bad_value, check_vector
+from mbd.forces.row import ForceRow
+from mbd.joints.joint import check_framed
+
+if TYPE_CHECKING:
+    from mbd.joints import Joint
+    from mbd.model import Model
+
+
+class Force:
+    """A force element acts on bodies and is described by rows for the compiled force laws."""
+
+    switches: tuple[float, ...] = ()
+    """Times at which the force jumps; step-size control stops there."""
+
+    def __init__(self, name: str | None) -> None:
+        self.name: str = check_name(name, self.label)
+        self.model: Model | None = None
+
+    def rows(self) -> list[ForceRow]:
+        """The rows of this element in the table of forces."""
+        raise NotImplementedError(f"{type(self).__name__} must override rows()")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies on which the element acts."""
+        raise NotImplementedError(f"{type(self).__name__} must override bodies")
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints to which the element refers."""
+        return ()
+
+    @property
+    def label(self) -> str:
+        """First part of generated names: "spring", "torsion spring"."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()
+
+    def check(self) -> None:
+        """Last check when the element is added to a model."""
+
+    def __str__(self) -> str:
+        return f"{self.label} '{self.name}'" if self.name else f"{self.label} (not named yet)"
+
+    def __repr__(self) -> str:
+        name = f" '{self.name}'" if self.name else ""
+        return f"<{type(self).__name__}{name}: {', '.join(repr(body.name) for body in self.bodies)}>"
+
+
+def check_attachment(body: Any, point: Any, owner: object, body_argument: str, point_argument: str) -> Array:
+    """The body-fixed point at which a force acts; a point mass has only its own position."""
+    check_framed(body, owner, body_argument)
+    checked = check_vector(point, owner, point_argument)
+    if isinstance(body, PointMass) and checked.any():
+        raise bad_value(owner, point_argument, point, f"(0, 0, 0), because {body} is a point without extent")
+    return checked

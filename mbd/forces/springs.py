@@ -1,0 +1,117 @@
+"""Linear springs with dampers, between two points or about the axis of a joint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbd.bodies import Body
+from mbd.errors import ZERO3, ModelError, bad_value, check_number
+from mbd.forces import kinds
+from mbd.forces.force import Force, check_attachment
+from mbd.forces.row import ForceRow
+from mbd.joints.joint import Joint, to_world
+
+
+class Spring(Force):
+    """Linear spring and damper between two points: tension ``stiffness (d - length) + damping d_dot`` at distance d.
+
+    ``point_a`` and ``point_b`` are body-fixed (for the ground: world); ``length`` is by default the initial distance.
+    """
+
+    def __init__(
+        self,
+        body_a: Body,
+        body_b: Body,
+        point_a: Any = ZERO3,
+        point_b: Any = ZERO3,
+        stiffness: Any = None,
+        length: Any = None,
+        damping: Any = 0.0,
+        *,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.body_a = body_a
+        self.body_b = body_b
+        self.point_a = check_attachment(body_a, point_a, self, "body_a", "point_a")
+        self.point_b = check_attachment(body_b, point_b, self, "body_b", "point_b")
+        if body_a is body_b:
+            raise ModelError(f"{self}: both ends are on {body_a}; expected two different bodies")
+        self.stiffness = check_number(stiffness, self, "stiffness", nonnegative=True)
+        self.damping = check_number(damping, self, "damping", nonnegative=True)
+        distance = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
+        self.length = distance if length is None else check_number(length, self, "length", nonnegative=True)
+        if distance < 1e-12 and (length is None or self.length > 0.0 or self.damping > 0.0):
+            raise bad_value(
+                self,
+                "point_a, point_b",
+                [self.point_a.tolist(), self.point_b.tolist()],
+                "points that are apart, but they coincide initially, so that the force has no direction "
+                "(only length=0 without damping works there)",
+            )
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.body_a, self.body_b)
+
+    def rows(self) -> list[ForceRow]:
+        return [
+            ForceRow(
+                kinds.SPRING,
+                self.body_a,
+                self.body_b,
+                self.point_a,
+                self.point_b,
+                parameters=(self.stiffness, self.length, self.damping),
+            )
+        ]
+
+
+class TorsionSpring(Force):
+    """Linear spring and damper about the axis of a joint.
+
+    The torque on the second body is ``-stiffness (angle - rest) - damping angle_dot``. ``joint`` is a Revolute, a
+    Cylindrical, or any joint that reports an angle. The angle is zero where the frames of the joint coincide, which is
+    the initial configuration.
+    """
+
+    def __init__(
+        self, joint: Joint, stiffness: Any = None, damping: Any = 0.0, rest: Any = 0.0, *, name: str | None = None
+    ) -> None:
+        super().__init__(name)
+        if not isinstance(joint, Joint) or joint.coordinate not in ("angle", "both"):
+            given = f"{joint}, which has no angle" if isinstance(joint, Joint) else repr(joint)
+            raise ModelError(
+                f"{self}: joint is {given}; expected a joint with an angle, such as Revolute or Cylindrical"
+            )
+        self.joint = joint
+        self.stiffness = check_number(stiffness, self, "stiffness", nonnegative=True)
+        self.damping = check_number(damping, self, "damping", nonnegative=True)
+        self.rest = check_number(rest, self, "rest")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.joint.bodies
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        return (self.joint,)
+
+    def rows(self) -> list[ForceRow]:
+        joint = self.joint
+        return [
+            ForceRow(
+                kinds.TORSION_SPRING,
+                joint.body_a,
+                joint.body_b,
+                joint.point_a,
+                joint.point_b,
+                joint.axis_a,
+                joint.axis_b,
+                joint.n1_a,
+                joint.n1_b,
+                parameters=(self.stiffness, self.rest, self.damping),
+            )
+        ]

@@ -1,0 +1,331 @@
+"""The base of all joints: it turns what people give (world or body-fixed points and axes) into body-fixed data."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from mbd.bodies import Body, Generalized, Ground, PointMass, RigidBody
+from mbd.bodies.body import check_name
+from mbd.errors import (
+    IDENTITY3,
+    ZERO3,
+    Array,
+    ModelError,
+    bad_value,
+    check_direction,
+    check_vector,
+    read_only,
+)
+from mbd.joints.primitive_data import Dot1, Dot2, Primitive
+
+if TYPE_CHECKING:
+    from mbd.model import Model
+
+Use = Literal["required", "optional", "none"]
+
+
+class Joint:
+    """A connection of two bodies.
+
+    Parameters
+    ----------
+    body_a, body_b: the two bodies; ``model.ground`` is one as well.
+    at, axis: point and direction of the joint in the world, in the initial configuration.
+    point_a, point_b, axis_a, axis_b: the same, body-fixed (for the ground: world). What is not given here follows from
+        ``at`` and ``axis``; what is given for one body only is carried over to the other one through the initial
+        configuration. If both are given and do not agree initially, the initial conditions are corrected before a run.
+
+    Attributes
+    ----------
+    point_a, point_b: body-fixed points of the joint.
+    frame_a, frame_b: 3x3 matrices with the columns (n1, n2, axis), body-fixed; they coincide in space initially unless
+        ``axis_a`` and ``axis_b`` differ, in which case frame_b is turned by the smallest rotation between the axes.
+
+    An own joint overrides ``primitives()``::
+
+        class PointOnCircle(Joint):
+            def primitives(self):
+                return [Dot2(self.axis_a, self.point_a, self.point_b), DistanceBetween(self.point_a, self.point_b, 2.0)]
+    """
+
+    coordinate: ClassVar[Literal["angle", "displacement", "both"] | None] = None
+    """The relative motion along or about the axis that the joint leaves free and reports."""
+
+    uses_point: ClassVar[Use] = "optional"
+    uses_axis: ClassVar[Use] = "optional"
+    oriented: ClassVar[tuple[bool, bool]] = (False, False)
+    """Whether the joint needs an orientation of its first and of its second body (a point mass has none)."""
+
+    coincident: ClassVar[bool] = False
+    """Whether the two points of the joint coincide."""
+
+    def __init__(
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        name: str | None = None,
+        at: Any = None,
+        axis: Any = None,
+        point_a: Any = None,
+        point_b: Any = None,
+        axis_a: Any = None,
+        axis_b: Any = None,
+    ) -> None:
+        self.name: str = check_name(name, self.label)
+        self.model: Model | None = None
+        self.body_a = body_a
+        self.body_b = body_b
+        self._check_bodies()
+        self.point_a, self.point_b = self._resolve_points(at, point_a, point_b)
+        self.frame_a, self.frame_b = self._resolve_frames(axis, axis_a, axis_b)
+
+    def primitives(self) -> list[Primitive]:
+        """The equations of the joint, as a list of primitives."""
+        raise NotImplementedError(f"{type(self).__name__} must override primitives()")
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        """Pairs of axes, fixed in the first and in the second body, whose dot product is positive on the right branch.
+
+        The equations of a joint also hold when one body is turned by 180 degrees; these conditions exclude that.
+        """
+        return []
+
+    @property
+    def label(self) -> str:
+        """First part of generated names: "revolute", "point on line"."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The connected bodies."""
+        return (self.body_a, self.body_b)
+
+    @property
+    def n_equations(self) -> int:
+        """Number of equations."""
+        return sum(primitive.rows for primitive in self.primitives())
+
+    @property
+    def n1_a(self) -> Array:
+        """First normal of the axis, fixed in the first body."""
+        return self.frame_a[:, 0]
+
+    @property
+    def n2_a(self) -> Array:
+        """Second normal of the axis, fixed in the first body."""
+        return self.frame_a[:, 1]
+
+    @property
+    def axis_a(self) -> Array:
+        """Axis, fixed in the first body."""
+        return self.frame_a[:, 2]
+
+    @property
+    def n1_b(self) -> Array:
+        """First normal of the axis, fixed in the second body."""
+        return self.frame_b[:, 0]
+
+    @property
+    def n2_b(self) -> Array:
+        """Second normal of the axis, fixed in the second body."""
+        return self.frame_b[:, 1]
+
+    @property
+    def axis_b(self) -> Array:
+        """Axis, fixed in the second body."""
+        return self.frame_b[:, 2]
+
+    def __str__(self) -> str:
+        bodies = " and ".join(f"'{getattr(body, 'name', body)}'" for body in (self.body_a, self.body_b))
+        return f"{self.label} '{self.name}' of {bodies}" if self.name else f"{self.label} of {bodies}"
+
+    def __repr__(self) -> str:
+        name = f" '{self.name}'" if self.name else ""
+        return f"<{type(self).__name__}{name}: '{self.body_a.name}' - '{self.body_b.name}'>"
+
+    def check(self) -> None:
+        """Refuse what is no primitive, or needs an orientation of a point mass; called when added to a model."""
+        point_sides = (isinstance(self.body_a, PointMass), isinstance(self.body_b, PointMass))
+        if type(self).__module__.startswith("mbd.") and not any(point_sides):
+            return  # the joints of the toolkit are known to be right
+        primitives = self.primitives()
+        if not isinstance(primitives, list | tuple) or not all(hasattr(primitive, "rows") for primitive in primitives):
+            raise bad_value(self, "primitives()", primitives, "a list of Coincident, Dot1, Dot2 and DistanceBetween")
+        for primitive in primitives:
+            needs = (isinstance(primitive, Dot1 | Dot2), isinstance(primitive, Dot1))
+            for need, is_point, body in zip(needs, point_sides, self.bodies, strict=True):
+                if need and is_point:
+                    raise self._no_orientation(body)
+
+    # --- how world quantities become body-fixed ones
+
+    def _check_bodies(self) -> None:
+        for argument, body, oriented in zip(("body_a", "body_b"), self.bodies, self.oriented, strict=True):
+            check_framed(body, self, argument)
+            if oriented and isinstance(body, PointMass):
+                raise self._no_orientation(body)
+        if self.body_a is self.body_b:
+            raise ModelError(f"{self}: both bodies are the same; expected two different ones")
+
+    def _no_orientation(self, body: Body) -> ModelError:
+        swap = ", or swap the two bodies" if body is self.body_a and not self.oriented[1] else ""
+        return ModelError(
+            f"{self}: {body} has no orientation, which this joint needs; expected a RigidBody there{swap}. "
+            "Spherical and Distance connect point masses, PointOnLine and PointInPlane take one as second body"
+        )
+
+    def _resolve_points(self, at: Any, point_a: Any, point_b: Any) -> tuple[Array, Array]:
+        if self.uses_point == "none" and not (at is None and point_a is None and point_b is None):
+            raise ModelError(f"{self}: at=, point_a=, point_b= have no meaning for this joint; leave them away")
+        if at is not None and point_a is not None and point_b is not None:
+            raise bad_value(self, "at", at, "either at= or both point_a= and point_b=, since one would be ignored")
+        a, b = self.body_a, self.body_b
+        world = None if at is None else check_vector(at, self, "at")
+        local_a = None if point_a is None else check_vector(point_a, self, "point_a")
+        local_b = None if point_b is None else check_vector(point_b, self, "point_b")
+        if isinstance(a, PointMass):
+            local_a = self._point_of_mass(a, world, local_a, "point_a")
+        if isinstance(b, PointMass):
+            local_b = self._point_of_mass(b, world, local_b, "point_b")
+        if local_a is None and local_b is None and world is None:
+            if self.uses_point == "required":
+                raise ModelError(
+                    f"{self}: where is it? Expected at=(x, y, z), a world point in the initial configuration, "
+                    "or point_a= or point_b=, body-fixed"
+                )
+            local_b = ZERO3
+        if world is None:  # one of the two points is known and says where the other one is
+            known, point = (a, local_a) if local_a is not None else (b, local_b)
+            assert point is not None
+            world = to_world(known, point)
+        return (
+            to_body(a, world) if local_a is None else local_a,
+            to_body(b, world) if local_b is None else local_b,
+        )
+
+    def _point_of_mass(self, body: PointMass, at: Array | None, point: Array | None, argument: str) -> Array:
+        """A point mass has one point only, its own position."""
+        if point is not None and point.any():
+            raise bad_value(self, argument, point, f"(0, 0, 0), because {body} is a point without extent")
+        if self.coincident and at is not None and point is None:
+            distance = float(np.linalg.norm(at - body.position))
+            if distance > 1e-9 * (1.0 + float(np.abs(at).max())):
+                raise bad_value(
+                    self,
+                    "at",
+                    at,
+                    f"the position {tuple(body.position.tolist())} of {body}, which is a point without extent",
+                )
+        return ZERO3
+
+    def _resolve_frames(self, axis: Any, axis_a: Any, axis_b: Any) -> tuple[Array, Array]:
+        a, b = self.body_a, self.body_b
+        if axis is None and axis_a is None and axis_b is None:
+            if self.uses_axis == "required":
+                raise ModelError(
+                    f"{self}: which axis? Expected axis=(x, y, z), a world direction in the initial configuration, "
+                    "or axis_a= or axis_b=, body-fixed"
+                )
+            return IDENTITY3, _carried(a, b, IDENTITY3)
+        if self.uses_axis == "none":
+            raise ModelError(f"{self}: axis=, axis_a=, axis_b= have no meaning for this joint; leave them away")
+        if axis is not None and axis_a is not None and axis_b is not None:
+            raise bad_value(self, "axis", axis, "either axis= or both axis_a= and axis_b=, since one would be ignored")
+        for body, direction, argument in ((a, axis_a, "axis_a"), (b, axis_b, "axis_b")):
+            if direction is not None and isinstance(body, PointMass):
+                raise bad_value(self, argument, direction, f"none, because {body} has no orientation; give axis=")
+        world = None if axis is None else check_direction(axis, self, "axis")
+        local_a = None if axis_a is None else check_direction(axis_a, self, "axis_a")
+        local_b = None if axis_b is None else check_direction(axis_b, self, "axis_b")
+        differ = local_b is not None and (local_a is not None or world is not None)
+        if local_a is None:
+            if world is None:
+                assert local_b is not None
+                world = _turned(b, local_b)
+            local_a = _turned_back(a, world)
+        elif local_b is None and world is not None:
+            local_b, differ = _turned_back(b, world), True
+        frame_a = frame_around(local_a)
+        frame_b = _carried(a, b, frame_a)
+        if differ:
+            assert local_b is not None
+            turn = smallest_rotation(frame_b[:, 2], local_b, frame_b[:, 0])
+            frame_b = turn @ frame_b
+            frame_b[:, 2] = local_b  # without the rounding errors of the product
+            read_only(frame_b)
+        return frame_a, frame_b
+
+
+def check_framed(body: Any, owner: object, argument: str) -> None:
+    """Refuse anything that is not a body with a position in space."""
+    if isinstance(body, RigidBody | Ground | PointMass):
+        return
+    if isinstance(body, Generalized):
+        raise ModelError(
+            f"{owner}: {argument} is {body}, whose coordinates have no frame; expected a RigidBody, a PointMass or the "
+            "ground. Couple generalized coordinates with constraints= and potential= of mbd.Generalized"
+        )
+    if isinstance(body, str):
+        raise bad_value(owner, argument, body, f"the body itself, not its name: model[{body!r}]")
+    raise bad_value(owner, argument, body, "a body, such as model.ground or what model.add(mbd.RigidBody(...)) returns")
+
+
+def to_world(body: Any, point: Array) -> Array:
+    """World coordinates of a body-fixed point in the initial configuration."""
+    if body.rotation is IDENTITY3:
+        return body.position + point
+    return body.position + body.rotation @ point
+
+
+def to_body(body: Any, point: Array) -> Array:
+    """Body-fixed coordinates of a world point in the initial configuration."""
+    local = point - body.position
+    return read_only(local if body.rotation is IDENTITY3 else local @ body.rotation)
+
+
+def _turned(body: Any, direction: Array) -> Array:
+    return direction if body.rotation is IDENTITY3 else body.rotation @ direction
+
+
+def _turned_back(body: Any, direction: Array) -> Array:
+    return direction if body.rotation is IDENTITY3 else direction @ body.rotation
+
+
+def _carried(a: Any, b: Any, frame: Array) -> Array:
+    """The frame fixed in b that coincides in space with the given one fixed in a."""
+    if a.rotation is b.rotation:
+        return frame
+    return read_only(b.rotation.T @ (a.rotation @ frame))
+
+
+def frame_around(axis: Array) -> Array:
+    """Right-handed frame with columns (n1, n2, axis).
+
+    n1 is the projection of the coordinate direction that follows the largest component of the axis: an axis z gives
+    (x, y, z), an axis x gives (y, z, x).
+    """
+    x, y, z = axis.tolist()
+    if abs(z) >= abs(x) and abs(z) >= abs(y):
+        u, v, w = 1.0 - x * x, -x * y, -x * z
+    elif abs(x) >= abs(y):
+        u, v, w = -y * x, 1.0 - y * y, -y * z
+    else:
+        u, v, w = -z * x, -z * y, 1.0 - z * z
+    length = math.sqrt(u * u + v * v + w * w)
+    u, v, w = u / length, v / length, w / length
+    return read_only(np.array(((u, y * w - z * v, x), (v, z * u - x * w, y), (w, x * v - y * u, z))))
+
+
+def smallest_rotation(start: Array, end: Array, normal: Array) -> Array:
+    """Rotation matrix with the smallest angle that turns one unit vector into another; about ``normal`` if opposite."""
+    cosine = float(start @ end)
+    if cosine < -1.0 + 1e-12:
+        return 2.0 * np.outer(normal, normal) - np.eye(3)
+    cross = np.cross(start, end)
+    skew = np.array(((0.0, -cross[2], cross[1]), (cross[2], 0.0, -cross[0]), (-cross[1], cross[0], 0.0)))
+    return np.eye(3) + skew + skew @ skew / (1.0 + cosine)

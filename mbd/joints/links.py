@@ -1,0 +1,98 @@
+"""Joints that hold a single distance, point or direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbd.bodies import Body
+from mbd.errors import ZERO3, Array, bad_value, check_number
+from mbd.joints.joint import Joint, to_world
+from mbd.joints.lower_pairs import on_axis, parallel_axes, with_normal
+from mbd.joints.primitive_data import DistanceBetween, Dot2, Primitive
+
+
+class PointOnLine(Joint):
+    """A point of the second body stays on a line of the first one; the displacement along the line and all rotations
+    remain (2 equations).
+
+    The line passes through ``point_a`` (or ``at``) in the direction of the axis. A point mass is its own point.
+    """
+
+    coordinate = "displacement"
+    uses_point = "required"
+    uses_axis = "required"
+    oriented = (True, False)
+
+    def primitives(self) -> list[Primitive]:
+        return on_axis(self)
+
+
+class PointInPlane(Joint):
+    """A point of the second body stays in a plane of the first one; two displacements and all rotations remain
+    (1 equation).
+
+    The plane passes through ``point_a`` (or ``at``); ``axis`` (or ``normal``) is its normal. A point mass is its own
+    point.
+    """
+
+    uses_point = "required"
+    uses_axis = "required"
+    oriented = (True, False)
+
+    def __init__(self, body_a: Body, body_b: Body, *, normal: Any = None, **arguments: Any) -> None:
+        super().__init__(body_a, body_b, **with_normal(self, normal, arguments))
+
+    def primitives(self) -> list[Primitive]:
+        return [Dot2(self.axis_a, self.point_a, self.point_b)]
+
+
+class Distance(Joint):
+    """A massless rod between two points; everything but their distance remains free (1 equation).
+
+    ``point_a`` and ``point_b`` are body-fixed and by default the reference points; ``length`` is by default the initial
+    distance.
+    """
+
+    uses_axis = "none"
+
+    def __init__(
+        self,
+        body_a: Body,
+        body_b: Body,
+        point_a: Any = ZERO3,
+        point_b: Any = ZERO3,
+        length: Any = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(body_a, body_b, point_a=point_a, point_b=point_b, name=name)
+        if length is not None:
+            self.length = check_number(length, self, "length", positive=True)
+            return
+        self.length = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
+        if self.length < 1e-12:
+            raise bad_value(
+                self,
+                "length",
+                self.length,
+                "points that are apart, but they coincide initially; Spherical is for that",
+            )
+
+    def primitives(self) -> list[Primitive]:
+        return [DistanceBetween(self.point_a, self.point_b, self.length)]
+
+
+class Parallel(Joint):
+    """Two directions stay parallel; all displacements and the rotation about the direction remain (2 equations)."""
+
+    uses_point = "none"
+    uses_axis = "required"
+    oriented = (True, True)
+
+    def primitives(self) -> list[Primitive]:
+        return parallel_axes(self)
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b)]

@@ -1,0 +1,182 @@
+"""The classical joints with a common point or a common axis, made of primitives [Haug 1989, chapter 9]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbd.bodies import Body
+from mbd.errors import Array, ModelError, bad_value
+from mbd.joints.joint import Joint
+from mbd.joints.primitive_data import Coincident, Dot1, Dot2, Primitive
+from mbd.rotation import as_matrix
+
+
+def equal_orientation(joint: Joint) -> list[Primitive]:
+    """Three equations by which the frames of the joint on both bodies have the same orientation."""
+    return [Dot1(joint.n1_a, joint.n2_b), *parallel_axes(joint)]
+
+
+def parallel_axes(joint: Joint) -> list[Primitive]:
+    """Two equations by which the axes of the joint on both bodies are parallel."""
+    return [Dot1(joint.n1_a, joint.axis_b), Dot1(joint.n2_a, joint.axis_b)]
+
+
+def on_axis(joint: Joint) -> list[Primitive]:
+    """Two equations by which the point of the second body lies on the axis of the first one."""
+    return [
+        Dot2(joint.n1_a, joint.point_a, joint.point_b),
+        Dot2(joint.n2_a, joint.point_a, joint.point_b),
+    ]
+
+
+class Fixed(Joint):
+    """Holds two bodies together rigidly; no freedom remains (6 equations).
+
+    The initial relative orientation is kept, unless both ``axis_a`` and ``axis_b`` are given, which are then aligned,
+    or both ``frame_a`` and ``frame_b`` (anything that a node accepts as rotation), which then coincide.
+    Without ``at`` the joint sits at the reference point of the second body.
+    """
+
+    oriented = (True, True)
+    coincident = True
+
+    def __init__(
+        self, body_a: Body, body_b: Body, *, frame_a: Any = None, frame_b: Any = None, **arguments: Any
+    ) -> None:
+        super().__init__(body_a, body_b, **arguments)
+        if frame_a is None and frame_b is None:
+            return
+        if frame_a is None or frame_b is None:
+            raise ModelError(f"{self}: frame_a= and frame_b= belong together; expected both or none")
+        if any(arguments.get(key) is not None for key in ("axis", "axis_a", "axis_b")):
+            raise bad_value(self, "frame_a", frame_a, "either frames or axes, not both")
+        self.frame_a = as_matrix(frame_a, self, "frame_a")
+        self.frame_b = as_matrix(frame_b, self, "frame_b")
+
+    def primitives(self) -> list[Primitive]:
+        return [Coincident(self.point_a, self.point_b), *equal_orientation(self)]
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b), (self.n1_a, self.n1_b)]
+
+
+class Spherical(Joint):
+    """Ball joint: a common point; the three rotations remain (3 equations)."""
+
+    uses_point = "required"
+    uses_axis = "none"
+    coincident = True
+
+    def primitives(self) -> list[Primitive]:
+        return [Coincident(self.point_a, self.point_b)]
+
+
+class Revolute(Joint):
+    """Hinge: a common point and a common axis; the rotation about the axis remains (5 equations)."""
+
+    coordinate = "angle"
+    uses_point = "required"
+    uses_axis = "required"
+    oriented = (True, True)
+    coincident = True
+
+    def primitives(self) -> list[Primitive]:
+        return [Coincident(self.point_a, self.point_b), *parallel_axes(self)]
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b)]
+
+
+class Prismatic(Joint):
+    """Slider: the displacement along the axis remains, no rotation (5 equations).
+
+    Without ``at`` the joint sits at the reference point of the second body; the motion does not depend on it.
+    """
+
+    coordinate = "displacement"
+    uses_axis = "required"
+    oriented = (True, True)
+
+    def primitives(self) -> list[Primitive]:
+        return [*equal_orientation(self), *on_axis(self)]
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b), (self.n1_a, self.n1_b)]
+
+
+class Cylindrical(Joint):
+    """Shaft in a sleeve: the rotation about and the displacement along a common axis remain (4 equations)."""
+
+    coordinate = "both"
+    uses_point = "required"
+    uses_axis = "required"
+    oriented = (True, True)
+
+    def primitives(self) -> list[Primitive]:
+        return [*parallel_axes(self), *on_axis(self)]
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b)]
+
+
+class Universal(Joint):
+    """Cardan joint: a common point; the rotations about the two cross axes remain (4 equations).
+
+    ``axis_a`` is fixed in the first and ``axis_b`` in the second body; they stay perpendicular.
+    """
+
+    uses_point = "required"
+    uses_axis = "required"
+    oriented = (True, True)
+    coincident = True
+
+    def __init__(self, body_a: Body, body_b: Body, **arguments: Any) -> None:
+        super().__init__(body_a, body_b, **arguments)
+        given = [key for key in ("axis", "axis_a", "axis_b") if arguments.get(key) is not None]
+        if len(given) != 2:
+            raise ModelError(
+                f"{self}: only {given[0]}= is given; expected the two cross axes axis_a= and axis_b=, fixed in the "
+                "first and in the second body and perpendicular to each other"
+            )
+        a: Any = self.body_a
+        b: Any = self.body_b
+        cosine = float((a.rotation @ self.axis_a) @ (b.rotation @ self.axis_b))
+        if abs(cosine) > 0.99:
+            raise bad_value(
+                self,
+                "axis_a, axis_b",
+                [self.axis_a.tolist(), self.axis_b.tolist()],
+                "two perpendicular cross axes, but these are parallel in the initial configuration",
+            )
+
+    def primitives(self) -> list[Primitive]:
+        return [Coincident(self.point_a, self.point_b), Dot1(self.axis_a, self.axis_b)]
+
+
+class Planar(Joint):
+    """Plane on plane, ``axis`` (or ``normal``) being the normal; two displacements and the rotation about the normal
+    remain (3 equations).
+
+    Without ``at`` the joint sits at the reference point of the second body; the motion does not depend on it.
+    """
+
+    uses_axis = "required"
+    oriented = (True, True)
+
+    def __init__(self, body_a: Body, body_b: Body, *, normal: Any = None, **arguments: Any) -> None:
+        super().__init__(body_a, body_b, **with_normal(self, normal, arguments))
+
+    def primitives(self) -> list[Primitive]:
+        return [*parallel_axes(self), Dot2(self.axis_a, self.point_a, self.point_b)]
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b)]
+
+
+def with_normal(joint: Joint, normal: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with ``normal`` as another word for ``axis``."""
+    if normal is None:
+        return arguments
+    if arguments.get("axis") is not None:
+        raise bad_value(joint.label, "normal", normal, "either normal= or axis=, which mean the same here")
+    return {**arguments, "axis": normal}

@@ -1,0 +1,277 @@
+"""Numeric phase of the block solver: factorization, solution and multiplication, all compiled, nothing allocated.
+
+The vectors are in permuted order (``Layout.position``). ``F`` holds the sum of all element blocks and is overwritten by
+its factors. A small system, stored as one front, has its own short entry points (``factor_dense``, ``solve_dense``), so
+that it neither runs nor compiles the code that walks the tree of fronts.
+
+``info`` is a float64 array of five numbers: 0 the smallest pivot ratio, 1 the permuted index where it occurred, 2 the
+number of pivots with a ratio below ``info[3]``, which the caller sets (0 = off) and below which pivots are replaced,
+4 one if a pivot was zero or not finite. The ratio compares a pivot with the terms of which it is the sum and so shows
+cancellation; ``scale`` adds what the caller knows about the size of these terms (zeros if nothing).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbd.kernel import kernel
+from mbd.linalg.front import FOUR, MATH, ONE, THREE, TILED, TWO, UNBLOCKED, ZERO, U, dot, lu_blocked, lu_rows
+from mbd.linalg.symbolic import (
+    CHILD_END,
+    CHILD_START,
+    FIRST,
+    OFFSET,
+    PIVOTS,
+    ROW_START,
+    ROWS,
+    RUN_IN_PARENT,
+    RUN_IN_X,
+    STRIDE,
+    Fronts,
+)
+
+
+@kernel
+def reset(info: Any) -> None:
+    """Prepare ``info`` for a factorization; the threshold in info[3] is the caller's."""
+    info[0] = np.inf
+    info[1] = -1.0
+    info[2] = 0.0
+    info[4] = 0.0
+
+
+@kernel
+def start_scale(F: Any, dinv: Any, scale: Any, o: Any, n: Any, ld: Any, x0: Any) -> None:
+    """Scale of each pivot before anything is added to the assembled diagonal; kept in ``dinv`` until it is used."""
+    a = o
+    k = x0
+    end = x0 + n
+    while k < end:
+        size = abs(F[a])
+        dinv[k] = size if size > scale[k] else scale[k]
+        a += ld + ONE
+        k += ONE
+
+
+@kernel
+def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) -> None:
+    """LU in place of a system that is one small front."""
+    reset(info)
+    n, ld = U(fr.table[0, PIVOTS]), U(fr.table[0, STRIDE])
+    start_scale(F, dinv, scale, ZERO, n, ld, ZERO)
+    lu_rows(F, pivots, dinv, info, ZERO, n, n, ld, ZERO)
+
+
+@kernel
+def solve_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
+    """Solution in place of a system that is one small front."""
+    n, ld = U(fr.table[0, PIVOTS]), U(fr.table[0, STRIDE])
+    forward(F, pivots, x, ZERO, n, ld, ZERO)
+    backward(F, dinv, x, ZERO, n, ld, ZERO)
+
+
+@kernel
+def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) -> None:
+    """LU in place of all fronts, children before parents."""
+    reset(info)
+    for s in range(fr.table.shape[0]):
+        t = fr.table[s]
+        n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
+        start_scale(F, dinv, scale, o, n, ld, x0)
+        for k in range(t[CHILD_START], t[CHILD_END]):
+            add_child(fr.table[fr.children[k]], fr.row_map, F, dinv, o, n, ld, x0)
+        if n > UNBLOCKED or (n >= TILED and m >= TILED):
+            lu_blocked(F, pivots, dinv, info, o, n, n + m, ld, x0)
+        else:
+            lu_rows(F, pivots, dinv, info, o, n, n + m, ld, x0)
+
+
+@kernel
+def add_child(t: Any, row_map: Any, F: Any, dinv: Any, o: Any, n: Any, ld: Any, x0: Any) -> None:
+    """Add the Schur complement of the child with table row ``t`` into the front at ``o``."""
+    m, step, r0 = U(t[ROWS]), U(t[STRIDE]), U(t[ROW_START])
+    source = U(t[OFFSET]) + U(t[PIVOTS]) * (step + ONE)
+    run = t[RUN_IN_PARENT] == 1
+    i = ZERO
+    while i < m:
+        r = row_map[r0 + i]
+        if r < n:
+            size = abs(F[source + i])
+            if size > dinv[x0 + r]:
+                dinv[x0 + r] = size
+        target = o + r * ld
+        if run:
+            a = target + row_map[r0]
+            c = source
+            end = source + m
+            while c < end:  # adds zeros from the padding behind the last column
+                u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
+                v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
+                F[a] = v0 + u0
+                F[a + ONE] = v1 + u1
+                F[a + TWO] = v2 + u2
+                F[a + THREE] = v3 + u3
+                c += FOUR
+                a += FOUR
+        else:
+            j = ZERO
+            while j < m:
+                F[target + row_map[r0 + j]] += F[source + j]
+                j += ONE
+        source += step
+        i += ONE
+
+
+@kernel(fastmath=MATH)
+def forward(F: Any, pivots: Any, x: Any, o: Any, n: Any, ld: Any, x0: Any) -> None:
+    """x = L^-1 P x for the pivots of one front, four unknowns at a time: all later rows then work independently."""
+    k = ZERO
+    while k < n:
+        p = x0 + U(pivots[x0 + k])
+        t = x[p]
+        x[p] = x[x0 + k]
+        x[x0 + k] = t
+        k += ONE
+    k = ZERO
+    end = x0 + n
+    while k + FOUR <= n:
+        a = o + k * ld + k
+        i = x0 + k
+        t0 = x[i]
+        a += ld
+        t1 = x[i + ONE] - F[a] * t0
+        a += ld
+        t2 = x[i + TWO] - F[a] * t0 - F[a + ONE] * t1
+        a += ld
+        t3 = x[i + THREE] - F[a] * t0 - F[a + ONE] * t1 - F[a + TWO] * t2
+        x[i + ONE] = t1
+        x[i + TWO] = t2
+        x[i + THREE] = t3
+        i += FOUR
+        a += ld
+        while i < end:
+            x[i] -= (F[a] * t0 + F[a + ONE] * t1) + (F[a + TWO] * t2 + F[a + THREE] * t3)
+            a += ld
+            i += ONE
+        k += FOUR
+    while k < n:
+        t0 = x[x0 + k]
+        i = x0 + k + ONE
+        a = o + (k + ONE) * ld + k
+        while i < end:
+            x[i] -= F[a] * t0
+            a += ld
+            i += ONE
+        k += ONE
+
+
+@kernel(fastmath=MATH)
+def backward(F: Any, dinv: Any, x: Any, o: Any, n: Any, ld: Any, x0: Any) -> None:
+    """x = U^-1 x for the pivots of one front."""
+    k = n
+    while k & THREE:
+        k -= ONE
+        t0 = x[x0 + k] * dinv[x0 + k]
+        x[x0 + k] = t0
+        a = o + k
+        i = x0
+        end = x0 + k
+        while i < end:
+            x[i] -= F[a] * t0
+            a += ld
+            i += ONE
+    while k > ZERO:
+        k -= FOUR
+        i = x0 + k
+        a = o + k * ld + k
+        c = a + ld
+        d = c + ld
+        t3 = x[i + THREE] * dinv[i + THREE]
+        t2 = (x[i + TWO] - F[d + THREE] * t3) * dinv[i + TWO]
+        t1 = (x[i + ONE] - F[c + THREE] * t3 - F[c + TWO] * t2) * dinv[i + ONE]
+        t0 = (x[i] - F[a + THREE] * t3 - F[a + TWO] * t2 - F[a + ONE] * t1) * dinv[i]
+        x[i] = t0
+        x[i + ONE] = t1
+        x[i + TWO] = t2
+        x[i + THREE] = t3
+        a = o + k
+        end = i
+        i = x0
+        while i < end:
+            x[i] -= (F[a] * t0 + F[a + ONE] * t1) + (F[a + TWO] * t2 + F[a + THREE] * t3)
+            a += ld
+            i += ONE
+
+
+@kernel(fastmath=MATH)
+def solve_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
+    """Solution in place with the factors of all fronts."""
+    count = fr.table.shape[0]
+    for s in range(count):
+        t = fr.table[s]
+        n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
+        forward(F, pivots, x, o, n, ld, x0)
+        row = o + n * ld
+        i = U(t[ROW_START])
+        end = i + m
+        while i < end:
+            x[fr.row_index[i]] -= dot(F, row, x, x0, n)
+            row += ld
+            i += ONE
+    for s in range(count - 1, -1, -1):
+        t = fr.table[s]
+        n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
+        r0 = U(t[ROW_START])
+        i = ZERO
+        while i < m:
+            fr.work[i] = x[fr.row_index[r0 + i]]
+            i += ONE
+        row = o + n
+        i = x0
+        end = x0 + n
+        while i < end:
+            x[i] -= dot(F, row, fr.work, ZERO, m)
+            row += ld
+            i += ONE
+        backward(F, dinv, x, o, n, ld, x0)
+
+
+@kernel(fastmath=MATH)
+def multiply(fr: Fronts, F: Any, x: Any, y: Any) -> None:
+    """y = A x with the assembled, not factored F."""
+    y[:] = 0.0
+    for s in range(fr.table.shape[0]):
+        t = fr.table[s]
+        n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
+        r0 = U(t[ROW_START])
+        i = ZERO
+        while i < m:  # rows below the pivots: only their pivot columns hold something
+            r = fr.row_index[r0 + i]
+            fr.work[i] = x[r]
+            y[r] += dot(F, o + (n + i) * ld, x, x0, n)
+            i += ONE
+        i = ZERO
+        while i < n:
+            row = o + i * ld
+            y[x0 + i] += dot(F, row, x, x0, n) + dot(F, row + n, fr.work, ZERO, m)
+            i += ONE
+
+
+@kernel
+def factor(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) -> None:
+    """LU in place of any system (compiles both kinds of code)."""
+    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= UNBLOCKED:
+        factor_dense(fr, F, pivots, dinv, scale, info)
+    else:
+        factor_tree(fr, F, pivots, dinv, scale, info)
+
+
+@kernel
+def solve(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
+    """Solution in place of any system."""
+    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= UNBLOCKED:
+        solve_dense(fr, F, pivots, dinv, x)
+    else:
+        solve_tree(fr, F, pivots, dinv, x)

@@ -1,0 +1,190 @@
+"""The careful interface to the block solver, for everything that is not inside a compiled time step.
+
+`BlockSolver` keeps the assembled matrix, refines every solution against it and, when a solution is not good enough,
+tries in turn: a regularised factorization (which yields the multipliers of minimum norm if constraints are redundant),
+SuperLU in the block order, SuperLU in its own order. If all fail, the error names the vertex of the weakest pivot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbd.linalg import numeric
+from mbd.linalg.symbolic import Layout, _spread
+
+SINGULAR = 1e-11  # pivots with a smaller ratio are taken for zero
+BACKWARD_ERROR = 1e-12  # normwise, after refinement; regular matrices reach 1e-15
+CONSISTENT = 1e-8  # residual relative to the right-hand side that a (nearly) singular system must reach
+EPSILON = 1e-8  # regularisation, for a matrix scaled to order one
+
+
+class SingularMatrixError(np.linalg.LinAlgError):
+    """No method solved the system; ``vertex`` owns the weakest pivot (-1 if unknown)."""
+
+    def __init__(self, vertex: int, ratio: float) -> None:
+        super().__init__(f"the matrix is singular at vertex {vertex} (pivot ratio {ratio:.1e})")
+        self.vertex = vertex
+        self.ratio = ratio
+
+
+def joint_scale(layout: Layout, F: np.ndarray) -> np.ndarray:
+    """A-priori size of the pivots of joints: per row the sum of |B_jb|^2 / max diag K_b over its bodies.
+
+    It makes redundant constraints visible that cancel before any other term has told the size of the pivot. The
+    largest entry of the body's diagonal is used, not the entry of the same coordinate: a flat body may have a zero there.
+    """
+    owner = np.repeat(np.arange(len(layout.sizes)), layout.sizes)
+    vertex = np.empty(layout.n, np.int64)
+    vertex[layout.permutation()] = owner
+    matrix = layout.to_scipy(F)
+    largest = np.zeros(len(layout.sizes))
+    np.maximum.at(largest, vertex, np.abs(matrix.diagonal()))
+    matrix = matrix.tocoo()
+    row, column, value = matrix.row, matrix.col, matrix.data
+    use = layout.is_joint[vertex[row]] & ~layout.is_joint[vertex[column]] & (largest[vertex[column]] > 0.0)
+    weights = value[use] ** 2 / largest[vertex[column[use]]]
+    return np.bincount(row[use], weights, layout.n)
+
+
+class BlockSolver:
+    """Factor and solve with one layout; add the element blocks into ``F`` (see `Layout.blocks`) first.
+
+    All vectors are in permuted order; ``layout.permutation()`` leads to the order of the vertices.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        n = layout.n
+        self.F = np.zeros(layout.size_F)
+        self.pivots = np.zeros(n, np.int64)
+        self.dinv = np.zeros(n)
+        self.scale = np.zeros(n)
+        self.info = np.zeros(5)
+        self.ratio = np.inf  # smallest pivot ratio
+        self.weakest = -1  # the vertex where it occurred
+        self.redundant = 0  # number of pivots that were taken for zero
+        self.method = ""  # how the last solution was found
+        self.backward_error = np.nan  # of the last solution
+        self._factors = np.zeros(layout.size_F)
+        self._failed = True
+        self._norm = 0.0
+        self._epsilon = 0.0
+        self._diagonal = np.zeros(0, np.int64)
+
+    def regularise(self, eps: float = EPSILON, rows: Sequence[int] | np.ndarray | None = None) -> None:
+        """Factor with -eps on the diagonal of these vertices (None: all joints) from now on; eps = 0 ends it.
+
+        Solutions are still those of the matrix in ``F``: at least two refinement steps remove the effect of eps, and
+        of all multipliers that satisfy the equations those of minimum norm remain.
+        """
+        layout = self.layout
+        vertices = np.flatnonzero(layout.is_joint) if rows is None else np.asarray(rows, np.int64).reshape(-1)
+        vertices = vertices[layout.sizes[vertices] > 0]
+        offset, stride = layout.blocks(vertices, vertices)
+        size = layout.sizes[vertices]
+        step = _spread(np.zeros(len(vertices), np.int64), size)
+        self._diagonal = np.repeat(offset, size) + step * np.repeat(stride + 1, size)
+        self._epsilon = eps
+
+    def factor(self) -> BlockSolver:
+        """Factor a copy of ``F``. Never raises; ``ratio``, ``weakest`` and ``redundant`` tell what was found."""
+        layout = self.layout
+        self.scale[:] = joint_scale(layout, self.F)
+        row_sums = np.zeros(layout.n)
+        numeric.multiply(layout.fronts, np.abs(self.F), np.ones(layout.n), row_sums)
+        self._norm = float(row_sums.max(initial=0.0))
+        self._refactor()
+        self.ratio, self.redundant = float(self.info[0]), int(self.info[2])
+        self.weakest = layout.vertex_of(int(self.info[1])) if self.info[1] >= 0 else -1
+        return self
+
+    def _refactor(self) -> None:
+        self._factors[:] = self.F
+        if self._epsilon:
+            self._factors[self._diagonal] -= self._epsilon
+        self.info[3] = SINGULAR
+        run = numeric.factor_dense if self.layout.dense else numeric.factor_tree
+        run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.info)
+        self._failed = bool(self.info[4])
+
+    def multiply(self, x: np.ndarray) -> np.ndarray:
+        """A x with the assembled matrix."""
+        y = np.zeros(self.layout.n)
+        numeric.multiply(self.layout.fronts, self.F, np.ascontiguousarray(x, float), y)
+        return y
+
+    def _own(self, b: np.ndarray) -> np.ndarray:
+        x = np.array(b, float)
+        run = numeric.solve_dense if self.layout.dense else numeric.solve_tree
+        run(self.layout.fronts, self._factors, self.pivots, self.dinv, x)
+        return x
+
+    def _refined(self, run: Callable[[np.ndarray], np.ndarray], b: np.ndarray, steps: int) -> np.ndarray:
+        x = run(b)
+        for _ in range(steps):
+            x = x + run(b - self.multiply(x))
+        return x
+
+    def _accept(self, x: np.ndarray, b: np.ndarray, suspect: bool) -> bool:
+        """Whether the solution can be trusted; a comparison with NaN has to fail.
+
+        Where the matrix may be singular the backward error alone proves nothing, because a huge x makes any residual
+        look small: there the residual has to be small against the right-hand side.
+        """
+        residual = np.abs(b - self.multiply(x)).max(initial=0.0)
+        right = np.abs(b).max(initial=0.0)
+        bound = self._norm * np.abs(x).max(initial=0.0) + right
+        self.backward_error = float(residual / bound) if bound > 0.0 else 0.0 if residual == 0.0 else np.nan
+        return bool(self.backward_error <= BACKWARD_ERROR) and (not suspect or bool(residual <= CONSISTENT * right))
+
+    def solve(self, b: np.ndarray, refine: int = 1) -> np.ndarray:
+        """Solve A x = b with ``refine`` steps of refinement and, if need be, the fallbacks of the module's text."""
+        b = np.array(b, float)
+        suspect = self.redundant > 0 or self._failed or not (self.ratio >= SINGULAR)
+        if self._epsilon and not self._failed:
+            x = self._refined(self._own, b, max(refine, 2))
+            self.method = "regularised"
+            if self._accept(x, b, True):
+                return x
+        elif not suspect:
+            x = self._refined(self._own, b, refine)
+            self.method = "direct"
+            if self._accept(x, b, False):
+                return x
+        for self.method, run, steps in self._fallbacks():
+            with np.errstate(all="ignore"):
+                x = self._refined(run, b, max(refine, steps))
+                good = self._accept(x, b, True)
+            if good:
+                return x
+        self.method = ""
+        raise SingularMatrixError(self.weakest, self.ratio)
+
+    def _fallbacks(self) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray], int]]:
+        layout = self.layout
+        if not self._epsilon and layout.is_joint.any():
+            ratio = self.info.copy()
+            self.regularise()
+            self._refactor()
+            if not self._failed:
+                yield "regularised", self._own, 2
+            self.regularise(0.0)  # the next right-hand side starts with the plain factors again
+            self._refactor()
+            self.info[:] = ratio
+        from scipy.sparse.linalg import splu
+
+        options: list[dict[str, Any]] = [
+            {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.01, "options": {"SymmetricMode": True}},
+            {"permc_spec": "COLAMD"},
+        ]
+        if np.all(np.isfinite(self.F)):
+            matrix = layout.to_scipy(self.F)
+            for choice in options:
+                try:
+                    factors = splu(matrix, **choice)
+                except RuntimeError:  # exactly singular
+                    continue
+                yield "SuperLU " + choice["permc_spec"], factors.solve, 1

@@ -1,0 +1,156 @@
+"""Rotations as kernels on scalars: exponential map, tangent operators, quaternions.
+
+Quaternions are scalar first; ``R`` maps body to world; increments are body-fixed: ``R exp(hat(theta))``.
+Every scalar function of the rotation angle is written through the Stumpff functions
+``c_k(s) = sum_j (-s)^j / (k + 2j)!`` of ``s = |psi|^2``, which have no singularity at zero and whose derivatives
+are Stumpff functions again: ``c_k' = (k c_{k+2} - c_{k+1}) / 2``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..kernel import kernel
+
+SMALL_ANGLE_SQUARED = 0.05  # below this the closed forms lose digits and short series are used
+SERIES_LIMIT = 10.5  # slightly above pi^2: the series of c6 and c7 has 16 digits up to here
+
+
+@kernel
+def stumpff(s, c):
+    """Write c_0(s) ... c_7(s) into c."""
+    if s < SERIES_LIMIT:
+        c6 = 0.0
+        c7 = 0.0
+        for j in range(14, -1, -1):  # Horner: c_k = 1/k! (1 - s/((k+1)(k+2)) (1 - ...))
+            c6 = 1.0 - c6 * s / ((6 + 2 * j + 1) * (6 + 2 * j + 2))
+            c7 = 1.0 - c7 * s / ((7 + 2 * j + 1) * (7 + 2 * j + 2))
+        c[6] = c6 / 720.0
+        c[7] = c7 / 5040.0
+        c[5] = 1.0 / 120.0 - s * c[7]
+        c[4] = 1.0 / 24.0 - s * c[6]
+        c[3] = 1.0 / 6.0 - s * c[5]
+        c[2] = 0.5 - s * c[4]
+        c[1] = 1.0 - s * c[3]
+        c[0] = 1.0 - s * c[2]
+    else:
+        phi = math.sqrt(s)
+        c[0] = math.cos(phi)
+        c[1] = math.sin(phi) / phi
+        c[2] = (1.0 - c[0]) / s
+        c[3] = (1.0 - c[1]) / s
+        c[4] = (0.5 - c[2]) / s
+        c[5] = (1.0 / 6.0 - c[3]) / s
+        c[6] = (1.0 / 24.0 - c[4]) / s
+        c[7] = (1.0 / 120.0 - c[5]) / s
+
+
+@kernel
+def exp_quaternion(x, y, z):
+    """Unit quaternion of the rotation vector (x, y, z)."""
+    s = 0.25 * (x * x + y * y + z * z)  # square of half the angle
+    if s < SMALL_ANGLE_SQUARED:
+        w = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0))))
+        f = 0.5 * (1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0 * (1.0 - s / 110.0)))))
+    else:
+        phi = math.sqrt(s)
+        w = math.cos(phi)
+        f = 0.5 * math.sin(phi) / phi
+    return w, f * x, f * y, f * z
+
+
+@kernel
+def log_quaternion(w, x, y, z):
+    """Rotation vector of a quaternion, |psi| <= pi; the corrected (A10) of Holzinger et al. 2024 with atan2."""
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    n = math.sqrt(x * x + y * y + z * z)
+    f = 2.0 / w if n < 1e-10 * w else 2.0 * math.atan2(n, w) / n
+    return f * x, f * y, f * z
+
+
+@kernel
+def multiply_quaternions(a0, a1, a2, a3, b0, b1, b2, b3):
+    """Hamilton product a o b."""
+    return (
+        a0 * b0 - a1 * b1 - a2 * b2 - a3 * b3,
+        a0 * b1 + a1 * b0 + a2 * b3 - a3 * b2,
+        a0 * b2 + a2 * b0 + a3 * b1 - a1 * b3,
+        a0 * b3 + a3 * b0 + a1 * b2 - a2 * b1,
+    )
+
+
+@kernel
+def quaternion_axes(e0, e1, e2, e3, z):
+    """Columns of the quadratic R(e) = E(e) G(e)^T into z[3:12]; a rotation for |e| = 1."""
+    a, b, c, d = e0 * e0, e1 * e1, e2 * e2, e3 * e3
+    z[3] = a + b - c - d
+    z[4] = 2.0 * (e1 * e2 + e0 * e3)
+    z[5] = 2.0 * (e1 * e3 - e0 * e2)
+    z[6] = 2.0 * (e1 * e2 - e0 * e3)
+    z[7] = a - b + c - d
+    z[8] = 2.0 * (e2 * e3 + e0 * e1)
+    z[9] = 2.0 * (e1 * e3 + e0 * e2)
+    z[10] = 2.0 * (e2 * e3 - e0 * e1)
+    z[11] = a - b - c + d
+
+
+@kernel
+def axes_to_quaternion(z):
+    """Unit quaternion of the frame z (Shepperd's choice of the largest component)."""
+    t = z[3] + z[7] + z[11]
+    if t > z[3] and t > z[7] and t > z[11]:
+        w, x, y, u = 1.0 + t, z[8] - z[10], z[9] - z[5], z[4] - z[6]
+    elif z[3] >= z[7] and z[3] >= z[11]:
+        w, x, y, u = z[8] - z[10], 1.0 + z[3] - z[7] - z[11], z[4] + z[6], z[5] + z[9]
+    elif z[7] >= z[11]:
+        w, x, y, u = z[9] - z[5], z[4] + z[6], 1.0 - z[3] + z[7] - z[11], z[8] + z[10]
+    else:
+        w, x, y, u = z[4] - z[6], z[5] + z[9], z[8] + z[10], 1.0 - z[3] - z[7] + z[11]
+    f = 1.0 / math.sqrt(w * w + x * x + y * y + u * u)
+    return w * f, x * f, y * f, u * f
+
+
+@kernel
+def tangent_inverse(x, y, z, t):
+    """T_exp^-1(psi) = I + hat/2 + f3 hat^2 as nine numbers, row by row [Holzinger et al. 2024, (A3), (A6)]."""
+    s = x * x + y * y + z * z
+    if s < SMALL_ANGLE_SQUARED:
+        f3 = 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s / 47900160.0)))
+    else:
+        half = 0.5 * math.sqrt(s)
+        f3 = (1.0 - half / math.tan(half)) / s
+    d = 1.0 - f3 * s
+    t[0] = d + f3 * x * x
+    t[1] = f3 * x * y - 0.5 * z
+    t[2] = f3 * x * z + 0.5 * y
+    t[3] = f3 * x * y + 0.5 * z
+    t[4] = d + f3 * y * y
+    t[5] = f3 * y * z - 0.5 * x
+    t[6] = f3 * x * z - 0.5 * y
+    t[7] = f3 * y * z + 0.5 * x
+    t[8] = d + f3 * z * z
+
+
+@kernel
+def tangent_operator(x, y, z, t):
+    """T_exp(psi) = I + f1 hat + f2 hat^2 as nine numbers [Holzinger et al. 2024, (A2)]; f1 = -c_2, f2 = c_3."""
+    s = x * x + y * y + z * z
+    if s < SMALL_ANGLE_SQUARED:
+        c2 = 0.5 - s / 24.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0)))
+        c3 = 1.0 / 6.0 - s / 120.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0 * (1.0 - s / 110.0)))
+    else:
+        phi = math.sqrt(s)
+        half = math.sin(0.5 * phi)
+        c2 = 2.0 * half * half / s
+        c3 = (phi - math.sin(phi)) / (phi * s)
+    d = 1.0 - c3 * s
+    t[0] = d + c3 * x * x
+    t[1] = c3 * x * y + c2 * z
+    t[2] = c3 * x * z - c2 * y
+    t[3] = c3 * x * y - c2 * z
+    t[4] = d + c3 * y * y
+    t[5] = c3 * y * z + c2 * x
+    t[6] = c3 * x * z + c2 * y
+    t[7] = c3 * y * z - c2 * x
+    t[8] = d + c3 * z * z

@@ -1,0 +1,299 @@
+"""The model: bodies, joints and forces under unique names, as people build it.
+
+A model is the mutable description; ``assemble`` turns it into the fixed arrays of a system. Adding an element takes the
+same short time however large the model is.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mbd.bodies import Body, Ground, RigidBody
+from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
+from mbd.forces import ForceElement
+from mbd.joints import Joint
+from mbd.nodes import Node
+
+if TYPE_CHECKING:
+    import networkx  # type: ignore[import-untyped]
+
+Element = Body | Joint | ForceElement
+E = TypeVar("E", bound=Element)
+
+
+class Model:
+    """A multibody model.
+
+    Parameters
+    ----------
+    name: title of the model.
+    gravity: acceleration of gravity, world axes; zero by default.
+
+    Attributes: ``ground``, and the lists ``bodies`` (without the ground), ``joints`` and ``forces`` as added.
+    """
+
+    def __init__(self, name: str = "model", gravity: Any = ZERO3) -> None:
+        if not isinstance(name, str):
+            raise bad_value("model", "name", name, "a text")
+        self.name = name
+        self.gravity = gravity
+        self.ground = Ground()
+        self.ground.model = self
+        self.bodies: list[Body] = []
+        self.joints: list[Joint] = []
+        self.forces: list[ForceElement] = []
+        self._elements: dict[str, Element] = {"ground": self.ground}
+        self._counters: dict[str, int] = {}
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity, world axes."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        self._gravity = check_vector(value, self, "gravity")
+
+    # --- building
+
+    def add(self, element: E) -> E:
+        """Add a body, a joint or a force and return it."""
+        kind = self._list_for(element)
+        if element.model is not None:
+            if element.model is self:
+                raise ModelError(f"{self}: {element} has been added already; expected a new element")
+            raise ModelError(
+                f"{self}: {element} belongs to {element.model}; expected an element of no other model. "
+                "Make a new one, or use copy() of that model"
+            )
+        if isinstance(element, Joint | ForceElement):
+            self._check_references(element)
+            element.check()
+        if element.name:
+            if element.name in self._elements:
+                taken = self._elements[element.name]
+                raise ModelError(
+                    f"{self}: the name '{element.name}' is taken by {_article(taken)}; expected another name, or none "
+                    "to have one generated"
+                )
+        else:
+            element.name = self._new_name(element.label)
+        element.model = self
+        self._elements[element.name] = element
+        kind.append(element)
+        return element
+
+    def _list_for(self, element: Any) -> list[Any]:
+        if isinstance(element, Ground):
+            raise ModelError(f"{self}: a model has one ground, which is there already: model.ground")
+        if isinstance(element, Body):
+            return self.bodies
+        if isinstance(element, Joint):
+            return self.joints
+        if isinstance(element, ForceElement):
+            return self.forces
+        advice = ""
+        if isinstance(element, Node):
+            advice = "; a node is given to a body: mbd.RigidBody(name, mass, inertia, node=...)"
+        elif isinstance(element, type):
+            advice = f"; write {element.__name__}(...) to make one"
+        raise ModelError(f"{self}: cannot add {element!r}; expected a body, a joint or a force{advice}")
+
+    def _check_references(self, element: Joint | ForceElement) -> None:
+        for body in element.bodies:
+            if body.model is not self:
+                self._refuse_foreign(element, body)
+        if isinstance(element, ForceElement):
+            for joint in element.joints:
+                if joint.model is not self:
+                    self._refuse_foreign(element, joint)
+
+    def _refuse_foreign(self, element: Element, other: Element) -> None:
+        if other.model is None:
+            raise ModelError(
+                f"{self}: {element} refers to {other}, which is not in the model; expected it to be added first: "
+                "model.add(...)"
+            )
+        raise ModelError(
+            f"{self}: {element} refers to {other} of another {other.model}; expected elements of this model"
+            + (" (each model has its own model.ground)" if isinstance(other, Ground) else "")
+        )
+
+    def _new_name(self, label: str) -> str:
+        number = self._counters.get(label, 0) + 1
+        while f"{label} {number}" in self._elements:
+            number += 1
+        self._counters[label] = number
+        return f"{label} {number}"
+
+    # --- finding
+
+    def __getitem__(self, name: str) -> Any:
+        """The element with this name."""
+        try:
+            return self._elements[name]
+        except (KeyError, TypeError):
+            raise self._unknown(name) from None
+
+    def _unknown(self, name: Any) -> ModelError:
+        import difflib
+
+        close = difflib.get_close_matches(str(name), self._elements, n=3)
+        if close:
+            advice = "did you mean " + " or ".join(repr(match) for match in close) + "?"
+        else:
+            names = list(self._elements)
+            advice = "expected one of " + ", ".join(repr(n) for n in names[:10]) + (" ..." if len(names) > 10 else "")
+        return ModelError(f"{self}: no element is named {name!r}; {advice}")
+
+    def __contains__(self, element: object) -> bool:
+        """Whether an element, or one with this name, is in the model."""
+        if isinstance(element, str):
+            return element in self._elements
+        return getattr(element, "model", None) is self and isinstance(element, Body | Joint | ForceElement)
+
+    def __str__(self) -> str:
+        return f"model '{self.name}'"
+
+    def __repr__(self) -> str:
+        counts = [
+            f"{len(elements)} {word if len(elements) == 1 else plural}"
+            for elements, word, plural in (
+                (self.bodies, "body", "bodies"),
+                (self.joints, "joint", "joints"),
+                (self.forces, "force", "forces"),
+            )
+        ]
+        return f"<Model '{self.name}': {', '.join(counts)}, gravity {tuple(self.gravity.tolist())}>"
+
+    # --- copies
+
+    def copy(self) -> Model:
+        """An independent copy; its joints and forces refer to its own bodies and keep their body-fixed data exactly."""
+        return self._copy({})
+
+    def with_nodes(self, nodes: type[Node] | Node | Mapping[Any, type[Node] | Node]) -> Model:
+        """A copy in other coordinates, with the same pose and velocity of every body.
+
+        ``nodes`` is a node class for all rigid bodies (point masses and generalized bodies are left alone), or a
+        dict from names of bodies to node classes. Instead of a class, a node serves as a template for its ``lie`` and
+        ``sequence``: ``model.with_nodes(mbd.nodes.EulerAngles(sequence="zxz"))``.
+        """
+        chosen: dict[str, Any] = {}
+        if isinstance(nodes, Mapping):
+            for key, target in nodes.items():
+                body = self[key.name if isinstance(key, Body) else key]
+                if not isinstance(body, Body) or isinstance(body, Ground):
+                    raise ModelError(f"{self}: with_nodes names {body}, which has no node; expected names of bodies")
+                chosen[body.name] = target
+        else:
+            chosen = {body.name: nodes for body in self.bodies if isinstance(body, RigidBody)}
+        replaced: dict[str, Node] = {}
+        for name, target in chosen.items():
+            try:
+                node = self._elements[name].node.with_parametrisation(target)  # type: ignore[union-attr]
+            except ModelError as error:
+                raise ModelError(f"{self}: node of body '{name}': {error}") from None
+            node.check(name)
+            replaced[name] = node
+        return self._copy(replaced)
+
+    def _copy(self, nodes: Mapping[str, Node]) -> Model:
+        """A copy in which the named bodies have other nodes."""
+        new = Model(self.name, self.gravity)
+        new._counters = dict(self._counters)
+        twins: dict[int, Element] = {id(self.ground): new.ground}
+        new.ground.shape = self.ground.shape
+        pairs: list[tuple[list[Any], list[Any]]] = [
+            (self.bodies, new.bodies),
+            (self.joints, new.joints),
+            (self.forces, new.forces),
+        ]
+        for old, target in pairs:
+            for element in old:
+                twin = copy.copy(element)
+                twins[id(element)] = twin
+                for key, value in vars(element).items():
+                    twin.__dict__[key] = copy.copy(value) if isinstance(value, Node) else _translated(value, twins)
+                twin.model = new
+                target.append(twin)
+                new._elements[twin.name] = twin
+        for name, node in nodes.items():
+            new[name].node = node
+        return new
+
+    # --- topology
+
+    @property
+    def graph(self) -> networkx.MultiGraph:
+        """Bodies (and the ground) as vertices by name, one edge per joint with the joint's name as key.
+
+        Vertices carry the attribute ``body``, edges the attribute ``joint``. Each call builds a new graph.
+        """
+        import networkx
+
+        graph = networkx.MultiGraph(name=self.name)
+        graph.add_node("ground", body=self.ground)
+        graph.add_nodes_from((body.name, {"body": body}) for body in self.bodies)
+        graph.add_edges_from((*(body.name for body in j.bodies[:2]), j.name, {"joint": j}) for j in self.joints)
+        return graph
+
+    @property
+    def loops(self) -> int:
+        """Number of independent closed loops of joints."""
+        root = {"ground": "ground"} | {body.name: body.name for body in self.bodies}  # disjoint sets with path halving
+        loops = 0
+        for joint in self.joints:
+            a, b = (body.name for body in joint.bodies[:2])
+            while root[a] != a:
+                root[a] = a = root[root[a]]
+            while root[b] != b:
+                root[b] = b = root[root[b]]
+            if a == b:
+                loops += 1
+            root[a] = b
+        return loops
+
+    def spanning_tree(self) -> networkx.MultiGraph:
+        """The part of the graph that reaches each body once, breadth first from the ground.
+
+        Bodies without a path to the ground form trees of their own. The joints that are left out close the loops.
+        """
+        from collections import deque
+
+        graph = self.graph
+        tree = graph.__class__(name=self.name)
+        tree.add_nodes_from(graph.nodes(data=True))
+        reached: set[str] = set()
+        for root in graph:
+            if root in reached:
+                continue
+            reached.add(root)
+            queue = deque([root])
+            while queue:
+                name = queue.popleft()
+                for _, other, key, data in graph.edges(name, keys=True, data=True):
+                    if other not in reached:
+                        reached.add(other)
+                        tree.add_edge(name, other, key, **data)
+                        queue.append(other)
+        return tree
+
+
+def _translated(value: Any, twins: Mapping[int, Element]) -> Any:
+    """The value with all elements of the old model replaced by those of the new one."""
+    if isinstance(value, Body | Joint | ForceElement):
+        return twins.get(id(value), value)
+    if type(value) in (list, tuple):
+        return type(value)(_translated(item, twins) for item in value)
+    if type(value) is dict:
+        return {key: _translated(item, twins) for key, item in value.items()}
+    return value
+
+
+def _article(element: Element) -> str:
+    if isinstance(element, Ground):
+        return "the ground"
+    return f"a {element.label}" if element.label[0] not in "aeiou" else f"an {element.label}"

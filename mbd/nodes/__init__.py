@@ -1,0 +1,14 @@
+"""Nodes: the coordinates in which a body is described. Any of them can be chosen for any rigid body."""
+
+from mbd.nodes.rigid import (
+    Directors,
+    EulerAngles,
+    Generalized,
+    Node,
+    Point,
+    Quaternion,
+    RigidNode,
+    RotationVector,
+)
+
+__all__ = ["Directors", "EulerAngles", "Generalized", "Node", "Point", "Quaternion", "RigidNode", "RotationVector"]

@@ -1,0 +1,170 @@
+"""Nodes with user coordinates: kinetic energy v.M(q)v/2, potential V(q), constraints g(q).
+
+First derivatives of the user's functions are exact by the complex step; what the Newton matrix needs beyond them
+is a difference of these. The equations are ``M v_dot + M_dot v - d(v.Mv/2)/dq + dV/dq + G^T lambda = 0``.
+"""
+
+from __future__ import annotations
+
+from ..callbacks import call_vector
+from ..kernel import kernel
+
+TINY = 1e-30  # imaginary step; the result is exact to round-off
+STENCIL = 1e-3  # step of the fourth-order differences of exact first derivatives
+
+
+@kernel
+def _call(function, functions, user, n):
+    call_vector(functions[function].address, user.ctypes.data, user[2 * n :].ctypes.data)
+
+
+@kernel
+def _load(x, user, n):
+    for k in range(n):
+        user[2 * k] = x[k]
+        user[2 * k + 1] = 0.0
+
+
+@kernel
+def generalized_mass(n, x, functions, constants, user, out):
+    """out[0 : n*n] = M(x), row by row."""
+    m = n.nv
+    if n.mass_function < 0:
+        for k in range(m * m):
+            out[k] = constants[n.u0 + k]
+        return
+    _load(x, user, m)
+    _call(n.mass_function, functions, user, m)
+    for k in range(m * m):
+        out[k] = user[2 * m + 2 * k]
+
+
+@kernel
+def generalized_forces(n, x, v, vd, lam, functions, constants, user, out):
+    """out[0:n] = M vd + gyroscopic terms + dV/dq + G^T lam, out[n:] = g(q); x, v, vd, lam are the node's own."""
+    m = n.nv
+    o = 2 * m
+    for k in range(m + n.nl):
+        out[k] = 0.0
+    if n.mass_function < 0:
+        for i in range(m):
+            for j in range(m):
+                out[i] += constants[n.u0 + i * m + j] * vd[j]
+    else:
+        _load(x, user, m)
+        _call(n.mass_function, functions, user, m)
+        for i in range(m):
+            for j in range(m):
+                out[i] += user[o + 2 * (i * m + j)] * vd[j]
+        for k in range(m):
+            user[2 * k + 1] = TINY
+            _call(n.mass_function, functions, user, m)
+            user[2 * k + 1] = 0.0
+            quadratic = 0.0
+            for i in range(m):
+                row = 0.0
+                for j in range(m):
+                    row += user[o + 2 * (i * m + j) + 1] / TINY * v[j]
+                out[i] += row * v[k]
+                quadratic += row * v[i]
+            out[k] -= 0.5 * quadratic
+    if n.potential_function >= 0:
+        _load(x, user, m)
+        for k in range(m):
+            user[2 * k + 1] = TINY
+            _call(n.potential_function, functions, user, m)
+            user[2 * k + 1] = 0.0
+            out[k] += user[o + 1] / TINY
+    if n.constraint_function >= 0:
+        _load(x, user, m)
+        for k in range(m):
+            user[2 * k + 1] = TINY
+            _call(n.constraint_function, functions, user, m)
+            user[2 * k + 1] = 0.0
+            for j in range(n.nl):
+                out[k] += user[o + 2 * j + 1] / TINY * lam[j]
+                out[m + j] = user[o + 2 * j]
+
+
+@kernel
+def generalized_rate(n, x, v, shift, functions, user, out):
+    """out[0:nl] = G(x + shift v) v."""
+    m = n.nv
+    for k in range(m):
+        user[2 * k] = x[k] + shift * v[k]
+        user[2 * k + 1] = TINY * v[k]
+    _call(n.constraint_function, functions, user, m)
+    for j in range(n.nl):
+        out[j] = user[2 * m + 2 * j + 1] / TINY
+
+
+@kernel
+def generalized_curvature(n, x, v, functions, user, scratch, out, i):
+    """out[i : i+nl] = D^2 g[v, v] by a fourth-order difference of exact first derivatives."""
+    for j in range(n.nl):
+        out[i + j] = 0.0
+    size = 0.0
+    for k in range(n.nv):
+        size = max(size, abs(v[k]))
+    if size == 0.0:
+        return
+    h = STENCIL / size
+    for p in range(4):
+        step = (2.0, 1.0, -1.0, -2.0)[p]
+        weight = (-1.0, 8.0, -8.0, 1.0)[p]
+        generalized_rate(n, x, v, step * h, functions, user, scratch)
+        for j in range(n.nl):
+            out[i + j] += weight * scratch[j] / (12.0 * h)
+
+
+@kernel
+def generalized_potential(n, x, functions, user):
+    """V(x)."""
+    if n.potential_function < 0:
+        return 0.0
+    _load(x, user, n.nv)
+    _call(n.potential_function, functions, user, n.nv)
+    return user[2 * n.nv]
+
+
+@kernel
+def generalized_tangent(n, x, v, vd, lam, functions, constants, user, buffers, cm, cc, cb, ck, matrix):
+    """Add cm M + cc C + ck K and cb G, G^T to the node's diagonal block."""
+    m = n.nv
+    o, ld = n.block, n.ld
+    plus, minus, y = buffers[0], buffers[1], buffers[2]
+    generalized_mass(n, x, functions, constants, user, plus)
+    for i in range(m):
+        for j in range(m):
+            matrix[o + i * ld + j] += cm * plus[i * m + j]
+    if n.constraint_function >= 0:
+        _load(x, user, m)
+        for k in range(m):
+            user[2 * k + 1] = TINY
+            _call(n.constraint_function, functions, user, m)
+            user[2 * k + 1] = 0.0
+            for j in range(n.nl):
+                value = cb * user[2 * m + 2 * j + 1] / TINY
+                matrix[o + (m + j) * ld + k] += value
+                matrix[o + k * ld + m + j] += value
+    for request in range(2):  # 0: with respect to velocity, 1: with respect to coordinates
+        c = cc if request == 0 else ck
+        if c == 0.0:
+            continue
+        base = v if request == 0 else x
+        for j in range(m):
+            for k in range(m):
+                y[k] = base[k]
+            h = 1e-5 * max(1.0, abs(base[j]))
+            y[j] = base[j] + h
+            if request == 0:
+                generalized_forces(n, x, y, vd, lam, functions, constants, user, plus)
+            else:
+                generalized_forces(n, y, v, vd, lam, functions, constants, user, plus)
+            y[j] = base[j] - h
+            if request == 0:
+                generalized_forces(n, x, y, vd, lam, functions, constants, user, minus)
+            else:
+                generalized_forces(n, y, v, vd, lam, functions, constants, user, minus)
+            for i in range(m):
+                matrix[o + i * ld + j] += c * (plus[i] - minus[i]) / (2.0 * h)

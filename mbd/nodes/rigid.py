@@ -1,0 +1,379 @@
+"""Nodes as people construct them: initial pose and velocity, and the parametrisation to store them in.
+
+A node keeps pose and velocity in one common form (position, rotation matrix, velocity in world axes, angular velocity
+in body axes) and converts to its own coordinates on request. Changing the parametrisation therefore loses nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mbd.errors import (
+    IDENTITY3,
+    ZERO3,
+    Array,
+    ModelError,
+    SingularityError,
+    bad_value,
+    check_vector,
+)
+from mbd.nodes import kinds
+from mbd.rotation import (
+    as_matrix,
+    euler_rate_matrix,
+    hat,
+    inverse_tangent_operator,
+    sequence_axes,
+    to_euler_angles,
+    to_quaternion,
+    to_rotation_vector,
+)
+
+GIMBAL_TOLERANCE = 1e-6
+"""Euler angles count as locked where the determinant of their rate matrix is below this."""
+
+
+class Node:
+    """Initial configuration of one body in one parametrisation."""
+
+    kind: ClassVar[int]
+
+    @property
+    def n_internal(self) -> int:
+        """Number of internal constraints (unit length, orthonormality); none on Lie nodes."""
+        return 0
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number of stored coordinates."""
+        raise NotImplementedError
+
+    @property
+    def n_velocities(self) -> int:
+        """Number of velocities, which is also the size of an increment."""
+        raise NotImplementedError
+
+    def coordinates(self) -> Array:
+        """Initial coordinates q."""
+        raise NotImplementedError
+
+    def coordinate_velocities(self) -> Array:
+        """Initial velocities v that belong to the coordinates."""
+        raise NotImplementedError
+
+    def with_parametrisation(self, target: type[Node] | Node) -> Node:
+        """The same pose and velocity in another parametrisation."""
+        raise NotImplementedError
+
+    def check(self, body: str) -> None:
+        """Refuse an initial configuration that this parametrisation cannot describe; ``body`` is for the message."""
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+class Point(Node):
+    """Three Cartesian coordinates of a point without orientation."""
+
+    kind = kinds.POINT
+
+    def __init__(self, position: Any = ZERO3, velocity: Any = ZERO3) -> None:
+        self.position = check_vector(position, self, "position")
+        self.velocity = check_vector(velocity, self, "velocity")
+
+    rotation: ClassVar[Array] = IDENTITY3
+    angular_velocity: ClassVar[Array] = ZERO3
+    lie: ClassVar[bool] = False
+    pinned: ClassVar[bool] = False
+
+    @property
+    def n_coordinates(self) -> int:
+        return 3
+
+    @property
+    def n_velocities(self) -> int:
+        return 3
+
+    def coordinates(self) -> Array:
+        return self.position.copy()
+
+    def coordinate_velocities(self) -> Array:
+        return self.velocity.copy()
+
+    def with_parametrisation(self, target: type[Node] | Node) -> Point:
+        if _class_of(target) is not Point:
+            raise ModelError(
+                f"Point: cannot become {_name_of(target)}, because a point has no orientation; "
+                "expected Point (use a RigidBody to have an orientation)"
+            )
+        return Point(self.position, self.velocity)
+
+    def __repr__(self) -> str:
+        return f"Point(position={self.position.tolist()}, velocity={self.velocity.tolist()})"
+
+
+class RigidNode(Node):
+    """Pose and velocity of a rigid frame; the subclasses differ in how they store the rotation.
+
+    Parameters
+    ----------
+    position: world coordinates of the reference point.
+    rotation: 3x3 matrix (body to world), quaternion (scalar first), ``mbd.rotation(...)`` or a scipy ``Rotation``.
+    velocity: of the reference point, world axes.
+    angular_velocity: in **body** axes.
+    lie: velocities are ``(r_dot, omega_body)`` and increments are composed with the pose; otherwise velocities are the
+        derivatives of the coordinates.
+    pinned: the reference point stays where it is; only rotational coordinates remain.
+    """
+
+    default_lie: ClassVar[bool] = False
+    n_rotation: ClassVar[int]
+    n_conventional_internal: ClassVar[int] = 0
+
+    def __init__(
+        self,
+        position: Any = ZERO3,
+        rotation: Any = IDENTITY3,
+        velocity: Any = ZERO3,
+        angular_velocity: Any = ZERO3,
+        *,
+        lie: bool | None = None,
+        pinned: bool = False,
+    ) -> None:
+        self.position = check_vector(position, self, "position")
+        self.rotation = as_matrix(rotation, self)
+        self.velocity = check_vector(velocity, self, "velocity")
+        self.angular_velocity = check_vector(angular_velocity, self, "angular_velocity")
+        self.lie = self.default_lie if lie is None else _flag(lie, self, "lie")
+        self.pinned = _flag(pinned, self, "pinned")
+        if self.pinned and self.velocity.any():
+            raise bad_value(
+                self, "velocity", velocity, "zero, because pinned=True holds the reference point where it is"
+            )
+
+    @property
+    def n_coordinates(self) -> int:
+        return self.n_rotation + (0 if self.pinned else 3)
+
+    @property
+    def n_velocities(self) -> int:
+        return (3 if self.lie else self.n_rotation) + (0 if self.pinned else 3)
+
+    @property
+    def n_internal(self) -> int:
+        return 0 if self.lie else self.n_conventional_internal
+
+    def rotation_coordinates(self) -> Array:
+        """Rotational part of the coordinates."""
+        raise NotImplementedError
+
+    def rotation_rates(self) -> Array:
+        """Time derivative of the rotational coordinates."""
+        raise NotImplementedError
+
+    def coordinates(self) -> Array:
+        """Position (unless pinned), then the rotational coordinates."""
+        rotational = self.rotation_coordinates()
+        return rotational if self.pinned else np.concatenate((self.position, rotational))
+
+    def coordinate_velocities(self) -> Array:
+        """Velocity (unless pinned), then the angular velocity (Lie) or the rates of the rotational coordinates."""
+        rotational = self.angular_velocity.copy() if self.lie else self.rotation_rates()
+        return rotational if self.pinned else np.concatenate((self.velocity, rotational))
+
+    def with_parametrisation(self, target: type[Node] | Node) -> RigidNode:
+        """The same pose, velocity and pinning in another parametrisation.
+
+        ``target`` is a node class, or a node whose ``lie`` and ``sequence`` are used and whose pose is ignored:
+        ``node.with_parametrisation(EulerAngles(sequence="zxz", lie=True))``.
+        """
+        cls = _class_of(target)
+        if not issubclass(cls, RigidNode) or cls is RigidNode:
+            raise ModelError(
+                f"{self}: cannot become {_name_of(target)}; expected Quaternion, Directors, RotationVector, EulerAngles"
+            )
+        node = target._blank() if isinstance(target, RigidNode) else cls()
+        node.position, node.rotation = self.position, self.rotation
+        node.velocity, node.angular_velocity = self.velocity, self.angular_velocity
+        node.pinned = self.pinned
+        return node
+
+    def _blank(self) -> Self:
+        """A node with the same settings at the origin."""
+        return type(self)(lie=self.lie)
+
+    def _settings(self) -> str:
+        return f"lie={self.lie}" + (", pinned=True" if self.pinned else "")
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(position={self.position.tolist()}, rotation={self.rotation.tolist()}, "
+            f"velocity={self.velocity.tolist()}, angular_velocity={self.angular_velocity.tolist()}, {self._settings()})"
+        )
+
+
+class Quaternion(RigidNode):
+    """Unit quaternion, scalar first (Euler parameters); conventional unless ``lie=True``."""
+
+    kind = kinds.QUATERNION
+    n_rotation = 4
+    n_conventional_internal = 1
+
+    def rotation_coordinates(self) -> Array:
+        return to_quaternion(self.rotation)
+
+    def rotation_rates(self) -> Array:
+        """``e_dot = 1/2 e o (0, omega_body)``."""
+        e = to_quaternion(self.rotation)
+        omega = self.angular_velocity
+        return 0.5 * np.array((-e[1:] @ omega, *(e[0] * omega + hat(e[1:]) @ omega)))
+
+
+class Directors(RigidNode):
+    """The three body axes in world components, one after the other; conventional unless ``lie=True``."""
+
+    kind = kinds.DIRECTORS
+    n_rotation = 9
+    n_conventional_internal = 6
+
+    def rotation_coordinates(self) -> Array:
+        return self.rotation.T.flatten()
+
+    def rotation_rates(self) -> Array:
+        """Columns of ``R hat(omega_body)``."""
+        return (self.rotation @ hat(self.angular_velocity)).T.flatten()
+
+
+class RotationVector(RigidNode):
+    """Rotation vector; a Lie node unless ``lie=False`` (then singular at an angle of 2 pi)."""
+
+    kind = kinds.ROTATION_VECTOR
+    default_lie = True
+    n_rotation = 3
+
+    def rotation_coordinates(self) -> Array:
+        return to_rotation_vector(self.rotation)
+
+    def rotation_rates(self) -> Array:
+        """``psi_dot = T_exp(psi)^-1 omega_body``."""
+        return inverse_tangent_operator(to_rotation_vector(self.rotation)) @ self.angular_velocity
+
+
+class EulerAngles(RigidNode):
+    """Three intrinsic angles, ``R = R_i(a) R_j(b) R_k(c)`` for the sequence "ijk"; conventional unless ``lie=True``.
+
+    Conventional Euler angles are singular in gimbal lock: at a middle angle of 90 degrees if the three axes differ, and
+    at 0 if the first and the last one agree.
+    """
+
+    kind = kinds.EULER_ANGLES
+    n_rotation = 3
+
+    def __init__(
+        self,
+        position: Any = ZERO3,
+        rotation: Any = IDENTITY3,
+        velocity: Any = ZERO3,
+        angular_velocity: Any = ZERO3,
+        *,
+        sequence: str = "xyz",
+        lie: bool | None = None,
+        pinned: bool = False,
+    ) -> None:
+        self.axes: tuple[int, int, int] = sequence_axes(sequence)
+        self.sequence = sequence
+        super().__init__(position, rotation, velocity, angular_velocity, lie=lie, pinned=pinned)
+
+    def rotation_coordinates(self) -> Array:
+        return to_euler_angles(self.rotation, self.sequence)
+
+    def rotation_rates(self) -> Array:
+        """``rho_dot = G^-1 omega_body``."""
+        self.check("")
+        rate_matrix = euler_rate_matrix(self.rotation_coordinates(), self.sequence)
+        return np.asarray(np.linalg.solve(rate_matrix, self.angular_velocity), dtype=np.float64)
+
+    def check(self, body: str) -> None:
+        """Refuse conventional Euler angles in gimbal lock."""
+        if self.lie:
+            return
+        middle = float(self.rotation_coordinates()[1])
+        determinant = math.sin(middle) if self.axes[0] == self.axes[2] else math.cos(middle)
+        if abs(determinant) < GIMBAL_TOLERANCE:
+            raise SingularityError(
+                (f"body '{body}': " if body else "")
+                + f'EulerAngles(sequence="{self.sequence}") start in gimbal lock (middle angle {middle:.6g} rad). '
+                "Use another sequence, EulerAngles(..., lie=True) or Quaternion.",
+                body=body or None,
+                time=0.0,
+            )
+
+    def _blank(self) -> Self:
+        return type(self)(sequence=self.sequence, lie=self.lie)
+
+    def _settings(self) -> str:
+        return f'sequence="{self.sequence}", {super()._settings()}'
+
+
+class Generalized(Node):
+    """Any number of scalar coordinates; the body that owns them says what they mean."""
+
+    kind = kinds.GENERALIZED
+    lie: ClassVar[bool] = False
+    pinned: ClassVar[bool] = False
+
+    def __init__(self, coordinates: Any, velocities: Any = None) -> None:
+        self._coordinates = check_vector(np.atleast_1d(coordinates), "Generalized", "coordinates", None)
+        if self._coordinates.size == 0:
+            raise bad_value("Generalized", "coordinates", coordinates, "at least one number")
+        size = self._coordinates.size
+        given = np.zeros(size) if velocities is None else np.atleast_1d(velocities)
+        self._velocities = check_vector(given, "Generalized", "velocities", size)
+
+    @property
+    def n_coordinates(self) -> int:
+        return self._coordinates.size
+
+    @property
+    def n_velocities(self) -> int:
+        return self._coordinates.size
+
+    def coordinates(self) -> Array:
+        return self._coordinates.copy()
+
+    def coordinate_velocities(self) -> Array:
+        return self._velocities.copy()
+
+    def with_parametrisation(self, target: type[Node] | Node) -> Generalized:
+        if _class_of(target) is not Generalized:
+            raise ModelError(
+                f"Generalized: cannot become {_name_of(target)}, because its coordinates have no common meaning; "
+                "expected Generalized"
+            )
+        return Generalized(self._coordinates, self._velocities)
+
+    def __repr__(self) -> str:
+        return f"Generalized({self._coordinates.tolist()}, {self._velocities.tolist()})"
+
+
+def _flag(value: Any, owner: object, argument: str) -> bool:
+    if value is True or value is False or isinstance(value, np.bool_):
+        return bool(value)
+    raise bad_value(owner, argument, value, "True or False")
+
+
+def _class_of(target: Any) -> type[Node]:
+    cls = target if isinstance(target, type) else type(target)
+    if not issubclass(cls, Node):
+        raise ModelError(
+            f"parametrisation {target!r}: expected a node class such as mbd.nodes.Quaternion, or a node as template, "
+            'such as mbd.nodes.EulerAngles(sequence="zxz")'
+        )
+    return cls
+
+
+def _name_of(target: Any) -> str:
+    return _class_of(target).__name__

@@ -1,0 +1,354 @@
+"""Diagonal blocks of the iteration matrix: cm M T^-1 + cc C T^-1 + ck K of the inertia forces of every node.
+
+C is the derivative with respect to velocity, K with respect to the increment. The unknown of the linear system is
+the increment *at the end* of the step, T_exp(dq) d(dq); with it only these diagonal blocks know T_exp, every
+constraint block is the plain Jacobian.
+"""
+
+from __future__ import annotations
+
+from ..kernel import kernel
+from ..records import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
+from .frames import bilinear_axes, body_rates
+from .inertia import add_spin_stiffness, frame_inertia, inertia_times, pull_back
+from .spin import spin_derivative, spin_second_derivative
+
+
+@kernel
+def node_tangent(n, q, v, vd, g, z, t, cm, cc, ck, matrix, small):
+    """Add the inertia part of one node's diagonal block; t holds T_exp^-1 of a Lie node."""
+    form = n.form
+    if n.nx == 3:
+        d = cm * n.mass
+        matrix[n.block] += d
+        matrix[n.block + n.ld + 1] += d
+        matrix[n.block + 2 * n.ld + 2] += d
+    if form == FORM_LIE:
+        _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small)
+    elif form == FORM_SPIN:
+        _spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small)
+    elif form == FORM_QUATERNION:
+        _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small)
+    elif form == FORM_DIRECTORS:
+        _director_tangent(n, cm, matrix)
+
+
+@kernel
+def _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
+    k = n.v0 + n.nx
+    ld = n.ld
+    o = n.block + n.nx * ld + n.nx
+    w1, w2, w3 = v[k], v[k + 1], v[k + 2]
+    h1, h2, h3 = inertia_times(n, w1, w2, w3)
+    j11, j22, j33, j12, j13, j23 = n.j11, n.j22, n.j33, n.j12, n.j13, n.j23
+    # cm J + cc (hat(w) J - hat(J w)), row by row, times T^-1
+    for i in range(3):
+        if i == 0:
+            b1 = cm * j11 + cc * (w2 * j13 - w3 * j12)
+            b2 = cm * j12 + cc * (w2 * j23 - w3 * j22 + h3)
+            b3 = cm * j13 + cc * (w2 * j33 - w3 * j23 - h2)
+        elif i == 1:
+            b1 = cm * j12 + cc * (w3 * j11 - w1 * j13 - h3)
+            b2 = cm * j22 + cc * (w3 * j12 - w1 * j23)
+            b3 = cm * j23 + cc * (w3 * j13 - w1 * j33 + h1)
+        else:
+            b1 = cm * j13 + cc * (w1 * j12 - w2 * j11 + h2)
+            b2 = cm * j23 + cc * (w1 * j22 - w2 * j12 - h1)
+            b3 = cm * j33 + cc * (w1 * j23 - w2 * j13)
+        p = o + i * ld
+        matrix[p] += b1 * t[0] + b2 * t[3] + b3 * t[6]
+        matrix[p + 1] += b1 * t[1] + b2 * t[4] + b3 * t[7]
+        matrix[p + 2] += b1 * t[2] + b2 * t[5] + b3 * t[8]
+    if n.nx == 3 and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0):
+        _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small)
+
+
+@kernel
+def _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
+    """Coupling of translation and rotation of a Lie node whose centre of mass is off its reference point."""
+    k = n.v0
+    s1, s2, s3 = n.s1, n.s2, n.s3
+    w1, w2, w3 = v[k + 3], v[k + 4], v[k + 5]
+    p1, p2, p3 = vd[k + 3], vd[k + 4], vd[k + 5]
+    u1, u2, u3 = w2 * s3 - w3 * s2, w3 * s1 - w1 * s3, w1 * s2 - w2 * s1  # w x s
+    y1 = p2 * s3 - p3 * s2 + w2 * u3 - w3 * u2  # alpha x s + w x (w x s)
+    y2 = p3 * s1 - p1 * s3 + w3 * u1 - w1 * u3
+    y3 = p1 * s2 - p2 * s1 + w1 * u2 - w2 * u1
+    a1 = z[3] * vd[k] + z[4] * vd[k + 1] + z[5] * vd[k + 2]  # R^T a
+    a2 = z[6] * vd[k] + z[7] * vd[k + 1] + z[8] * vd[k + 2]
+    a3 = z[9] * vd[k] + z[10] * vd[k + 1] + z[11] * vd[k + 2]
+    ws = w1 * s1 + w2 * s2 + w3 * s3
+    as_ = a1 * s1 + a2 * s2 + a3 * s3
+    b = small[0]  # -cm hat(s) - cc (hat(w) hat(s) + hat(w x s)); hat(w) hat(s) = s w^T - (w.s) I
+    b[0] = -cc * (s1 * w1 - ws)
+    b[1] = cm * s3 - cc * (s1 * w2 - u3)
+    b[2] = -cm * s2 - cc * (s1 * w3 + u2)
+    b[3] = -cm * s3 - cc * (s2 * w1 + u3)
+    b[4] = -cc * (s2 * w2 - ws)
+    b[5] = cm * s1 - cc * (s2 * w3 - u1)
+    b[6] = cm * s2 - cc * (s3 * w1 - u2)
+    b[7] = -cm * s1 - cc * (s3 * w2 + u1)
+    b[8] = -cc * (s3 * w3 - ws)
+    c = small[1]
+    for i in range(3):
+        for j in range(3):
+            c[3 * i + j] = b[3 * i] * t[j] + b[3 * i + 1] * t[3 + j] + b[3 * i + 2] * t[6 + j]
+    # - ck hat(y): motion of the inertia force with the body
+    c[1] += ck * y3
+    c[2] -= ck * y2
+    c[3] -= ck * y3
+    c[5] += ck * y1
+    c[6] += ck * y2
+    c[7] -= ck * y1
+    ld = n.ld
+    o = n.block
+    for i in range(3):
+        for j in range(3):
+            matrix[o + i * ld + 3 + j] += z[3 + i] * c[j] + z[6 + i] * c[3 + j] + z[9 + i] * c[6 + j]  # R c
+        # cm hat(s) R^T: rows are s x (rows of R^T)
+        matrix[o + 3 * ld + i] += cm * (s2 * z[9 + i] - s3 * z[6 + i])
+        matrix[o + 4 * ld + i] += cm * (s3 * z[3 + i] - s1 * z[9 + i])
+        matrix[o + 5 * ld + i] += cm * (s1 * z[6 + i] - s2 * z[3 + i])
+    # ck hat(s) hat(R^T a) = ck (a s^T - (a.s) I)
+    o = n.block + 3 * ld + 3
+    matrix[o] += ck * (a1 * s1 - as_)
+    matrix[o + 1] += ck * a1 * s2
+    matrix[o + 2] += ck * a1 * s3
+    matrix[o + ld] += ck * a2 * s1
+    matrix[o + ld + 1] += ck * (a2 * s2 - as_)
+    matrix[o + ld + 2] += ck * a2 * s3
+    matrix[o + 2 * ld] += ck * a3 * s1
+    matrix[o + 2 * ld + 1] += ck * a3 * s2
+    matrix[o + 2 * ld + 2] += ck * (a3 * s3 - as_)
+
+
+@kernel
+def _body_force(n, w, dw, da, out):
+    """Change of (torque, R^T force) of the inertia terms for changes dw, da of angular velocity and acceleration."""
+    h1, h2, h3 = inertia_times(n, w[0], w[1], w[2])
+    k1, k2, k3 = inertia_times(n, dw[0], dw[1], dw[2])
+    y1, y2, y3 = inertia_times(n, da[0], da[1], da[2])
+    out[0] = y1 + dw[1] * h3 - dw[2] * h2 + w[1] * k3 - w[2] * k2
+    out[1] = y2 + dw[2] * h1 - dw[0] * h3 + w[2] * k1 - w[0] * k3
+    out[2] = y3 + dw[0] * h2 - dw[1] * h1 + w[0] * k2 - w[1] * k1
+    s1, s2, s3 = n.s1, n.s2, n.s3
+    u1, u2, u3 = w[1] * s3 - w[2] * s2, w[2] * s1 - w[0] * s3, w[0] * s2 - w[1] * s1
+    d1, d2, d3 = dw[1] * s3 - dw[2] * s2, dw[2] * s1 - dw[0] * s3, dw[0] * s2 - dw[1] * s1
+    out[3] = da[1] * s3 - da[2] * s2 + dw[1] * u3 - dw[2] * u2 + w[1] * d3 - w[2] * d2
+    out[4] = da[2] * s1 - da[0] * s3 + dw[2] * u1 - dw[0] * u3 + w[2] * d1 - w[0] * d3
+    out[5] = da[0] * s2 - da[1] * s1 + dw[0] * u2 - dw[1] * u1 + w[0] * d2 - w[1] * d1
+
+
+@kernel
+def _spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
+    k = n.v0 + n.nx
+    ld = n.ld
+    o = n.block + n.nx * ld + n.nx
+    s1, s2, s3 = n.s1, n.s2, n.s3
+    w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
+    w, rd, rdd, e, d = small[3], small[4], small[5], small[6], small[7]
+    c = small[2]
+    w[0], w[1], w[2] = w1, w2, w3
+    for m in range(3):
+        rd[m] = v[k + m]
+        rdd[m] = vd[k + m]
+    p1 = g[0] * rdd[0] + g[1] * rdd[1] + g[2] * rdd[2] + b1
+    p2 = g[3] * rdd[0] + g[4] * rdd[1] + g[5] * rdd[2] + b2
+    p3 = g[6] * rdd[0] + g[7] * rdd[1] + g[8] * rdd[2] + b3
+    a1, a2, a3 = 0.0, 0.0, 0.0  # R^T a
+    if n.nx == 3:
+        x1, x2, x3 = vd[n.v0], vd[n.v0 + 1], vd[n.v0 + 2]
+        a1 = z[3] * x1 + z[4] * x2 + z[5] * x3
+        a2 = z[6] * x1 + z[7] * x2 + z[8] * x3
+        a3 = z[9] * x1 + z[10] * x2 + z[11] * x3
+    h1, h2, h3 = inertia_times(n, w1, w2, w3)
+    t1, t2, t3 = inertia_times(n, p1, p2, p3)
+    t1 += w2 * h3 - w3 * h2 + s2 * a3 - s3 * a2
+    t2 += w3 * h1 - w1 * h3 + s3 * a1 - s1 * a3
+    t3 += w1 * h2 - w2 * h1 + s1 * a2 - s2 * a1
+    u1, u2, u3 = w2 * s3 - w3 * s2, w3 * s1 - w1 * s3, w1 * s2 - w2 * s1
+    y1 = p2 * s3 - p3 * s2 + w2 * u3 - w3 * u2
+    y2 = p3 * s1 - p1 * s3 + w3 * u1 - w1 * u3
+    y3 = p1 * s2 - p2 * s1 + w1 * u2 - w2 * u1
+    dw, da, out = small[0], small[1], small[0][8:]
+    for j in range(3):
+        e[0], e[1], e[2] = 0.0, 0.0, 0.0
+        e[j] = 1.0
+        g1, g2, g3 = g[j], g[3 + j], g[6 + j]
+        # all three requests are linear in (dw, da), so their weighted sum is evaluated at once
+        spin_derivative(n, q, g, e, rd, c, d)  # DG[e] rho_dot
+        dw[0], dw[1], dw[2] = cc * g1 + ck * d[0], cc * g2 + ck * d[1], cc * g3 + ck * d[2]
+        da[0], da[1], da[2] = cm * g1 + cc * d[0], cm * g2 + cc * d[1], cm * g3 + cc * d[2]
+        spin_derivative(n, q, g, rd, e, c, d)
+        for m in range(3):
+            da[m] += cc * d[m]
+        if ck != 0.0:
+            spin_derivative(n, q, g, e, rdd, c, d)
+            for m in range(3):
+                da[m] += ck * d[m]
+            spin_second_derivative(n, q, g, e, rd, rd, c, d)
+            for m in range(3):
+                da[m] += ck * d[m]
+        _body_force(n, w, dw, da, out)
+        if ck != 0.0:  # rotation of the body under the fixed acceleration a, and of the force y with the body
+            r1, r2, r3 = a2 * g3 - a3 * g2, a3 * g1 - a1 * g3, a1 * g2 - a2 * g1
+            out[0] += ck * (s2 * r3 - s3 * r2)
+            out[1] += ck * (s3 * r1 - s1 * r3)
+            out[2] += ck * (s1 * r2 - s2 * r1)
+            out[3] += ck * (g2 * y3 - g3 * y2)
+            out[4] += ck * (g3 * y1 - g1 * y3)
+            out[5] += ck * (g1 * y2 - g2 * y1)
+        for i in range(3):
+            matrix[o + i * ld + j] += g[i] * out[0] + g[3 + i] * out[1] + g[6 + i] * out[2]
+        if n.nx == 3:
+            for i in range(3):
+                matrix[n.block + i * ld + 3 + j] += z[3 + i] * out[3] + z[6 + i] * out[4] + z[9 + i] * out[5]
+            # cm (s x R^T e_j) pulled back by G^T
+            r1 = cm * (s2 * z[9 + j] - s3 * z[6 + j])
+            r2 = cm * (s3 * z[3 + j] - s1 * z[9 + j])
+            r3 = cm * (s1 * z[6 + j] - s2 * z[3 + j])
+            for i in range(3):
+                matrix[n.block + (3 + i) * ld + j] += g[i] * r1 + g[3 + i] * r2 + g[6 + i] * r3
+    if ck != 0.0:
+        zero = small[6]
+        for m in range(9):
+            zero[m] = 0.0
+        add_spin_stiffness(n, q, g, zero, t1, t2, t3, ck, matrix, small)
+
+
+@kernel
+def _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
+    """Columns of Z^T M_z dz_ddot with dz_ddot = 2 R(cm e + 2 cc e_dot + ck e_ddot, column)."""
+    j, k = n.q0 + n.nx, n.v0 + n.nx
+    y0 = cm * q[j] + 2.0 * cc * v[k] + ck * vd[k]
+    y1 = cm * q[j + 1] + 2.0 * cc * v[k + 1] + ck * vd[k + 1]
+    y2 = cm * q[j + 2] + 2.0 * cc * v[k + 2] + ck * vd[k + 2]
+    y3 = cm * q[j + 3] + 2.0 * cc * v[k + 3] + ck * vd[k + 3]
+    zdd, f, x = small[0], small[1], small[3]
+    for column in range(4 + n.nx):
+        for m in range(12):
+            zdd[m] = 0.0
+            f[m] = 0.0
+        c = column - n.nx
+        if c < 0:
+            zdd[column] = cm
+        elif c == 0:
+            bilinear_axes(y0, y1, y2, y3, 1.0, 0.0, 0.0, 0.0, zdd)
+        elif c == 1:
+            bilinear_axes(y0, y1, y2, y3, 0.0, 1.0, 0.0, 0.0, zdd)
+        elif c == 2:
+            bilinear_axes(y0, y1, y2, y3, 0.0, 0.0, 1.0, 0.0, zdd)
+        else:
+            bilinear_axes(y0, y1, y2, y3, 0.0, 0.0, 0.0, 1.0, zdd)
+        frame_inertia(n, zdd, f)
+        pull_back(n, q, g, z, f, x, 0)
+        for row in range(4 + n.nx):
+            if row >= n.nx or c >= 0:  # the translational block has been written by the caller
+                matrix[n.block + row * n.ld + column] += x[row]
+
+
+@kernel
+def _director_tangent(n, cm, matrix):
+    """The constant frame mass matrix."""
+    o = n.block + n.nx * n.ld + n.nx
+    ld = n.ld
+    for m in range(3):
+        if n.nx == 3:
+            for i in range(3):
+                s = cm * (n.s1 if i == 0 else (n.s2 if i == 1 else n.s3))
+                matrix[n.block + m * ld + 3 + 3 * i + m] += s
+                matrix[n.block + (3 + 3 * i + m) * ld + m] += s
+        matrix[o + m * ld + m] += cm * n.e11
+        matrix[o + (3 + m) * ld + 3 + m] += cm * n.e22
+        matrix[o + (6 + m) * ld + 6 + m] += cm * n.e33
+        matrix[o + m * ld + 3 + m] += cm * n.e12
+        matrix[o + (3 + m) * ld + m] += cm * n.e12
+        matrix[o + m * ld + 6 + m] += cm * n.e13
+        matrix[o + (6 + m) * ld + m] += cm * n.e13
+        matrix[o + (3 + m) * ld + 6 + m] += cm * n.e23
+        matrix[o + (6 + m) * ld + 3 + m] += cm * n.e23
+
+
+# --- internal constraints -----------------------------------------------------------------------------------------
+
+
+@kernel
+def internal_constraints(n, q, x, i):
+    """Values of the internal constraints into x[i:]: (|e|^2 - 1)/2, or d_i.d_j - delta_ij (halved for i = j)."""
+    k = n.q0 + n.nx
+    if n.form == FORM_QUATERNION:
+        x[i] = 0.5 * (q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3] - 1.0)
+    elif n.form == FORM_DIRECTORS:
+        _director_products(q, q, k, k, x, i)
+        for m in range(3):
+            x[i + m] = 0.5 * (x[i + m] - 1.0)
+
+
+@kernel
+def _director_products(u, v, k, l, x, i):  # noqa: E741
+    """u_a . v_b for ab = 11, 22, 33, and the symmetrised 12, 13, 23."""
+    for m in range(6):
+        x[i + m] = 0.0
+    for m in range(3):
+        u1, u2, u3 = u[k + m], u[k + 3 + m], u[k + 6 + m]
+        v1, v2, v3 = v[l + m], v[l + 3 + m], v[l + 6 + m]
+        x[i] += u1 * v1
+        x[i + 1] += u2 * v2
+        x[i + 2] += u3 * v3
+        x[i + 3] += 0.5 * (u1 * v2 + u2 * v1)
+        x[i + 4] += 0.5 * (u1 * v3 + u3 * v1)
+        x[i + 5] += 0.5 * (u2 * v3 + u3 * v2)
+
+
+@kernel
+def internal_bilinear(n, u, v, k, l, x, i):  # noqa: E741
+    """Second derivative of the internal constraints along u and v (offsets k, l): e.g. G(q) v, or D^2 g[v, v]."""
+    if n.form == FORM_QUATERNION:
+        x[i] = u[k] * v[l] + u[k + 1] * v[l + 1] + u[k + 2] * v[l + 2] + u[k + 3] * v[l + 3]
+    elif n.form == FORM_DIRECTORS:
+        _director_products(u, v, k, l, x, i)
+        for m in range(3, 6):
+            x[i + m] *= 2.0
+
+
+@kernel
+def internal_force(n, q, lam, x):
+    """x[x0:] += G_int^T lambda."""
+    k, i, j = n.q0 + n.nx, n.x0 + n.nx, n.l0
+    if n.form == FORM_QUATERNION:
+        for m in range(4):
+            x[i + m] += lam[j] * q[k + m]
+    elif n.form == FORM_DIRECTORS:
+        for m in range(3):
+            d1, d2, d3 = q[k + m], q[k + 3 + m], q[k + 6 + m]
+            x[i + m] += lam[j] * d1 + lam[j + 3] * d2 + lam[j + 4] * d3
+            x[i + 3 + m] += lam[j + 1] * d2 + lam[j + 3] * d1 + lam[j + 5] * d3
+            x[i + 6 + m] += lam[j + 2] * d3 + lam[j + 4] * d1 + lam[j + 5] * d2
+
+
+@kernel
+def internal_blocks(n, q, lam, cb, ck, matrix):
+    """Add cb (G_int, G_int^T) and ck lambda g_qq to the node's diagonal block."""
+    k = n.q0 + n.nx
+    ld = n.ld
+    o = n.block + n.nx * ld + n.nx
+    r = n.block + n.nv * ld + n.nx  # rows of the internal constraints
+    c = n.block + n.nx * ld + n.nv  # their columns
+    j = n.l0
+    if n.form == FORM_QUATERNION:
+        for m in range(4):
+            matrix[r + m] += cb * q[k + m]
+            matrix[c + m * ld] += cb * q[k + m]
+            matrix[o + m * ld + m] += ck * lam[j]
+    elif n.form == FORM_DIRECTORS:
+        for p in range(6):
+            a = p if p < 3 else (1 if p == 5 else 0)
+            b = p if p < 3 else (1 if p == 3 else 2)
+            for m in range(3):
+                matrix[r + p * ld + 3 * a + m] += cb * q[k + 3 * b + m]
+                matrix[c + (3 * a + m) * ld + p] += cb * q[k + 3 * b + m]
+                matrix[o + (3 * a + m) * ld + 3 * b + m] += ck * lam[j + p]
+                if a != b:
+                    matrix[r + p * ld + 3 * b + m] += cb * q[k + 3 * a + m]
+                    matrix[c + (3 * b + m) * ld + p] += cb * q[k + 3 * a + m]
+                    matrix[o + (3 * b + m) * ld + 3 * a + m] += ck * lam[j + p]

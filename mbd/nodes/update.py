@@ -1,0 +1,174 @@
+"""The update of absolute coordinates (UAC) [Holzinger, Arnold & Gerstmayr 2024, Algorithm 1].
+
+The only place where coordinates are advanced. Conventional nodes add, Lie nodes compose with the exponential of the
+increment; integrators never know which.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..kernel import kernel
+from ..math.so3 import (
+    axes_to_quaternion,
+    exp_quaternion,
+    log_quaternion,
+    multiply_quaternions,
+    quaternion_axes,
+    tangent_inverse,
+)
+from ..records import FORM_LIE, FORM_SPIN
+from .frames import body_rates, node_frame
+from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
+from .spin import axes_to_euler, spin_derivative, spin_determinant, spin_matrix
+
+CHART_LIMIT = 1e-3  # |det G| below which Euler angles are called singular (0.06 degrees from gimbal lock)
+
+
+@kernel
+def _compose(n, q, t1, t2, t3, out, z):
+    """Rotation coordinates of R(q) exp(theta) in whatever the node stores; z is scratch for a frame."""
+    k = n.q0 + n.nx
+    f0, f1, f2, f3 = exp_quaternion(t1, t2, t3)
+    kind = n.kind
+    if kind == ROTATION_VECTOR:
+        e0, e1, e2, e3 = exp_quaternion(q[k], q[k + 1], q[k + 2])
+        e0, e1, e2, e3 = multiply_quaternions(e0, e1, e2, e3, f0, f1, f2, f3)
+        out[k], out[k + 1], out[k + 2] = log_quaternion(e0, e1, e2, e3)
+    elif kind == QUATERNION:
+        e0, e1, e2, e3 = multiply_quaternions(q[k], q[k + 1], q[k + 2], q[k + 3], f0, f1, f2, f3)
+        f = 1.5 - 0.5 * (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)  # keeps |e| = 1 against round-off
+        out[k], out[k + 1], out[k + 2], out[k + 3] = f * e0, f * e1, f * e2, f * e3
+    elif kind == DIRECTORS:
+        node_frame(n, q, z)
+        e0, e1, e2, e3 = axes_to_quaternion(z)
+        e0, e1, e2, e3 = multiply_quaternions(e0, e1, e2, e3, f0, f1, f2, f3)
+        f = 1.0 / math.sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
+        quaternion_axes(f * e0, f * e1, f * e2, f * e3, z)
+        for m in range(9):
+            out[k + m] = z[3 + m]
+    elif kind == EULER_ANGLES:  # the angles only store R, so gimbal lock is no singularity of the composition
+        node_frame(n, q, z)
+        e0, e1, e2, e3 = axes_to_quaternion(z)
+        e0, e1, e2, e3 = multiply_quaternions(e0, e1, e2, e3, f0, f1, f2, f3)
+        quaternion_axes(e0, e1, e2, e3, z)
+        out[k], out[k + 1], out[k + 2] = axes_to_euler(n.axis1, n.axis2, n.axis3, z, z)
+
+
+@kernel
+def update_coordinates(nodes, q, dq, out, z):
+    """out = q o exp(dq) for Lie nodes, q + dq for conventional ones; out may be q itself."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.form == FORM_LIE:
+            j, k = n.q0, n.v0
+            if n.nx == 3:
+                out[j] = q[j] + dq[k]
+                out[j + 1] = q[j + 1] + dq[k + 1]
+                out[j + 2] = q[j + 2] + dq[k + 2]
+                k += 3
+            _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, z)
+        else:
+            for m in range(n.nv):
+                out[n.q0 + m] = q[n.q0 + m] + dq[n.v0 + m]
+
+
+@kernel
+def apply_tangent_inverse(nodes, dq, v, out, t):
+    """out = T_exp^-1(dq) v, node by node; the identity for conventional nodes. t is scratch of nine."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        k = n.v0
+        if n.form == FORM_LIE:
+            for m in range(n.nx):
+                out[k + m] = v[k + m]
+            k += n.nx
+            tangent_inverse(dq[k], dq[k + 1], dq[k + 2], t)
+            x1, x2, x3 = v[k], v[k + 1], v[k + 2]
+            out[k] = t[0] * x1 + t[1] * x2 + t[2] * x3
+            out[k + 1] = t[3] * x1 + t[4] * x2 + t[5] * x3
+            out[k + 2] = t[6] * x1 + t[7] * x2 + t[8] * x3
+        else:
+            for m in range(n.nv):
+                out[k + m] = v[k + m]
+
+
+@kernel
+def _wrapped_rates(n, q, g_new, w1, w2, w3, b1, b2, b3, out):
+    """out = G_new^-1 (w - b): coordinate rates in the new chart (Cramer's rule)."""
+    d = 1.0 / spin_determinant(g_new)
+    x1, x2, x3 = w1 - b1, w2 - b2, w3 - b3
+    g = g_new
+    out[0] = d * (
+        x1 * (g[4] * g[8] - g[5] * g[7]) - g[1] * (x2 * g[8] - g[5] * x3) + g[2] * (x2 * g[7] - g[4] * x3)
+    )
+    out[1] = d * (
+        g[0] * (x2 * g[8] - g[5] * x3) - x1 * (g[3] * g[8] - g[5] * g[6]) + g[2] * (g[3] * x3 - x2 * g[6])
+    )
+    out[2] = d * (
+        g[0] * (g[4] * x3 - x2 * g[7]) - g[1] * (g[3] * x3 - x2 * g[6]) + x1 * (g[3] * g[7] - g[4] * g[6])
+    )
+
+
+@kernel
+def change_charts(nodes, q, v, vd, a, spin, small):
+    """Bring conventional rotation vectors back to |psi| <= pi after an accepted step.
+
+    The rotation stays; velocity and the two acceleration-like vectors are carried to the new chart so that the
+    angular velocity and acceleration stay. Returns the number of nodes that changed chart.
+    """
+    changed = 0
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.kind != ROTATION_VECTOR or n.form != FORM_SPIN:
+            continue
+        k = n.q0 + n.nx
+        m = n.v0 + n.nx
+        size = math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2])
+        if size <= math.pi:
+            continue
+        g = spin[i]
+        spin_matrix(n, q, g)
+        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
+        f = 1.0 - 2.0 * math.pi / size
+        rates = small[3]
+        for vector in range(2):
+            y = vd if vector == 0 else a
+            p1, p2, p3 = y[m], y[m + 1], y[m + 2]
+            small[4 + vector][0] = g[0] * p1 + g[1] * p2 + g[2] * p3 + b1
+            small[4 + vector][1] = g[3] * p1 + g[4] * p2 + g[5] * p3 + b2
+            small[4 + vector][2] = g[6] * p1 + g[7] * p2 + g[8] * p3 + b3
+        for c in range(3):
+            q[k + c] *= f
+        spin_matrix(n, q, g)
+        _wrapped_rates(n, q, g, w1, w2, w3, 0.0, 0.0, 0.0, rates)
+        for c in range(3):
+            v[m + c] = rates[c]
+        bias = small[1]
+        spin_derivative(n, q, g, rates, rates, small[2], bias)
+        b1, b2, b3 = bias[0], bias[1], bias[2]
+        for vector in range(2):
+            y = vd if vector == 0 else a
+            x = small[4 + vector]
+            _wrapped_rates(n, q, g, x[0], x[1], x[2], b1, b2, b3, rates)
+            for c in range(3):
+                y[m + c] = rates[c]
+        changed += 1
+    return changed
+
+
+@kernel
+def singular_chart(nodes, q, signs, spin):
+    """Index of a conventional Euler node at or beyond gimbal lock (0: none).
+
+    A step may jump over the singularity, so the sign of det G is remembered in ``signs`` (0: not yet seen).
+    """
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.kind == EULER_ANGLES and n.form == FORM_SPIN:
+            spin_matrix(n, q, spin[i])
+            d = spin_determinant(spin[i])
+            if not (abs(d) > CHART_LIMIT) or d * signs[i] < 0.0:
+                return i
+            signs[i] = 1.0 if d > 0.0 else -1.0
+    return 0

@@ -1,0 +1,100 @@
+"""The system record: a fixed set of tables, the same type for every model.
+
+A finished model is nothing but these arrays. Because their types never change, one set of compiled kernels serves
+every model and no model ever triggers a compilation. Tables of elements that a model does not have are empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+F8, I8 = "f8", "i8"
+
+# --- how a node's frame depends on its increments; the kernels dispatch on this ---------------------------------
+FORM_GROUND = 0  # no coordinates
+FORM_POINT = 1  # position only
+FORM_LIE = 2  # velocity (r_dot, omega), whatever the rotation is stored in
+FORM_SPIN = 3  # three parameters, velocity rho_dot, omega = G(rho) rho_dot
+FORM_QUATERNION = 4  # frame quadratic in four parameters, one internal constraint
+FORM_DIRECTORS = 5  # frame linear in nine parameters, six internal constraints
+FORM_GENERALIZED = 6  # user coordinates with M(q), V(q), g(q); no frame
+
+NODE = np.dtype(
+    [(name, I8) for name in ("kind", "form", "axis1", "axis2", "axis3")]
+    + [(name, I8) for name in ("q0", "nq", "v0", "nv", "nx", "l0", "nl")]  # offsets and sizes; nx: 3, or 0 if pinned
+    + [(name, I8) for name in ("x0", "block", "ld")]  # place in the permuted unknowns, diagonal block of the matrix
+    + [(name, F8) for name in ("mass", "s1", "s2", "s3")]  # mass, first moment m c in body axes
+    + [(name, F8) for name in ("j11", "j22", "j33", "j12", "j13", "j23")]  # inertia about the reference point
+    + [(name, F8) for name in ("e11", "e22", "e33", "e12", "e13", "e23")]  # Euler tensor 1/2 tr(J) I - J
+    + [(name, F8) for name in ("r1", "r2", "r3")]  # position of a pinned reference point
+    + [(name, I8) for name in ("mass_function", "potential_function", "constraint_function", "u0")]  # Generalized
+)
+
+_MARKERS = [f"{name}{i}" for name in ("pa", "pb", "aa", "ab") for i in (1, 2, 3)]
+PRIMITIVE = np.dtype(
+    [(name, I8) for name in ("kind", "a", "b", "joint", "l0", "x0", "function")]
+    + [(name, I8) for name in ("block_ja", "ld_ja", "block_aj", "ld_aj", "block_jb", "ld_jb", "block_bj", "ld_bj")]
+    + [(name, I8) for name in ("block_ab", "ld_ab", "block_ba", "ld_ba")]
+    + [(name, F8) for name in [*_MARKERS, "value"]]
+)
+
+FORCE = np.dtype(
+    [(name, I8) for name in ("kind", "a", "b", "function", "turn")]
+    + [(name, I8) for name in ("block_ab", "ld_ab", "block_ba", "ld_ba")]
+    + [(name, F8) for name in [*_MARKERS, *(f"{n}{i}" for n in ("na", "nb") for i in (1, 2, 3))]]
+    + [(name, F8) for name in ("p1", "p2", "p3", "p4", "p5", "p6")]
+)
+
+FUNCTION = np.dtype([("address", I8), ("size", I8), ("offset", I8)])
+
+
+FLAG_VELOCITY = 0  # some force needs the velocities of the frames
+FLAG_CHARTS = 1  # some node has a chart with a singularity
+FLAG_DENSE = 2  # the matrix is one small dense front
+FLAG_ANGLES = 3  # some element counts turns
+FLAGS = 8
+
+
+class Tables(NamedTuple):
+    """What a model is made of; constant during a run."""
+
+    nodes: Any  # NODE records, the ground first
+    primitives: Any  # PRIMITIVE records, joint by joint
+    forces: Any  # FORCE records
+    functions: Any  # FUNCTION records: user functions of time
+    xv: Any  # velocity index -> index in the permuted vector of unknowns
+    xl: Any  # multiplier index -> index in the permuted vector of unknowns
+    gravity: Any  # (3,)
+    constants: Any  # constant mass matrices of Generalized nodes
+    flags: Any  # see FLAG_*
+    fronts: Any  # the factorisation's program (mbd.linalg)
+
+
+class Work(NamedTuple):
+    """Buffers of one run; allocated once, contents have no meaning between calls."""
+
+    z: Any  # (nodes, 12) frames
+    zd: Any  # (nodes, 12) their velocities
+    zb: Any  # (nodes, 12) their accelerations at zero coordinate acceleration
+    f: Any  # (nodes, 12) frame forces
+    spin: Any  # (nodes, 9) G(rho) of three-parameter nodes
+    t: Any  # (nodes, 9) T_exp^-1 of the increment
+    eye: Any  # (nodes, 9) identities
+    values: Any  # values of the functions of time
+    turns: Any  # last accepted angle of every torsion spring, for counting turns
+    signs: Any  # sign of det G of every Euler node at the last accepted step
+    jac: Any  # (8, 3, 12) Jacobians of markers
+    small: Any  # (8, 16) scratch for node kernels
+    user: Any  # scratch for user functions
+    buffers: Any  # (3, ...) scratch for generalized nodes
+    matrix: Any  # the fronts of the iteration matrix
+    matrix2: Any  # a second one (index 2)
+    pivots: Any
+    pivots2: Any
+    dinv: Any
+    dinv2: Any
+    scale: Any
+    x: Any  # permuted right-hand side and solution
+    info: Any  # numbers reported by the factorisation

@@ -1,0 +1,360 @@
+"""From a model to its tables: dof maps, sparsity, elimination order. Everything here happens once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..bodies import Generalized, PointMass, RigidBody
+from ..callbacks import Callback, time_callback, vector_callback
+from ..errors import ModelError
+from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
+from ..joints.primitive_data import Coincident, DistanceBetween, Dot1, Dot2
+from ..joints.primitives import COINCIDENT, DISTANCE, DOT1, DOT2
+from ..linalg.symbolic import Layout, analyse
+from ..model import Model
+from ..nodes import kinds
+from ..records import (
+    FLAG_ANGLES,
+    FLAG_CHARTS,
+    FLAG_DENSE,
+    FLAG_VELOCITY,
+    FLAGS,
+    FORCE,
+    FORM_DIRECTORS,
+    FORM_GENERALIZED,
+    FORM_GROUND,
+    FORM_LIE,
+    FORM_POINT,
+    FORM_QUATERNION,
+    FORM_SPIN,
+    FUNCTION,
+    NODE,
+    PRIMITIVE,
+    Tables,
+)
+
+CONVENTIONAL_FORM = {
+    kinds.QUATERNION: FORM_QUATERNION,
+    kinds.DIRECTORS: FORM_DIRECTORS,
+    kinds.ROTATION_VECTOR: FORM_SPIN,
+    kinds.EULER_ANGLES: FORM_SPIN,
+}
+
+
+@dataclass
+class Assembly:
+    """The tables of a model with the maps back to what people named."""
+
+    tables: Tables
+    layout: Layout
+    callbacks: list[Callback]
+    node_of: dict[int, int]  # id(body) -> row of the node table
+    joint_slices: list[slice]  # multipliers of every joint
+    force_rows: list[slice]  # rows of the force table of every force element
+    n_q: int
+    n_v: int
+    n_l: int
+    n_values: int
+    n_turns: int
+    user_size: int
+    length: float  # characteristic length of the model
+
+
+def assemble_tables(model: Model) -> Assembly:
+    """Group the elements of a model into tables."""
+    return _Assembler(model).build()
+
+
+class _Assembler:
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.callbacks: list[Callback] = []
+        self.functions: list[tuple[int, int, int]] = []
+        self.n_values = 0
+        self.n_turns = 0
+        self.user_size = 1
+        self.constants: list[float] = []
+        self.time_functions: dict[int, int] = {}
+
+    def build(self) -> Assembly:
+        model = self.model
+        if not model.bodies:
+            raise ModelError(f"model '{model.name}' has no bodies; add one with model.add(mbd.RigidBody(...))")
+        nodes = self._nodes()
+        primitives, joint_slices, joint_rows = self._primitives(nodes)
+        forces, force_rows = self._forces()
+        layout = self._layout(nodes, primitives, forces, joint_rows)
+        n_v, n_l = self.n_v, self.n_l
+        xv, xl = self._place(nodes, primitives, forces, layout, n_v, n_l, len(model.bodies))
+        flags = np.zeros(FLAGS, dtype=np.int64)
+        spring_like = np.isin(forces["kind"], [SPRING, AXIS_SPRING, TORSION_SPRING])
+        flags[FLAG_VELOCITY] = bool(spring_like.any())
+        flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
+        flags[FLAG_DENSE] = layout.dense
+        flags[FLAG_ANGLES] = self.n_turns > 0
+        tables = Tables(
+            nodes=nodes.view(np.recarray),
+            primitives=primitives.view(np.recarray),
+            forces=forces.view(np.recarray),
+            functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
+            xv=xv,
+            xl=xl,
+            gravity=np.array(model.gravity, dtype=float),
+            constants=np.array(self.constants, dtype=float),
+            flags=flags,
+            fronts=layout.fronts,
+        )
+        return Assembly(
+            tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
+            force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
+            user_size=self.user_size, length=self._length(primitives),
+        )  # fmt: skip
+
+    # --- nodes ----------------------------------------------------------------------------------------------------
+
+    def _nodes(self) -> np.ndarray:
+        bodies = self.model.bodies
+        nodes = np.zeros(len(bodies) + 1, dtype=NODE)
+        nodes["mass_function"] = nodes["potential_function"] = nodes["constraint_function"] = -1
+        self.node_of = {id(self.model.ground): 0}
+        q0 = v0 = l0 = 0
+        rows: list[tuple[Any, ...]] = []
+        inertia = np.zeros((len(bodies), 10))  # mass, first moment, inertia about the reference point (6)
+        for i, body in enumerate(bodies):
+            node = body.node
+            self.node_of[id(body)] = i + 1
+            axes = (0, 0, 0)
+            position = (0.0, 0.0, 0.0)
+            nx = 3
+            if isinstance(body, RigidBody):
+                form = FORM_LIE if node.lie else CONVENTIONAL_FORM[node.kind]
+                if node.kind == kinds.EULER_ANGLES:
+                    axes = node.axes
+                if node.pinned:
+                    nx = 0
+                    position = node.position
+                c, m, j = body.com, body.mass, body.inertia
+                inertia[i] = _reference_inertia(m, c, j) if c.any() else (
+                    m, 0.0, 0.0, 0.0, j[0, 0], j[1, 1], j[2, 2], j[0, 1], j[0, 2], j[1, 2]
+                )  # fmt: skip
+            elif isinstance(body, PointMass):
+                form = FORM_POINT
+                inertia[i, 0] = body.mass
+            else:
+                form, nx = FORM_GENERALIZED, 0
+            nq, nv, nl = node.n_coordinates, node.n_velocities, node.n_internal
+            if isinstance(body, Generalized):
+                nl = body.n_constraints
+            rows.append((node.kind, form, *axes, q0, nq, v0, nv, nx, l0, nl, *position))
+            q0, v0, l0 = q0 + nq, v0 + nv, l0 + nl
+        names = ("kind", "form", "axis1", "axis2", "axis3", "q0", "nq", "v0", "nv", "nx", "l0", "nl", "r1", "r2", "r3")
+        for name, column in zip(names, zip(*rows, strict=True), strict=True):
+            nodes[name][1:] = column
+        m, s1, s2, s3, j11, j22, j33, j12, j13, j23 = inertia.T
+        half = 0.5 * (j11 + j22 + j33)
+        values = {
+            "mass": m, "s1": s1, "s2": s2, "s3": s3,
+            "j11": j11, "j22": j22, "j33": j33, "j12": j12, "j13": j13, "j23": j23,
+            "e11": half - j11, "e22": half - j22, "e33": half - j33, "e12": -j12, "e13": -j13, "e23": -j23,
+        }  # fmt: skip
+        for name, column in values.items():
+            nodes[name][1:] = column
+        nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
+        self.n_q, self.n_v, self.n_l = q0, v0, l0
+        for i, body in enumerate(bodies):
+            if isinstance(body, Generalized):
+                self._generalized(body, nodes, i + 1)
+        return nodes
+
+    def _generalized(self, body: Generalized, nodes: np.ndarray, i: int) -> None:
+        n = body.node.n_velocities
+        self.user_size = max(self.user_size, 4 * n + 4 * n * n + 4 * body.n_constraints + 16)
+        if callable(body.mass):
+            nodes["mass_function"][i] = self._vector(body.mass, n, n * n, f"mass of '{body.name}'")
+        else:
+            nodes["u0"][i] = len(self.constants)
+            self.constants.extend(np.asarray(body.mass, dtype=float).ravel())
+        if body.potential is not None:
+            nodes["potential_function"][i] = self._vector(body.potential, n, 1, f"potential of '{body.name}'")
+        if body.constraints is not None:
+            nodes["constraint_function"][i] = self._vector(
+                body.constraints, n, body.n_constraints, f"constraints of '{body.name}'"
+            )
+
+    def _vector(self, function: Any, n_in: int, n_out: int, name: str) -> int:
+        callback = vector_callback(function, n_in, n_out, name)
+        self.callbacks.append(callback)
+        self.functions.append((callback.address, n_out, -1))
+        return len(self.functions) - 1
+
+    def _time(self, function: Any, size: int, name: str) -> int:
+        """Offset of the values of a function of time."""
+        if id(function) not in self.time_functions:
+            callback = time_callback(function, size, name)
+            self.callbacks.append(callback)
+            self.functions.append((callback.address, size, self.n_values))
+            self.time_functions[id(function)] = self.n_values
+            self.n_values += size
+        return self.time_functions[id(function)]
+
+    # --- joints and forces ----------------------------------------------------------------------------------------
+
+    def _primitives(self, nodes: np.ndarray) -> tuple[np.ndarray, list[slice], list[int]]:
+        rows: list[tuple[Any, ...]] = []
+        slices: list[slice] = []
+        joint_rows: list[int] = []
+        zero = (0.0, 0.0, 0.0)
+        for j, joint in enumerate(self.model.joints):
+            a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
+            start, row = self.n_l, 0
+            for p in joint.primitives():
+                value = 0.0
+                pa, pb, aa, ab = zero, zero, zero, zero
+                if isinstance(p, Coincident):
+                    kind, pa, pb = COINCIDENT, p.point_a, p.point_b
+                elif isinstance(p, Dot1):
+                    kind, aa, ab, value = DOT1, p.axis_a, p.axis_b, p.value
+                elif isinstance(p, Dot2):
+                    kind, aa, pa, pb, value = DOT2, p.axis_a, p.point_a, p.point_b, p.value
+                elif isinstance(p, DistanceBetween):
+                    kind, pa, pb, value = DISTANCE, p.point_a, p.point_b, p.length
+                else:
+                    raise ModelError(
+                        f"joint '{joint.name}': primitives() returned {p!r}; expected Coincident, Dot1, Dot2 or "
+                        "DistanceBetween"
+                    )
+                rows.append((kind, a, b, j, self.n_l, row, -1, *pa, *pb, *aa, *ab, value))
+                self.n_l += p.rows
+                row += p.rows
+            slices.append(slice(start, self.n_l))
+            joint_rows.append(row)
+        table = np.zeros(len(rows), dtype=PRIMITIVE)
+        names = ["kind", "a", "b", "joint", "l0", "x0", "function"]
+        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab") for i in (1, 2, 3)] + ["value"]
+        if rows:
+            for name, column in zip(names, zip(*rows, strict=True), strict=True):
+                table[name] = column
+        return table, slices, joint_rows
+
+    def _forces(self) -> tuple[np.ndarray, list[slice]]:
+        rows: list[tuple[Any, ...]] = []
+        slices = []
+        for force in self.model.forces:
+            start = len(rows)
+            for r in force.rows():
+                a = self.node_of[id(r.body_a)] if r.body_a is not None else 0
+                b = self.node_of[id(r.body_b)] if r.body_b is not None else 0
+                function, turn = -1, 0
+                if r.function is not None:
+                    function = self._time(r.function, r.function_size, f"force '{force.name}'")
+                if r.kind == TORSION_SPRING:
+                    turn = self.n_turns
+                    self.n_turns += 1
+                parameters = tuple(r.parameters) + (0.0,) * (6 - len(r.parameters))
+                rows.append((
+                    r.kind, a, b, function, turn, *r.point_a, *r.point_b, *r.axis_a, *r.axis_b,
+                    *r.normal_a, *r.normal_b, *parameters,
+                ))  # fmt: skip
+            slices.append(slice(start, len(rows)))
+        table = np.zeros(len(rows), dtype=FORCE)
+        names = ["kind", "a", "b", "function", "turn"]
+        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3)]
+        names += [f"p{i}" for i in range(1, 7)]
+        if rows:
+            for name, column in zip(names, zip(*rows, strict=True), strict=True):
+                table[name] = column
+        return table, slices
+
+    # --- the matrix -----------------------------------------------------------------------------------------------
+
+    def _layout(self, nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, joint_rows: list[int]) -> Layout:
+        n = len(nodes) - 1
+        sizes = np.concatenate([nodes["nv"][1:] + nodes["nl"][1:], np.array(joint_rows, dtype=np.int64)])
+        is_joint = np.arange(len(sizes)) >= n
+        grounded = np.zeros(len(sizes), dtype=bool)
+        pairs = []
+        if len(primitives):
+            a, b, j = primitives["a"], primitives["b"], primitives["joint"] + n
+            for body in (a, b):
+                free = body > 0
+                pairs.append(np.column_stack([body[free] - 1, j[free]]))
+                grounded[j[~free]] = True
+            both = (a > 0) & (b > 0) & (primitives["kind"] != COINCIDENT)
+            pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
+        if len(forces):
+            a, b = forces["a"], forces["b"]
+            both = (a > 0) & (b > 0)
+            pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
+        stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+        return analyse(sizes, is_joint, grounded, stacked)
+
+    @staticmethod
+    def _place(
+        nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, layout: Layout, n_v: int, n_l: int, n: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fill in where every block and unknown lives."""
+        position = layout.position
+        every = np.arange(n)
+        nodes["x0"][1:] = position[:n]
+        nodes["block"][1:], nodes["ld"][1:] = layout.blocks(every, every)
+        xv, xl = np.zeros(n_v, dtype=np.int64), np.zeros(n_l, dtype=np.int64)
+        for size, start, shift, target in (("nv", "v0", "zero", xv), ("nl", "l0", "nv", xl)):
+            for k in range(int(nodes[size].max(initial=0))):
+                has = nodes[size] > k
+                has[0] = False
+                first = nodes[shift][has] if shift != "zero" else 0
+                target[nodes[start][has] + k] = nodes["x0"][has] + first + k
+
+        def place(table: np.ndarray, us: np.ndarray, vs: np.ndarray, name: str, has: np.ndarray) -> None:
+            offset, ld = layout.blocks(us[has], vs[has])
+            table[f"block_{name}"][has] = offset
+            table[f"ld_{name}"][has] = ld
+
+        if len(primitives):
+            a, b, j = primitives["a"] - 1, primitives["b"] - 1, primitives["joint"] + n
+            row = primitives["x0"].copy()  # row inside the joint until now
+            place(primitives, j, a, "ja", a >= 0)
+            place(primitives, a, j, "aj", a >= 0)
+            place(primitives, j, b, "jb", b >= 0)
+            place(primitives, b, j, "bj", b >= 0)
+            for name in ("ja", "jb"):
+                primitives[f"block_{name}"] += row * primitives[f"ld_{name}"]
+            for name in ("aj", "bj"):
+                primitives[f"block_{name}"] += row
+            both = (a >= 0) & (b >= 0) & (primitives["kind"] != COINCIDENT)
+            place(primitives, a, b, "ab", both)
+            place(primitives, b, a, "ba", both)
+            primitives["x0"] = position[j] + row
+            for k in range(3):
+                has = (primitives["kind"] == COINCIDENT) | (k == 0)
+                xl[primitives["l0"][has] + k] = primitives["x0"][has] + k
+        if len(forces):
+            a, b = forces["a"] - 1, forces["b"] - 1
+            both = (a >= 0) & (b >= 0)
+            place(forces, a, b, "ab", both)
+            place(forces, b, a, "ba", both)
+        return xv, xl
+
+    def _length(self, primitives: np.ndarray) -> float:
+        """Characteristic length: extent of the bodies' positions and of the joints' points."""
+        extent = 0.0
+        positions = [body.position for body in self.model.bodies if not isinstance(body, Generalized)]
+        if positions:
+            extent = float(np.abs(np.array(positions)).max(initial=0.0))
+        for name in ("pa1", "pa2", "pa3", "pb1", "pb2", "pb3"):
+            extent = max(extent, float(np.abs(primitives[name]).max(initial=0.0)))
+        for body in self.model.bodies:
+            if isinstance(body, RigidBody):
+                extent = max(extent, float(np.sqrt(np.trace(body.inertia) / body.mass)))
+                break
+        return extent if extent > 0.0 else 1.0
+
+
+def _reference_inertia(m: float, c: Any, j: Any) -> tuple[float, ...]:
+    """Mass, first moment and inertia about the reference point (Steiner)."""
+    s = m * c
+    full = j + m * (float(c @ c) * np.eye(3) - np.outer(c, c))
+    return (m, *s, full[0, 0], full[1, 1], full[2, 2], full[0, 1], full[0, 2], full[1, 2])

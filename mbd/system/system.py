@@ -1,0 +1,267 @@
+"""System: the finished, frozen form of a model, which is all that integrators know.
+
+Vectors: ``q`` coordinates, ``v`` velocities (as long as increments), ``lam`` multipliers with
+``M v_dot = f - B^T lam``. The methods on this class are for people; integrators use the kernels of
+``mbd.system.evaluate`` on ``system.tables``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bodies import Body
+from ..errors import ModelError
+from ..joints.joint import Joint
+from ..model import Model
+from ..nodes.frames import fixed_frame, update_biases, update_frames, update_velocities
+from ..nodes.update import apply_tangent_inverse, update_coordinates
+from ..records import Tables, Work
+from . import evaluate
+from .assembly import Assembly, assemble_tables
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Array = np.ndarray
+
+
+def assemble(model: Model) -> System:
+    """Compile a model into a System: validation, dof maps, sparsity, elimination order."""
+    return System(model)
+
+
+class System:
+    """The tables of a model, its dof maps, and their evaluation."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.assembly: Assembly = assemble_tables(model)
+        self.tables: Tables = self.assembly.tables
+        self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
+        self.length = self.assembly.length
+        self.work: Work = self.new_work()
+
+    def __repr__(self) -> str:
+        return f"System('{self.model.name}', {self.n_q} coordinates, {self.n_v} velocities, {self.n_l} constraints)"
+
+    def new_work(self) -> Work:
+        """Buffers for one run."""
+        a, s = self.assembly, self.tables
+        nodes = len(s.nodes)
+        n, size = a.layout.n, a.layout.size_F
+        largest = int(s.nodes.nv.max(initial=1) + s.nodes.nl.max(initial=0))
+        eye = np.zeros((nodes, 9))
+        eye[:, [0, 4, 8]] = 1.0
+        work = Work(
+            z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
+            spin=np.zeros((nodes, 9)), t=eye.copy(), eye=eye, values=np.zeros(max(1, a.n_values)),
+            turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes), jac=np.zeros((8, 3, 12)),
+            small=np.zeros((8, 16)), user=np.zeros(a.user_size), buffers=np.zeros((3, largest * largest + 16)),
+            matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
+            pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
+            x=np.zeros(n), info=np.zeros(8),
+        )  # fmt: skip
+        for i in range(nodes):
+            fixed_frame(s.nodes[i], work.z[i])
+        return work
+
+    def two_matrices(self, work: Work) -> Work:
+        """The same buffers with room for a second factorisation."""
+        return work._replace(
+            matrix2=np.zeros_like(work.matrix), pivots2=np.zeros_like(work.pivots), dinv2=np.zeros_like(work.dinv)
+        )
+
+    # --- state ----------------------------------------------------------------------------------------------------
+
+    def initial_state(self) -> tuple[Array, Array]:
+        """(q, v) as given by the nodes; not yet made consistent."""
+        nodes = [body.node for body in self.model.bodies]
+        q = np.concatenate([node.coordinates() for node in nodes])
+        v = np.concatenate([node.coordinate_velocities() for node in nodes])
+        return q, v
+
+    def update(self, q: Array, dq: Array) -> Array:
+        """The update of absolute coordinates (UAC): q o exp(dq) on Lie nodes, q + dq on conventional ones."""
+        out = np.array(self._q(q))
+        update_coordinates(self.tables.nodes, out, self._v(dq), out, np.zeros(12))
+        return out
+
+    def tangent_inverse(self, dq: Array, v: Array) -> Array:
+        """T_exp^-1(dq) v."""
+        out = np.zeros(self.n_v)
+        apply_tangent_inverse(self.tables.nodes, self._v(dq), self._v(v), out, np.zeros(9))
+        return out
+
+    # --- frames ---------------------------------------------------------------------------------------------------
+
+    def frames(self, q: Array) -> Array:
+        """Frames z = (r, d1, d2, d3) of all nodes, the ground first: (n + 1, 12)."""
+        update_frames(self.tables.nodes, self._q(q), self.work.z, self.work.spin)
+        return self.work.z.copy()
+
+    def frame_velocities(self, q: Array, v: Array) -> Array:
+        """Velocities of all frames."""
+        s, w = self.tables, self.work
+        q, v = self._q(q), self._v(v)
+        update_frames(s.nodes, q, w.z, w.spin)
+        update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+        return w.zd.copy()
+
+    def _move(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        s, w = self.tables, self.work
+        q, v = self._q(q), self._v(v)
+        evaluate.evaluate_functions(s, w, float(t))
+        self.raise_callback_errors()
+        update_frames(s.nodes, q, w.z, w.spin)
+        update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+        return q, v
+
+    # --- vectors --------------------------------------------------------------------------------------------------
+
+    def residual(self, q: Array, v: Array, vd: Array, lam: Array | None = None, t: float = 0.0) -> Array:
+        """M v_dot - f + B^T lam."""
+        s, w = self.tables, self.work
+        q, v = self._move(q, v, t)
+        evaluate.dynamics(s, w, q, v, self._v(vd), self._l(lam), w.x)
+        return w.x[s.xv].copy()
+
+    def forces(self, q: Array, v: Array, t: float = 0.0) -> Array:
+        """f(q, v, t) with M v_dot = f - B^T lam, gyroscopic forces included."""
+        return -self.residual(q, v, np.zeros(self.n_v), None, t)
+
+    def gyroscopic_forces(self, q: Array, v: Array) -> Array:
+        """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
+        s, w = self.tables, self.work
+        q, v = self._move(q, v, 0.0)
+        bare = s._replace(forces=s.forces[:0], gravity=np.zeros(3))
+        evaluate.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
+        moving = w.x[s.xv].copy()
+        zero = np.zeros(self.n_v)
+        evaluate.dynamics(bare, w, q, zero, zero, np.zeros(self.n_l), w.x)
+        return w.x[s.xv] - moving
+
+    def constraints(self, q: Array, t: float = 0.0) -> Array:
+        """g(q, t), internal constraints of the nodes first, then joint by joint."""
+        s, w = self.tables, self.work
+        q, _ = self._move(q, np.zeros(self.n_v), t)
+        evaluate.constraints(s, w, q, w.x)
+        return w.x[s.xl].copy()
+
+    def constraint_velocity(self, q: Array, v: Array, t: float = 0.0) -> Array:
+        """B v + g_t."""
+        s, w = self.tables, self.work
+        q, v = self._move(q, v, t)
+        evaluate.constraint_rates(s, w, q, v, w.x)
+        return w.x[s.xl].copy()
+
+    def constraint_bias(self, q: Array, v: Array, t: float = 0.0) -> Array:
+        """gamma with g_ddot = B v_dot + gamma."""
+        s, w = self.tables, self.work
+        q, v = self._move(q, v, t)
+        update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
+        evaluate.constraint_biases(s, w, q, v, w.x)
+        return w.x[s.xl].copy()
+
+    def accelerations(self, q: Array, v: Array, t: float = 0.0) -> tuple[Array, Array]:
+        """(v_dot, lam) of the index-1 form."""
+        s, w = self.tables, self.work
+        q, v = self._move(q, v, t)
+        vd, lam = np.zeros(self.n_v), np.zeros(self.n_l)
+        evaluate.accelerations(s, w, q, v, np.zeros(max(self.n_v, self.n_l)), vd, lam)
+        return vd, lam
+
+    # --- matrices for people --------------------------------------------------------------------------------------
+
+    def mass_matrix(self, q: Array) -> csr_matrix:
+        """M(q) as a scipy sparse matrix."""
+        return self._matrix(q, cm=1.0)[0]
+
+    def constraint_jacobian(self, q: Array, t: float = 0.0) -> csr_matrix:
+        """B(q, t): d g = B (increment)."""
+        return self._matrix(q, t=t, cm=1.0)[1]
+
+    def stiffness(self, q: Array, v: Array, vd: Array, lam: Array | None = None, t: float = 0.0) -> csr_matrix:
+        """K = d(M v_dot - f + B^T lam)/d(increment)."""
+        return self._matrix(q, v, vd, lam, t, ck=1.0)[0]
+
+    def damping(self, q: Array, v: Array, vd: Array | None = None, t: float = 0.0) -> csr_matrix:
+        """C = d(M v_dot - f)/dv."""
+        return self._matrix(q, v, vd, None, t, cc=1.0)[0]
+
+    def constraint_hessian(self, q: Array, lam: Array, t: float = 0.0) -> csr_matrix:
+        """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
+        bare = self.tables._replace(forces=self.tables.forces[:0], gravity=np.zeros(3))
+        return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
+
+    def _matrix(
+        self, q: Array, v: Array | None = None, vd: Array | None = None, lam: Array | None = None, t: float = 0.0,
+        cm: float = 0.0, cc: float = 0.0, ck: float = 0.0, tables: Tables | None = None,
+    ) -> tuple[csr_matrix, csr_matrix]:  # fmt: skip
+        """Blocks (nv x nv, nl x nv) of the iteration matrix."""
+        s, w = tables or self.tables, self.work
+        q, v = self._move(q, np.zeros(self.n_v) if v is None else v, t)
+        vd = self._v(np.zeros(self.n_v) if vd is None else vd)
+        lam = self._l(lam)
+        evaluate.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
+        evaluate.tangent(s, w, q, v, vd, lam, w.eye, cm, cc, ck, w.matrix)
+        full = self.assembly.layout.to_scipy(w.matrix).tocsr()
+        return full[s.xv][:, s.xv], full[s.xl][:, s.xv]
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def body_slices(self, body: Body | str) -> tuple[slice, slice]:
+        """Slices of the coordinates and velocities of a body."""
+        n = self.tables.nodes[self.node_index(body)]
+        return slice(int(n.q0), int(n.q0 + n.nq)), slice(int(n.v0), int(n.v0 + n.nv))
+
+    def node_index(self, body: Body | str) -> int:
+        """Row of a body in the node table (0: ground)."""
+        if isinstance(body, str):
+            body = self.model[body]
+        try:
+            return self.assembly.node_of[id(body)]
+        except KeyError:
+            twin = self.model[body.name] if body.name in self.model else None
+            if twin is None:
+                raise ModelError(f"body '{body.name}' does not belong to model '{self.model.name}'") from None
+            return self.assembly.node_of[id(twin)]
+
+    def joint_slice(self, joint: Joint | str) -> slice:
+        """Slice of the multipliers of a joint."""
+        name = joint if isinstance(joint, str) else joint.name
+        return self.assembly.joint_slices[self.model.joints.index(self.model[name])]
+
+    def name_of_unknown(self, x: int) -> str:
+        """The element behind a row of the permuted system, for error messages."""
+        vertex = int(self.assembly.layout.vertex_of(int(x)))
+        n = len(self.model.bodies)
+        if vertex < n:
+            return f"body '{self.model.bodies[vertex].name}'"
+        return f"joint '{self.model.joints[vertex - n].name}'"
+
+    def raise_callback_errors(self) -> None:
+        """Re-raise what a user function raised inside compiled code."""
+        for callback in self.assembly.callbacks:
+            if callback.error is not None:
+                error, callback.error = callback.error, None
+                raise ModelError(f"{callback.name} raised {type(error).__name__}: {error}") from error
+
+    # --- checks of arguments --------------------------------------------------------------------------------------
+
+    def _q(self, q: Any) -> Array:
+        return _vector(q, self.n_q, "q")
+
+    def _v(self, v: Any) -> Array:
+        return _vector(v, self.n_v, "v")
+
+    def _l(self, lam: Any) -> Array:
+        return np.zeros(self.n_l) if lam is None else _vector(lam, self.n_l, "lam")
+
+
+def _vector(x: Any, n: int, name: str) -> Array:
+    x = np.ascontiguousarray(x, dtype=float)
+    if x.shape != (n,):
+        raise ModelError(f"{name} has shape {x.shape}; expected ({n},)")
+    return x

@@ -1,0 +1,204 @@
+"""The block solver against dense linear algebra on synthetic mechanisms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mbd.linalg.solver import BlockSolver, SingularMatrixError
+from tests.linalg import mechanisms as mech
+
+
+def check(m, refine=1, bound=5e-15, **options):
+    """Solve with a random right-hand side; returns the solver. Without refinement the backward error is bounded too."""
+    s = m.solver(**options)
+    a = m.matrix(s.layout)
+    np.testing.assert_array_equal(s.layout.to_scipy(s.F).toarray(), a)
+    s.factor()
+    assert not s.info[4] and s.redundant == 0
+    x0 = np.random.default_rng(1).normal(size=s.layout.n)
+    b = a @ x0
+    np.testing.assert_allclose(s.multiply(x0), b, rtol=1e-12, atol=1e-12)
+    norm = np.abs(a).sum(axis=1).max()
+    for steps, limit in ((0, 1e-9), (refine, bound)):
+        x = s._refined(s._own, b, steps)
+        error = np.abs(a @ x - b).max() / (norm * np.abs(x).max() + np.abs(b).max())
+        assert error <= limit
+    x = s.solve(b, refine)
+    assert s.method == "direct"
+    reference = np.linalg.solve(a, b)
+    condition = np.linalg.cond(a)
+    assert np.linalg.norm(x - reference) <= 1e-14 * condition * np.linalg.norm(reference)
+    return s
+
+
+SHAPES = {
+    "one body": lambda: mech.chain(1),
+    "two bodies": lambda: mech.chain(2),
+    "chain": lambda: mech.chain(20),
+    "chain, revolute": lambda: mech.chain(20, joint="revolute"),
+    "chain, quaternions": lambda: mech.chain(20, "quaternion"),
+    "chain, directors": lambda: mech.chain(12, "directors", "revolute"),
+    "chain with two ends": lambda: mech.chain(20, two_ends=True),
+    "ring": lambda: mech.ring(20),
+    "ring, revolute": lambda: mech.ring(12, "revolute"),
+    "ladder": lambda: mech.ladder(12),
+    "star": lambda: mech.star(30),
+    "net of points": lambda: mech.net(8, 8),
+    "net of bodies": lambda: mech.net(6, 6, "lie"),
+    "net of bodies, spherical": lambda: mech.net(8, 8, "lie", "spherical"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes(shape):
+    s = check(SHAPES[shape]())
+    assert s.ratio > 1e-6
+
+
+def test_random_mechanisms():
+    """The rank-safe order never meets a singular pivot on a regular matrix, with and without fronts."""
+    used = 0
+    for seed in range(120):
+        m = mech.random_mechanism(seed)
+        layout = m.layout(dense_limit=0)
+        condition = np.linalg.cond(m.matrix(layout))
+        if condition > 1e9:  # mostly redundant joints
+            continue
+        used += 1
+        s = check(m, dense_limit=0)
+        assert s.ratio * condition > 0.05
+        check(m, dense_limit=1000)
+    assert used > 60
+
+
+def test_rank_safe_without_merging(monkeypatch):
+    """The same without merging vertices: a front with several vertices could pivot around a bad order."""
+    monkeypatch.setattr("mbd.linalg.ordering.FRONT_PRICE", -1e9)
+    for seed in range(60):
+        m = mech.random_mechanism(seed)
+        layout = m.layout(dense_limit=0)
+        if np.linalg.cond(m.matrix(layout)) <= 1e9:
+            check(m, dense_limit=0)
+    for shape in ("chain with two ends", "ring", "ladder", "net of points"):
+        check(SHAPES[shape](), dense_limit=0)
+
+
+def test_forest_and_springs():
+    m = mech.Mechanism(3)
+    bodies = []
+    for _ in range(8):
+        last = mech.GROUND
+        for _ in range(4):
+            b = m.body()
+            m.joint("spherical", b, last)
+            last = b
+            bodies.append(b)
+    m.body("point")  # without any joint
+    check(m)
+    for a, b in ((0, 1), (0, 9), (3, 20), (5, 30), (5, 30)):
+        m.spring(bodies[a], bodies[b])
+    check(m)
+
+
+def test_empty_vertices():
+    m = mech.chain(6)
+    sizes, joints, ground, pairs = [*m.sizes, 0, 0], [*m.is_joint, False, True], [*m.grounded, False, False], m.pairs
+    from mbd.linalg.symbolic import analyse
+
+    extra = np.vstack([pairs, [[12, 1], [13, 2], [12, 13]]])
+    layout = analyse(sizes, joints, ground, extra)
+    s = m.solver(layout)
+    np.testing.assert_array_equal(layout.to_scipy(s.F).toarray(), m.matrix(layout))
+    assert layout.blocks([12, 1], [1, 12])[0].tolist() == [0, 0]
+    assert [layout.vertex_of(int(layout.position[v])) for v in range(12)] == list(range(12))
+    with pytest.raises(KeyError):
+        layout.blocks([0], [10])
+    nothing = BlockSolver(analyse([0], [False], [False], []))
+    assert nothing.factor().solve(np.zeros(0)).size == 0
+
+
+@pytest.mark.parametrize("loops", [1, 5, 40])
+def test_redundant_ladder(loops):
+    m = mech.ladder(loops, redundant=True)
+    s = m.solver()
+    layout = s.layout
+    s.factor()
+    assert s.redundant == 3 * loops
+    a = m.matrix(layout)
+    rng = np.random.default_rng(0)
+    x0 = rng.normal(size=layout.n)
+    b = a @ x0
+    rows = np.concatenate([layout.position[v] + np.arange(m.sizes[v]) for v, j in enumerate(m.is_joint) if j])
+    bodies = np.setdiff1d(np.arange(layout.n), rows)
+    # Minimum norm: remove from the multipliers their part in the kernel of B^T.
+    basis = np.linalg.svd(a[np.ix_(rows, bodies)])
+    kernel = basis[0][:, basis[1].size - 3 * loops :] if len(rows) <= len(bodies) else None
+    if kernel is None:
+        rank = int((basis[1] > 1e-9).sum())
+        kernel = basis[0][:, rank:]
+    assert kernel.shape[1] == 3 * loops
+    best = x0[rows] - kernel @ (kernel.T @ x0[rows])
+
+    def judge(x):
+        assert np.abs(x[bodies] - x0[bodies]).max() < 1e-11
+        assert np.linalg.norm(x[rows] - best) < 1e-5 * np.linalg.norm(best)
+
+    judge(s.solve(b))  # finds out by itself
+    assert s.method == "regularised"
+    s.regularise(1e-8, [v for v, j in enumerate(m.is_joint) if j])
+    s.factor()
+    assert s.redundant == 0
+    judge(s.solve(b))
+    # A contradiction between redundant equations has no solution, however small a residual may look.
+    b[rows] += rng.normal(size=len(rows))
+    with pytest.raises(SingularMatrixError):
+        s.solve(b)
+
+
+def test_singular_body_is_named():
+    m = mech.chain(12)
+    m.blocks[10, 10] = np.zeros((6, 6))
+    s = m.solver()
+    s.factor()
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        s.solve(np.ones(s.layout.n))
+    assert caught.value.vertex in (8, 9, 10, 11, 12, 13)
+    for bad in (np.nan, np.inf):
+        s.F[3] = bad
+        s.factor()
+        assert s.info[4] == 1.0
+        with pytest.raises(np.linalg.LinAlgError):
+            s.solve(np.ones(s.layout.n))
+
+
+def test_joint_before_its_body_goes_to_superlu():
+    """Rows that break the assumptions of the order (a zero body block fixed by a spring) still get solved."""
+    m = mech.chain(12)
+    m.blocks[0, 0] = 1e-30 * np.eye(6)
+    m.spring(0, 6)
+    m.spring(0, 12)
+    m.spring(0, 14)
+    a = m.matrix(m.layout())
+    s = m.solver()
+    s.factor()
+    if np.linalg.cond(a) < 1e10:
+        x0 = np.random.default_rng(0).normal(size=s.layout.n)
+        np.testing.assert_allclose(s.solve(a @ x0), x0, rtol=1e-6, atol=1e-6)
+
+
+def test_near_singular_warns_through_the_ratio():
+    ratios = []
+    for sag in (1e-2, 1e-4, 0.0):
+        m = mech.Mechanism(0)
+        last = mech.GROUND
+        count = 20
+        height = [4 * sag * (i / count) * (1 - i / count) for i in range(count + 1)]
+        for i in range(count):
+            b = m.body(position=[i + 0.5, (height[i] + height[i + 1]) / 2, 0])
+            m.joint("spherical", b, last, [i, height[i], 0])
+            last = b
+        m.joint("spherical", last, mech.GROUND, [count, height[-1], 0])
+        ratios.append(m.solver().factor().ratio)
+    assert ratios[0] > 10 * ratios[1] > 0
+    assert ratios[1] > 1e-9 and ratios[2] < 1e-12
