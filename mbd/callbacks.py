@@ -103,7 +103,8 @@ def time_callback(function: Callable[[float], Any], size: int, name: str) -> Cal
 
 def _compile_time(function: Callable[[float], Any], size: int) -> Any:
     source = "def wrapper(t, out):\n    value = f(t)\n    target = carray(out, (size,))\n"
-    source += "    target[0] = value\n" if size == 1 else "    for i in range(size):\n        target[i] = value[i]\n"
+    # unrolled: a tuple of mixed types can only be indexed by constants
+    source += "    target[0] = value\n" if size == 1 else "".join(f"    target[{i}] = value[{i}]\n" for i in range(size))
     from numba import carray
 
     try:

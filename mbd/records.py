@@ -54,7 +54,12 @@ FLAG_VELOCITY = 0  # some force needs the velocities of the frames
 FLAG_CHARTS = 1  # some node has a chart with a singularity
 FLAG_DENSE = 2  # the matrix is one small dense front
 FLAG_ANGLES = 3  # some element counts turns
+FLAG_REDUNDANT = 4  # constraints are redundant: the multiplier block is regularised, solutions are refined
 FLAGS = 8
+
+PARAMETER_LENGTH = 0  # characteristic length
+PARAMETER_REGULARISATION = 1  # subtracted from the diagonal of the multipliers if the constraints are redundant
+PARAMETERS = 4
 
 
 class Tables(NamedTuple):
@@ -66,6 +71,11 @@ class Tables(NamedTuple):
     functions: Any  # FUNCTION records: user functions of time
     xv: Any  # velocity index -> index in the permuted vector of unknowns
     xl: Any  # multiplier index -> index in the permuted vector of unknowns
+    vclass: Any  # velocity index -> 0 translation, 1 rotation, 2 generalized
+    lclass: Any  # multiplier index -> 0 length, 1 direction
+    qv: Any  # velocity index -> index of the coordinate that it is the rate of, -1 for rotations
+    diagonal: Any  # multiplier index -> its diagonal entry in the matrix
+    parameters: Any  # see PARAMETER_*
     gravity: Any  # (3,)
     constants: Any  # constant mass matrices of Generalized nodes
     flags: Any  # see FLAG_*
@@ -97,4 +107,6 @@ class Work(NamedTuple):
     dinv2: Any
     scale: Any
     x: Any  # permuted right-hand side and solution
+    x2: Any  # a second one
+    scales: Any  # largest force and torque of the elements at the last residual
     info: Any  # numbers reported by the factorisation

@@ -1,4 +1,4 @@
-"""Dense kernels on one front: LU with row pivoting among the pivot rows, and triangular solves.
+"""Dense kernels on one small front: LU with row pivoting among the pivot rows.
 
 A front is a row-major square of the flat array ``F`` that starts at ``o``, with row stride ``ld`` and ``w`` rows and
 columns, the first ``n`` of which are eliminated. Two things make these loops fast: offsets are *unsigned* (for signed
@@ -16,9 +16,6 @@ from mbd.kernel import kernel
 
 U = np.uintp
 ZERO, ONE, TWO, THREE, FOUR = U(0), U(1), U(2), U(3), U(4)
-PANEL = U(16)
-UNBLOCKED = U(40)  # the row-by-row kernel is the faster one up to here
-TILED = U(8)  # from this number of pivots and of further rows the Schur complement is worth tiling
 DIAGONAL = 4.0  # preference for the diagonal entry as pivot: fewer swaps, and a redundant row stays symmetric
 REPLACEMENT = 1e-8  # size of a replaced pivot, relative to its scale
 MATH = {"contract", "nsz"}  # fused multiply-add; nothing that would lose a NaN
@@ -58,41 +55,43 @@ def accept(pivot: float, scale: float, index: Any, info: Any) -> tuple[float, fl
 
 
 @kernel(fastmath=MATH)
-def choose(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, k: Any, n: Any, w: Any, ld: Any, x0: Any) -> float:
-    """Find the pivot of column k, swap it into place, return its inverse. ``dinv`` holds the scale until then."""
-    row = o + k * ld
-    p = row
+def search(F: Any, o: Any, k: Any, n: Any, ld: Any) -> tuple[Any, float]:
+    """Row of the pivot of column k, and its size."""
+    a = o + k * (ld + ONE)
     q = k
-    best = abs(F[row + k]) * DIAGONAL
-    a = row + ld
+    best = abs(F[a]) * DIAGONAL
+    a += ld
     i = k + ONE
     while i < n:
-        size = abs(F[a + k])
+        size = abs(F[a])
         if size > best:
             best = size
-            p = a
             q = i
         a += ld
         i += ONE
+    return q, best
+
+
+@kernel(fastmath=MATH)
+def settle(
+    F: Any, pivots: Any, dinv: Any, info: Any, o: Any, k: Any, q: Any, best: float, w: Any, ld: Any, x0: Any
+) -> float:
+    """Swap row q with the pivot row k, return the inverse of the pivot. ``dinv`` holds the scale until then."""
+    row = o + k * ld
     if best < info[3] * dinv[x0 + k]:
-        p, q = row, k  # an empty column: a swap would only take away the good pivot of another row
+        q = k  # an empty column: a swap would only take away the good pivot of another row
     pivots[x0 + k] = q
-    if p != row:
-        j = ZERO
-        while j < w:
-            a = row + j
-            c = p + j
+    if q != k:
+        a = row
+        c = o + q * ld
+        end = row + w
+        while a < end:
             u0, u1, u2, u3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
             v0, v1, v2, v3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
-            F[a] = v0
-            F[a + ONE] = v1
-            F[a + TWO] = v2
-            F[a + THREE] = v3
-            F[c] = u0
-            F[c + ONE] = u1
-            F[c + TWO] = u2
-            F[c + THREE] = u3
-            j += FOUR
+            F[a], F[a + ONE], F[a + TWO], F[a + THREE] = v0, v1, v2, v3
+            F[c], F[c + ONE], F[c + TWO], F[c + THREE] = u0, u1, u2, u3
+            a += FOUR
+            c += FOUR
     pivot, inverse = accept(F[row + k], dinv[x0 + k], x0 + k, info)
     F[row + k] = pivot
     dinv[x0 + k] = inverse
@@ -101,228 +100,119 @@ def choose(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, k: Any, n: Any, w:
 
 @kernel(fastmath=MATH)
 def lu_rows(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
-    """LU of a small front, two pivots at a time: every other row is then loaded and stored half as often."""
+    """LU of a small front, two pivots at a time: every other row is then loaded and stored half as often.
+
+    The next pivot is searched for while its column is computed.
+    """
     k = ZERO
     row = o
-    while k + ONE < n:
-        inverse = choose(F, pivots, dinv, info, o, k, n, w, ld, x0)
-        # The first pivot acts on the next column only, so that the second pivot can be chosen.
+    if n == k:
+        return
+    q, best = search(F, o, k, n, ld)
+    while k < n:
+        inverse = settle(F, pivots, dinv, info, o, k, q, best, w, ld, x0)
         j = k + ONE
-        u = F[row + j]
-        a = row + ld + k
-        i = j
-        while i < w:
-            l = F[a] * inverse
-            F[a] = l
-            F[a + ONE] -= l * u
-            a += ld
-            i += ONE
-        i = j
-        a = row + ld + k
-        while i < n:
-            t = abs(F[a] * F[row + i])
-            if t > dinv[x0 + i]:
-                dinv[x0 + i] = t
-            a += ld
-            i += ONE
-        inverse = choose(F, pivots, dinv, info, o, j, n, w, ld, x0)
         second = row + ld
-        l = F[second + k]
-        c = row + j + ONE
-        a = second + j + ONE
-        end = row + w
-        while c < end:
-            u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
-            v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
-            F[a] = v0 - l * u0
-            F[a + ONE] = v1 - l * u1
-            F[a + TWO] = v2 - l * u2
-            F[a + THREE] = v3 - l * u3
-            c += FOUR
-            a += FOUR
-        start = second + ld
+        if j == n:  # an odd pivot is left: the same with an empty second one
+            break
+        # The first pivot acts on the next column only, so that the second pivot can be chosen.
+        u = F[row + j]
+        a = second + k
+        f = F[a] * inverse
+        F[a] = f
+        t = F[a + ONE] - f * u
+        F[a + ONE] = t
+        raise_scale(dinv, x0 + j, f * u)
+        q = j
+        best = abs(t) * DIAGONAL
         i = j + ONE
+        a += ld
+        while i < n:
+            f = F[a] * inverse
+            F[a] = f
+            t = F[a + ONE] - f * u
+            F[a + ONE] = t
+            raise_scale(dinv, x0 + i, f * F[row + i])
+            size = abs(t)
+            if size > best:
+                best = size
+                q = i
+            a += ld
+            i += ONE
+        while i < w:
+            f = F[a] * inverse
+            F[a] = f
+            F[a + ONE] -= f * u
+            a += ld
+            i += ONE
+        inverse = settle(F, pivots, dinv, info, o, j, q, best, w, ld, x0)
+        k = j + ONE
+        subtract(F, F[second + j - ONE], row + k, second + k, row + w)
+        start = second + ld
+        best = -1.0
+        q = k
+        i = k
         while i < w:
             h = F[start + j] * inverse
             F[start + j] = h
-            l = F[start + k]
-            if i < n:
-                t = abs(h * F[second + i])
-                if t > dinv[x0 + i]:
-                    dinv[x0 + i] = t
-            if l != 0.0 or h != 0.0:
-                c = row + j + ONE
-                d = second + j + ONE
-                a = start + j + ONE
+            f = F[start + j - ONE]
+            if f != 0.0 or h != 0.0:
+                c = row + k
+                d = second + k
+                a = start + k
+                end = row + w
                 while c < end:
                     u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
                     s0, s1, s2, s3 = F[d], F[d + ONE], F[d + TWO], F[d + THREE]
                     v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
-                    F[a] = v0 - l * u0 - h * s0
-                    F[a + ONE] = v1 - l * u1 - h * s1
-                    F[a + TWO] = v2 - l * u2 - h * s2
-                    F[a + THREE] = v3 - l * u3 - h * s3
+                    F[a] = v0 - f * u0 - h * s0
+                    F[a + ONE] = v1 - f * u1 - h * s1
+                    F[a + TWO] = v2 - f * u2 - h * s2
+                    F[a + THREE] = v3 - f * u3 - h * s3
                     c += FOUR
                     d += FOUR
                     a += FOUR
+            if i < n:
+                raise_scale(dinv, x0 + i, h * F[second + i])
+                size = abs(F[start + k])
+                if i == k:
+                    best = size * DIAGONAL
+                elif size > best:
+                    best = size
+                    q = i
             start += ld
             i += ONE
-        k += TWO
         row = second + ld
     if k < n:
-        inverse = choose(F, pivots, dinv, info, o, k, n, w, ld, x0)
-        i = k + ONE
         start = row + ld
-        end = row + w
-        while i < w:
-            l = F[start + k] * inverse
-            F[start + k] = l
-            c = row + k + ONE
-            a = start + k + ONE
-            while c < end:
-                u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
-                v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
-                F[a] = v0 - l * u0
-                F[a + ONE] = v1 - l * u1
-                F[a + TWO] = v2 - l * u2
-                F[a + THREE] = v3 - l * u3
-                c += FOUR
-                a += FOUR
+        end = o + w * ld
+        while start < end:
+            f = F[start + k] * inverse
+            F[start + k] = f
+            subtract(F, f, row + n, start + n, row + w)
             start += ld
-            i += ONE
 
 
 @kernel(fastmath=MATH)
-def lu_blocked(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
-    """LU of a larger front: panels of columns, then a tiled update of everything to the right of the panel."""
-    k0 = ZERO
-    while k0 < n:
-        k1 = min(k0 + PANEL, n)
-        k = k0
-        while k < k1:
-            inverse = choose(F, pivots, dinv, info, o, k, n, w, ld, x0)
-            row = o + k * ld
-            i = k + ONE
-            while i < w:
-                a = o + i * ld
-                l = F[a + k] * inverse
-                if l != 0.0:
-                    F[a + k] = l
-                    if i < n and i >= k1:
-                        pass
-                    elif i < k1:
-                        t = abs(l * F[row + i])
-                        if t > dinv[x0 + i]:
-                            dinv[x0 + i] = t
-                    j = k + ONE
-                    while j + FOUR <= k1:  # no padding behind a panel
-                        c = row + j
-                        d = a + j
-                        u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
-                        v0, v1, v2, v3 = F[d], F[d + ONE], F[d + TWO], F[d + THREE]
-                        F[d] = v0 - l * u0
-                        F[d + ONE] = v1 - l * u1
-                        F[d + TWO] = v2 - l * u2
-                        F[d + THREE] = v3 - l * u3
-                        j += FOUR
-                    while j < k1:
-                        F[a + j] -= l * F[row + j]
-                        j += ONE
-                i += ONE
-            k += ONE
-        # Rows of the panel, right of it: one row at a time is a tile of height one with a growing number of pivots.
-        i = k0 + ONE
-        while i < k1:
-            tile_row(F, o, ld, i, k0, i, k1, w)
-            i += ONE
-        i = k1
-        while i < n:  # scale of the diagonal entries that are updated below
-            k = k0
-            t = dinv[x0 + i]
-            while k < k1:
-                t = max(t, abs(F[o + i * ld + k] * F[o + k * ld + i]))
-                k += ONE
-            dinv[x0 + i] = t
-            i += ONE
-        i = k1
-        while i + FOUR <= w:
-            tile_four(F, o, ld, i, k0, k1, k1, w)
-            i += FOUR
-        while i < w:
-            tile_row(F, o, ld, i, k0, k1, k1, w)
-            i += ONE
-        k0 = k1
+def raise_scale(dinv: Any, k: Any, term: float) -> None:
+    """The scale of a pivot is at least the size of every term of its sum."""
+    t = abs(term)
+    s = dinv[k]
+    dinv[k] = t if t > s else s
 
 
 @kernel(fastmath=MATH)
-def tile_row(F: Any, o: Any, ld: Any, i: Any, k0: Any, k1: Any, j: Any, w: Any) -> None:
-    """F[i, j:w] -= F[i, k0:k1] F[k0:k1, j:w]."""
-    left = o + i * ld
-    while j < w:
-        a = left + j
+def subtract(F: Any, f: float, c: Any, a: Any, end: Any) -> None:
+    """F[a:] -= f F[c:end], in chunks."""
+    while c < end:
+        u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
         v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
-        c = o + k0 * ld + j
-        k = left + k0
-        end = left + k1
-        while k < end:
-            l = F[k]
-            v0 -= l * F[c]
-            v1 -= l * F[c + ONE]
-            v2 -= l * F[c + TWO]
-            v3 -= l * F[c + THREE]
-            c += ld
-            k += ONE
-        F[a] = v0
-        F[a + ONE] = v1
-        F[a + TWO] = v2
-        F[a + THREE] = v3
-        j += FOUR
-
-
-@kernel(fastmath=MATH)
-def tile_four(F: Any, o: Any, ld: Any, i: Any, k0: Any, k1: Any, j: Any, w: Any) -> None:
-    """The same for rows i, ..., i + 3: sixteen sums stay in registers."""
-    p = o + i * ld
-    q = p + ld
-    r = q + ld
-    s = r + ld
-    while j < w:
-        a, b, d, e = p + j, q + j, r + j, s + j
-        a0, a1, a2, a3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
-        b0, b1, b2, b3 = F[b], F[b + ONE], F[b + TWO], F[b + THREE]
-        d0, d1, d2, d3 = F[d], F[d + ONE], F[d + TWO], F[d + THREE]
-        e0, e1, e2, e3 = F[e], F[e + ONE], F[e + TWO], F[e + THREE]
-        c = o + k0 * ld + j
-        k = k0
-        while k < k1:
-            u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
-            l = F[p + k]
-            a0 -= l * u0
-            a1 -= l * u1
-            a2 -= l * u2
-            a3 -= l * u3
-            l = F[q + k]
-            b0 -= l * u0
-            b1 -= l * u1
-            b2 -= l * u2
-            b3 -= l * u3
-            l = F[r + k]
-            d0 -= l * u0
-            d1 -= l * u1
-            d2 -= l * u2
-            d3 -= l * u3
-            l = F[s + k]
-            e0 -= l * u0
-            e1 -= l * u1
-            e2 -= l * u2
-            e3 -= l * u3
-            c += ld
-            k += ONE
-        F[a], F[a + ONE], F[a + TWO], F[a + THREE] = a0, a1, a2, a3
-        F[b], F[b + ONE], F[b + TWO], F[b + THREE] = b0, b1, b2, b3
-        F[d], F[d + ONE], F[d + TWO], F[d + THREE] = d0, d1, d2, d3
-        F[e], F[e + ONE], F[e + TWO], F[e + THREE] = e0, e1, e2, e3
-        j += FOUR
+        F[a] = v0 - f * u0
+        F[a + ONE] = v1 - f * u1
+        F[a + TWO] = v2 - f * u2
+        F[a + THREE] = v3 - f * u3
+        c += FOUR
+        a += FOUR
 
 
 @kernel(fastmath=MATH)

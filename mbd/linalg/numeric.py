@@ -1,8 +1,9 @@
 """Numeric phase of the block solver: factorization, solution and multiplication, all compiled, nothing allocated.
 
 The vectors are in permuted order (``Layout.position``). ``F`` holds the sum of all element blocks and is overwritten by
-its factors. A small system, stored as one front, has its own short entry points (``factor_dense``, ``solve_dense``), so
-that it neither runs nor compiles the code that walks the tree of fronts.
+its factors; set all of it to zero before the next assembly, because fill and padding rely on that. A small system,
+stored as one front, has its own short entry points (``factor_dense``, ``solve_dense``), so that it neither runs nor
+compiles the code that walks the tree of fronts.
 
 ``info`` is a float64 array of five numbers: 0 the smallest pivot ratio, 1 the permuted index where it occurred, 2 the
 number of pivots with a ratio below ``info[3]``, which the caller sets (0 = off) and below which pivots are replaced,
@@ -17,20 +18,23 @@ from typing import Any
 import numpy as np
 
 from mbd.kernel import kernel
-from mbd.linalg.front import FOUR, MATH, ONE, THREE, TILED, TWO, UNBLOCKED, ZERO, U, dot, lu_blocked, lu_rows
+from mbd.linalg.blocked import lu_blocked
+from mbd.linalg.front import FOUR, MATH, ONE, THREE, TWO, ZERO, U, dot, lu_rows
 from mbd.linalg.symbolic import (
     CHILD_END,
     CHILD_START,
+    DENSE_MAX,
     FIRST,
     OFFSET,
     PIVOTS,
     ROW_START,
     ROWS,
     RUN_IN_PARENT,
-    RUN_IN_X,
     STRIDE,
     Fronts,
 )
+
+SMALL = U(DENSE_MAX)  # up to this size the kernel that takes pivot by pivot is the fastest
 
 
 @kernel
@@ -82,10 +86,10 @@ def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: An
         start_scale(F, dinv, scale, o, n, ld, x0)
         for k in range(t[CHILD_START], t[CHILD_END]):
             add_child(fr.table[fr.children[k]], fr.row_map, F, dinv, o, n, ld, x0)
-        if n > UNBLOCKED or (n >= TILED and m >= TILED):
-            lu_blocked(F, pivots, dinv, info, o, n, n + m, ld, x0)
-        else:
+        if n + m <= SMALL:
             lu_rows(F, pivots, dinv, info, o, n, n + m, ld, x0)
+        else:
+            lu_blocked(F, pivots, dinv, info, o, n, n + m, ld, x0)
 
 
 @kernel
@@ -228,13 +232,12 @@ def solve_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
         while i < m:
             fr.work[i] = x[fr.row_index[r0 + i]]
             i += ONE
-        row = o + n
-        i = x0
-        end = x0 + n
-        while i < end:
+        row = o + n * (ld + ONE)
+        i = x0 + n
+        while i > x0:  # upwards, as the fronts are visited: one descending stream through the memory
+            row -= ld
+            i -= ONE
             x[i] -= dot(F, row, fr.work, ZERO, m)
-            row += ld
-            i += ONE
         backward(F, dinv, x, o, n, ld, x0)
 
 
@@ -262,7 +265,7 @@ def multiply(fr: Fronts, F: Any, x: Any, y: Any) -> None:
 @kernel
 def factor(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) -> None:
     """LU in place of any system (compiles both kinds of code)."""
-    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= UNBLOCKED:
+    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= SMALL:
         factor_dense(fr, F, pivots, dinv, scale, info)
     else:
         factor_tree(fr, F, pivots, dinv, scale, info)
@@ -271,7 +274,7 @@ def factor(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) ->
 @kernel
 def solve(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
     """Solution in place of any system."""
-    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= UNBLOCKED:
+    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= SMALL:
         solve_dense(fr, F, pivots, dinv, x)
     else:
         solve_tree(fr, F, pivots, dinv, x)

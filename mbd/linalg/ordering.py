@@ -41,28 +41,29 @@ class Graph:
         kind = self.is_joint
         return [[u for u in near if kind[u] != kind[v]] for v, near in enumerate(self.adjacent)]
 
-    def depth(self) -> int:
-        """Largest number of edges from the ground (or, in a free part, from its first vertex) to any vertex."""
-        near = self.adjacent
+    def extent(self) -> int:
+        """Length of a longest path through the graph, estimated by going twice to the farthest vertex of each part."""
         seen = [n == 0 for n in self.size]
-        deepest = 0
-        grounded = [v for v, g in enumerate(self.grounded) if g and not seen[v]]
-        for level in (grounded, *([v] for v in range(len(near)))):
-            level = [v for v in level if not seen[v]]
-            for v in level:
-                seen[v] = True
-            depth = 0
-            while level:
-                deepest = max(deepest, depth)
-                depth += 1
-                following = []
-                for v in level:
-                    for u in near[v]:
-                        if not seen[u]:
-                            seen[u] = True
-                            following.append(u)
-                level = following
-        return deepest
+        longest = 0
+        for v in range(len(seen)):
+            if not seen[v]:
+                part, last = self._levels(v)
+                for u in part:
+                    seen[u] = True
+                longest = max(longest, self._levels(part[-1])[1] if last else 0)
+        return longest
+
+    def _levels(self, start: int) -> tuple[list[int], int]:
+        """All vertices connected to the first one by increasing distance, and the largest distance."""
+        distance = {start: 0}
+        found = [start]
+        for v in found:  # grows while it is walked through
+            further = distance[v] + 1
+            for u in self.adjacent[v]:
+                if u not in distance:
+                    distance[u] = further
+                    found.append(u)
+        return found, distance[found[-1]]
 
 
 def build_graph(

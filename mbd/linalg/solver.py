@@ -34,7 +34,7 @@ def joint_scale(layout: Layout, F: np.ndarray) -> np.ndarray:
     """A-priori size of the pivots of joints: per row the sum of |B_jb|^2 / max diag K_b over its bodies.
 
     It makes redundant constraints visible that cancel before any other term has told the size of the pivot. The
-    largest entry of the body's diagonal is used, not the entry of the same coordinate: a flat body may have a zero there.
+    largest entry of the body's diagonal is used, not that of the same coordinate: a flat body may have a zero there.
     """
     owner = np.repeat(np.arange(len(layout.sizes)), layout.sizes)
     vertex = np.empty(layout.n, np.int64)
@@ -71,8 +71,9 @@ class BlockSolver:
         self._factors = np.zeros(layout.size_F)
         self._failed = True
         self._norm = 0.0
-        self._epsilon = 0.0
+        self._epsilon = 0.0  # asked for by the user
         self._diagonal = np.zeros(0, np.int64)
+        self._regularised = False  # the present factors are
 
     def regularise(self, eps: float = EPSILON, rows: Sequence[int] | np.ndarray | None = None) -> None:
         """Factor with -eps on the diagonal of these vertices (None: all joints) from now on; eps = 0 ends it.
@@ -80,14 +81,17 @@ class BlockSolver:
         Solutions are still those of the matrix in ``F``: at least two refinement steps remove the effect of eps, and
         of all multipliers that satisfy the equations those of minimum norm remain.
         """
-        layout = self.layout
-        vertices = np.flatnonzero(layout.is_joint) if rows is None else np.asarray(rows, np.int64).reshape(-1)
-        vertices = vertices[layout.sizes[vertices] > 0]
-        offset, stride = layout.blocks(vertices, vertices)
-        size = layout.sizes[vertices]
-        step = _spread(np.zeros(len(vertices), np.int64), size)
-        self._diagonal = np.repeat(offset, size) + step * np.repeat(stride + 1, size)
+        joints = np.flatnonzero(self.layout.is_joint)
+        self._diagonal = self._diagonal_of(joints if rows is None else np.asarray(rows, np.int64).reshape(-1))
         self._epsilon = eps
+
+    def _diagonal_of(self, vertices: np.ndarray) -> np.ndarray:
+        """Places of the diagonal entries of these vertices in F."""
+        vertices = vertices[self.layout.sizes[vertices] > 0]
+        offset, stride = self.layout.blocks(vertices, vertices)
+        size = self.layout.sizes[vertices]
+        step = _spread(np.zeros(len(vertices), np.int64), size)
+        return np.repeat(offset, size) + step * np.repeat(stride + 1, size)
 
     def factor(self) -> BlockSolver:
         """Factor a copy of ``F``. Never raises; ``ratio``, ``weakest`` and ``redundant`` tell what was found."""
@@ -96,15 +100,15 @@ class BlockSolver:
         row_sums = np.zeros(layout.n)
         numeric.multiply(layout.fronts, np.abs(self.F), np.ones(layout.n), row_sums)
         self._norm = float(row_sums.max(initial=0.0))
-        self._refactor()
+        self._refactor(self._epsilon, self._diagonal)
         self.ratio, self.redundant = float(self.info[0]), int(self.info[2])
         self.weakest = layout.vertex_of(int(self.info[1])) if self.info[1] >= 0 else -1
         return self
 
-    def _refactor(self) -> None:
+    def _refactor(self, eps: float, diagonal: np.ndarray) -> None:
         self._factors[:] = self.F
-        if self._epsilon:
-            self._factors[self._diagonal] -= self._epsilon
+        self._factors[diagonal] -= eps
+        self._regularised = eps != 0.0
         self.info[3] = SINGULAR
         run = numeric.factor_dense if self.layout.dense else numeric.factor_tree
         run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.info)
@@ -144,36 +148,25 @@ class BlockSolver:
         """Solve A x = b with ``refine`` steps of refinement and, if need be, the fallbacks of the module's text."""
         b = np.array(b, float)
         suspect = self.redundant > 0 or self._failed or not (self.ratio >= SINGULAR)
-        if self._epsilon and not self._failed:
-            x = self._refined(self._own, b, max(refine, 2))
-            self.method = "regularised"
-            if self._accept(x, b, True):
-                return x
-        elif not suspect:
-            x = self._refined(self._own, b, refine)
-            self.method = "direct"
-            if self._accept(x, b, False):
-                return x
-        for self.method, run, steps in self._fallbacks():
+        for self.method, run, steps in self._methods(suspect):  # noqa: B020
             with np.errstate(all="ignore"):
                 x = self._refined(run, b, max(refine, steps))
-                good = self._accept(x, b, True)
+                good = self._accept(x, b, suspect or self.method != "direct")
             if good:
                 return x
         self.method = ""
         raise SingularMatrixError(self.weakest, self.ratio)
 
-    def _fallbacks(self) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray], int]]:
-        layout = self.layout
-        if not self._epsilon and layout.is_joint.any():
-            ratio = self.info.copy()
-            self.regularise()
-            self._refactor()
-            if not self._failed:
-                yield "regularised", self._own, 2
-            self.regularise(0.0)  # the next right-hand side starts with the plain factors again
-            self._refactor()
-            self.info[:] = ratio
+    def _methods(self, suspect: bool) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray], int]]:
+        """Name, solver and least number of refinement steps of each method, in the order to try them."""
+        joints = np.flatnonzero(self.layout.is_joint)
+        if not self._regularised:
+            if not suspect:
+                yield "direct", self._own, 0
+            if len(joints):  # these factors then stay, until the matrix is factored anew
+                self._refactor(EPSILON, self._diagonal_of(joints))
+        if self._regularised and not self._failed:
+            yield "regularised", self._own, 2
         from scipy.sparse.linalg import splu
 
         options: list[dict[str, Any]] = [
@@ -181,7 +174,7 @@ class BlockSolver:
             {"permc_spec": "COLAMD"},
         ]
         if np.all(np.isfinite(self.F)):
-            matrix = layout.to_scipy(self.F)
+            matrix = self.layout.to_scipy(self.F)
             for choice in options:
                 try:
                     factors = splu(matrix, **choice)

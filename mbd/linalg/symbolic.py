@@ -19,18 +19,18 @@ from numpy.typing import ArrayLike
 from mbd.linalg.ordering import Tree, build_graph, eliminate, merge
 
 PADDING = 3
-DENSE_MAX = 40  # a single front up to this size takes the direct path; the unblocked kernel is fastest there
-SCHUR_GAIN = 0.8
-SCHUR_DEPTH = 100
+DENSE_MAX = 56  # a single front up to this size takes the direct path; the kernel without blocking is fastest there
+SCHUR_GAIN = 0.8  # all bodies first: only if this factor cheaper
+SCHUR_EXTENT = 400  # and only for graphs without longer paths
 
 # Columns of Fronts.table
-PIVOTS, ROWS, STRIDE, OFFSET, FIRST, ROW_START, CHILD_START, CHILD_END, RUN_IN_PARENT, RUN_IN_X = range(10)
+PIVOTS, ROWS, STRIDE, OFFSET, FIRST, ROW_START, CHILD_START, CHILD_END, RUN_IN_PARENT = range(9)
 
 
 class Fronts(NamedTuple):
     """What the compiled kernels need; the same type for every model. ``work`` is scratch, so one thread at a time."""
 
-    table: np.ndarray  # int64 (fronts, 10), see the column names above
+    table: np.ndarray  # int64 (fronts, 9), see the column names above
     children: np.ndarray  # int64, children of all fronts one after the other
     row_index: np.ndarray  # uint64, permuted index of each row
     row_map: np.ndarray  # uint64, position of each row in the parent front
@@ -153,7 +153,8 @@ def analyse(
     couple = np.sort(np.asarray(pairs, np.int64).reshape(-1, 2), axis=1)
     code = np.unique(couple[:, 0] * max(len(size), 1) + couple[:, 1])
     couple = np.stack([code // max(len(size), 1), code % max(len(size), 1)], axis=1)
-    graph = build_graph(size.tolist(), joint.tolist(), list(grounded), couple.tolist(), rigid)
+    invariant = None if rigid is None else [bool(r) for r in rigid]
+    graph = build_graph(size.tolist(), joint.tolist(), [bool(g) for g in grounded], couple.tolist(), invariant)
     if np.any(couple[:, 0] == couple[:, 1]):
         raise ValueError("a vertex cannot be coupled to itself")
     couple = couple[(size[couple[:, 0]] > 0) & (size[couple[:, 1]] > 0)]
@@ -166,9 +167,10 @@ def analyse(
         assert found is not None
         tree = merge(graph, *found)
         # Taking all bodies first is often somewhat faster for loops and nets. Its Schur complement has the condition
-        # of the whole constraint graph, though: the error grows like the square of the distance to the ground (2e-9
-        # at ten thousand bodies in a row), so it is tried only where every vertex is near the ground.
-        if joint.any() and graph.depth() <= SCHUR_DEPTH:
+        # of the whole constraint graph, though: rounding errors grow with the square of the length of paths through
+        # the graph or faster (2e-9 at ten thousand bodies in a row, and the zero pivots of redundant joints drown in
+        # noise at some hundred loops in a row), so it is not used for long mechanisms.
+        if joint.any() and graph.extent() <= SCHUR_EXTENT:
             found = eliminate(graph, bodies_first=True, limit=SCHUR_GAIN * tree.cost)
             other = merge(graph, *found) if found is not None else None
             if other is not None and other.cost <= SCHUR_GAIN * tree.cost:
@@ -192,7 +194,7 @@ def _lay_out(tree: Tree, size: np.ndarray, joint: np.ndarray, pairs: np.ndarray,
     n = np.bincount(front_of_order, size[order], fronts).astype(np.int64)
     m = np.bincount(front, length, fronts).astype(np.int64)
     ld = n + m + PADDING
-    table = np.zeros((fronts, 10), np.int64)
+    table = np.zeros((fronts, 9), np.int64)
     table[:, PIVOTS], table[:, ROWS], table[:, STRIDE] = n, m, ld
     area = (n + m) * ld
     table[:, OFFSET] = np.cumsum(area) - area
@@ -222,7 +224,7 @@ def _lay_out(tree: Tree, size: np.ndarray, joint: np.ndarray, pairs: np.ndarray,
     )
     index = _spread(position[vertex], length)
     inside = _spread(layout._inside(parent[front], vertex), length) if len(vertex) else index
-    table[:, RUN_IN_PARENT], table[:, RUN_IN_X] = _is_run(inside, row_start, m), _is_run(index, row_start, m)
+    table[:, RUN_IN_PARENT] = _is_run(inside, row_start, m)
     layout.fronts = Fronts(table, children, index.astype(np.uint64), inside.astype(np.uint64), work)
     return layout
 

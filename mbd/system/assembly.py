@@ -32,6 +32,8 @@ from ..records import (
     FORM_SPIN,
     FUNCTION,
     NODE,
+    PARAMETER_LENGTH,
+    PARAMETERS,
     PRIMITIVE,
     Tables,
 )
@@ -102,15 +104,17 @@ class _Assembler:
             functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
             xv=xv,
             xl=xl,
+            **self._classes(nodes, primitives, layout),
             gravity=np.array(model.gravity, dtype=float),
             constants=np.array(self.constants, dtype=float),
             flags=flags,
             fronts=layout.fronts,
         )
+        tables.parameters[PARAMETER_LENGTH] = length = self._length(primitives)
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
-            user_size=self.user_size, length=self._length(primitives),
+            user_size=self.user_size, length=length,
         )  # fmt: skip
 
     # --- nodes ----------------------------------------------------------------------------------------------------
@@ -337,6 +341,34 @@ class _Assembler:
             place(forces, a, b, "ab", both)
             place(forces, b, a, "ba", both)
         return xv, xl
+
+    def _classes(self, nodes: np.ndarray, primitives: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
+        """What kind of quantity every velocity and multiplier belongs to, for tolerances; diagonal of multipliers."""
+        vclass, qv = np.ones(self.n_v, dtype=np.int64), np.full(self.n_v, -1, dtype=np.int64)
+        lclass, diagonal = np.ones(self.n_l, dtype=np.int64), np.zeros(self.n_l, dtype=np.int64)
+        for k in range(3):
+            has = nodes["nx"] > k
+            has[0] = False
+            vclass[nodes["v0"][has] + k] = 0
+            qv[nodes["v0"][has] + k] = nodes["q0"][has] + k
+        for n in nodes[nodes["form"] == FORM_GENERALIZED]:
+            vclass[n["v0"] : n["v0"] + n["nv"]] = 2
+            qv[n["v0"] : n["v0"] + n["nv"]] = np.arange(n["q0"], n["q0"] + n["nv"])
+            lclass[n["l0"] : n["l0"] + n["nl"]] = 0
+        for k in range(int(nodes["nl"].max(initial=0))):
+            n = nodes[nodes["nl"] > k]
+            diagonal[n["l0"] + k] = n["block"] + (n["nv"] + k) * (n["ld"] + 1)
+        if len(primitives):
+            joint = primitives["joint"] + len(nodes) - 1
+            offset, ld = layout.blocks(joint, joint)
+            for k in range(3):
+                has = (primitives["kind"] == COINCIDENT) | (k == 0)
+                row = primitives["x0"][has] - layout.position[joint[has]] + k
+                diagonal[primitives["l0"][has] + k] = offset[has] + row * (ld[has] + 1)
+                lclass[primitives["l0"][has] + k] = primitives["kind"][has] == DOT1
+        return {
+            "vclass": vclass, "lclass": lclass, "qv": qv, "diagonal": diagonal, "parameters": np.zeros(PARAMETERS),
+        }  # fmt: skip
 
     def _length(self, primitives: np.ndarray) -> float:
         """Characteristic length: extent of the bodies' positions and of the joints' points."""

@@ -38,9 +38,11 @@ from ..nodes.tangent import (
 from ..records import (
     FLAG_ANGLES,
     FLAG_DENSE,
+    FLAG_REDUNDANT,
     FLAG_VELOCITY,
     FORM_GENERALIZED,
     FORM_QUATERNION,
+    PARAMETER_REGULARISATION,
 )
 
 
@@ -93,8 +95,13 @@ def move_frames(s, w, q, v):
 def dynamics(s, w, q, v, vd, lam, x):
     """Dynamic rows of x: M vd - f + B^T lambda (frames must be up to date)."""
     element_forces(s, w, lam)
+    force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        f = w.f[i]
+        force = max(force, abs(f[0]), abs(f[1]), abs(f[2]))
+        torque = max(torque, abs(f[3]), abs(f[4]), abs(f[5]), abs(f[6]), abs(f[7]), abs(f[8]))
+        torque = max(torque, abs(f[9]), abs(f[10]), abs(f[11]))
         if n.form == FORM_GENERALIZED:
             k = n.v0
             generalized_forces(
@@ -106,6 +113,8 @@ def dynamics(s, w, q, v, vd, lam, x):
         node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], w.f[i], x, w.small)
         if n.nl > 0:
             internal_force(n, q, lam, x)
+    w.scales[0] = force
+    w.scales[1] = torque
 
 
 @kernel
@@ -176,10 +185,28 @@ def constraint_biases(s, w, q, v, x):
 
 
 @kernel
+def constraint_accelerations(s, w, q, v, vd, x):
+    """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
+    constraint_biases(s, w, q, v, w.x2)
+    update_velocities(s.nodes, q, vd, w.spin, w.z, w.zd, w.small)
+    jacobian_times(s, w, q, vd, x)
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    for k in range(s.xl.shape[0]):
+        x[s.xl[k]] += w.x2[s.xl[k]]
+
+
+@kernel
 def clear(x):
     """Set a vector to zero."""
     for k in range(x.shape[0]):
         x[k] = 0.0
+
+
+@kernel
+def copy(x, out):
+    """out = x."""
+    for k in range(out.shape[0]):
+        out[k] = x[k]
 
 
 @kernel
@@ -243,6 +270,9 @@ def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, matrix):
 @kernel
 def factor(s, w, matrix, pivots, dinv):
     """Factorise the matrix in place; w.info tells how well."""
+    if s.flags[FLAG_REDUNDANT] != 0:
+        for k in range(s.diagonal.shape[0]):
+            matrix[s.diagonal[k]] -= s.parameters[PARAMETER_REGULARISATION]
     if s.flags[FLAG_DENSE] != 0:
         factor_dense(s.fronts, matrix, pivots, dinv, w.scale, w.info)
     else:
@@ -279,6 +309,17 @@ def accelerations(s, w, q, v, zero, vd, lam):
         vd[k] = w.x[s.xv[k]]
     for k in range(lam.shape[0]):
         lam[k] = w.x[s.xl[k]]
+    if s.flags[FLAG_REDUNDANT] != 0:  # against the unregularised equations: converges to the minimum-norm multipliers
+        for refinement in range(2):
+            dynamics(s, w, q, v, vd, lam, w.x)
+            constraint_accelerations(s, w, q, v, vd, w.x)
+            for k in range(w.x.shape[0]):
+                w.x[k] = -w.x[k]
+            solve(s, w.matrix, w.pivots, w.dinv, w.x)
+            for k in range(vd.shape[0]):
+                vd[k] += w.x[s.xv[k]]
+            for k in range(lam.shape[0]):
+                lam[k] += w.x[s.xl[k]]
 
 
 @kernel

@@ -61,7 +61,7 @@ class System:
             small=np.zeros((8, 16)), user=np.zeros(a.user_size), buffers=np.zeros((3, largest * largest + 16)),
             matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
             pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
-            x=np.zeros(n), info=np.zeros(8),
+            x=np.zeros(n), x2=np.zeros(n), scales=np.zeros(4), info=np.zeros(8),
         )  # fmt: skip
         for i in range(nodes):
             fixed_frame(s.nodes[i], work.z[i])

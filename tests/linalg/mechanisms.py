@@ -159,7 +159,8 @@ def chain(count, kind="lie", joint="spherical", two_ends=False, seed=0):
 
 def ring(count, joint="spherical", seed=0):
     m = Mechanism(seed)
-    bodies = [m.body(position=[np.cos(t), np.sin(t), 0.2 * np.cos(3 * t)]) for t in 2 * np.pi * np.arange(count) / count]
+    angles = 2 * np.pi * np.arange(count) / count
+    bodies = [m.body(position=[np.cos(t), np.sin(t), 0.2 * np.cos(3 * t)]) for t in angles]
     for i, b in enumerate(bodies):
         m.joint(joint, b, bodies[i - 1])
     m.joint("spherical", bodies[0], GROUND)
@@ -167,10 +168,11 @@ def ring(count, joint="spherical", seed=0):
 
 
 def ladder(loops, redundant=False, seed=0):
-    """Bars standing on the ground, their tops connected by horizontal bars; with all revolutes 3 redundant rows a loop."""
+    """Bars standing on the ground, horizontal bars between their tops; with all revolutes 3 redundant rows a loop."""
     m = Mechanism(seed)
     z = np.array([0, 0, 1.0])
     spread = 0.0 if redundant else 0.2
+    left, right, cross = ("revolute", "revolute", z) if redundant else ("universal", "spherical", [1.0, 0, 0])
     last = GROUND
     for i in range(loops + 1):
         tilt = np.array([0.5, 1.0, 0]) + spread * m.rng.uniform(-1, 1, 3)
@@ -179,8 +181,8 @@ def ladder(loops, redundant=False, seed=0):
         m.joint("revolute", bar, GROUND, foot, z)
         if last != GROUND:
             top = m.body(position=foot + tilt - [0.5, 0, 0])
-            m.joint("revolute" if redundant else "universal", top, last, foot + tilt - [1, 0, 0], z if redundant else [1, 0, 0])
-            m.joint("revolute" if redundant else "spherical", top, bar, foot + tilt, z)
+            m.joint(left, top, last, foot + tilt - [1, 0, 0], cross)
+            m.joint(right, top, bar, foot + tilt, z)
         last = bar
     return m
 

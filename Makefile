@@ -1,0 +1,64 @@
+# make demo        run the demonstration
+# make test        lint, types and all tests
+# make lint        lint and types only
+# make benchmarks  time the toolkit on this machine
+# make clean       remove the virtual environment and caches
+#
+# Each of them needs Python 3.11 or later and nothing else: the virtual environment .venv is made on first use and
+# brought up to date when pyproject.toml changes. Another interpreter: make test PYTHON=python3.12
+
+PYTHON ?= python3
+PYTEST_ARGUMENTS ?= -n 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+CREATED := $(VENV)/.created
+FOR_DEMO := $(VENV)/.installed-demo
+FOR_TEST := $(VENV)/.installed-test
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help demo test lint format benchmarks clean
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+demo: $(FOR_DEMO)
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS) tests
+
+lint: $(FOR_TEST)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy mbd
+
+format: $(FOR_TEST)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmarks: $(FOR_DEMO)
+	$(BIN)/python -m mbd benchmarks
+
+clean:
+	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(CREATED):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "mbd needs Python 3.11 or later, and '$(PYTHON)' is" \
+			"$$($(PYTHON) --version 2>/dev/null || echo 'not there')." \
+			"Name another one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { \
+		rm -rf $(VENV); \
+		echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@touch $@
+
+$(FOR_DEMO): $(CREATED) pyproject.toml
+	$(PIP) --editable ".[view]"
+	@touch $@
+
+$(FOR_TEST): $(CREATED) pyproject.toml
+	$(PIP) --editable ".[dev,view]"
+	@touch $@

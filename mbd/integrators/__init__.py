@@ -1,0 +1,7 @@
+"""Time integrators. All are written against ``System`` only and know no node, joint or force."""
+
+from .base import Integrator, Invariant, Trait
+from .generalized_alpha import GeneralizedAlpha
+from .runge_kutta import DOPRI5, ODE23, RK4, RK6
+
+__all__ = ["DOPRI5", "ODE23", "RK4", "RK6", "GeneralizedAlpha", "Integrator", "Invariant", "Trait"]

@@ -1,0 +1,357 @@
+"""Lie group generalized-alpha, compiled [Holzinger, Arnold & Gerstmayr 2024, Algorithms 4 and 5].
+
+One step, with the unknowns w (increment), lambda and, for index 2, the position correction d:
+
+    dq = w + d,  q_{n+1} = q_n o exp(dq)
+    w = h v_n + h^2 (1/2 - beta) a_n + h^2 beta a_{n+1},   v_{n+1} = v_n + h (1 - gamma) a_n + h gamma a_{n+1}
+    (1 - am) a_{n+1} + am a_n = (1 - af) v_dot_{n+1} + af v_dot_n
+    index 3:  M v_dot - f + B^T lambda = 0,  g = 0
+    index 2:  additionally B v + g_t = 0 with T d in the range of M^-1 B^T [Arnold & Hante 2017, with W at n+1]
+
+Rows and multipliers are scaled as by Bottasso et al. (r / beta', lambda / beta', r_velocity / gamma'), so that the
+matrices stay O(1) for h -> 0. The unknown of the linear system is T_exp(dq) dw.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..kernel import kernel
+from ..nodes.frames import update_frames, update_velocities
+from ..nodes.update import change_charts, singular_chart, update_coordinates
+from ..records import FLAG_CHARTS, PARAMETER_LENGTH
+from ..system.evaluate import (
+    accelerations,
+    clear,
+    constraint_rates,
+    constraints,
+    copy,
+    dynamics,
+    evaluate_functions,
+    factor,
+    jacobian_times,
+    move_frames,
+    remember_angles,
+    solve,
+    tangent,
+)
+from .newton import (
+    ACCELERATION,
+    ANGULAR,
+    ROUND_OFF,
+    add_commutator,
+    apply_rows,
+    apply_tangent,
+    constraint_error,
+    dynamic_error,
+    equation_scales,
+    plain_error,
+    store_tangent_inverse,
+)
+
+
+class AlphaState(NamedTuple):
+    """State of the method (first seven) and its scratch vectors."""
+
+    q: Any
+    v: Any
+    vd: Any  # v_dot, satisfies the equations of motion
+    a: Any  # the algorithmic acceleration
+    lam: Any
+    vd1: Any  # v_dot and lambda one step back, for the predictor
+    lam1: Any
+    qn: Any
+    vn: Any
+    vdn: Any
+    lamn: Any
+    dw: Any
+    dq: Any
+    y: Any
+    zero: Any
+
+
+class AlphaNumbers(NamedTuple):
+    """Parameters, options and counters as plain arrays."""
+
+    method: Any  # am, af, beta, gamma, tolerance
+    options: Any  # see OPTION_*
+    memory: Any  # see MEMORY_*: survives between calls, part of a restart
+    scales: Any
+    worst: Any  # row of the largest residual
+
+
+AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
+(
+    OPTION_PREDICTOR,  # 0 zero, 1 last value, 2 linear
+    OPTION_TANGENT,  # T_exp in the matrix
+    OPTION_STIFFNESS,  # K in the matrix
+    OPTION_KEEP,  # keep factors while they are good
+    OPTION_PAPER,  # stop rule of the paper
+    OPTION_STABILIZED,  # index 2
+    OPTION_ITERATIONS,  # limit
+) = range(7)
+(
+    MEMORY_HISTORY,  # steps since the start, or since something that forbids extrapolation
+    MEMORY_ITERATIONS,
+    MEMORY_FACTORS,
+    MEMORY_KEPT,  # steps that the present factors have served, -1: none
+    MEMORY_CODE,  # 0 good, 1 not converged, 2 singular matrix, 3 chart, 4 not finite
+    MEMORY_ERROR,  # last residual norm
+    MEMORY_RATIO,  # smallest pivot ratio seen
+) = range(7)
+
+CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE = 1, 2, 3, 4
+KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
+KEEP_STEPS = 20
+STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration
+
+
+@kernel
+def start_alpha(s, w, x, p, t, h):
+    """v_dot_0, lambda_0, a_0 and, for index 3, the velocity that carries the method's stationary defect.
+
+    With a_0 = v_dot_0 alone the multipliers would be first order from the start. The jerk is a central difference of
+    index-1 accelerations along the motion.
+    """
+    am, af, beta, gamma = p.method[AM], p.method[AF], p.method[BETA], p.method[GAMMA]
+    shift = am - af
+    cq = (1.0 - 6.0 * beta - 3.0 * shift) / 6.0
+    nv = x.v.shape[0]
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    for side in range(2):
+        step = h if side == 0 else -h
+        for k in range(nv):
+            x.dq[k] = step * x.v[k] + 0.5 * step * step * x.vd[k]
+            x.vn[k] = x.v[k] + step * x.vd[k]
+        update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+        evaluate_functions(s, w, t + step)
+        target = x.vdn if side == 0 else x.y
+        accelerations(s, w, x.qn, x.vn, x.zero, target, x.lamn)
+    for k in range(nv):
+        jerk = (x.vdn[k] - x.y[k]) / (2.0 * h)
+        x.a[k] = x.vd[k] + shift * h * jerk
+        x.dq[k] = h * h * cq * jerk
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # leaves the factors at the start
+    if p.options[OPTION_STABILIZED] == 0 and x.lam.shape[0] > 0:
+        add_commutator(s.nodes, x.v, x.vd, h * h / 12.0, x.dq)
+        update_velocities(s.nodes, x.q, x.dq, w.spin, w.z, w.zd, w.small)
+        clear(w.x)
+        jacobian_times(s, w, x.q, x.dq, w.x)
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        for k in range(nv):
+            x.v[k] += w.x[s.xv[k]]
+    p.memory[MEMORY_HISTORY] = 0.0
+    p.memory[MEMORY_KEPT] = -1.0
+
+
+@kernel
+def _predict(x, p, h):
+    """First guess of v_dot and lambda, and a, v, w that follow from it."""
+    am, af, beta, gamma = p.method[AM], p.method[AF], p.method[BETA], p.method[GAMMA]
+    order = p.options[OPTION_PREDICTOR]
+    if order == 2 and p.memory[MEMORY_HISTORY] < 1.0:
+        order = 1
+    c0 = 0.0 if order == 0 else (1.0 if order == 1 else 2.0)
+    c1 = 1.0 if order == 2 else 0.0
+    for k in range(x.lam.shape[0]):
+        x.lamn[k] = c0 * x.lam[k] - c1 * x.lam1[k]
+    for k in range(x.v.shape[0]):
+        vd = c0 * x.vd[k] - c1 * x.vd1[k]
+        a = ((1.0 - af) * vd + af * x.vd[k] - am * x.a[k]) / (1.0 - am)
+        x.vdn[k] = vd
+        x.vn[k] = x.v[k] + h * ((1.0 - gamma) * x.a[k] + gamma * a)
+        x.dw[k] = h * x.v[k] + h * h * ((0.5 - beta) * x.a[k] + beta * a)
+        x.dq[k] = x.dw[k]
+
+
+@kernel
+def _residual(s, w, x, p):
+    """Move to the present iterate and write the residual: dynamics, and g (index 3) or B v + g_t (index 2) in w.x."""
+    update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+    if p.options[OPTION_STABILIZED] != 0:
+        update_frames(s.nodes, x.qn, w.z, w.spin)
+        update_velocities(s.nodes, x.qn, x.vn, w.spin, w.z, w.zd, w.small)
+        dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
+        constraint_rates(s, w, x.qn, x.vn, w.x)
+        constraints(s, w, x.qn, w.x2)
+    else:
+        move_frames(s, w, x.qn, x.vn)
+        dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
+        constraints(s, w, x.qn, w.x)
+
+
+@kernel
+def _error(s, w, x, p, h, first):
+    """Residual relative to the tolerance (<= 1: converged)."""
+    if p.options[OPTION_PAPER] != 0:
+        error = plain_error(s, w.x)
+        if first:
+            p.scales[0] = error
+        return min(error / 1e-10, error / (1e-8 * p.scales[0])) if p.scales[0] > 0.0 else 0.0
+    if first:
+        equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
+    tolerance = p.method[TOLERANCE]
+    error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
+    if x.lam.shape[0] > 0:
+        length = s.parameters[PARAMETER_LENGTH]
+        a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
+        a, b = max(a, ROUND_OFF * length), max(b, ROUND_OFF)
+        if p.options[OPTION_STABILIZED] != 0:
+            error = max(error, constraint_error(s, w.x2, a, b, p.worst))
+            error = max(error, constraint_error(s, w.x, a / h, b / h, p.worst))
+        else:
+            error = max(error, constraint_error(s, w.x, a, b, p.worst))
+    return error
+
+
+@kernel
+def _factorise(s, w, x, p, h):
+    """Iteration matrix at the present iterate; a second one, [M B^T; B 0], for index 2."""
+    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
+    gp = p.method[GAMMA] / (h * p.method[BETA])
+    ck = 1.0 / bp if p.options[OPTION_STIFFNESS] != 0 else 0.0
+    if p.options[OPTION_STABILIZED] != 0:  # T_exp multiplies only K here, of higher order
+        tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, gp / bp, ck, w.matrix)
+        factor(s, w, w.matrix, w.pivots, w.dinv)
+        ratio, bad = w.info[0], w.info[4]
+        tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, 0.0, 0.0, w.matrix2)
+        factor(s, w, w.matrix2, w.pivots2, w.dinv2)
+        w.info[0], w.info[4] = min(ratio, w.info[0]), max(bad, w.info[4])
+        p.memory[MEMORY_FACTORS] += 2.0
+    else:
+        if p.options[OPTION_TANGENT] != 0:
+            store_tangent_inverse(s.nodes, x.dq, w.t)
+        tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.t, 1.0, gp / bp, ck, w.matrix)
+        factor(s, w, w.matrix, w.pivots, w.dinv)
+        p.memory[MEMORY_FACTORS] += 1.0
+    p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+    p.memory[MEMORY_KEPT] = 0.0
+
+
+@kernel
+def _correct(s, w, x, p, h):
+    """Solve for the Newton increment and apply it."""
+    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
+    gp = p.method[GAMMA] / (h * p.method[BETA])
+    nv, nl = x.v.shape[0], x.lam.shape[0]
+    stabilized = p.options[OPTION_STABILIZED] != 0
+    cl = -1.0 / gp if stabilized else -1.0
+    for k in range(nv):
+        w.x[s.xv[k]] *= -1.0 / bp
+    for k in range(nl):
+        w.x[s.xl[k]] *= cl
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(nl):
+        x.lamn[k] += bp * w.x[s.xl[k]]
+    for k in range(nv):
+        x.y[k] = w.x[s.xv[k]]
+    if not stabilized:
+        apply_rows(s.nodes, w.t, x.y, x.y)
+    for k in range(nv):
+        d = x.y[k]
+        x.dw[k] += d
+        x.dq[k] += d
+        x.vn[k] += gp * d
+        x.vdn[k] += bp * d
+    if stabilized and nl > 0:  # T d in the range of M^-1 B^T such that g vanishes
+        apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
+        update_velocities(s.nodes, x.qn, x.y, w.spin, w.z, w.zd, w.small)
+        clear(w.x)
+        jacobian_times(s, w, x.qn, x.y, w.x)
+        for k in range(nl):
+            w.x[s.xl[k]] = -w.x[s.xl[k]] - w.x2[s.xl[k]]
+        solve(s, w.matrix2, w.pivots2, w.dinv2, w.x)
+        for k in range(nv):
+            x.y[k] = w.x[s.xv[k]]
+        store_tangent_inverse(s.nodes, x.dq, w.t)
+        apply_rows(s.nodes, w.t, x.y, x.y)
+        for k in range(nv):
+            x.dq[k] += x.y[k]
+
+
+@kernel
+def _newton(s, w, x, p, h):
+    """Iterate to convergence; returns 0 or an error code."""
+    paper, keep = p.options[OPTION_PAPER] != 0, p.options[OPTION_KEEP] != 0
+    last, best, stalled = 0.0, 1e300, 0
+    for iteration in range(p.options[OPTION_ITERATIONS] + 1):
+        _residual(s, w, x, p)
+        error = _error(s, w, x, p, h, iteration == 0)
+        p.memory[MEMORY_ERROR] = error
+        if error <= 1.0 and (iteration > 0 or not paper):
+            return 0
+        if not error < 1e200:
+            return CODE_NOT_FINITE
+        if iteration > 2:
+            stalled = stalled + 1 if error > 0.5 * best else 0
+            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
+                return 0  # round-off, not the iteration, limits the accuracy
+        best = min(best, error)
+        if iteration == p.options[OPTION_ITERATIONS]:
+            break
+        slow = iteration > 0 and error > KEEP_CONTRACTION * last
+        if not keep or p.memory[MEMORY_KEPT] < 0.0 or p.memory[MEMORY_KEPT] >= KEEP_STEPS or slow:
+            _factorise(s, w, x, p, h)
+            if w.info[4] != 0.0:
+                p.worst[0] = w.info[1]
+                return CODE_SINGULAR
+        _correct(s, w, x, p, h)
+        p.memory[MEMORY_ITERATIONS] += 1.0
+        last = error
+    return CODE_NOT_CONVERGED
+
+
+@kernel
+def _accept(s, w, x, p):
+    """Make the new values the state; bring charts back to their good region."""
+    am, af = p.method[AM], p.method[AF]
+    for k in range(x.q.shape[0]):
+        x.q[k] = x.qn[k]
+    for k in range(x.lam.shape[0]):
+        x.lam1[k] = x.lam[k]
+        x.lam[k] = x.lamn[k]
+    for k in range(x.v.shape[0]):
+        x.a[k] = ((1.0 - af) * x.vdn[k] + af * x.vd[k] - am * x.a[k]) / (1.0 - am)
+        x.v[k] = x.vn[k]
+        x.vd1[k] = x.vd[k]
+        x.vd[k] = x.vdn[k]
+    p.memory[MEMORY_HISTORY] += 1.0
+    p.memory[MEMORY_KEPT] += 1.0 if p.memory[MEMORY_KEPT] >= 0.0 else 0.0
+    remember_angles(s, w, x.q, x.v)
+    if s.flags[FLAG_CHARTS] != 0 and change_charts(s.nodes, x.q, x.v, x.vd, x.a, w.spin, w.small) > 0:
+        p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
+        p.memory[MEMORY_KEPT] = -1.0
+
+
+@kernel
+def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
+
+    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays.
+    """
+    row = 0
+    for step in range(count):
+        t = origin + (first + step + 1) * h
+        evaluate_functions(s, w, t)
+        _predict(x, p, h)
+        code = _newton(s, w, x, p, h)
+        if code != 0:
+            p.memory[MEMORY_CODE] = code
+            return step
+        if s.flags[FLAG_CHARTS] != 0:
+            node = singular_chart(s.nodes, x.qn, w.signs, w.spin)
+            if node != 0:
+                p.memory[MEMORY_CODE] = CODE_CHART
+                p.worst[0] = node
+                return step
+        _accept(s, w, x, p)
+        if (first + step + 1) % every == 0:
+            copy(x.q, out_q[row])
+            copy(x.v, out_v[row])
+            copy(x.vd, out_vd[row])
+            copy(x.lam, out_l[row])
+            copy(w.turns, out_turns[row])
+            row += 1
+    return count

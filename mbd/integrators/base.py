@@ -1,0 +1,156 @@
+"""What an integrator is: parameters, declared needs and properties, and a way to make a run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..errors import IncompatibleError
+from ..kernel import JIT, cache_directory
+from ..records import FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_SPIN
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+Array = np.ndarray
+
+
+class Trait(Enum):
+    """A property of a model that an integrator may need; computed from the elements, never declared by hand."""
+
+    VELOCITY_IS_QDOT = "velocities that are rates of coordinates (conventional nodes)"
+    CONSTANT_MASS = "a constant mass matrix"
+    LIE_OR_POINT = "Lie or point nodes"
+    UNCONSTRAINED = "no constraints"
+    CONSERVATIVE = "forces that have a potential"
+    AUTONOMOUS = "no explicit dependence on time"
+
+
+class Invariant(Enum):
+    """What a method keeps exactly (up to the Newton tolerance)."""
+
+    POSITION_CONSTRAINTS = "position constraints"
+    VELOCITY_CONSTRAINTS = "velocity constraints"
+    ENERGY = "energy"
+    LINEAR_MOMENTUM = "linear momentum"
+    ANGULAR_MOMENTUM = "angular momentum"
+    SYMPLECTIC = "symplectic form"
+
+
+def missing_trait(system: System, trait: Trait) -> str | None:
+    """The element that spoils a trait, with what it is, or None."""
+    model, nodes = system.model, system.tables.nodes
+    for i, body in enumerate(model.bodies):
+        n = nodes[i + 1]
+        where = f"node of body '{body.name}' is {body.node}"
+        if trait is Trait.VELOCITY_IS_QDOT and n.form == FORM_LIE:
+            return where
+        if trait is Trait.LIE_OR_POINT and n.form not in (FORM_LIE, FORM_POINT):
+            return where
+        if trait is Trait.CONSTANT_MASS and (n.form == FORM_SPIN or n.form == FORM_LIE or n.kind == 2):
+            return where
+        if trait is Trait.CONSTANT_MASS and n.form == FORM_GENERALIZED and n.mass_function >= 0:
+            return where
+    if trait is Trait.UNCONSTRAINED and system.n_l:
+        return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
+    if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
+        for force in model.forces:
+            for row in force.rows():
+                if row.function is not None or (trait is Trait.CONSERVATIVE and row.body_a is None):
+                    return f"force '{force.name}'"
+    return None
+
+
+ADVICE = {
+    Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
+    Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
+    Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
+    Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
+    Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
+    Trait.AUTONOMOUS: "Use an integrator for time-dependent forces such as GeneralizedAlpha",
+}
+
+
+@dataclass(frozen=True)
+class Integrator(ABC):
+    """Parameters of a method; holds no trajectory state."""
+
+    order: ClassVar[int]
+    adaptive: ClassVar[bool] = False
+    requires: ClassVar[frozenset[Trait]] = frozenset()
+    cite: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the method as people type it."""
+        return type(self).__name__
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        """What the method keeps on this system up to the Newton tolerance."""
+        return frozenset()
+
+    def check(self, system: System) -> None:
+        """Refuse a system that the method cannot treat, naming the element and the way out."""
+        for trait in sorted(self.requires, key=lambda trait: trait.name):
+            culprit = missing_trait(system, trait)
+            if culprit is not None:
+                raise IncompatibleError(f"{self.name} needs {trait.value}; {culprit}. {ADVICE[trait]}.")
+
+    @abstractmethod
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Run:
+        """Begin a run at a consistent state."""
+
+    @abstractmethod
+    def resume(self, system: System, state: dict[str, Any]) -> Run:
+        """Continue a run from its saved state, bit for bit."""
+
+
+class Run(ABC):
+    """A run in progress: everything that changes, with counters and a state that can be saved."""
+
+    system: System
+    t: float
+    vd: Array
+    lam: Array
+
+    @abstractmethod
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        """Up to ``count`` further steps; rows (q, v, vd, lam, turns) go to ``out``; returns the steps done."""
+
+    @abstractmethod
+    def failure(self) -> tuple[str, str]:
+        """(kind, message) of what stopped the run early; kind is 'convergence' or 'singularity'."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Everything needed to continue bit for bit."""
+
+    @abstractmethod
+    def statistics(self) -> dict[str, Any]:
+        """Counters for people."""
+
+    @abstractmethod
+    def initial_row(self) -> list[Array]:
+        """(q, v, vd, lam, turns) at the start, as an observer sees them."""
+
+
+def is_cached(function: Callable) -> bool:
+    """Whether compiled code of a kernel exists on disk or in this process."""
+    if not JIT or getattr(function, "signatures", None):
+        return True
+    name = function.__qualname__
+    return any(cache_directory().rglob(f"*.{name}-*.nbi"))
+
+
+def announce_compilation(*functions: Callable) -> None:
+    """Tell the user once that something is being compiled."""
+    if all(is_cached(f) for f in functions):
+        return
+    import sys
+
+    print("mbd: compiling (once per installation, up to a minute) ...", file=sys.stderr, flush=True)

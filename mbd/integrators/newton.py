@@ -1,0 +1,167 @@
+"""Shared kernels of implicit integrators: scales of the equations, norms, increments through T_exp."""
+
+from __future__ import annotations
+
+import math
+
+from ..kernel import kernel
+from ..math.so3 import tangent_inverse, tangent_operator
+from ..nodes.generalized_kernels import generalized_forces, generalized_mass
+from ..records import FORM_GENERALIZED, FORM_LIE, PARAMETER_LENGTH
+
+ROUND_OFF = 16.0 * 2.220446049250313e-16
+
+# entries of the array of scales
+FORCE, TORQUE, GENERALIZED, ACCELERATION, ANGULAR = 0, 1, 2, 3, 4
+SCALES = 5
+
+
+@kernel
+def equation_scales(s, w, q, v, vd, lam, weight, out):
+    """Typical force, torque, generalised force, acceleration and angular acceleration of the present state.
+
+    Called after a residual. Residuals are judged relative to these, so that the Newton tolerance means the same in a
+    watch and in a crane. ``weight`` (about 1/h^2) sets the floor: forces that would move nothing visible in a step.
+    """
+    length = s.parameters[PARAMETER_LENGTH]
+    force, torque, other, acceleration, angular, mass = w.scales[0], w.scales[1], 0.0, 0.0, 0.0, 0.0
+    for k in range(lam.shape[0]):
+        if s.lclass[k] == 0:
+            force = max(force, abs(lam[k]))
+        else:
+            torque = max(torque, abs(lam[k]))
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.form == FORM_GENERALIZED:
+            m = n.nv
+            plus, minus, zero = w.buffers[0], w.buffers[1], w.buffers[2]
+            for k in range(m + n.nl):
+                zero[k] = 0.0
+            generalized_forces(
+                n, q[n.q0 :], v[n.v0 :], zero, lam[n.l0 :], s.functions, s.constants, w.user, plus
+            )
+            generalized_mass(n, q[n.q0 :], s.functions, s.constants, w.user, minus)
+            for k in range(m):
+                other = max(other, abs(plus[k]))
+                for j in range(m):
+                    other = max(other, abs(minus[k * m + j] * vd[n.v0 + j]))
+                    other = max(other, abs(minus[k * m + j]) * weight * 1e-14)
+                acceleration = max(acceleration, abs(vd[n.v0 + k]))
+            continue
+        mass = max(mass, n.mass)
+        for k in range(n.nx):
+            a = abs(vd[n.v0 + k])
+            acceleration = max(acceleration, a)
+            force = max(force, n.mass * a)
+        inertia = max(n.j11, n.j22, n.j33)
+        for k in range(n.nx, n.nv):
+            a, u = abs(vd[n.v0 + k]), v[n.v0 + k]
+            angular = max(angular, a, u * u)
+            torque = max(torque, inertia * max(a, u * u))
+    force = max(force, mass * weight * length * 1e-14)
+    torque = max(torque, 1e-6 * force * length)
+    out[FORCE], out[TORQUE], out[GENERALIZED] = force, torque, max(other, 1e-300)
+    out[ACCELERATION] = max(acceleration, angular * length)
+    out[ANGULAR] = max(angular, acceleration / length)
+
+
+@kernel
+def dynamic_error(s, x, scales, worst):
+    """Root mean square of the dynamic rows of x, each relative to its scale; the worst row goes to worst[0]."""
+    total, largest = 0.0, -1.0
+    c0, c1, c2 = 1.0 / scales[FORCE], 1.0 / scales[TORQUE], 1.0 / scales[GENERALIZED]
+    n = s.xv.shape[0]
+    for k in range(n):
+        kind = s.vclass[k]
+        r = x[s.xv[k]] * (c0 if kind == 0 else (c1 if kind == 1 else c2))
+        r *= r
+        total += r
+        if not r <= largest:
+            largest = r
+            worst[0] = s.xv[k]
+    return math.sqrt(total / n)
+
+
+@kernel
+def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
+    """Largest constraint row of x relative to its tolerance; the worst row goes to worst[0] if it is above one."""
+    largest = 0.0
+    c0, c1 = 1.0 / length_tolerance, 1.0 / direction_tolerance
+    for k in range(s.xl.shape[0]):
+        r = abs(x[s.xl[k]]) * (c0 if s.lclass[k] == 0 else c1)
+        if not r <= largest:
+            largest = r
+            if not r <= 1.0:
+                worst[0] = s.xl[k]
+    return largest
+
+
+@kernel
+def plain_error(s, x):
+    """Unscaled root mean square over all equations [Holzinger et al. 2024, as counted in Tables 4 and 5]."""
+    total = 0.0
+    for k in range(x.shape[0]):
+        total += x[k] * x[k]
+    return math.sqrt(total / x.shape[0])
+
+
+@kernel
+def store_tangent_inverse(nodes, dq, t):
+    """T_exp^-1(dq) of every Lie node into the rows of t."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.form == FORM_LIE:
+            k = n.v0 + n.nx
+            tangent_inverse(dq[k], dq[k + 1], dq[k + 2], t[i])
+
+
+@kernel
+def apply_rows(nodes, t, x, out):
+    """out = blockdiag(t) x on the rotations of Lie nodes, x elsewhere; out may be x."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        k = n.v0
+        if n.form == FORM_LIE:
+            for m in range(n.nx):
+                out[k + m] = x[k + m]
+            k += n.nx
+            r = t[i]
+            x1, x2, x3 = x[k], x[k + 1], x[k + 2]
+            out[k] = r[0] * x1 + r[1] * x2 + r[2] * x3
+            out[k + 1] = r[3] * x1 + r[4] * x2 + r[5] * x3
+            out[k + 2] = r[6] * x1 + r[7] * x2 + r[8] * x3
+        else:
+            for m in range(n.nv):
+                out[k + m] = x[k + m]
+
+
+@kernel
+def apply_tangent(nodes, dq, x, out, t):
+    """out = T_exp(dq) x; t is scratch of nine."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        k = n.v0
+        if n.form == FORM_LIE:
+            for m in range(n.nx):
+                out[k + m] = x[k + m]
+            k += n.nx
+            tangent_operator(dq[k], dq[k + 1], dq[k + 2], t)
+            x1, x2, x3 = x[k], x[k + 1], x[k + 2]
+            out[k] = t[0] * x1 + t[1] * x2 + t[2] * x3
+            out[k + 1] = t[3] * x1 + t[4] * x2 + t[5] * x3
+            out[k + 2] = t[6] * x1 + t[7] * x2 + t[8] * x3
+        else:
+            for m in range(n.nv):
+                out[k + m] = x[k + m]
+
+
+@kernel
+def add_commutator(nodes, v, vd, c, e):
+    """e += c (0, omega x omega_dot) on Lie rotations: the non-commutativity in the local error."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.form == FORM_LIE:
+            k = n.v0 + n.nx
+            e[k] += c * (v[k + 1] * vd[k + 2] - v[k + 2] * vd[k + 1])
+            e[k + 1] += c * (v[k + 2] * vd[k] - v[k] * vd[k + 2])
+            e[k + 2] += c * (v[k] * vd[k + 1] - v[k + 1] * vd[k])

@@ -1,0 +1,380 @@
+"""Solutions as files: one .npz with all arrays, and the model as a JSON text that executes nothing when read.
+
+Elements of the toolkit are stored attribute by attribute and restored without running their constructors, so that
+nothing is rounded or resolved a second time. Joints and forces of classes that a user wrote become plain data: the
+primitives or rows that they returned. Python functions cannot be stored safely; their values at the records are, so
+that everything can be read off a loaded solution, but simulating its model again needs ``load(path, model=model)``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import os
+import warnings
+import zipfile
+from pathlib import Path, PurePath
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import mbd
+
+from ..bodies import Body, Generalized
+from ..bodies.shapes import Shape
+from ..errors import IDENTITY3, ZERO3, ModelError, read_only
+from ..forces import ForceElement, ForceRow
+from ..joints import Joint, Primitive
+from ..model import Model
+from ..nodes import Node
+from ..solution import Solution
+from ..system.system import System, assemble
+
+FORMAT, VERSION = "mbd solution", 1
+MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces")
+BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow)
+CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
+RECORDS = ("t", "q", "v", "vd", "lam")
+
+
+class MissingFunction:
+    """Stands for a Python function that was not stored."""
+
+    silent = False  # while a system is assembled only to look at results
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.size: int | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if MissingFunction.silent:
+            return 0.0 if self.size is None else np.zeros(self.size)
+        raise ModelError(
+            f"{self.text} is a Python function, which files do not contain; to simulate again, give the model: "
+            "mbd.load(path, model=model)"
+        )
+
+    def __repr__(self) -> str:
+        return f"<missing: {self.text}>"
+
+
+class StoredJoint(Joint):
+    """A joint of a user's class, as the primitives that it returned."""
+
+    _primitives: list[Any]
+    _conditions: list[Any]
+
+    def primitives(self) -> list[Primitive]:
+        return self._primitives
+
+    def orientation_conditions(self) -> list[Any]:
+        return self._conditions
+
+
+class StoredForce(ForceElement):
+    """A force of a user's class, as the rows that it returned."""
+
+    _rows: list[ForceRow]
+    _bodies: tuple[Body, ...]
+    _joints: tuple[Joint, ...]
+
+    def rows(self) -> list[ForceRow]:
+        return self._rows
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self._bodies
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        return self._joints
+
+
+class StoredIntegrator:
+    """The name and the parameters of an integrator of a user's class."""
+
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        self.parameters = parameters
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.parameters.items())})"
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+class _Encoder:
+    """Values as JSON; ``missing`` lists what could not be stored. Floats are exact: JSON repeats all their digits."""
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+        self.functions: dict[int, int] = {}  # functions that are shared stay shared
+
+    def value(self, x: Any, where: str) -> Any:
+        if x is None or type(x) in (bool, int, float, str):
+            return x
+        if isinstance(x, np.generic):
+            return self.value(x.item(), where)
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
+            for name, constant in CONSTANTS.items():
+                if x is constant:
+                    return {"$constant": name}
+            return {"$array": x.ravel().tolist(), "shape": list(x.shape), "dtype": x.dtype.str}
+        if isinstance(x, Body | Joint | ForceElement):
+            return {"$element": x.name}
+        if type(x) in (list, tuple, set, frozenset):
+            return {f"${type(x).__name__}": [self.value(item, where) for item in x]}
+        if isinstance(x, dict):
+            return {"$dict": [[self.value(key, where), self.value(item, where)] for key, item in x.items()]}
+        if isinstance(x, PurePath):
+            return {"$path": str(x)}
+        if isinstance(x, BASES):  # of a user's class: stored as what it extends
+            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(vars(x), where)}
+        if dataclasses.is_dataclass(x) and not isinstance(x, type):
+            return {"$record": self.attributes({f.name: getattr(x, f.name) for f in dataclasses.fields(x)}, where)}
+        if id(x) not in self.functions:
+            self.functions[id(x)] = len(self.missing)
+            self.missing.append(f"{where} ({getattr(x, '__qualname__', type(x).__qualname__)})")
+        return {"$missing": self.functions[id(x)]}
+
+    def attributes(self, values: dict[str, Any], where: str) -> dict[str, Any]:
+        return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key != "model"}
+
+    def element(self, x: Any) -> dict[str, Any]:
+        name, extra, values = _public_name(type(x)), {}, dict(vars(x))
+        if name is None and isinstance(x, Joint | ForceElement):  # of a user's class: what it returns, as data
+            trial = _Encoder()
+            for key in [key for key, value in values.items() if key != "model"]:
+                trial.value(values[key], key)
+                if trial.missing:
+                    trial.missing = []
+                    del values[key]
+            if isinstance(x, Joint):
+                name, extra = "joint", {"_primitives": list(x.primitives()), "coordinate": x.coordinate}
+                extra["_conditions"] = list(x.orientation_conditions())
+            else:
+                name, extra = "force", {"_rows": list(x.rows()), "_bodies": tuple(x.bodies)}
+                extra |= {"_joints": tuple(x.joints), "switches": x.switches}
+        return {"class": name or _nearest_name(type(x)), "name": type(x).__name__, "attributes": self.attributes({**values, **extra}, str(x))}
+
+    def model(self, model: Model) -> dict[str, Any]:
+        return {
+            "name": model.name,
+            "gravity": self.value(model.gravity, "gravity"),
+            "counters": dict(model._counters),
+            "ground": self.value(model.ground.shape, "shape of the ground"),
+            **{key: [self.element(x) for x in getattr(model, key)] for key in ("bodies", "joints", "forces")},
+        }
+
+
+def _public_name(cls: type) -> str | None:
+    """How a class of the toolkit is called in its package: "joints:Revolute"."""
+    for module in MODULES:
+        if issubclass(cls, BASES) and getattr(importlib.import_module(f"mbd.{module}"), cls.__name__, None) is cls:
+            return f"{module}:{cls.__name__}"
+    return None
+
+
+def _nearest_name(cls: type) -> str:
+    return next(filter(None, map(_public_name, cls.__mro__)))
+
+
+def save(solution: Solution, path: str | os.PathLike[str]) -> None:
+    """Write a solution to one file; ``load`` reads it."""
+    encoder = _Encoder()
+    s = solution
+    model = encoder.model(s.model)
+    incomplete = bool(encoder.missing)
+    fields = dataclasses.fields(s.integrator) if dataclasses.is_dataclass(s.integrator) else ()
+    arrays = {f"state.{key}": x for key, x in s.state.items() if isinstance(x, np.ndarray)}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "mbd": getattr(mbd, "__version__", ""),
+        "model": model,
+        "integrator": {
+            "class": type(s.integrator).__name__,
+            "fields": {f.name: encoder.value(getattr(s.integrator, f.name), f.name) for f in fields if f.init},
+        },
+        "stats": encoder.value(s.stats, "stats"),
+        "start": encoder.value(s.start, "start"),
+        "state": encoder.value({k: f"state.{k}" if f"state.{k}" in arrays else [x] for k, x in s.state.items()}, "state"),
+        "complete": s.complete,
+        "message": s.message,
+        "missing": encoder.missing,
+    }
+    arrays |= {key: getattr(s, key) for key in RECORDS}
+    if s.turns is not None:
+        arrays["turns"] = s.turns
+    if s.system.assembly.n_values:
+        arrays["values"] = s._values
+    if "_totals" in vars(s) or incomplete:  # functions of generalized bodies enter the energies
+        arrays["totals"] = s._totals
+    for key, x in arrays.items():
+        if x.dtype.hasobject:
+            raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    target = Path(path)
+    partial = target.with_name(f"{target.name}.{os.getpid()}.part")  # an interrupted save leaves the old file alone
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+class _Decoder:
+    def __init__(self, missing: list[str]) -> None:
+        self.functions = [MissingFunction(text) for text in missing]
+        self.elements: dict[str, Any] = {}
+
+    def value(self, x: Any) -> Any:
+        if not isinstance(x, dict):
+            return x
+        tag, content = next(iter(x.items()))
+        if tag == "$array":
+            return read_only(np.array(content, dtype=x["dtype"]).reshape(x["shape"]))
+        if tag == "$constant":
+            return CONSTANTS[content]
+        if tag == "$element":
+            return self.elements[content]
+        if tag in ("$list", "$tuple", "$set", "$frozenset"):
+            types = {"$list": list, "$tuple": tuple, "$set": set, "$frozenset": frozenset}
+            return types[tag](self.value(item) for item in content)
+        if tag == "$dict":
+            return {self.value(key): self.value(item) for key, item in content}
+        if tag == "$path":
+            return Path(content)
+        if tag == "$object":
+            return self.fill(_new(content), x["attributes"])
+        if tag == "$record":
+            return SimpleNamespace(**{key: self.value(item) for key, item in content.items()})
+        if tag == "$missing":
+            return self.functions[content]
+        raise ModelError(f"unknown entry {tag!r}")
+
+    def fill(self, target: Any, attributes: dict[str, Any]) -> Any:
+        target.__dict__.update((key, self.value(x)) for key, x in attributes.items())
+        return target
+
+    def model(self, data: dict[str, Any]) -> Model:
+        model = Model(data["name"], self.value(data["gravity"]))
+        model._counters = data["counters"]
+        model.ground.shape = self.value(data["ground"])
+        self.elements = model._elements
+        shells = []
+        for kind in ("bodies", "joints", "forces"):
+            for entry in data[kind]:  # all elements exist before the first one refers to another
+                stored = {"joint": StoredJoint, "force": StoredForce}.get(entry["class"])
+                shell = _new(entry["class"]) if stored is None else object.__new__(type(entry["name"], (stored,), {}))
+                model._elements[entry["attributes"]["name"]] = shell
+                getattr(model, kind).append(shell)
+                shells.append((shell, entry["attributes"]))
+        for shell, attributes in shells:
+            self.fill(shell, attributes)
+            shell.model = model
+            if isinstance(shell, Generalized):
+                n = shell.node.n_velocities
+                for key, size in (("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints)):
+                    if isinstance(function := getattr(shell, key), MissingFunction):
+                        function.size = size
+        return model
+
+
+def _new(name: str) -> Any:
+    """An empty object of a class of the toolkit; nothing else can be made."""
+    module, _, cls_name = name.partition(":")
+    cls = getattr(importlib.import_module(f"mbd.{module}"), cls_name, None) if module in MODULES else None
+    if not isinstance(cls, type) or not issubclass(cls, BASES):
+        raise ModelError(f"unknown class {name!r}; was it written by a newer version of mbd?")
+    return object.__new__(cls)
+
+
+def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
+    fields = {key: decoder.value(x) for key, x in data["fields"].items()}
+    if data["class"] == "NoneType":
+        return None
+    try:
+        cls = getattr(importlib.import_module("mbd.integrators"), data["class"])
+        if dataclasses.is_dataclass(cls):
+            return cls(**fields)
+    except (ImportError, AttributeError, TypeError, ModelError):
+        pass
+    return type(data["class"], (StoredIntegrator,), {})(fields)
+
+
+def load(path: str | os.PathLike[str], model: Model | None = None) -> Solution:
+    """Read a solution that ``solution.save`` wrote.
+
+    ``model`` replaces the stored model; it is needed only to simulate a model with Python functions again.
+    """
+    try:
+        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    except FileNotFoundError:
+        raise ModelError(f"{path}: there is no such file") from None
+    except Exception as error:
+        raise ModelError(f"{path}: cannot be read as a solution ({type(error).__name__}: {error})") from error
+    try:
+        header = json.loads(arrays["header"].tobytes().decode())
+        if header["format"] != FORMAT:
+            raise ModelError(f"it contains {header['format']!r}")
+        if header["version"] > VERSION:
+            raise ModelError(f"it was written by mbd {header['mbd']}, which is newer; update mbd to read it")
+        return _solution(header, arrays, model)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+    except Exception as error:
+        raise ModelError(
+            f"{path}: is damaged or no solution of mbd ({type(error).__name__}: {error}); expected a file "
+            "that solution.save(...) wrote"
+        ) from error
+
+
+def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | None) -> Solution:
+    decoder = _Decoder(header["missing"])
+    stored = decoder.model(header["model"])
+    system = _system_of(stored) if model is None else assemble(model)
+    if model is not None:
+        _compare(stored, model)
+    solution = Solution(
+        system,
+        *(arrays[key] for key in RECORDS),
+        turns=arrays.get("turns"),
+        integrator=_integrator(header["integrator"], decoder),
+        stats=decoder.value(header["stats"]),
+        start=decoder.value(header["start"]),
+        state={k: arrays[x] if isinstance(x, str) else x[0] for k, x in decoder.value(header["state"]).items()},
+        complete=header["complete"],
+        message=header["message"],
+    )
+    if model is None:
+        for key in ("values", "totals"):  # what was computed with functions that are not here any more
+            if key in arrays:
+                vars(solution)[f"_{key}"] = arrays[key]
+    return solution
+
+
+def _system_of(model: Model) -> System:
+    """The system of a loaded model, good for looking at results even where functions are missing."""
+    MissingFunction.silent = True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return assemble(model)
+    finally:
+        MissingFunction.silent = False
+
+
+def _compare(stored: Model, model: Model) -> None:
+    for kind in ("bodies", "joints", "forces"):
+        ours, theirs = ([x.name for x in getattr(m, kind)] for m in (stored, model))
+        if ours != theirs:
+            differ = sorted(set(ours) ^ set(theirs))[:5] or "their order"
+            raise ModelError(f"the given {model} is not the one of the file; its {kind} differ: {differ}")

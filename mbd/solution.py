@@ -1,0 +1,359 @@
+"""Solution: the records of a run, and everything that can be read off them.
+
+A solution stores times, coordinates, velocities, accelerations and multipliers. Positions, energies, reactions ... are
+computed when they are asked for, element by element, and kept. Arrays have the records along their first axis and
+are read-only.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .bodies import Body, Generalized, PointMass
+from .errors import Array, ModelError, read_only
+from .forces import ForceElement
+from .forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
+from .joints import Joint
+from .model import Element, Model
+from .records import FORCE
+from .system import observe
+from .system.observe import BodyView, GeneralizedView, PointView, frame_torques, marker
+from .system.system import System
+
+
+class MissingQuantity(ModelError, AttributeError):
+    """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
+
+
+class Energy(NamedTuple):
+    """Energies of the whole system, (n,) each."""
+
+    kinetic: Array
+    potential: Array
+    total: Array
+
+
+class Momentum(NamedTuple):
+    """Momenta of all bodies, (n, 3) each, world axes; the angular one about the origin."""
+
+    linear: Array
+    angular: Array
+
+
+class ConstraintError(NamedTuple):
+    """Largest violation of any constraint, (n,) each."""
+
+    position: Array
+    velocity: Array
+
+
+class JointView:
+    """Reactions of a joint, and its coordinate if it has one."""
+
+    def __init__(self, solution: Solution, joint: Joint) -> None:
+        self.solution, self.joint = solution, joint
+        self._a, self._b = solution[joint.body_a], solution[joint.body_b]
+        self.multipliers: Array = read_only(solution.lam[:, solution.system.joint_slice(joint)])
+
+    @cached_property
+    def _reaction(self) -> Array:
+        """Frame forces of the joint on its second body (n, 12)."""
+        s = self.solution
+        rows = np.flatnonzero(s.system.tables.primitives.joint == s.model.joints.index(self.joint))
+        f = np.zeros((len(s), 12))
+        first, last = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+        observe.observe_reaction(
+            s.system.tables, s._work, first, last, self._b.index, s._values, self._a._z, self._b._z, s.lam, f
+        )
+        return -f
+
+    @property
+    def force(self) -> Array:
+        """Force on the second body, world axes (n, 3)."""
+        return read_only(self._reaction[:, :3])
+
+    @cached_property
+    def torque(self) -> Array:
+        """Torque on the second body about the joint's point on it, world axes (n, 3)."""
+        arm = marker(self._b._z, self.joint.point_b) - self._b._z[:, :3]
+        return read_only(frame_torques(self._b._z, self._reaction) - np.cross(arm, self._reaction[:, :3]))
+
+    @cached_property
+    def _angle(self) -> tuple[Array, Array]:
+        angle, rate = self._coordinate("angle", TORSION_SPRING)
+        for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
+            if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
+                return angle + whole_turns(view.angle - angle), rate
+        return unwrapped(self.solution.t, angle, rate), rate
+
+    @cached_property
+    def _displacement(self) -> tuple[Array, Array]:
+        return self._coordinate("displacement", AXIS_SPRING)
+
+    def _coordinate(self, name: str, kind: int) -> tuple[Array, Array]:
+        """Coordinate and rate, from the same kernel as that of a spring along this coordinate."""
+        joint = self.joint
+        if joint.coordinate not in (name, "both"):
+            raise MissingQuantity(f"{joint} leaves no {name} free that could be reported")
+        table = np.zeros(1, dtype=FORCE)
+        table["kind"] = kind
+        markers = {"pa": joint.point_a, "pb": joint.point_b, "aa": joint.axis_a, "na": joint.n1_a, "nb": joint.n1_b}
+        for key, vector in markers.items():
+            for i in range(3):
+                table[f"{key}{i + 1}"] = vector[i]
+        s = self.solution
+        out = s._observe_force(table.view(np.recarray), 0, self._a, self._b, np.zeros((len(s), 1)))[1]
+        return read_only(out[:, observe.COORDINATE]), read_only(out[:, observe.RATE])
+
+    @property
+    def angle(self) -> Array:
+        """Angle about the axis (n,), counting turns; zero where the frames of the joint coincide."""
+        return read_only(self._angle[0])
+
+    @property
+    def angle_rate(self) -> Array:
+        """Time derivative of the angle (n,)."""
+        return self._angle[1]
+
+    @property
+    def displacement(self) -> Array:
+        """Displacement along the axis (n,): axis . (point_b - point_a)."""
+        return self._displacement[0]
+
+    @property
+    def displacement_rate(self) -> Array:
+        """Time derivative of the displacement (n,)."""
+        return self._displacement[1]
+
+    def __repr__(self) -> str:
+        return f"<reactions of {self.joint}: {len(self.solution)} records>"
+
+
+class ForceView:
+    """What a force element did."""
+
+    def __init__(self, solution: Solution, element: ForceElement) -> None:
+        self.solution, self.element = solution, element
+        rows = solution.system.assembly.force_rows[solution.model.forces.index(element)]
+        self._rows = range(rows.start, rows.stop)
+
+    @cached_property
+    def _observed(self) -> tuple[Array, Array, Array]:
+        """Frame forces and frames (n, 12) of the second body, and the columns of ``observe``, summed over rows."""
+        s, table = self.solution, self.solution.system.tables.forces
+        f, z, out = np.zeros((len(s), 12)), np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
+        for i in self._rows:
+            a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
+            more, columns = s._observe_force(table, i, a, b, s._turns)
+            f, z, out = f + more, b._z, out + columns
+        return f, z, out
+
+    @property
+    def force(self) -> Array:
+        """Force on the second body, world axes (n, 3)."""
+        return read_only(self._observed[0][:, :3])
+
+    @property
+    def torque(self) -> Array:
+        """Torque on the second body about its reference point, world axes (n, 3)."""
+        return read_only(frame_torques(self._observed[1], self._observed[0]))
+
+    @property
+    def energy(self) -> Array:
+        """Stored energy (n,); zero for loads."""
+        return read_only(self._observed[2][:, observe.ENERGY])
+
+    @property
+    def power(self) -> Array:
+        """Power of the element on the system (n,): forces times velocities on both sides."""
+        return read_only(self._observed[2][:, observe.FORCE_POWER])
+
+    @property
+    def length(self) -> Array:
+        """Length of a spring (n,); of a torsion spring its angle."""
+        return self._column("length", SPRING, AXIS_SPRING, TORSION_SPRING)
+
+    @property
+    def angle(self) -> Array:
+        """Angle of a torsion spring (n,), counting turns."""
+        return self._column("angle", TORSION_SPRING)
+
+    def _column(self, name: str, *kinds: int) -> Array:
+        if len(self._rows) != 1 or self.solution.system.tables.forces[self._rows[0]].kind not in kinds:
+            raise MissingQuantity(f"{self.element} has no {name}")
+        return read_only(self._observed[2][:, observe.COORDINATE])
+
+    def __repr__(self) -> str:
+        return f"<{self.element}: {len(self.solution)} records>"
+
+
+class Solution:
+    """The result of a simulation.
+
+    Attributes: ``system``, ``model``, ``integrator``, ``t`` (n,), coordinates ``q``, velocities ``v``, physical
+    accelerations ``vd``, multipliers ``lam`` (M v_dot = f - B^T lam), ``turns`` (angles of torsion springs), ``stats``,
+    ``start`` (report of the consistent start), ``state`` (everything for a bit-identical restart), ``complete`` and
+    ``message`` (why it stopped).
+    """
+
+    def __init__(
+        self, system: System, t: Any, q: Any, v: Any, vd: Any, lam: Any, turns: Any = None, integrator: Any = None,
+        stats: dict[str, Any] | None = None, start: Any = None, state: dict[str, Any] | None = None,
+        complete: bool = True, message: str = "",
+    ) -> None:  # fmt: skip
+        self.system = system
+        self.model: Model = system.model
+        self.t = np.require(t, dtype=float, requirements=("C", "W")).reshape(-1)
+        self.q = self._records(q, system.n_q, "q")
+        self.v = self._records(v, system.n_v, "v")
+        self.vd = self._records(vd, system.n_v, "vd")
+        self.lam = self._records(lam, system.n_l, "lam")
+        self.turns = None if turns is None else self._records(turns, np.shape(turns)[-1], "turns")
+        self.integrator, self.start = integrator, start
+        self.stats, self.state = dict(stats or {}), dict(state or {})
+        self.complete, self.message = bool(complete), message
+        self._views: dict[str, Any] = {}
+        # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
+        self._work = system.work._replace(turns=np.zeros_like(system.work.turns))
+
+    def _records(self, values: Any, width: int, name: str) -> Array:
+        """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
+        array = np.require(values, dtype=float, requirements=("C", "W"))
+        if array.shape != (len(self), width):
+            raise ModelError(f"solution: {name} has shape {array.shape}; expected {(len(self), width)}")
+        return array
+
+    def __len__(self) -> int:
+        return int(self.t.size)
+
+    def __getitem__(self, key: Element | str) -> Any:
+        """The motion of a body, the reactions of a joint, or what a force did; by object or by name."""
+        element = self.model[str(getattr(key, "name", key))]
+        family = next(base for base in (Body, Joint, ForceElement) if isinstance(element, base))
+        if not isinstance(key, str | family):
+            raise ModelError(f"{key} does not belong to {self.model}, where '{element.name}' is {element!r}")
+        if element.name not in self._views:
+            try:
+                self._views[element.name] = self._view(element)
+            except (KeyError, IndexError):
+                raise ModelError(f"{element} was added to {self.model} after this run") from None
+        return self._views[element.name]
+
+    def _view(self, element: Any) -> Any:
+        if isinstance(element, Joint):
+            return JointView(self, element)
+        if isinstance(element, ForceElement):
+            return ForceView(self, element)
+        if isinstance(element, Generalized):
+            return GeneralizedView(self, element)
+        view = PointView if isinstance(element, PointMass) else BodyView
+        return view(self, element, self.system.node_index(element))
+
+    def frames(self, index: int) -> Array:
+        """Frames (r, d1, d2, d3) of all bodies at one record, the ground first: (bodies + 1, 12)."""
+        return self.system.frames(self.q[index])
+
+    # --- the whole system -----------------------------------------------------------------------------------------
+
+    @property
+    def energy(self) -> Energy:
+        """Energies: ``kinetic``, ``potential`` (gravity, springs, generalized bodies) and their sum ``total``."""
+        kinetic, potential = self._totals[:, observe.KINETIC], self._totals[:, observe.POTENTIAL]
+        return Energy(read_only(kinetic), read_only(potential), read_only(kinetic + potential))
+
+    @property
+    def momentum(self) -> Momentum:
+        """Momenta of all bodies with a frame: ``linear``, and ``angular`` about the origin."""
+        a, b = observe.LINEAR, observe.ANGULAR
+        return Momentum(read_only(self._totals[:, a : a + 3]), read_only(self._totals[:, b : b + 3]))
+
+    @property
+    def constraint_error(self) -> ConstraintError:
+        """Largest violation of the constraints, ``position`` and ``velocity``."""
+        columns = self._totals[:, observe.POSITION_ERROR], self._totals[:, observe.VELOCITY_ERROR]
+        return ConstraintError(read_only(columns[0]), read_only(columns[1]))
+
+    @property
+    def power(self) -> Array:
+        """Power of dampers and loads (n,): the rate of the total energy unless joints are driven."""
+        return read_only(self._totals[:, observe.POWER])
+
+    @cached_property
+    def _totals(self) -> Array:
+        out = np.zeros((len(self), observe.TOTALS))
+        observe.observe_totals(self.system.tables, self._work, self.q, self.v, self._values, self._turns, out)
+        self.system.raise_callback_errors()
+        return out
+
+    @cached_property
+    def _values(self) -> Array:
+        """Functions of time at the records."""
+        out = np.zeros((len(self), self._work.values.size))
+        observe.observe_values(self.system.tables, self._work, self.t, out)
+        self.system.raise_callback_errors()
+        return out
+
+    @cached_property
+    def _turns(self) -> Array:
+        """Angles of torsion springs at the records, found again if the run has not recorded them."""
+        if self.turns is not None and self.turns.shape[1] == self._work.turns.size:
+            return self.turns
+        out = np.zeros((len(self), self._work.turns.size))
+        table = self.system.tables.forces
+        for i in np.flatnonzero(table.kind == TORSION_SPRING):
+            a, b = self._frame_view(table[i].a), self._frame_view(table[i].b)
+            columns = self._observe_force(table, int(i), a, b, np.zeros_like(out))[1]
+            out[:, table[i].turn] = unwrapped(self.t, columns[:, observe.COORDINATE], columns[:, observe.RATE])
+        return out
+
+    def _frame_view(self, index: int) -> Any:
+        """View of the body in a row of the node table."""
+        return self[self.model.bodies[index - 1] if index > 0 else self.model.ground]
+
+    def _observe_force(self, table: Any, i: int, a: Any, b: Any, turns: Array) -> tuple[Array, Array]:
+        """Applied frame force on the second body and the columns of ``observe`` of one row of a table of forces."""
+        f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
+        (za, zda, _), (zb, zdb, _) = a._motion, b._motion
+        observe.observe_force(table, i, self._values, turns, za, zb, zda, zdb, self._work.f[0], f, out)
+        return f, out
+
+    # --- text and files -------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to one file, to be read by ``mbd.load``."""
+        from .io.archive import save
+
+        save(self, path)
+
+    def summary(self) -> str:
+        """A few lines about the run."""
+        total, error = self.energy.total, self.constraint_error
+        numbers = ", ".join(f"{key} {x:.4g}" for key, x in self.stats.items() if isinstance(x, int | float))
+        lines = [
+            repr(self)[1:-1],
+            f"integrator: {self.integrator!r}" + (f" ({numbers})" if numbers else ""),
+            f"energy: {total[0]:.6g} at the start, {total[-1]:.6g} at the end, range {np.ptp(total):.3g}",
+            f"constraint error: position {error.position.max():.3g}, velocity {error.velocity.max():.3g}",
+        ]
+        return "\n".join([*lines, self.message] if self.message else lines)
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
+        stopped = "" if self.complete else ", stopped early"
+        return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
+
+
+def unwrapped(t: Array, angle: Array, rate: Array) -> Array:
+    """The angle with whole turns added, such that its increments follow the rate, also between distant records."""
+    expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
+    turns = np.cumsum(whole_turns(expected - np.diff(angle)))
+    return angle + np.concatenate((np.zeros(min(1, len(angle))), turns))
+
+
+def whole_turns(angle: Array) -> Array:
+    """The nearest multiple of 2 pi."""
+    return 2.0 * np.pi * np.round(angle / (2.0 * np.pi))

@@ -1,0 +1,301 @@
+"""Consistent start: the nearest state, in the metric of the mass matrix, that satisfies all constraints.
+
+Positions: Gauss-Newton with steps of minimal mass norm, ``min 1/2 d^T M d`` subject to ``B d = -g``, applied through
+the update of absolute coordinates. Velocities: the same problem once, with ``B v + g_t`` in place of g. Three ways to
+solve it:
+
+* regular systems: the block solver on ``[M B^T; B 0]``, as fast as one step of an integrator;
+* dependent constraints or fixed quantities (deleted columns), up to 600 velocities: pseudo-inverse of ``B M^-1/2``;
+* the same, larger: sparse ``[M B^T; B -eps I]`` with iterative refinement (iterated Tikhonov regularisation), which
+  tends to the least-squares solution of minimal mass norm as well.
+
+Where the constraints cannot be satisfied Gauss-Newton crawls; Levenberg-Marquardt (``B^T B + mu M``) then finds the
+nearest miss for the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import AssemblyError, ModelError, check_number
+from ..linalg.solver import BlockSolver, SingularMatrixError
+from ..records import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN, Tables
+from ..system import evaluate
+from ..system.system import System
+from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
+
+Array = np.ndarray
+
+DENSE_LIMIT = 600  # velocities up to which the pseudo-inverse is used
+REGULAR = 1e-9  # pivot ratio of the block solver below which constraints count as dependent
+RCOND = 1e-8  # singular values below this fraction of the largest are taken for zero
+TURN_LIMIT = 0.5  # rad per body and iteration
+ARMIJO = 1e-4
+ITERATIONS = 200
+RESTARTS = 5
+
+
+@dataclass
+class Start:
+    """A consistent state."""
+
+    q: Array
+    v: Array
+    report: StartReport
+
+
+def consistent_start(
+    system: System, q: Any = None, v: Any = None, t: float = 0.0, *,
+    fixed: Mapping[Any, Any] | Iterable[Any] | None = None, tolerance: float = 1e-12,
+) -> Start:  # fmt: skip
+    """The nearest consistent state to (q, v), by default to the state given by the nodes; ``report`` says what changed.
+
+    Parameters
+    ----------
+    fixed: what must not change, from bodies or their names to ``True`` (everything) or to some of ``"position"``,
+        ``"rotation"``, ``"velocity"``, ``"angular_velocity"``: ``{"crank": {"rotation", "angular_velocity"}}``. A list
+        of bodies holds all of them. "position" and "velocity" of a Generalized body are its coordinates and velocities.
+    tolerance: of the constraints; relative to the length of the system for lengths, absolute for directions.
+
+    A state that is consistent already is returned unchanged. ``AssemblyError`` if there is no consistent state, or if
+    bodies are assembled with opposite axes.
+    """
+    tolerance = max(check_number(tolerance, "consistent_start", "tolerance", positive=True), 1e-14)
+    t = check_number(t, "consistent_start", "t")
+    q_given, v_given = system.initial_state() if q is None or v is None else (q, v)
+    q0 = np.array(system._q(q_given if q is None else q))
+    v0 = np.array(system._v(v_given if v is None else v))
+    return _Solver(system, t, tolerance, fixed).run(q0, v0)
+
+
+class _Solver:
+    """One consistent start."""
+
+    def __init__(self, system: System, t: float, tolerance: float, fixed: Any) -> None:
+        self.system, self.t, self.tolerance = system, t, tolerance
+        self.rows = Rows(system)
+        self.weight = 1.0 / self.rows.scale
+        nodes = system.tables.nodes
+        # parts: 2 i are the positions of node i, 2 i + 1 its rotation (or all coordinates of a generalized body)
+        parts = np.arange(2 * len(nodes))
+        sizes_v = np.column_stack((nodes["nx"], nodes["nv"] - nodes["nx"]))
+        sizes_q = np.column_stack((nodes["nx"], nodes["nq"] - nodes["nx"]))
+        sizes_v[0] = sizes_q[0] = 0
+        self.part_v, self.part_q = np.repeat(parts, sizes_v.ravel()), np.repeat(parts, sizes_q.ravel())
+        factor = np.zeros((len(nodes), 2))  # increment of the rotation coordinates -> angle
+        for form, size in ((FORM_LIE, 1.0), (FORM_SPIN, 1.0), (FORM_QUATERNION, 2.0), (FORM_DIRECTORS, 0.5**0.5)):
+            factor[nodes["form"] == form, 1] = size
+        self.turn_factor = factor.ravel()[self.part_v]
+        held = held_parts(system, fixed)
+        self.free_q = ~np.isin(self.part_v, held[0])
+        self.free_v = ~np.isin(self.part_v, held[1])
+        self.regular = True  # until the block solver says otherwise
+        self.blocks: BlockSolver | None = None
+
+    def run(self, q0: Array, v0: Array) -> Start:
+        system = self.system
+        q, v, iterations = q0, v0, 0
+        g = system.constraints(q, self.t)
+        if not self._below(g, self.tolerance):
+            q, iterations = self._restarted(q0)
+            v = carried_rates(system, q0, q, v0, self.part_q)
+        else:
+            check_branches(system, q)
+        rate = system.constraint_velocity(q, v, self.t)
+        size = max(self._size(v), float(np.abs(rate * self.weight).max(initial=0.0)))
+        if not self._below(rate, self.tolerance * size):
+            v = self._velocities(q, v, rate, size)
+        return Start(q, v, report(system, self.rows, self.t, (q0, v0), (q, v), (g, rate), iterations))
+
+    def _below(self, g: Array, bound: float) -> bool:
+        return bool(np.all(np.abs(g * self.weight) <= bound))  # false for NaN
+
+    # --- positions ------------------------------------------------------------------------------------------------
+
+    def _restarted(self, q0: Array) -> tuple[Array, int]:
+        """Corrected positions; small models start again from other orientations if that fails, since the first ones may
+        be at a saddle: two axes that should be parallel but are perpendicular do not know which way to turn."""
+        random, errors = np.random.default_rng(0), []
+        for _ in range(RESTARTS if self.system.n_v <= DENSE_LIMIT else 1):
+            turn = random.normal(0.0, 0.3, self.system.n_v) if errors else np.zeros(self.system.n_v)
+            turn[~self.free_q | (self.turn_factor == 0.0)] = 0.0
+            try:
+                q, iterations = self._positions(self._moved(q0, turn / np.maximum(self.turn_factor, 0.5)))
+                check_branches(self.system, q)
+                return q, iterations
+            except AssemblyError as error:
+                errors.append(error)
+        raise errors[0]
+
+    def _positions(self, q: Array) -> tuple[Array, int]:
+        """Gauss-Newton with line search; Levenberg-Marquardt where it crawls."""
+        q, g, f = self._trial(q, np.zeros(self.system.n_v))
+        if not np.isfinite(f):
+            raise ModelError("consistent_start: the constraints are not finite at the given coordinates and time")
+        damping, slow, last = 0.0, 0, False
+        for iteration in range(1, ITERATIONS + 1):
+            problem = self._problem(q, self.free_q, damping > 0.0)
+            while True:
+                d, known = problem.step(g, damping)
+                slope = -2.0 * f if known is None else known
+                length = min(1.0, TURN_LIMIT / max(self._largest_turn(d), TURN_LIMIT))
+                small = self._size(d) < 10.0 * self.tolerance and slope < -1.9 * f  # g is at its round-off
+                accepted, stationary = False, not slope < -1e-12 * f
+                for _ in range(1 if damping or last or stationary else 30):
+                    new, g_new, f_new = self._trial(q, length * d)
+                    accepted = f_new < f and f_new <= f + ARMIJO * length * slope
+                    if accepted:
+                        break
+                    length *= 0.5
+                if accepted or damping == 0.0 or damping > 1e12 or stationary:
+                    break
+                damping *= 5.0
+            if last or small:
+                return (new if f_new < f else q), iteration
+            drop = 1.0 - f_new / f if accepted else 0.0
+            if accepted:
+                q, g, f = new, g_new, f_new
+            if self._below(g, self.tolerance):
+                last, damping = True, 0.0  # one more, to round-off
+                continue
+            slow = slow + 1 if drop < 1e-6 else 0
+            if damping and (slow >= 4 or not accepted):
+                break
+            if drop > 0.5:
+                damping = 0.0
+            elif damping:
+                damping = max(damping / 5.0, 1e-9)
+            elif drop < 0.02:
+                damping = 1e-3
+        raise failure(self.rows, g, q, not self.free_q.all())
+
+    def _trial(self, q: Array, d: Array) -> tuple[Array, Array, float]:
+        new = self._moved(q, d)
+        g = self.system.constraints(new, self.t)
+        return new, g, 0.5 * float(np.sum(np.square(g * self.weight)))
+
+    def _moved(self, q: Array, d: Array) -> Array:
+        """The update of absolute coordinates; what has a zero increment stays bit for bit."""
+        new = self.system.update(q, d)
+        moved = np.zeros(2 * len(self.system.tables.nodes), dtype=bool)
+        moved[self.part_v[d != 0.0]] = True
+        keep = ~moved[self.part_q]
+        new[keep] = q[keep]
+        return new
+
+    def _largest_turn(self, d: Array) -> float:
+        return float(np.sqrt(np.bincount(self.part_v, np.square(self.turn_factor * d)).max(initial=0.0)))
+
+    def _size(self, d: Array) -> float:
+        """Largest entry, lengths divided by the length of the system."""
+        return float(np.abs(np.where(self.part_v % 2 == 0, d / self.system.length, d)).max(initial=0.0))
+
+    # --- velocities -----------------------------------------------------------------------------------------------
+
+    def _velocities(self, q: Array, v: Array, rate: Array, size: float) -> Array:
+        problem = self._problem(q, self.free_v, False)
+        for _ in range(3):
+            v = v + problem.step(rate, 0.0)[0]
+            rate = self.system.constraint_velocity(q, v, self.t)
+            if self._below(rate, 1e-14 * size):
+                break
+        if not self._below(rate, max(100.0 * self.tolerance, 1e-10) * size):
+            raise failure(self.rows, rate, q, not self.free_v.all(), velocity=True)
+        return v
+
+    # --- linear problems ------------------------------------------------------------------------------------------
+
+    def _problem(self, q: Array, free: Array, damped: bool) -> _Regular | _Truncated:
+        """The linearised problem at q, in the form that suits it."""
+        system = self.system
+        s, w, zero = system.tables, system.work, np.zeros(system.n_v)
+        if self.blocks is None:
+            self.blocks = BlockSolver(system.assembly.layout)
+        system._move(q, zero, self.t)
+        evaluate.tangent(s, w, q, zero, zero, np.zeros(system.n_l), w.eye, 1.0, 0.0, 0.0, self.blocks.F)
+        truncated = partial(_Truncated, system, self.blocks.F, self.rows, free)
+        if self.regular and not damped and free.all():
+            self.blocks.factor()
+            self.regular = self.blocks.redundant == 0 and self.blocks.ratio >= REGULAR
+            if self.regular:
+                return _Regular(s, self.blocks, truncated)
+        return truncated()
+
+
+class _Regular:
+    """Independent constraints and nothing fixed: the block solver."""
+
+    def __init__(self, tables: Tables, blocks: BlockSolver, truncated: Callable[[], _Truncated]) -> None:
+        self.tables, self.blocks, self.truncated = tables, blocks, truncated
+
+    def step(self, g: Array, damping: float) -> tuple[Array, float | None]:
+        """(d, slope), see below; no slope where B d = -g."""
+        b = np.zeros(self.blocks.layout.n)
+        b[self.tables.xl] = -g
+        try:
+            return self.blocks.solve(b)[self.tables.xv], None
+        except SingularMatrixError:
+            return self.truncated().step(g, damping)
+
+
+class _Truncated:
+    """Dependent constraints or fixed columns: minimal norm least squares, or Levenberg-Marquardt with damping."""
+
+    def __init__(self, system: System, F: Array, rows: Rows, free: Array) -> None:
+        from scipy.linalg import solve_triangular
+        from scipy.sparse import diags
+
+        s = system.tables
+        full = system.assembly.layout.to_scipy(F).tocsr()
+        self.weight, self.free, self.order = 1.0 / rows.scale, free, np.argsort(np.concatenate((s.xv[free], s.xl)))
+        M, B = full[s.xv][:, s.xv], full[s.xl][:, s.xv]
+        # A penalty on internal constraints makes the mass of conventional nodes definite and changes no minimum.
+        own = B[rows.internal]
+        size = abs(own).sign() @ M.diagonal()
+        M = M + diags(massless_shift(system, M.diagonal())) + own.T @ diags(size) @ own
+        self.M, self.B = M[free][:, free].tocsr(), (diags(self.weight) @ B)[:, free].tocsr()
+        self.dense = system.n_v <= DENSE_LIMIT
+        if self.dense:
+            self.root = np.linalg.cholesky(self.M.toarray())
+            A = solve_triangular(self.root, self.B.toarray().T, lower=True).T
+            self.u, self.s, self.vt = np.linalg.svd(A, full_matrices=False)
+            self.size = float(self.s.max(initial=1e-150)) ** 2
+        else:
+            self.size = float((self.B.multiply(self.B) @ (1.0 / self.M.diagonal())).max(initial=1e-300))
+
+    def step(self, g: Array, damping: float) -> tuple[Array, float | None]:
+        """(d, slope) with the slope of 1/2 |g|^2 along d."""
+        g = g * self.weight
+        part = (self._dense if self.dense else self._sparse)(g, damping * self.size)
+        d = np.zeros(len(self.free))
+        d[self.free] = part
+        return d, float(g @ (self.B @ part))
+
+    def _dense(self, g: Array, mu: float) -> Array:
+        from scipy.linalg import solve_triangular
+
+        s = self.s if mu else np.where(self.s > RCOND * self.s.max(initial=0.0), self.s, 0.0)
+        inverse = s / np.maximum(s * s + mu, 1e-300)
+        return solve_triangular(self.root.T, -self.vt.T @ (inverse * (self.u.T @ g)), lower=False)
+
+    def _sparse(self, g: Array, mu: float) -> Array:
+        """In the order of the block solver; quasi-definite, so that no pivoting is needed."""
+        from scipy.sparse import bmat, diags
+        from scipy.sparse.linalg import splu
+
+        n, order, refinements = self.M.shape[0], self.order, 0 if mu else 3
+        mu = mu or RCOND * self.size
+        plain = bmat([[self.M, self.B.T], [self.B, None]], "csr")[order][:, order]
+        shift = diags(np.repeat((0.0, mu), (n, len(g)))[order])
+        matrix, options = (plain - shift).tocsc(), {"SymmetricMode": True}
+        factors = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options=options)
+        b = np.concatenate((np.zeros(n), -g))[order]
+        x = factors.solve(b)
+        for _ in range(refinements):
+            x += factors.solve(b - plain @ x)
+        return x[np.argsort(order)][:n]

@@ -1,0 +1,322 @@
+"""Looking at a finished run: frames of one body, reactions, force elements, and totals of the system.
+
+Each kernel loops over the records of a run in compiled code, so that looking at a solution costs no Python call per
+step. Frames are filled for one node at a time: all of them at once would not fit into memory for large models.
+Functions of time enter as recorded values, not as calls, so that a solution read from a file needs no user code.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import Array, check_vector, read_only
+from ..forces.kernels import force_residual, spring_state
+from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
+from ..joints.primitives import primitive_force
+from ..kernel import kernel
+from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity, update_frames, update_velocities
+from ..nodes.generalized_kernels import generalized_mass, generalized_potential
+from ..nodes.inertia import frame_acceleration, frame_inertia
+from ..nodes.spin import spin_matrix
+from ..records import FORM_GENERALIZED, FORM_SPIN
+from ..rotation import to_quaternion
+from .evaluate import clear, constraint_rates, constraints, evaluate_functions
+
+if TYPE_CHECKING:
+    from ..solution import Solution
+
+# columns of the totals
+KINETIC = 0
+POTENTIAL = 1
+POWER = 2  # of what is not derived from a potential: dampers and loads
+LINEAR = 3  # three columns
+ANGULAR = 6  # three columns, about the world's origin
+POSITION_ERROR = 9
+VELOCITY_ERROR = 10
+TOTALS = 11
+
+# columns of a force element
+COORDINATE = 0
+RATE = 1
+ENERGY = 2
+FORCE_POWER = 3
+FORCE_COLUMNS = 4
+
+
+@kernel
+def observe_values(s, w, times, values):
+    """values[k] = the functions of time at the k-th record."""
+    for k in range(times.shape[0]):
+        evaluate_functions(s, w, times[k])
+        for j in range(values.shape[1]):
+            values[k, j] = w.values[j]
+
+
+@kernel
+def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
+    """Frames of node i at all records, and their two derivatives unless ``zd`` is empty (both zero on entry)."""
+    n = s.nodes[i]
+    g, zb = w.spin[i], w.zb[i]
+    for k in range(q.shape[0]):
+        fixed_frame(n, z[k])
+        node_frame(n, q[k], z[k])
+        if zd.shape[0] > 0:
+            if n.form == FORM_SPIN:
+                spin_matrix(n, q[k], g)
+            node_velocity(n, q[k], v[k], g, z[k], zd[k], w.small)
+            node_bias(n, q[k], v[k], g, z[k], zd[k], zb, w.small)
+            frame_acceleration(n, q[k], vd[k], z[k], zb, zdd[k], g)
+
+
+@kernel
+def observe_reaction(s, w, first, last, b, values, za, zb, lam, f):
+    """f[k] += g_z^T lambda on the frame of node b, of the primitives first .. last of one joint."""
+    other = w.f[0]
+    for k in range(lam.shape[0]):
+        clear(other)
+        for i in range(first, last):
+            p = s.primitives[i]
+            value = values[k, p.function] if p.function >= 0 else p.value
+            if p.b == b:
+                primitive_force(p, za[k], zb[k], value, lam[k], p.l0, other, f[k])
+            else:  # a primitive may name the bodies of its joint the other way round
+                primitive_force(p, zb[k], za[k], value, lam[k], p.l0, f[k], other)
+
+
+@kernel
+def is_spring(e):
+    """Whether the element stores energy in a coordinate u."""
+    return e.kind == SPRING or e.kind == AXIS_SPRING or e.kind == TORSION_SPRING
+
+
+@kernel
+def applied_power(fa, fb, zda, zdb):
+    """Power of applied frame forces that are given with the sign of the residual."""
+    power = 0.0
+    for m in range(12):
+        power -= fa[m] * zda[m] + fb[m] * zdb[m]
+    return power
+
+
+@kernel
+def observe_force(forces, i, values, turns, za, zb, zda, zdb, fa, f, out):
+    """Row i of a table of forces: f[k] += applied frame force on the second body, out[k] = the columns above."""
+    e = forces[i]
+    for k in range(za.shape[0]):
+        clear(fa)
+        force_residual(e, za[k], zb[k], zda[k], zdb[k], values[k], turns[k], fa, f[k])
+        out[k, FORCE_POWER] = applied_power(fa, f[k], zda[k], zdb[k])
+        for m in range(12):
+            f[k, m] = -f[k, m]
+        if is_spring(e):
+            u, rate = spring_state(e, za[k], zb[k], zda[k], zdb[k], turns[k])
+            out[k, COORDINATE] = u
+            out[k, RATE] = rate
+            out[k, ENERGY] = 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
+
+
+@kernel
+def _add_node(s, w, i, q, v, row):
+    """Add kinetic energy, momenta and potential energy of one node."""
+    n = s.nodes[i]
+    kinetic = 0.0
+    if n.form == FORM_GENERALIZED:
+        mass = w.buffers[0]
+        generalized_mass(n, q[n.q0 :], s.functions, s.constants, w.user, mass)
+        for a in range(n.nv):
+            for b in range(n.nv):
+                kinetic += v[n.v0 + a] * mass[a * n.nv + b] * v[n.v0 + b]
+        row[KINETIC] += 0.5 * kinetic
+        row[POTENTIAL] += generalized_potential(n, q[n.q0 :], s.functions, w.user)
+        return
+    z, zd, p = w.z[i], w.zd[i], w.f[i]
+    clear(p)
+    frame_inertia(n, zd, p)  # the momentum of the frame is its mass times its velocity
+    for m in range(12):
+        kinetic += zd[m] * p[m]
+    row[KINETIC] += 0.5 * kinetic
+    for m in range(3):
+        row[LINEAR + m] += p[m]
+        row[POTENTIAL] -= s.gravity[m] * (n.mass * z[m] + n.s1 * z[3 + m] + n.s2 * z[6 + m] + n.s3 * z[9 + m])
+    for m in range(4):
+        j = 3 * m
+        row[ANGULAR] += z[j + 1] * p[j + 2] - z[j + 2] * p[j + 1]
+        row[ANGULAR + 1] += z[j + 2] * p[j] - z[j] * p[j + 2]
+        row[ANGULAR + 2] += z[j] * p[j + 1] - z[j + 1] * p[j]
+
+
+@kernel
+def _add_force(s, w, i, row):
+    """Add the energy of one force element, or the power of what has none."""
+    e = s.forces[i]
+    za, zb, zda, zdb = w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b]
+    if is_spring(e):
+        u, rate = spring_state(e, za, zb, zda, zdb, w.turns)
+        row[POTENTIAL] += 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
+        row[POWER] -= e.p3 * rate * rate
+        return
+    fa, fb = w.f[e.a], w.f[e.b]
+    clear(fa)
+    clear(fb)
+    force_residual(e, za, zb, zda, zdb, w.values, w.turns, fa, fb)
+    row[POWER] += applied_power(fa, fb, zda, zdb)
+
+
+@kernel
+def _largest(x, index):
+    """Largest modulus of some entries; NaN counts as largest."""
+    largest = 0.0
+    for k in range(index.shape[0]):
+        size = abs(x[index[k]])
+        if not size <= largest:
+            largest = size
+    return largest
+
+
+@kernel
+def observe_totals(s, w, q, v, values, turns, out):
+    """out[k] = energies, power, momenta and constraint errors of the whole system (the columns above)."""
+    for k in range(q.shape[0]):
+        row = out[k]
+        clear(row)
+        for j in range(values.shape[1]):
+            w.values[j] = values[k, j]
+        for j in range(turns.shape[1]):
+            w.turns[j] = turns[k, j]
+        update_frames(s.nodes, q[k], w.z, w.spin)
+        update_velocities(s.nodes, q[k], v[k], w.spin, w.z, w.zd, w.small)
+        for i in range(1, s.nodes.shape[0]):
+            _add_node(s, w, i, q[k], v[k], row)
+        for i in range(s.forces.shape[0]):
+            _add_force(s, w, i, row)
+        constraints(s, w, q[k], w.x)
+        row[POSITION_ERROR] = _largest(w.x, s.xl)
+        constraint_rates(s, w, q[k], v[k], w.x)
+        row[VELOCITY_ERROR] = _largest(w.x, s.xl)
+
+
+# --- what people see of bodies ------------------------------------------------------------------------------------
+
+
+def frame_axes(z: Array) -> Array:
+    """Axes (n, 3, 3) of frames, or of their derivatives: [k, i] is d_i."""
+    return z[:, 3:].reshape(-1, 3, 3)
+
+
+def marker(z: Array, point: Array) -> Array:
+    """Body-fixed point in space (n, 3); with derivatives of frames, its derivatives."""
+    return z[:, :3] + np.einsum("i,kij->kj", point, frame_axes(z))
+
+
+def axial(z: Array, derivative: Array) -> Array:
+    """Vector of the skew part of R^T R_dot: the angular velocity; of R^T R_ddot: the angular acceleration (n, 3)."""
+    a = np.einsum("kim,kjm->kij", frame_axes(z), frame_axes(derivative))
+    return 0.5 * np.stack((a[:, 2, 1] - a[:, 1, 2], a[:, 0, 2] - a[:, 2, 0], a[:, 1, 0] - a[:, 0, 1]), axis=1)
+
+
+def frame_torques(z: Array, f: Array) -> Array:
+    """World torque about the reference point of frame forces, sum_i d_i x f_i (n, 3)."""
+    return np.cross(frame_axes(z), frame_axes(f)).sum(axis=1)
+
+
+class PointView:
+    """Motion of a point mass."""
+
+    def __init__(self, solution: Solution, body: Any, index: int) -> None:
+        self.solution, self.body, self.index = solution, body, index
+
+    @cached_property
+    def _z(self) -> Array:
+        """Frames (n, 12) = (r, d1, d2, d3)."""
+        return self.__dict__["_motion"][0] if "_motion" in self.__dict__ else self._observe(False)[0]
+
+    @cached_property
+    def _motion(self) -> tuple[Array, Array, Array]:
+        """Frames with their first and second derivatives."""
+        return self._observe(True)
+
+    def _observe(self, moving: bool) -> tuple[Array, Array, Array]:
+        s, n = self.solution, len(self.solution)
+        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * moving, 12)), np.zeros((n * moving, 12))
+        observe_frames(s.system.tables, s._work, self.index, s.q, s.v, s.vd, z, zd, zdd)
+        return z, zd, zdd
+
+    @property
+    def position(self) -> Array:
+        """Position of the reference point, world axes (n, 3)."""
+        return read_only(self._z[:, :3])
+
+    @property
+    def velocity(self) -> Array:
+        """Velocity of the reference point, world axes (n, 3)."""
+        return read_only(self._motion[1][:, :3])
+
+    @property
+    def acceleration(self) -> Array:
+        """Acceleration of the reference point, world axes (n, 3)."""
+        return read_only(self._motion[2][:, :3])
+
+    @property
+    def com(self) -> Array:
+        """Position of the centre of mass (n, 3)."""
+        return self.position
+
+    def __repr__(self) -> str:
+        return f"<motion of {self.body}: {len(self.solution)} records>"
+
+
+class BodyView(PointView):
+    """Motion of a rigid body."""
+
+    @property
+    def rotation(self) -> Array:
+        """Rotation matrices, body to world (n, 3, 3)."""
+        return read_only(frame_axes(self._z).transpose(0, 2, 1))
+
+    @cached_property
+    def quaternion(self) -> Array:
+        """Unit quaternions, scalar first (n, 4); the sign is such that they are continuous in time."""
+        e = np.array([to_quaternion(matrix) for matrix in self.rotation])
+        flips = np.where(np.sum(e[1:] * e[:-1], axis=1) < 0.0, -1.0, 1.0)
+        e[1:] *= np.cumprod(flips)[:, None]
+        return read_only(e)
+
+    @cached_property
+    def angular_velocity(self) -> Array:
+        """Angular velocity in body axes (n, 3)."""
+        return read_only(axial(self._motion[0], self._motion[1]))
+
+    @cached_property
+    def angular_acceleration(self) -> Array:
+        """Angular acceleration in body axes (n, 3)."""
+        return read_only(axial(self._motion[0], self._motion[2]))
+
+    @property
+    def com(self) -> Array:
+        return self.point(self.body.com)
+
+    def point(self, point: Any) -> Array:
+        """World position of a body-fixed point (n, 3)."""
+        return marker(self._z, check_vector(point, self.body, "point"))
+
+    def point_velocity(self, point: Any) -> Array:
+        """Velocity of a body-fixed point, world axes (n, 3)."""
+        return marker(self._motion[1], check_vector(point, self.body, "point"))
+
+    def point_acceleration(self, point: Any) -> Array:
+        """Acceleration of a body-fixed point, world axes (n, 3)."""
+        return marker(self._motion[2], check_vector(point, self.body, "point"))
+
+
+class GeneralizedView:
+    """Motion of a body with generalized coordinates."""
+
+    def __init__(self, solution: Solution, body: Any) -> None:
+        self.solution, self.body = solution, body
+        q, v = solution.system.body_slices(body)
+        self.coordinates: Array = read_only(solution.q[:, q])
+        self.velocities: Array = read_only(solution.v[:, v])
+        self.accelerations: Array = read_only(solution.vd[:, v])
