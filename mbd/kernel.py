@@ -2,16 +2,19 @@
 
 ``@kernel`` is numba's ``njit`` with caching, numpy's error model and no reference counting: kernels never allocate
 and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the decorator into the
-identity, so that the same source runs as plain Python under a debugger or with complex numbers.
+identity, so that the same source runs as plain Python under a debugger.
 
-numba's own cache does not notice that a *called* function in another file changed. The cache directory is therefore
-named after a hash of all sources of the package; an explicit ``NUMBA_CACHE_DIR`` of the user wins.
+numba's own cache notices changes of a function's file, but not of the functions that it calls in other files, nor of
+constants that it imports. The cache directory of every module is therefore named after a hash of the module and of
+all modules of the package that it imports, directly or not. An explicit ``NUMBA_CACHE_DIR`` of the user is the root
+of these directories.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,54 +23,113 @@ from typing import Any
 JIT = os.environ.get("MBD_JIT", "1") != "0"
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
+PACKAGE = Path(__file__).parent
+_IMPORT = re.compile(r"^\s*from\s+(\.+[\w.]*|mbd[\w.]*)\s+import\s+\(?([^)\n]*)", re.MULTILINE)
+
 
 def _cache_root() -> Path:
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "mbd"
 
 
-def source_hash() -> str:
-    """Hash of every source file of the package and of the compiler options."""
-    root = Path(__file__).parent
+CACHE_ROOT = _cache_root()
+
+
+def _imported_files(path: Path, text: str) -> set[Path]:
+    """Files of the package that a module imports."""
+    found = set()
+    for match in _IMPORT.finditer(text):
+        module = match.group(1)
+        if module.startswith("."):
+            dots = len(module) - len(module.lstrip("."))
+            folder = path.parents[dots - 1]
+            parts = [part for part in module.lstrip(".").split(".") if part]
+        else:
+            folder, parts = PACKAGE, module.split(".")[1:]
+        target = folder.joinpath(*parts)
+        names = [name.strip().split(" ")[0] for name in match.group(2).split(",")]
+        candidates = [target.with_suffix(".py"), target / "__init__.py", *(target / f"{n}.py" for n in names if n)]
+        found |= {file for file in candidates if file.is_file()}
+    return found
+
+
+_texts: dict[Path, tuple[bytes, set[Path]]] = {}
+
+
+def module_hash(path: Path) -> str:
+    """Hash of a module of the package and of everything in the package that it depends on."""
+    todo, seen = [path], set()
+    while todo:
+        file = todo.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        if file not in _texts:
+            content = file.read_bytes()
+            _texts[file] = (content, _imported_files(file, content.decode()))
+        todo += _texts[file][1]
     digest = hashlib.sha256(repr(sorted(OPTIONS.items())).encode())
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for file in sorted(seen):
+        digest.update(_texts[file][0])
     return digest.hexdigest()[:16]
 
 
-def _use_own_cache() -> None:
-    """Point numba's cache to a directory that changes with the sources (not if the user chose one)."""
-    if "NUMBA_CACHE_DIR" in os.environ:
-        return
-    directory = _cache_root() / source_hash()
+_directories: dict[str, str] = {}
+
+
+def _cache_directory(function: Callable) -> str:
+    """Cache directory of the module of a function."""
+    file = function.__code__.co_filename
+    if file not in _directories:
+        path = Path(file).resolve()
+        name = module_hash(path) if PACKAGE.resolve() in path.parents else "user"
+        _directories[file] = str(CACHE_ROOT / f"{path.stem}-{name}")
+    return _directories[file]
+
+
+def _writable(directory: Path) -> bool:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         probe = directory / f".probe{os.getpid()}"
         probe.touch()
         probe.unlink()
     except OSError:
-        OPTIONS["cache"] = False
-        print(f"mbd: {directory} is not writable, compiled code will not be kept", file=sys.stderr)
-        return
-    os.environ["NUMBA_CACHE_DIR"] = str(directory)
-    if "numba" in sys.modules:  # imported before us: its configuration has been read already
-        sys.modules["numba"].config.CACHE_DIR = str(directory)
+        return False
+    return True
 
 
 if JIT:
-    _use_own_cache()
+    import numba
     from numba import njit
+
+    if not _writable(CACHE_ROOT):
+        OPTIONS["cache"] = False
+        print(f"mbd: {CACHE_ROOT} is not writable, compiled code will not be kept", file=sys.stderr)
 
 
 def kernel(function: Callable | None = None, **options: Any) -> Any:
     """Compile a function of scalars, records and array slices; see the module's text."""
 
     def decorate(f: Callable) -> Any:
-        return njit(**{**OPTIONS, **options})(f) if JIT else f
+        if not JIT:
+            return f
+        before = numba.config.CACHE_DIR  # read by numba when the function is decorated
+        numba.config.CACHE_DIR = _cache_directory(f)
+        try:
+            return njit(**{**OPTIONS, **options})(f)
+        finally:
+            numba.config.CACHE_DIR = before
 
     return decorate if function is None else decorate(function)
 
 
-def cache_directory() -> Path:
-    """Where compiled code of this version is kept."""
-    return Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_root() / source_hash())
+def is_cached(function: Callable) -> bool:
+    """Whether compiled code of a kernel exists in this process or on disk."""
+    if not JIT or getattr(function, "signatures", None):
+        return True
+    python_function = getattr(function, "py_func", function)
+    directory = Path(_cache_directory(python_function))
+    return any(directory.rglob(f"*.{python_function.__name__}-*.nbi"))

@@ -31,7 +31,23 @@ from mbd.records import NODE
 from mbd.rotation import SEQUENCES, from_euler_angles, from_rotation_vector, hat, sequence_axes
 from mbd.testing import derivative
 
-SQUARES = (0.0, 1e-300, 1e-16, 1e-8, 1e-3, 0.0499, 0.0501, 1.0, 5.0, math.pi**2, 10.49, 10.51, 25.0, 4 * math.pi**2, 100.0)
+SQUARES = (
+    0.0,
+    1e-300,
+    1e-16,
+    1e-8,
+    1e-3,
+    0.0499,
+    0.0501,
+    1.0,
+    5.0,
+    math.pi**2,
+    10.49,
+    10.51,
+    25.0,
+    4 * math.pi**2,
+    100.0,
+)
 ANGLES = (0.0, 1e-200, 1e-12, 1e-8, 1e-4, 0.1, 0.2236, 0.4471, 0.4473, 1.0, 2.0, 3.0, 3.1415, math.pi - 1e-9)
 
 

@@ -304,7 +304,7 @@ def _newton(s, w, x, p, h):
 
 
 @kernel
-def _accept(s, w, x, p):
+def _accept(s, w, x, p, h):
     """Make the new values the state; bring charts back to their good region."""
     am, af = p.method[AM], p.method[AF]
     for k in range(x.q.shape[0]):
@@ -320,7 +320,9 @@ def _accept(s, w, x, p):
     p.memory[MEMORY_HISTORY] += 1.0
     p.memory[MEMORY_KEPT] += 1.0 if p.memory[MEMORY_KEPT] >= 0.0 else 0.0
     remember_angles(s, w, x.q, x.v)
-    if s.flags[FLAG_CHARTS] != 0 and change_charts(s.nodes, x.q, x.v, x.vd, x.a, w.spin, w.small) > 0:
+    if s.flags[FLAG_CHARTS] != 0 and change_charts(
+        s.nodes, x.q, x.v, x.vd, x.a, (am - af) * h, w.spin, w.small
+    ) > 0:
         p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
         p.memory[MEMORY_KEPT] = -1.0
 
@@ -341,12 +343,12 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
             p.memory[MEMORY_CODE] = code
             return step
         if s.flags[FLAG_CHARTS] != 0:
-            node = singular_chart(s.nodes, x.qn, w.signs, w.spin)
+            node = singular_chart(s.nodes, x.q, x.qn, w.signs, w.spin)
             if node != 0:
                 p.memory[MEMORY_CODE] = CODE_CHART
                 p.worst[0] = node
                 return step
-        _accept(s, w, x, p)
+        _accept(s, w, x, p, h)
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
             copy(x.v, out_v[row])

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import IncompatibleError
-from ..kernel import JIT, cache_directory
+from ..kernel import is_cached
+from ..nodes.kinds import EULER_ANGLES
+from ..nodes.spin import spin_determinant, spin_matrix
+from ..nodes.update import NEAR_CHART_LIMIT
 from ..records import FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_SPIN
 
 if TYPE_CHECKING:
@@ -139,12 +142,16 @@ class Run(ABC):
         """(q, v, vd, lam, turns) at the start, as an observer sees them."""
 
 
-def is_cached(function: Callable) -> bool:
-    """Whether compiled code of a kernel exists on disk or in this process."""
-    if not JIT or getattr(function, "signatures", None):
-        return True
-    name = function.__qualname__
-    return any(cache_directory().rglob(f"*.{name}-*.nbi"))
+def near_gimbal_lock(system: System, q: Array) -> str | None:
+    """Name of a body whose Euler angles are near gimbal lock, to explain why a step failed."""
+    nodes, g = system.tables.nodes, np.zeros(9)
+    for i, body in enumerate(system.model.bodies):
+        n = nodes[i + 1]
+        if n.kind == EULER_ANGLES and n.form == FORM_SPIN:
+            spin_matrix(n, q, g)
+            if abs(spin_determinant(g)) < NEAR_CHART_LIMIT:
+                return body.name
+    return None
 
 
 def announce_compilation(*functions: Callable) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ModelError
 from . import alpha_kernels as kernels
 from .alpha_kernels import AlphaNumbers, AlphaState
-from .base import Array, Integrator, Invariant, Run, announce_compilation
+from .base import Array, Integrator, Invariant, Run, announce_compilation, near_gimbal_lock
 from .newton import SCALES
 
 if TYPE_CHECKING:
@@ -181,6 +181,9 @@ class AlphaRun(Run):
         error = self.numbers.memory[kernels.MEMORY_ERROR] * self.method.tolerance
         if code == kernels.CODE_CHART:
             return "singularity", self.system.model.bodies[worst - 1].name
+        locked = near_gimbal_lock(self.system, self.x.q)
+        if locked is not None:
+            return "singularity", locked
         where = self.system.name_of_unknown(worst)
         if code == kernels.CODE_SINGULAR:
             return "convergence", (

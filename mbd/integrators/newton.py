@@ -56,7 +56,7 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
         inertia = max(n.j11, n.j22, n.j33)
         for k in range(n.nx, n.nv):
             a, u = abs(vd[n.v0 + k]), v[n.v0 + k]
-            angular = max(angular, a, u * u)
+            angular = max(angular, a)
             torque = max(torque, inertia * max(a, u * u))
     force = max(force, mass * weight * length * 1e-14)
     torque = max(torque, 1e-6 * force * length)

@@ -12,17 +12,15 @@ import math
 from typing import Any, NamedTuple
 
 from ..kernel import kernel
-from ..nodes.frames import update_biases, update_frames, update_velocities
+from ..nodes.frames import update_frames, update_velocities
 from ..nodes.update import apply_tangent_inverse, change_charts, singular_chart, update_coordinates
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
 from ..system.evaluate import (
     accelerations,
     clear,
-    constraint_biases,
     constraint_rates,
     constraints,
     copy,
-    dynamics,
     evaluate_functions,
     factor,
     remember_angles,
@@ -195,7 +193,7 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     if x.lam.shape[0] > 0 and _project(s, w, x, p) != 0:
         return CODE_PROJECTION
     if s.flags[FLAG_CHARTS] != 0:
-        node = singular_chart(s.nodes, x.qn, w.signs, w.spin)
+        node = singular_chart(s.nodes, x.q, x.qn, w.signs, w.spin)
         if node != 0:
             p.memory[MEMORY_NODE] = node
             return CODE_CHART
@@ -209,7 +207,7 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
         slope(s, w, x, x.q, x.v, x.vd, x.lam, p)
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
-        change_charts(s.nodes, x.q, x.v, x.vd, x.dq, w.spin, w.small)
+        change_charts(s.nodes, x.q, x.v, x.vd, x.dq, 0.0, w.spin, w.small)
     finite = 0.0
     for k in range(nv):
         finite += x.v[k] * 0.0 + x.vd[k] * 0.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from . import rk_kernels as kernels
-from .base import Array, Integrator, Invariant, Run, announce_compilation
+from .base import Array, Integrator, Invariant, Run, announce_compilation, near_gimbal_lock
 from .rk_kernels import RungeKuttaNumbers, RungeKuttaState
 from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, Tableau
 
@@ -206,6 +206,9 @@ class RungeKuttaRun(Run):
         code, node = int(memory[kernels.MEMORY_CODE]), int(memory[kernels.MEMORY_NODE])
         if code == kernels.CODE_CHART:
             return "singularity", self.system.model.bodies[node - 1].name
+        locked = near_gimbal_lock(self.system, self.x.q)
+        if locked is not None:
+            return "singularity", locked
         if code == kernels.CODE_SINGULAR:
             where = self.system.name_of_unknown(node)
             return "convergence", f"the mass matrix with constraints is singular at {where}; look for redundant joints"

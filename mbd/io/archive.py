@@ -9,6 +9,7 @@ that everything can be read off a loaded solution, but simulating its model agai
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import json
 import os
@@ -30,11 +31,12 @@ from ..joints import Joint, Primitive
 from ..model import Model
 from ..nodes import Node
 from ..solution import Solution
+from ..solvers.start_report import Miss, StartReport
 from ..system.system import System, assemble
 
 FORMAT, VERSION = "mbd solution", 1
-MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces")
-BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow)
+MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces", "solvers.start_report")
+BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, StartReport)
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 RECORDS = ("t", "q", "v", "vd", "lam")
 
@@ -63,43 +65,26 @@ class MissingFunction:
 class StoredJoint(Joint):
     """A joint of a user's class, as the primitives that it returned."""
 
-    _primitives: list[Any]
-    _conditions: list[Any]
-
     def primitives(self) -> list[Primitive]:
-        return self._primitives
+        return vars(self)["_primitives"]
 
     def orientation_conditions(self) -> list[Any]:
-        return self._conditions
+        return vars(self)["_conditions"]
 
 
 class StoredForce(ForceElement):
     """A force of a user's class, as the rows that it returned."""
 
-    _rows: list[ForceRow]
-    _bodies: tuple[Body, ...]
-    _joints: tuple[Joint, ...]
-
     def rows(self) -> list[ForceRow]:
-        return self._rows
+        return vars(self)["_rows"]
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        return self._bodies
+        return vars(self)["_bodies"]
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        return self._joints
-
-
-class StoredIntegrator:
-    """The name and the parameters of an integrator of a user's class."""
-
-    def __init__(self, parameters: dict[str, Any]) -> None:
-        self.parameters = parameters
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.parameters.items())})"
+        return vars(self)["_joints"]
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -111,6 +96,7 @@ class _Encoder:
     def __init__(self) -> None:
         self.missing: list[str] = []
         self.functions: dict[int, int] = {}  # functions that are shared stay shared
+        self.kept: list[Any] = []  # alive while their ids are in use
 
     def value(self, x: Any, where: str) -> Any:
         if x is None or type(x) in (bool, int, float, str):
@@ -124,18 +110,22 @@ class _Encoder:
             return {"$array": x.ravel().tolist(), "shape": list(x.shape), "dtype": x.dtype.str}
         if isinstance(x, Body | Joint | ForceElement):
             return {"$element": x.name}
-        if type(x) in (list, tuple, set, frozenset):
-            return {f"${type(x).__name__}": [self.value(item, where) for item in x]}
+        if isinstance(x, Miss):
+            return {"$miss": list(x)}
+        if isinstance(x, list | tuple):
+            return {"$list" if isinstance(x, list) else "$tuple": [self.value(item, where) for item in x]}
         if isinstance(x, dict):
             return {"$dict": [[self.value(key, where), self.value(item, where)] for key, item in x.items()]}
         if isinstance(x, PurePath):
             return {"$path": str(x)}
         if isinstance(x, BASES):  # of a user's class: stored as what it extends
             return {"$object": _nearest_name(type(x)), "attributes": self.attributes(vars(x), where)}
-        if dataclasses.is_dataclass(x) and not isinstance(x, type):
-            return {"$record": self.attributes({f.name: getattr(x, f.name) for f in dataclasses.fields(x)}, where)}
+        if isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
+            names = vars(x) if isinstance(x, SimpleNamespace) else [field.name for field in dataclasses.fields(x)]
+            return {"$record": self.attributes({name: getattr(x, name) for name in names}, where)}
         if id(x) not in self.functions:
             self.functions[id(x)] = len(self.missing)
+            self.kept.append(x)
             self.missing.append(f"{where} ({getattr(x, '__qualname__', type(x).__qualname__)})")
         return {"$missing": self.functions[id(x)]}
 
@@ -143,21 +133,17 @@ class _Encoder:
         return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key != "model"}
 
     def element(self, x: Any) -> dict[str, Any]:
-        name, extra, values = _public_name(type(x)), {}, dict(vars(x))
+        name, values = _public_name(type(x)), dict(vars(x))
         if name is None and isinstance(x, Joint | ForceElement):  # of a user's class: what it returns, as data
-            trial = _Encoder()
-            for key in [key for key, value in values.items() if key != "model"]:
-                trial.value(values[key], key)
-                if trial.missing:
-                    trial.missing = []
-                    del values[key]
+            values = {key: value for key, value in values.items() if key == "model" or _storable(value)}
             if isinstance(x, Joint):
-                name, extra = "joint", {"_primitives": list(x.primitives()), "coordinate": x.coordinate}
-                extra["_conditions"] = list(x.orientation_conditions())
+                name, values["coordinate"] = "joint", x.coordinate
+                values |= {"_primitives": list(x.primitives()), "_conditions": list(x.orientation_conditions())}
             else:
-                name, extra = "force", {"_rows": list(x.rows()), "_bodies": tuple(x.bodies)}
-                extra |= {"_joints": tuple(x.joints), "switches": x.switches}
-        return {"class": name or _nearest_name(type(x)), "name": type(x).__name__, "attributes": self.attributes({**values, **extra}, str(x))}
+                name, values["switches"] = "force", x.switches
+                values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
+        attributes = self.attributes(values, str(x))
+        return {"class": name or _nearest_name(type(x)), "name": type(x).__name__, "attributes": attributes}
 
     def model(self, model: Model) -> dict[str, Any]:
         return {
@@ -169,6 +155,13 @@ class _Encoder:
         }
 
 
+def _storable(x: Any) -> bool:
+    encoder = _Encoder()
+    encoder.value(x, "")
+    return not encoder.missing
+
+
+@functools.cache
 def _public_name(cls: type) -> str | None:
     """How a class of the toolkit is called in its package: "joints:Revolute"."""
     for module in MODULES:
@@ -189,6 +182,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
     incomplete = bool(encoder.missing)
     fields = dataclasses.fields(s.integrator) if dataclasses.is_dataclass(s.integrator) else ()
     arrays = {f"state.{key}": x for key, x in s.state.items() if isinstance(x, np.ndarray)}
+    state = {key: f"state.{key}" if f"state.{key}" in arrays else [x] for key, x in s.state.items()}
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -200,7 +194,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         },
         "stats": encoder.value(s.stats, "stats"),
         "start": encoder.value(s.start, "start"),
-        "state": encoder.value({k: f"state.{k}" if f"state.{k}" in arrays else [x] for k, x in s.state.items()}, "state"),
+        "state": encoder.value(state, "state"),
         "complete": s.complete,
         "message": s.message,
         "missing": encoder.missing,
@@ -244,13 +238,12 @@ class _Decoder:
             return CONSTANTS[content]
         if tag == "$element":
             return self.elements[content]
-        if tag in ("$list", "$tuple", "$set", "$frozenset"):
-            types = {"$list": list, "$tuple": tuple, "$set": set, "$frozenset": frozenset}
-            return types[tag](self.value(item) for item in content)
+        if tag in ("$list", "$tuple"):
+            return (list if tag == "$list" else tuple)(self.value(item) for item in content)
         if tag == "$dict":
             return {self.value(key): self.value(item) for key, item in content}
-        if tag == "$path":
-            return Path(content)
+        if tag in ("$path", "$miss"):
+            return Path(content) if tag == "$path" else Miss(*content)
         if tag == "$object":
             return self.fill(_new(content), x["attributes"])
         if tag == "$record":
@@ -297,16 +290,15 @@ def _new(name: str) -> Any:
 
 
 def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
+    """The integrator, or a record with its name and parameters if it is of a user's class."""
     fields = {key: decoder.value(x) for key, x in data["fields"].items()}
     if data["class"] == "NoneType":
         return None
     try:
-        cls = getattr(importlib.import_module("mbd.integrators"), data["class"])
-        if dataclasses.is_dataclass(cls):
-            return cls(**fields)
+        cls: Any = getattr(importlib.import_module("mbd.integrators"), data["class"])
+        return cls(**fields)
     except (ImportError, AttributeError, TypeError, ModelError):
-        pass
-    return type(data["class"], (StoredIntegrator,), {})(fields)
+        return dataclasses.make_dataclass(data["class"], list(fields), frozen=True)(**fields)
 
 
 def load(path: str | os.PathLike[str], model: Model | None = None) -> Solution:
@@ -343,9 +335,10 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
     system = _system_of(stored) if model is None else assemble(model)
     if model is not None:
         _compare(stored, model)
+    records = {key: arrays[key] for key in RECORDS}
     solution = Solution(
         system,
-        *(arrays[key] for key in RECORDS),
+        **records,
         turns=arrays.get("turns"),
         integrator=_integrator(header["integrator"], decoder),
         stats=decoder.value(header["stats"]),
@@ -355,9 +348,8 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         message=header["message"],
     )
     if model is None:
-        for key in ("values", "totals"):  # what was computed with functions that are not here any more
-            if key in arrays:
-                vars(solution)[f"_{key}"] = arrays[key]
+        # what was computed with functions that are not here any more
+        vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)
     return solution
 
 

@@ -18,11 +18,13 @@ from ..math.so3 import (
     tangent_inverse,
 )
 from ..records import FORM_LIE, FORM_SPIN
-from .frames import body_rates, node_frame
+from .frames import node_frame
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
 from .spin import axes_to_euler, spin_derivative, spin_determinant, spin_matrix
 
 CHART_LIMIT = 1e-3  # |det G| below which Euler angles are called singular (0.06 degrees from gimbal lock)
+NEAR_CHART_LIMIT = 0.2  # |det G| below which swinging angles are taken for gimbal lock (12 degrees)
+NEAR_SWING = 0.3  # rad per step
 
 
 @kernel
@@ -94,11 +96,9 @@ def apply_tangent_inverse(nodes, dq, v, out, t):
 
 
 @kernel
-def _wrapped_rates(n, q, g_new, w1, w2, w3, b1, b2, b3, out):
-    """out = G_new^-1 (w - b): coordinate rates in the new chart (Cramer's rule)."""
-    d = 1.0 / spin_determinant(g_new)
-    x1, x2, x3 = w1 - b1, w2 - b2, w3 - b3
-    g = g_new
+def _solve_spin(g, x1, x2, x3, out):
+    """out = G^-1 x (Cramer's rule)."""
+    d = 1.0 / spin_determinant(g)
     out[0] = d * (
         x1 * (g[4] * g[8] - g[5] * g[7]) - g[1] * (x2 * g[8] - g[5] * x3) + g[2] * (x2 * g[7] - g[4] * x3)
     )
@@ -111,11 +111,42 @@ def _wrapped_rates(n, q, g_new, w1, w2, w3, b1, b2, b3, out):
 
 
 @kernel
-def change_charts(nodes, q, v, vd, a, spin, small):
+def _to_other_chart(n, q, rate, second, g, small):
+    """Carry a conventional rotation vector with its first two derivatives to psi (1 - 2 pi / |psi|), in place.
+
+    The rotation, the angular velocity and the angular acceleration stay.
+    """
+    k = n.q0 + n.nx
+    bias = small[1]
+    spin_matrix(n, q, g)
+    spin_derivative(n, q, g, rate, rate, small[2], bias)
+    x1, x2, x3 = rate[0], rate[1], rate[2]
+    w1, w2, w3 = (
+        g[0] * x1 + g[1] * x2 + g[2] * x3,
+        g[3] * x1 + g[4] * x2 + g[5] * x3,
+        g[6] * x1 + g[7] * x2 + g[8] * x3,
+    )
+    x1, x2, x3 = second[0], second[1], second[2]
+    a1, a2, a3 = (
+        g[0] * x1 + g[1] * x2 + g[2] * x3 + bias[0],
+        g[3] * x1 + g[4] * x2 + g[5] * x3 + bias[1],
+        g[6] * x1 + g[7] * x2 + g[8] * x3 + bias[2],
+    )
+    f = 1.0 - 2.0 * math.pi / math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2])
+    for c in range(3):
+        q[k + c] *= f
+    spin_matrix(n, q, g)
+    _solve_spin(g, w1, w2, w3, rate)
+    spin_derivative(n, q, g, rate, rate, small[2], bias)
+    _solve_spin(g, a1 - bias[0], a2 - bias[1], a3 - bias[2], second)
+
+
+@kernel
+def change_charts(nodes, q, v, vd, a, shift, spin, small):
     """Bring conventional rotation vectors back to |psi| <= pi after an accepted step.
 
-    The rotation stays; velocity and the two acceleration-like vectors are carried to the new chart so that the
-    angular velocity and acceleration stay. Returns the number of nodes that changed chart.
+    ``a`` is an acceleration that belongs to the time t + shift (generalized-alpha's algorithmic one) and is carried
+    over there, so that the change of chart does not lower the order. Returns the number of nodes that changed chart.
     """
     changed = 0
     for i in range(1, nodes.shape[0]):
@@ -124,51 +155,44 @@ def change_charts(nodes, q, v, vd, a, spin, small):
             continue
         k = n.q0 + n.nx
         m = n.v0 + n.nx
-        size = math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2])
-        if size <= math.pi:
+        if q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] <= math.pi * math.pi:
             continue
-        g = spin[i]
-        spin_matrix(n, q, g)
-        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
-        f = 1.0 - 2.0 * math.pi / size
-        rates = small[3]
-        for vector in range(2):
-            y = vd if vector == 0 else a
-            p1, p2, p3 = y[m], y[m + 1], y[m + 2]
-            small[4 + vector][0] = g[0] * p1 + g[1] * p2 + g[2] * p3 + b1
-            small[4 + vector][1] = g[3] * p1 + g[4] * p2 + g[5] * p3 + b2
-            small[4 + vector][2] = g[6] * p1 + g[7] * p2 + g[8] * p3 + b3
+        rate, second, keep = small[3], small[4], small[5]
+        for c in range(3):  # the shifted state first, then the state itself, both from the old chart
+            keep[c] = q[k + c]
+            q[k + c] += shift * (v[m + c] + 0.5 * shift * vd[m + c])
+            rate[c] = v[m + c] + shift * vd[m + c]
+            second[c] = a[m + c]
+        _to_other_chart(n, q, rate, second, spin[i], small)
         for c in range(3):
-            q[k + c] *= f
-        spin_matrix(n, q, g)
-        _wrapped_rates(n, q, g, w1, w2, w3, 0.0, 0.0, 0.0, rates)
+            a[m + c] = second[c]
+            q[k + c] = keep[c]
+            rate[c] = v[m + c]
+            second[c] = vd[m + c]
+        _to_other_chart(n, q, rate, second, spin[i], small)
         for c in range(3):
-            v[m + c] = rates[c]
-        bias = small[1]
-        spin_derivative(n, q, g, rates, rates, small[2], bias)
-        b1, b2, b3 = bias[0], bias[1], bias[2]
-        for vector in range(2):
-            y = vd if vector == 0 else a
-            x = small[4 + vector]
-            _wrapped_rates(n, q, g, x[0], x[1], x[2], b1, b2, b3, rates)
-            for c in range(3):
-                y[m + c] = rates[c]
+            v[m + c] = rate[c]
+            vd[m + c] = second[c]
         changed += 1
     return changed
 
 
 @kernel
-def singular_chart(nodes, q, signs, spin):
-    """Index of a conventional Euler node at or beyond gimbal lock (0: none).
+def singular_chart(nodes, q_old, q, signs, spin):
+    """Index of a conventional Euler node that came too near to gimbal lock in a step (0: none).
 
-    A step may jump over the singularity, so the sign of det G is remembered in ``signs`` (0: not yet seen).
+    Too near means: at the singularity, across it (the sign of det G is remembered in ``signs``, 0: not yet seen), or
+    so close that the angles swing by far more than the body turns, which no step size resolves safely.
     """
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         if n.kind == EULER_ANGLES and n.form == FORM_SPIN:
             spin_matrix(n, q, spin[i])
             d = spin_determinant(spin[i])
-            if not (abs(d) > CHART_LIMIT) or d * signs[i] < 0.0:
+            k = n.q0 + n.nx
+            swing = max(abs(q[k] - q_old[k]), abs(q[k + 2] - q_old[k + 2]))
+            near = abs(d) < NEAR_CHART_LIMIT and swing > NEAR_SWING
+            if not (abs(d) > CHART_LIMIT) or d * signs[i] < 0.0 or near:
                 return i
             signs[i] = 1.0 if d > 0.0 else -1.0
     return 0

@@ -38,6 +38,7 @@ TURN_LIMIT = 0.5  # rad per body and iteration
 ARMIJO = 1e-4
 ITERATIONS = 200
 RESTARTS = 5
+REFINEMENTS, EPS = 4, 1e-12  # of the sparse solution; relative to the size of the rows
 
 
 @dataclass
@@ -67,9 +68,8 @@ def consistent_start(
     """
     tolerance = max(check_number(tolerance, "consistent_start", "tolerance", positive=True), 1e-14)
     t = check_number(t, "consistent_start", "t")
-    q_given, v_given = system.initial_state() if q is None or v is None else (q, v)
-    q0 = np.array(system._q(q_given if q is None else q))
-    v0 = np.array(system._v(v_given if v is None else v))
+    given = system.initial_state() if q is None or v is None else (q, v)
+    q0, v0 = system._q(given[0] if q is None else q).copy(), system._v(given[1] if v is None else v).copy()
     return _Solver(system, t, tolerance, fixed).run(q0, v0)
 
 
@@ -92,8 +92,7 @@ class _Solver:
             factor[nodes["form"] == form, 1] = size
         self.turn_factor = factor.ravel()[self.part_v]
         held = held_parts(system, fixed)
-        self.free_q = ~np.isin(self.part_v, held[0])
-        self.free_v = ~np.isin(self.part_v, held[1])
+        self.free_q, self.free_v = ~np.isin(self.part_v, held[0]), ~np.isin(self.part_v, held[1])
         self.regular = True  # until the block solver says otherwise
         self.blocks: BlockSolver | None = None
 
@@ -120,7 +119,7 @@ class _Solver:
     def _restarted(self, q0: Array) -> tuple[Array, int]:
         """Corrected positions; small models start again from other orientations if that fails, since the first ones may
         be at a saddle: two axes that should be parallel but are perpendicular do not know which way to turn."""
-        random, errors = np.random.default_rng(0), []
+        random, errors = np.random.default_rng(0), list[AssemblyError]()
         for _ in range(RESTARTS if self.system.n_v <= DENSE_LIMIT else 1):
             turn = random.normal(0.0, 0.3, self.system.n_v) if errors else np.zeros(self.system.n_v)
             turn[~self.free_q | (self.turn_factor == 0.0)] = 0.0
@@ -137,11 +136,13 @@ class _Solver:
         q, g, f = self._trial(q, np.zeros(self.system.n_v))
         if not np.isfinite(f):
             raise ModelError("consistent_start: the constraints are not finite at the given coordinates and time")
-        damping, slow, last = 0.0, 0, False
+        damping, slow, last, weak = 0.0, 0, False, False
         for iteration in range(1, ITERATIONS + 1):
             problem = self._problem(q, self.free_q, damping > 0.0)
             while True:
-                d, known = problem.step(g, damping)
+                # constraints that are dependent at the solution only: without this their small singular values mislead
+                mild = 0.0 if weak else min(200.0 * f, 1e-4)
+                d, known = problem.step(g, damping or mild)
                 slope = -2.0 * f if known is None else known
                 length = min(1.0, TURN_LIMIT / max(self._largest_turn(d), TURN_LIMIT))
                 small = self._size(d) < 10.0 * self.tolerance and slope < -1.9 * f  # g is at its round-off
@@ -163,6 +164,7 @@ class _Solver:
             if self._below(g, self.tolerance):
                 last, damping = True, 0.0  # one more, to round-off
                 continue
+            weak = weak or drop < 0.9
             slow = slow + 1 if drop < 1e-6 else 0
             if damping and (slow >= 4 or not accepted):
                 break
@@ -250,8 +252,7 @@ class _Truncated:
         from scipy.linalg import solve_triangular
         from scipy.sparse import diags
 
-        s = system.tables
-        full = system.assembly.layout.to_scipy(F).tocsr()
+        s, full = system.tables, system.assembly.layout.to_scipy(F).tocsr()
         self.weight, self.free, self.order = 1.0 / rows.scale, free, np.argsort(np.concatenate((s.xv[free], s.xl)))
         M, B = full[s.xv][:, s.xv], full[s.xl][:, s.xv]
         # A penalty on internal constraints makes the mass of conventional nodes definite and changes no minimum.
@@ -266,20 +267,20 @@ class _Truncated:
             self.u, self.s, self.vt = np.linalg.svd(A, full_matrices=False)
             self.size = float(self.s.max(initial=1e-150)) ** 2
         else:
-            self.size = float((self.B.multiply(self.B) @ (1.0 / self.M.diagonal())).max(initial=1e-300))
+            self.size_of_rows = self.B.multiply(self.B) @ (1.0 / self.M.diagonal())
+            self.size = float(self.size_of_rows.max(initial=1e-300))
 
     def step(self, g: Array, damping: float) -> tuple[Array, float | None]:
         """(d, slope) with the slope of 1/2 |g|^2 along d."""
         g = g * self.weight
-        part = (self._dense if self.dense else self._sparse)(g, damping * self.size)
         d = np.zeros(len(self.free))
-        d[self.free] = part
+        d[self.free] = part = (self._dense if self.dense else self._sparse)(g, damping * self.size)
         return d, float(g @ (self.B @ part))
 
     def _dense(self, g: Array, mu: float) -> Array:
         from scipy.linalg import solve_triangular
 
-        s = self.s if mu else np.where(self.s > RCOND * self.s.max(initial=0.0), self.s, 0.0)
+        s = np.where(self.s > RCOND * self.s.max(initial=0.0), self.s, 0.0)
         inverse = s / np.maximum(s * s + mu, 1e-300)
         return solve_triangular(self.root.T, -self.vt.T @ (inverse * (self.u.T @ g)), lower=False)
 
@@ -288,10 +289,10 @@ class _Truncated:
         from scipy.sparse import bmat, diags
         from scipy.sparse.linalg import splu
 
-        n, order, refinements = self.M.shape[0], self.order, 0 if mu else 3
-        mu = mu or RCOND * self.size
+        n, order, refinements = self.M.shape[0], self.order, 0 if mu > 1e-4 * self.size else REFINEMENTS
+        eps = np.maximum(self.size_of_rows, RCOND * self.size) * max(mu / self.size, EPS) if refinements else mu
         plain = bmat([[self.M, self.B.T], [self.B, None]], "csr")[order][:, order]
-        shift = diags(np.repeat((0.0, mu), (n, len(g)))[order])
+        shift = diags(np.concatenate((np.zeros(n), np.full(len(g), eps)))[order])
         matrix, options = (plain - shift).tocsc(), {"SymmetricMode": True}
         factors = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options=options)
         b = np.concatenate((np.zeros(n), -g))[order]

@@ -124,13 +124,13 @@ class StartReport:
 
 
 def _pose_words(length: float, angle: float) -> str:
-    parts = [f"moved by {length:.2g} m"] if length else []
-    return ", ".join([*parts, f"turned by {math.degrees(angle):.2g} deg"] if angle else parts)
+    parts = [f"moved by {length:.3g} m"] if length else []
+    return ", ".join([*parts, f"turned by {math.degrees(angle):.3g} deg"] if angle else parts)
 
 
 def _rate_words(length: float, angle: float) -> str:
-    parts = [f"by {length:.2g} m/s"] if length else []
-    return " and ".join([*parts, f"by {angle:.2g} rad/s"] if angle else parts)
+    parts = [f"by {length:.3g} m/s"] if length else []
+    return " and ".join([*parts, f"by {angle:.3g} rad/s"] if angle else parts)
 
 
 def _changes(lengths: dict[str, float], angles: dict[str, float], words: Callable[[float, float], str]) -> str:

@@ -19,8 +19,8 @@ NODES = {
     "directors lie": Directors(lie=True),
     "rotation vector": RotationVector(lie=False),
     "rotation vector lie": RotationVector(),
-    "euler": EulerAngles(sequence="zxz"),
-    "euler lie": EulerAngles(lie=True),
+    "euler": EulerAngles(),
+    "euler lie": EulerAngles(sequence="zxz", lie=True),
 }
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.solution.runs import NODES, at_rest, simulate
 
-import mbd
 from mbd.bodies import Generalized, PointMass, RigidBody
 from mbd.errors import ModelError
 from mbd.forces import Force
 from mbd.joints import Spherical
 from mbd.model import Model
-from mbd.nodes import RotationVector
+from mbd.nodes import Directors, RotationVector
 from mbd.rotation import from_rotation_vector, hat
+from tests.solution.runs import NODES, at_rest, simulate
 
 ROUND_OFF = 1e-12
 INTEGRATION = 1e-6  # of the RK4 runs below
@@ -128,7 +127,7 @@ def test_access_by_object_name_and_copy() -> None:
     model = free_body("quaternion")
     solution = at_rest(model)
     body = model["body"]
-    twin = model.with_nodes(mbd.nodes.Directors)["body"] if hasattr(mbd, "nodes") else model.copy()["body"]
+    twin = model.with_nodes(Directors)["body"]
     assert solution[body] is solution["body"] is solution[twin]
     assert len(solution) == 1
     np.testing.assert_array_equal(solution[model.ground].position, np.zeros((1, 3)))

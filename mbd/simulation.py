@@ -1,0 +1,302 @@
+"""simulate(): from a model to a solution."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .bodies import PointMass, RigidBody
+from .errors import AssemblyError, ConvergenceError, ModelError, RedundancyWarning, SingularityError
+from .integrators.base import Array, Integrator, Run
+from .integrators.generalized_alpha import GeneralizedAlpha
+from .linalg.solver import BlockSolver
+from .model import Model
+from .progress import Progress
+from .records import FLAG_REDUNDANT, PARAMETER_REGULARISATION
+from .solution import Solution
+from .solvers.initial import consistent_start
+from .system import evaluate
+from .system.system import System, assemble
+
+CHUNK_SECONDS = 0.05  # compiled code returns this often: for progress and Ctrl-C
+FIRST_CHUNK = 50
+WHOLE_STEPS = 1e-9  # relative deviation of t_end / step from an integer that counts as round-off
+REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
+
+
+def simulate(
+    model: Model,
+    t_end: float,
+    step: float,
+    integrator: Integrator | None = None,
+    *,
+    t_start: float = 0.0,
+    output_step: float | None = None,
+    fixed: Mapping[Any, Any] | Iterable[Any] | None = None,
+    start: Solution | Mapping[str, Any] | None = None,
+    progress: bool | None = None,
+) -> Solution:
+    """Integrate a model in time.
+
+    Parameters
+    ----------
+    t_end: final time; the last record is exactly there.
+    step: step size. If t_end is not a whole number of steps away, fixed-step methods use slightly smaller equal steps.
+        With step-size control it is the first step.
+    integrator: default ``GeneralizedAlpha(rho_inf=0.9)``.
+    output_step: record only every so often (a multiple of the step for fixed-step methods); default: every step.
+    fixed: what the correction of initial conditions must not change, see ``mbd.solvers.initial.consistent_start``.
+    start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted.
+    progress: show a progress bar; by default on runs longer than a second in a terminal.
+
+    Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
+    carries the computed part as its attribute ``solution``.
+    """
+    integrator = GeneralizedAlpha() if integrator is None else integrator
+    if not isinstance(integrator, Integrator):
+        raise ModelError(
+            f"integrator is {integrator!r}; expected an object such as mbd.integrators.GeneralizedAlpha() "
+            + ("(call the class)" if isinstance(integrator, type) else "")
+        )
+    times = {"t_end": t_end, "step": step, "t_start": t_start, "output_step": output_step}
+    for name, value in times.items():
+        if value is not None and not (isinstance(value, int | float | np.number) and math.isfinite(value)):
+            raise ModelError(f"simulate: {name} is {value!r}; expected a finite number")
+    if step <= 0.0 or (output_step is not None and output_step <= 0.0):
+        raise ModelError(f"simulate: step is {step}, output_step is {output_step}; expected positive numbers")
+    if not isinstance(model, Model):
+        raise ModelError(f"simulate: model is {model!r}; expected an mbd.Model")
+    system = assemble(model)
+    integrator.check(system)
+    if start is not None:
+        state = dict(start.state if isinstance(start, Solution) else start)
+        _check_state(system, integrator, state, step)
+        if FLAG_REDUNDANT in state.get("flags", ()):
+            _regularise(system)
+        run, report = integrator.resume(system, state), None
+        t_start = run.t
+    else:
+        beginning = consistent_start(system, t=t_start, fixed=fixed)
+        report = beginning.report
+        if report.changed:
+            print(f"mbd: {report}", file=sys.stderr)
+        check_redundancy(system, beginning.q)
+        if not integrator.adaptive:
+            step = _equal_steps(t_end - t_start, step)
+        run = integrator.start(system, beginning.q, beginning.v, float(t_start), float(step), None)
+    if t_end < t_start:
+        raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")
+    record = _Record(system, integrator, run, report)
+    clock = time.perf_counter()
+    with Progress(t_start, t_end, progress, integrator.name) as bar:
+        try:
+            if integrator.adaptive:
+                _run_adaptive(record, run, t_end, output_step, bar)
+            else:
+                _run_fixed(record, run, t_start, t_end, step, output_step, bar)
+        except KeyboardInterrupt:
+            record.message = f"interrupted at t = {run.t:.6g}"
+    record.wall_time = time.perf_counter() - clock
+    if record.message:
+        print(f"mbd: {record.message}; the solution ends there", file=sys.stderr)
+    return record.solution()
+
+
+def _equal_steps(duration: float, step: float) -> float:
+    """The given step, or a slightly smaller one of which a whole number fits."""
+    if duration <= 0.0:
+        return step
+    count = duration / step
+    if abs(count - round(count)) <= WHOLE_STEPS * max(1.0, count) and round(count) > 0:
+        return step
+    return duration / math.ceil(count)
+
+
+def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any], step: float) -> None:
+    """Refuse a state of another model or method."""
+    if not state:
+        raise ModelError("start: this solution holds no state to continue from")
+    if str(state.get("integrator", integrator.name)) != integrator.name:
+        raise ModelError(
+            f"start: the state was written by {state['integrator']}; continue with the same integrator, not with "
+            f"{integrator.name}"
+        )
+    for name, size in (("q", system.n_q), ("v", system.n_v), ("lam", system.n_l)):
+        if np.shape(state.get(name)) != (size,):
+            raise ModelError(f"start: the state does not fit model '{system.model.name}' ({name} has another length)")
+    if not integrator.adaptive and abs(float(state["step"]) - step) > WHOLE_STEPS * step:
+        raise ModelError(
+            f"start: the run had the step {float(state['step']):g}, not {step:g}; a restart continues with the same step"
+        )
+
+
+def check_redundancy(system: System, q: Array) -> list[str]:
+    """Warn about redundant constraints, and prepare the system to be solved in spite of them.
+
+    Returns the names of joints at which dependent equations were met.
+    """
+    if system.n_l == 0:
+        return []
+    s, w = system.tables, system.work
+    zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
+    system.constraints(q)
+    evaluate.tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    blocks = BlockSolver(system.assembly.layout)
+    blocks.F[:] = w.matrix
+    blocks.factor()
+    if blocks.redundant == 0 and not blocks.info[4]:
+        return []
+    bodies = len(system.model.bodies)
+    if blocks.weakest < bodies and blocks.redundant == 0:
+        name = system.model.bodies[blocks.weakest].name if blocks.weakest >= 0 else "?"
+        raise AssemblyError(
+            f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
+        )
+    joint = system.model.joints[blocks.weakest - bodies].name if blocks.weakest >= bodies else "?"
+    warnings.warn(
+        f"{blocks.redundant} of {system.n_l} constraint equations are redundant (met at joint '{joint}'); the motion "
+        "is unique, the reactions of the joints concerned are those of minimum norm. Where this is not intended, "
+        "replace a Revolute by a Spherical or Universal joint in the loop.",
+        RedundancyWarning,
+        stacklevel=3,
+    )
+    _regularise(system)
+    return [joint]
+
+
+def _regularise(system: System) -> None:
+    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
+    system.tables.flags[FLAG_REDUNDANT] = 1
+    system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / (float(np.median(masses)) if masses else 1.0)
+
+
+class _Record:
+    """What a run leaves behind."""
+
+    def __init__(self, system: System, integrator: Integrator, run: Run, report: Any) -> None:
+        self.system, self.integrator, self.run, self.report = system, integrator, run, report
+        self.blocks: list[tuple[Array, list[Array]]] = []
+        self.message, self.wall_time = "", 0.0
+        if report is not None:
+            self.append(np.array([run.t]), [row[None, :].copy() for row in run.initial_row()])
+
+    def append(self, t: Array, rows: list[Array]) -> None:
+        self.blocks.append((t, rows))
+
+    def solution(self, message: str = "") -> Solution:
+        """Join the blocks, releasing them one by one."""
+        message = message or self.message
+        t = np.concatenate([block[0] for block in self.blocks]) if self.blocks else np.zeros(0)
+        joined = []
+        for k in range(5):
+            parts = [block[1][k] for block in self.blocks]
+            width = [self.system.n_q, self.system.n_v, self.system.n_v, self.system.n_l, 1][k]
+            joined.append(
+                parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros((0, width))
+            )
+            for _, rows in self.blocks:
+                rows[k] = rows[k][:0]
+        stats = self.run.statistics() | {"wall_time": self.wall_time}
+        state = self.run.state() | {"integrator": self.integrator.name}
+        if self.system.tables.flags[FLAG_REDUNDANT]:
+            state["flags"] = np.array([FLAG_REDUNDANT])
+        return Solution(
+            self.system, t, *joined, integrator=self.integrator, stats=stats, start=self.report, state=state,
+            complete=not message, message=message,
+        )  # fmt: skip
+
+    def fail(self, advice: str = "") -> None:
+        """Raise what stopped the run, with the computed part attached."""
+        self.system.raise_callback_errors()
+        kind, text = self.run.failure()
+        t, step = self.run.t, int(self.run.statistics()["steps"])
+        if kind == "singularity":
+            message = (
+                f"the Euler angles of body '{text}' came too close to gimbal lock at t = {t:.6g} (step {step}); use "
+                "another sequence, mbd.nodes.EulerAngles(..., lie=True), mbd.nodes.RotationVector or "
+                "mbd.nodes.Quaternion: model.with_nodes({" + f"'{text}': mbd.nodes.Quaternion" + "})"
+            )
+            raise SingularityError(message, body=text, time=t, solution=self.solution(message))
+        message = f"{self.integrator.name} stopped at t = {t:.6g} (step {step}): {text}"
+        raise ConvergenceError(message, step=step, time=t, where=text, solution=self.solution(message))
+
+
+def _run_fixed(
+    record: _Record, run: Run, t_start: float, t_end: float, step: float, output_step: float | None, bar: Progress
+) -> None:
+    count = round((t_end - t_start) / step)
+    every = 1 if output_step is None else max(1, round(output_step / step))
+    if output_step is not None and abs(every * step - output_step) > 1e-6 * output_step:
+        raise ModelError(f"simulate: output_step is {output_step}; expected a multiple of the step {step:g}")
+    index = round((run.t - run.origin) / run.step) if hasattr(run, "origin") else 0
+    total_rows = (index + count) // every - index // every
+    last_extra = (index + count) % every != 0
+    widths = [len(row) for row in _row(run)]
+    times = np.zeros(total_rows + last_extra)
+    arrays = [np.zeros((total_rows + last_extra, n)) for n in widths]
+    record.append(times, arrays)
+    done, rows, chunk = 0, 0, FIRST_CHUNK
+    origin = run.origin if hasattr(run, "origin") else t_start
+    try:
+        while done < count:
+            todo = min(chunk, count - done)
+            clock = time.perf_counter()
+            made = run.advance(todo, every, [a[rows:] for a in arrays])
+            new = (index + done + made) // every - (index + done) // every
+            times[rows : rows + new] = origin + run.step * every * (
+                np.arange(new) + (index + done) // every + 1.0
+            )  # type: ignore[attr-defined]
+            rows, done = rows + new, done + made
+            if made < todo:
+                break
+            chunk = _next_chunk(todo, time.perf_counter() - clock)
+            bar.update(run.t)
+    finally:
+        if done == count and last_extra:
+            for array, row in zip(arrays, _row(run), strict=True):
+                array[rows] = row
+            rows += 1
+        if done == count and rows:
+            times[rows - 1] = t_end
+        record.blocks[-1] = (times[:rows], [a[:rows] for a in arrays])
+    if done < count:
+        record.fail()
+    record.system.raise_callback_errors()
+
+
+def _next_chunk(steps: int, seconds: float) -> int:
+    wanted = steps * CHUNK_SECONDS / max(seconds, 1e-6)
+    return int(min(max(1.0, wanted, 0.1 * steps), 10.0 * steps))
+
+
+def _row(run: Run) -> list[Array]:
+    x, w = run.x, run.work  # type: ignore[attr-defined]
+    return [x.q, x.v, x.vd, x.lam, w.turns]
+
+
+def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:
+    widths = [len(row) for row in _row(run)]
+    rows = FIRST_CHUNK
+    while run.t < t_end:
+        t, arrays = np.zeros(rows), [np.zeros((rows, n)) for n in widths]
+        clock = time.perf_counter()
+        made = run.advance_to(t_end, float(output_step or 0.0), t, arrays)
+        record.append(t[:made].copy(), [a[:made].copy() for a in arrays])
+        if run.failed:
+            record.fail()
+        bar.update(run.t)
+        rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
+    record.system.raise_callback_errors()
+    forced = run.statistics().get("forced_steps", 0)
+    if forced:
+        warnings.warn(
+            f"{forced} steps were accepted at the smallest step size although their error exceeds the tolerance; "
+            "if a force jumps at known times, give them as switches=",
+            stacklevel=4,
+        )
