@@ -104,7 +104,8 @@ def time_callback(function: Callable[[float], Any], size: int, name: str) -> Cal
 def _compile_time(function: Callable[[float], Any], size: int) -> Any:
     source = "def wrapper(t, out):\n    value = f(t)\n    target = carray(out, (size,))\n"
     # unrolled: a tuple of mixed types can only be indexed by constants
-    source += "    target[0] = value\n" if size == 1 else "".join(f"    target[{i}] = value[{i}]\n" for i in range(size))
+    lines = ["    target[0] = value\n"] if size == 1 else [f"    target[{i}] = value[{i}]\n" for i in range(size)]
+    source += "".join(lines)
     from numba import carray
 
     try:
@@ -126,8 +127,8 @@ def vector_callback(function: Callable[[Any], Any], n_in: int, n_out: int, name:
         return Callback(name, compiled.address, compiled, True)
 
     def call(x: int, out: int) -> None:
-        source = np.frombuffer((ctypes.c_double * (2 * n_in)).from_address(x), dtype=complex)
-        target = np.frombuffer((ctypes.c_double * (2 * n_out)).from_address(out), dtype=complex)
+        source = np.ctypeslib.as_array((ctypes.c_double * (2 * n_in)).from_address(x)).view(complex)
+        target = np.ctypeslib.as_array((ctypes.c_double * (2 * n_out)).from_address(out)).view(complex)
         try:
             target[:] = np.asarray(function(source.copy()), dtype=complex).reshape(n_out)
         except BaseException as error:
@@ -145,9 +146,7 @@ def vector_callback(function: Callable[[Any], Any], n_in: int, n_out: int, name:
 def _compile_vector(function: Callable[[Any], Any], n_in: int, n_out: int) -> Any:
     from numba import carray
 
-    source = (
-        "def wrapper(x, out):\n    value = f(carray(x, (n_in,)))\n    target = carray(out, (n_out,))\n    {copy}\n"
-    )
+    source = "def wrapper(x, out):\n    value = f(carray(x, (n_in,)))\n    target = carray(out, (n_out,))\n    {copy}\n"
     try:
         inner = njit(function)
         probe = inner(np.full(n_in, 0.1, dtype=complex))
@@ -157,7 +156,8 @@ def _compile_vector(function: Callable[[Any], Any], n_in: int, n_out: int) -> An
         if dims == 0:
             copy = "target[0] = value"
         elif dims == 2:
-            copy = "for i in range(n_in):\n        for j in range(n_in):\n            target[i * n_in + j] = value[i][j]"
+            copy = "for i in range(n_in):\n        for j in range(n_in):\n"
+            copy += "            target[i * n_in + j] = value[i][j]"
         else:
             copy = "for i in range(n_out):\n        target[i] = value[i]"
         space: dict[str, Any] = {"f": inner, "carray": carray, "n_in": n_in, "n_out": n_out}

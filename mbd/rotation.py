@@ -220,7 +220,7 @@ def euler_rate_matrix(angles: Array, sequence: str = "xyz") -> Array:
 
 
 def inverse_tangent_operator(psi: Array) -> Array:
-    """``T_exp(psi)^-1`` with ``omega_body = T_exp(psi) psi_dot`` [numerics.md, C.2]."""
+    """``T_exp(psi)^-1`` with ``omega_body = T_exp(psi) psi_dot``."""
     phi = float(np.linalg.norm(psi))
     if phi < 1e-2:  # the quotient loses digits here; the next term of the series is below 1e-18
         f3 = 1.0 / 12.0 + phi**2 / 720.0 + phi**4 / 30240.0 + phi**6 / 1209600.0

@@ -128,11 +128,11 @@ def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any
             f"{integrator.name}"
         )
     for name, size in (("q", system.n_q), ("v", system.n_v), ("lam", system.n_l)):
-        if np.shape(state.get(name)) != (size,):
+        if np.shape(state.get(name, ())) != (size,):
             raise ModelError(f"start: the state does not fit model '{system.model.name}' ({name} has another length)")
     if not integrator.adaptive and abs(float(state["step"]) - step) > WHOLE_STEPS * step:
         raise ModelError(
-            f"start: the run had the step {float(state['step']):g}, not {step:g}; a restart continues with the same step"
+            f"start: the run had the step {float(state['step']):g}, not {step:g}; a restart keeps the step"
         )
 
 
@@ -197,17 +197,16 @@ class _Record:
         for k in range(5):
             parts = [block[1][k] for block in self.blocks]
             width = [self.system.n_q, self.system.n_v, self.system.n_v, self.system.n_l, 1][k]
-            joined.append(
-                parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros((0, width))
-            )
+            joined.append(parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros((0, width)))
             for _, rows in self.blocks:
                 rows[k] = rows[k][:0]
         stats = self.run.statistics() | {"wall_time": self.wall_time}
         state = self.run.state() | {"integrator": self.integrator.name}
         if self.system.tables.flags[FLAG_REDUNDANT]:
             state["flags"] = np.array([FLAG_REDUNDANT])
+        q, v, vd, lam, turns = joined
         return Solution(
-            self.system, t, *joined, integrator=self.integrator, stats=stats, start=self.report, state=state,
+            self.system, t, q, v, vd, lam, turns, integrator=self.integrator, stats=stats, start=self.report, state=state,
             complete=not message, message=message,
         )  # fmt: skip
 
@@ -234,7 +233,7 @@ def _run_fixed(
     every = 1 if output_step is None else max(1, round(output_step / step))
     if output_step is not None and abs(every * step - output_step) > 1e-6 * output_step:
         raise ModelError(f"simulate: output_step is {output_step}; expected a multiple of the step {step:g}")
-    index = round((run.t - run.origin) / run.step) if hasattr(run, "origin") else 0
+    index, origin = run.index, run.origin
     total_rows = (index + count) // every - index // every
     last_extra = (index + count) % every != 0
     widths = [len(row) for row in _row(run)]
@@ -242,16 +241,14 @@ def _run_fixed(
     arrays = [np.zeros((total_rows + last_extra, n)) for n in widths]
     record.append(times, arrays)
     done, rows, chunk = 0, 0, FIRST_CHUNK
-    origin = run.origin if hasattr(run, "origin") else t_start
     try:
         while done < count:
             todo = min(chunk, count - done)
             clock = time.perf_counter()
             made = run.advance(todo, every, [a[rows:] for a in arrays])
             new = (index + done + made) // every - (index + done) // every
-            times[rows : rows + new] = origin + run.step * every * (
-                np.arange(new) + (index + done) // every + 1.0
-            )  # type: ignore[attr-defined]
+            numbers = np.arange(new) + (index + done) // every + 1.0
+            times[rows : rows + new] = origin + run.step * every * numbers
             rows, done = rows + new, done + made
             if made < todo:
                 break

@@ -113,7 +113,7 @@ def start_alpha(s, w, x, p, t, h):
     With a_0 = v_dot_0 alone the multipliers would be first order from the start. The jerk is a central difference of
     index-1 accelerations along the motion.
     """
-    am, af, beta, gamma = p.method[AM], p.method[AF], p.method[BETA], p.method[GAMMA]
+    am, af, beta = p.method[AM], p.method[AF], p.method[BETA]
     shift = am - af
     cq = (1.0 - 6.0 * beta - 3.0 * shift) / 6.0
     nv = x.v.shape[0]
@@ -320,9 +320,7 @@ def _accept(s, w, x, p, h):
     p.memory[MEMORY_HISTORY] += 1.0
     p.memory[MEMORY_KEPT] += 1.0 if p.memory[MEMORY_KEPT] >= 0.0 else 0.0
     remember_angles(s, w, x.q, x.v)
-    if s.flags[FLAG_CHARTS] != 0 and change_charts(
-        s.nodes, x.q, x.v, x.vd, x.a, (am - af) * h, w.spin, w.small
-    ) > 0:
+    if s.flags[FLAG_CHARTS] != 0 and change_charts(s.nodes, x.q, x.v, x.vd, x.a, (am - af) * h, w.spin, w.small) > 0:
         p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
         p.memory[MEMORY_KEPT] = -1.0
 

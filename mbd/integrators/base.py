@@ -117,9 +117,14 @@ class Run(ABC):
     """A run in progress: everything that changes, with counters and a state that can be saved."""
 
     system: System
-    t: float
-    vd: Array
-    lam: Array
+    origin: float  # time of step 0
+    step: float
+    index: int  # steps done since the origin
+
+    @property
+    @abstractmethod
+    def t(self) -> float:
+        """Time of the state."""
 
     @abstractmethod
     def advance(self, count: int, every: int, out: list[Array]) -> int:

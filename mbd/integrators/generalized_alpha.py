@@ -164,7 +164,7 @@ class AlphaRun(Run):
         return self._initial
 
     @property
-    def t(self) -> float:  # type: ignore[override]
+    def t(self) -> float:
         """Time of the state."""
         return self.origin + self.index * self.step
 

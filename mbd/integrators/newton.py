@@ -37,9 +37,7 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
             plus, minus, zero = w.buffers[0], w.buffers[1], w.buffers[2]
             for k in range(m + n.nl):
                 zero[k] = 0.0
-            generalized_forces(
-                n, q[n.q0 :], v[n.v0 :], zero, lam[n.l0 :], s.functions, s.constants, w.user, plus
-            )
+            generalized_forces(n, q[n.q0 :], v[n.v0 :], zero, lam[n.l0 :], s.functions, s.constants, w.user, plus)
             generalized_mass(n, q[n.q0 :], s.functions, s.constants, w.user, minus)
             for k in range(m):
                 other = max(other, abs(plus[k]))

@@ -30,9 +30,7 @@ class RungeKutta(Integrator):
     tableau: ClassVar[Tableau]
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        return frozenset(
-            {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM}
-        )
+        return frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM})
 
     def control(self, step: float) -> list[float]:
         """rtol, atol, safety, largest increase, smallest step, largest step, exponent."""
@@ -174,7 +172,7 @@ class RungeKuttaRun(Run):
         return self._initial
 
     @property
-    def t(self) -> float:  # type: ignore[override]
+    def t(self) -> float:
         """Time of the state."""
         if self.method.adaptive:
             return float(self.numbers.memory[kernels.MEMORY_TIME])

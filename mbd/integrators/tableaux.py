@@ -28,9 +28,7 @@ def _tableau(name: str, rows: list[list], b: list, embedded: list | None, order:
         a[i + 1, : len(row)] = [float(x) for x in row]
     c = np.array([0.0] + [float(sum(row)) for row in rows])
     error = [0] * stages if embedded is None else [F(x) - F(y) for x, y in zip(b, embedded, strict=True)]
-    return Tableau(
-        name, a, np.array([float(x) for x in b]), c, np.array([float(x) for x in error]), order, fsal
-    )
+    return Tableau(name, a, np.array([float(x) for x in b]), c, np.array([float(x) for x in error]), order, fsal)
 
 
 RK4_TABLEAU = _tableau("RK4", [[F(1, 2)], [0, F(1, 2)], [0, 0, 1]], [F(1, 6), F(1, 3), F(1, 3), F(1, 6)], None, 4)

@@ -133,7 +133,8 @@ class _Encoder:
         return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key != "model"}
 
     def element(self, x: Any) -> dict[str, Any]:
-        name, values = _public_name(type(x)), dict(vars(x))
+        cls: Any = type(x)
+        name, values = _public_name(cls), dict(vars(x))
         if name is None and isinstance(x, Joint | ForceElement):  # of a user's class: what it returns, as data
             values = {key: value for key, value in values.items() if key == "model" or _storable(value)}
             if isinstance(x, Joint):
@@ -143,7 +144,7 @@ class _Encoder:
                 name, values["switches"] = "force", x.switches
                 values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
         attributes = self.attributes(values, str(x))
-        return {"class": name or _nearest_name(type(x)), "name": type(x).__name__, "attributes": attributes}
+        return {"class": name or _nearest_name(cls), "name": cls.__name__, "attributes": attributes}
 
     def model(self, model: Model) -> dict[str, Any]:
         return {

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from ..kernel import kernel
 from ..records import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
-from .frames import axis_jacobian, bilinear_axes, body_rates, spin_axes
-from .spin import spin_derivative, spin_second_derivative
+from .frames import bilinear_axes, body_rates, spin_axes
+from .spin import spin_derivative
 
 
 @kernel
@@ -54,18 +54,10 @@ def frame_inertia(n, zdd, f):
 def _quaternion_pull(e0, e1, e2, e3, f, x, k):
     """x[k:k+4] = sum_i (d(R e_i)/de)^T f_i."""
     # symmetric and antisymmetric parts of [f_1 f_2 f_3]; see d_i(e)
-    x[k] = 2.0 * (
-        e0 * (f[3] + f[7] + f[11]) + e3 * (f[4] - f[6]) + e2 * (f[9] - f[5]) + e1 * (f[8] - f[10])
-    )
-    x[k + 1] = 2.0 * (
-        e1 * (f[3] - f[7] - f[11]) + e2 * (f[4] + f[6]) + e3 * (f[5] + f[9]) + e0 * (f[8] - f[10])
-    )
-    x[k + 2] = 2.0 * (
-        e2 * (f[7] - f[3] - f[11]) + e1 * (f[4] + f[6]) + e3 * (f[8] + f[10]) + e0 * (f[9] - f[5])
-    )
-    x[k + 3] = 2.0 * (
-        e3 * (f[11] - f[3] - f[7]) + e1 * (f[5] + f[9]) + e2 * (f[8] + f[10]) + e0 * (f[4] - f[6])
-    )
+    x[k] = 2.0 * (e0 * (f[3] + f[7] + f[11]) + e3 * (f[4] - f[6]) + e2 * (f[9] - f[5]) + e1 * (f[8] - f[10]))
+    x[k + 1] = 2.0 * (e1 * (f[3] - f[7] - f[11]) + e2 * (f[4] + f[6]) + e3 * (f[5] + f[9]) + e0 * (f[8] - f[10]))
+    x[k + 2] = 2.0 * (e2 * (f[7] - f[3] - f[11]) + e1 * (f[4] + f[6]) + e3 * (f[8] + f[10]) + e0 * (f[9] - f[5]))
+    x[k + 3] = 2.0 * (e3 * (f[11] - f[3] - f[7]) + e1 * (f[5] + f[9]) + e2 * (f[8] + f[10]) + e0 * (f[4] - f[6]))
 
 
 @kernel
@@ -210,9 +202,7 @@ def frame_stiffness(n, g, q, z, f, c, matrix, small):
         k = small[6]  # the Lie stiffness, 9 numbers row by row
         for i in range(3):
             for m in range(3):
-                k[3 * m + i] = (
-                    z[3 + 3 * m] * f[3 + 3 * i] + z[4 + 3 * m] * f[4 + 3 * i] + z[5 + 3 * m] * f[5 + 3 * i]
-                )
+                k[3 * m + i] = z[3 + 3 * m] * f[3 + 3 * i] + z[4 + 3 * m] * f[4 + 3 * i] + z[5 + 3 * m] * f[5 + 3 * i]
         t = k[0] + k[4] + k[8]
         k[0] -= t
         k[4] -= t

@@ -117,9 +117,7 @@ def spin_matrix(n, q, g):
 @kernel
 def spin_determinant(g):
     """det G: zero at a singularity of the parametrisation."""
-    return (
-        g[0] * (g[4] * g[8] - g[5] * g[7]) - g[1] * (g[3] * g[8] - g[5] * g[6]) + g[2] * (g[3] * g[7] - g[4] * g[6])
-    )
+    return g[0] * (g[4] * g[8] - g[5] * g[7]) - g[1] * (g[3] * g[8] - g[5] * g[6]) + g[2] * (g[3] * g[7] - g[4] * g[6])
 
 
 @kernel

@@ -8,7 +8,7 @@ constraint block is the plain Jacobian.
 from __future__ import annotations
 
 from ..kernel import kernel
-from ..records import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
+from ..records import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from .frames import bilinear_axes, body_rates
 from .inertia import add_spin_stiffness, frame_inertia, inertia_times, pull_back
 from .spin import spin_derivative, spin_second_derivative

@@ -99,15 +99,9 @@ def apply_tangent_inverse(nodes, dq, v, out, t):
 def _solve_spin(g, x1, x2, x3, out):
     """out = G^-1 x (Cramer's rule)."""
     d = 1.0 / spin_determinant(g)
-    out[0] = d * (
-        x1 * (g[4] * g[8] - g[5] * g[7]) - g[1] * (x2 * g[8] - g[5] * x3) + g[2] * (x2 * g[7] - g[4] * x3)
-    )
-    out[1] = d * (
-        g[0] * (x2 * g[8] - g[5] * x3) - x1 * (g[3] * g[8] - g[5] * g[6]) + g[2] * (g[3] * x3 - x2 * g[6])
-    )
-    out[2] = d * (
-        g[0] * (g[4] * x3 - x2 * g[7]) - g[1] * (g[3] * x3 - x2 * g[6]) + x1 * (g[3] * g[7] - g[4] * g[6])
-    )
+    out[0] = d * (x1 * (g[4] * g[8] - g[5] * g[7]) - g[1] * (x2 * g[8] - g[5] * x3) + g[2] * (x2 * g[7] - g[4] * x3))
+    out[1] = d * (g[0] * (x2 * g[8] - g[5] * x3) - x1 * (g[3] * g[8] - g[5] * g[6]) + g[2] * (g[3] * x3 - x2 * g[6]))
+    out[2] = d * (g[0] * (g[4] * x3 - x2 * g[7]) - g[1] * (g[3] * x3 - x2 * g[6]) + x1 * (g[3] * g[7] - g[4] * g[6]))
 
 
 @kernel

@@ -128,7 +128,7 @@ class _Assembler:
         rows: list[tuple[Any, ...]] = []
         inertia = np.zeros((len(bodies), 10))  # mass, first moment, inertia about the reference point (6)
         for i, body in enumerate(bodies):
-            node = body.node
+            node: Any = body.node
             self.node_of[id(body)] = i + 1
             axes = (0, 0, 0)
             position = (0.0, 0.0, 0.0)
@@ -157,15 +157,15 @@ class _Assembler:
         names = ("kind", "form", "axis1", "axis2", "axis3", "q0", "nq", "v0", "nv", "nx", "l0", "nl", "r1", "r2", "r3")
         for name, column in zip(names, zip(*rows, strict=True), strict=True):
             nodes[name][1:] = column
-        m, s1, s2, s3, j11, j22, j33, j12, j13, j23 = inertia.T
+        mass, s1, s2, s3, j11, j22, j33, j12, j13, j23 = inertia.T
         half = 0.5 * (j11 + j22 + j33)
         values = {
-            "mass": m, "s1": s1, "s2": s2, "s3": s3,
+            "mass": mass, "s1": s1, "s2": s2, "s3": s3,
             "j11": j11, "j22": j22, "j33": j33, "j12": j12, "j13": j13, "j23": j23,
             "e11": half - j11, "e22": half - j22, "e33": half - j33, "e12": -j12, "e13": -j13, "e23": -j23,
         }  # fmt: skip
-        for name, column in values.items():
-            nodes[name][1:] = column
+        for name, numbers in values.items():
+            nodes[name][1:] = numbers
         nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
         self.n_q, self.n_v, self.n_l = q0, v0, l0
         for i, body in enumerate(bodies):
@@ -373,7 +373,7 @@ class _Assembler:
     def _length(self, primitives: np.ndarray) -> float:
         """Characteristic length: extent of the bodies' positions and of the joints' points."""
         extent = 0.0
-        positions = [body.position for body in self.model.bodies if not isinstance(body, Generalized)]
+        positions = [body.position for body in self.model.bodies if isinstance(body, RigidBody | PointMass)]
         if positions:
             extent = float(np.abs(np.array(positions)).max(initial=0.0))
         for name in ("pa1", "pa2", "pa3", "pb1", "pb2", "pb3"):

@@ -104,9 +104,7 @@ def dynamics(s, w, q, v, vd, lam, x):
         torque = max(torque, abs(f[9]), abs(f[10]), abs(f[11]))
         if n.form == FORM_GENERALIZED:
             k = n.v0
-            generalized_forces(
-                n, q[n.q0 :], v[k:], vd[k:], lam[n.l0 :], s.functions, s.constants, w.user, x[n.x0 :]
-            )
+            generalized_forces(n, q[n.q0 :], v[k:], vd[k:], lam[n.l0 :], s.functions, s.constants, w.user, x[n.x0 :])
             continue
         if n.form == FORM_QUATERNION:
             node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.small)
@@ -124,9 +122,8 @@ def constraints(s, w, q, x):
         n = s.nodes[i]
         if n.nl > 0:
             if n.form == FORM_GENERALIZED:
-                generalized_forces(
-                    n, q[n.q0 :], w.buffers[0], w.buffers[0], w.buffers[0], s.functions, s.constants, w.user, w.buffers[1]
-                )
+                zero = w.buffers[0]
+                generalized_forces(n, q[n.q0 :], zero, zero, zero, s.functions, s.constants, w.user, w.buffers[1])
                 for j in range(n.nl):
                     x[n.x0 + n.nv + j] = w.buffers[1][n.nv + j]
             else:
@@ -169,9 +166,7 @@ def constraint_biases(s, w, q, v, x):
         n = s.nodes[i]
         if n.nl > 0:
             if n.form == FORM_GENERALIZED:
-                generalized_curvature(
-                    n, q[n.q0 :], v[n.v0 :], s.functions, w.user, w.buffers[0], x, n.x0 + n.nv
-                )
+                generalized_curvature(n, q[n.q0 :], v[n.v0 :], s.functions, w.user, w.buffers[0], x, n.x0 + n.nv)
             else:
                 internal_bilinear(n, v, v, n.v0 + n.nx, n.v0 + n.nx, x, n.x0 + n.nv)
     for k in range(s.primitives.shape[0]):
@@ -310,7 +305,7 @@ def accelerations(s, w, q, v, zero, vd, lam):
     for k in range(lam.shape[0]):
         lam[k] = w.x[s.xl[k]]
     if s.flags[FLAG_REDUNDANT] != 0:  # against the unregularised equations: converges to the minimum-norm multipliers
-        for refinement in range(2):
+        for _ in range(2):
             dynamics(s, w, q, v, vd, lam, w.x)
             constraint_accelerations(s, w, q, v, vd, w.x)
             for k in range(w.x.shape[0]):

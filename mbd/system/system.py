@@ -192,7 +192,9 @@ class System:
 
     def constraint_hessian(self, q: Array, lam: Array, t: float = 0.0) -> csr_matrix:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
-        bare = self.tables._replace(forces=self.tables.forces[:0], gravity=np.zeros(3))
+        nodes = self.tables.nodes.copy()
+        nodes["potential_function"] = -1
+        bare = self.tables._replace(nodes=nodes, forces=self.tables.forces[:0], gravity=np.zeros(3))
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(
@@ -218,15 +220,12 @@ class System:
 
     def node_index(self, body: Body | str) -> int:
         """Row of a body in the node table (0: ground)."""
-        if isinstance(body, str):
-            body = self.model[body]
-        try:
-            return self.assembly.node_of[id(body)]
-        except KeyError:
-            twin = self.model[body.name] if body.name in self.model else None
-            if twin is None:
-                raise ModelError(f"body '{body.name}' does not belong to model '{self.model.name}'") from None
-            return self.assembly.node_of[id(twin)]
+        element = self.model[body] if isinstance(body, str) else body
+        if id(element) not in self.assembly.node_of:  # of a copy of the model, perhaps
+            if element.name not in self.model:
+                raise ModelError(f"body '{element.name}' does not belong to model '{self.model.name}'")
+            element = self.model[element.name]
+        return self.assembly.node_of[id(element)]
 
     def joint_slice(self, joint: Joint | str) -> slice:
         """Slice of the multipliers of a joint."""

@@ -39,7 +39,7 @@ def test_torsion_spring():
     (row,) = TorsionSpring(HINGE, 10, 1, 0.5).rows()
     assert row.kind == kinds.TORSION_SPRING
     assert (row.body_a, row.body_b) == (A, B)
-    assert row.parameters == (10.0, 1.0, 0.5)
+    assert row.parameters == (10.0, 0.5, 1.0)
     assert np.array_equal(row.axis_a, HINGE.frame_a[:, 2])
     assert np.array_equal(row.axis_b, HINGE.frame_b[:, 2])
     assert np.array_equal(row.normal_a, HINGE.frame_a[:, 0])
