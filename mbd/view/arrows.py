@@ -14,7 +14,7 @@ from mbd.view.theme import colour
 if TYPE_CHECKING:
     from mbd.view.scene import Scene
 
-LONGEST = 0.55  # length of a typical largest arrow, in radii of the scene
+LONGEST = 0.42  # length of a typical largest arrow, in radii of the scene
 TYPICAL = 98.0  # percentile of the forces that gets this length; rare peaks are longer
 
 

@@ -121,11 +121,16 @@ def default_part(body: Any, segments: int) -> Part:
     return ("ellipsoid", *half), surfaces.ellipsoid(*half, segments), body.com, axes, None
 
 
-def body_radius(body: Any) -> float:
-    """Radius around the reference point of a body, of its shape or of its mass properties; zero for a point."""
+def body_corners(body: Any) -> Array:
+    """Corners (n, 3) of boxes around the parts of a body, body axes; its reference point if it has no extent."""
     if isinstance(body, PointMass) and body.shape is None:
-        return 0.0
+        return np.zeros((1, 3))
     from mbd.view.theme import LIGHT
 
     parts = [default_part(body, 8)] if body.shape is None else list(shape_parts(body.shape, body, LIGHT, 8))
-    return max(float(np.linalg.norm(offset)) + surface.radius for _, surface, offset, _, _ in parts)
+    corners = []
+    for _, surface, offset, turn, _ in parts:
+        low, high = surface.points.min(axis=0), surface.points.max(axis=0)
+        box = np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+        corners.append(offset + box @ turn.T)
+    return np.concatenate(corners)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mbd.view.scene import Scene
 
 VIEW_ANGLE = 28.0  # degrees, vertical
-MARGIN = 1.06
+MARGIN = 1.12
 
 # direction from the target to the camera, in axes with z up
 PRESETS = {
@@ -97,17 +97,16 @@ def automatic(scene: Scene, turn: Array) -> tuple[float, float, float]:
 
 
 def fitted(scene: Scene, direction: Array, half_height: float, aspect: float) -> tuple[Array, float]:
-    """Target and distance such that the box around the whole motion just fits into the picture."""
+    """Target and distance such that the whole motion just fits into the picture."""
     back = direction
     right = np.cross(scene.up, back)
     right /= max(float(np.linalg.norm(right)), 1e-9)
     above = np.cross(back, right)
-    low, high = scene.low.copy(), scene.high.copy()
-    corners = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])  # fmt: skip
+    points = scene.cloud
     target = scene.centre.copy()
     distance = 0.0
-    for _ in range(6):  # centre the projected corners, then move back until they fit
-        local = (corners - target) @ np.stack((right, above, back), axis=1)
+    for _ in range(6):  # centre the projected points, then move back until they fit
+        local = (points - target) @ np.stack((right, above, back), axis=1)
         need_x = np.abs(local[:, 0]) / (half_height * aspect) + local[:, 2]
         need_y = np.abs(local[:, 1]) / half_height + local[:, 2]
         distance = MARGIN * float(max(need_x.max(), need_y.max()))

@@ -11,7 +11,7 @@ from mbd.bodies import Body, Generalized, PointMass
 from mbd.errors import Array, ModelError, bad_value, check_vector
 from mbd.view import glyphs, surfaces
 from mbd.view.arrows import load_arrows, reaction_arrows
-from mbd.view.bodies import body_radius, body_solids, frame_parts
+from mbd.view.bodies import body_corners, body_solids, frame_parts
 from mbd.view.motion import Motion, matrices
 from mbd.view.pieces import Link, Poses, Solid, Trail, coil_surface, rod_surface
 from mbd.view.theme import colour, mixed
@@ -77,25 +77,29 @@ class Scene:
 
     def _measure(self) -> None:
         """Centre and radius of the whole motion, up, the height of the floor and the sizes of glyphs."""
-        low, high, start = np.full(3, np.inf), np.full(3, -np.inf), 0.0
         self.radii: list[dict[str, float]] = []
+        clouds = []
         for motion in self.motions:
             model = motion.solution.model
             bodies = [b for b in [model.ground, *model.bodies] if b.name in motion.rows]
             drawn = [b for b in bodies if b is not model.ground or b.shape is not None]
-            radii = {b.name: body_radius(b) for b in drawn}
-            self.radii.append(radii)
-            rows = [motion.rows[b.name] for b in drawn]
-            size = np.array([radii[b.name] for b in drawn])[:, None]
-            for k in motion.samples(SAMPLES):
-                p = motion.record(int(k))[0][rows]
-                low = np.minimum(low, (p - size).min(axis=0))
-                high = np.maximum(high, (p + size).max(axis=0))
-            for joint in model.joints:  # a body hanging from the ground belongs together with its support
+            corners = [body_corners(b) for b in drawn]
+            self.radii.append({b.name: float(np.linalg.norm(c, axis=1).max()) for b, c in zip(drawn, corners, strict=True)})
+            rows = np.repeat([motion.rows[b.name] for b in drawn], [len(c) for c in corners])
+            local = np.concatenate(corners)
+            for k in motion.samples(SAMPLES if len(drawn) < MANY else SAMPLES // 4):
+                p, q = motion.record(int(k))
+                clouds.append(p[rows] + np.einsum("nij,nj->ni", matrices(q)[rows], local))
+            for joint in model.joints:  # what holds a body to the ground belongs to the picture
                 if joint.uses_point != "none" and model.ground in joint.bodies[:2]:
-                    p = joint.point_a if joint.body_a is model.ground else joint.point_b
-                    low, high = np.minimum(low, p), np.maximum(high, p)
+                    clouds.append((joint.point_a if joint.body_a is model.ground else joint.point_b)[None])
+        self.cloud = np.concatenate(clouds)
+        self.cloud = self.cloud[np.isfinite(self.cloud).all(axis=1)]
+        low, high = self.cloud.min(axis=0), self.cloud.max(axis=0)
         self.centre = 0.5 * (low + high)
+        reach = np.linalg.norm(high - low)
+        if self.axes and np.linalg.norm(self.centre) < 0.75 * reach:  # then the axes of the world are in the picture
+            self.cloud = np.concatenate((self.cloud, 0.08 * reach * np.eye(3), np.zeros((1, 3))))
         self.low, self.high = low, high
         self.radius = max(0.5 * float(np.linalg.norm(high - low)), 1e-9)
         gravity = self.solutions[0].model.gravity
@@ -104,12 +108,10 @@ class Scene:
             axis = int(np.argmax(np.abs(gravity)))
             up = -np.sign(gravity[axis]) * np.eye(3)[axis]
         self.up: Array = up
-        below, above = sorted((float(low @ up), float(high @ up)))
-        touches = -0.02 * self.radius <= below <= 0.6 * self.radius
-        self.floor_height = 0.0 if touches and below >= -1e-9 * self.radius else below - 0.06 * self.radius
-        self.height = above - self.floor_height
-        start = self._size_of_start()
-        self.glyph = 0.02 * min(start, self.radius)
+        below = float((self.cloud @ up).min())
+        rests = -1e-6 * self.radius <= below <= 0.6 * self.radius  # then the floor is the plane through the origin
+        self.floor_height = 0.0 if rests else below - 0.06 * self.radius
+        self.glyph = 0.019 * min(self._size_of_start(), self.radius)
 
     def _size_of_start(self) -> float:
         """Radius of the first picture; glyphs are sized by it, since a motion may go far."""
@@ -239,12 +241,14 @@ class Scene:
         return solution.t[keep], np.asarray(places)[keep]
 
     def label_places(self, poses: Poses) -> tuple[list[str], Array]:
-        """Names of the bodies of the first run and where they are."""
+        """Names of the bodies of the first run and where to write them: a little above their centres of mass."""
         motion = self.motions[0]
         bodies = [b for b in motion.solution.model.bodies if b.name in motion.rows]
         rows = [motion.rows[b.name] for b in bodies]
         com = np.array([np.asarray(getattr(b, "com", np.zeros(3))) for b in bodies])
-        return [b.name for b in bodies], poses[0][rows] + np.einsum("nij,nj->ni", poses[1][rows], com)
+        lift = [min(0.7 * self.radii[0].get(b.name, 0.0), 0.1 * self.radius) + 0.03 * self.radius for b in bodies]
+        places = poses[0][rows] + np.einsum("nij,nj->ni", poses[1][rows], com) + np.outer(lift, self.up)
+        return [b.name for b in bodies], places
 
 
 def between(rows: tuple[int, int], point_a: Array, point_b: Array) -> Any:

@@ -241,19 +241,20 @@ class Stage:
         return times, places, tube
 
     def _labels(self) -> list[Any]:
-        from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D
+        from vtkmodules.vtkRenderingCore import vtkTextActor
 
         texts = []
         for name in self.scene.label_places(self.scene.poses(self.time))[0]:
-            text = vtkBillboardTextActor3D()
-            text.SetInput(name)
+            text = vtkTextActor()
+            text.SetInput(f" {name} ")
             style = text.GetTextProperty()
-            style.SetFontSize(max(14, round(0.026 * self.plotter.window_size[1])))
+            style.SetFontSize(max(13, round(0.03 * self.plotter.window_size[1])))
             style.SetColor(*colour(self.scene.theme.text))
             style.SetBackgroundColor(*colour(self.scene.theme.background))
-            style.SetBackgroundOpacity(0.75)
+            style.SetBackgroundOpacity(0.7)
             style.SetJustificationToCentered()
-            text.SetDisplayOffset(0, round(0.03 * self.plotter.window_size[1]))
+            style.SetVerticalJustificationToCentered()
+            text.GetPositionCoordinate().SetCoordinateSystemToWorld()
             self._add([text], "label")
             texts.append(text)
         return texts
@@ -278,7 +279,7 @@ class Stage:
             tube.show(int(np.searchsorted(times, t, side="right")), trail.place(poses))
         if self.texts:
             for text, place in zip(self.texts, self.scene.label_places(poses)[1], strict=True):
-                text.SetPosition(*place)
+                text.GetPositionCoordinate().SetValue(*place)
         if aim:
             self.aim()
         if render:

@@ -93,7 +93,7 @@ class Theme:
 
 LIGHT = Theme(
     name="light", dark=False, background="#eef1f5", floor="#e4e8ed", grid="#c4ccd6", shadow="#ccd2da", text="#1d2530",
-    muted="#66717f", joint="#5b6673", spring="#8d98a5", reaction="#b0176b", load="#d55e00",
+    muted="#66717f", joint="#68737f", spring="#8d98a5", reaction="#b0176b", load="#d55e00",
 )  # fmt: skip
 DARK = Theme(
     name="dark", dark=True, background="#181c22", floor="#20252c", grid="#343c47", shadow="#14171c", text="#e8ecf1",

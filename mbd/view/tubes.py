@@ -25,7 +25,8 @@ class Tube:
         a, b = i * sides + j, i * sides + (j + 1) % sides
         quads = np.stack((np.full_like(a, 4), a, b, b + sides, a + sides), axis=-1).reshape(-1, 5)
         self.quads = quads
-        self.data = pv.PolyData(np.array(points, dtype=np.float32))
+        self.data = pv.PolyData()
+        self.data.points = np.array(points, dtype=np.float32)
         self.data.point_data.active_normals = np.array(self.normals, dtype=np.float32)
         self._moved = -1
         self._count = -1
@@ -45,7 +46,7 @@ class Tube:
             rings += 1
         if rings != self._count:
             cells = self.quads[: (rings - 1) * self.sides]
-            self.data.faces = cells.ravel() if len(cells) else np.empty(0, dtype=int)
+            self.data.faces = cells.ravel() if len(cells) else np.zeros(0, dtype=int)
             self._count = rings
         self.data.GetPoints().Modified()
         self.data.Modified()
