@@ -121,6 +121,9 @@ def encoder(
     """A function that takes frames in the large size and writes them to a file in the small one."""
     ffmpeg = _ffmpeg()
     scale = f"scale={size[0]}:{size[1]}:flags=lanczos"
+    if pixels.startswith("yuv"):  # say which colours are meant, so that every player shows the same
+        scale += ":out_color_matrix=bt709:out_range=tv"
+        options = [*options, *(x for name in ("colorspace", "color_primaries", "color_trc") for x in (f"-{name}", "bt709"))]
     stream = ffmpeg.write_frames(
         str(path), large(size), fps=rate, codec=codec, quality=None, macro_block_size=1, pix_fmt_out=pixels,
         output_params=["-vf", scale, *options], ffmpeg_log_level="error",
