@@ -31,7 +31,9 @@ PRESETS = {
 class Camera:
     """Position, target and up of a camera at any time."""
 
-    def __init__(self, scene: Scene, camera: Any = "auto", follow: Any = None, aspect: float = 16 / 9) -> None:
+    def __init__(
+        self, scene: Scene, camera: Any = "auto", follow: Any = None, aspect: float = 16 / 9, margin: float = MARGIN
+    ) -> None:
         self.scene, self.up = scene, scene.up
         self.row: int | None = None
         self.anchor = np.zeros(3)
@@ -48,7 +50,7 @@ class Camera:
                 self.target = np.zeros(3)
                 self.position = direction * 1.5 * self._near() / half_height / min(1.0, aspect)
                 return
-            self.target, distance = fitted(scene, direction, half_height, aspect)
+            self.target, distance = fitted(scene, direction, half_height, aspect, margin)
             self.position = self.target + distance * direction
             return
         try:
@@ -96,7 +98,7 @@ def automatic(scene: Scene, turn: Array) -> tuple[float, float, float]:
     return PRESETS["iso"]
 
 
-def fitted(scene: Scene, direction: Array, half_height: float, aspect: float) -> tuple[Array, float]:
+def fitted(scene: Scene, direction: Array, half_height: float, aspect: float, margin: float) -> tuple[Array, float]:
     """Target and distance such that the whole motion just fits into the picture."""
     back = direction
     right = np.cross(scene.up, back)
@@ -109,7 +111,7 @@ def fitted(scene: Scene, direction: Array, half_height: float, aspect: float) ->
         local = (points - target) @ np.stack((right, above, back), axis=1)
         need_x = np.abs(local[:, 0]) / (half_height * aspect) + local[:, 2]
         need_y = np.abs(local[:, 1]) / half_height + local[:, 2]
-        distance = MARGIN * float(max(need_x.max(), need_y.max()))
+        distance = margin * float(max(need_x.max(), need_y.max()))
         depth = np.maximum(distance - local[:, 2], 1e-9)
         x, y = local[:, 0] / depth, local[:, 1] / depth
         target = target + distance * (0.5 * (x.max() + x.min()) * right + 0.5 * (y.max() + y.min()) * above)

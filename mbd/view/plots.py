@@ -26,6 +26,7 @@ TINY = 1e-17  # the lower end of logarithmic axes
 def plot(
     solution: Solution, what: str, file: str | PathLike[str] | None = None, *, elements: Any = None, theme: Any = "light",
     columns: int | None = None, title: str | None = None, dpi: float = 200.0, against: Any = None,
+    shown: bool | None = None,
 ) -> Any:  # fmt: skip
     """Plot something of a solution and return the matplotlib figure; with ``file`` it is written as PNG, PDF or SVG.
 
@@ -33,9 +34,11 @@ def plot(
         forces such as "position", "angular_velocity", "angle", "force", or one element's: "top.position".
     elements: the bodies, joints or forces to show; by default all that have the quantity.
     against: another solution (or several) of the same model, drawn in other line styles.
+    shown: make the figure through pyplot, so that a window or a notebook shows it; by default if there is no file.
     """
     look = find_theme(theme)
     target = check_file(file, FORMATS) if file is not None else None
+    shown = target is None if shown is None else shown
     runs = [solution, *([] if against is None else against if isinstance(against, list | tuple) else [against])]
     if not len(solution):
         raise ModelError(f"plot: {solution!r} has no records; expected a run with at least one step")
@@ -43,13 +46,13 @@ def plot(
         "energy": energy, "momentum": momentum, "constraints": constraints, "reactions": reactions, "power": power,
     }  # fmt: skip
     if what == "trajectory":
-        figure = trajectory(runs, elements, look, title, target is None)
+        figure = trajectory(runs, elements, look, title, shown)
     elif what in system and (what not in ("energy", "power") or elements is None):
         panels = system[what](runs, elements) if what == "reactions" else system[what](runs)
-        figure = draw(panels, look, heading(solution, what, title), columns, target is None)
+        figure = draw(panels, look, heading(solution, what, title), columns, shown)
     else:
         panels = quantity(runs, what, elements)
-        figure = draw(panels, look, heading(solution, "", title), columns, target is None)
+        figure = draw(panels, look, heading(solution, "", title), columns, shown)
     if target is not None:
         figure.savefig(target, dpi=dpi)
     return figure

@@ -49,7 +49,7 @@ def flat(actor: Any, rgb: Colour) -> None:
 class Group:
     """All solids with the same surface."""
 
-    def __init__(self, solids: list[Solid], shadow: Colour | None) -> None:
+    def __init__(self, solids: list[Solid], shadow: Colour | None, layer: int = 0) -> None:
         from vtkmodules.util.numpy_support import numpy_to_vtk
         from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
 
@@ -85,6 +85,9 @@ class Group:
                 mapper.SelectColorArray("colour")
                 mapper.SetColorModeToDirectScalars()
                 material(actor)
+            if layer:  # equal bodies of several runs at the same place: the first run is seen
+                mapper.SetResolveCoincidentTopologyToPolygonOffset()
+                mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(2.0 * layer, 8.0 * layer)
             actor.SetMapper(mapper)
             self.actors.append(actor)
 
@@ -123,17 +126,24 @@ class Stage:
             self._world_axes()
         keys: dict[Any, list[Solid]] = {}
         for solid in scene.solids:
-            keys.setdefault((solid.key, solid.role), []).append(solid)
+            run = int(np.searchsorted(scene.first_rows, solid.body, side="right"))
+            keys.setdefault((solid.key, solid.role, run), []).append(solid)
         self.grouped = list(keys.values())
         shadow = colour(scene.theme.shadow) if self.shadows else None
-        self.groups = [Group(solids, shadow if solids[0].role != "frame" else None) for solids in self.grouped]
+        self.groups = [
+            Group(solids, shadow if role != "frame" else None, run - 1) for (_, role, run), solids in keys.items()
+        ]
         for group in self.groups:
             self._add(group.actors, next(iter(group.roles)))
         self.links = [(link, *self._link(link)) for link in scene.links]
         self.paths = [(trail, *self._trail(trail)) for trail in scene.trails]
         self.texts = self._labels() if scene.labels else []
+        if scene.several:
+            self._legend()
         plotter.camera.view_angle = VIEW_ANGLE
         self.show(scene.start, render=False)
+        position, target, up = self.camera.at(self.poses)
+        plotter.camera_position = (tuple(position), tuple(target), tuple(up))  # or pyvista would choose its own
 
     # --- furniture
 
@@ -258,6 +268,27 @@ class Stage:
             self._add([text], "label")
             texts.append(text)
         return texts
+
+    def _legend(self) -> None:
+        """Which colour is which run."""
+        from vtkmodules.vtkRenderingCore import vtkTextActor
+
+        from mbd.view.page import run_names
+
+        height = self.plotter.window_size[1]
+        size = max(13, round(0.028 * height))
+        for k, name in enumerate(run_names(self.scene)):
+            text = vtkTextActor()
+            text.SetInput(name)
+            style = text.GetTextProperty()
+            style.SetFontFamilyToArial()
+            style.SetBold(True)
+            style.SetFontSize(size)
+            style.SetColor(*self.scene.theme.run(k))
+            style.SetJustificationToRight()
+            text.GetPositionCoordinate().SetCoordinateSystemToNormalizedViewport()
+            text.GetPositionCoordinate().SetValue(0.98, 0.93 - 1.6 * k * size / height)
+            self._add([text], "legend")
 
     # --- time
 
