@@ -36,7 +36,7 @@ table{border-collapse:collapse;width:100%%;font-size:13.5px;font-variant-numeric
 th{text-align:left;color:%(muted)s;font-weight:600}th,td{padding:5px 12px 5px 0;border-bottom:1px solid %(line)s;vertical-align:top}
 pre{background:%(card)s;border:1px solid %(line)s;border-radius:9px;padding:12px 15px;overflow:auto;font-size:13px}
 figure{margin:0}img,svg{max-width:100%%;height:auto;border-radius:9px;display:block}.picture{border:1px solid %(line)s}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px;align-items:start}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px;align-items:start;grid-auto-flow:dense}
 figure.wide{grid-column:1/-1}footer{margin-top:38px;color:%(muted)s;font-size:12.5px}
 @media print{main{padding:0}.plots{grid-template-columns:1fr 1fr}}
 """
@@ -197,6 +197,6 @@ def _plots(solution: Solution, theme: Theme, wanted: tuple[str, ...] | None) -> 
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=130)
         data = base64.b64encode(buffer.getvalue()).decode()
-        wide = ' class="wide"' if figure.get_figwidth() > 7.0 and figure.get_figwidth() > 1.2 * figure.get_figheight() else ""
+        wide = ' class="wide"' if figure.get_figwidth() > 7.0 else ""
         figures.append(f'<figure{wide}><img alt="{escape.escape(what)}" src="data:image/png;base64,{data}"></figure>')
     return f'<div class="plots">{"".join(figures)}</div>' if figures else ""

@@ -96,7 +96,7 @@ class Window:
         self.scene = Scene(solutions, reactions=small or wanted["reactions"], frames=True, labels=True, **look)
         self.speed, self.loop, self.playing = check_rate(speed, "speed"), bool(loop), bool(play)
         width, height = plotter.window_size
-        self.stage = Stage(self.scene, plotter, Camera(self.scene, camera, follow, width / height, 1.35))
+        self.stage = Stage(self.scene, plotter, Camera(self.scene, camera, follow, width / height, 1.45))
         self.on = {
             "trail": wanted["trails"], "joint": wanted["joints"], "frame": wanted["frames"],
             "reaction": wanted["reactions"], "label": wanted["labels"],
