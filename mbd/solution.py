@@ -374,13 +374,13 @@ class Solution:
 
     def gltf(self, file: str | PathLike[str], **options: Any) -> Any:
         """Write a .glb file with the animation inside; see ``mbd.view.gltf``."""
-        from .view.gltf import gltf
+        from .view.glb import gltf
 
         return gltf(self, file, **options)
 
     def report(self, file: str | PathLike[str], **options: Any) -> Any:
         """Write a report on one HTML page: model, diagnosis, run, plots and a picture; see ``mbd.view.report``."""
-        from .view.report import report
+        from .view.reports import report
 
         return report(self, file, **options)
 

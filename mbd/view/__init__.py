@@ -9,19 +9,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mbd.view.gltf import gltf
-    from mbd.view.movie import movie
+    from mbd.view.glb import gltf
+    from mbd.view.movies import movie
     from mbd.view.opengl import RenderingError, can_render
     from mbd.view.page import html
-    from mbd.view.picture import picture
+    from mbd.view.pictures import picture
     from mbd.view.plots import plot
-    from mbd.view.report import report
+    from mbd.view.reports import report
     from mbd.view.scene import Scene
     from mbd.view.window import show
 
 _LAZY = {
-    "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "gltf": "gltf", "html": "page", "movie": "movie",
-    "picture": "picture", "plot": "plots", "report": "report", "show": "window",
+    "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "gltf": "glb", "html": "page", "movie": "movies",
+    "picture": "pictures", "plot": "plots", "report": "reports", "show": "window",
 }  # fmt: skip
 
 __all__ = [

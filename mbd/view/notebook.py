@@ -35,7 +35,7 @@ def frame(solution: Solution) -> str | None:
 
 def still(solution: Solution) -> bytes | None:
     """The last picture as PNG; None where nothing can be rendered."""
-    from mbd.view.picture import picture, png_bytes
+    from mbd.view.pictures import picture, png_bytes
 
     if not can_render():
         return None

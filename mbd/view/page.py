@@ -20,7 +20,7 @@ import numpy as np
 from mbd.errors import Array, MbdError
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
-from mbd.view.picture import check_file
+from mbd.view.pictures import check_file
 from mbd.view.pieces import Solid
 from mbd.view.scene import Scene
 from mbd.view.stage import grid_step

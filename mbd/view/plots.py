@@ -9,7 +9,7 @@ import numpy as np
 
 from mbd.bodies import Generalized
 from mbd.errors import ModelError, bad_value
-from mbd.view.picture import check_file
+from mbd.view.pictures import check_file
 from mbd.view.plotting import COMPONENTS, Line, Panel, dashes, draw
 from mbd.view.quantities import component_labels, resolve, values_of
 from mbd.view.theme import Theme

@@ -15,7 +15,7 @@ import numpy as np
 
 from mbd.errors import MbdError
 from mbd.view.opengl import warn_if_missing
-from mbd.view.picture import check_file, picture, png_bytes
+from mbd.view.pictures import check_file, picture, png_bytes
 from mbd.view.plots import plot
 from mbd.view.theme import Theme
 from mbd.view.theme import theme as find_theme

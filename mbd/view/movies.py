@@ -15,7 +15,7 @@ import numpy as np
 from mbd.errors import MbdError, ModelError, bad_value
 from mbd.progress import Progress
 from mbd.view.motion import check_rate, frame_times
-from mbd.view.picture import check_file
+from mbd.view.pictures import check_file
 from mbd.view.render import check_size, grab, offscreen
 from mbd.view.scene import Scene
 
@@ -64,7 +64,7 @@ def movie(
 
 
 def _part(scene: Scene, start: float | None, end: float | None) -> tuple[float, float]:
-    from mbd.view.picture import inside
+    from mbd.view.pictures import inside
 
     first = scene.start if start is None else inside(scene, start)
     last = scene.end if end is None else inside(scene, end)

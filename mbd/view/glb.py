@@ -16,7 +16,7 @@ import numpy as np
 
 from mbd.errors import Array
 from mbd.view.motion import continuous, quaternions
-from mbd.view.picture import check_file
+from mbd.view.pictures import check_file
 from mbd.view.pieces import Link, Solid
 from mbd.view.scene import Scene
 from mbd.view.surfaces import Surface, along
