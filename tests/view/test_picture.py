@@ -122,7 +122,9 @@ def test_files_and_strips(chain: mbd.Solution, tmp_path) -> None:
     from PIL import Image
 
     image = chain.picture(tmp_path / "a.png", t=0.5, size=SIZE)
-    assert Image.open(tmp_path / "a.png").size == SIZE and image.shape == (270, 480, 3)
+    with Image.open(tmp_path / "a.png") as stored:
+        np.testing.assert_array_equal(np.asarray(stored), image)
+    assert image.shape == (270, 480, 3)
     strip = chain.picture(tmp_path / "strip.png", t=[0.0, 0.5, 1.0], size=(240, 180))
     assert strip.shape[1] > 3 * 240 and 180 < strip.shape[0] < 280
     third = strip.shape[1] // 3
