@@ -34,7 +34,9 @@ def _links(scene: Scene, run: int, items: list[tuple[str, int, Array, Array]], r
     motion, longest = scene.motions[run], 2.0 * LONGEST * scene.radius
     surface, weights, head = arrow_surface(0.55 * scene.glyph)
     return [
-        Link(surface, weights, vector_ends(motion, row, point, scale * columns, longest), colour(shade), name, role, head)
+        Link(
+            surface, weights, vector_ends(motion, row, point, scale * columns, longest), colour(shade), name, role, head
+        )
         for name, row, point, columns in items
     ]
 

@@ -36,9 +36,8 @@ def shape_parts(shape: shapes.Shape, owner: object, theme: Theme, segments: int)
         surface = getattr(surfaces, kind)(shape.radius, shape.height, segments)
         yield (kind, shape.radius, shape.height), surface, shape.center, surfaces.along(shape.axis), own
     elif isinstance(shape, shapes.Frame):
-        for part in frame_parts(shape.size, theme):
-            key, surface, offset, turn, axis_colour = part
-            base = _matrix(shape.rotation)
+        base = _matrix(shape.rotation)
+        for key, surface, offset, turn, axis_colour in frame_parts(shape.size, theme):
             yield key, surface, shape.center + base @ offset, base @ turn, own or axis_colour
     elif isinstance(shape, shapes.Mesh):
         file = Path(shape.file)
@@ -65,7 +64,9 @@ def _matrix(rotation: Any) -> Array:
 def mesh_file(file: Path, owner: str) -> Surface:
     """The triangles of a surface file."""
     if not file.is_file():
-        raise ModelError(f"{owner}: its shape names the file '{file}', which is not there; give the path of a surface file")
+        raise ModelError(
+            f"{owner}: its shape names the file '{file}', which is not there; give the path of a surface file"
+        )
     try:
         import pyvista
     except ImportError:
@@ -77,7 +78,9 @@ def mesh_file(file: Path, owner: str) -> Surface:
         mesh = data.extract_surface(algorithm="dataset_surface").triangulate()
         points, faces = np.asarray(mesh.points, dtype=float), np.asarray(mesh.regular_faces)
     except Exception as error:
-        raise ModelError(f"{owner}: the surface file '{file}' cannot be read ({error}); expected STL, OBJ, PLY or glTF") from error  # fmt: skip
+        raise ModelError(
+            f"{owner}: the surface file '{file}' cannot be read ({error}); expected STL, OBJ, PLY or glTF"
+        ) from error
     if not len(faces):
         raise ModelError(f"{owner}: the surface file '{file}' holds no triangles; expected a closed or open surface")
     return surfaces.with_normals(points, faces)
@@ -91,14 +94,20 @@ def body_solids(body: Body, row: int, index: int, theme: Theme, segments: int, s
         return [_solid(part, row, own, body) for part in parts]
     if isinstance(body, PointMass):
         radius = float(size)
-        return [_solid((("sphere", radius), surfaces.sphere(radius, segments), np.zeros(3), np.eye(3), None), row, own, body)]
+        return [
+            _solid(
+                (("sphere", radius), surfaces.sphere(radius, segments), np.zeros(3), np.eye(3), None), row, own, body
+            )
+        ]
     return [_solid(default_part(body, segments), row, own, body)]
 
 
 def _solid(part: Part, row: int, own: Colour, body: Body) -> Solid:
     key, surface, offset, turn, part_colour = part
     rgb = own if part_colour is None else colour(part_colour, f"shape of {body}")
-    return Solid(key, surface, row, rgb, body.name, "body", np.asarray(offset, dtype=float), np.asarray(turn, dtype=float))
+    return Solid(
+        key, surface, row, rgb, body.name, "body", np.asarray(offset, dtype=float), np.asarray(turn, dtype=float)
+    )
 
 
 def default_part(body: Any, segments: int) -> Part:

@@ -35,6 +35,8 @@ class Camera:
         self, scene: Scene, camera: Any = "auto", follow: Any = None, aspect: float = 16 / 9, margin: float = MARGIN
     ) -> None:
         self.scene, self.up = scene, scene.up
+        self.position: Array = np.zeros(3)
+        self.target: Array = np.zeros(3)
         self.row: int | None = None
         self.anchor = np.zeros(3)
         if follow is not None:

@@ -27,8 +27,8 @@ VERTICES, INDICES = 34962, 34963
 
 
 def gltf(
-    solutions: Any, file: str | PathLike[str], *, max_keys: int | None = None, reactions: bool = False, loads: bool = False,
-    **look: Any,
+    solutions: Any, file: str | PathLike[str], *, max_keys: int | None = None, reactions: bool = False,
+    loads: bool = False, **look: Any,
 ) -> Path:  # fmt: skip
     """Write a .glb file and return its path.
 
@@ -131,9 +131,14 @@ class Writer:
 
     def _attributes(self, key: Any, surface: Surface) -> tuple[dict[str, int], int]:
         """Accessors of a surface, shared by all solids with the same key."""
-        points = self._once(("points", key), lambda: self.accessor(surface.points.astype(np.float32), "VEC3", VERTICES, True))  # fmt: skip
-        normals = self._once(("normals", key), lambda: self.accessor(surface.normals.astype(np.float32), "VEC3", VERTICES))  # fmt: skip
-        faces = self._once(("faces", key), lambda: self.accessor(surface.faces.astype(np.uint32).ravel(), "SCALAR", INDICES))  # fmt: skip
+
+        def put(data: Any, kind: str, target: int, bounds: bool = False) -> int:
+            name = (key, len(data), kind, target, bounds)
+            return self._once(name, lambda: self.accessor(data, kind, target, bounds))
+
+        points = put(surface.points.astype(np.float32), "VEC3", VERTICES, True)
+        normals = put(surface.normals.astype(np.float32), "VEC3", VERTICES)
+        faces = put(surface.faces.astype(np.uint32).ravel(), "SCALAR", INDICES)
         return {"POSITION": points, "NORMAL": normals}, faces
 
     def mesh(self, key: Any, surface: Surface, rgb: Colour) -> int:
@@ -223,7 +228,8 @@ class Writer:
             "JOINTS_0": self.accessor(joints, "VEC4", VERTICES),
             "WEIGHTS_0": self.accessor(weights.astype(np.float32), "VEC4", VERTICES),
         }
-        self.meshes.append({"primitives": [{"attributes": attributes, "indices": faces, "material": self.material(link.colour)}]})  # fmt: skip
+        primitive = {"attributes": attributes, "indices": faces, "material": self.material(link.colour)}
+        self.meshes.append({"primitives": [primitive]})
         matrices = self.accessor(np.tile(np.eye(4, dtype=np.float32).ravel(), (2, 1)), "MAT4")
         self.skins.append({"joints": [near, end], "inverseBindMatrices": matrices, "skeleton": near})
         self.nodes.append({"name": f"{link.owner}, surface", "mesh": len(self.meshes) - 1, "skin": len(self.skins) - 1})

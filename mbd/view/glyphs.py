@@ -62,7 +62,8 @@ def screw(g: float, reach: float, n: int) -> Iterator[Glyph]:
     rings = max(3, min(40, round(2.0 * reach / (1.2 * g))))
     heights = np.linspace(-reach, reach, rings)
     ring = surfaces.cylinder(0.85 * g, 0.5 * g, n)
-    yield "thread", joined(surfaces.cylinder(0.6 * g, 2.0 * reach, n), *(ring.moved(offset=(0, 0, z)) for z in heights)), "a", EYE  # fmt: skip
+    core = surfaces.cylinder(0.6 * g, 2.0 * reach, n)
+    yield "thread", joined(core, *(ring.moved(offset=(0, 0, z)) for z in heights)), "a", EYE
     yield "nut", surfaces.cylinder(2.0 * g, 2.2 * g, 6), "b", EYE
 
 
@@ -151,7 +152,9 @@ def joint_reach(joint: Joint, motion: Any, g: float) -> tuple[float, float]:
     return 0.5 * (high - low) + 4.0 * g, 0.5 * (high + low)
 
 
-def joint_solids(joint: Joint, rows: tuple[int, int], motion: Any, g: float, grey: Colour, segments: int) -> list[Solid]:
+def joint_solids(
+    joint: Joint, rows: tuple[int, int], motion: Any, g: float, grey: Colour, segments: int
+) -> list[Solid]:
     """The solids of one joint; those on the second body are a little darker than those on the first."""
     make = glyph_maker(joint)
     needs_rail = make in (rail, shaft, screw, wire)

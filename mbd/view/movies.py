@@ -38,7 +38,7 @@ def movie(
     fps: frames per second, by default 30 (gif: 25; a gif knows only 10, 20, 25 and 50).
     speed: 2 shows twice as fast as real, 0.1 ten times slower.
     size: width and height in pixels. camera: a preset or (position, target). follow: a body that stays in the middle.
-    start, end: the part of the solution; both ends are shown, so there are round((end - start) / speed * fps) + 1 frames.
+    start, end: the part of the solution; both are shown, which makes round((end - start) / speed * fps) + 1 frames.
     clock: write the time into the picture. progress: show a bar; by default in a terminal.
     ``look`` holds the options of ``mbd.view.Scene``.
     """
@@ -123,7 +123,10 @@ def encoder(
     scale = f"scale={size[0]}:{size[1]}:flags=lanczos"
     if pixels.startswith("yuv"):  # say which colours are meant, so that every player shows the same
         scale += ":out_color_matrix=bt709:out_range=tv"
-        options = [*options, *(x for name in ("colorspace", "color_primaries", "color_trc") for x in (f"-{name}", "bt709"))]
+        options = [
+            *options,
+            *(x for name in ("colorspace", "color_primaries", "color_trc") for x in (f"-{name}", "bt709")),
+        ]
     stream = ffmpeg.write_frames(
         str(path), large(size), fps=rate, codec=codec, quality=None, macro_block_size=1, pix_fmt_out=pixels,
         output_params=["-vf", scale, *options], ffmpeg_log_level="error",
@@ -163,5 +166,3 @@ def _run(tool: str, *arguments: Any) -> None:
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if result.returncode:
         raise MbdError(f"ffmpeg failed with: {result.stderr.strip() or result.returncode}")
-
-

@@ -111,7 +111,9 @@ def _cache_file() -> Path:
 def _fingerprint() -> str:
     """Changes with everything on which the answer depends."""
     facts: list[object] = [platform.node(), sys.prefix, sys.version]
-    facts += [os.environ.get(name) for name in ("DISPLAY", "VTK_DEFAULT_OPENGL_WINDOW", "LD_LIBRARY_PATH", "LD_PRELOAD")]
+    facts += [
+        os.environ.get(name) for name in ("DISPLAY", "VTK_DEFAULT_OPENGL_WINDOW", "LD_LIBRARY_PATH", "LD_PRELOAD")
+    ]
     try:
         facts.append(importlib.metadata.version("vtk"))
     except importlib.metadata.PackageNotFoundError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import html as escape
 import io
+import itertools
 import re
 from collections.abc import Iterator
 from os import PathLike
@@ -123,7 +124,8 @@ class Recorder:
             grid = rgb255(colour(theme.grid))
             api.add_grid(
                 "/ground", width=size, height=size, cell_size=step, section_size=5 * step, cell_color=grid,
-                section_color=grid, cell_thickness=0.8, section_thickness=1.3, shadow_opacity=0.22 if not theme.dark else 0.5,
+                section_color=grid, cell_thickness=0.8, section_thickness=1.3,
+                shadow_opacity=0.22 if not theme.dark else 0.5,
                 plane_color=rgb255(colour(theme.floor)), plane_opacity=1.0, position=place, wxyz=q,
                 fade_distance=7.0 * f * scene.radius,
             )  # fmt: skip
@@ -206,7 +208,7 @@ class Recorder:
         trail = self.scene.trails[k]
         times, places = self.scene.path(trail)
         cuts = np.unique(np.linspace(0, len(times) - 1, TRAIL_PIECES + 1).round().astype(int))
-        for i, (a, b) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+        for i, (a, b) in enumerate(itertools.pairwise(cuts)):
             path = self.scale * places[a : b + 1][:: max(1, (b - a) // 12)]
             if (b - a) % max(1, (b - a) // 12):
                 path = np.concatenate((path, self.scale * places[b : b + 1]))
@@ -283,7 +285,7 @@ def dressed(text: str, scene: Scene, title: str | None) -> str:
     caption = (
         f"<style>canvas[data-engine]{{background:{theme.background}!important}}</style>"
         f'<div id="mbd-caption" style="position:fixed;left:18px;top:14px;z-index:5;pointer-events:none;'
-        f"font-family:system-ui,sans-serif;color:{theme.text};user-select:none\">"
+        f'font-family:system-ui,sans-serif;color:{theme.text};user-select:none">'
         f'<div style="font-size:17px;font-weight:600">{safe}</div>'
         f'<div style="font-size:12px;color:{theme.muted};margin-top:2px">drag to turn, scroll to zoom, '
         f"right button to move</div>{legend}</div>"

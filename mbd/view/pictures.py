@@ -12,7 +12,6 @@ import numpy as np
 from mbd.errors import bad_value, check_number, check_vector
 from mbd.view.render import Image, check_size, images
 from mbd.view.scene import Scene
-from mbd.view.theme import to_hex
 
 FORMATS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp")
 STRIP_FORMATS = (*FORMATS, ".pdf", ".svg")
@@ -124,7 +123,7 @@ def strip_figure(shots: list[Image], times: Any, columns: int, scene: Scene) -> 
             axes.set_yticks([])
             for spine in axes.spines.values():
                 spine.set_visible(True)
-                spine.set_color(to_hex(tuple(0.5 * (a + 0.6) for a in (0.75, 0.77, 0.8))))
+                spine.set_color(scene.theme.grid)
                 spine.set_linewidth(0.6)
             middle = (left + 0.5 * width / dpi) / w
             text = f"$t$ = {t:.4g} s"

@@ -24,8 +24,8 @@ TINY = 1e-17  # the lower end of logarithmic axes
 
 
 def plot(
-    solution: Solution, what: str, file: str | PathLike[str] | None = None, *, elements: Any = None, theme: Any = "light",
-    columns: int | None = None, title: str | None = None, dpi: float = 200.0, against: Any = None,
+    solution: Solution, what: str, file: str | PathLike[str] | None = None, *, elements: Any = None,
+    theme: Any = "light", columns: int | None = None, title: str | None = None, dpi: float = 200.0, against: Any = None,
     shown: bool | None = None,
 ) -> Any:  # fmt: skip
     """Plot something of a solution and return the matplotlib figure; with ``file`` it is written as PNG, PDF or SVG.
@@ -42,7 +42,7 @@ def plot(
     runs = [solution, *([] if against is None else against if isinstance(against, list | tuple) else [against])]
     if not len(solution):
         raise ModelError(f"plot: {solution!r} has no records; expected a run with at least one step")
-    system = {
+    system: dict[str, Any] = {
         "energy": energy, "momentum": momentum, "constraints": constraints, "reactions": reactions, "power": power,
     }  # fmt: skip
     if what == "trajectory":
@@ -164,7 +164,9 @@ def quantity(runs: list[Any], what: str, elements: Any) -> list[Panel]:
         for k, run in enumerate(runs):
             values = values_of(run[element.name], chosen.name)
             for i, label in enumerate(component_labels(chosen, element, values.shape[1])):
-                lines.append(Line(run.t, values[:, i], label + (_tag(runs, k) if label else _tag(runs, k)[2:]), i, dashes(k)))
+                lines.append(
+                    Line(run.t, values[:, i], label + (_tag(runs, k) if label else _tag(runs, k)[2:]), i, dashes(k))
+                )
         panels.append(Panel(lines, chosen.label, element.name))
     return panels
 

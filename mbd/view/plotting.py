@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,6 @@ class Panel:
     xlabel: str = "time $t$ in s"
     equal: bool = False
     share: bool = True
-    marks: list[tuple[float, float, int | str]] = field(default_factory=list)
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def thinned(x: Any, y: Any) -> tuple[Any, Any]:
         return x, y
     bounds = np.linspace(0, len(x), MAX_POINTS // 2 + 1).astype(int)
     keep = [0, len(x) - 1]
-    for a, b in zip(bounds[:-1], bounds[1:], strict=True):
+    for a, b in itertools.pairwise(bounds):
         keep += [a + int(np.argmin(y[a:b])), a + int(np.argmax(y[a:b]))]
     index = np.unique(keep)
     return x[index], y[index]
@@ -133,9 +133,6 @@ def fill(axes: Any, panel: Panel, theme: Theme) -> None:
         x, y = thinned(line.x, line.y) if not panel.equal else (line.x, line.y)
         shade = theme.bodies[line.colour % len(theme.bodies)] if isinstance(line.colour, int) else line.colour
         axes.plot(x, y, line.style, color=shade, lw=line.width, label=line.label or None)
-    for x, y, shade in panel.marks:
-        rgb = theme.bodies[shade % len(theme.bodies)] if isinstance(shade, int) else shade
-        axes.plot([x], [y], "o", color=rgb, ms=4.5, zorder=5)
     axes.set_ylabel(panel.ylabel)
     if panel.title:
         axes.set_title(panel.title)
@@ -156,9 +153,13 @@ def fill(axes: Any, panel: Panel, theme: Theme) -> None:
         # above the axes, where no line can run through it
         across = min(len(labelled), 4)
         if panel.title:
-            axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=across, borderaxespad=0.0, columnspacing=1.1)
+            axes.legend(
+                loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=across, borderaxespad=0.0, columnspacing=1.1
+            )
         else:
-            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=across, borderaxespad=0.15, columnspacing=1.3)
+            axes.legend(
+                loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=across, borderaxespad=0.15, columnspacing=1.3
+            )
 
 
 def widen(axes: Any, panel: Panel) -> None:

@@ -71,7 +71,8 @@ def elements_with(solution: Solution, name: str) -> list[Any]:
     """All elements of the model that have this quantity; bodies first."""
     model = solution.model
     found = []
-    for element in [*model.bodies, *model.joints, *model.forces]:
+    everything: list[Any] = [*model.bodies, *model.joints, *model.forces]
+    for element in everything:
         try:
             values = values_of(solution[element], name)
         except (AttributeError, ValueError):
@@ -92,7 +93,9 @@ def resolve(solution: Solution, what: Any, elements: Any) -> tuple[Quantity, lis
     if name not in QUANTITIES:
         known = [*SYSTEM, *QUANTITIES]
         close = difflib.get_close_matches(name, known, n=2)
-        advice = "did you mean " + " or ".join(map(repr, close)) + "?" if close else "expected one of " + ", ".join(known)
+        advice = (
+            "did you mean " + " or ".join(map(repr, close)) + "?" if close else "expected one of " + ", ".join(known)
+        )
         raise ModelError(f"plot: there is no quantity {name!r}; {advice} A single element: 'name of it.{name}'")
     if elements is None:
         chosen = elements_with(solution, name)

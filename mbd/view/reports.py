@@ -7,6 +7,7 @@ import html as escape
 import io
 import platform
 import time
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,12 +29,15 @@ PLOT_KINDS = ("energy", "momentum", "constraints", "trajectory", "reactions")
 STYLE = """
 body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif;color:%(text)s;background:%(page)s;margin:0}
 main{max-width:1080px;margin:0 auto;padding:30px 26px 60px}
-h1{font-size:27px;margin:0 0 2px}h2{font-size:18px;margin:34px 0 10px;padding-bottom:5px;border-bottom:1px solid %(line)s}
-.sub{color:%(muted)s;margin:0 0 20px}.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px}
+h1{font-size:27px;margin:0 0 2px}
+h2{font-size:18px;margin:34px 0 10px;padding-bottom:5px;border-bottom:1px solid %(line)s}
+.sub{color:%(muted)s;margin:0 0 20px}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px}
 .tile{background:%(card)s;border:1px solid %(line)s;border-radius:9px;padding:11px 14px}
 .tile b{display:block;font-size:19px;font-variant-numeric:tabular-nums}.tile span{color:%(muted)s;font-size:13px}
 table{border-collapse:collapse;width:100%%;font-size:13.5px;font-variant-numeric:tabular-nums}
-th{text-align:left;color:%(muted)s;font-weight:600}th,td{padding:5px 12px 5px 0;border-bottom:1px solid %(line)s;vertical-align:top}
+th{text-align:left;color:%(muted)s;font-weight:600}
+th,td{padding:5px 12px 5px 0;border-bottom:1px solid %(line)s;vertical-align:top}
 pre{background:%(card)s;border:1px solid %(line)s;border-radius:9px;padding:12px 15px;overflow:auto;font-size:13px}
 figure{margin:0}img,svg{max-width:100%%;height:auto;border-radius:9px;display:block}.picture{border:1px solid %(line)s}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px;align-items:start;grid-auto-flow:dense}
@@ -43,8 +47,8 @@ figure.wide{grid-column:1/-1}footer{margin-top:38px;color:%(muted)s;font-size:12
 
 
 def report(
-    solution: Solution, file: str | PathLike[str], *, theme: Any = "light", title: str | None = None, camera: Any = "auto",
-    t: float | None = None, plots: tuple[str, ...] | None = None, **look: Any,
+    solution: Solution, file: str | PathLike[str], *, theme: Any = "light", title: str | None = None,
+    camera: Any = "auto", t: float | None = None, plots: tuple[str, ...] | None = None, **look: Any,
 ) -> Path:  # fmt: skip
     """Write a report as one HTML file without any other file, and return its path.
 
@@ -96,7 +100,8 @@ def _picture(solution: Solution, theme: Theme, camera: Any, t: float | None, loo
         return f"<p>{escape.escape(str(error))}</p>"
     data = base64.b64encode(png_bytes(image)).decode()
     moment = solution.t[-1] if t is None else t
-    return f'<figure><img class="picture" alt="the model at t = {moment:.4g} s" src="data:image/png;base64,{data}"></figure>'
+    source = f"data:image/png;base64,{data}"
+    return f'<figure><img class="picture" alt="the model at t = {moment:.4g} s" src="{source}"></figure>'
 
 
 def tiles(solution: Solution) -> str:
@@ -127,7 +132,8 @@ def tables(solution: Solution) -> str:
     n_q, n_v, n_l = solution.system.n_q, solution.system.n_v, solution.system.n_l
     text = f"<p>Gravity ({gravity}) m/s². {n_q} coordinates, {n_v} velocities, {n_l} constraint equations.</p>"
     bodies = [
-        (b.name, type(b).__name__, type(b.node).__name__, _number(getattr(b, "mass", None)), _inertia(b)) for b in model.bodies
+        (b.name, type(b).__name__, type(b.node).__name__, _number(getattr(b, "mass", None)), _inertia(b))
+        for b in model.bodies
     ]
     text += table(("body", "kind", "coordinates", "mass in kg", "principal moments in kg m²"), bodies)
     joints = [(j.name, j.label, ", ".join(b.name for b in j.bodies), str(j.n_equations)) for j in model.joints]
@@ -147,7 +153,7 @@ def _inertia(body: Any) -> str:
     return ", ".join(f"{x:.5g}" for x in np.linalg.eigvalsh(np.asarray(inertia)))
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table; long ones are cut with a note."""
     if not rows:
         return ""

@@ -58,8 +58,8 @@ class Scene:
         count = sum(len(m.rows) - 1 for m in self.motions)
         if not count and all(m.solution.model.ground.shape is None for m in self.motions):
             raise ModelError(
-                f"{self.solutions[0].model} has no body with a place in space; generalized coordinates cannot be drawn, "
-                "but solution.plot(...) shows them"
+                f"{self.solutions[0].model} has no body with a place in space; generalized coordinates cannot be "
+                "drawn, but solution.plot(...) shows them"
             )
         self.segments = 32 if count <= MANY else 12
         self._measure()
@@ -84,7 +84,9 @@ class Scene:
             bodies = [b for b in [model.ground, *model.bodies] if b.name in motion.rows]
             drawn = [b for b in bodies if b is not model.ground or b.shape is not None]
             corners = [body_corners(b) for b in drawn]
-            self.radii.append({b.name: float(np.linalg.norm(c, axis=1).max()) for b, c in zip(drawn, corners, strict=True)})
+            self.radii.append(
+                {b.name: float(np.linalg.norm(c, axis=1).max()) for b, c in zip(drawn, corners, strict=True)}
+            )
             rows = np.repeat([motion.rows[b.name] for b in drawn], [len(c) for c in corners])
             local = np.concatenate(corners)
             for k in motion.samples(SAMPLES if len(drawn) < MANY else SAMPLES // 4):
@@ -213,8 +215,10 @@ class Scene:
     def _add_springs(self, run: int) -> None:
         motion = self.motions[run]
         for force in motion.solution.model.forces:
-            ends = [getattr(force, key, None) for key in ("body_a", "body_b", "point_a", "point_b")]
-            if any(end is None for end in ends) or any(b.name not in motion.rows for b in ends[:2] if isinstance(b, Body)):
+            ends: list[Any] = [getattr(force, key, None) for key in ("body_a", "body_b", "point_a", "point_b")]
+            if any(end is None for end in ends) or any(
+                b.name not in motion.rows for b in ends[:2] if isinstance(b, Body)
+            ):
                 continue
             body_a, body_b, point_a, point_b = ends
             rows = (self.row(run, body_a), self.row(run, body_b))

@@ -1,4 +1,4 @@
-"""A scene on a pyvista plotter: one glyph mapper for each distinct surface, so that a thousand bodies cost a few calls."""
+"""A scene on a pyvista plotter, with floor, lights, shadows, labels and camera."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from mbd.errors import Array
 from mbd.view.camera import VIEW_ANGLE, Camera
+from mbd.view.groups import Group, flat, material, polydata
 from mbd.view.opengl import pyvista_module
-from mbd.view.pieces import Link, Poses, Solid, Trail
-from mbd.view.surfaces import Surface, along
+from mbd.view.pieces import Link, Solid, Trail
+from mbd.view.surfaces import along
 from mbd.view.theme import AXES, Colour, colour
 
 if TYPE_CHECKING:
@@ -18,95 +19,6 @@ if TYPE_CHECKING:
 
 LIGHT_FROM = np.array((0.45, -0.35, 1.0))  # towards the key light, z up
 FLOOR_RADII = 6.0
-
-
-def polydata(surface: Surface, points: Array | None = None, normals: Array | None = None) -> Any:
-    """The surface for VTK, with its normals; always a copy."""
-    pv = pyvista_module()
-    faces = np.column_stack((np.full(len(surface.faces), 3), surface.faces)).ravel()
-    data = pv.PolyData(np.array(surface.points if points is None else points, dtype=np.float32), faces)
-    data.point_data.active_normals = np.array(surface.normals if normals is None else normals, dtype=np.float32)
-    return data
-
-
-def material(actor: Any) -> None:
-    """How things reflect light."""
-    look = actor.GetProperty()
-    look.SetAmbient(0.32)
-    look.SetDiffuse(0.75)
-    look.SetSpecular(0.18)
-    look.SetSpecularPower(20.0)
-    look.SetInterpolationToPhong()
-
-
-def flat(actor: Any, rgb: Colour) -> None:
-    """One colour, without light."""
-    look = actor.GetProperty()
-    look.LightingOff()
-    look.SetColor(*rgb)
-
-
-class Group:
-    """All solids with the same surface."""
-
-    def __init__(self, solids: list[Solid], shadow: Colour | None, layer: int = 0) -> None:
-        from vtkmodules.util.numpy_support import numpy_to_vtk
-        from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
-
-        pv = pyvista_module()
-        self.rows = np.array([s.body for s in solids])
-        self.offsets = np.array([s.offset for s in solids])
-        self.turns = np.array([s.turn for s in solids])
-        self.roles = {s.role for s in solids}
-        self.cloud = pv.PolyData(np.zeros((len(solids), 3), dtype=np.float32) + np.arange(len(solids))[:, None])
-        self.quaternions = np.zeros((len(solids), 4), dtype=np.float32)
-        self._vtk_quaternions = numpy_to_vtk(self.quaternions)
-        self._vtk_quaternions.SetName("turn")
-        self.cloud.GetPointData().AddArray(self._vtk_quaternions)
-        self.colours = (255.0 * np.array([s.colour for s in solids])).round().astype(np.uint8)
-        self._vtk_colours = numpy_to_vtk(self.colours)
-        self._vtk_colours.SetName("colour")
-        self.cloud.GetPointData().AddArray(self._vtk_colours)
-        self.source = polydata(solids[0].surface)
-        self.actors = []
-        for is_shadow in (False, True) if shadow is not None else (False,):
-            mapper = vtkGlyph3DMapper()
-            mapper.SetInputData(self.cloud)
-            mapper.SetSourceData(self.source)
-            mapper.SetScaling(False)
-            mapper.SetOrientationModeToQuaternion()
-            mapper.SetOrientationArray("turn")
-            actor = vtkActor()
-            if is_shadow and shadow is not None:
-                mapper.ScalarVisibilityOff()
-                flat(actor, shadow)
-            else:
-                mapper.SetScalarModeToUsePointFieldData()
-                mapper.SelectColorArray("colour")
-                mapper.SetColorModeToDirectScalars()
-                material(actor)
-            if layer:  # equal bodies of several runs at the same place: the first run is seen
-                mapper.SetResolveCoincidentTopologyToPolygonOffset()
-                mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(2.0 * layer, 8.0 * layer)
-            actor.SetMapper(mapper)
-            self.actors.append(actor)
-
-    def update(self, poses: Poses) -> None:
-        """Move all solids."""
-        from mbd.view.motion import quaternions
-
-        p, r = poses[0][self.rows], poses[1][self.rows]
-        self.cloud.points[:] = p + np.einsum("nij,nj->ni", r, self.offsets)
-        self.quaternions[:] = quaternions(r @ self.turns)
-        self._vtk_quaternions.Modified()
-        self.cloud.GetPoints().Modified()
-        self.cloud.Modified()
-
-    def repaint(self, rgb: Array) -> None:
-        """Other colours, (n, 3) between 0 and 255."""
-        self.colours[:] = rgb
-        self._vtk_colours.Modified()
-        self.cloud.Modified()
 
 
 class Stage:
@@ -152,7 +64,9 @@ class Stage:
         pl, turn = self.plotter, self.turn
         pl.remove_all_lights()
         key = pv.Light(position=tuple(turn @ LIGHT_FROM), focal_point=(0, 0, 0), intensity=0.72)
-        fill = pv.Light(position=tuple(turn @ (-6.0, -4.0, 3.0)), focal_point=(0, 0, 0), intensity=0.30, color="#e8f0ff")
+        fill = pv.Light(
+            position=tuple(turn @ (-6.0, -4.0, 3.0)), focal_point=(0, 0, 0), intensity=0.30, color="#e8f0ff"
+        )
         head = pv.Light(light_type="headlight", intensity=0.38)
         for light in (key, fill):
             light.positional = False
@@ -193,10 +107,15 @@ class Stage:
         lines: list[Array] = []
         for offset in np.arange(-np.floor(size / step), np.floor(size / step) + 1) * step:
             half = np.sqrt(max(size**2 - offset**2, 0.0))
-            for a in (np.array(((offset, -half, 0.0), (offset, half, 0.0))), np.array(((-half, offset, 0.0), (half, offset, 0.0)))):
+            for a in (
+                np.array(((offset, -half, 0.0), (offset, half, 0.0))),
+                np.array(((-half, offset, 0.0), (half, offset, 0.0))),
+            ):
                 lines.append(a @ self.turn.T + centre)
         points = np.concatenate(lines)
-        cells = np.column_stack((np.full(len(lines), 2), np.arange(0, 2 * len(lines), 2), np.arange(1, 2 * len(lines), 2)))
+        cells = np.column_stack(
+            (np.full(len(lines), 2), np.arange(0, 2 * len(lines), 2), np.arange(1, 2 * len(lines), 2))
+        )
         grid = pv.PolyData(points, lines=cells.ravel())
         self.plotter.add_mesh(grid, color=scene.theme.grid, line_width=1, lighting=False, pickable=False, name="grid")
 
@@ -204,7 +123,7 @@ class Stage:
         from mbd.view.bodies import frame_parts
 
         size = 0.16 * self.scene.radius
-        for key, surface, _, turn, axis_colour in frame_parts(size, self.scene.theme):
+        for _, surface, _, turn, axis_colour in frame_parts(size, self.scene.theme):
             actor = self._surface_actor(polydata(surface.moved(turn)), colour(axis_colour or AXES[0]))
             self._add([actor], "axes")
 

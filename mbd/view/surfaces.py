@@ -6,6 +6,7 @@ origin; whoever uses them moves them.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -33,7 +34,9 @@ class Surface:
     def moved(self, rotation: Any = None, offset: Any = (0.0, 0.0, 0.0), scale: float = 1.0) -> Surface:
         """Scaled, then turned, then moved."""
         turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
-        return Surface(scale * self.points @ turn.T + np.asarray(offset, dtype=float), self.normals @ turn.T, self.faces)
+        return Surface(
+            scale * self.points @ turn.T + np.asarray(offset, dtype=float), self.normals @ turn.T, self.faces
+        )
 
 
 def joined(*surfaces: Surface) -> Surface:
@@ -89,16 +92,17 @@ def _arc(radius: float, z: float, start: float, end: float, count: int) -> list[
     angles = np.linspace(start, end, count + 1)
     c, s = np.cos(angles), np.sin(angles)
     c[np.abs(c) < 1e-12] = 0.0
-    return [
-        ((radius * c[k], z + radius * s[k]), (radius * c[k + 1], z + radius * s[k + 1]), (c[k], s[k]), (c[k + 1], s[k + 1]))
-        for k in range(count)
-    ]  # fmt: skip
+    points = [(radius * a, z + radius * b) for a, b in zip(c, s, strict=True)]
+    normals = list(zip(c, s, strict=True))
+    return [(points[k], points[k + 1], normals[k], normals[k + 1]) for k in range(count)]
 
 
 @lru_cache(maxsize=256)
 def box(x: float, y: float, z: float) -> Surface:
     """Box with these edge lengths."""
-    points, normals, faces = [], [], []
+    points: list[Any] = []
+    normals: list[Any] = []
+    faces: list[Any] = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
             u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
@@ -134,7 +138,7 @@ def cone(radius: float, height: float, segments: int = 48) -> Surface:
     r, h = radius, 0.5 * height
     cuts = np.linspace(0.0, 1.0, 9)
     pieces: list[Any] = [((0, -h), (r, -h))]
-    pieces += [((r * (1 - a), -h + a * height), (r * (1 - b), -h + b * height)) for a, b in zip(cuts, cuts[1:], strict=False)]  # fmt: skip
+    pieces += [((r * (1 - a), -h + a * height), (r * (1 - b), -h + b * height)) for a, b in itertools.pairwise(cuts)]
     return revolved(pieces, segments)
 
 
@@ -173,7 +177,9 @@ def along(axis: Any) -> Array:
     from mbd.joints.joint import smallest_rotation
 
     direction = np.asarray(axis, dtype=float)
-    return smallest_rotation(np.array((0.0, 0.0, 1.0)), direction / np.linalg.norm(direction), np.array((1.0, 0.0, 0.0)))
+    return smallest_rotation(
+        np.array((0.0, 0.0, 1.0)), direction / np.linalg.norm(direction), np.array((1.0, 0.0, 0.0))
+    )
 
 
 def with_normals(points: Any, faces: Any, crease: float = 40.0) -> Surface:
@@ -193,7 +199,7 @@ def with_normals(points: Any, faces: Any, crease: float = 40.0) -> Surface:
     bounds = np.flatnonzero(np.diff(point[order], prepend=-1, append=-1))
     smooth = np.empty((len(point), 3))
     limit = np.cos(np.radians(crease))
-    for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, end in itertools.pairwise(bounds):
         rows = order[start:end]
         around = face[rows]
         near = (unit[around] @ unit[around].T) > limit

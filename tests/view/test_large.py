@@ -37,7 +37,7 @@ def per_actor(stage: Any, scene: Scene) -> Any:
     """The plain way: one actor for each body and each shadow; returns a function that moves them."""
     from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-    from mbd.view.stage import flat, polydata
+    from mbd.view.groups import flat, polydata
 
     for group in stage.groups:
         for actor in group.actors:

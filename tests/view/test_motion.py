@@ -75,6 +75,8 @@ def test_signs_are_continuous(top: mbd.Solution) -> None:
 
 def test_a_solution_without_records_is_refused() -> None:
     empty = models.chain(1, 0.01)
-    short = mbd.Solution(empty.system, [], *(np.zeros((0, a.shape[1])) for a in (empty.q, empty.v, empty.vd, empty.lam)))
+    short = mbd.Solution(
+        empty.system, [], *(np.zeros((0, a.shape[1])) for a in (empty.q, empty.v, empty.vd, empty.lam))
+    )
     with pytest.raises(mbd.ModelError, match="no records"):
         Motion(short)

@@ -15,10 +15,10 @@ import mbd
 
 from . import models
 
-ARGUMENTS = (
-    "--no-sandbox --disable-gpu --use-angle=swiftshader --enable-unsafe-swiftshader --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-quic --no-first-run"
-).split()
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
+]  # fmt: skip
 TIMEOUT = 60_000
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import mbd
 from mbd.view import opengl
-from mbd.view.window import Window
+from mbd.view.player import Window
 
 pytestmark = pytest.mark.usefixtures("rendering")
 SIZE = (640, 400)
@@ -162,7 +162,7 @@ import sys, time
 import numpy as np
 import mbd
 from tests.view import models
-import mbd.view.window as module
+import mbd.view.player as module
 
 shots = []
 original = module.Window.tick
