@@ -165,7 +165,7 @@ class Scene:
             if isinstance(body, PointMass):
                 size *= max(0.35, (body.mass / heaviest) ** (1.0 / 3.0))
             solids = body_solids(body, self.row(run, body), index, theme, self.segments, size)
-            solids += self._sticks(run, body, solids) if body.shape is None else []
+            solids += self._sticks(run, body, solids)
             for solid in solids:
                 if self.several:
                     solid.colour = theme.run(run)
@@ -181,7 +181,7 @@ class Scene:
             self.solids.append(Solid(key, surface, self.row(run, body), rgb, body.name, "frame", offset, turn))
 
     def _sticks(self, run: int, body: Any, solids: list[Solid]) -> list[Solid]:
-        """Thin rods from the centre of mass of a body without a shape to the points where it is held."""
+        """Thin rods from the centre of mass of a body to the points outside of its shape where it is held."""
         model, sticks = self.motions[run].solution.model, []
         for joint in model.joints if len(model.joints) <= 400 else []:
             if joint.uses_point == "none" or body not in joint.bodies[:2]:
@@ -189,7 +189,7 @@ class Scene:
             point = joint.point_a if body is joint.body_a else joint.point_b
             arm = point - body.com
             length = float(np.linalg.norm(arm))
-            if length > 2.0 * self.glyph:
+            if length > 2.0 * self.glyph and min(outside(solid, point) for solid in solids) > 2.0 * self.glyph:
                 shade = mixed(solids[0].colour, (0.5, 0.5, 0.5), 0.25)
                 surface = surfaces.capsule(0.45 * self.glyph, length, 16)
                 key = ("stick", round(length, 12))
@@ -263,6 +263,13 @@ def between(rows: tuple[int, int], point_a: Array, point_b: Array) -> Any:
         return p[rows[0]] + r[rows[0]] @ point_a, p[rows[1]] + r[rows[1]] @ point_b
 
     return ends
+
+
+def outside(solid: Solid, point: Array) -> float:
+    """Distance of a body-fixed point from the box around a solid; zero inside."""
+    local = (point - solid.offset) @ solid.turn
+    low, high = solid.surface.points.min(axis=0), solid.surface.points.max(axis=0)
+    return float(np.linalg.norm(np.maximum(np.maximum(low - local, local - high), 0.0)))
 
 
 def chosen_points(model: Any, trails: Any) -> list[tuple[Any, Array]]:
