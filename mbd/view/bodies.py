@@ -111,7 +111,8 @@ def _solid(part: Part, row: int, own: Colour, body: Body) -> Solid:
 
 
 def default_part(body: Any, segments: int) -> Part:
-    """A body of uniform density with the mass properties of the body: an ellipsoid, or a box if it is slender or flat.
+    """A body of uniform density with the mass properties of the body: an ellipsoid, or a disc, a
+    rod or a box if it is slender or flat.
 
     Its half axes follow from J_1 = m (b^2 + c^2) / 5 and the same for the other two.
     """
@@ -123,6 +124,12 @@ def default_part(body: Any, segments: int) -> Part:
     spread = np.maximum(spread, 0.04 * spread.max())
     if np.linalg.det(axes) < 0.0:
         axes = axes * (1.0, 1.0, -1.0)
+    for odd in range(3) if spread.min() < 0.35 * spread.max() else ():
+        one, two = np.delete(spread, odd)
+        if abs(one - two) < 0.01 * spread.max():  # a disc or a rod
+            radius, height = round(2.0 * float(one), 12), round(float(np.sqrt(12.0) * spread[odd]), 12)
+            cylinder = surfaces.cylinder(radius, height, segments)
+            return ("cylinder", radius, height), cylinder, body.com, surfaces.along(axes[:, odd]), None
     if spread.min() < 0.35 * spread.max():
         size = tuple(float(x) for x in np.round(np.sqrt(12.0) * spread, 12))
         return ("box", *size), surfaces.box(*size), body.com, axes, None

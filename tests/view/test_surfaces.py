@@ -45,6 +45,10 @@ def test_default_shape_has_the_inertia_of_the_body() -> None:
     x, y, z = key[1:]
     moments = sorted(3.0 / 5.0 * np.array((y * y + z * z, x * x + z * z, x * x + y * y)))
     np.testing.assert_allclose(moments, (0.5, 0.6, 0.7), rtol=1e-9)
+    disc = mbd.RigidBody("c", mass=2.0, inertia=(0.25, 0.5, 0.25))
+    key, _, _, turn, _ = default_part(disc, 16)
+    assert key[0] == "cylinder" and abs(turn[1, 2]) == pytest.approx(1.0)
+    assert 0.5 * 2.0 * key[1] ** 2 == pytest.approx(0.5)
     flat = mbd.RigidBody("b", mass=2.0, inertia=(0.1, 1.0, 1.05))
     key, *_ = default_part(flat, 16)
     assert key[0] == "box"
