@@ -58,12 +58,34 @@ FLAG_REDUNDANT = 4  # constraints are redundant: the multiplier block is regular
 FLAGS = 8
 
 PARAMETER_LENGTH = 0  # characteristic length
+PARAMETER_ARM = 2  # typical distance of joints from the reference points of bodies
 PARAMETER_REGULARISATION = 1  # subtracted from the diagonal of the multipliers if the constraints are redundant
 PARAMETERS = 4
 
 
+(
+    ENTRY_MOTION,
+    ENTRY_UPDATE,
+    ENTRY_DYNAMICS,
+    ENTRY_CONSTRAINTS,
+    ENTRY_TANGENT,
+    ENTRY_FACTOR,
+    ENTRY_SOLVE,
+    ENTRY_FORCES,
+    ENTRY_FORCE_TANGENT,
+    ENTRY_SPIN_TANGENT,
+    ENTRY_GENERALIZED,
+    ENTRY_GENERALIZED_TANGENT,
+    ENTRY_CHARTS,
+) = range(13)
+ENTRIES = 32
+
+
 class Tables(NamedTuple):
     """What a model is made of; constant during a run."""
+
+    place: Any  # address of the packed form of this record
+    entries: Any  # addresses of compiled pieces, see ENTRY_*
 
     nodes: Any  # NODE records, the ground first
     primitives: Any  # PRIMITIVE records, joint by joint
@@ -84,6 +106,8 @@ class Tables(NamedTuple):
 
 class Work(NamedTuple):
     """Buffers of one run; allocated once, contents have no meaning between calls."""
+
+    place: Any  # address of the packed form of this record
 
     z: Any  # (nodes, 12) frames
     zd: Any  # (nodes, 12) their velocities

@@ -12,21 +12,24 @@ import math
 from typing import Any, NamedTuple
 
 from ..kernel import kernel
-from ..nodes.frames import update_frames, update_velocities
-from ..nodes.update import apply_tangent_inverse, change_charts, singular_chart, update_coordinates
+from ..nodes.update import apply_tangent_inverse
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
 from ..system.evaluate import (
     accelerations,
+    advance,
     clear,
     constraint_rates,
     constraints,
     copy,
     evaluate_functions,
     factor,
+    frames,
     remember_angles,
     solve,
     tangent,
+    velocities,
 )
+from ..system.optional import call_charts
 from .newton import ROUND_OFF, constraint_error
 
 CODE_NOT_FINITE, CODE_SINGULAR, CODE_CHART, CODE_PROJECTION = 4, 2, 3, 5
@@ -99,7 +102,7 @@ def _stages(s, w, x, p, t, h, nudge):
                 dv += a * x.kv[j, k]
             x.dq[k] = h * dq
             x.vn[k] = x.v[k] + h * dv
-        update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+        advance(s, w, x.q, x.dq, x.qn)
         c = min(max(p.c[i], nudge), 1.0 - nudge)
         evaluate_functions(s, w, t + c * h)
         slope(s, w, x, x.qn, x.vn, x.kv[i], x.lam, p)
@@ -118,7 +121,7 @@ def _combine(s, w, x, p, h):
             dv += b * x.kv[j, k]
         x.dq[k] = h * dq
         x.vn[k] = x.v[k] + h * dv
-    update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+    advance(s, w, x.q, x.dq, x.qn)
 
 
 @kernel
@@ -156,7 +159,7 @@ def _project(s, w, x, p):
     length = s.parameters[PARAMETER_LENGTH]
     previous = 1e300
     for iteration in range(6):
-        update_frames(s.nodes, x.qn, w.z, w.spin)
+        frames(s, w, x.qn)
         clear(w.x)
         constraints(s, w, x.qn, w.x)
         error = constraint_error(s, w.x, ROUND_OFF * length, ROUND_OFF, w.scales)
@@ -171,9 +174,9 @@ def _project(s, w, x, p):
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(x.v.shape[0]):
             x.dq[k] = w.x[s.xv[k]]
-        update_coordinates(s.nodes, x.qn, x.dq, x.qn, w.small[7])
+        advance(s, w, x.qn, x.dq, x.qn)
         p.memory[MEMORY_PROJECTIONS] += 1.0
-    update_velocities(s.nodes, x.qn, x.vn, w.spin, w.z, w.zd, w.small)
+    velocities(s, w, x.qn, x.vn)
     _mass_matrix(s, w, x, x.qn, x.vn)
     clear(w.x)
     constraint_rates(s, w, x.qn, x.vn, w.x)
@@ -193,21 +196,21 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     if x.lam.shape[0] > 0 and _project(s, w, x, p) != 0:
         return CODE_PROJECTION
     if s.flags[FLAG_CHARTS] != 0:
-        node = singular_chart(s.nodes, x.q, x.qn, w.signs, w.spin)
-        if node != 0:
-            p.memory[MEMORY_NODE] = node
+        call_charts(s, w, x.q, x.qn, x.vn, x.vd, x.dq, 0.0, 0)
+        if w.info[5] != 0.0:
+            p.memory[MEMORY_NODE] = w.info[5]
             return CODE_CHART
     copy(x.qn, x.q)
     copy(x.vn, x.v)
     if first_same_as_last and x.lam.shape[0] == 0 and nudge_time == t and s.flags[FLAG_CHARTS] == 0:
         copy(x.kv[p.b.shape[0] - 1], x.vd)
-        update_frames(s.nodes, x.q, w.z, w.spin)
+        frames(s, w, x.q)
     else:
         evaluate_functions(s, w, t)
         slope(s, w, x, x.q, x.v, x.vd, x.lam, p)
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
-        change_charts(s.nodes, x.q, x.v, x.vd, x.dq, 0.0, w.spin, w.small)
+        call_charts(s, w, x.q, x.q, x.v, x.vd, x.dq, 0.0, 1)
     finite = 0.0
     for k in range(nv):
         finite += x.v[k] * 0.0 + x.vd[k] * 0.0

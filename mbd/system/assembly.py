@@ -17,6 +17,7 @@ from ..linalg.symbolic import Layout, analyse
 from ..model import Model
 from ..nodes import kinds
 from ..records import (
+    ENTRIES,
     FLAG_ANGLES,
     FLAG_CHARTS,
     FLAG_DENSE,
@@ -32,6 +33,7 @@ from ..records import (
     FORM_SPIN,
     FUNCTION,
     NODE,
+    PARAMETER_ARM,
     PARAMETER_LENGTH,
     PARAMETERS,
     PRIMITIVE,
@@ -98,6 +100,8 @@ class _Assembler:
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = self.n_turns > 0
         tables = Tables(
+            place=np.zeros(1, dtype=np.int64),
+            entries=np.zeros(ENTRIES, dtype=np.int64),
             nodes=nodes.view(np.recarray),
             primitives=primitives.view(np.recarray),
             forces=forces.view(np.recarray),
@@ -110,7 +114,8 @@ class _Assembler:
             flags=flags,
             fronts=layout.fronts,
         )
-        tables.parameters[PARAMETER_LENGTH] = length = self._length(primitives)
+        tables.parameters[PARAMETER_ARM], length = self._lengths(primitives)
+        tables.parameters[PARAMETER_LENGTH] = length
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
@@ -370,19 +375,24 @@ class _Assembler:
             "vclass": vclass, "lclass": lclass, "qv": qv, "diagonal": diagonal, "parameters": np.zeros(PARAMETERS),
         }  # fmt: skip
 
-    def _length(self, primitives: np.ndarray) -> float:
-        """Characteristic length: extent of the bodies' positions and of the joints' points."""
-        extent = 0.0
+    def _lengths(self, primitives: np.ndarray) -> tuple[float, float]:
+        """Typical distance of joints from the bodies' reference points, and extent of the whole model."""
+        arm = extent = 0.0
         positions = [body.position for body in self.model.bodies if isinstance(body, RigidBody | PointMass)]
         if positions:
             extent = float(np.abs(np.array(positions)).max(initial=0.0))
-        for name in ("pa1", "pa2", "pa3", "pb1", "pb2", "pb3"):
-            extent = max(extent, float(np.abs(primitives[name]).max(initial=0.0)))
+        for side in ("a", "b"):
+            grounded = primitives[side] == 0
+            for k in (1, 2, 3):
+                size = np.abs(primitives[f"p{side}{k}"])
+                extent = max(extent, float(size.max(initial=0.0)))
+                arm = max(arm, float(size[~grounded].max(initial=0.0)))
         for body in self.model.bodies:
             if isinstance(body, RigidBody):
-                extent = max(extent, float(np.sqrt(np.trace(body.inertia) / body.mass)))
+                arm = max(arm, float(np.sqrt(np.trace(body.inertia) / body.mass)), float(np.abs(body.com).max()))
                 break
-        return extent if extent > 0.0 else 1.0
+        arm = arm if arm > 0.0 else (extent if extent > 0.0 else 1.0)
+        return arm, max(arm, extent)
 
 
 def _reference_inertia(m: float, c: Any, j: Any) -> tuple[float, ...]:
