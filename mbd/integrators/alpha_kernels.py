@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from ..kernel import kernel
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
+from ..system.accelerations import accelerations
 from ..system.evaluate import (
-    accelerations,
     advance,
     clear,
     constraint_rates,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from ..kernel import kernel
 from ..nodes.update import apply_tangent_inverse
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
+from ..system.accelerations import accelerations
 from ..system.evaluate import (
-    accelerations,
     advance,
     clear,
     constraint_rates,
@@ -76,6 +76,7 @@ RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT = range(7)
     MEMORY_PROJECTIONS,
 ) = range(10)
 
+MODE_START, MODE_FIXED, MODE_ADAPTIVE = 0, 1, 2
 TIME_NUDGE = 1e-10  # fraction of a step by which functions of time are kept away from its ends at a switch
 
 
@@ -222,8 +223,8 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     return 0
 
 
-@kernel
-def start_runge_kutta(s, w, x, p, t):
+@kernel(inline="always")
+def _start(s, w, x, p, t):
     """Accelerations of the first state."""
     evaluate_functions(s, w, t)
     slope(s, w, x, x.q, x.v, x.vd, x.lam, p)
@@ -238,9 +239,9 @@ def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
     copy(w.turns, out_turns[row])
 
 
-@kernel
-def run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
-    """Advance ``count`` equal steps; see run_alpha."""
+@kernel(inline="always")
+def _run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Advance ``count`` equal steps, see run_alpha; returns the steps done."""
     row = 0
     for step in range(count):
         t = origin + (first + step) * h
@@ -258,8 +259,8 @@ def run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
     return count
 
 
-@kernel
-def run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
+@kernel(inline="always")
+def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
     """Advance with step-size control until the output is full or t_end is reached; returns the rows written.
 
     ``output`` > 0: only states at multiples of it (the steps are made to end there).
@@ -318,3 +319,19 @@ def run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, o
             _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
             row += 1
     return row
+
+
+@kernel
+def run_runge_kutta(
+    s, w, x, p, mode, t, h, first, count, every, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns
+):
+    """Start (MODE_START), equal steps (MODE_FIXED), or step-size control up to the time t (MODE_ADAPTIVE).
+
+    One kernel for all, because each outermost kernel is compiled whole.
+    """
+    if mode == MODE_START:
+        _start(s, w, x, p, t)
+        return 0
+    if mode == MODE_FIXED:
+        return _run_fixed(s, w, x, p, t, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns)
+    return _run_adaptive(s, w, x, p, t, fsal != 0, output, out_t, out_q, out_v, out_vd, out_l, out_turns)

@@ -21,6 +21,7 @@ from ..records import (
     FLAG_ANGLES,
     FLAG_CHARTS,
     FLAG_DENSE,
+    FLAG_SIMPLE,
     FLAG_VELOCITY,
     FLAGS,
     FORCE,
@@ -99,6 +100,7 @@ class _Assembler:
         flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = self.n_turns > 0
+        flags[FLAG_SIMPLE] = self.n_l == 0 and _invert_inertia(nodes)
         tables = Tables(
             place=np.zeros(1, dtype=np.int64),
             entries=np.zeros(ENTRIES, dtype=np.int64),
@@ -400,3 +402,31 @@ def _reference_inertia(m: float, c: Any, j: Any) -> tuple[float, ...]:
     s = m * c
     full = j + m * (float(c @ c) * np.eye(3) - np.outer(c, c))
     return (m, *s, full[0, 0], full[1, 1], full[2, 2], full[0, 1], full[0, 2], full[1, 2])
+
+
+def _invert_inertia(nodes: np.ndarray) -> bool:
+    """Inverse inertia of every Lie node, about its centre of mass or, if pinned, its reference point.
+
+    Returns whether all nodes are Lie or point nodes with invertible inertia.
+    """
+    if not np.isin(nodes["form"][1:], [FORM_LIE, FORM_POINT]).all():
+        return False
+    n = nodes[1:][nodes["form"][1:] == FORM_LIE]
+    if len(n) == 0:
+        return True
+    j = np.empty((len(n), 3, 3))
+    for i in range(3):
+        for k in range(i, 3):
+            j[:, i, k] = j[:, k, i] = n[f"j{i + 1}{k + 1}"]
+    s = np.stack([n["s1"], n["s2"], n["s3"]], axis=1)
+    square = np.einsum("ni,ni->n", s, s)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", s, s)
+    j -= np.where(n["nx"] == 3, 1.0 / n["mass"], 0.0)[:, None, None] * square  # Steiner, back to the centre of mass
+    values = np.linalg.eigvalsh(j)
+    if (values[:, 0] <= 1e-12 * values[:, 2]).any():
+        return False
+    inverse = np.linalg.inv(j)
+    lie = np.flatnonzero(nodes["form"] == FORM_LIE)
+    for i in range(3):
+        for k in range(i, 3):
+            nodes[f"i{i + 1}{k + 1}"][lie] = inverse[:, i, k]
+    return True

@@ -9,6 +9,7 @@ import numpy as np
 from ..boundary import compile_entry, packed_buffer
 from ..kernel import JIT, kernel
 from ..records import (
+    ENTRY_ACCELERATIONS,
     ENTRY_CHARTS,
     ENTRY_FACTOR,
     ENTRY_FORCE_TANGENT,
@@ -23,6 +24,7 @@ from ..records import (
     Tables,
     Work,
 )
+from .accelerations import accelerations_entry
 from .optional import OPTIONAL_ENTRIES
 from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
 
@@ -54,6 +56,7 @@ def needed_entries(s: Tables) -> dict[int, Any]:
     needed = dict(PIECES)
     dense = s.flags[FLAG_DENSE] != 0
     needed[ENTRY_FACTOR] = factor_dense_entry if dense else factor_tree_entry
+    needed[ENTRY_ACCELERATIONS] = accelerations_entry
     needed[ENTRY_SOLVE] = solve_dense_entry if dense else solve_tree_entry
     forms = set(s.nodes["form"].tolist())
     optional = {

@@ -22,7 +22,6 @@ from ..records import (
     ENTRY_UPDATE,
     FLAG_ANGLES,
     FLAG_DENSE,
-    FLAG_REDUNDANT,
     FLAG_VELOCITY,
     FORM_GENERALIZED,
 )
@@ -170,40 +169,6 @@ def copy(x, out):
     """out = x."""
     for k in range(out.shape[0]):
         out[k] = x[k]
-
-
-@kernel
-def accelerations(s, w, q, v, zero, vd, lam):
-    """Index-1 form: [M B^T; B 0][vd; lam] = [f; -gamma] at (q, v) and the time of w.values.
-
-    ``zero`` is a vector of zeros as long as velocities or multipliers. Leaves the factors in w.matrix.
-    """
-    frames(s, w, q)
-    velocities(s, w, q, v)
-    dynamics(s, w, q, v, zero, zero, w.x)
-    if lam.shape[0] > 0:
-        biases(s, w, q, v)
-        constraint_biases(s, w, q, v, w.x)
-    tangent(s, w, q, v, zero, zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    factor(s, w, w.matrix, w.pivots, w.dinv)
-    for k in range(w.x.shape[0]):
-        w.x[k] = -w.x[k]
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(vd.shape[0]):
-        vd[k] = w.x[s.xv[k]]
-    for k in range(lam.shape[0]):
-        lam[k] = w.x[s.xl[k]]
-    if s.flags[FLAG_REDUNDANT] != 0:  # against the unregularised equations: converges to the minimum-norm multipliers
-        for _ in range(2):
-            dynamics(s, w, q, v, vd, lam, w.x)
-            constraint_accelerations(s, w, q, v, vd, w.x)
-            for k in range(w.x.shape[0]):
-                w.x[k] = -w.x[k]
-            solve(s, w.matrix, w.pivots, w.dinv, w.x)
-            for k in range(vd.shape[0]):
-                vd[k] += w.x[s.xv[k]]
-            for k in range(lam.shape[0]):
-                lam[k] += w.x[s.xl[k]]
 
 
 @kernel

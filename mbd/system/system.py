@@ -18,6 +18,7 @@ from ..model import Model
 from ..nodes.update import apply_tangent_inverse
 from ..records import Tables, Work
 from . import evaluate
+from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .entries import connect_tables, connect_work
 
@@ -183,7 +184,7 @@ class System:
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
         vd, lam = np.zeros(self.n_v), np.zeros(self.n_l)
-        evaluate.accelerations(s, w, q, v, np.zeros(max(self.n_v, self.n_l)), vd, lam)
+        accelerations(s, w, q, v, np.zeros(max(self.n_v, self.n_l)), vd, lam)
         return vd, lam
 
     # --- matrices for people --------------------------------------------------------------------------------------
