@@ -11,7 +11,6 @@ from ..forces.kernels import spring_state
 from ..forces.kinds import TORSION_SPRING
 from ..kernel import JIT, kernel
 from ..nodes.inertia import frame_acceleration
-from ..nodes.update import update_coordinates
 from ..records import (
     ENTRY_CONSTRAINTS,
     ENTRY_DYNAMICS,
@@ -22,7 +21,6 @@ from ..records import (
     ENTRY_UPDATE,
     FLAG_ANGLES,
     FLAG_DENSE,
-    FLAG_VELOCITY,
     FORM_GENERALIZED,
 )
 from . import pieces
@@ -32,8 +30,8 @@ if JIT:
 
     @kernel(inline="always")
     def advance(s, w, q, dq, out):
-        """The update of absolute coordinates: out = q o exp(dq)."""
-        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], q, dq, out, w.small[7]))
+        """The update of absolute coordinates: out = q o exp(dq), and the frames at out."""
+        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out))
 
     @kernel(inline="always")
     def frames(s, w, q):
@@ -87,9 +85,6 @@ if JIT:
 
 else:
 
-    def advance(s, w, q, dq, out):
-        update_coordinates(s.nodes, q, dq, out, w.small[7])
-
     def frames(s, w, q):
         pieces.move(s, w, q, q, 0)
 
@@ -99,7 +94,7 @@ else:
     def biases(s, w, q, v):
         pieces.move(s, w, q, v, 2)
 
-    dynamics, tangent = pieces.assemble_dynamics, pieces.assemble_tangent
+    advance, dynamics, tangent = pieces.update, pieces.assemble_dynamics, pieces.assemble_tangent
 
     def constraints(s, w, q, x):
         pieces.assemble_constraints(s, w, q, q, x, 0)
@@ -119,7 +114,7 @@ else:
         run(s.fronts, matrix, pivots, dinv, x)
 
 
-@kernel
+@kernel(inline="always")
 def evaluate_functions(s, w, t):
     """Values of all functions of time."""
     for k in range(s.functions.shape[0]):
@@ -128,15 +123,7 @@ def evaluate_functions(s, w, t):
             call_time(f.address, t, w.values[f.offset :].ctypes.data)
 
 
-@kernel
-def move_frames(s, w, q, v):
-    """Frames, and their velocities where an element asks for them."""
-    frames(s, w, q)
-    if s.flags[FLAG_VELOCITY] != 0:
-        velocities(s, w, q, v)
-
-
-@kernel
+@kernel(inline="always")
 def constraint_rates(s, w, q, v, x):
     """Constraint rows of x: B v + g_t (frames and their velocities must be up to date)."""
     jacobian_times(s, w, q, v, x)
@@ -146,7 +133,7 @@ def constraint_rates(s, w, q, v, x):
             x[p.x0] -= w.values[p.function + 1]
 
 
-@kernel
+@kernel(inline="always")
 def constraint_accelerations(s, w, q, v, vd, x):
     """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
     constraint_biases(s, w, q, v, w.x2)
@@ -171,7 +158,7 @@ def copy(x, out):
         out[k] = x[k]
 
 
-@kernel
+@kernel(inline="always")
 def remember_angles(s, w, q, v):
     """After an accepted step: angles continue from here (frames must be up to date)."""
     if s.flags[FLAG_ANGLES] == 0:
@@ -183,7 +170,7 @@ def remember_angles(s, w, q, v):
             w.turns[e.turn] = angle
 
 
-@kernel
+@kernel(inline="always")
 def frame_accelerations(s, w, q, v, vd, zdd):
     """Second derivatives of all frames (frames, velocities and biases must be up to date)."""
     for i in range(1, s.nodes.shape[0]):

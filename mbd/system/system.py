@@ -209,9 +209,7 @@ class System:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
-        bare = self._connected(
-            self.tables._replace(nodes=nodes, forces=self.tables.forces[:0], gravity=np.zeros(3))
-        )
+        bare = self._connected(self.tables._replace(nodes=nodes, forces=self.tables.forces[:0], gravity=np.zeros(3)))
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(

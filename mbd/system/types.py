@@ -31,7 +31,10 @@ def _example_work() -> Work:
     shapes = dict.fromkeys(("z", "zd", "zb", "f", "spin", "t", "eye", "small", "buffers"), 2) | {"jac": 3}
     integers = ("place", "pivots", "pivots2")
     return Work(
-        **{name: np.zeros((0,) * shapes.get(name, 1), dtype=_INT if name in integers else float) for name in Work._fields}
+        **{
+            name: np.zeros((0,) * shapes.get(name, 1), dtype=_INT if name in integers else float)
+            for name in Work._fields
+        }
     )
 
 
