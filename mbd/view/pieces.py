@@ -80,6 +80,16 @@ class Trail:
         return poses[0][self.body] + poses[1][self.body] @ self.point
 
 
+def between(rows: tuple[int, int], point_a: Array, point_b: Array) -> Any:
+    """The ends of a link between two body-fixed points."""
+
+    def ends(poses: Poses, t: float) -> tuple[Array, Array]:
+        p, r = poses
+        return p[rows[0]] + r[rows[0]] @ point_a, p[rows[1]] + r[rows[1]] @ point_b
+
+    return ends
+
+
 def steady_frame(direction: Array) -> Array:
     """Rotation that turns z into a direction; it does not spin while the direction moves slowly."""
     from mbd.view.surfaces import along

@@ -13,7 +13,8 @@ from mbd.view import glyphs, surfaces
 from mbd.view.arrows import load_arrows, reaction_arrows
 from mbd.view.bodies import body_corners, body_solids, frame_parts
 from mbd.view.motion import Motion, matrices
-from mbd.view.pieces import Link, Poses, Solid, Trail, coil_surface, rod_surface
+from mbd.view.pieces import Link, Poses, Solid, Trail, between, rod_surface
+from mbd.view.springs import spring_pieces
 from mbd.view.theme import colour, mixed
 from mbd.view.theme import theme as find_theme
 
@@ -68,7 +69,9 @@ class Scene:
             if joints:
                 self._add_joints(run)
             if springs:
-                self._add_springs(run)
+                solids, links = spring_pieces(self, run)
+                self.solids += solids
+                self.links += links
             self.links += reaction_arrows(self, run) if reactions else []
             self.links += load_arrows(self, run) if loads else []
             self._add_trails(run, trails)
@@ -212,20 +215,6 @@ class Scene:
                 link = Link(surface, weights, between(rows, joint.point_a, joint.point_b), grey, joint.name, "rod")
                 self.links.append(link)
 
-    def _add_springs(self, run: int) -> None:
-        motion = self.motions[run]
-        for force in motion.solution.model.forces:
-            ends: list[Any] = [getattr(force, key, None) for key in ("body_a", "body_b", "point_a", "point_b")]
-            if any(end is None for end in ends) or any(
-                b.name not in motion.rows for b in ends[:2] if isinstance(b, Body)
-            ):
-                continue
-            body_a, body_b, point_a, point_b = ends
-            rows = (self.row(run, body_a), self.row(run, body_b))
-            surface, weights = coil_surface(1.5 * self.glyph, 0.32 * self.glyph, 9)
-            rgb = colour(self.theme.spring) if not self.several else mixed(self.theme.run(run), (0.6, 0.6, 0.6), 0.5)
-            self.links.append(Link(surface, weights, between(rows, point_a, point_b), rgb, force.name, "spring"))
-
     def _add_trails(self, run: int, trails: Any) -> None:
         for body, point in chosen_points(self.solutions[run].model, trails):
             index = [b.name for b in self.solutions[run].model.bodies].index(body.name)
@@ -253,16 +242,6 @@ class Scene:
         lift = [min(0.7 * self.radii[0].get(b.name, 0.0), 0.1 * self.radius) + 0.03 * self.radius for b in bodies]
         places = poses[0][rows] + np.einsum("nij,nj->ni", poses[1][rows], com) + np.outer(lift, self.up)
         return [b.name for b in bodies], places
-
-
-def between(rows: tuple[int, int], point_a: Array, point_b: Array) -> Any:
-    """The ends of a link between two body-fixed points."""
-
-    def ends(poses: Poses, t: float) -> tuple[Array, Array]:
-        p, r = poses
-        return p[rows[0]] + r[rows[0]] @ point_a, p[rows[1]] + r[rows[1]] @ point_b
-
-    return ends
 
 
 def outside(solid: Solid, point: Array) -> float:

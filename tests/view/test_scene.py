@@ -88,6 +88,21 @@ def test_own_joints_are_drawn_by_their_coordinate() -> None:
     assert glyphs.glyph_maker(Hinge(model.ground, body)) is glyphs.hinge
 
 
+def test_springs_of_other_kinds() -> None:
+    model = mbd.Model("springs")
+    body = model.add(mbd.RigidBody("body", 1.0, (0.1, 0.1, 0.1), mbd.nodes.RotationVector(position=(0.3, 0.2, 0.1))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=1.0, name="torsion"))
+    other = model.add(mbd.RigidBody("other", 1.0, (0.1, 0.1, 0.1)))
+    model.add(mbd.forces.Bushing(model.ground, other, stiffness=(1.0, 2.0, 3.0), name="rubber"))
+    scene = Scene(mbd.simulate(model, 2e-3, 1e-3))
+    pieces = {s.owner: s for s in scene.solids if s.role == "spring"}
+    assert set(pieces) == {"torsion", "rubber"}
+    place, turn = pieces["torsion"].pose(scene.poses(0.0))
+    np.testing.assert_allclose(place, 0.0, atol=1e-9)
+    np.testing.assert_allclose(turn[:, 2], (0, 1, 0), atol=1e-9)
+
+
 def test_trails_of_chosen_points(chain: mbd.Solution) -> None:
     scene = Scene(chain, trails=["link 2", ("link 5", (0.25, 0, 0))])
     assert [t.owner for t in scene.trails] == ["link 2", "link 5"]
