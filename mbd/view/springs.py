@@ -35,13 +35,11 @@ def spring_pieces(scene: Scene, run: int) -> tuple[list[Solid], list[Link]]:
         if any(end is None for end in ends) or any(b.name not in motion.rows for b in ends[:2] if isinstance(b, Body)):
             continue
         rows = (scene.row(run, ends[0]), scene.row(run, ends[1]))
-        link = Link(
-            *coil_surface(1.5 * scene.glyph, 0.32 * scene.glyph, TURNS), between(rows, *ends[2:]), shade, force.name
-        )
         if np.ndim(getattr(force, "stiffness", 0.0)):  # in three directions: the points are close together
             solids.append(bushing(scene, force, rows[1], ends[3], shade))
-        else:
-            links.append(link)
+            continue
+        surface, weights = coil_surface(1.5 * scene.glyph, 0.32 * scene.glyph, TURNS)
+        links.append(Link(surface, weights, between(rows, *ends[2:]), shade, force.name))
     return solids, links
 
 
