@@ -69,13 +69,17 @@ def mesh_file(file: Path, owner: str) -> Surface:
         )
     try:
         import pyvista
+        from vtkmodules.vtkFiltersGeometry import vtkGeometryFilter
     except ImportError:
         raise ModelError(f"{owner}: reading '{file}' needs pyvista; install it with: pip install 'mbd[view]'") from None
     try:
         data = pyvista.read(file)
         if isinstance(data, pyvista.MultiBlock):
             data = data.combine()
-        mesh = data.extract_surface(algorithm="dataset_surface").triangulate()
+        surface = vtkGeometryFilter()
+        surface.SetInputData(data)
+        surface.Update()
+        mesh = pyvista.wrap(surface.GetOutput()).triangulate()
         points, faces = np.asarray(mesh.points, dtype=float), np.asarray(mesh.regular_faces)
     except Exception as error:
         raise ModelError(

@@ -14,6 +14,8 @@ import numpy as np
 
 from mbd.errors import MbdError, ModelError, bad_value
 from mbd.progress import Progress
+from mbd.view import opengl
+from mbd.view.camera import Camera
 from mbd.view.motion import check_rate, frame_times
 from mbd.view.pictures import check_file
 from mbd.view.render import check_size, grab, offscreen
@@ -51,6 +53,8 @@ def movie(
     first, last = _part(scene, start, end)
     times = frame_times(first, last, rate, check_rate(speed, "speed"))
     shape = check_size(size, even=True)
+    Camera(scene, camera, follow)  # complains before a file is begun
+    opengl.require("A movie")
     with Progress(0, len(times), progress, f"rendering {path.name}") as bar:
         frames = _frames(scene, times, shape, camera, follow, clock, bar)
         if is_gif:
