@@ -74,7 +74,7 @@ def _branch(i1, i2, i3, y1, y2, y3, length, t, scratch):
     k3 = math.sqrt(c2 * y2 * y2 + y3 * y3)
     if k1 <= 1e-300 * length:  # rotation about the third axis
         return y1, y2, y3, length * t / i3
-    k2 = k1 / math.sqrt(c1)
+    k2 = math.sqrt(y1 * y1 / c1 + y2 * y2)  # not k1 / sqrt(c1), whose rounding error is the same in every step
     if k3 <= 1e-300 * length:  # a symmetric body that turns about an axis of its equator
         return y1, y2, y3, length * t / i1
     root = math.sqrt((i3 - i2) * (i3 - i1) / (i1 * i2)) / i3

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...errors import ModelError
-from ..base import Array, Integrator, Invariant, Trait, missing_trait
+from ...errors import IncompatibleError, ModelError
+from ..base import ADVICE, Array, Integrator, Invariant, Trait, missing_trait
 from . import flows, loops
 from .run import RigidBodyRun
 from .structure import centres
@@ -34,6 +34,15 @@ class _SingleBodies(Integrator):
     def rotation(self) -> FreeRotation:
         """The method that advances free rotations."""
         raise NotImplementedError
+
+    def check(self, system: System) -> None:
+        """Refuse other models; joints first, because advice about forces would be of no use with them."""
+        culprit = missing_trait(system, Trait.SINGLE_BODIES)
+        if culprit is not None:
+            raise IncompatibleError(
+                f"{self.name} needs {Trait.SINGLE_BODIES.value}; {culprit}. {ADVICE[Trait.SINGLE_BODIES]}."
+            )
+        super().check(system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RigidBodyRun:
         run = RigidBodyRun(self, system, t, step)

@@ -132,8 +132,10 @@ def body_table(system: System, symmetric: bool) -> np.recarray:
     table["node"], table["rotates"], table["held"] = rows, rotates, held[rows]
     table["mass"] = nodes.mass[rows]
     table["mobility"] = np.where(held[rows], 0.0, 1.0 / nodes.mass[rows])
+    with np.errstate(divide="ignore"):  # bodies without inertia about an axis are refused
+        inverse = 1.0 / moments
     for k in range(3):
-        table[f"i{k + 1}"], table[f"k{k + 1}"] = moments[:, k], 1.0 / moments[:, k]
+        table[f"i{k + 1}"], table[f"k{k + 1}"] = moments[:, k], inverse[:, k]
         table[f"x{k + 1}"] = np.where(rotates, centre[rows, k], 0.0)
         table[f"p{k + 1}"] = anchor[rows, k]
     for k in range(4):
