@@ -143,8 +143,18 @@ def moser_veselov(b, c, h, y, e, yc, ec):
     cas, ham = 0.5 * (p + q + r), 0.5 * (p * b.k1 + q * b.k2 + r * b.k3)
     hh, cc, ch = ham * ham, cas * cas, cas * ham
     z = h * h
-    s = c[4] * hh + c[5] * ch + c[6] * cc + z * (c[10] * hh * ham + c[11] * hh * cas + c[12] * cc * ham + c[13] * cc * cas)
-    t = c[7] * hh + c[8] * ch + c[9] * cc + z * (c[14] * hh * ham + c[15] * hh * cas + c[16] * cc * ham + c[17] * cc * cas)
+    s = (
+        c[4] * hh
+        + c[5] * ch
+        + c[6] * cc
+        + z * (c[10] * hh * ham + c[11] * hh * cas + c[12] * cc * ham + c[13] * cc * cas)
+    )
+    t = (
+        c[7] * hh
+        + c[8] * ch
+        + c[9] * cc
+        + z * (c[14] * hh * ham + c[15] * hh * cas + c[16] * cc * ham + c[17] * cc * cas)
+    )
     s = 1.0 + z * (c[0] * ham + c[1] * cas + z * s)
     t = z * (c[2] * ham + c[3] * cas + z * t)
     i1, i2, i3 = 1.0 / (b.k1 * s + t), 1.0 / (b.k2 * s + t), 1.0 / (b.k3 * s + t)

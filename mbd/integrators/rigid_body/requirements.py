@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...system.system import System
 
 MASSLESS = 1e-12  # moment of inertia, relative to the largest one of the body, that cannot store momentum
+ROUND_OFF = 1e-14
 PROBES = 3
 
 
@@ -56,10 +57,9 @@ def _turned(system: System) -> str | None:
     if model.gravity.any():
         held, centre, _ = centres(system)
         moment = np.column_stack((nodes.s1, nodes.s2, nodes.s3)) - nodes.mass[:, None] * centre
-        arm = np.abs(moment).max(axis=1) > 1e-14 * nodes.mass * max(1e-300, float(np.abs(centre).max(initial=0.0)))
-        for node in np.flatnonzero(held & arm & (np.abs(moment).max(axis=1) > 0.0)):
-            if node > 0:
-                return f"gravity turns body '{model.bodies[node - 1].name}', which is held away from its centre of mass"
+        arm = np.abs(moment).max(axis=1) > ROUND_OFF * nodes.mass * np.abs(centre).max(axis=1)
+        for node in np.flatnonzero(held & arm):
+            return f"gravity turns body '{model.bodies[node - 1].name}', which is held away from its centre of mass"
     return None
 
 

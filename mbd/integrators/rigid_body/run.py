@@ -33,9 +33,7 @@ class RigidBodyRun(Run):
         self.lie, blocks = lie_tables(system)
         zeros = max(system.n_q, system.n_v, system.n_l, 16)
         self.bodies = new_bodies(table, modified_inertia(moments, method.rotation.series_order), blocks, zeros)
-        self.x = Vectors(
-            np.zeros(system.n_q), np.zeros(system.n_v), np.zeros(system.n_v), np.zeros(system.n_l)
-        )
+        self.x = Vectors(np.zeros(system.n_q), np.zeros(system.n_v), np.zeros(system.n_v), np.zeros(system.n_l))
         self._warm_up()
 
     def _warm_up(self) -> None:

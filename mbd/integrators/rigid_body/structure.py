@@ -47,7 +47,7 @@ def centres(system: System) -> tuple[Array, Array, Array]:
     nodes = system.tables.nodes
     mass = np.where(nodes.mass > 0.0, nodes.mass, 1.0)
     centre = np.column_stack((nodes.s1, nodes.s2, nodes.s3)) / mass[:, None]
-    held = nodes.nx == 0
+    held = (nodes.nx == 0) & (np.arange(len(nodes)) > 0)  # the ground is no body
     anchor = np.column_stack((nodes.r1, nodes.r2, nodes.r3))
     centre[held] = 0.0
     p = system.tables.primitives
