@@ -1,4 +1,4 @@
-"""Numbers and statements of Vilmart 2013, Rigid body dynamics, and of Bobenko and Suris' scheme as printed elsewhere."""
+"""Numbers and statements of Vilmart 2013, Rigid body dynamics, and of the scheme of Bobenko and Suris."""
 
 from __future__ import annotations
 

@@ -70,7 +70,10 @@ def rotation_splitting(b, h, y, e, yc, ec):
 
 @kernel
 def symmetric_splitting(b, h, y, e, yc, ec):
-    """R(h/2) S(h) R(h/2): a rotation about the first axis and the symmetric body (I2, I2, I3) [Vilmart 2013, Alg. 2]."""
+    """R(h/2) S(h) R(h/2): S the symmetric body (I2, I2, I3), R a rotation about the first axis [Vilmart 2013, Alg. 2].
+
+    Printed alpha and beta lack factors; they are (1/I1 - 1/I2) y1 and (1/I3 - 1/I2) y3.
+    """
     axis_flow(0, 0.5 * h * (b.k1 - b.k2) * y[0], y, e, yc, ec)
     f = h * b.k2
     d0, d1, d2, d3 = exp_quaternion(f * y[0], f * y[1], f * y[2])
@@ -96,10 +99,10 @@ def bobenko_suris(b, h, y, e, yc, ec):
 
 @kernel
 def cayley_step(i1, i2, i3, alpha, h, y, e, yc, ec):
-    """Discrete Moser-Veselov algorithm (alpha = 1) or implicit midpoint rule (alpha = 0) [Vilmart 2013, Alg. 3, Rem. 4].
+    """Discrete Moser-Veselov algorithm (alpha = 1) or midpoint rule (alpha = 0) [Vilmart 2013, Alg. 3, Rem. 4].
 
-    Unknown is the Cayley vector x = h/2 J^-1 Y of the rotation; (14) reads J x = (1 + alpha |x|^2) h/2 y + J x x x and
-    is solved by Newton's method.
+    Unknown is the Cayley vector c = h/2 J^-1 Y of the rotation, here (x1, x2, x3); (14) becomes
+    J c = (1 + alpha |c|^2) h/2 y + (J c) x c and is solved by Newton's method.
     """
     f = 0.5 * h
     y1, y2, y3 = f * y[0], f * y[1], f * y[2]

@@ -116,7 +116,7 @@ class RotationSplitting(FreeRotation):
 class SymmetricSplitting(FreeRotation):
     """A symmetric body and a rotation about one axis; explicit, symplectic, order two, exact for symmetric bodies.
 
-    The axes are chosen such that the body which is left to the rotation is as small as possible.
+    Of the three possible splittings the one that is nearest to a symmetric body is chosen.
     """
 
     order: ClassVar[int] = 2

@@ -194,9 +194,10 @@ def drift(b, method, h):
 def gradient_kick(s, w, b, h):
     """Kick along the derivative of forces and torques in the direction of the accelerations that they cause.
 
-    With the body-fixed turn theta = J^-1 tau this is y' = D tau[theta] - tau x theta; for a potential U it is minus half
-    the gradient of V = tau . J^-1 tau [Vilmart 2013, Nystrom splitting]. D is the stiffness of the elements, so that
-    coupled bodies are nothing special. Needs ``update_forces`` at this state; s has Lie nodes.
+    With the body-fixed turn theta = J^-1 tau this is y' = D tau[theta] - tau x theta: half the double bracket of forces
+    and free motion, for a potential half the gradient of V = tau . J^-1 tau [Vilmart 2013, Nystrom splitting]. D is the
+    stiffness of the elements, so that coupled bodies are nothing special. Needs ``update_forces`` at this state; s has
+    Lie nodes.
     """
     x, out = w.x, w.x2
     for i in range(b.table.shape[0]):

@@ -1,0 +1,70 @@
+"""A heavy top held by a spherical joint, with splittings of order two and four.
+
+    python examples/rigid_heavy_top.py [folder]
+
+The joint is recognised and eliminated, so that methods for single bodies apply; its reaction is in the solution.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import mbd
+
+
+def build() -> mbd.Model:
+    """A fast top whose three moments of inertia differ, leaning by 40 degrees."""
+    model = mbd.Model("heavy top", gravity=(0, 0, -9.81))
+    rotation = mbd.rotation((np.deg2rad(40.0), 0.0, 0.0))
+    length, omega = 0.3, np.array((0.0, 0.0, 60.0))
+    node = mbd.nodes.Quaternion(
+        position=rotation @ np.array((0.0, 0.0, length)), rotation=rotation, angular_velocity=omega
+    )
+    top = model.add(
+        mbd.RigidBody("top", 1.0, (0.02, 0.018, 0.03), node, shape=mbd.shapes.Cone(0.2, 0.4, axis=(0, 0, -1)))
+    )
+    model.add(mbd.joints.Spherical(model.ground, top, at=(0, 0, 0), name="pivot"))
+    return model
+
+
+def main(folder: Path = Path()) -> mbd.Solution:
+    """Compare energy errors, and plot the path of the axis, the errors and the reaction."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    model, step = build(), 2e-3
+    methods = {
+        "Strang, DMV": mbd.integrators.Strang(),
+        "Strang, symmetric body": mbd.integrators.Strang(mbd.integrators.SymmetricSplitting()),
+        "Nystrom of order four": mbd.integrators.NystromSplitting(),
+    }
+    figure = plt.figure(figsize=(13, 4.5))
+    path, errors, force = figure.add_subplot(131, projection="3d"), figure.add_subplot(132), figure.add_subplot(133)
+    for name, method in methods.items():
+        solution = mbd.simulate(model, t_end=4.0, step=step, integrator=method)
+        energy = solution.energy.total
+        error = np.abs(energy / energy[0] - 1.0)
+        print(f"{name}: largest relative error of the energy {error.max():.1e}")
+        errors.semilogy(solution.t[1:], np.maximum(error[1:], 1e-16), lw=0.6, label=name)
+    axis = solution["top"].rotation[:, :, 2]
+    path.plot(*axis.T, lw=0.8)
+    path.set(title="path of the axis", xlim=(-1, 1), ylim=(-1, 1), zlim=(0, 1), zticks=(0, 0.5, 1))
+    errors.set(title="relative error of the energy", xlabel="time in s")
+    errors.legend(fontsize=8, loc="lower right")
+    for k, label in enumerate("xyz"):
+        force.plot(solution.t, solution["pivot"].force[:, k], lw=0.8, label=label)
+    force.set(title="reaction of the pivot in N", xlabel="time in s", xlim=(0, 1))
+    force.legend(loc="upper right")
+    figure.tight_layout()
+    figure.savefig(folder / "rigid_heavy_top.png", dpi=120)
+    plt.close(figure)
+    return solution
+
+
+if __name__ == "__main__":
+    main(Path(*sys.argv[1:2]))
