@@ -54,7 +54,7 @@ def plot(solution: mbd.Solution, path: Path) -> None:
         axes.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1), xticks=(-1, 0, 1), yticks=(-1, 0, 1), zticks=(-1, 0, 1))
         axes.set_box_aspect((1, 1, 1))
     right.legend(loc="upper left")
-    figure.tight_layout()
+    figure.subplots_adjust(left=0.02, right=0.95, bottom=0.05, top=0.9, wspace=0.1)
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

@@ -53,7 +53,8 @@ def main(folder: Path = Path()) -> mbd.Solution:
         errors.semilogy(solution.t[1:], np.maximum(error[1:], 1e-16), lw=0.6, label=name)
     axis = solution["top"].rotation[:, :, 2]
     path.plot(*axis.T, lw=0.8)
-    path.set(title="path of the axis", xlim=(-1, 1), ylim=(-1, 1), zlim=(0, 1), zticks=(0, 0.5, 1))
+    path.set(title="path of the axis", xlim=(-1, 1), ylim=(-1, 1), zlim=(0, 1))
+    path.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1), zticks=(0, 1), box_aspect=(2, 2, 1))
     errors.set(title="relative error of the energy", xlabel="time in s")
     errors.legend(fontsize=8, loc="lower right")
     for k, label in enumerate("xyz"):

@@ -148,6 +148,10 @@ class MoserVeselov(FreeRotation):
             raise ModelError(f"MoserVeselov: order is {self.order!r}; expected 2, 4, 6 or 8")
 
     @property
+    def name(self) -> str:
+        return f"MoserVeselov(order={self.order})"
+
+    @property
     def series_order(self) -> int:
         return self.order
 

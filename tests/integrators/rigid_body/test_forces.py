@@ -168,3 +168,15 @@ def test_body_held_at_its_centre_of_mass_turns_freely():
     exact = mbd.simulate(model, 5.0, 5.0, JacobiExact())
     found = mbd.simulate(model, 5.0, 0.05, MoserVeselov(order=8))
     np.testing.assert_allclose(frames(found), frames(exact), atol=1e-11, rtol=0)
+
+
+def test_saved_runs_keep_the_method_inside_the_method(tmp_path):
+    method = NystromSplitting(MoserVeselov(order=6))
+    half = mbd.simulate(coupled(), 0.5, 0.05, method)
+    half.save(tmp_path / "half.npz")
+    loaded = mbd.load(tmp_path / "half.npz")
+    assert loaded.integrator == method
+    rest = mbd.simulate(coupled(), 1.0, 0.05, method, start=loaded)
+    np.testing.assert_array_equal(rest.q[-1], mbd.simulate(coupled(), 1.0, 0.05, method).q[-1])
+    with pytest.raises(mbd.ModelError, match="same integrator"):
+        mbd.simulate(coupled(), 1.0, 0.05, NystromSplitting(), start=loaded)
