@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...kernel import kernel
-from ...nodes.frames import update_frames, update_velocities
-from ...system.evaluate import accelerations, copy, evaluate_functions
+from ...system.accelerations import accelerations
+from ...system.evaluate import copy, evaluate_functions, frames, velocities
 from .flows import JACOBI, free_flow
 from .motion import (
     drift,
@@ -13,7 +13,6 @@ from .motion import (
     move_bodies,
     read_state,
     update_forces,
-    write_accelerations,
     write_state,
 )
 
@@ -24,8 +23,8 @@ CODE_EQUATIONS, CODE_CHART, CODE_NOT_FINITE = 1, 2, 3
 @kernel
 def begin(s, w, q, v, b):
     """Take over a state of the system."""
-    update_frames(s.nodes, q, w.z, w.spin)
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    frames(s, w, q)
+    velocities(s, w, q, v)
     read_state(s, w, q, b)
     for i in range(b.table.shape[0]):
         copy(b.y0[i], b.y[i])
@@ -35,16 +34,13 @@ def begin(s, w, q, v, b):
 
 
 @kernel
-def _observe(s, w, b, x, simple):
+def _observe(s, w, b, x):
     """Write the state, its accelerations and multipliers as vectors of the system; returns an error code."""
     bad = write_state(s, w, b, x)
     if bad != 0:
         b.info[1] = bad
         return CODE_CHART
-    if simple:
-        write_accelerations(s, w, b, x)
-    else:
-        accelerations(s, w, x.q, x.v, b.zero, x.vd, x.lam)
+    accelerations(s, w, x.q, x.v, b.zero, x.vd, x.lam)
     finite = 0.0
     for k in range(x.v.shape[0]):
         finite += x.v[k] * 0.0
@@ -90,12 +86,8 @@ def free_steps(b, gravity, method, h, steps, t):
 
 
 @kernel
-def run_free(s, w, b, x, method, simple, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+def run_free(s, w, b, x, method, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance free bodies by ``count`` steps; rows are written every ``every`` steps; returns the steps done."""
-    for i in range(b.table.shape[0]):
-        for k in range(3):
-            b.force[i, k] = b.table[i].mass * s.gravity[k]
-            b.torque[i, k] = 0.0
     row, done, code = 0, 0, 0
     while done < count:
         steps = min(count - done, every - (first + done) % every)
@@ -105,7 +97,7 @@ def run_free(s, w, b, x, method, simple, origin, first, h, count, every, out_q, 
             return done
         done += steps
         if (first + done) % every == 0 or done == count:
-            code = _observe(s, w, b, x, simple)
+            code = _observe(s, w, b, x)
             if code != 0:
                 b.info[0] = code
                 return done - steps
@@ -151,9 +143,7 @@ def split_step(s, w, b, method, scheme, t, h):
 
 
 @kernel
-def run_split(
-    s, lie, w, b, x, method, scheme, simple, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns
-):
+def run_split(s, lie, w, b, x, method, scheme, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance bodies under forces; ``lie`` are the same tables as ``s`` with Lie nodes."""
     row = 0
     _forces(lie, w, b, origin + first * h)
@@ -164,7 +154,7 @@ def run_split(
             b.info[0], b.info[1] = CODE_EQUATIONS, bad
             return step
         if (first + step + 1) % every == 0 or step + 1 == count:
-            code = _observe(s, w, b, x, simple)
+            code = _observe(s, w, b, x)
             if code != 0:
                 b.info[0] = code
                 return step

@@ -6,7 +6,8 @@ from ...kernel import kernel
 from ...math.so3 import multiply_quaternions, quaternion_axes
 from ...nodes.inertia import frame_torque
 from ...nodes.pose import node_quaternion, write_position, write_rotation
-from ...system.evaluate import element_forces, tangent
+from ...system.evaluate import tangent
+from ...system.pieces import element_forces
 from .flows import add, free_flow
 
 
@@ -100,33 +101,6 @@ def write_state(s, w, b, x):
             u1, u2, u3 = u1 - d1, u2 - d2, u3 - d3
         write_position(n, r1, r2, r3, u1, u2, u3, x.q, x.v)
     return bad
-
-
-@kernel
-def write_accelerations(s, w, b, x):
-    """Accelerations of Lie nodes and points from force and torque of the present state (frames in w.z)."""
-    for i in range(b.table.shape[0]):
-        c = b.table[i]
-        n = s.nodes[c.node]
-        k = n.v0
-        f, m = b.force[i], c.mobility
-        a1, a2, a3 = m * f[0], m * f[1], m * f[2]
-        if c.rotates != 0:
-            y, t = b.y[i], b.torque[i]
-            w1, w2, w3 = c.k1 * y[0], c.k2 * y[1], c.k3 * y[2]
-            d1, d2, d3 = cross(y[0], y[1], y[2], w1, w2, w3)
-            d1, d2, d3 = c.k1 * (t[0] + d1), c.k2 * (t[1] + d2), c.k3 * (t[2] + d3)
-            d1, d2, d3 = rotate(c.a0, c.a1, c.a2, c.a3, d1, d2, d3)
-            j = k + n.nx
-            x.vd[j], x.vd[j + 1], x.vd[j + 2] = d1, d2, d3
-            w1, w2, w3 = rotate(c.a0, c.a1, c.a2, c.a3, w1, w2, w3)
-            v1, v2, v3 = cross(w1, w2, w3, c.x1, c.x2, c.x3)
-            v1, v2, v3 = cross(w1, w2, w3, v1, v2, v3)
-            d1, d2, d3 = cross(d1, d2, d3, c.x1, c.x2, c.x3)
-            d1, d2, d3 = to_space(w.z[c.node], d1 + v1, d2 + v2, d3 + v3)
-            a1, a2, a3 = a1 - d1, a2 - d2, a3 - d3
-        if n.nx == 3:
-            x.vd[k], x.vd[k + 1], x.vd[k + 2] = a1, a2, a3
 
 
 @kernel

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...system.evaluate import element_forces, evaluate_functions
+from ...system.entries import connect_tables
+from ...system.evaluate import evaluate_functions
+from ...system.optional import call_forces
 from ..base import Trait
 from .structure import (
     EQUAL,
@@ -68,7 +70,7 @@ def _velocity_dependent(system: System) -> str | None:
     model, tables = system.model, system.tables
     if not model.forces:
         return None
-    w, rng, zero = system.new_work(), np.random.default_rng(0), np.zeros(max(1, system.n_l))
+    w, rng = system.new_work(), np.random.default_rng(0)
     w.z[:] = system.frames(system.initial_state()[0])
     evaluate_functions(tables, w, 0.0)
     system.raise_callback_errors()
@@ -76,10 +78,12 @@ def _velocity_dependent(system: System) -> str | None:
 
     def depends(rows: slice) -> bool:
         results = []
+        part, memory = connect_tables(tables._replace(forces=tables.forces[rows]))
         for probe in probes:
-            w.zd[:] = probe
-            element_forces(tables._replace(forces=tables.forces[rows]), w, zero)
+            w.zd[:], w.f[:] = probe, 0.0
+            call_forces(part, w)
             results.append(w.f.copy())
+        del memory  # kept alive until here
         return any(not np.array_equal(results[0], other) for other in results[1:])
 
     if not depends(slice(0, len(tables.forces))):

@@ -11,7 +11,7 @@ from . import loops
 from .elliptic import SCRATCH
 from .series import modified_inertia
 from .state import STATE, Vectors, new_bodies
-from .structure import body_table, is_simple, lie_tables
+from .structure import body_table, lie_tables
 
 if TYPE_CHECKING:
     from ...system.system import System
@@ -27,10 +27,9 @@ class RigidBodyRun(Run):
         self.origin, self.step, self.index = t, step, 0
         self.work = system.new_work()
         self.flow, self.scheme = int(method.rotation.flow), int(method.scheme)
-        self.simple = is_simple(system)
         table = body_table(system, method.rotation.symmetric_axes)
         moments = np.column_stack((table.i1, table.i2, table.i3))
-        self.lie, blocks = lie_tables(system)
+        self.lie, self._memory, blocks = lie_tables(system)
         zeros = max(system.n_q, system.n_v, system.n_l, 16)
         self.bodies = new_bodies(table, modified_inertia(moments, method.rotation.series_order), blocks, zeros)
         self.x = Vectors(np.zeros(system.n_q), np.zeros(system.n_v), np.zeros(system.n_v), np.zeros(system.n_l))
@@ -59,12 +58,10 @@ class RigidBodyRun(Run):
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         s, w, b, x = self.system.tables, self.work, self.bodies, self.x
         if self.scheme < 0:
-            done = loops.run_free(
-                s, w, b, x, self.flow, self.simple, self.origin, self.index, self.step, count, every, *out
-            )
+            done = loops.run_free(s, w, b, x, self.flow, self.origin, self.index, self.step, count, every, *out)
         else:
             done = loops.run_split(
-                s, self.lie, w, b, x, self.flow, self.scheme, self.simple, self.origin, self.index, self.step, count,
+                s, self.lie, w, b, x, self.flow, self.scheme, self.origin, self.index, self.step, count,
                 every, *out,
             )  # fmt: skip
         self.index += done

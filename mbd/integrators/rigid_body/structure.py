@@ -11,6 +11,7 @@ from ...kernel import kernel
 from ...math.so3 import axes_to_quaternion
 from ...nodes.kinds import QUATERNION
 from ...records import FORM_GENERALIZED, FORM_LIE, FORM_POINT, Tables
+from ...system.entries import connect_tables
 from .state import BODY
 
 if TYPE_CHECKING:
@@ -143,8 +144,10 @@ def body_table(system: System, symmetric: bool) -> np.recarray:
     return table.view(np.recarray)
 
 
-def lie_tables(system: System) -> tuple[Tables, Array]:
+def lie_tables(system: System) -> tuple[Tables, Array, Array]:
     """The tables of a system with all rigid nodes as Lie nodes inside the same matrix, and the blocks of its stiffness.
+
+    The second result is memory that must be kept alive with the tables.
 
     A Lie node has at most as many velocities as any other, so that its block fits into the one of the node that it
     stands for.
@@ -162,13 +165,7 @@ def lie_tables(system: System) -> tuple[Tables, Array]:
     offset, stride = layout.blocks(u, v)
     columns = (nodes.x0[u + 1], nodes.nv[u + 1], nodes.x0[v + 1], nodes.nv[v + 1], offset, stride)
     tables = system.tables._replace(nodes=nodes.view(np.recarray), primitives=system.tables.primitives[:0])
-    return tables, np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
-
-
-def is_simple(system: System) -> bool:
-    """Whether accelerations are those of Lie nodes and points without multipliers, which need no linear system."""
-    nodes = system.tables.nodes
-    return system.n_l == 0 and bool(np.isin(nodes.form[1:], (FORM_LIE, FORM_POINT)).all())
+    return *connect_tables(tables), np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
 
 
 def has_generalized(system: System) -> Array:
