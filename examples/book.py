@@ -1,13 +1,10 @@
 """The free motion of a book [Vilmart 2013, Fig. 1]: trajectories of its principal axes in space.
 
-    python examples/book.py [folder]
-
 Jacobi's analytic solution and the discrete Moser-Veselov algorithm of order eight, which agree to round-off.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,20 +14,24 @@ import mbd
 MOMENTS = np.array((0.376, 0.627, 1.0))
 SIZES = np.sqrt(0.5 * MOMENTS.sum() - MOMENTS)  # proportional to the edges of a box with these moments
 COLOURS = ("tab:red", "tab:green", "tab:blue")
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 
 
-def build() -> mbd.Model:
+def model() -> mbd.Model:
     """The book with the momentum (0, 0.6, -0.8) in its principal axes."""
-    model = mbd.Model("book")
+    system = mbd.Model("book")
     node = mbd.nodes.Quaternion(angular_velocity=np.array((0.0, 0.6, -0.8)) / MOMENTS)
-    model.add(mbd.RigidBody("book", 1.0, MOMENTS, node, shape=mbd.shapes.Box(tuple(2.0 * SIZES))))
-    return model
+    system.add(mbd.RigidBody("book", 1.0, MOMENTS, node, shape=mbd.shapes.Box(tuple(2.0 * SIZES))))
+    return system
 
 
-def plot(solution: mbd.Solution, path: Path) -> None:
+def plot(solution: mbd.Solution, directory: Path) -> None:
     """The book with its axes, and the trajectories of the axes on the unit sphere."""
-    import matplotlib
-
+    try:
+        import matplotlib
+    except ImportError:
+        print("no plot: matplotlib is not installed")
+        return
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
@@ -55,21 +56,23 @@ def plot(solution: mbd.Solution, path: Path) -> None:
         axes.set_box_aspect((1, 1, 1))
     right.legend(loc="upper left")
     figure.subplots_adjust(left=0.02, right=0.95, bottom=0.05, top=0.9, wspace=0.1)
-    figure.savefig(path, dpi=120)
+    directory.mkdir(parents=True, exist_ok=True)
+    figure.savefig(directory / "book.png", dpi=120)
     plt.close(figure)
+    print(f"plot: {directory / 'book.png'}")
 
 
-def main(folder: Path = Path()) -> mbd.Solution:
+def main(directory: Path | None = OUTPUT) -> mbd.Solution:
     """Run both methods, compare them, and plot."""
-    model = build()
-    exact = mbd.simulate(model, t_end=40.0, step=0.01, integrator=mbd.integrators.JacobiExact())
-    solution = mbd.simulate(model, t_end=40.0, step=0.01, integrator=mbd.integrators.MoserVeselov(order=8))
+    exact = mbd.simulate(model(), t_end=40.0, step=0.01, integrator=mbd.integrators.JacobiExact())
+    solution = mbd.simulate(model(), t_end=40.0, step=0.01, integrator=mbd.integrators.MoserVeselov(order=8))
     error = np.abs(solution["book"].rotation - exact["book"].rotation).max()
     print(f"largest difference of the attitudes: {error:.1e}")
     print(f"range of the energy: {np.ptp(solution.energy.total):.1e}")
-    plot(solution, folder / "book.png")
+    if directory is not None:
+        plot(solution, directory)
     return solution
 
 
 if __name__ == "__main__":
-    main(Path(*sys.argv[1:2]))
+    main()

@@ -1,13 +1,10 @@
 """The tennis-racket effect: a body thrown with a spin about its middle axis turns over again and again.
 
-    python examples/tennis_racket.py [folder]
-
 The time between two flips is 2 K / (lambda k3), a complete elliptic integral of the first kind [Vilmart 2013, Alg. 1].
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +14,15 @@ import mbd
 
 MOMENTS = np.array((0.00121, 0.01638, 0.01748))  # kg m^2, about the handle, in the plane, normal to the strings
 MASS, SPIN = 0.3, 12.0  # kg, rad/s
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 
 
-def build(tilt: float = 0.01) -> mbd.Model:
+def model(tilt: float = 0.01) -> mbd.Model:
     """A racket thrown upwards, spinning about its middle axis up to a small tilt."""
-    model = mbd.Model("tennis racket", gravity=(0, 0, -9.81))
+    system = mbd.Model("tennis racket", gravity=(0, 0, -9.81))
     node = mbd.nodes.Quaternion(velocity=(0, 0, 15.0), angular_velocity=(tilt * SPIN, SPIN, tilt * SPIN))
-    model.add(mbd.RigidBody("racket", MASS, MOMENTS, node, shape=mbd.shapes.Box((0.68, 0.27, 0.02))))
-    return model
+    system.add(mbd.RigidBody("racket", MASS, MOMENTS, node, shape=mbd.shapes.Box((0.68, 0.27, 0.02))))
+    return system
 
 
 def flip_time(y: np.ndarray) -> float:
@@ -39,22 +37,31 @@ def flip_time(y: np.ndarray) -> float:
     return float(2.0 * ellipkm1(complement) / (speed * k3))
 
 
-def main(folder: Path = Path()) -> mbd.Solution:
+def main(directory: Path | None = OUTPUT) -> mbd.Solution:
     """Simulate the flight, measure the flips, and plot the angular velocities."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    model = build()
-    solution = mbd.simulate(model, t_end=3.0, step=1e-3, integrator=mbd.integrators.JacobiExact())
+    solution = mbd.simulate(model(), t_end=3.0, step=1e-3, integrator=mbd.integrators.JacobiExact())
     omega = solution["racket"].angular_velocity
     k = np.flatnonzero(omega[1:, 1] * omega[:-1, 1] < 0)
     flips = solution.t[k] + 1e-3 * omega[k, 1] / (omega[k, 1] - omega[k + 1, 1])
     expected = flip_time(MOMENTS * omega[0])
     print(f"flips at {np.array2string(flips, precision=4)} s")
     print(f"time between flips {np.diff(flips).mean():.5f} s, elliptic integral {expected:.5f} s")
+    if directory is not None:
+        plot(solution, flips, directory)
+    return solution
 
+
+def plot(solution: mbd.Solution, flips: np.ndarray, directory: Path) -> None:
+    """Angular velocities, and the direction of the middle axis."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("no plot: matplotlib is not installed")
+        return
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    omega = solution["racket"].angular_velocity
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(9, 6), sharex=True)
     for j, colour in enumerate(("tab:red", "tab:green", "tab:blue")):
         top.plot(solution.t, omega[:, j], color=colour, label=f"axis {j + 1}")
@@ -69,10 +76,11 @@ def main(folder: Path = Path()) -> mbd.Solution:
     bottom.set(xlabel="time in s")
     bottom.legend(loc="lower left")
     figure.tight_layout()
-    figure.savefig(folder / "tennis_racket.png", dpi=120)
+    directory.mkdir(parents=True, exist_ok=True)
+    figure.savefig(directory / "tennis_racket.png", dpi=120)
     plt.close(figure)
-    return solution
+    print(f"plot: {directory / 'tennis_racket.png'}")
 
 
 if __name__ == "__main__":
-    main(Path(*sys.argv[1:2]))
+    main()

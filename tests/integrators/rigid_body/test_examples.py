@@ -43,5 +43,5 @@ def test_heavy_top(tmp_path):
 
 
 def test_tumbling_cloud(tmp_path):
-    solution = example("tumbling_cloud").main(tmp_path, count=40)
+    solution = example("tumbling_cloud").main(40, tmp_path)
     assert np.ptp(solution.energy.total) < 1e-12 * abs(solution.energy.total[0])
