@@ -95,16 +95,16 @@ def plot(solutions: dict[str, mbd.Solution], directory: Path) -> None:
 
 def film(solution: mbd.Solution, directory: Path) -> None:
     """A movie and a page to turn the scene in, where the view can make them."""
-    if not hasattr(solution, "movie"):
-        print("no movie: this version has no view yet")
-        return
     try:
-        solution.movie(directory / "heavy_top.mp4")
-        solution.html(directory / "heavy_top.html")
+        movie = solution.movie(directory / "heavy_top.mp4", speed=0.25)
+        page = solution.html(directory / "heavy_top.html")
     except ImportError as error:
         print(f"no movie: {error} (pip install 'mbd[view]')")
         return
-    print(f"movie: {directory / 'heavy_top.mp4'}, scene: {directory / 'heavy_top.html'}")
+    if movie is not None:  # rendering needs OpenGL; without it the view has said what to install
+        print(f"movie: {movie}")
+    if page is not None:
+        print(f"page to play and turn the scene in: {page}")
 
 
 if __name__ == "__main__":
