@@ -15,7 +15,7 @@ from ..kernel import is_cached
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
-from ..records import FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_SPIN
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_SPIN
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -29,6 +29,7 @@ class Trait(Enum):
     VELOCITY_IS_QDOT = "velocities that are rates of coordinates (conventional nodes)"
     CONSTANT_MASS = "a constant mass matrix"
     LIE_OR_POINT = "Lie or point nodes"
+    POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
     UNCONSTRAINED = "no constraints"
     CONSERVATIVE = "forces that have a potential"
     AUTONOMOUS = "no explicit dependence on time"
@@ -55,6 +56,8 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return where
         if trait is Trait.LIE_OR_POINT and n.form not in (FORM_LIE, FORM_POINT):
             return where
+        if trait is Trait.POINT_OR_DIRECTORS and n.form not in (FORM_POINT, FORM_DIRECTORS):
+            return where
         if trait is Trait.CONSTANT_MASS and (n.form == FORM_SPIN or n.form == FORM_LIE or n.kind == 2):
             return where
         if trait is Trait.CONSTANT_MASS and n.form == FORM_GENERALIZED and n.mass_function >= 0:
@@ -73,6 +76,7 @@ ADVICE = {
     Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
+    Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
     Trait.AUTONOMOUS: "Use an integrator for time-dependent forces such as GeneralizedAlpha",

@@ -1,0 +1,37 @@
+"""What the structure-preserving integrators share outside compiled code: checks and messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError
+from .frame_em_loop import CODE_NOT_FINITE, CODE_SINGULAR
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+
+def check_newton(method: Any) -> None:
+    """Refuse a tolerance or a limit of iterations that makes no sense."""
+    if not 0.0 < method.tolerance < 1.0:
+        raise ModelError(f"{method.name}: tolerance is {method.tolerance}; expected a small positive number")
+    if not method.max_iterations >= 1:
+        raise ModelError(f"{method.name}: max_iterations is {method.max_iterations}; expected at least one")
+
+
+def describe_failure(system: System, method: Any, code: int, worst: int, error: float) -> tuple[str, str]:
+    """(kind, message) of what stopped a run."""
+    where = system.name_of_unknown(worst)
+    if code == CODE_SINGULAR:
+        return "convergence", (
+            f"the iteration matrix is singular at {where}; look for redundant joints or massless directions there"
+        )
+    if code == CODE_NOT_FINITE:
+        return "convergence", (
+            f"values are no longer finite, first at {where}; try a smaller step, or look for forces that grow without "
+            "bound there"
+        )
+    return "convergence", (
+        f"Newton's method did not converge in {method.max_iterations} iterations (relative residual "
+        f"{error * method.tolerance:.1e}, largest at {where}); try a smaller step"
+    )
