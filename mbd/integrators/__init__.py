@@ -2,7 +2,19 @@
 
 from .base import Integrator, Invariant, Trait
 from .generalized_alpha import GeneralizedAlpha
+from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
 from .lie_em import GonzalezEM, LieEM
 from .runge_kutta import DOPRI5, ODE23, RK4, RK6
 
-__all__ = ["DOPRI5", "ODE23", "RK4", "RK6", "GeneralizedAlpha", "GonzalezEM", "Integrator", "Invariant", "LieEM", "Trait"]
+__all__ = [
+    "DOPRI5",
+    "ODE23",
+    "RK4",
+    "RK6",
+    "GGLEM", "GGLEuler", "GGLMidpoint", "GGLTrapezoidal", "GeneralizedAlpha",
+    "GonzalezEM",
+    "Integrator",
+    "Invariant",
+    "LieEM",
+    "Trait",
+]

@@ -67,7 +67,9 @@ def missing_trait(system: System, trait: Trait) -> str | None:
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
         for force in model.forces:
             for row in force.rows():
-                if row.function is not None or (trait is Trait.CONSERVATIVE and row.body_a is None):
+                load = row.body_a is None
+                damped = not load and len(row.parameters) > 2 and row.parameters[2] > 0.0
+                if row.function is not None or (trait is Trait.CONSERVATIVE and (load or damped)):
                     return f"force '{force.name}'"
     return None
 

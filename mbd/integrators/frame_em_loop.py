@@ -8,15 +8,8 @@ from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.evaluate import accelerations, constraints, copy, evaluate_functions, factor, remember_angles, solve
-from .frame_em_kernels import (
-    apply_cayley,
-    average_frame,
-    frame_forces,
-    frame_matrix,
-    move,
-    new_velocity,
-    node_equation,
-)
+from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
+from .frame_em_nodes import new_velocity, node_equation
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 
 

@@ -12,7 +12,7 @@ from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation
 from .frame_em_kernels import FrameState
 from .frame_em_loop import SecantNumbers
 from .newton import SCALES
-from .secant import check_newton, describe_failure
+from .secant import check_newton, describe_failure, keeps_momenta
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -34,8 +34,7 @@ class FrameEM(Integrator):
         kept = {Invariant.POSITION_CONSTRAINTS}
         if missing_trait(system, Trait.AUTONOMOUS) is None and missing_trait(system, Trait.CONSERVATIVE) is None:
             kept.add(Invariant.ENERGY)
-        free = not any(f.rows()[0].body_a is None for f in system.model.forces) and not system.model.gravity.any()
-        if free and not grounded(system):
+        if keeps_momenta(system):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
@@ -55,15 +54,6 @@ class FrameEM(Integrator):
         run.work.turns[:] = state["turns"]
         run.numbers.memory[:] = state["memory"]
         return run
-
-
-def grounded(system: System) -> bool:
-    """Whether a joint, a spring or a pinned node holds the system in space."""
-    ground = system.model.ground
-    nodes = system.tables.nodes
-    elements = [*system.model.joints, *system.model.forces]
-    pinned = any(n.nx == 0 and n.nv > 0 for n in nodes[1:])
-    return pinned or any(ground is body for element in elements for body in element.bodies)
 
 
 @dataclass(frozen=True)
@@ -157,10 +147,8 @@ class FrameRun(Run):
 
     def failure(self) -> tuple[str, str]:
         memory = self.numbers.memory
-        return describe_failure(
-            self.system, self.method, int(memory[kernels.MEMORY_CODE]), int(self.numbers.worst[0]),
-            memory[kernels.MEMORY_ERROR],
-        )  # fmt: skip
+        where = self.system.name_of_unknown(int(self.numbers.worst[0]))
+        return describe_failure(where, self.method, int(memory[kernels.MEMORY_CODE]), memory[kernels.MEMORY_ERROR])
 
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import ModelError
 from .frame_em_loop import CODE_NOT_FINITE, CODE_SINGULAR
 
@@ -19,9 +21,18 @@ def check_newton(method: Any) -> None:
         raise ModelError(f"{method.name}: max_iterations is {method.max_iterations}; expected at least one")
 
 
-def describe_failure(system: System, method: Any, code: int, worst: int, error: float) -> tuple[str, str]:
-    """(kind, message) of what stopped a run."""
-    where = system.name_of_unknown(worst)
+def keeps_momenta(system: System) -> bool:
+    """Whether the model is free in space: no gravity, no loads, nothing that holds it to the ground."""
+    model = system.model
+    elements = [*model.joints, *model.forces]
+    pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
+    held = pinned or any(model.ground is body for element in elements for body in element.bodies)
+    loaded = any(row.body_a is None for force in model.forces for row in force.rows())
+    return not held and not loaded and not np.any(model.gravity)
+
+
+def describe_failure(where: str, method: Any, code: int, error: float) -> tuple[str, str]:
+    """(kind, message) of what stopped a run; ``where`` names the element with the largest residual."""
     if code == CODE_SINGULAR:
         return "convergence", (
             f"the iteration matrix is singular at {where}; look for redundant joints or massless directions there"
