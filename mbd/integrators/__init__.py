@@ -5,16 +5,24 @@ from .generalized_alpha import GeneralizedAlpha
 from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
 from .lie_em import GonzalezEM, LieEM
 from .runge_kutta import DOPRI5, ODE23, RK4, RK6
+from .variational import DiscreteVariational, Rattle, Shake
 
 __all__ = [
     "DOPRI5",
+    "GGLEM",
     "ODE23",
     "RK4",
     "RK6",
-    "GGLEM", "GGLEuler", "GGLMidpoint", "GGLTrapezoidal", "GeneralizedAlpha",
+    "DiscreteVariational",
+    "GGLEuler",
+    "GGLMidpoint",
+    "GGLTrapezoidal",
+    "GeneralizedAlpha",
     "GonzalezEM",
     "Integrator",
     "Invariant",
     "LieEM",
+    "Rattle",
+    "Shake",
     "Trait",
 ]

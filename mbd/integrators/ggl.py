@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import IncompatibleError, ModelError
+from ..errors import ModelError
 from . import ggl_loop as kernels
 from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
 from .frame_em_loop import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
 from .ggl_kernels import EM, EULER, INTERMEDIATE, THETA, TRAPEZOIDAL, GGLState
 from .groups import Groups
 from .newton import SCALES
-from .secant import check_newton, describe_failure, keeps_momenta
+from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
 
 if TYPE_CHECKING:
     from ..system.system import System
-
-SINGULAR = 1e-12  # smallest eigenvalue of a frame mass matrix relative to its largest that counts as zero
 
 
 @dataclass(frozen=True)
@@ -53,16 +51,7 @@ class GGL(Integrator):
 
     def check(self, system: System) -> None:
         super().check(system)
-        for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
-            if n.nv == 3:
-                continue
-            e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
-            values = np.linalg.eigvalsh(e)
-            if values[0] <= SINGULAR * values[-1]:
-                raise IncompatibleError(
-                    f"{self.name} needs a regular mass matrix; that of body '{body.name}' in directors is singular, "
-                    "because the body is flat or a line. Use LieEM or GeneralizedAlpha, or give it some thickness."
-                )
+        check_regular_directors(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> GGLRun:
         run = GGLRun(self, system, t, step)

@@ -20,17 +20,8 @@ from .frame_em_loop import (
     STAGNATION,
     TOLERANCE,
 )
-from .ggl_kernels import (
-    EM,
-    EULER,
-    em_matrix,
-    em_residual,
-    euler_matrix,
-    euler_residual,
-    theta_finish,
-    theta_matrix,
-    theta_residual,
-)
+from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
+from .ggl_kernels import EM, EULER, theta_finish, theta_matrix, theta_residual
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 
 SCHEME, THETA_VALUE, VARTHETA, OPTION = 2, 3, 4, 5  # further entries of numbers.method
@@ -96,9 +87,7 @@ def _matrix(r, w, x, p, h):
     elif scheme == EULER:
         euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, w, x)
     else:
-        theta_matrix(
-            s11, s12, s21, s22, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION])
-        )
+        theta_matrix(s11, s12, s21, s22, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
 
 
 @kernel
@@ -135,12 +124,12 @@ def _newton(s, r, w, x, p, h):
 
 
 @kernel
-def _predict(x, h):
+def _predict(x, p, h):
     for k in range(x.v.shape[0]):
         x.y0[k] = h * x.v[k]
         x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
-        x.u[k] = x.dq[k]
         x.y[k] = h * (x.v[k] + h * x.vd[k])
+        x.u[k] = x.y[k] if p.method[SCHEME] == EM else x.dq[k]
     for k in range(x.lam.shape[0]):
         x.lams[k] = h * h * x.lam[k]
         x.gams[k] = 0.0
@@ -199,7 +188,7 @@ def run_ggl(s, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd,
         evaluate_functions(s, w, t + shift * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
-        _predict(x, h)
+        _predict(x, p, h)
         code = _newton(s, r, w, x, p, h)
         if code != 0:
             p.memory[MEMORY_CODE] = code

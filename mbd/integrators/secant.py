@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import IncompatibleError, ModelError
+from ..records import FORM_DIRECTORS
 from .frame_em_loop import CODE_NOT_FINITE, CODE_SINGULAR
 
 if TYPE_CHECKING:
     from ..system.system import System
+
+SINGULAR = 1e-12  # smallest eigenvalue of a frame mass matrix relative to its largest that counts as zero
 
 
 def check_newton(method: Any) -> None:
@@ -19,6 +22,20 @@ def check_newton(method: Any) -> None:
         raise ModelError(f"{method.name}: tolerance is {method.tolerance}; expected a small positive number")
     if not method.max_iterations >= 1:
         raise ModelError(f"{method.name}: max_iterations is {method.max_iterations}; expected at least one")
+
+
+def check_regular_directors(method: Any, system: System) -> None:
+    """Refuse directors of a flat body, whose constant mass matrix is singular."""
+    for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
+        if n.form != FORM_DIRECTORS:
+            continue
+        e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
+        values = np.linalg.eigvalsh(e)
+        if values[0] <= SINGULAR * values[-1]:
+            raise IncompatibleError(
+                f"{method.name} needs a regular mass matrix; that of body '{body.name}' in directors is singular, "
+                "because the body is flat or a line. Use LieEM or GeneralizedAlpha, or give it some thickness."
+            )
 
 
 def keeps_momenta(system: System) -> bool:
