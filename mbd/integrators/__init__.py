@@ -4,6 +4,7 @@ from .base import Integrator, Invariant, Trait
 from .generalized_alpha import GeneralizedAlpha
 from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
 from .lie_em import GonzalezEM, LieEM
+from .livens import LivensEM, LivensMidpoint
 from .runge_kutta import DOPRI5, ODE23, RK4, RK6
 from .variational import DiscreteVariational, Rattle, Shake
 
@@ -22,6 +23,8 @@ __all__ = [
     "Integrator",
     "Invariant",
     "LieEM",
+    "LivensEM",
+    "LivensMidpoint",
     "Rattle",
     "Shake",
     "Trait",

@@ -42,6 +42,7 @@ class Invariant(Enum):
     POSITION_CONSTRAINTS = "position constraints"
     VELOCITY_CONSTRAINTS = "velocity constraints"
     ENERGY = "energy"
+    GENERALIZED_ENERGY = "generalized energy p.v - T + V"
     LINEAR_MOMENTUM = "linear momentum"
     ANGULAR_MOMENTUM = "angular momentum"
     SYMPLECTIC = "symplectic form"

@@ -24,15 +24,16 @@ from ..joints.primitives import primitive_force
 from ..kernel import kernel
 from ..math.so3 import log_quaternion
 from ..nodes.update import update_coordinates
-from ..records import FORM_LIE
+from ..records import FORM_LIE, FORM_QUATERNION
 from ..system.evaluate import _value
 from .discrete_gradients import discrete_force, torque_in_body
 from .discrete_tangents import discrete_force_tangent, joint_blocks, joint_stiffness
 from .frame_em_nodes import body_torque_tangent, cross_axes, node_matrix
+from .livens_nodes import livens_matrix
 
 
 class FrameState(NamedTuple):
-    """State of the method (first six) and its scratch vectors."""
+    """State of the method (first seven) and its scratch vectors."""
 
     q: Any
     v: Any
@@ -40,6 +41,7 @@ class FrameState(NamedTuple):
     lam: Any  # the same for the multipliers
     vdm: Any  # accelerations and multipliers in the middle of the last step
     lamm: Any
+    p: Any  # momenta of quaternion nodes
     qn: Any
     vn: Any
     qm: Any  # averaged coordinates (directors)
@@ -116,6 +118,11 @@ def frame_matrix(s, w, x, h, lam):
         w.matrix[k] = 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if n.form == FORM_QUATERNION:
+            livens_matrix(
+                n, x.q, x.qn, x.qm, x.v, x.vn, x.dq, w.z[i], w.f[i], x.torque[i], lam, h, w.jac, w.small, w.matrix
+            )
+            continue
         node_matrix(
             n, x.dq, x.v, x.qn, x.qm, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], lam, h, w.jac, w.small, w.matrix
         )

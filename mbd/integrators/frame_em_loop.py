@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 from ..kernel import kernel
 from ..nodes.frames import update_frames
-from ..records import PARAMETER_LENGTH
+from ..records import FORM_QUATERNION, PARAMETER_LENGTH
 from ..system.evaluate import accelerations, constraints, copy, evaluate_functions, factor, remember_angles, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_nodes import new_velocity, node_equation
+from .livens_nodes import livens_equation, livens_guess, livens_momentum
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .variational_momenta import momentum_of_velocity
 
 
 class SecantNumbers(NamedTuple):
@@ -55,6 +57,10 @@ def _residual(s, w, x, h):
     w.scales[0] = force
     w.scales[1] = torque
     for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.form == FORM_QUATERNION:
+            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+            continue
         node_equation(
             s.nodes[i], x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
             w.small,
@@ -130,8 +136,14 @@ def _newton(s, w, x, p, h):
 @kernel
 def _predict(s, x, p, h):
     """First guess: the motion with the present acceleration, multipliers extrapolated to the middle of the step."""
-    for k in range(x.v.shape[0]):
-        x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        last = n.v0 + n.nv
+        if n.form == FORM_QUATERNION and p.memory[MEMORY_HISTORY] > 0.0:
+            livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
+            last = n.v0 + n.nx
+        for k in range(n.v0, last):
+            x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
     for k in range(x.lam.shape[0]):
         x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if p.memory[MEMORY_HISTORY] > 0.0 else x.lam[k]
 
@@ -140,6 +152,9 @@ def _predict(s, x, p, h):
 def _accept(s, w, x, p, h):
     """Make the new values the state; accelerations and multipliers of the middle are carried to the end."""
     for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.form == FORM_QUATERNION:
+            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], h, x.p, w.small)
         new_velocity(s.nodes[i], x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
     first = p.memory[MEMORY_HISTORY] == 0.0
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
@@ -161,10 +176,13 @@ def _accept(s, w, x, p, h):
 
 @kernel
 def start_frame_em(s, w, x, t):
-    """Accelerations and multipliers of the start, for the first guess and as output."""
+    """Accelerations, multipliers and momenta of the start, for the first guess and as output."""
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
+    for i in range(1, s.nodes.shape[0]):
+        if s.nodes[i].form == FORM_QUATERNION:
+            momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], 1.0, x.p, w.small)
 
 
 @kernel

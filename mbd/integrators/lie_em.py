@@ -104,14 +104,14 @@ class GonzalezEM(FrameEM):
 class FrameRun(Run):
     """A run of an energy-momentum scheme on frames in progress."""
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm")
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p")
 
     def __init__(self, method: FrameEM, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system
         self.work = system.new_work()
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         frames = {name: self.work.z.copy() for name in ("z0", "zm", "zr")}
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn", "p")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lamn")}
         coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm")}
         self.x = FrameState(

@@ -134,10 +134,11 @@ class VariationalRun(Run):
         self.middle = self.work._replace(values=np.zeros_like(self.work.values))
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
+        multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
+        frames = {name: self.work.z.copy() for name in ("z0", "zm")}
         self.x = VariationalState(
-            q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, lam=np.zeros(nl), lams=np.zeros(nl),
-            none=np.zeros(nl), zero=np.zeros(max(nv, nl, 1)), z0=self.work.z.copy(), f0=np.zeros((nodes, 12)),
-            square=np.zeros((4, 4)),
+            q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
+            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)),
         )  # fmt: skip
         memory = np.zeros(8)
         memory[MEMORY_RATIO] = 1e300

@@ -7,8 +7,9 @@ With the discrete Lagrangian L_d(q0, q1) and constraints at the ends of the step
 A multiple of G(q0)^T in p0 is taken up by lambda, so the momenta need no projection for the motion; the velocities
 that are recorded are projected. MIDPOINT: L_d = h L((q0 + q1)/2, (q1 - q0)/h); the kinetic energy of a quaternion node
 is the singular (1/2) Omega.J Omega, Omega = 2 G(e) e_dot, so that -D1, D2 = (4/h) G(e1)^T J y, (4/h) G(e0)^T J y with
-y = G(e0) e1 [(5.5) with the factor 2 that its first bracket lacks in print]. STORMER: the trapezoidal L_d, which gives
-SHAKE and RATTLE.
+y = G(e0) e1 = G(e0) (e1 - e0) [(5.5) with the factor 2 that its first bracket lacks in print]. STORMER: the
+trapezoidal L_d, which gives SHAKE and RATTLE. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
+MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation.
 
 Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the matrix does not degenerate for h -> 0.
 """
@@ -21,7 +22,7 @@ from ..joints.primitives import primitive_force
 from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, pull_back
-from ..nodes.tangent import internal_force
+from ..nodes.tangent import internal_blocks, internal_force
 from ..records import FORM_QUATERNION
 from ..system.evaluate import (
     _value,
@@ -34,7 +35,7 @@ from ..system.evaluate import (
 from .discrete_tangents import joint_blocks
 from .variational_momenta import momentum, momentum_matrix
 
-MIDPOINT, STORMER = 0, 1
+MIDPOINT, STORMER, LIVENS = 0, 1, 2
 
 
 class VariationalState(NamedTuple):
@@ -53,8 +54,10 @@ class VariationalState(NamedTuple):
     secant: Any  # dq/h
     lams: Any
     none: Any  # zero multipliers
+    acting: Any  # multipliers that act in the middle of the step (LIVENS), otherwise zero
     zero: Any
     z0: Any
+    zm: Any  # frames of the midpoint (LIVENS)
     f0: Any  # frame forces that act at the start
     square: Any
 
@@ -97,19 +100,34 @@ def constraint_forces(s, w, q, z, mu, f, x):
 
 
 @kernel
+def internal_forces(s, q, mu, x):
+    """x[dynamic rows] += G^T mu of the internal constraints of all nodes."""
+    for i in range(1, s.nodes.shape[0]):
+        if s.nodes[i].nl > 0:
+            internal_force(s.nodes[i], q, mu, x)
+
+
+@kernel
 def variational_residual(s, w, wm, x, h, scheme):
     """Equations of a step into w.x, frames of q1 into w.z; wm are the same buffers with the functions at mid-step."""
     half = 0.5 * h * h
     for k in range(x.v.shape[0]):
         x.qn[k] = x.q[k] + x.dq[k]
         x.secant[k] = x.dq[k] / h
-    if scheme == MIDPOINT:
+    clear(w.x)
+    if scheme != STORMER:
         for k in range(x.q.shape[0]):
             x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
-        applied(s, wm, x.qm, x.secant, x.none, x.force)
-    clear(w.x)
+        if scheme == LIVENS:
+            for k in range(x.lams.shape[0]):
+                x.acting[k] = x.lams[k] / half
+        applied(s, wm, x.qm, x.secant, x.acting, x.force)
+        if scheme == LIVENS:
+            update_frames(s.nodes, x.qm, x.zm, w.spin)
+            internal_forces(s, x.qm, x.lams, w.x)
     update_frames(s.nodes, x.qn, w.z, w.spin)
-    constraint_forces(s, w, x.q, x.z0, x.lams, x.f0, w.x)
+    if scheme != LIVENS:
+        constraint_forces(s, w, x.q, x.z0, x.lams, x.f0, w.x)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         y = w.small[5]
@@ -122,26 +140,34 @@ def variational_residual(s, w, wm, x, h, scheme):
 
 @kernel
 def variational_matrix(s, w, wm, x, h, scheme):
-    """Its derivative (MIDPOINT moves the frames to the midpoint)."""
+    """Its derivative (moves the frames to the midpoint, unless STORMER)."""
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], w.jac, w.matrix, w.small)
         if n.nl > 0:
-            _internal_rows(n, x.q, x.qn, w.matrix)
+            _internal_rows(n, x.qm if scheme == LIVENS else x.q, x.qn, w.matrix)
+            if scheme == LIVENS:
+                internal_blocks(n, x.qm, x.lams, 0.0, 0.5, w.matrix)
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
+        if scheme == LIVENS:
+            joint_blocks(
+                p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zm[a], x.zm[b], w.z[a], w.z[b], x.zm[a], x.zm[b],
+                _value(p, w.values), w.jac, w.matrix,
+            )  # fmt: skip
+            continue
         joint_blocks(
             p, s.nodes[a], s.nodes[b], x.q, x.qn, x.z0[a], x.z0[b], w.z[a], w.z[b], x.z0[a], x.z0[b],
             _value(p, w.values), w.jac, w.matrix,
         )  # fmt: skip
-    if scheme == MIDPOINT:
+    if scheme != STORMER:
         ck = 0.25 * h * h
-        applied(s, wm, x.qm, x.secant, x.none, x.force)
+        applied(s, wm, x.qm, x.secant, x.acting, x.force)
         for i in range(1, s.nodes.shape[0]):
             frame_stiffness(s.nodes[i], w.spin[i], x.qm, w.z[i], w.f[i], ck, w.matrix, w.small)
-        element_stiffness(s, wm, x.qm, x.secant, x.none, w.eye, 0.5 * h, ck, w.matrix)
+        element_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
 
 
 @kernel

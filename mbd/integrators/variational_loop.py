@@ -22,10 +22,11 @@ from .frame_em_loop import (
 )
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .variational_kernels import (
-    MIDPOINT,
+    LIVENS,
     STORMER,
     applied,
     constraint_forces,
+    internal_forces,
     variational_matrix,
     variational_residual,
     velocity_defect,
@@ -100,14 +101,17 @@ def _new_momenta(s, w, wm, x, h, scheme):
             x.vn[k] = x.secant[k] + 0.5 * h * x.vd[k]
         applied(s, w, x.qn, x.vn, x.none, x.force)
     else:
-        applied(s, wm, x.qm, x.secant, x.none, x.force)
+        applied(s, wm, x.qm, x.secant, x.acting, x.force)
     update_frames(s.nodes, x.qn, w.z, w.spin)
+    clear(w.x)
+    if scheme == LIVENS:
+        internal_forces(s, x.qm, x.lams, w.x)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         y = w.small[5]
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, w.small[4], y, 0)
         for m in range(n.nv):
-            x.p[n.v0 + m] = y[m] - half * x.force[n.v0 + m]
+            x.p[n.v0 + m] = y[m] - half * x.force[n.v0 + m] - w.x[n.x0 + m]
 
 
 @kernel
@@ -124,7 +128,7 @@ def _velocities(s, w, x, p, h):
         return
     for i in range(1, s.nodes.shape[0]):
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
-    if x.lam.shape[0] == 0:
+    if x.lam.shape[0] == 0 or p.method[SCHEME] == LIVENS:
         return
     clear(w.x)
     velocity_defect(s, w, x.qn, x.v, w.x)
@@ -150,7 +154,8 @@ def _accept(s, w, wm, x, p, h):
     for k in range(x.v.shape[0]):
         x.vd[k] = (x.v[k] - x.secant[k]) / h
     first = p.memory[MEMORY_HISTORY] == 0.0
-    c = (2.0 if first else 1.0) / (h * h)  # the momenta of the start contain one half of the constraint force already
+    # the momenta of the start contain one half of the constraint force already; those of LIVENS always do
+    c = (2.0 if first or scheme == LIVENS else 1.0) / (h * h)
     for k in range(x.lam.shape[0]):
         x.lam[k] = c * x.lams[k]
     for k in range(x.q.shape[0]):
@@ -208,13 +213,14 @@ def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v
         copy(w.z[i], x.z0[i])
     for step in range(count):
         t = origin + (first + step) * h
-        if p.method[SCHEME] == MIDPOINT:
+        if p.method[SCHEME] != STORMER:
             evaluate_functions(s, wm, t + 0.5 * h)
         evaluate_functions(s, w, t + h)
         for k in range(x.v.shape[0]):
             x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
         for k in range(x.lam.shape[0]):
-            x.lams[k] = (0.5 if p.memory[MEMORY_HISTORY] == 0.0 else 1.0) * h * h * x.lam[k]
+            half = p.memory[MEMORY_HISTORY] == 0.0 or p.method[SCHEME] == LIVENS
+            x.lams[k] = (0.5 if half else 1.0) * h * h * x.lam[k]
         code = _newton(s, w, wm, x, p, h)
         if code != 0:
             p.memory[MEMORY_CODE] = code

@@ -11,27 +11,7 @@ from ..records import FORM_QUATERNION
 from ..system.evaluate import clear
 from .frame_em_nodes import central_inertia
 from .linear_frames import solve_mass
-
-
-@kernel
-def gt(e0, e1, e2, e3, u1, u2, u3):
-    """G(e)^T u."""
-    return (
-        -e1 * u1 - e2 * u2 - e3 * u3,
-        e0 * u1 + e2 * u3 - e3 * u2,
-        e0 * u2 + e3 * u1 - e1 * u3,
-        e0 * u3 + e1 * u2 - e2 * u1,
-    )
-
-
-@kernel
-def g_times(e0, e1, e2, e3, x0, x1, x2, x3):
-    """G(e) x = vector part of conj(e) o x."""
-    return (
-        -e1 * x0 + e0 * x1 + e3 * x2 - e2 * x3,
-        -e2 * x0 - e3 * x1 + e0 * x2 + e1 * x3,
-        -e3 * x0 + e2 * x1 - e1 * x2 + e0 * x3,
-    )
+from .quaternion_maps import g_times, g_transposed
 
 
 @kernel
@@ -61,10 +41,11 @@ def momentum(n, q0, q1, dq, z0, z1, end, f, x, i):
         )
     pull_back(n, q, z, z, f, x, i)
     j = n.q0 + n.nx
-    y1, y2, y3 = g_times(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], q1[j], q1[j + 1], q1[j + 2], q1[j + 3])
+    k = n.v0 + n.nx
+    y1, y2, y3 = g_times(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], dq[k], dq[k + 1], dq[k + 2], dq[k + 3])
     y1, y2, y3 = central_inertia(n, 4.0 * y1, 4.0 * y2, 4.0 * y3)
     r = q0 if end else q1
-    s0, s1, s2, s3 = gt(r[j], r[j + 1], r[j + 2], r[j + 3], y1, y2, y3)
+    s0, s1, s2, s3 = g_transposed(r[j], r[j + 1], r[j + 2], r[j + 3], y1, y2, y3)
     i += n.nx
     x[i] += s0
     x[i + 1] += s1
@@ -107,15 +88,15 @@ def momentum_matrix(n, q0, q1, z0, z1, jac, matrix, small):
     o = n.block + n.nx * n.ld + n.nx
     x0, x1, x2, x3 = q0[j], q0[j + 1], q0[j + 2], q0[j + 3]
     y0, y1, y2, y3 = q1[j], q1[j + 1], q1[j + 2], q1[j + 3]
-    w1, w2, w3 = g_times(x0, x1, x2, x3, y0, y1, y2, y3)
+    w1, w2, w3 = g_times(x0, x1, x2, x3, y0 - x0, y1 - x1, y2 - x2, y3 - x3)
     w1, w2, w3 = central_inertia(n, 4.0 * w1, 4.0 * w2, 4.0 * w3)
     for b in range(4):
         e0, e1 = 1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0
         e2, e3 = 1.0 if b == 2 else 0.0, 1.0 if b == 3 else 0.0
         u1, u2, u3 = g_times(x0, x1, x2, x3, e0, e1, e2, e3)
         u1, u2, u3 = central_inertia(n, 4.0 * u1, 4.0 * u2, 4.0 * u3)
-        s0, s1, s2, s3 = gt(y0, y1, y2, y3, u1, u2, u3)
-        t0, t1, t2, t3 = gt(e0, e1, e2, e3, w1, w2, w3)
+        s0, s1, s2, s3 = g_transposed(y0, y1, y2, y3, u1, u2, u3)
+        t0, t1, t2, t3 = g_transposed(e0, e1, e2, e3, w1, w2, w3)
         matrix[o + b] += s0 + t0
         matrix[o + n.ld + b] += s1 + t1
         matrix[o + 2 * n.ld + b] += s2 + t2
@@ -146,7 +127,9 @@ def velocity_of_momentum(n, q, z, p, h, out, square, small):
     j, i = n.q0 + n.nx, k + n.nx
     t1, t2, t3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], out[i], out[i + 1], out[i + 2], out[i + 3])
     w1, w2, w3 = _solve_inertia(n, 0.5 * t1, 0.5 * t2, 0.5 * t3)
-    out[i], out[i + 1], out[i + 2], out[i + 3] = gt(q[j], q[j + 1], q[j + 2], q[j + 3], 0.5 * w1, 0.5 * w2, 0.5 * w3)
+    out[i], out[i + 1], out[i + 2], out[i + 3] = g_transposed(
+        q[j], q[j + 1], q[j + 2], q[j + 3], 0.5 * w1, 0.5 * w2, 0.5 * w3
+    )
     if n.nx == 3:
         d1, d2, d3 = axis(z, w2 * c3 - w3 * c2, w3 * c1 - w1 * c3, w1 * c2 - w2 * c1)
         out[k] -= d1
@@ -194,7 +177,7 @@ def momentum_of_velocity(n, q, v, z, zd, h, out, small):
     j, i = n.q0 + n.nx, k + n.nx
     w1, w2, w3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], v[i], v[i + 1], v[i + 2], v[i + 3])
     w1, w2, w3 = central_inertia(n, 4.0 * w1, 4.0 * w2, 4.0 * w3)
-    s0, s1, s2, s3 = gt(q[j], q[j + 1], q[j + 2], q[j + 3], w1, w2, w3)
+    s0, s1, s2, s3 = g_transposed(q[j], q[j + 1], q[j + 2], q[j + 3], w1, w2, w3)
     out[i] += h * s0
     out[i + 1] += h * s1
     out[i + 2] += h * s2
