@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mbd.simulation import simulate
     from mbd.solution import Solution
     from mbd.solvers.initial import consistent_start
+    from mbd.study.compare import compare
+    from mbd.study.compatibility import compatibility
     from mbd.system.system import System, assemble
 
 # public name -> module that defines it; loaded when first used, so that importing the package stays fast
@@ -46,6 +48,8 @@ _LAZY = {
     "assemble": "mbd.system.system",
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",
+    "compare": "mbd.study.compare",
+    "compatibility": "mbd.study.compatibility",
 }  # fmt: skip
 _MODULES = {
     "nodes": "mbd.nodes",

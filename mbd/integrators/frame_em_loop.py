@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..records import FORM_QUATERNION, PARAMETER_LENGTH
@@ -12,30 +10,21 @@ from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_m
 from .frame_em_nodes import new_velocity, node_equation
 from .livens_nodes import livens_equation, livens_guess, livens_momentum
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
-from .variational_momenta import momentum_of_velocity
-
-
-class SecantNumbers(NamedTuple):
-    """Parameters and counters as plain arrays."""
-
-    method: Any  # tolerance, limit of iterations
-    memory: Any  # see MEMORY_*: survives between calls, part of a restart
-    scales: Any
-    worst: Any  # row of the largest residual
-
-
-TOLERANCE, ITERATIONS = 0, 1
-(
-    MEMORY_HISTORY,  # steps since the start
-    MEMORY_ITERATIONS,
+from .secant_numbers import (
+    CODE_NOT_CONVERGED,
+    CODE_NOT_FINITE,
+    CODE_SINGULAR,
+    ITERATIONS,
+    MEMORY_CODE,
+    MEMORY_ERROR,
     MEMORY_FACTORS,
-    MEMORY_CODE,  # 0 good, 1 not converged, 2 singular matrix, 4 not finite
-    MEMORY_ERROR,  # last residual norm
-    MEMORY_RATIO,  # smallest pivot ratio seen
-) = range(6)
-
-CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4
-STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration
+    MEMORY_HISTORY,
+    MEMORY_ITERATIONS,
+    MEMORY_RATIO,
+    STAGNATION,
+    TOLERANCE,
+)
+from .variational_momenta import momentum_of_velocity
 
 
 @kernel

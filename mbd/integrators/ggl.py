@@ -10,11 +10,11 @@ import numpy as np
 from ..errors import ModelError
 from . import ggl_loop as kernels
 from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
-from .frame_em_loop import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
 from .ggl_kernels import EM, EULER, INTERMEDIATE, THETA, TRAPEZOIDAL, GGLState
 from .groups import Groups
 from .newton import SCALES
 from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
+from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
 
 if TYPE_CHECKING:
     from ..system.system import System

@@ -6,7 +6,10 @@ from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.evaluate import accelerations, copy, evaluate_functions, factor, remember_angles, solve
-from .frame_em_loop import (
+from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
+from .ggl_kernels import EM, EULER, theta_finish, theta_matrix, theta_residual
+from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
     CODE_SINGULAR,
@@ -20,9 +23,6 @@ from .frame_em_loop import (
     STAGNATION,
     TOLERANCE,
 )
-from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
-from .ggl_kernels import EM, EULER, theta_finish, theta_matrix, theta_residual
-from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 
 SCHEME, THETA_VALUE, VARTHETA, OPTION = 2, 3, 4, 5  # further entries of numbers.method
 

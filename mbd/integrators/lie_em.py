@@ -10,9 +10,9 @@ import numpy as np
 from . import frame_em_loop as kernels
 from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
 from .frame_em_kernels import FrameState
-from .frame_em_loop import SecantNumbers
 from .newton import SCALES
 from .secant import check_newton, describe_failure, keeps_momenta
+from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -119,7 +119,7 @@ class FrameRun(Run):
             torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values),
         )  # fmt: skip
         memory = np.zeros(8)
-        memory[kernels.MEMORY_RATIO] = 1e300
+        memory[MEMORY_RATIO] = 1e300
         self.numbers = SecantNumbers(
             np.array([method.tolerance, method.max_iterations]), memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64)
         )
@@ -148,7 +148,7 @@ class FrameRun(Run):
     def failure(self) -> tuple[str, str]:
         memory = self.numbers.memory
         where = self.system.name_of_unknown(int(self.numbers.worst[0]))
-        return describe_failure(where, self.method, int(memory[kernels.MEMORY_CODE]), memory[kernels.MEMORY_ERROR])
+        return describe_failure(where, self.method, int(memory[MEMORY_CODE]), memory[MEMORY_ERROR])
 
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
@@ -161,7 +161,7 @@ class FrameRun(Run):
         return {
             "steps": self.index,
             "rejected": 0,
-            "newton_iterations": int(memory[kernels.MEMORY_ITERATIONS]),
-            "factorizations": int(memory[kernels.MEMORY_FACTORS]),
-            "smallest_pivot_ratio": float(memory[kernels.MEMORY_RATIO]),
+            "newton_iterations": int(memory[MEMORY_ITERATIONS]),
+            "factorizations": int(memory[MEMORY_FACTORS]),
+            "smallest_pivot_ratio": float(memory[MEMORY_RATIO]),
         }

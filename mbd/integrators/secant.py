@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import IncompatibleError, ModelError
 from ..records import FORM_DIRECTORS
-from .frame_em_loop import CODE_NOT_FINITE, CODE_SINGULAR
+from .secant_numbers import CODE_NOT_FINITE, CODE_SINGULAR
 
 if TYPE_CHECKING:
     from ..system.system import System

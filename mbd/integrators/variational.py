@@ -11,9 +11,9 @@ from ..errors import ModelError
 from ..system.evaluate import evaluate_functions
 from . import variational_loop as kernels
 from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
-from .frame_em_loop import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
 from .newton import SCALES
 from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
+from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
 from .variational_kernels import MIDPOINT, STORMER, VariationalState
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..records import PARAMETER_LENGTH
 from ..system.evaluate import accelerations, clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
-from .frame_em_loop import (
+from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
     CODE_SINGULAR,
@@ -20,7 +21,6 @@ from .frame_em_loop import (
     STAGNATION,
     TOLERANCE,
 )
-from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .variational_kernels import (
     LIVENS,
     STORMER,

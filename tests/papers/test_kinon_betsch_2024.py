@@ -1,4 +1,4 @@
-"""Kinon & Betsch 2024 (Livens principle, quaternions): free body, heavy top, closed loop; what EML keeps and what not."""
+"""Kinon & Betsch 2024 (Livens principle, quaternions): free body, heavy top, closed loop."""
 
 from __future__ import annotations
 
