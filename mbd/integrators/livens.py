@@ -26,7 +26,8 @@ def has_joined_quaternions(system: System) -> bool:
     """Whether a joint or spring holds a conventional quaternion node."""
     nodes, model = system.tables.nodes, system.model
     turning = [b for b, n in zip(model.bodies, nodes[1:], strict=True) if n.form == FORM_QUATERNION]
-    return any(body is b for element in [*model.joints, *model.forces] for body in element.bodies for b in turning)
+    elements: list[Any] = [*model.joints, *model.forces]
+    return any(body is b for element in elements for body in element.bodies for b in turning)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class LivensEM(FrameEM):
             raise ModelError("invariants: expected a run of LivensEM with every step recorded, from its start")
         system = solution.system
         energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
-        for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
+        bodies: list[Any] = system.model.bodies
+        for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
             view = solution[body]
             if n.form == FORM_QUATERNION:
                 q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))

@@ -41,7 +41,7 @@ def check_regular_directors(method: Any, system: System) -> None:
 def keeps_momenta(system: System) -> bool:
     """Whether the model is free in space: no gravity, no loads, nothing that holds it to the ground."""
     model = system.model
-    elements = [*model.joints, *model.forces]
+    elements: list[Any] = [*model.joints, *model.forces]
     pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
     held = pinned or any(model.ground is body for element in elements for body in element.bodies)
     loaded = any(row.body_a is None for force in model.forces for row in force.rows())
