@@ -5,7 +5,7 @@ the update of absolute coordinates. Velocities: the same problem once, with ``B 
 solve it:
 
 * regular systems: the block solver on ``[M B^T; B 0]``, as fast as one step of an integrator;
-* dependent constraints or fixed quantities (deleted columns), up to 600 velocities: pseudo-inverse of ``B M^-1/2``;
+* dependent constraints or fixed quantities (deleted columns), up to 200 velocities: pseudo-inverse of ``B M^-1/2``;
 * the same, larger: sparse ``[M B^T; B -eps I]`` with iterative refinement (iterated Tikhonov regularisation), which
   tends to the least-squares solution of minimal mass norm as well.
 
@@ -31,13 +31,11 @@ from .start_report import Rows, StartReport, carried_rates, check_branches, fail
 
 Array = np.ndarray
 
-DENSE_LIMIT = 600  # velocities up to which the pseudo-inverse is used
+DENSE_LIMIT = 200  # velocities up to which the pseudo-inverse is used (beyond it takes longer than the sparse way)
 REGULAR = 1e-9  # pivot ratio of the block solver below which constraints count as dependent
 RCOND = 1e-8  # singular values below this fraction of the largest are taken for zero
 TURN_LIMIT = 0.5  # rad per body and iteration
-ARMIJO = 1e-4
-ITERATIONS = 200
-RESTARTS = 5
+ARMIJO, ITERATIONS, RESTARTS = 1e-4, 200, 5
 REFINEMENTS, EPS = 4, 1e-12  # of the sparse solution; relative to the size of the rows
 
 
