@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 from ..joints.primitives import primitive_force
 from ..kernel import kernel
 from ..math.so3 import log_quaternion
-from ..nodes.update import update_coordinates
 from ..records import FORM_LIE, FORM_QUATERNION
-from ..system.evaluate import _value
+from ..system.evaluate import advance
+from ..system.pieces import constant
 from .discrete_gradients import discrete_force, torque_in_body
 from .discrete_tangents import discrete_force_tangent, joint_blocks, joint_stiffness
 from .frame_em_nodes import body_torque_tangent, cross_axes, node_matrix
@@ -107,7 +107,7 @@ def frame_forces(s, w, x, h, lam):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        primitive_force(p, x.zm[a], x.zm[b], _value(p, w.values), lam, p.l0, w.f[a], w.f[b])
+        primitive_force(p, x.zm[a], x.zm[b], constant(p, w.values), lam, p.l0, w.f[a], w.f[b])
 
 
 @kernel
@@ -138,7 +138,7 @@ def frame_matrix(s, w, x, h, lam):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        value = _value(p, w.values)
+        value = constant(p, w.values)
         joint_blocks(
             p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], x.zm[a], x.zm[b], value, w.jac,
             w.matrix,
@@ -173,6 +173,6 @@ def apply_cayley(nodes, y, dq):
 def move(s, w, x):
     """End coordinates and the three frames of the present increment; needs x.z0."""
     cayley_increments(s.nodes, x.dq, x.de)
-    update_coordinates(s.nodes, x.q, x.de, x.qn, w.small[7])
+    advance(s, w, x.q, x.de, x.qn)
     for k in range(x.q.shape[0]):
         x.qm[k] = 0.5 * (x.q[k] + x.qn[k])

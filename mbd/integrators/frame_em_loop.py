@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..records import FORM_QUATERNION, PARAMETER_LENGTH
-from ..system.evaluate import accelerations, constraints, copy, evaluate_functions, factor, remember_angles, solve
+from ..system.accelerations import accelerations
+from ..system.evaluate import constraints, copy, evaluate_functions, factor, remember_angles, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_nodes import new_velocity, node_equation
 from .livens_nodes import livens_equation, livens_guess, livens_momentum
@@ -31,7 +32,6 @@ from .variational_momenta import momentum_of_velocity
 def _residual(s, w, x, h):
     """Move to the present iterate and write the equations to w.x."""
     move(s, w, x)
-    update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(s.nodes.shape[0]):
         average_frame(s.nodes[i].form, x.z0[i], w.z[i], x.zm[i], x.zr[i])
     frame_forces(s, w, x, h, x.lamn)

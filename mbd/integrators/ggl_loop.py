@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
-from ..system.evaluate import accelerations, copy, evaluate_functions, factor, remember_angles, solve
+from ..system.accelerations import accelerations
+from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
 from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
 from .ggl_kernels import EM, EULER, theta_finish, theta_matrix, theta_residual
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales

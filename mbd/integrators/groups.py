@@ -12,6 +12,7 @@ import numpy as np
 from ..joints.primitives import COINCIDENT
 from ..linalg.symbolic import Layout, analyse
 from ..records import FLAG_DENSE, Tables, Work
+from ..system.entries import connect_tables, connect_work
 from ..system.system import System
 
 
@@ -20,6 +21,7 @@ class Groups:
 
     def __init__(self, system: System, count: int) -> None:
         self.system, self.count = system, count
+        self._memory: list[np.ndarray] = []  # packed forms of records, which compiled pieces know by address
         old, s = system.assembly.layout, system.tables
         self.bodies = len(s.nodes) - 1
         grounded = np.zeros(len(old.sizes), dtype=bool)
@@ -73,10 +75,13 @@ class Groups:
             fill(forces, b, a, "ba", both)
         flags = s.flags.copy()
         flags[FLAG_DENSE] = layout.dense
-        return s._replace(
+        tables = s._replace(
             nodes=nodes.view(np.recarray), primitives=primitives.view(np.recarray), forces=forces.view(np.recarray),
             xv=xv, xl=xl, flags=flags, fronts=layout.fronts, diagonal=self._diagonal(vertex[s.xl], local[s.xl]),
         )  # fmt: skip
+        tables, memory = connect_tables(tables)
+        self._memory.append(memory)
+        return tables
 
     def _diagonal(self, vertex: np.ndarray, local: np.ndarray) -> np.ndarray:
         """Diagonal entries of the multipliers of all groups, for the regularisation of redundant constraints."""
@@ -87,10 +92,13 @@ class Groups:
     def new_work(self) -> Work:
         """Buffers of a run."""
         n, size = self.layout.n, self.layout.size_F
-        return self.system.new_work()._replace(
+        work = self.system.new_work()._replace(
             matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
             x=np.zeros(n), x2=np.zeros(n),
         )  # fmt: skip
+        work, memory = connect_work(work)
+        self._memory.append(memory)
+        return work
 
     def name_of_unknown(self, x: int) -> str:
         """The element behind a row of the larger system."""

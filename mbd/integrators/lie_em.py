@@ -104,7 +104,7 @@ class GonzalezEM(FrameEM):
 class FrameRun(Run):
     """A run of an energy-momentum scheme on frames in progress."""
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p")
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p", "dq")
 
     def __init__(self, method: FrameEM, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..records import FORM_QUATERNION
+from ..rotation import hat
 from .base import Array, Invariant, Trait, missing_trait
 from .lie_em import FrameEM
 from .secant import keeps_momenta
@@ -70,13 +71,9 @@ class LivensEM(FrameEM):
             view = solution[body]
             if n.form == FORM_QUATERNION:
                 q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
-                part, spin = _quaternion_invariants(n, q, v)
+                part, moment = _quaternion_invariants(n, q, v)
                 energy += part
-                angular += spin
-                if n.nx:
-                    velocity = view.point_velocity(body.com)
-                    energy += 0.5 * n.mass * np.sum(velocity**2, axis=1)
-                    angular += n.mass * np.cross(view.com, velocity)
+                angular += moment
                 continue
             z, zd = view._motion[:2]
             momentum = zd @ frame_mass(n)
@@ -101,20 +98,35 @@ def _e(e: Array) -> Array:
     return np.array([[-e[1], e[0], -e[3], e[2]], [-e[2], e[3], e[0], -e[1]], [-e[3], -e[2], e[1], e[0]]])
 
 
+def _lever(e: Array, c: Array) -> Array:
+    """d(R(e) c)/de, 3 x 4, from the polar form of the quadratic R."""
+    s, u = e[0], e[1:]
+    rows = 2.0 * (np.outer(u, c) + u @ c * np.eye(3) - np.outer(c, u) - s * hat(c))
+    return np.column_stack([2.0 * (s * c + np.cross(u, c)), rows])
+
+
 def _quaternion_invariants(n: Any, q: Array, v: Array) -> tuple[Array, Array]:
-    """p.v - T and E(e) p / 2 of the rotation of one quaternion node, with p from the fibre derivative."""
-    s, mass = np.array([n.s1, n.s2, n.s3]), (float(n.mass) if n.nx else np.inf)
+    """p.v - T and the angular momentum of p of one quaternion node; p from the discrete fibre derivative."""
+    nx, s = int(n.nx), np.array([n.s1, n.s2, n.s3])
+    mass = float(n.mass) if nx else 0.0
+    c = s / mass if nx else np.zeros(3)
     inertia = np.array([[n.j11, n.j12, n.j13], [n.j12, n.j22, n.j23], [n.j13, n.j23, n.j33]])
-    inertia = inertia - (s @ s * np.eye(3) - np.outer(s, s)) / mass
-    e, rate = q[:, n.nx :], v[:, n.nx :]
+    inertia = inertia - mass * (c @ c * np.eye(3) - np.outer(c, c))
+    e, rate = q[:, nx:], v[:, nx:]
     spin = np.array([2.0 * _g(a) @ b for a, b in zip(e, rate, strict=True)])
-    p = 2.0 * _g(e[0]).T @ inertia @ spin[0]
+    velocity = np.array([_lever(a, c) @ b for a, b in zip(e, rate, strict=True)]) + (v[:, :3] if nx else 0.0)
+    p = 2.0 * _g(e[0]).T @ inertia @ spin[0] + mass * _lever(e[0], c).T @ velocity[0]
     energy, angular = np.zeros(len(q)), np.zeros((len(q), 3))
     for k in range(len(q)):
         if k:
-            p = 2.0 * _g(0.5 * (e[k - 1] + e[k])).T @ inertia @ (spin[k - 1] + spin[k]) - p
-        energy[k] = p @ rate[k] - 0.5 * spin[k] @ inertia @ spin[k]
+            middle, turn, move = 0.5 * (e[k - 1] + e[k]), spin[k - 1] + spin[k], velocity[k - 1] + velocity[k]
+            p = 2.0 * _g(middle).T @ inertia @ turn + mass * _lever(middle, c).T @ move - p
+        kinetic = 0.5 * spin[k] @ inertia @ spin[k] + 0.5 * mass * velocity[k] @ velocity[k]
+        energy[k] = p @ rate[k] - kinetic
         angular[k] = 0.5 * _e(e[k]) @ p
+    if nx:
+        energy += mass * np.sum(velocity * v[:, :3], axis=1)
+        angular += mass * np.cross(q[:, :3], velocity)
     return energy, angular
 
 

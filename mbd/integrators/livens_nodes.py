@@ -132,7 +132,7 @@ def livens_matrix(n, q0, q1, qm, v, vn, dq, z, f, torque, lam, h, jac, small, ma
     """Diagonal block of a quaternion node, scaled by h^2/2; vn is scratch as long as the velocities."""
     ck = 0.5 * h * h
     k, j, ld = n.v0, n.q0 + n.nx, n.ld
-    frame_stiffness(n, z, qm, z, f, 0.5 * ck, matrix, small)
+    frame_stiffness(n, z, f, 0.5 * ck, matrix)
     if n.nx == 3:
         for m in range(3):
             matrix[n.block + m * ld + m] += n.mass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..system.entries import connect_work
 from ..system.evaluate import evaluate_functions
 from . import variational_loop as kernels
 from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
@@ -131,7 +132,8 @@ class VariationalRun(Run):
     def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system
         self.work = system.new_work()
-        self.middle = self.work._replace(values=np.zeros_like(self.work.values))
+        middle = self.work._replace(values=np.zeros_like(self.work.values))
+        self.middle, self._memory = connect_work(middle)  # the memory is known to compiled pieces by its address
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}

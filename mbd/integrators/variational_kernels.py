@@ -18,20 +18,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..joints.primitives import primitive_force
+from ..joints.primitives import primitive_force, primitive_stiffness
 from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, pull_back
 from ..nodes.tangent import internal_blocks, internal_force
 from ..records import FORM_QUATERNION
 from ..system.evaluate import (
-    _value,
     clear,
     constraints,
-    element_forces,
-    element_stiffness,
     jacobian_times,
 )
+from ..system.optional import call_force_tangent
+from ..system.pieces import constant, element_forces
 from .discrete_tangents import joint_blocks
 from .variational_momenta import momentum, momentum_matrix
 
@@ -88,7 +87,7 @@ def constraint_forces(s, w, q, z, mu, f, x):
         clear(f[i])
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
-        primitive_force(p, z[p.a], z[p.b], _value(p, w.values), mu, p.l0, f[p.a], f[p.b])
+        primitive_force(p, z[p.a], z[p.b], constant(p, w.values), mu, p.l0, f[p.a], f[p.b])
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         y = w.small[5]
@@ -155,19 +154,28 @@ def variational_matrix(s, w, wm, x, h, scheme):
         if scheme == LIVENS:
             joint_blocks(
                 p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zm[a], x.zm[b], w.z[a], w.z[b], x.zm[a], x.zm[b],
-                _value(p, w.values), w.jac, w.matrix,
+                constant(p, w.values), w.jac, w.matrix,
             )  # fmt: skip
             continue
         joint_blocks(
             p, s.nodes[a], s.nodes[b], x.q, x.qn, x.z0[a], x.z0[b], w.z[a], w.z[b], x.z0[a], x.z0[b],
-            _value(p, w.values), w.jac, w.matrix,
+            constant(p, w.values), w.jac, w.matrix,
         )  # fmt: skip
     if scheme != STORMER:
         ck = 0.25 * h * h
         applied(s, wm, x.qm, x.secant, x.acting, x.force)
         for i in range(1, s.nodes.shape[0]):
-            frame_stiffness(s.nodes[i], w.spin[i], x.qm, w.z[i], w.f[i], ck, w.matrix, w.small)
-        element_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
+            frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
+        if s.forces.shape[0] > 0:
+            call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
+        if scheme == LIVENS:
+            for k in range(s.primitives.shape[0]):
+                p = s.primitives[k]
+                a, b = p.a, p.b
+                primitive_stiffness(
+                    p, s.nodes[a], s.nodes[b], x.qm, w.spin[a], w.spin[b], w.z[a], w.z[b], constant(p, w.values),
+                    x.acting, p.l0, ck, w.jac, w.matrix,
+                )  # fmt: skip
 
 
 @kernel

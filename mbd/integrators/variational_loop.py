@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..records import PARAMETER_LENGTH
-from ..system.evaluate import accelerations, clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
+from ..system.accelerations import accelerations
+from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
