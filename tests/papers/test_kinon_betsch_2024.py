@@ -23,8 +23,7 @@ TOP_ERRORS = {  # error (121) for h = .01, .005, .0025, .00125
     LivensMidpoint(): (0.06804, 0.014666, 0.0035566, 0.00088267),
     LivensEM(): (0.13895, 0.034296, 0.0085034, 0.0021207),
 }
-LOOP_ENERGY = {0.1: 2095.47589259, 0.05: 2095.993477, 0.025: 2096.12416588}  # of EML at the end of the load
-LOOP_MOMENTUM = {0.1: 299.88345, 0.05: 299.97023, 0.025: 299.99252}
+EXACT_LOOP_ENERGY = 2096.16784226673  # after the load
 
 
 def name(x):
@@ -90,14 +89,17 @@ def test_steady_precession(method):
 
 
 def test_closed_loop_in_quaternions_keeps_energy_but_not_angular_momentum():
-    for h, expected in LOOP_ENERGY.items():
+    """With the exact angular impulse of the load, unlike in print; the defect of the joints is a property of EML."""
+    energies, defects = [], []
+    for h in (0.1, 0.05, 0.025):
         method = LivensEM()
-        solution = mbd.simulate(closed_loop(mbd.nodes.Quaternion), 1.5, h, method)
-        own = method.invariants(solution)
+        own = method.invariants(solution := mbd.simulate(closed_loop(mbd.nodes.Quaternion), 1.5, h, method))
         after = solution.t > 1.0 - 1e-9
         energy, angular = own["generalized energy"][after], own["angular momentum"][after]
-        assert energy[0] == pytest.approx(expected, abs=1e-6)
         assert np.ptp(energy) < 1e-6
-        assert angular[0, 0] == pytest.approx(LOOP_MOMENTUM[h], abs=2e-5)
+        energies.append(energy[0])
+        defects.append(np.ptp(angular[:, 0]))
+    assert energies[-1] + (energies[-1] - energies[-2]) / 3.0 == pytest.approx(EXACT_LOOP_ENERGY, abs=2e-3)
+    assert defects[0] > 1e-4 > defects[-1] > 1e-8
     lie = mbd.simulate(closed_loop(), 1.5, 0.025, LieEM())
     assert np.abs(lie.momentum.angular[-1] - [300.0, 0.0, 0.0]).max() < 1e-9
