@@ -21,16 +21,16 @@ import numpy as np
 import mbd
 
 
-def closed_loop(node: type = mbd.nodes.RotationVector) -> mbd.Model:
+def model(node: type = mbd.nodes.RotationVector) -> mbd.Model:
     """Bars of 10 m and 10 kg around the origin."""
-    model = mbd.Model("closed loop")
+    loop = mbd.Model("closed loop")
     along, across = 10.0 * 2.0 / 12.0, 10.0 * 101.0 / 12.0
     bars = []
     for k, (position, axis) in enumerate((((5, 0, 0), 1), ((0, 5, 0), 0), ((-5, 0, 0), 1), ((0, -5, 0), 0))):
         size = [1.0, 1.0, 1.0]
         size[axis] = 10.0
         bars.append(
-            model.add(
+            loop.add(
                 mbd.RigidBody(
                     f"bar {k + 1}",
                     mass=10.0,
@@ -41,7 +41,7 @@ def closed_loop(node: type = mbd.nodes.RotationVector) -> mbd.Model:
             )
         )
     for k, corner in enumerate(((5, 5, 0), (-5, 5, 0), (-5, -5, 0), (5, -5, 0))):
-        model.add(mbd.joints.Spherical(bars[k], bars[(k + 1) % 4], at=corner))
+        loop.add(mbd.joints.Spherical(bars[k], bars[(k + 1) % 4], at=corner))
 
     def force(t):
         return 8.0 * (200.0 * t if t <= 0.5 else (200.0 * (1.0 - t) if t <= 1.0 else 0.0)), 0.0, 0.0
@@ -49,20 +49,21 @@ def closed_loop(node: type = mbd.nodes.RotationVector) -> mbd.Model:
     def torque(t):
         return 6.0 * (200.0 * t if t <= 0.5 else (200.0 * (1.0 - t) if t <= 1.0 else 0.0)), 0.0, 0.0
 
-    model.add(mbd.forces.Force(bars[0], force))
-    model.add(mbd.forces.Torque(bars[0], torque))
-    return model
+    loop.add(mbd.forces.Force(bars[0], force))
+    loop.add(mbd.forces.Torque(bars[0], torque))
+    return loop
 
 
-def main(directory: Path, t_end: float = 10.0, step: float = 0.05) -> None:
+def main(directory: Path = Path("out"), t_end: float = 10.0, step: float = 0.05) -> dict[str, tuple[float, float]]:
+    """Largest changes of energy and angular momentum per step, by method."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    lie = mbd.simulate(closed_loop(), t_end, step, mbd.integrators.LieEM())
+    lie = mbd.simulate(model(), t_end, step, mbd.integrators.LieEM())
     method = mbd.integrators.LivensEM()
-    livens = mbd.simulate(closed_loop(mbd.nodes.Quaternion), t_end, step, method)
+    livens = mbd.simulate(model(mbd.nodes.Quaternion), t_end, step, method)
     own = method.invariants(livens)
     curves = {
         "LieEM, rotation vectors": (lie.energy.total, lie.momentum.angular),
@@ -70,8 +71,10 @@ def main(directory: Path, t_end: float = 10.0, step: float = 0.05) -> None:
     }
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), constrained_layout=True)
     after = lie.t[1:] > 1.0 + 0.5 * step
+    largest = {}
     for (label, (energy, angular)), style in zip(curves.items(), ("o", "x"), strict=True):
         changes = np.abs(np.diff(energy))[after], np.abs(np.diff(angular, axis=0)).max(axis=1)[after]
+        largest[label] = (float(changes[0].max()), float(changes[1].max()))
         for ax, change in zip(axes, changes, strict=True):
             ax.semilogy(lie.t[1:][after], np.maximum(change, 1e-16), style, ms=3, label=label)
         print(f"{label}: energy {energy[-1]:.6f} J, change per step up to {changes[0].max():.1e}")
@@ -84,7 +87,8 @@ def main(directory: Path, t_end: float = 10.0, step: float = 0.05) -> None:
     axes[0].legend()
     directory.mkdir(parents=True, exist_ok=True)
     figure.savefig(directory / "closed_loop.png", dpi=200)
+    return largest
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "output"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

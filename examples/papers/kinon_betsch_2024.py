@@ -16,6 +16,7 @@ import numpy as np
 
 import mbd
 from mbd.integrators import LieEM, LivensEM, LivensMidpoint
+from mbd.study.compare import Study
 
 MASS, LENGTH, INERTIA, NUTATION, PRECESSION, GRAVITY = 0.7069, 0.075, 5.3014e-4, np.pi / 3, 10.0, 9.81
 
@@ -38,16 +39,18 @@ def exact(t: float) -> np.ndarray:
     return np.array([np.sin(NUTATION) * np.sin(angle), -np.sin(NUTATION) * np.cos(angle), np.cos(NUTATION)])
 
 
-def main(directory: Path) -> None:
+def main(directory: Path = Path("out"), steps: int = 5) -> Study:
+    """Study with so many steps."""
     study = mbd.compare(
         top(), [LivensEM(), LivensMidpoint(), LieEM()], nodes=[mbd.nodes.Quaternion, mbd.nodes.RotationVector],
-        steps=[0.01, 0.005, 0.0025, 0.00125, 0.000625], t_end=0.1, reference=exact, processes=1,
+        steps=[0.01, 0.005, 0.0025, 0.00125, 0.000625][:steps], t_end=0.1, reference=exact, processes=1,
         quantity=lambda solution: solution["top"].com[-1] / LENGTH,
     )  # fmt: skip
     print(study)
     directory.mkdir(parents=True, exist_ok=True)
     study.plot(directory / "livens_top.png")
+    return study
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "output"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

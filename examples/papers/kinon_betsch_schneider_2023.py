@@ -21,6 +21,7 @@ import numpy as np
 
 import mbd
 from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, GonzalezEM
+from mbd.study.compare import Study
 
 METHODS = [GGLEuler(), GGLMidpoint(), GGLTrapezoidal(), GGLEM(), GonzalezEM()]
 EXACT = (-0.906128890427415, -0.394581468797060, -0.152433258886153)  # of the pendulum at t = 1
@@ -51,24 +52,26 @@ def top() -> mbd.Model:
     return model
 
 
-def main(directory: Path) -> None:
+def main(directory: Path = Path("out"), steps: int = 4) -> tuple[Study, Study]:
+    """Studies of the pendulum and the top, with so many steps each."""
     directory.mkdir(parents=True, exist_ok=True)
-    study = mbd.compare(
-        pendulum(), METHODS, steps=[0.02, 0.01, 0.005, 0.0025], t_end=1.0, reference=EXACT, processes=1,
+    first = mbd.compare(
+        pendulum(), METHODS, steps=[0.02, 0.01, 0.005, 0.0025][:steps], t_end=1.0, reference=EXACT, processes=1,
         quantity=lambda solution: solution["bob"].position[-1],
     )  # fmt: skip
-    print(study)
-    study.plot(directory / "ggl_pendulum.png")
-    study = mbd.compare(
-        top(), METHODS, steps=[8e-4, 4e-4, 2e-4, 1e-4], t_end=0.08, processes=1,
+    print(first)
+    first.plot(directory / "ggl_pendulum.png")
+    second = mbd.compare(
+        top(), METHODS, steps=[8e-4, 4e-4, 2e-4, 1e-4][:steps], t_end=0.08, processes=1,
         reference=lambda t: LENGTH * np.array([
             np.sin(NUTATION) * np.sin(PRECESSION * t), -np.sin(NUTATION) * np.cos(PRECESSION * t), np.cos(NUTATION)
         ]),
         quantity=lambda solution: solution["top"].position[-1],
     )  # fmt: skip
-    print(study)
-    study.plot(directory / "ggl_top.png")
+    print(second)
+    second.plot(directory / "ggl_top.png")
+    return first, second
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "output"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

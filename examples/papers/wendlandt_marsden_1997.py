@@ -16,6 +16,7 @@ import numpy as np
 
 import mbd
 from mbd.integrators import DiscreteVariational, GonzalezEM, Rattle, Shake
+from mbd.study.compare import Study
 
 
 def double_pendulum() -> mbd.Model:
@@ -39,17 +40,19 @@ def positions(solution: mbd.Solution) -> np.ndarray:
     return np.concatenate([solution["mass 1"].position[-1], solution["mass 2"].position[-1]])
 
 
-def main(directory: Path) -> None:
+def main(directory: Path = Path("out"), steps: int = 4) -> Study:
+    """Study with so many steps."""
     exact = (2.187197813595, 4.312135826045)  # y of both masses at t = 5, index-1 form with DOP853
     methods = [DiscreteVariational(), Shake(), Rattle(), GonzalezEM()]
     study = mbd.compare(
-        double_pendulum(), methods, steps=[0.1, 0.03125, 0.01, 0.003125], t_end=5.0, reference=exact, processes=1,
+        double_pendulum(), methods, steps=[0.1, 0.03125, 0.01, 0.003125][:steps], t_end=5.0, reference=exact, processes=1,
         quantity=lambda solution: positions(solution)[[1, 4]],
     )  # fmt: skip
     print(study)
     directory.mkdir(parents=True, exist_ok=True)
     study.plot(directory / "double_pendulum.png")
+    return study
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "output"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))
