@@ -45,8 +45,8 @@ def main(directory: Path = Path("out"), steps: int = 4) -> Study:
     exact = (2.187197813595, 4.312135826045)  # y of both masses at t = 5, index-1 form with DOP853
     methods = [DiscreteVariational(), Shake(), Rattle(), GonzalezEM()]
     study = mbd.compare(
-        double_pendulum(), methods, steps=[0.1, 0.03125, 0.01, 0.003125][:steps], t_end=5.0, reference=exact, processes=1,
-        quantity=lambda solution: positions(solution)[[1, 4]],
+        double_pendulum(), methods, steps=[0.1, 0.03125, 0.01, 0.003125][:steps], t_end=5.0, reference=exact,
+        processes=1, quantity=lambda solution: positions(solution)[[1, 4]],
     )  # fmt: skip
     print(study)
     directory.mkdir(parents=True, exist_ok=True)
