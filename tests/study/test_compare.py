@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import GGLEM, RK4, GeneralizedAlpha, LieEM
+from mbd.integrators import GGLEM, GeneralizedAlpha, LieEM
 from mbd.study.compatibility import FEATURES, NODES, all_integrators, small_model
-from tests.papers.kinon_models import pendulum
+from tests.papers.kinon_models import gyroscopic_top, pendulum
 
 EXACT = (-0.906128890427415, -0.394581468797060, -0.152433258886153)  # position of the bob at t = 1
 
@@ -19,7 +19,7 @@ def bob(solution):
 
 @pytest.fixture(scope="module")
 def study():
-    methods = [LieEM(), GGLEM(), RK4()]
+    methods = [LieEM(), GGLEM()]
     return mbd.compare(
         pendulum(), methods, steps=[0.01, 0.02, 0.04], t_end=1.0, reference=EXACT, quantity=bob, processes=1
     )
@@ -36,11 +36,16 @@ def test_orders_and_drifts(study):
         assert cells[0].iterations >= 1.0
 
 
-def test_incompatible_pairs_are_listed(study):
-    refused = [c for c in study.cells if c.incompatible]
-    assert {c.integrator.name for c in refused} == {"RK4"}
-    text = str(study.table())
-    assert "incompatible: RK4 needs no constraints" in text.replace("\n", " ") or "incompatible" in text
+def test_incompatible_pairs_are_listed():
+    nodes = [mbd.nodes.Quaternion, mbd.nodes.Directors]
+    study = mbd.compare(
+        gyroscopic_top(), [GGLEM()], nodes, steps=[1e-3], t_end=2e-3, reference=np.zeros(12), processes=1
+    )
+    assert [c.incompatible for c in study.cells] == [True, False]
+    assert study.cells[0].label == "GGLEM, Quaternion"
+    assert "with_nodes(mbd.nodes.Directors)" in study.cells[0].failure
+    assert "incompatible" in str(study.table())
+    assert list(study.lines()) == ["GGLEM, Directors"]
 
 
 def test_table_formats(study, tmp_path):
