@@ -12,7 +12,7 @@ from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, node_velocity, point_jacobian
 from ..nodes.inertia import frame_inertia
 from ..nodes.tangent import internal_force, node_tangent
-from ..system.pieces import constant
+from ..system.pieces import constant as driven_value
 from .discrete_gradients import distance
 from .discrete_tangents import joint_stiffness
 
@@ -45,7 +45,7 @@ def add_constraint_force(s, w, z, q, mu, constant, f, x):
         p = s.primitives[k]
         if p.kind == COINCIDENT and not constant:
             continue
-        primitive_force(p, z[p.a], z[p.b], constant(p, w.values), mu, p.l0, f[p.a], f[p.b])
+        primitive_force(p, z[p.a], z[p.b], driven_value(p, w.values), mu, p.l0, f[p.a], f[p.b])
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
@@ -182,7 +182,7 @@ def gradient_blocks(s, w, z, q, constant, crow, ccol, matrix):
         if p.kind == COINCIDENT and not constant:
             continue
         _primitive_blocks(
-            p, s.nodes[p.a], s.nodes[p.b], q, z[p.a], z[p.b], constant(p, w.values), crow, ccol, w.jac, matrix
+            p, s.nodes[p.a], s.nodes[p.b], q, z[p.a], z[p.b], driven_value(p, w.values), crow, ccol, w.jac, matrix
         )
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
@@ -198,7 +198,7 @@ def hessian_blocks(s, w, q, mu, c, matrix):
         a, b = p.a, p.b
         za, zb = w.z[a], w.z[b]
         joint_stiffness(
-            p, s.nodes[a], s.nodes[b], q, q, za, zb, za, zb, constant(p, w.values), mu, p.l0, 2.0 * c, w.jac, matrix
+            p, s.nodes[a], s.nodes[b], q, q, za, zb, za, zb, driven_value(p, w.values), mu, p.l0, 2.0 * c, w.jac, matrix
         )
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
