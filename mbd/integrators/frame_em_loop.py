@@ -157,8 +157,7 @@ def _accept(s, w, x, p, h):
         x.lamm[k] = x.lamn[k]
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
-    for i in range(s.nodes.shape[0]):
-        copy(w.z[i], x.z0[i])
+    update_frames(s.nodes, x.q, x.z0, w.spin)  # from the coordinates, so that a restart finds the same
     remember_angles(s, w, x.q, x.v)
     p.memory[MEMORY_HISTORY] += 1.0
 
@@ -181,9 +180,7 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
     Every ``every``-th step (counted from the origin) is written to the next row of the output arrays.
     """
     row = 0
-    update_frames(s.nodes, x.q, w.z, w.spin)
-    for i in range(s.nodes.shape[0]):
-        copy(w.z[i], x.z0[i])
+    update_frames(s.nodes, x.q, x.z0, w.spin)
     for step in range(count):
         t = origin + (first + step) * h
         evaluate_functions(s, w, t + 0.5 * h)
