@@ -5,6 +5,16 @@ from .generalized_alpha import GeneralizedAlpha
 from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
 from .lie_em import GonzalezEM, LieEM
 from .livens import LivensEM, LivensMidpoint
+from .rigid_body import (
+    BobenkoSuris,
+    JacobiExact,
+    MoserVeselov,
+    NystromSplitting,
+    RigidMidpoint,
+    RotationSplitting,
+    Strang,
+    SymmetricSplitting,
+)
 from .runge_kutta import DOPRI5, ODE23, RK4, RK6
 from .variational import DiscreteVariational, Rattle, Shake
 
@@ -14,6 +24,7 @@ __all__ = [
     "ODE23",
     "RK4",
     "RK6",
+    "BobenkoSuris",
     "DiscreteVariational",
     "GGLEuler",
     "GGLMidpoint",
@@ -22,10 +33,17 @@ __all__ = [
     "GonzalezEM",
     "Integrator",
     "Invariant",
+    "JacobiExact",
     "LieEM",
     "LivensEM",
     "LivensMidpoint",
+    "MoserVeselov",
+    "NystromSplitting",
     "Rattle",
+    "RigidMidpoint",
+    "RotationSplitting",
     "Shake",
+    "Strang",
+    "SymmetricSplitting",
     "Trait",
 ]
