@@ -24,7 +24,7 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
 
     panels = (
         ("step size", "error", "step", "error"),
-        ("CPU time [s]", "error", "time", "error"),
+        ("computing time [s]", "error", "time", "error"),
         ("step size", "drift of the energy", "step", "energy"),
         ("step size", "violation of position constraints", "step", "position"),
     )
