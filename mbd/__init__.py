@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mbd.simulation import simulate
     from mbd.solution import Solution
     from mbd.solvers.initial import consistent_start
+    from mbd.study.compare import compare
+    from mbd.study.compatibility import compatibility
     from mbd.system.system import System, assemble
     from mbd.view.window import show
 
@@ -48,6 +50,8 @@ _LAZY = {
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",
     "show": "mbd.view.window",
+    "compare": "mbd.study.compare",
+    "compatibility": "mbd.study.compatibility",
 }  # fmt: skip
 _MODULES = {
     "nodes": "mbd.nodes",

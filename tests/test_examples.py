@@ -82,6 +82,14 @@ def test_view_two_runs(tmp_path, capsys):
     assert "two_runs.html" in capsys.readouterr().out
 
 
+def test_closed_loop(tmp_path, capsys):
+    largest = load("closed_loop").main(tmp_path, t_end=2.0, step=0.1)
+    assert max(largest["LieEM, rotation vectors"]) < 1e-7
+    energy, angular = largest["LivensEM, quaternions"]
+    assert energy < 1e-6 < 1e-5 < angular  # the defect is a property of the method
+    assert "angular momentum" in capsys.readouterr().out
+
+
 def has_matplotlib() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 

@@ -33,7 +33,7 @@ def load_vector(e, values):
 
 
 @kernel
-def _second_normal(e):
+def second_normal(e):
     """n2 = axis x n1 in the first body."""
     return (
         e.aa2 * e.na3 - e.aa3 * e.na2,
@@ -46,7 +46,7 @@ def _second_normal(e):
 def spring_state(e, za, zb, zda, zdb, turns):
     """(u, u_dot) of a spring's coordinate; the angle continues from the last accepted one in ``turns``."""
     if e.kind == TORSION_SPRING:
-        k1, k2, k3 = _second_normal(e)
+        k1, k2, k3 = second_normal(e)
         n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
         h1, h2, h3 = axis(za, k1, k2, k3)
         m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
@@ -82,7 +82,7 @@ def force_residual(e, za, zb, zda, zdb, values, turns, fa, fb):
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
         f = e.p1 * (u - e.p2) + e.p3 * rate
         if kind == TORSION_SPRING:
-            k1, k2, k3 = _second_normal(e)
+            k1, k2, k3 = second_normal(e)
             n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
             h1, h2, h3 = axis(za, k1, k2, k3)
             m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
@@ -235,7 +235,7 @@ def _torsion_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, 
         rate_b[k] = 0.0
         radial_a[k] = 0.0
         radial_b[k] = 0.0
-    k1, k2, k3 = _second_normal(e)
+    k1, k2, k3 = second_normal(e)
     n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
     h1, h2, h3 = axis(za, k1, k2, k3)
     m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)

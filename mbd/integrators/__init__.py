@@ -2,6 +2,9 @@
 
 from .base import Integrator, Invariant, Trait
 from .generalized_alpha import GeneralizedAlpha
+from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
+from .lie_em import GonzalezEM, LieEM
+from .livens import LivensEM, LivensMidpoint
 from .rigid_body import (
     BobenkoSuris,
     JacobiExact,
@@ -13,21 +16,33 @@ from .rigid_body import (
     SymmetricSplitting,
 )
 from .runge_kutta import DOPRI5, ODE23, RK4, RK6
+from .variational import DiscreteVariational, Rattle, Shake
 
 __all__ = [
     "DOPRI5",
+    "GGLEM",
     "ODE23",
     "RK4",
     "RK6",
     "BobenkoSuris",
+    "DiscreteVariational",
+    "GGLEuler",
+    "GGLMidpoint",
+    "GGLTrapezoidal",
     "GeneralizedAlpha",
+    "GonzalezEM",
     "Integrator",
     "Invariant",
     "JacobiExact",
+    "LieEM",
+    "LivensEM",
+    "LivensMidpoint",
     "MoserVeselov",
     "NystromSplitting",
+    "Rattle",
     "RigidMidpoint",
     "RotationSplitting",
+    "Shake",
     "Strang",
     "SymmetricSplitting",
     "Trait",

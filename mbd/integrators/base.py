@@ -15,7 +15,7 @@ from ..kernel import is_cached
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
-from ..records import FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_SPIN
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -29,6 +29,8 @@ class Trait(Enum):
     VELOCITY_IS_QDOT = "velocities that are rates of coordinates (conventional nodes)"
     CONSTANT_MASS = "a constant mass matrix"
     LIE_OR_POINT = "Lie or point nodes"
+    POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
+    POLYNOMIAL_FRAMES = "points, conventional directors or quaternions (frames polynomial in the coordinates)"
     UNCONSTRAINED = "no constraints"
     CONSERVATIVE = "forces that have a potential"
     AUTONOMOUS = "no explicit dependence on time"
@@ -44,6 +46,7 @@ class Invariant(Enum):
     POSITION_CONSTRAINTS = "position constraints"
     VELOCITY_CONSTRAINTS = "velocity constraints"
     ENERGY = "energy"
+    GENERALIZED_ENERGY = "generalized energy p.v - T + V"
     LINEAR_MOMENTUM = "linear momentum"
     ANGULAR_MOMENTUM = "angular momentum"
     SYMPLECTIC = "symplectic form"
@@ -63,6 +66,10 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return where
         if trait is Trait.LIE_OR_POINT and n.form not in (FORM_LIE, FORM_POINT):
             return where
+        if trait is Trait.POLYNOMIAL_FRAMES and n.form not in (FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION):
+            return where
+        if trait is Trait.POINT_OR_DIRECTORS and n.form not in (FORM_POINT, FORM_DIRECTORS):
+            return where
         if trait is Trait.CONSTANT_MASS and (n.form == FORM_SPIN or n.form == FORM_LIE or n.kind == 2):
             return where
         if trait is Trait.CONSTANT_MASS and n.form == FORM_GENERALIZED and n.mass_function >= 0:
@@ -72,7 +79,9 @@ def missing_trait(system: System, trait: Trait) -> str | None:
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
         for force in model.forces:
             for row in force.rows():
-                if row.function is not None or (trait is Trait.CONSERVATIVE and row.body_a is None):
+                load = row.body_a is None
+                damped = not load and len(row.parameters) > 2 and row.parameters[2] > 0.0
+                if row.function is not None or (trait is Trait.CONSERVATIVE and (load or damped)):
                     return f"force '{force.name}'"
     return None
 
@@ -81,6 +90,8 @@ ADVICE = {
     Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
+    Trait.POLYNOMIAL_FRAMES: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
+    Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
     Trait.AUTONOMOUS: "Use an integrator for time-dependent forces such as GeneralizedAlpha",

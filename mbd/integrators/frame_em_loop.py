@@ -1,0 +1,202 @@
+"""Time loop of the energy-momentum scheme on frames: residual, Newton, accepted steps."""
+
+from __future__ import annotations
+
+from ..kernel import kernel
+from ..nodes.frames import update_frames
+from ..records import FORM_QUATERNION, PARAMETER_LENGTH
+from ..system.accelerations import accelerations
+from ..system.evaluate import constraints, copy, evaluate_functions, factor, remember_angles, solve
+from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
+from .frame_em_nodes import new_velocity, node_equation
+from .livens_nodes import livens_equation, livens_guess, livens_momentum
+from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .secant_numbers import (
+    CODE_NOT_CONVERGED,
+    CODE_NOT_FINITE,
+    CODE_SINGULAR,
+    ITERATIONS,
+    MEMORY_CODE,
+    MEMORY_ERROR,
+    MEMORY_FACTORS,
+    MEMORY_HISTORY,
+    MEMORY_ITERATIONS,
+    MEMORY_RATIO,
+    STAGNATION,
+    TOLERANCE,
+)
+from .variational_momenta import momentum_of_velocity
+
+
+@kernel
+def _residual(s, w, x, h):
+    """Move to the present iterate and write the equations to w.x."""
+    move(s, w, x)
+    for i in range(s.nodes.shape[0]):
+        average_frame(s.nodes[i].form, x.z0[i], w.z[i], x.zm[i], x.zr[i])
+    frame_forces(s, w, x, h, x.lamn)
+    force, torque = 0.0, 0.0
+    for i in range(1, s.nodes.shape[0]):
+        f = w.f[i]
+        for m in range(3):
+            force = max(force, abs(f[m]))
+            torque = max(torque, abs(x.torque[i, m]))
+        for m in range(3, 12):
+            torque = max(torque, abs(f[m]))
+    w.scales[0] = force
+    w.scales[1] = torque
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.form == FORM_QUATERNION:
+            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+            continue
+        node_equation(
+            s.nodes[i], x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
+            w.small,
+        )  # fmt: skip
+    constraints(s, w, x.qn, w.x)
+
+
+@kernel
+def _error(s, w, x, p, h, first):
+    """Residual relative to the tolerance (<= 1: converged)."""
+    if first:
+        for k in range(x.v.shape[0]):
+            x.vn[k] = x.dq[k] / h
+            x.vdn[k] = 2.0 * (x.vn[k] - x.v[k]) / h
+        equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
+    tolerance = p.method[TOLERANCE]
+    error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
+    if x.lam.shape[0] > 0:
+        a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
+        a, b = max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
+        error = max(error, constraint_error(s, w.x, a, b, p.worst))
+    return error
+
+
+@kernel
+def _correct(s, w, x, h):
+    """Solve for the Newton increment and apply it."""
+    ck = 0.5 * h * h
+    for k in range(x.v.shape[0]):
+        w.x[s.xv[k]] *= -ck
+    for k in range(x.lam.shape[0]):
+        w.x[s.xl[k]] *= -1.0
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(x.lam.shape[0]):
+        x.lamn[k] += w.x[s.xl[k]] / ck
+    for k in range(x.v.shape[0]):
+        x.de[k] = w.x[s.xv[k]]
+    apply_cayley(s.nodes, x.de, x.dq)
+
+
+@kernel
+def _newton(s, w, x, p, h):
+    """Iterate to convergence; returns 0 or an error code."""
+    best, stalled = 1e300, 0
+    limit = int(p.method[ITERATIONS])
+    for iteration in range(limit + 1):
+        _residual(s, w, x, h)
+        error = _error(s, w, x, p, h, iteration == 0)
+        p.memory[MEMORY_ERROR] = error
+        if error <= 1.0:
+            return 0
+        if not error < 1e200:
+            return CODE_NOT_FINITE
+        if iteration > 2:
+            stalled = stalled + 1 if error > 0.5 * best else 0
+            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
+                return 0  # round-off, not the iteration, limits the accuracy
+        best = min(best, error)
+        if iteration == limit:
+            break
+        frame_matrix(s, w, x, h, x.lamn)
+        factor(s, w, w.matrix, w.pivots, w.dinv)
+        p.memory[MEMORY_FACTORS] += 1.0
+        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+        if w.info[4] != 0.0:
+            p.worst[0] = w.info[1]
+            return CODE_SINGULAR
+        _correct(s, w, x, h)
+        p.memory[MEMORY_ITERATIONS] += 1.0
+    return CODE_NOT_CONVERGED
+
+
+@kernel
+def _predict(s, x, p, h):
+    """First guess: the motion with the present acceleration, multipliers extrapolated to the middle of the step."""
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        last = n.v0 + n.nv
+        if n.form == FORM_QUATERNION and p.memory[MEMORY_HISTORY] > 0.0:
+            livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
+            last = n.v0 + n.nx
+        for k in range(n.v0, last):
+            x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
+    for k in range(x.lam.shape[0]):
+        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if p.memory[MEMORY_HISTORY] > 0.0 else x.lam[k]
+
+
+@kernel
+def _accept(s, w, x, p, h):
+    """Make the new values the state; accelerations and multipliers of the middle are carried to the end."""
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.form == FORM_QUATERNION:
+            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], h, x.p, w.small)
+        new_velocity(s.nodes[i], x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
+    first = p.memory[MEMORY_HISTORY] == 0.0
+    c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
+    for k in range(x.v.shape[0]):
+        middle = (x.vn[k] - x.v[k]) / h
+        x.vd[k] = c0 * middle + c1 * (x.vd[k] if first else x.vdm[k])
+        x.vdm[k] = middle
+        x.v[k] = x.vn[k]
+    for k in range(x.lam.shape[0]):
+        x.lam[k] = c0 * x.lamn[k] + c1 * (x.lam[k] if first else x.lamm[k])
+        x.lamm[k] = x.lamn[k]
+    for k in range(x.q.shape[0]):
+        x.q[k] = x.qn[k]
+    update_frames(s.nodes, x.q, x.z0, w.spin)  # from the coordinates, so that a restart finds the same
+    remember_angles(s, w, x.q, x.v)
+    p.memory[MEMORY_HISTORY] += 1.0
+
+
+@kernel
+def start_frame_em(s, w, x, t):
+    """Accelerations, multipliers and momenta of the start, for the first guess and as output."""
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    remember_angles(s, w, x.q, x.v)
+    for i in range(1, s.nodes.shape[0]):
+        if s.nodes[i].form == FORM_QUATERNION:
+            momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], 1.0, x.p, w.small)
+
+
+@kernel
+def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
+
+    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays.
+    """
+    row = 0
+    update_frames(s.nodes, x.q, x.z0, w.spin)
+    for step in range(count):
+        t = origin + (first + step) * h
+        evaluate_functions(s, w, t + 0.5 * h)
+        copy(w.values, x.mid)
+        evaluate_functions(s, w, t + h)
+        _predict(s, x, p, h)
+        code = _newton(s, w, x, p, h)
+        if code != 0:
+            p.memory[MEMORY_CODE] = code
+            return step
+        _accept(s, w, x, p, h)
+        if (first + step + 1) % every == 0:
+            copy(x.q, out_q[row])
+            copy(x.v, out_v[row])
+            copy(x.vd, out_vd[row])
+            copy(x.lam, out_l[row])
+            copy(w.turns, out_turns[row])
+            row += 1
+    return count

@@ -1,0 +1,225 @@
+"""GGL integrators: position and velocity constraints from one variational principle, on points and directors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..errors import ModelError
+from . import ggl_loop as kernels
+from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
+from .ggl_kernels import EM, EULER, INTERMEDIATE, THETA, TRAPEZOIDAL, GGLState
+from .groups import Groups
+from .newton import SCALES
+from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
+from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+
+@dataclass(frozen=True)
+class GGL(Integrator):
+    """Base of the GGL integrators; use GGLEuler, GGLMidpoint, GGLTrapezoidal or GGLEM."""
+
+    tolerance: float = 1e-10
+    max_iterations: int = 20
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    symplectic: ClassVar[bool] = True
+    groups: ClassVar[int] = 2
+    cite: ClassVar[tuple[str, ...]] = ("Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231",)
+
+    def __post_init__(self) -> None:
+        check_newton(self)
+
+    @property
+    def scheme(self) -> tuple[int, float, float, int]:
+        """(scheme, theta, vartheta, option) for the compiled loop."""
+        raise NotImplementedError
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        kept = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
+        conservative = all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE))
+        if conservative:
+            kept.add(Invariant.SYMPLECTIC if self.symplectic else Invariant.ENERGY)
+        if keeps_momenta(system):
+            kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
+        return frozenset(kept)
+
+    def check(self, system: System) -> None:
+        super().check(system)
+        check_regular_directors(self, system)
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> GGLRun:
+        run = GGLRun(self, system, t, step)
+        run.x.q[:], run.x.v[:] = q, v
+        work = system.new_work()
+        if turns is not None:
+            work.turns[: len(turns)] = turns
+        kernels.start_ggl(system.tables, work, run.x, t)
+        run.work.turns[:] = work.turns
+        return run
+
+    def resume(self, system: System, state: dict[str, Any]) -> GGLRun:
+        run = GGLRun(self, system, float(state["origin"]), float(state["step"]))
+        for name in run.saved:
+            getattr(run.x, name)[:] = state[name]
+        run.index = int(state["index"])
+        run.work.turns[:] = state["turns"]
+        run.numbers.memory[:] = state["memory"]
+        return run
+
+
+@dataclass(frozen=True)
+class GGLEuler(GGL):
+    """Symplectic Euler method with position and velocity constraints (VI-S) [Kinon et al. 2023, (55)].
+
+    Dampers and loads act by their values at the start of a step.
+    """
+
+    order: ClassVar[int] = 1
+    groups: ClassVar[int] = 3
+
+    @property
+    def scheme(self) -> tuple[int, float, float, int]:
+        return EULER, 0.0, 0.0, 0
+
+
+@dataclass(frozen=True)
+class GGLMidpoint(GGL):
+    """Variational theta method with constraints at the intermediate point (VI-A) [Kinon et al. 2023, (79)].
+
+    Second order for theta = 1/2. Position constraints hold at the intermediate points, not at the ends of the steps.
+    """
+
+    theta: float = 0.5
+    order: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.theta < 1.0:
+            raise ModelError(f"GGLMidpoint: theta is {self.theta}; expected a number between 0 and 1")
+
+    @property
+    def scheme(self) -> tuple[int, float, float, int]:
+        return THETA, self.theta, 0.0, INTERMEDIATE
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        return super().preserves(system) - {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
+
+
+@dataclass(frozen=True)
+class GGLTrapezoidal(GGL):
+    """Variational theta method with constraints at the ends of the steps (VI-B) [Kinon et al. 2023, (82)].
+
+    The velocity of the step satisfies the velocity constraints; the momenta, which are recorded, do so only up to the
+    order of the method.
+    """
+
+    theta: float = 1.0
+    vartheta: float = 0.5
+    order: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 <= self.theta <= 1.0:
+            raise ModelError(f"GGLTrapezoidal: theta is {self.theta}; expected a number from 0 to 1")
+        if not 0.0 < self.vartheta < 1.0:
+            raise ModelError(f"GGLTrapezoidal: vartheta is {self.vartheta}; expected a number between 0 and 1")
+
+    @property
+    def scheme(self) -> tuple[int, float, float, int]:
+        return THETA, self.theta, self.vartheta, TRAPEZOIDAL
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        return super().preserves(system) - {Invariant.VELOCITY_CONSTRAINTS}
+
+
+@dataclass(frozen=True)
+class GGLEM(GGL):
+    """Energy-momentum scheme with position and velocity constraints (EM) [Kinon et al. 2023, (84)].
+
+    Potentials enter by exact discrete gradients, dampers and loads by the middle of a step.
+    """
+
+    order: ClassVar[int] = 2
+    symplectic: ClassVar[bool] = False
+
+    @property
+    def scheme(self) -> tuple[int, float, float, int]:
+        return EM, 0.5, 0.0, 0
+
+
+class GGLRun(Run):
+    """A run of a GGL integrator in progress."""
+
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm")
+
+    def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
+        self.method, self.system = method, system
+        self.groups = Groups(system, method.groups)
+        pairs = [[self.groups.tables[min(i, method.groups - 1)][min(j, method.groups - 1)] for j in range(3)]
+                 for i in range(3)]  # fmt: skip
+        self.pairs = tuple(table for row in pairs for table in row)
+        self.work = self.groups.new_work()
+        nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "y", "y0", "mean")}
+        multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu", "mu2")}
+        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zt")}
+        empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "f3", "buffer")}
+        self.x = GGLState(
+            q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
+            zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values),
+            square=np.zeros((4, 4)),
+        )  # fmt: skip
+        memory = np.zeros(8)
+        memory[MEMORY_RATIO] = 1e300
+        self.numbers = SecantNumbers(
+            np.array([method.tolerance, method.max_iterations, *method.scheme], dtype=float), memory,
+            np.zeros(SCALES), np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
+        self.origin, self.step, self.index = t, step, 0
+        announce_compilation(kernels.start_ggl, kernels.run_ggl)
+        rows = [np.zeros((1, len(y))) for y in (self.x.q, self.x.v, self.x.vd, self.x.lam, self.work.turns)]
+        self.advance(0, 1, rows)  # compile, or load compiled code, before the clock starts
+
+    def initial_row(self) -> list[Array]:
+        x = self.x
+        return [y.copy() for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
+
+    @property
+    def t(self) -> float:
+        """Time of the state."""
+        return self.origin + self.index * self.step
+
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        done = kernels.run_ggl(
+            self.system.tables, self.pairs, self.work, self.x, self.numbers, self.origin, self.index, self.step, count,
+            every, *out,
+        )  # fmt: skip
+        self.index += done
+        return done
+
+    def failure(self) -> tuple[str, str]:
+        memory = self.numbers.memory
+        where = self.groups.name_of_unknown(int(self.numbers.worst[0]))
+        return describe_failure(where, self.method, int(memory[MEMORY_CODE]), memory[MEMORY_ERROR])
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
+        state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+        state |= {"turns": self.work.turns.copy(), "memory": self.numbers.memory.copy()}
+        return state
+
+    def statistics(self) -> dict[str, Any]:
+        memory = self.numbers.memory
+        return {
+            "steps": self.index,
+            "rejected": 0,
+            "newton_iterations": int(memory[MEMORY_ITERATIONS]),
+            "factorizations": int(memory[MEMORY_FACTORS]),
+            "smallest_pivot_ratio": float(memory[MEMORY_RATIO]),
+        }

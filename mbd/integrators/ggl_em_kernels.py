@@ -1,0 +1,169 @@
+"""The GGL energy-momentum scheme and the symplectic Euler method; the equations are listed in ``ggl_kernels``."""
+
+from __future__ import annotations
+
+from ..kernel import kernel
+from ..nodes.frames import update_frames
+from ..system.evaluate import clear
+from .discrete_gradients import discrete_force, torque_in_body
+from .discrete_tangents import discrete_force_tangent
+from .frame_em_nodes import body_torque_tangent, dual_tangent, dual_torque
+from .ggl_kernels import configure, position_rows, scaled, velocity_rows
+from .linear_frames import (
+    accumulate,
+    add_applied,
+    add_constraint_force,
+    add_mass,
+    add_rows,
+    clear_frames,
+    gradient_blocks,
+    hessian_blocks,
+    mass_blocks,
+    vector_frames,
+)
+
+# --- energy-momentum ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def em_residual(s1, s2, w, x, h):
+    """Equations of the energy-momentum scheme; x.u is h M^-1 p1."""
+    configure(s1, w, x, 0.5)
+    clear(w.x)
+    clear_frames(x.f1)
+    clear_frames(x.f2)
+    for i in range(s1.nodes.shape[0]):
+        n = s1.nodes[i]
+        for k in range(4):
+            c = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
+            for j in range(3):
+                x.buffer[i, 3 * k + j] = c * s1.gravity[j]
+        for j in range(3):
+            x.torque[i, j] = 0.0
+    for k in range(s1.forces.shape[0]):
+        e = s1.forces[k]
+        a, b = e.a, e.b
+        discrete_force(
+            e, x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h, x.mid, w.turns, x.buffer[a], x.buffer[b],
+            x.torque[b],
+        )  # fmt: skip
+    for i in range(1, s1.nodes.shape[0]):
+        if s1.nodes[i].nv > 3:
+            dual_torque(x.zt[i], x.torque[i], x.buffer[i])
+    accumulate(s1, w, 0.5 * h * h, x.buffer, x.f1)
+    for k in range(x.u.shape[0]):
+        x.mean[k] = 0.5 * (x.y0[k] + x.u[k])
+    vector_frames(s1, w, x.mean, x.zy)
+    add_mass(s1, w, x.dq, 1.0, x.f1)
+    add_mass(s1, w, x.y0, -1.0, x.f1)
+    for k in range(x.lams.shape[0]):
+        x.mu[k] = 0.5 * x.lams[k] - x.gams[k]
+        x.mu2[k] = 0.5 * x.gams[k]
+    add_constraint_force(s1, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
+    add_constraint_force(s1, w, x.zy, x.mean, x.mu2, False, x.f1, w.x)
+    add_mass(s2, w, x.u, 1.0, x.f2)
+    add_mass(s2, w, x.y0, 1.0, x.f2)
+    add_mass(s2, w, x.dq, -2.0, x.f2)
+    scaled(2.0, x.gams, x.mu2)
+    add_constraint_force(s2, w, x.zt, x.qt, x.mu2, True, x.f2, w.x)
+    add_rows(s1, x.f1, w.x)
+    add_rows(s2, x.f2, w.x)
+    position_rows(s1, w, x.qn, x.z1, w.x)
+    velocity_rows(s2, w, x.qn, x.z1, x.u, x.zu, w.x)
+
+
+@kernel
+def em_matrix(s11, s12, s21, s22, w, x, h):
+    """Its derivative."""
+    m = w.matrix
+    clear(m)
+    mass_blocks(s11, w, x.q, 1.0, m)
+    ck = 0.5 * h * h
+    for k in range(s11.forces.shape[0]):
+        e = s11.forces[k]
+        a, b = e.a, e.b
+        discrete_force_tangent(
+            e, s11.nodes[a], s11.nodes[b], x.qt, x.qn, x.zt[a], x.zt[b], x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a],
+            x.zt[b], h, x.mid, w.turns, ck, w.jac, m,
+        )  # fmt: skip
+        if torque_in_body(e):
+            body_torque_tangent(e, s11.nodes[b], x.qn, x.z1[b], x.zt[b], x.mid, ck, w.jac, m)
+    for i in range(1, s11.nodes.shape[0]):
+        if s11.nodes[i].nv > 3:
+            dual_tangent(s11.nodes[i], x.zt[i], x.torque[i], ck, m, w.small)
+    for k in range(x.lams.shape[0]):
+        x.mu[k] = 0.5 * x.lams[k] - x.gams[k]
+    hessian_blocks(s11, w, x.q, x.mu, 0.5, m)
+    gradient_blocks(s11, w, x.z1, x.qn, True, 1.0, 0.0, m)
+    gradient_blocks(s11, w, x.zt, x.qt, True, 0.0, 0.5, m)
+    hessian_blocks(s12, w, x.q, x.gams, 0.25, m)
+    gradient_blocks(s12, w, x.zt, x.qt, True, 0.0, -1.0, m)
+    gradient_blocks(s12, w, x.zy, x.mean, False, 0.0, 0.5, m)
+    mass_blocks(s21, w, x.q, -2.0, m)
+    hessian_blocks(s21, w, x.q, x.gams, 1.0, m)
+    gradient_blocks(s21, w, x.zu, x.u, False, 1.0, 0.0, m)
+    mass_blocks(s22, w, x.q, 1.0, m)
+    gradient_blocks(s22, w, x.zt, x.qt, True, 0.0, 2.0, m)
+    gradient_blocks(s22, w, x.z1, x.qn, True, 1.0, 0.0, m)
+
+
+# --- symplectic Euler ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def euler_residual(s1, s2, s3, w, x, h):
+    """Equations of VI-S; x.u = h v, x.y = h M^-1 p1; the second group has no multipliers."""
+    configure(s1, w, x, 0.0)
+    for k in range(x.q.shape[0]):
+        x.qt[k] = x.q[k] + x.u[k]
+    update_frames(s1.nodes, x.qt, x.zt, w.spin)
+    vector_frames(s1, w, x.y, x.zy)
+    clear(w.x)
+    clear_frames(x.f1)
+    clear_frames(x.f2)
+    clear_frames(x.f3)
+    vector_frames(s1, w, x.v, x.zu)
+    add_applied(s1, w, x.z0, x.zu, x.mid, h * h, x.buffer, x.f1)
+    add_mass(s1, w, x.dq, 1.0, x.f1)
+    add_mass(s1, w, x.y0, -1.0, x.f1)
+    add_constraint_force(s1, w, x.z0, x.q, x.lams, True, x.f1, w.x)
+    scaled(-1.0, x.gams, x.mu)
+    add_constraint_force(s1, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
+    add_mass(s2, w, x.y, 1.0, x.f2)
+    add_mass(s2, w, x.dq, -1.0, x.f2)
+    add_constraint_force(s2, w, x.zy, x.y, x.gams, False, x.f2, w.x)
+    add_constraint_force(s2, w, x.zt, x.qt, x.gams, True, x.f2, w.x)
+    add_mass(s3, w, x.u, 1.0, x.f3)
+    add_mass(s3, w, x.dq, -1.0, x.f3)
+    add_constraint_force(s3, w, x.zt, x.qt, x.gams, True, x.f3, w.x)
+    add_rows(s1, x.f1, w.x)
+    add_rows(s2, x.f2, w.x)
+    add_rows(s3, x.f3, w.x)
+    position_rows(s1, w, x.qn, x.z1, w.x)
+    velocity_rows(s2, w, x.qt, x.zt, x.y, x.zy, w.x)
+
+
+@kernel
+def euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, w, x):
+    """Its derivative."""
+    m = w.matrix
+    clear(m)
+    mass_blocks(s11, w, x.q, 1.0, m)
+    gradient_blocks(s11, w, x.z1, x.qn, True, 1.0, 0.0, m)
+    gradient_blocks(s11, w, x.z0, x.q, True, 0.0, 1.0, m)
+    gradient_blocks(s12, w, x.zt, x.qt, True, 0.0, -1.0, m)
+    hessian_blocks(s13, w, x.q, x.gams, -1.0, m)
+    mass_blocks(s21, w, x.q, -1.0, m)
+    mass_blocks(s22, w, x.q, 1.0, m)
+    hessian_blocks(s22, w, x.q, x.gams, 1.0, m)
+    gradient_blocks(s22, w, x.zt, x.qt, True, 1.0, 1.0, m)
+    gradient_blocks(s22, w, x.zy, x.y, False, 0.0, 1.0, m)
+    hessian_blocks(s23, w, x.q, x.gams, 1.0, m)
+    gradient_blocks(s23, w, x.zy, x.y, False, 1.0, 0.0, m)
+    mass_blocks(s31, w, x.q, -1.0, m)
+    gradient_blocks(s32, w, x.zt, x.qt, True, 0.0, 1.0, m)
+    mass_blocks(s33, w, x.q, 1.0, m)
+    hessian_blocks(s33, w, x.q, x.gams, 1.0, m)
+    last = s33.diagonal.shape[0] - x.lams.shape[0]
+    for k in range(x.lams.shape[0]):
+        m[s33.diagonal[last + k]] = 1.0

@@ -1,0 +1,205 @@
+"""Time loop of the GGL integrators."""
+
+from __future__ import annotations
+
+from ..kernel import kernel
+from ..nodes.frames import update_frames
+from ..records import PARAMETER_LENGTH
+from ..system.accelerations import accelerations
+from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
+from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
+from .ggl_kernels import EM, EULER, theta_finish, theta_matrix, theta_residual
+from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .secant_numbers import (
+    CODE_NOT_CONVERGED,
+    CODE_NOT_FINITE,
+    CODE_SINGULAR,
+    ITERATIONS,
+    MEMORY_CODE,
+    MEMORY_ERROR,
+    MEMORY_FACTORS,
+    MEMORY_HISTORY,
+    MEMORY_ITERATIONS,
+    MEMORY_RATIO,
+    STAGNATION,
+    TOLERANCE,
+)
+
+SCHEME, THETA_VALUE, VARTHETA, OPTION = 2, 3, 4, 5  # further entries of numbers.method
+
+
+@kernel
+def _residual(s1, s2, s3, w, x, p, h):
+    scheme = p.method[SCHEME]
+    if scheme == EM:
+        em_residual(s1, s2, w, x, h)
+    elif scheme == EULER:
+        euler_residual(s1, s2, s3, w, x, h)
+    else:
+        theta_residual(s1, s2, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
+
+
+@kernel
+def _error(s, r, s3, w, x, p, h, first):
+    """Residual relative to the tolerance; s are the tables of the system, r those of the first two groups."""
+    s1, s2 = r
+    if first:
+        for k in range(x.v.shape[0]):
+            x.mean[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
+        equation_scales(s, w, x.qn, x.v, x.mean, x.lam, 1.0 / (h * h), p.scales)
+        p.scales[0] *= h * h
+        p.scales[1] *= h * h
+    tolerance = p.method[TOLERANCE]
+    error = max(dynamic_error(s1, w.x, p.scales, p.worst), dynamic_error(s2, w.x, p.scales, p.worst))
+    if p.method[SCHEME] == EULER:
+        error = max(error, dynamic_error(s3, w.x, p.scales, p.worst))
+    error /= tolerance
+    if x.lam.shape[0] > 0:
+        a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
+        a, b = max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
+        error = max(error, constraint_error(s1, w.x, a, b, p.worst), constraint_error(s2, w.x, a, b, p.worst))
+    return error
+
+
+@kernel
+def _correct(s1, s2, s3, w, x, p):
+    for k in range(w.x.shape[0]):
+        w.x[k] = -w.x[k]
+    solve(s1, w.matrix, w.pivots, w.dinv, w.x)
+    euler = p.method[SCHEME] == EULER
+    for k in range(x.v.shape[0]):
+        x.dq[k] += w.x[s1.xv[k]]
+        if euler:
+            x.y[k] += w.x[s2.xv[k]]
+            x.u[k] += w.x[s3.xv[k]]
+        else:
+            x.u[k] += w.x[s2.xv[k]]
+    for k in range(x.lam.shape[0]):
+        x.lams[k] += w.x[s1.xl[k]]
+        x.gams[k] += w.x[s2.xl[k]]
+
+
+@kernel
+def _matrix(r, w, x, p, h):
+    s11, s12, s13, s21, s22, s23, s31, s32, s33 = r
+    scheme = p.method[SCHEME]
+    if scheme == EM:
+        em_matrix(s11, s12, s21, s22, w, x, h)
+    elif scheme == EULER:
+        euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, w, x)
+    else:
+        theta_matrix(s11, s12, s21, s22, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
+
+
+@kernel
+def _newton(s, r, w, x, p, h):
+    """Iterate to convergence; returns 0 or an error code."""
+    best, stalled = 1e300, 0
+    limit = int(p.method[ITERATIONS])
+    s1, s2, s3 = r[0], r[4], r[8]
+    for iteration in range(limit + 1):
+        _residual(s1, s2, s3, w, x, p, h)
+        error = _error(s, (s1, s2), s3, w, x, p, h, iteration == 0)
+        p.memory[MEMORY_ERROR] = error
+        if error <= 1.0:
+            return 0
+        if not error < 1e200:
+            return CODE_NOT_FINITE
+        if iteration > 2:
+            stalled = stalled + 1 if error > 0.5 * best else 0
+            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
+                return 0  # round-off, not the iteration, limits the accuracy
+        best = min(best, error)
+        if iteration == limit:
+            break
+        _matrix(r, w, x, p, h)
+        factor(s1, w, w.matrix, w.pivots, w.dinv)
+        p.memory[MEMORY_FACTORS] += 1.0
+        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+        if w.info[4] != 0.0:
+            p.worst[0] = w.info[1]
+            return CODE_SINGULAR
+        _correct(s1, s2, s3, w, x, p)
+        p.memory[MEMORY_ITERATIONS] += 1.0
+    return CODE_NOT_CONVERGED
+
+
+@kernel
+def _predict(x, p, h):
+    for k in range(x.v.shape[0]):
+        x.y0[k] = h * x.v[k]
+        x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
+        x.y[k] = h * (x.v[k] + h * x.vd[k])
+        x.u[k] = x.y[k] if p.method[SCHEME] == EM else x.dq[k]
+    for k in range(x.lam.shape[0]):
+        x.lams[k] = h * h * x.lam[k]
+        x.gams[k] = 0.0
+
+
+@kernel
+def _accept(s, w, x, p, h):
+    """Make the new values the state; what belongs to the middle of a step is carried to its end."""
+    scheme, theta, option = p.method[SCHEME], p.method[THETA_VALUE], int(p.method[OPTION])
+    if scheme == EM:
+        copy(x.u, x.y)
+    elif scheme != EULER:
+        theta_finish(s, w, x, h, theta, p.method[VARTHETA], option)
+    first = p.memory[MEMORY_HISTORY] == 0.0
+    middle = scheme == EM or (scheme != EULER and theta == 0.5)
+    c0, c1 = (1.5, -0.5) if middle and not first else (1.0, 0.0)
+    for k in range(x.v.shape[0]):
+        v = x.y[k] / h
+        mean = (v - x.v[k]) / h
+        x.vd[k] = c0 * mean + c1 * x.vdm[k]
+        x.vdm[k] = mean
+        x.v[k] = v
+    for k in range(x.lam.shape[0]):
+        lam = x.lams[k] / (h * h)
+        x.lam[k] = c0 * lam + c1 * x.lamm[k]
+        x.lamm[k] = lam
+    for k in range(x.q.shape[0]):
+        x.q[k] = x.qn[k]
+    for i in range(s.nodes.shape[0]):
+        copy(x.z1[i], x.z0[i])
+        copy(x.z1[i], w.z[i])
+    remember_angles(s, w, x.q, x.v)
+    p.memory[MEMORY_HISTORY] += 1.0
+
+
+@kernel
+def start_ggl(s, w, x, t):
+    """Accelerations and multipliers of the start; w are the buffers of the system itself."""
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    remember_angles(s, w, x.q, x.v)
+
+
+@kernel
+def run_ggl(s, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
+
+    ``s`` are the tables of the system, ``r`` those of all pairs of groups, row by row.
+    """
+    row = 0
+    update_frames(s.nodes, x.q, x.z0, w.spin)
+    scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]
+    shift = 0.5 if scheme == EM else (0.0 if scheme == EULER else theta)
+    for step in range(count):
+        t = origin + (first + step) * h
+        evaluate_functions(s, w, t + shift * h)
+        copy(w.values, x.mid)
+        evaluate_functions(s, w, t + h)
+        _predict(x, p, h)
+        code = _newton(s, r, w, x, p, h)
+        if code != 0:
+            p.memory[MEMORY_CODE] = code
+            return step
+        _accept(s, w, x, p, h)
+        if (first + step + 1) % every == 0:
+            copy(x.q, out_q[row])
+            copy(x.v, out_v[row])
+            copy(x.vd, out_vd[row])
+            copy(x.lam, out_l[row])
+            copy(w.turns, out_turns[row])
+            row += 1
+    return count

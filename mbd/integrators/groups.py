@@ -1,0 +1,109 @@
+"""Systems whose unknowns come in several groups, each with the structure of (increment, multipliers).
+
+A GGL or Livens scheme solves for coordinates with multipliers *and* for velocities with further multipliers. In the
+matrix every body and joint then owns one larger block, divided into groups. The tables (I, J) made here have the block
+addresses of equation group I and unknown group J, so that all kernels that add blocks to a matrix serve unchanged.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..joints.primitives import COINCIDENT
+from ..linalg.symbolic import Layout, analyse
+from ..records import FLAG_DENSE, Tables, Work
+from ..system.entries import connect_tables, connect_work
+from ..system.system import System
+
+
+class Groups:
+    """Tables of all pairs of groups, and buffers that fit the larger matrix."""
+
+    def __init__(self, system: System, count: int) -> None:
+        self.system, self.count = system, count
+        self._memory: list[np.ndarray] = []  # packed forms of records, which compiled pieces know by address
+        old, s = system.assembly.layout, system.tables
+        self.bodies = len(s.nodes) - 1
+        grounded = np.zeros(len(old.sizes), dtype=bool)
+        if len(s.primitives):
+            held = (s.primitives.a == 0) | (s.primitives.b == 0)
+            grounded[s.primitives.joint[held] + self.bodies] = True
+        self.layout: Layout = analyse(old.sizes * count, old.is_joint, grounded, old.pairs)
+        self.tables = [[self._pair(i, j) for j in range(count)] for i in range(count)]
+
+    def _pair(self, i: int, j: int) -> Tables:
+        """Tables with the addresses of equation group i and unknown group j."""
+        s, layout, n = self.system.tables, self.layout, self.bodies
+        old = self.system.assembly.layout
+        size = old.sizes
+        nodes, primitives, forces = s.nodes.copy(), s.primitives.copy(), s.forces.copy()
+
+        def place(us: np.ndarray, vs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            offset, ld = layout.blocks(us, vs)
+            return offset + i * size[us] * ld + j * size[vs], ld
+
+        every = np.arange(n)
+        nodes["block"][1:], nodes["ld"][1:] = place(every, every)
+        nodes["x0"][1:] = layout.position[:n] + i * size[:n]
+
+        def fill(table: np.ndarray, us: np.ndarray, vs: np.ndarray, name: str, has: np.ndarray) -> None:
+            table[f"block_{name}"][has], table[f"ld_{name}"][has] = place(us[has], vs[has])
+
+        xv, xl = s.xv.copy(), s.xl.copy()
+        owner = np.repeat(np.arange(len(size)), size)  # in the order of the vertices
+        vertex, local = np.empty(old.n, np.int64), np.empty(old.n, np.int64)
+        vertex[old.permutation()] = owner
+        local[old.permutation()] = np.arange(old.n) - np.repeat(np.cumsum(size) - size, size)
+        for index in (xv, xl):
+            index[:] = layout.position[vertex[index]] + i * size[vertex[index]] + local[index]
+        if len(primitives):
+            a, b, joint = primitives["a"] - 1, primitives["b"] - 1, primitives["joint"] + n
+            row = primitives["x0"] - old.position[joint]
+            for name, body in (("a", a), ("b", b)):
+                fill(primitives, joint, body, f"j{name}", body >= 0)
+                fill(primitives, body, joint, f"{name}j", body >= 0)
+                primitives[f"block_j{name}"] += row * primitives[f"ld_j{name}"]
+                primitives[f"block_{name}j"] += row
+            both = (a >= 0) & (b >= 0) & (primitives["kind"] != COINCIDENT)
+            fill(primitives, a, b, "ab", both)
+            fill(primitives, b, a, "ba", both)
+            primitives["x0"] = layout.position[joint] + i * size[joint] + row
+        if len(forces):
+            a, b = forces["a"] - 1, forces["b"] - 1
+            both = (a >= 0) & (b >= 0)
+            fill(forces, a, b, "ab", both)
+            fill(forces, b, a, "ba", both)
+        flags = s.flags.copy()
+        flags[FLAG_DENSE] = layout.dense
+        tables = s._replace(
+            nodes=nodes.view(np.recarray), primitives=primitives.view(np.recarray), forces=forces.view(np.recarray),
+            xv=xv, xl=xl, flags=flags, fronts=layout.fronts, diagonal=self._diagonal(vertex[s.xl], local[s.xl]),
+        )  # fmt: skip
+        tables, memory = connect_tables(tables)
+        self._memory.append(memory)
+        return tables
+
+    def _diagonal(self, vertex: np.ndarray, local: np.ndarray) -> np.ndarray:
+        """Diagonal entries of the multipliers of all groups, for the regularisation of redundant constraints."""
+        offset, ld = self.layout.blocks(vertex, vertex)
+        size = self.system.assembly.layout.sizes[vertex]
+        return np.concatenate([offset + (g * size + local) * (ld + 1) for g in range(self.count)])
+
+    def new_work(self) -> Work:
+        """Buffers of a run."""
+        n, size = self.layout.n, self.layout.size_F
+        work = self.system.new_work()._replace(
+            matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
+            x=np.zeros(n), x2=np.zeros(n),
+        )  # fmt: skip
+        work, memory = connect_work(work)
+        self._memory.append(memory)
+        return work
+
+    def name_of_unknown(self, x: int) -> str:
+        """The element behind a row of the larger system."""
+        vertex = int(self.layout.vertex_of(int(x)))
+        model = self.system.model
+        if vertex < self.bodies:
+            return f"body '{model.bodies[vertex].name}'"
+        return f"joint '{model.joints[vertex - self.bodies].name}'"

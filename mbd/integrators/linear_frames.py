@@ -1,0 +1,258 @@
+"""Kernels for nodes whose frames are linear in the coordinates (points, directors): q is part of the frame itself.
+
+Then q, its increments and its velocities have the same indices, the mass matrix is constant, constraints are quadratic
+in q with constant second derivatives, and ``D^2 g[mu] u`` is the constraint force of mu at the "frame" u.
+"""
+
+from __future__ import annotations
+
+from ..forces.kernels import force_residual, force_tangent
+from ..joints.primitives import COINCIDENT, DOT1, DOT2, axis, primitive_force
+from ..kernel import kernel
+from ..nodes.frames import axis_jacobian, node_velocity, point_jacobian
+from ..nodes.inertia import frame_inertia
+from ..nodes.tangent import internal_force, node_tangent
+from ..system.pieces import constant as driven_value
+from .discrete_gradients import distance
+from .discrete_tangents import joint_stiffness
+
+
+@kernel
+def vector_frames(s, w, u, z):
+    """Frames of a vector of increments or velocities."""
+    for i in range(1, s.nodes.shape[0]):
+        node_velocity(s.nodes[i], u, u, w.spin[i], z[i], z[i], w.small)
+
+
+@kernel
+def add_mass(s, w, u, c, f):
+    """f += c M u, as frame forces."""
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        a = w.small[0]
+        o = 0 if n.nx == 3 else 3
+        for m in range(12):
+            a[m] = 0.0
+        for m in range(n.nv):
+            a[o + m] = c * u[n.v0 + m]
+        frame_inertia(n, a, f[i])
+
+
+@kernel
+def add_constraint_force(s, w, z, q, mu, constant, f, x):
+    """f and x += G(q)^T mu; without ``constant`` the bilinear part D^2 g[mu] q of a velocity q with frames z."""
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        if p.kind == COINCIDENT and not constant:
+            continue
+        primitive_force(p, z[p.a], z[p.b], driven_value(p, w.values), mu, p.l0, f[p.a], f[p.b])
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.nl > 0:
+            internal_force(n, q, mu, x)
+
+
+@kernel
+def add_applied(s, w, z, zd, values, c, buffer, f):
+    """f += c times the frame forces of gravity and force elements (sign of the residual); sets w.scales."""
+    for i in range(s.nodes.shape[0]):
+        n = s.nodes[i]
+        b = buffer[i]
+        for k in range(4):
+            m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
+            for j in range(3):
+                b[3 * k + j] = m * s.gravity[j]
+    for k in range(s.forces.shape[0]):
+        e = s.forces[k]
+        force_residual(e, z[e.a], z[e.b], zd[e.a], zd[e.b], values, w.turns, buffer[e.a], buffer[e.b])
+    accumulate(s, w, c, buffer, f)
+
+
+@kernel
+def accumulate(s, w, c, buffer, f):
+    """f += c buffer; the largest force and torque of the buffer go to w.scales."""
+    w.scales[0] = 0.0
+    w.scales[1] = 0.0
+    for i in range(1, s.nodes.shape[0]):
+        for m in range(12):
+            f[i, m] += c * buffer[i, m]
+            k = 0 if m < 3 else 1
+            w.scales[k] = max(w.scales[k], abs(buffer[i, m]))
+
+
+@kernel
+def add_rows(s, f, x):
+    """x += frame forces at the dynamic rows."""
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            x[n.x0 + m] += f[i, o + m]
+
+
+@kernel
+def clear_frames(f):
+    """Set frame forces to zero."""
+    for i in range(f.shape[0]):
+        for m in range(f.shape[1]):
+            f[i, m] = 0.0
+
+
+# --- blocks -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def mass_blocks(s, w, q, c, matrix):
+    """Add c M."""
+    for i in range(1, s.nodes.shape[0]):
+        node_tangent(s.nodes[i], q, q, q, w.spin[i], w.z[i], w.t[i], c, 0.0, 0.0, matrix, w.small)
+
+
+@kernel
+def _row_and_column(crow, ccol, f1, f2, f3, j, nv, matrix, row, column, ld):
+    for k in range(nv):
+        value = f1 * j[0, k] + f2 * j[1, k] + f3 * j[2, k]
+        if crow != 0.0:
+            matrix[row + k] += crow * value
+        if ccol != 0.0:
+            matrix[column + k * ld] += ccol * value
+
+
+@kernel
+def _primitive_blocks(p, na, nb, q, za, zb, value, crow, ccol, jac, matrix):
+    va, vb = na.nv, nb.nv
+    if p.kind == DOT1:
+        if va > 0:
+            f1, f2, f3 = axis(zb, p.ab1, p.ab2, p.ab3)
+            axis_jacobian(na, q, za, za, p.aa1, p.aa2, p.aa3, jac[0])
+            _row_and_column(crow, ccol, f1, f2, f3, jac[0], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
+        if vb > 0:
+            f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
+            axis_jacobian(nb, q, zb, zb, p.ab1, p.ab2, p.ab3, jac[0])
+            _row_and_column(crow, ccol, f1, f2, f3, jac[0], vb, matrix, p.block_jb, p.block_bj, p.ld_bj)
+        return
+    if va > 0:
+        point_jacobian(na, q, za, za, p.pa1, p.pa2, p.pa3, jac[0])
+    if vb > 0:
+        point_jacobian(nb, q, zb, zb, p.pb1, p.pb2, p.pb3, jac[1])
+    if p.kind == COINCIDENT:
+        for m in range(3):
+            f1, f2, f3 = 1.0 if m == 0 else 0.0, 1.0 if m == 1 else 0.0, 1.0 if m == 2 else 0.0
+            row, column = p.block_ja + m * p.ld_ja, p.block_aj + m
+            _row_and_column(-crow, -ccol, f1, f2, f3, jac[0], va, matrix, row, column, p.ld_aj)
+            row, column = p.block_jb + m * p.ld_jb, p.block_bj + m
+            _row_and_column(crow, ccol, f1, f2, f3, jac[1], vb, matrix, row, column, p.ld_bj)
+        return
+    f1, f2, f3 = distance(za, zb, p)
+    if p.kind == DOT2:
+        if va > 0:
+            axis_jacobian(na, q, za, za, p.aa1, p.aa2, p.aa3, jac[2])
+            _row_and_column(crow, ccol, f1, f2, f3, jac[2], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
+        f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
+    else:
+        f1, f2, f3 = f1 / value, f2 / value, f3 / value
+    if va > 0:
+        _row_and_column(-crow, -ccol, f1, f2, f3, jac[0], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
+    if vb > 0:
+        _row_and_column(crow, ccol, f1, f2, f3, jac[1], vb, matrix, p.block_jb, p.block_bj, p.ld_bj)
+
+
+@kernel
+def _internal_blocks(n, q, crow, ccol, matrix):
+    """Rows crow G and columns ccol G^T of the orthonormality of directors."""
+    k = n.q0 + n.nx
+    r = n.block + n.nv * n.ld + n.nx
+    c = n.block + n.nx * n.ld + n.nv
+    for p in range(n.nl):
+        a = p if p < 3 else (1 if p == 5 else 0)
+        b = p if p < 3 else (1 if p == 3 else 2)
+        for m in range(3):
+            matrix[r + p * n.ld + 3 * a + m] += crow * q[k + 3 * b + m]
+            matrix[c + (3 * a + m) * n.ld + p] += ccol * q[k + 3 * b + m]
+            if a != b:
+                matrix[r + p * n.ld + 3 * b + m] += crow * q[k + 3 * a + m]
+                matrix[c + (3 * b + m) * n.ld + p] += ccol * q[k + 3 * a + m]
+
+
+@kernel
+def gradient_blocks(s, w, z, q, constant, crow, ccol, matrix):
+    """Add crow G to the rows and ccol G^T to the columns of constraints; without ``constant`` only D^2 g[., q]."""
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        if p.kind == COINCIDENT and not constant:
+            continue
+        _primitive_blocks(
+            p, s.nodes[p.a], s.nodes[p.b], q, z[p.a], z[p.b], driven_value(p, w.values), crow, ccol, w.jac, matrix
+        )
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.nl > 0:
+            _internal_blocks(n, q, crow, ccol, matrix)
+
+
+@kernel
+def hessian_blocks(s, w, q, mu, c, matrix):
+    """Add c D^2 g[mu] (constant, because g is quadratic)."""
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        a, b = p.a, p.b
+        za, zb = w.z[a], w.z[b]
+        joint_stiffness(
+            p, s.nodes[a], s.nodes[b], q, q, za, zb, za, zb, driven_value(p, w.values), mu, p.l0, 2.0 * c, w.jac, matrix
+        )
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = n.block + n.nx * n.ld + n.nx
+        for p in range(n.nl):
+            a = p if p < 3 else (1 if p == 5 else 0)
+            b = p if p < 3 else (1 if p == 3 else 2)
+            for m in range(3):
+                matrix[o + (3 * a + m) * n.ld + 3 * b + m] += c * mu[n.l0 + p]
+                if a != b:
+                    matrix[o + (3 * b + m) * n.ld + 3 * a + m] += c * mu[n.l0 + p]
+
+
+@kernel
+def applied_blocks(s, w, z, zd, q, u, values, cc, ck, matrix):
+    """Add cc C + ck K of the force elements at (q, u)."""
+    for k in range(s.forces.shape[0]):
+        e = s.forces[k]
+        a, b = e.a, e.b
+        force_tangent(
+            e, s.nodes[a], s.nodes[b], q, u, w.spin[a], w.spin[b], z[a], z[b], zd[a], zd[b], w.t[a], w.t[b], values,
+            w.turns, cc, ck, w.jac, w.small, matrix,
+        )  # fmt: skip
+
+
+@kernel
+def solve_mass(n, u, a):
+    """u := M^-1 u for one node, by elimination in the 4 x 4 (pinned: 3 x 3) frame mass matrix; a is 4 x 4 scratch."""
+    size = 4 if n.nx == 3 else (3 if n.nv == 9 else 1)
+    if n.nv == 3 and n.nx == 3:
+        size = 1
+    o = 1 if n.nx == 0 else 0
+    for i in range(size):
+        for j in range(size):
+            p, r = min(i, j) + o, max(i, j) + o
+            if p == 0:
+                a[i, j] = n.mass if r == 0 else (n.s1 if r == 1 else (n.s2 if r == 2 else n.s3))
+            elif p == 1:
+                a[i, j] = n.e11 if r == 1 else (n.e12 if r == 2 else n.e13)
+            elif p == 2:
+                a[i, j] = n.e22 if r == 2 else n.e23
+            else:
+                a[i, j] = n.e33
+    k = n.v0
+    for i in range(size):
+        for j in range(i + 1, size):
+            c = a[j, i] / a[i, i]
+            for m in range(i, size):
+                a[j, m] -= c * a[i, m]
+            for m in range(3):
+                u[k + 3 * j + m] -= c * u[k + 3 * i + m]
+    for i in range(size - 1, -1, -1):
+        for m in range(3):
+            value = u[k + 3 * i + m]
+            for j in range(i + 1, size):
+                value -= a[i, j] * u[k + 3 * j + m]
+            u[k + 3 * i + m] = value / a[i, i]

@@ -1,0 +1,150 @@
+"""Integrators from Livens' principle for points, directors and conventional quaternions: LivensEM, LivensMidpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..errors import ModelError
+from ..records import FORM_QUATERNION
+from ..rotation import hat
+from .base import Array, Invariant, Trait, missing_trait
+from .lie_em import FrameEM
+from .secant import keeps_momenta
+from .variational import Variational
+from .variational_kernels import LIVENS
+
+if TYPE_CHECKING:
+    from ..solution import Solution
+    from ..system.system import System
+
+CITE = ("Kinon & Betsch 2024, Multibody Syst. Dyn. (Livens principle, rigid bodies in unit quaternions)",)
+
+
+def has_joined_quaternions(system: System) -> bool:
+    """Whether a joint or spring holds a conventional quaternion node."""
+    nodes, model = system.tables.nodes, system.model
+    turning = [b for b, n in zip(model.bodies, nodes[1:], strict=True) if n.form == FORM_QUATERNION]
+    elements: list[Any] = [*model.joints, *model.forces]
+    return any(body is b for element in elements for body in element.bodies for b in turning)
+
+
+@dataclass(frozen=True)
+class LivensEM(FrameEM):
+    """Energy-momentum scheme from Livens' principle (EML), in its size-reduced form (REML).
+
+    The unknowns of a step are the coordinates and multipliers only; velocities and momenta follow explicitly
+    [Kinon & Betsch 2024, Sec. 4.3]. On points and directors it coincides with GonzalezEM.
+
+    What it keeps on quaternions is the *generalized* energy p.v - T + V (``invariants``), not T + V, and that
+    form is indefinite: an alternating mode of the velocities along the quaternion grows slowly, so that in long runs
+    the total energy wanders while the generalized one stays. Joints between quaternions keep the energy but not the
+    angular momentum, because the constraint is not zero at the averaged quaternions. For long conservative runs use
+    LieEM.
+    """
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
+    cite: ClassVar[tuple[str, ...]] = CITE
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        kept = set(super().preserves(system))
+        if (system.tables.nodes.form == FORM_QUATERNION).any():  # see ``invariants`` for what takes their place
+            kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
+            if all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE)):
+                kept.add(Invariant.GENERALIZED_ENERGY)
+        return frozenset(kept)
+
+    def invariants(self, solution: Solution) -> dict[str, Array]:
+        """The method's own conserved quantities at the records of a run, every step of which was recorded.
+
+        ``generalized energy`` p.v - T + V (n,), and ``angular momentum`` of the momenta p about the origin (n, 3),
+        which is exact as long as no joint or spring holds a quaternion node.
+        """
+        if not isinstance(solution.integrator, LivensEM) or len(solution) != solution.stats["steps"] + 1:
+            raise ModelError("invariants: expected a run of LivensEM with every step recorded, from its start")
+        system = solution.system
+        energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
+        bodies: list[Any] = system.model.bodies
+        for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
+            view = solution[body]
+            if n.form == FORM_QUATERNION:
+                q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
+                part, moment = _quaternion_invariants(n, q, v)
+                energy += part
+                angular += moment
+                continue
+            z, zd = view._motion[:2]
+            momentum = zd @ frame_mass(n)
+            energy += 0.5 * np.sum(zd * momentum, axis=1)
+            angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
+        return {"generalized energy": energy, "angular momentum": angular}
+
+
+def frame_mass(n: Any) -> Array:
+    """The constant 12 x 12 mass matrix of a frame."""
+    euler = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
+    s = np.array([[n.s1, n.s2, n.s3]])
+    small = np.block([[np.array([[n.mass]]), s], [s.T, euler]])
+    return np.kron(small, np.eye(3))
+
+
+def _g(e: Array) -> Array:
+    return np.array([[-e[1], e[0], e[3], -e[2]], [-e[2], -e[3], e[0], e[1]], [-e[3], e[2], -e[1], e[0]]])
+
+
+def _e(e: Array) -> Array:
+    return np.array([[-e[1], e[0], -e[3], e[2]], [-e[2], e[3], e[0], -e[1]], [-e[3], -e[2], e[1], e[0]]])
+
+
+def _lever(e: Array, c: Array) -> Array:
+    """d(R(e) c)/de, 3 x 4, from the polar form of the quadratic R."""
+    s, u = e[0], e[1:]
+    rows = 2.0 * (np.outer(u, c) + u @ c * np.eye(3) - np.outer(c, u) - s * hat(c))
+    return np.column_stack([2.0 * (s * c + np.cross(u, c)), rows])
+
+
+def _quaternion_invariants(n: Any, q: Array, v: Array) -> tuple[Array, Array]:
+    """p.v - T and the angular momentum of p of one quaternion node; p from the discrete fibre derivative."""
+    nx, s = int(n.nx), np.array([n.s1, n.s2, n.s3])
+    mass = float(n.mass) if nx else 0.0
+    c = s / mass if nx else np.zeros(3)
+    inertia = np.array([[n.j11, n.j12, n.j13], [n.j12, n.j22, n.j23], [n.j13, n.j23, n.j33]])
+    inertia = inertia - mass * (c @ c * np.eye(3) - np.outer(c, c))
+    e, rate = q[:, nx:], v[:, nx:]
+    spin = np.array([2.0 * _g(a) @ b for a, b in zip(e, rate, strict=True)])
+    velocity = np.array([_lever(a, c) @ b for a, b in zip(e, rate, strict=True)]) + (v[:, :3] if nx else 0.0)
+    p = 2.0 * _g(e[0]).T @ inertia @ spin[0] + mass * _lever(e[0], c).T @ velocity[0]
+    energy, angular = np.zeros(len(q)), np.zeros((len(q), 3))
+    for k in range(len(q)):
+        if k:
+            middle, turn, move = 0.5 * (e[k - 1] + e[k]), spin[k - 1] + spin[k], velocity[k - 1] + velocity[k]
+            p = 2.0 * _g(middle).T @ inertia @ turn + mass * _lever(middle, c).T @ move - p
+        kinetic = 0.5 * spin[k] @ inertia @ spin[k] + 0.5 * mass * velocity[k] @ velocity[k]
+        energy[k] = p @ rate[k] - kinetic
+        angular[k] = 0.5 * _e(e[k]) @ p
+    if nx:
+        energy += mass * np.sum(velocity * v[:, :3], axis=1)
+        angular += mass * np.cross(q[:, :3], velocity)
+    return energy, angular
+
+
+@dataclass(frozen=True)
+class LivensMidpoint(Variational):
+    """Midpoint rule for the equations of Livens' principle (MPL).
+
+    Second order and free of the growing mode of LivensEM; the energy is not exact.
+    """
+
+    scheme: ClassVar[int] = LIVENS
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
+    cite: ClassVar[tuple[str, ...]] = CITE
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        kept = {Invariant.POSITION_CONSTRAINTS}
+        if keeps_momenta(system):
+            kept.add(Invariant.LINEAR_MOMENTUM)
+            if not has_joined_quaternions(system):
+                kept.add(Invariant.ANGULAR_MOMENTUM)
+        return frozenset(kept)

@@ -1,0 +1,28 @@
+"""Parameters and counters that the loops of the structure-preserving integrators share."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class SecantNumbers(NamedTuple):
+    """Parameters and counters as plain arrays."""
+
+    method: Any  # tolerance, limit of iterations
+    memory: Any  # see MEMORY_*: survives between calls, part of a restart
+    scales: Any
+    worst: Any  # row of the largest residual
+
+
+TOLERANCE, ITERATIONS = 0, 1
+(
+    MEMORY_HISTORY,  # steps since the start
+    MEMORY_ITERATIONS,
+    MEMORY_FACTORS,
+    MEMORY_CODE,  # 0 good, 1 not converged, 2 singular matrix, 4 not finite
+    MEMORY_ERROR,  # last residual norm
+    MEMORY_RATIO,  # smallest pivot ratio seen
+) = range(6)
+
+CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4
+STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration

@@ -1,0 +1,192 @@
+"""Variational integrators: DiscreteVariational (DEL), Shake, Rattle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..errors import ModelError
+from ..system.entries import connect_work
+from ..system.evaluate import evaluate_functions
+from . import variational_loop as kernels
+from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
+from .newton import SCALES
+from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
+from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
+from .variational_kernels import MIDPOINT, STORMER, VariationalState
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+
+@dataclass(frozen=True)
+class Variational(Integrator):
+    """Base of the variational integrators; use DiscreteVariational, Shake or Rattle."""
+
+    tolerance: float = 1e-10
+    max_iterations: int = 30
+
+    order: ClassVar[int] = 2
+    scheme: ClassVar[int]
+    project: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_newton(self)
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        kept = {Invariant.POSITION_CONSTRAINTS}
+        if self.project:
+            kept.add(Invariant.VELOCITY_CONSTRAINTS)
+        if all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE)):
+            kept.add(Invariant.SYMPLECTIC)
+        if keeps_momenta(system):
+            kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
+        return frozenset(kept)
+
+    def check(self, system: System) -> None:
+        super().check(system)
+        check_regular_directors(self, system)
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
+        run = VariationalRun(self, system, t, step)
+        run.x.q[:], run.x.v[:] = q, v
+        if turns is not None:
+            run.work.turns[: len(turns)] = turns
+        kernels.start_variational(system.tables, run.work, run.x, run.numbers, t, step)
+        return run
+
+    def resume(self, system: System, state: dict[str, Any]) -> VariationalRun:
+        run = VariationalRun(self, system, float(state["origin"]), float(state["step"]))
+        for name in run.saved:
+            getattr(run.x, name)[:] = state[name]
+        run.index = int(state["index"])
+        run.work.turns[:] = state["turns"]
+        run.numbers.memory[:] = state["memory"]
+        return run
+
+
+@dataclass(frozen=True)
+class DiscreteVariational(Variational):
+    """Discrete Euler-Lagrange equations of the midpoint Lagrangian, constraints at the ends of the steps (DVP).
+
+    For points, directors and conventional quaternions; the kinetic energy of a quaternion is the singular
+    (1/2) Omega.J Omega, as published. Symplectic; momenta are exact where the model is free in space. Dampers and
+    loads act by the middle of a step.
+
+    Parameters
+    ----------
+    small_start: number of small steps with which the second point is computed, as in the paper; 0 starts from the
+        momenta of the initial velocities, which is as accurate and keeps the momentum of the start exactly.
+    """
+
+    small_start: int = 0
+    scheme: ClassVar[int] = MIDPOINT
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
+    cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
+        run = super().start(system, q, v, t, step, turns)
+        if self.small_start > 0:
+            fine = super().start(system, q, v, t, step / self.small_start, turns)
+            rows = [np.zeros((0, len(y))) for y in fine.initial_row()]
+            if fine.advance(self.small_start, self.small_start + 1, rows) < self.small_start:
+                raise ModelError(f"{self.name}: the small steps of the start failed: {fine.failure()[1]}")
+            run.x.qn[:] = fine.x.q
+            evaluate_functions(system.tables, run.middle, t + 0.5 * step)
+            kernels.momenta_of_points(system.tables, run.work, run.middle, run.x, step)
+        return run
+
+
+@dataclass(frozen=True)
+class Shake(Variational):
+    """SHAKE on points and directors: explicit forces, position constraints.
+
+    The recorded velocities satisfy the velocity constraints up to second order; the motion is that of Rattle.
+    """
+
+    scheme: ClassVar[int] = STORMER
+    project: ClassVar[bool] = False
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    cite: ClassVar[tuple[str, ...]] = ("Ryckaert, Ciccotti & Berendsen 1977, J. Comput. Phys. 23, 327",)
+
+
+@dataclass(frozen=True)
+class Rattle(Variational):
+    """RATTLE on points and directors: explicit forces, position and velocity constraints."""
+
+    scheme: ClassVar[int] = STORMER
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    cite: ClassVar[tuple[str, ...]] = (
+        "Andersen 1983, J. Comput. Phys. 52, 24",
+        "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
+    )
+
+
+class VariationalRun(Run):
+    """A run of a variational integrator in progress."""
+
+    saved = ("q", "v", "vd", "lam", "p", "force")
+
+    def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
+        self.method, self.system = method, system
+        self.work = system.new_work()
+        middle = self.work._replace(values=np.zeros_like(self.work.values))
+        self.middle, self._memory = connect_work(middle)  # the memory is known to compiled pieces by its address
+        nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
+        multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
+        frames = {name: self.work.z.copy() for name in ("z0", "zm")}
+        self.x = VariationalState(
+            q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
+            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)),
+        )  # fmt: skip
+        memory = np.zeros(8)
+        memory[MEMORY_RATIO] = 1e300
+        self.numbers = SecantNumbers(
+            np.array([method.tolerance, method.max_iterations, method.scheme, method.project], dtype=float), memory,
+            np.zeros(SCALES), np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
+        self.origin, self.step, self.index = t, step, 0
+        announce_compilation(kernels.start_variational, kernels.run_variational)
+        rows = [np.zeros((1, len(y))) for y in self.initial_row()]
+        self.advance(0, 1, rows)  # compile, or load compiled code, before the clock starts
+
+    def initial_row(self) -> list[Array]:
+        x = self.x
+        return [y.copy() for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
+
+    @property
+    def t(self) -> float:
+        """Time of the state."""
+        return self.origin + self.index * self.step
+
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        done = kernels.run_variational(
+            self.system.tables, self.work, self.middle, self.x, self.numbers, self.origin, self.index, self.step,
+            count, every, *out,
+        )  # fmt: skip
+        self.index += done
+        return done
+
+    def failure(self) -> tuple[str, str]:
+        memory = self.numbers.memory
+        where = self.system.name_of_unknown(int(self.numbers.worst[0]))
+        return describe_failure(where, self.method, int(memory[MEMORY_CODE]), memory[MEMORY_ERROR])
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
+        state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+        state |= {"turns": self.work.turns.copy(), "memory": self.numbers.memory.copy()}
+        return state
+
+    def statistics(self) -> dict[str, Any]:
+        memory = self.numbers.memory
+        return {
+            "steps": self.index,
+            "rejected": 0,
+            "newton_iterations": int(memory[MEMORY_ITERATIONS]),
+            "factorizations": int(memory[MEMORY_FACTORS]),
+            "smallest_pivot_ratio": float(memory[MEMORY_RATIO]),
+        }

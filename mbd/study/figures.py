@@ -1,0 +1,64 @@
+"""Figures of a study: work and precision, and what drifts."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .compare import Study
+
+FLOOR = 1e-17  # exact zeros are drawn here
+MARKERS = "os^Dvp*Xh<>"
+
+
+def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
+    """Four panels with one legend; saved to ``path`` if given. Returns the matplotlib figure."""
+    import matplotlib
+
+    if path is not None:
+        matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    panels = (
+        ("step size", "error", "step", "error"),
+        ("computing time [s]", "error", "time", "error"),
+        ("step size", "drift of the energy", "step", "energy"),
+        ("step size", "violation of position constraints", "step", "position"),
+    )
+    lines = study.lines()
+    figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.5), constrained_layout=True)
+    colours = plt.get_cmap("tab10")
+    for ax, (xlabel, ylabel, x, y) in zip(axes.flat, panels, strict=True):
+        for k, (label, cells) in enumerate(lines.items()):
+            xs = [getattr(c, x) for c in cells]
+            ys = [max(getattr(c, y), FLOOR) for c in cells]
+            ax.loglog(xs, ys, marker=MARKERS[k % len(MARKERS)], ms=5, lw=1.2, color=colours(k % 10),
+                      ls="-" if k < 10 else "--", label=label)  # fmt: skip
+        ax.set_xlabel(xlabel)
+        ax.set_ylabel(ylabel)
+        ax.grid(True, which="major", lw=0.4, alpha=0.5)
+        if (x, y) == ("step", "error"):
+            _slopes(ax, lines)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(3, max(1, len(labels))), fontsize=8)
+    figure.suptitle(f"{study.model.name}, t = {study.t_end:g} s")
+    if path is not None:
+        figure.savefig(path, dpi=200)
+        plt.close(figure)
+    return figure
+
+
+def _slopes(ax: Any, lines: Any) -> None:
+    """Slopes of first, second and fourth order, as far as they are in the picture."""
+    steps = np.array([c.step for cells in lines.values() for c in cells])
+    errors = np.array([c.error for cells in lines.values() for c in cells])
+    if len(steps) < 2 or steps.min() == steps.max() or not errors.max() > 0.0:
+        return
+    h = np.array([steps.min(), steps.max()])
+    for order in (1, 2, 4):
+        ax.loglog(h, errors.max() * (h / h[1]) ** order, color="0.6", lw=0.8, ls=":")
+        ax.annotate(f"{order}", (h[0], errors.max() * (h[0] / h[1]) ** order), color="0.4", fontsize=7)
+    ax.set_ylim(bottom=0.3 * max(errors[errors > 0.0].min(), FLOOR))

@@ -1,0 +1,74 @@
+"""GGL integrators on a general assembly: invariants, order, agreement, restart, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, Invariant
+from tests.integrators.structure.models import chain
+
+METHODS = (GGLEuler(), GGLMidpoint(), GGLTrapezoidal(), GGLTrapezoidal(theta=0.5), GGLEM())
+
+
+def label(x):
+    return f"{x.name} {getattr(x, 'theta', '')}"
+
+
+def spread(x: np.ndarray) -> float:
+    return float(np.ptp(x, axis=0).max())
+
+
+@pytest.fixture(params=METHODS, ids=label)
+def method(request):
+    return request.param
+
+
+def test_free_chain_keeps_momenta(method):
+    solution = mbd.simulate(chain(mbd.nodes.Directors, free=True), 0.5, 0.01, method)
+    assert spread(solution.momentum.linear) < 1e-10
+    assert spread(solution.momentum.angular) < 1e-10
+    kept = method.preserves(solution.system)
+    assert (Invariant.ENERGY in kept) == (spread(solution.energy.total) < 1e-9)
+    assert (Invariant.POSITION_CONSTRAINTS in kept) == (solution.constraint_error.position.max() < 1e-9)
+    if Invariant.VELOCITY_CONSTRAINTS in kept and not isinstance(method, GGLEuler):
+        assert solution.constraint_error.velocity.max() < 1e-9
+
+
+def test_order_with_damping_and_loads(method, tolerance):
+    model = chain(mbd.nodes.Directors, damping=0.3, loads=True)
+
+    def end(step):
+        solution = mbd.simulate(model, 0.2, step, method)
+        return np.concatenate([solution[b].position[-1] for b in "abcdp"])
+
+    coarse, middle, fine = (end(step) for step in (0.01, 0.005, 0.0025))
+    order = np.log2(np.linalg.norm(coarse - middle) / np.linalg.norm(middle - fine))
+    expected = 2.0 if getattr(method, "theta", 1.0) == 0.5 or isinstance(method, GGLEM) else 1.0
+    assert order == pytest.approx(expected, abs=tolerance.order)
+
+
+def test_converges_to_the_common_solution(method):
+    reference = mbd.simulate(chain(damping=0.3, loads=True), 0.2, 1e-3, mbd.integrators.LieEM())
+    own = mbd.simulate(chain(mbd.nodes.Directors, damping=0.3, loads=True), 0.2, 1e-3, method)
+    for body in "abcdp":
+        assert own[body].position[-1] == pytest.approx(reference[body].position[-1], abs=2e-3)
+
+
+def test_restart_continues_bit_for_bit(method):
+    model = chain(mbd.nodes.Directors, loads=True)
+    whole = mbd.simulate(model, 0.2, 0.01, method)
+    rest = mbd.simulate(model, 0.2, 0.01, method, start=mbd.simulate(model, 0.1, 0.01, method))
+    assert np.array_equal(whole.q[-1], rest.q[-1])
+
+
+def test_refusals():
+    with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.Directors\)"):
+        mbd.simulate(chain(mbd.nodes.Quaternion), 0.1, 0.01, GGLEM())
+    model = mbd.Model()
+    model.add(mbd.RigidBody("plate", mass=1.0, inertia=(1, 1, 2), node=mbd.nodes.Directors()))
+    with pytest.raises(mbd.IncompatibleError, match="body 'plate' in directors is singular"):
+        mbd.simulate(model, 0.1, 0.01, GGLEM())
+    with pytest.raises(mbd.ModelError, match="theta is 1.5"):
+        GGLMidpoint(theta=1.5)

@@ -1,0 +1,46 @@
+"""The examples of the papers run and show what their texts say."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "papers"
+
+
+def load(name: str):
+    specification = importlib.util.spec_from_file_location(f"paper_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def order(study, label):
+    return study.lines()[label][-1].order
+
+
+def test_kinon_betsch_schneider_2023(tmp_path, capsys):
+    pendulum, top = load("kinon_betsch_schneider_2023").main(tmp_path, steps=2)
+    for name, expected in (("GGLMidpoint", 2), ("GGLEM", 2), ("GonzalezEM", 2)):
+        assert order(pendulum, name) == pytest.approx(expected, abs=0.1)
+        assert order(top, name) == pytest.approx(expected, abs=0.1)
+    assert pendulum.lines()["GGLEM"][0].energy < 1e-8
+    assert (tmp_path / "ggl_top.png").stat().st_size > 10000
+
+
+def test_kinon_betsch_2024(tmp_path, capsys):
+    study = load("kinon_betsch_2024").main(tmp_path, steps=3)
+    livens, midpoint = study.lines()["LivensEM, Quaternion"], study.lines()["LivensMidpoint, Quaternion"]
+    assert 2.0 < livens[-1].error / midpoint[-1].error < 3.0
+    assert [c.incompatible for c in study.cells if c.label == "LieEM, Quaternion"] == [True] * 3
+
+
+def test_wendlandt_marsden_1997(tmp_path, capsys):
+    study = load("wendlandt_marsden_1997").main(tmp_path, steps=3)
+    assert order(study, "DiscreteVariational") == pytest.approx(2.0, abs=0.2)
+    assert max(c.energy for c in study.lines()["GonzalezEM"]) < 1e-6

@@ -1,0 +1,119 @@
+"""compare() and compatibility(): tables, orders, failures and incompatible pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.integrators import GGLEM, GeneralizedAlpha, LieEM
+from mbd.study.compatibility import FEATURES, NODES, all_integrators, small_model
+from tests.papers.kinon_models import gyroscopic_top, pendulum
+
+EXACT = (-0.906128890427415, -0.394581468797060, -0.152433258886153)  # position of the bob at t = 1
+
+
+def bob(solution):
+    return solution["bob"].position[-1]
+
+
+@pytest.fixture(scope="module")
+def study():
+    methods = [LieEM(), GGLEM()]
+    return mbd.compare(
+        pendulum(), methods, steps=[0.01, 0.02, 0.04], t_end=1.0, reference=EXACT, quantity=bob, processes=1
+    )
+
+
+def test_orders_and_drifts(study):
+    lines = study.lines()
+    assert set(lines) == {"LieEM", "GGLEM"}
+    for cells in lines.values():
+        assert [c.step for c in cells] == [0.04, 0.02, 0.01]
+        assert cells[-1].order == pytest.approx(2.0, abs=0.1)
+        assert np.isnan(cells[0].order)
+        assert max(c.energy for c in cells) < 1e-8
+        assert cells[0].iterations >= 1.0
+
+
+def test_incompatible_pairs_are_listed():
+    nodes = [mbd.nodes.Quaternion, mbd.nodes.Directors]
+    study = mbd.compare(
+        gyroscopic_top(), [GGLEM()], nodes, steps=[1e-3], t_end=2e-3, reference=np.zeros(12), processes=1
+    )
+    assert [c.incompatible for c in study.cells] == [True, False]
+    assert study.cells[0].label == "GGLEM, Quaternion"
+    assert "with_nodes(mbd.nodes.Directors)" in study.cells[0].failure
+    assert "incompatible" in str(study.table())
+    assert list(study.lines()) == ["GGLEM, Directors"]
+
+
+def test_table_formats(study, tmp_path):
+    study.table(tmp_path / "a.csv")
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert lines[0].startswith("integrator,nodes,step,error")
+    assert len(lines) == 1 + len(study.cells)
+    study.table(tmp_path / "a.tex")
+    assert r"\begin{tabular}" in (tmp_path / "a.tex").read_text()
+    with pytest.raises(mbd.ModelError, match="format is 'xml'"):
+        study.table(tmp_path / "a.xml", format="xml")
+
+
+def test_plot_has_one_legend(study, tmp_path):
+    figure = study.plot(tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 10000
+    assert len(figure.legends) == 1
+    assert len(figure.axes) == 4
+
+
+def test_computed_reference_and_parallel_runs_agree():
+    arguments = {"steps": [0.02, 0.01], "t_end": 0.5, "quantity": bob}
+    serial = mbd.compare(pendulum(), [LieEM(), GeneralizedAlpha()], processes=1, **arguments)
+    parallel = mbd.compare(pendulum(), [LieEM(), GeneralizedAlpha()], processes=2, **arguments)
+    assert [c.error for c in serial.cells] == [c.error for c in parallel.cells]
+    assert serial.reference_error < 1e-4
+    exact = mbd.simulate(pendulum(), 0.5, 2e-4, GGLEM())
+    assert serial.reference == pytest.approx(bob(exact), abs=10 * serial.reference_error)
+
+
+def test_failures_are_reported_with_their_reason():
+    study = mbd.compare(
+        pendulum(), [LieEM(max_iterations=1)], steps=[0.3], t_end=3.0, processes=1, reference=np.zeros(12)
+    )
+    assert "did not converge" in study.cells[0].failure
+    assert not study.cells[0].incompatible
+
+
+def test_wrong_arguments():
+    with pytest.raises(mbd.ModelError, match="at least one integrator"):
+        mbd.compare(pendulum(), [], steps=[0.1])
+    with pytest.raises(mbd.ModelError, match="no integrator"):
+        mbd.compare(pendulum(), [LieEM], steps=[0.1])
+
+
+@pytest.fixture(scope="module")
+def table():
+    return mbd.compatibility()
+
+
+def test_compatibility_table_prints(table):
+    text = str(table)
+    assert "LieEM" in text and "Quaternion Lie" in text
+    assert table.supports("LieEM", "RotationVector Lie", "joints")
+    assert not table.supports("GGLEM", "Quaternion")
+    assert "with_nodes(mbd.nodes.Directors)" in table.reason("GGLEM", "Quaternion")
+
+
+@pytest.mark.parametrize("method", all_integrators(), ids=lambda m: m.name)
+def test_every_supported_pair_runs_and_every_other_is_refused(method, table):
+    for node in NODES:
+        for feature in FEATURES:
+            model = small_model(node, feature)
+            if model is None:
+                continue
+            if table.supports(method, node, feature):
+                solution = mbd.simulate(model, 0.02, 0.01, method)
+                assert np.isfinite(solution.q).all()
+            else:
+                with pytest.raises(mbd.IncompatibleError):
+                    mbd.simulate(model, 0.02, 0.01, method)
