@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mbd.model import Model
     from mbd.simulation import simulate
     from mbd.solution import Solution
+    from mbd.solvers.diagnosis import diagnose
     from mbd.solvers.initial import consistent_start
     from mbd.system.system import System, assemble
 
@@ -46,6 +47,7 @@ _LAZY = {
     "assemble": "mbd.system.system",
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",
+    "diagnose": "mbd.solvers.diagnosis",
 }  # fmt: skip
 _MODULES = {
     "nodes": "mbd.nodes",

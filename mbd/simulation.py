@@ -11,23 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from .bodies import PointMass, RigidBody
-from .errors import AssemblyError, ConvergenceError, ModelError, RedundancyWarning, SingularityError
+from .errors import ConvergenceError, ModelError, SingularityError
 from .integrators.base import Array, Integrator, Run
 from .integrators.generalized_alpha import GeneralizedAlpha
-from .linalg.solver import BlockSolver
 from .model import Model
 from .progress import Progress
-from .records import FLAG_REDUNDANT, PARAMETER_REGULARISATION
+from .records import FLAG_REDUNDANT
 from .solution import Solution
 from .solvers.initial import consistent_start
-from .system import evaluate
+from .solvers.redundancy import check_redundancy, regularise
 from .system.system import System, assemble
 
 CHUNK_SECONDS = 0.05  # compiled code returns this often: for progress and Ctrl-C
 FIRST_CHUNK = 50
 WHOLE_STEPS = 1e-9  # relative deviation of t_end / step from an integer that counts as round-off
-REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
 
 
 def simulate(
@@ -78,7 +75,7 @@ def simulate(
         state = dict(start.state if isinstance(start, Solution) else start)
         _check_state(system, integrator, state, step)
         if FLAG_REDUNDANT in state.get("flags", ()):
-            _regularise(system)
+            regularise(system)
         run, report = integrator.resume(system, state), None
         t_start = run.t
     else:
@@ -86,7 +83,7 @@ def simulate(
         report = beginning.report
         if report.changed:
             print(f"mbd: {report}", file=sys.stderr)
-        check_redundancy(system, beginning.q)
+        check_redundancy(system, beginning.q, beginning.v, float(t_start))
         if not integrator.adaptive:
             step = _equal_steps(t_end - t_start, step)
         run = integrator.start(system, beginning.q, beginning.v, float(t_start), float(step), None)
@@ -134,46 +131,6 @@ def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any
         raise ModelError(
             f"start: the run had the step {float(state['step']):g}, not {step:g}; a restart keeps the step"
         )
-
-
-def check_redundancy(system: System, q: Array) -> list[str]:
-    """Warn about redundant constraints, and prepare the system to be solved in spite of them.
-
-    Returns the names of joints at which dependent equations were met.
-    """
-    if system.n_l == 0:
-        return []
-    s, w = system.tables, system.work
-    zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
-    system.constraints(q)
-    evaluate.tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    blocks = BlockSolver(system.assembly.layout)
-    blocks.F[:] = w.matrix
-    blocks.factor()
-    if blocks.redundant == 0 and not blocks.info[4]:
-        return []
-    bodies = len(system.model.bodies)
-    if blocks.weakest < bodies and blocks.redundant == 0:
-        name = system.model.bodies[blocks.weakest].name if blocks.weakest >= 0 else "?"
-        raise AssemblyError(
-            f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
-        )
-    joint = system.model.joints[blocks.weakest - bodies].name if blocks.weakest >= bodies else "?"
-    warnings.warn(
-        f"{blocks.redundant} of {system.n_l} constraint equations are redundant (met at joint '{joint}'); the motion "
-        "is unique, the reactions of the joints concerned are those of minimum norm. Where this is not intended, "
-        "replace a Revolute by a Spherical or Universal joint in the loop.",
-        RedundancyWarning,
-        stacklevel=3,
-    )
-    _regularise(system)
-    return [joint]
-
-
-def _regularise(system: System) -> None:
-    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
-    system.tables.flags[FLAG_REDUNDANT] = 1
-    system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / (float(np.median(masses)) if masses else 1.0)
 
 
 class _Record:
