@@ -10,8 +10,9 @@ from mbd.rotation import rotation  # eager: the submodule of the same name must 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mbd import forces, integrators, joints, nodes, shapes, testing  # type: ignore[attr-defined]
+    from mbd import benchmarks, forces, integrators, joints, nodes, shapes, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
+    from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
     from mbd.errors import (
         AssemblyError,
         ConvergenceError,
@@ -48,6 +49,7 @@ _LAZY = {
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",
     "diagnose": "mbd.solvers.diagnosis",
+    **dict.fromkeys(("MassProperties", "mass_properties", "composite"), "mbd.bodies.mass_properties"),
 }  # fmt: skip
 _MODULES = {
     "nodes": "mbd.nodes",
@@ -56,6 +58,7 @@ _MODULES = {
     "integrators": "mbd.integrators",
     "shapes": "mbd.bodies.shapes",
     "testing": "mbd.testing",
+    "benchmarks": "mbd.benchmarks",
 }
 
 __all__ = sorted([*_LAZY, *_MODULES, "__version__", "rotation"])
