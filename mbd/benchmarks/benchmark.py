@@ -104,7 +104,8 @@ def run(benchmark: Benchmark, **choices: Any) -> Result:
     solution = benchmark.simulate(**choices)
     steps = int(solution.stats["steps"])
     return Result(
-        benchmark.name, solution.integrator.name, float(choices.get("step") or benchmark.step), benchmark.error(solution),
+        benchmark.name, solution.integrator.name, float(choices.get("step") or benchmark.step),
+        benchmark.error(solution),
         energy_drift(solution) if benchmark.conservative else float("nan"),
         float(solution.constraint_error.position.max(initial=0.0)), float(solution.stats["wall_time"]), steps,
     )  # fmt: skip
@@ -119,10 +120,13 @@ def table(results: list[Result]) -> str:
         error = "-" if np.isnan(r.error) else f"{r.error:.2e}"
         per_step = f"{1e6 * r.wall_time / max(r.steps, 1):.1f}"
         lines.append((
-            r.name, r.integrator, f"{r.step:g}", error, drift, f"{r.constraint_error:.1e}", f"{r.wall_time:.3f}", per_step
+            r.name, r.integrator, f"{r.step:g}", error, drift, f"{r.constraint_error:.1e}", f"{r.wall_time:.3f}",
+            per_step,
         ))  # fmt: skip
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
     return "\n".join(
-        "  ".join(text.ljust(w) if k < 2 else text.rjust(w) for k, (text, w) in enumerate(zip(line, widths, strict=True)))
+        "  ".join(
+            text.ljust(w) if k < 2 else text.rjust(w) for k, (text, w) in enumerate(zip(line, widths, strict=True))
+        )
         for line in lines
     )

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Body, PointMass, RigidBody
+from ..bodies.shapes import Box, Sphere
 from ..integrators import RK6, GeneralizedAlpha
 from ..joints import Distance, PointOnLine, Revolute
 from ..model import Model
 from ..nodes import RotationVector
 from ..rotation import rotation
-from ..bodies.shapes import Box, Sphere
 from .benchmark import Array, Benchmark
 
 LIBRARY = "IFToMM library of computational benchmark problems, www.iftomm-multibody.org/benchmark"

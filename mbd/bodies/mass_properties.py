@@ -73,8 +73,8 @@ def mass_properties(shape: Shape, density: Any = None, *, mass: Any = None) -> M
     if density is not None:
         return _solid(shape, check_number(density, "mass_properties", "density", positive=True))
     unit = _solid(shape, 1.0)
-    factor = check_number(mass, "mass_properties", "mass", positive=True) / unit.mass
-    return MassProperties(factor * unit.mass, unit.com, factor * unit.inertia, unit.volume)
+    given = check_number(mass, "mass_properties", "mass", positive=True)
+    return MassProperties(given, unit.com, given / unit.mass * unit.inertia, unit.volume)
 
 
 def composite(parts: Iterable[Any]) -> MassProperties:

@@ -116,7 +116,7 @@ def _from_first(loop: list[int]) -> list[int]:
 
 
 def dependencies(equations: Equations, loops: list[list[int]], total: int) -> list[Dependency]:
-    """The dependent equations at a configuration, ``total`` of them: joint by joint, loop by loop, then across loops."""
+    """The dependent equations at a configuration, ``total`` of them: by joint, by loop, then across loops."""
     model, rows = equations.system.model, equations.rows
     slices = equations.system.assembly.joint_slices
     found: list[Dependency] = []

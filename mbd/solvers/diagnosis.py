@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bodies import Generalized, RigidBody
+from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, ModelError
 from ..linalg.solver import BlockSolver
 from ..model import Model
@@ -265,8 +265,8 @@ def _massless(result: Diagnosis, system: System, equations: Equations) -> None:
     increments = np.column_stack([equations.increment(m) for m in motions.T])
     mass = increments.T @ (system.mass_matrix(equations.q) @ increments)
     values, vectors = np.linalg.eigh(0.5 * (mass + mass.T))
-    bodies = [b.mass for b in system.model.bodies if not isinstance(b, Generalized)]
-    scale = (max(bodies) * system.length**2) if bodies else float(values.max())  # type: ignore[type-var]
+    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
+    scale = max(masses) * system.length**2 if masses else float(values.max())
     for k in np.flatnonzero(values < 1e-12 * max(scale, 1e-300)):
         motion = motions @ vectors[:, k]
         sizes = [np.abs(motion[system.body_slices(b)[1]]).max() for b in system.model.bodies]

@@ -24,7 +24,9 @@ class FreeMotion:
     vector: Array = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def __str__(self) -> str:
-        also = f"; {quoted(self.others, 4)} {'moves' if len(self.others) == 1 else 'move'} with it" if self.others else ""
+        also = (
+            f"; {quoted(self.others, 4)} {'moves' if len(self.others) == 1 else 'move'} with it" if self.others else ""
+        )
         return f"body '{self.body}' {self.text}{also}"
 
 

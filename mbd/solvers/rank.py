@@ -67,7 +67,7 @@ class Equations:
         self.rows = Rows(system)
         matrix = system.constraint_jacobian(q, t).toarray()
         self.frames = system.frames(q)
-        for n, z in zip(system.tables.nodes, self.frames, strict=True):
+        for n in system.tables.nodes:
             if n.nx:
                 matrix[:, n.v0 : n.v0 + n.nx] *= system.length
         for i, body in enumerate(system.model.bodies):

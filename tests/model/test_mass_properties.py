@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import mbd
 from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
-from mbd.shapes import Box, Capsule, Composite, Cone, Cylinder, Frame, Mesh, Sphere
+from mbd.bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Frame, Mesh, Sphere
 
 CUBE = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
 QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -27,7 +28,9 @@ def write_stl(path, triangles, binary=True):
         path.write_bytes(b"\0" * 80 + struct.pack("<I", len(triangles)) + data)
     else:
         facets = "".join(
-            "facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {x} {y} {z}\n" for x, y, z in t) + "endloop\nendfacet\n"
+            "facet normal 0 0 0\nouter loop\n"
+            + "".join(f"vertex {x} {y} {z}\n" for x, y, z in t)
+            + "endloop\nendfacet\n"
             for t in triangles
         )
         path.write_text(f"solid x\n{facets}endsolid x\n")
@@ -39,11 +42,10 @@ def revolved(profile, n=400):
     angles = np.linspace(0, 2 * np.pi, n, endpoint=False)
     rings = [np.column_stack((r * np.cos(angles), r * np.sin(angles), np.full(n, z))) for r, z in profile]
     triangles = []
-    for low, high in zip(rings[:-1], rings[1:], strict=True):
-        for k in range(n):
-            m = (k + 1) % n
-            triangles += [(low[k], low[m], high[m]), (low[k], high[m], high[k])]
-    return np.array([t for t in triangles if np.linalg.norm(np.cross(t[1] - t[0], t[2] - t[0])) > 1e-14])
+    for low, high in pairwise(rings):
+        low_next, high_next = np.roll(low, -1, axis=0), np.roll(high, -1, axis=0)
+        triangles += [np.stack((low, low_next, high_next), axis=1), np.stack((low, high_next, high), axis=1)]
+    return np.concatenate(triangles)
 
 
 def same(a, b, rel=1e-12):
@@ -88,8 +90,10 @@ def test_round_solids_agree_with_their_surfaces(tmp_path, shape, profile):
 
     volume, first, second = volume_integrals(revolved(profile))
     exact = mass_properties(shape, 1.0)
-    inertia = np.trace(second) * np.eye(3) - second - volume * (
-        np.dot(exact.com, exact.com) * np.eye(3) - np.outer(exact.com, exact.com)
+    inertia = (
+        np.trace(second) * np.eye(3)
+        - second
+        - volume * (np.dot(exact.com, exact.com) * np.eye(3) - np.outer(exact.com, exact.com))
     )
     assert volume == pytest.approx(exact.mass, rel=2e-4)
     assert first / volume == pytest.approx(exact.com, abs=1e-4)
@@ -107,11 +111,15 @@ def test_composite_is_independent_of_how_a_body_is_cut():
     whole = mass_properties(Box((2, 1, 1)), 5.0)
     halves = composite([(Box((1, 1, 1), center=(-0.5, 0, 0)), 5.0), (Box((1, 1, 1), center=(0.5, 0, 0)), 5.0)])
     same(halves, whole)
-    same(mass_properties(Composite(Box((1, 1, 1), center=(-0.5, 0, 0)), Box((1, 1, 1), center=(0.5, 0, 0))), 5.0), whole)
+    same(
+        mass_properties(Composite(Box((1, 1, 1), center=(-0.5, 0, 0)), Box((1, 1, 1), center=(0.5, 0, 0))), 5.0), whole
+    )
 
 
 def test_bodies_as_parts():
-    rod = mbd.RigidBody("rod", 1.0, (0, 1 / 12, 1 / 12), mbd.nodes.RotationVector(rotation=mbd.rotation((0, 0, np.pi / 2))))
+    rod = mbd.RigidBody(
+        "rod", 1.0, (0, 1 / 12, 1 / 12), mbd.nodes.RotationVector(rotation=mbd.rotation((0, 0, np.pi / 2)))
+    )
     total = composite([rod, mbd.PointMass("tip", 2.0, (0, 0.5, 0))])
     assert total.mass == 3.0 and total.com == pytest.approx((0, 1 / 3, 0))
     assert total.inertia[2, 2] == pytest.approx(1 / 12 + 1 / 9 + 2 * (0.5 - 1 / 3) ** 2)

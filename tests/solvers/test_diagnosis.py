@@ -7,7 +7,6 @@ import pytest
 
 import mbd
 from mbd.solvers.dependence import loops_of
-
 from tests.solvers.wrong_models import WRONG, Z, bar, box, linkage, planar_four_bar
 
 NODES = [mbd.nodes.Quaternion, mbd.nodes.Directors, mbd.nodes.EulerAngles(sequence="xyz")]
@@ -100,7 +99,9 @@ def test_contradicting_velocities_at_a_singular_start_are_an_error():
         {"velocity": (0, 0.15, 0), "angular_velocity": (0, 0, 0.3)},
     ]
     model = linkage([(0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 0, 0)], rates=rates)
-    with pytest.raises(mbd.AssemblyError, match="'hinge 1', 'hinge 2', 'hinge 3' and 'end' are dependent and contradict"):
+    with pytest.raises(
+        mbd.AssemblyError, match="'hinge 1', 'hinge 2', 'hinge 3' and 'end' are dependent and contradict"
+    ):
         mbd.simulate(model, t_end=0.1, step=1e-3)
 
 

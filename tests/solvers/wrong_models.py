@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,12 +27,14 @@ def linkage(corners, axis=Z, last=Revolute, names=("crank", "rod", "rocker"), ra
     """Bars between corners, hinged to each other and at both ends to the ground."""
     model = mbd.Model("linkage")
     rates = rates or [{}] * (len(corners) - 1)
-    pairs = list(zip(corners[:-1], corners[1:], strict=True))
+    pairs = list(pairwise(corners))
     bars = [model.add(bar(n, *pair, **r)) for n, pair, r in zip(names, pairs, rates, strict=True)]
     chain = [model.ground, *bars]
     for k, at in enumerate(corners[:-1]):
         model.add(Revolute(chain[k], chain[k + 1], at=at, axis=axis, name=f"hinge {k + 1}"))
-    model.add(last(chain[-1], model.ground, at=corners[-1], **({} if last is Spherical else {"axis": axis}), name="end"))
+    model.add(
+        last(chain[-1], model.ground, at=corners[-1], **({} if last is Spherical else {"axis": axis}), name="end")
+    )
     return model
 
 
@@ -42,8 +45,8 @@ def box(model, name="box", mass=1.0, inertia=(0.1, 0.1, 0.1), **more):
 def planar_four_bar():
     return linkage([(0, 0, 0), (0, 1, 0), (2, 1.5, 0), (2.5, 0, 0)]), [
         "3 joint equations of 20 are permanently redundant",
-        "around the loop of joints 'hinge 1', 'hinge 2', 'hinge 3' and 'end', translation along z, rotation about x and "
-        "rotation about y are each fixed once too often",
+        "around the loop of joints 'hinge 1', 'hinge 2', 'hinge 3' and 'end', translation along z, rotation about x "
+        "and rotation about y are each fixed once too often",
         "1 degree of freedom (counting equations alone would give -2)",
         "body 'crank' rotates about z through (0, 0, 0); 'rod' and 'rocker' move with it",
     ]
@@ -311,7 +314,11 @@ def shaft_and_cross():
     a, b = box(model, "shaft"), box(model, "cross", node=LIE(position=(0, 0, 1)))
     model.add(Cylindrical(model.ground, a, at=(0, 0, 0), axis=Z))
     model.add(Universal(a, b, at=(0, 0, 0.5), axis_a=X, axis_b=Y))
-    return model, ["4 degrees of freedom", "body 'shaft' rotates about z through (0, 0, 0)", "body 'shaft' moves along z"]
+    return model, [
+        "4 degrees of freedom",
+        "body 'shaft' rotates about z through (0, 0, 0)",
+        "body 'shaft' moves along z",
+    ]
 
 
 WRONG = [
