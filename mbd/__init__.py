@@ -10,7 +10,7 @@ from mbd.rotation import rotation  # eager: the submodule of the same name must 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mbd import benchmarks, forces, integrators, joints, nodes, shapes, testing  # type: ignore[attr-defined]
+    from mbd import benchmarks, forces, integrators, joints, nodes, sensors, shapes, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
     from mbd.errors import (
@@ -23,12 +23,16 @@ if TYPE_CHECKING:
         RedundancyWarning,
         SingularityError,
     )
+    from mbd.events import Event, find_events
     from mbd.io.archive import load
     from mbd.model import Model
     from mbd.simulation import simulate
     from mbd.solution import Solution
     from mbd.solvers.diagnosis import diagnose
+    from mbd.solvers.equilibrium import equilibrium
     from mbd.solvers.initial import consistent_start
+    from mbd.solvers.linearisation import linearize
+    from mbd.solvers.states import model_at
     from mbd.system.system import System, assemble
 
 # public name -> module that defines it; loaded when first used, so that importing the package stays fast
@@ -49,6 +53,10 @@ _LAZY = {
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",
     "diagnose": "mbd.solvers.diagnosis",
+    **dict.fromkeys(("Event", "find_events"), "mbd.events"),
+    "model_at": "mbd.solvers.states",
+    "equilibrium": "mbd.solvers.equilibrium",
+    "linearize": "mbd.solvers.linearisation",
     **dict.fromkeys(("MassProperties", "mass_properties", "composite"), "mbd.bodies.mass_properties"),
 }  # fmt: skip
 _MODULES = {
@@ -59,6 +67,7 @@ _MODULES = {
     "shapes": "mbd.bodies.shapes",
     "testing": "mbd.testing",
     "benchmarks": "mbd.benchmarks",
+    "sensors": "mbd.sensors",
 }
 
 __all__ = sorted([*_LAZY, *_MODULES, "__version__", "rotation"])

@@ -122,8 +122,8 @@ def slider_crank(crank_com: str = "half") -> Benchmark:
     """Spatial slider-crank; 5 s.
 
     ``crank_com="half"`` puts the crank's centre of mass at half its length, as the IFToMM library does, "pivot" into
-    its pivot, as Table 8 of Holzinger et al. does. The universal joint keeps the rod's y-axis, which is perpendicular to
-    the rod, perpendicular to the slider's x-axis.
+    its pivot, as Table 8 of Holzinger et al. does. The universal joint keeps the rod's y-axis, which is perpendicular
+    to the rod, perpendicular to the slider's x-axis.
     """
     if crank_com not in ("half", "pivot"):
         raise bad_value("slider_crank", "crank_com", crank_com, '"half" or "pivot"')
