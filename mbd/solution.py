@@ -219,7 +219,7 @@ class Solution:
         self.events: list[Any] = []
         self._views: dict[str, Any] = {}
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
-        self._work = system.work._replace(turns=np.zeros_like(system.work.turns))
+        self._work = system.work_with(turns=np.zeros_like(system.work.turns))
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""

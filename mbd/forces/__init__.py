@@ -3,6 +3,6 @@
 from mbd.forces.force import Force as ForceElement
 from mbd.forces.loads import Force, Torque
 from mbd.forces.row import ForceRow
-from mbd.forces.springs import Spring, TorsionSpring
+from mbd.forces.springs import Bushing, Spring, TorsionSpring
 
-__all__ = ["Force", "ForceElement", "ForceRow", "Spring", "Torque", "TorsionSpring"]
+__all__ = ["Bushing", "Force", "ForceElement", "ForceRow", "Spring", "Torque", "TorsionSpring"]

@@ -6,8 +6,8 @@ import math
 
 from ..kernel import kernel
 from ..math.so3 import tangent_inverse, tangent_operator
-from ..nodes.generalized_kernels import generalized_forces, generalized_mass
-from ..records import FORM_GENERALIZED, FORM_LIE, PARAMETER_LENGTH
+from ..records import FORM_GENERALIZED, FORM_LIE, PARAMETER_ARM, PARAMETER_LENGTH
+from ..system.optional import GENERALIZED_SCALE, call_generalized
 
 ROUND_OFF = 16.0 * 2.220446049250313e-16
 
@@ -16,14 +16,14 @@ FORCE, TORQUE, GENERALIZED, ACCELERATION, ANGULAR = 0, 1, 2, 3, 4
 SCALES = 5
 
 
-@kernel
+@kernel(inline="always")
 def equation_scales(s, w, q, v, vd, lam, weight, out):
     """Typical force, torque, generalised force, acceleration and angular acceleration of the present state.
 
     Called after a residual. Residuals are judged relative to these, so that the Newton tolerance means the same in a
     watch and in a crane. ``weight`` (about 1/h^2) sets the floor: forces that would move nothing visible in a step.
     """
-    length = s.parameters[PARAMETER_LENGTH]
+    length, arm = s.parameters[PARAMETER_LENGTH], s.parameters[PARAMETER_ARM]
     force, torque, other, acceleration, angular, mass = w.scales[0], w.scales[1], 0.0, 0.0, 0.0, 0.0
     for k in range(lam.shape[0]):
         if s.lclass[k] == 0:
@@ -33,17 +33,9 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.form == FORM_GENERALIZED:
-            m = n.nv
-            plus, minus, zero = w.buffers[0], w.buffers[1], w.buffers[2]
-            for k in range(m + n.nl):
-                zero[k] = 0.0
-            generalized_forces(n, q[n.q0 :], v[n.v0 :], zero, lam[n.l0 :], s.functions, s.constants, w.user, plus)
-            generalized_mass(n, q[n.q0 :], s.functions, s.constants, w.user, minus)
-            for k in range(m):
-                other = max(other, abs(plus[k]))
-                for j in range(m):
-                    other = max(other, abs(minus[k * m + j] * vd[n.v0 + j]))
-                    other = max(other, abs(minus[k * m + j]) * weight * 1e-14)
+            call_generalized(s, w, i, q, v, vd, lam, w.x2, GENERALIZED_SCALE)
+            other = max(other, w.x2[0])
+            for k in range(n.nv):
                 acceleration = max(acceleration, abs(vd[n.v0 + k]))
             continue
         mass = max(mass, n.mass)
@@ -59,13 +51,13 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     gravity = math.sqrt(s.gravity[0] ** 2 + s.gravity[1] ** 2 + s.gravity[2] ** 2)
     acceleration = max(acceleration, gravity)  # at rest in equilibrium nothing else remains
     force = max(force, mass * gravity, mass * weight * length * 1e-14)
-    torque = max(torque, 1e-6 * force * length)
+    torque = max(torque, 1e-6 * force * arm)
     out[FORCE], out[TORQUE], out[GENERALIZED] = force, torque, max(other, 1e-300)
-    out[ACCELERATION] = max(acceleration, angular * length)
-    out[ANGULAR] = max(angular, acceleration / length)
+    out[ACCELERATION] = max(acceleration, angular * arm)
+    out[ANGULAR] = max(angular, acceleration / arm)
 
 
-@kernel
+@kernel(inline="always")
 def dynamic_error(s, x, scales, worst):
     """Root mean square of the dynamic rows of x, each relative to its scale; the worst row goes to worst[0]."""
     total, largest = 0.0, -1.0
@@ -82,7 +74,7 @@ def dynamic_error(s, x, scales, worst):
     return math.sqrt(total / n)
 
 
-@kernel
+@kernel(inline="always")
 def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
     """Largest constraint row of x relative to its tolerance; the worst row goes to worst[0] if it is above one."""
     largest = 0.0
@@ -96,7 +88,7 @@ def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
     return largest
 
 
-@kernel
+@kernel(inline="always")
 def plain_error(s, x):
     """Unscaled root mean square over all equations [Holzinger et al. 2024, as counted in Tables 4 and 5]."""
     total = 0.0

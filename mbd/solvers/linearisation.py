@@ -208,7 +208,7 @@ def _spins(system: System, v: Array) -> Array:
         if max(asymmetry, offset) > 1e-6:
             raise ModelError(
                 f"linearize: body '{body.name}' spins about an axis about which it is not symmetric, so that its "
-                "equations depend on time; expected spinning bodies that are axisymmetric, with the centre of mass on the axis"
+                "equations depend on time; expected spinning bodies that are axisymmetric about their spin"
             )
         H[part, part] = hat(spin)
     return H

@@ -17,13 +17,13 @@ from ..forces.kernels import force_residual, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.primitives import primitive_force
 from ..kernel import kernel
-from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity, update_frames, update_velocities
+from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized_kernels import generalized_mass, generalized_potential
 from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
 from ..records import FORM_GENERALIZED, FORM_SPIN
 from ..rotation import to_quaternion
-from .evaluate import clear, constraint_rates, constraints, evaluate_functions
+from .evaluate import clear, constraint_rates, constraints, evaluate_functions, frames, velocities
 
 if TYPE_CHECKING:
     from ..solution import Solution
@@ -186,8 +186,8 @@ def observe_totals(s, w, q, v, values, turns, out):
             w.values[j] = values[k, j]
         for j in range(turns.shape[1]):
             w.turns[j] = turns[k, j]
-        update_frames(s.nodes, q[k], w.z, w.spin)
-        update_velocities(s.nodes, q[k], v[k], w.spin, w.z, w.zd, w.small)
+        frames(s, w, q[k])
+        velocities(s, w, q[k], v[k])
         for i in range(1, s.nodes.shape[0]):
             _add_node(s, w, i, q[k], v[k], row)
         for i in range(s.forces.shape[0]):
