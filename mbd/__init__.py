@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from mbd.events import Event, find_events
     from mbd.io.archive import load
+    from mbd.io.urdf import load_urdf
     from mbd.model import Model
     from mbd.simulation import simulate
     from mbd.solution import Solution
@@ -49,6 +50,7 @@ _LAZY = {
     "simulate": "mbd.simulation",
     "Solution": "mbd.solution",
     "load": "mbd.io.archive",
+    "load_urdf": "mbd.io.urdf",
     "assemble": "mbd.system.system",
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",

@@ -80,8 +80,12 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
         raise ModelError(f"{path}: there is no such file")
     if file.suffix == ".json":
         return Model.load(file), {}
+    if file.suffix == ".urdf":
+        from mbd.io.urdf import load_urdf
+
+        return load_urdf(file), {}
     if file.suffix != ".py":
-        raise ModelError(f"{path}: expected a Python file or a model.json")
+        raise ModelError(f"{path}: expected a Python file, a model.json or a .urdf")
     sys.path.insert(0, str(file.resolve().parent))
     try:
         names = runpy.run_path(str(file), run_name="mbd_model_file")

@@ -107,7 +107,7 @@ def test_files_without_a_model(tmp_path, capsys):
     assert "no model found" in capsys.readouterr().err
     (tmp_path / "text.txt").write_text("x")
     assert main(["diagnose", str(tmp_path / "text.txt")]) == 1
-    assert "expected a Python file or a model.json" in capsys.readouterr().err
+    assert "expected a Python file, a model.json or a .urdf" in capsys.readouterr().err
 
 
 def test_integrators_by_name():
