@@ -1,4 +1,4 @@
-"""Import of URDF robots with yourdfpy: bodies, joints and shapes; what the toolkit does not model is named in a warning.
+"""Import of URDF robots with yourdfpy: bodies, joints and shapes; a warning names what is left out.
 
 Links that fixed joints hold together become one body, whose reference frame is that of the link nearest to the base.
 """
@@ -150,8 +150,8 @@ class _Importer:
             parts.append(MassProperties(inertial.mass, (0, 0, 0), inertia).moved(place[:3, 3], place[:3, :3]))
         if not parts:
             raise ModelError(
-                f"{self.path}: link '{group.name}' moves but has no mass; expected an <inertial> with a positive mass in "
-                "it or in a link that is fixed to it"
+                f"{self.path}: link '{group.name}' moves but has no mass; expected an <inertial> with a positive mass "
+                "in it or in a link that is fixed to it"
             )
         total = composite(parts)
         node = RotationVector(position=group.pose[:3, 3], rotation=group.pose[:3, :3])
