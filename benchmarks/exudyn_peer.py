@@ -1,4 +1,4 @@
-"""The benchmark models in Exudyn (from PyPI; not a dependency of the package), with its fastest settings known to us."""
+"""The benchmark models in Exudyn (from PyPI; not a dependency of the package), with its fastest settings."""
 
 from __future__ import annotations
 

@@ -188,8 +188,8 @@ class RungeKuttaRun(Run):
         fsal = int(self.method.tableau.first_same_as_last)
         return int(
             kernels.run_runge_kutta(
-                self.system.tables, self.work, self.x, self.numbers, mode, float(t), self.step, self.index, count, every,
-                fsal, output, out_t, *out,
+                self.system.tables, self.work, self.x, self.numbers, mode, float(t), self.step, self.index, count,
+                every, fsal, output, out_t, *out,
             )
         )  # fmt: skip
 
