@@ -7,7 +7,16 @@ import pytest
 
 import mbd
 from mbd.solvers.dependence import loops_of
-from tests.solvers.wrong_models import WRONG, Z, bar, box, linkage, planar_four_bar
+from tests.solvers.wrong_models import (
+    WRONG,
+    Z,
+    bar,
+    box,
+    linkage,
+    loop_that_cannot_close,
+    planar_four_bar,
+    two_drivers_of_place,
+)
 
 NODES = [mbd.nodes.Quaternion, mbd.nodes.Directors, mbd.nodes.EulerAngles(sequence="xyz")]
 
@@ -42,7 +51,7 @@ def test_attributes():
     assert found.loops == [["hinge 1", "hinge 2", "hinge 3", "end"]]
     assert found.dependent[0].directions == ["translation along z", "rotation about x", "rotation about y"]
     assert found.motions[0].others == ["rod", "rocker"]
-    broken = mbd.diagnose(WRONG[9]()[0])
+    broken = mbd.diagnose(loop_that_cannot_close()[0])
     assert not broken.ok and broken.dof is None
     assert broken.misses["end"].length == pytest.approx(0.25, rel=1e-3)
 
@@ -87,7 +96,7 @@ def test_simulate_warns_of_a_singular_start():
 
 
 def test_contradicting_constraints_are_an_error():
-    model = WRONG[12]()[0]
+    model = two_drivers_of_place()[0]
     with pytest.raises(mbd.AssemblyError, match="no consistent start"):
         mbd.simulate(model, t_end=0.1, step=1e-2)
 

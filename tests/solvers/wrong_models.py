@@ -8,7 +8,18 @@ from itertools import pairwise
 import numpy as np
 
 import mbd
-from mbd.joints import Cylindrical, Distance, Fixed, Planar, PointInPlane, Prismatic, Revolute, Spherical, Universal
+from mbd.joints import (
+    Cylindrical,
+    Distance,
+    Fixed,
+    Planar,
+    PointInPlane,
+    PointOnLine,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 LIE = mbd.nodes.RotationVector
@@ -57,6 +68,22 @@ def flat_parallelogram():
         "singular configuration: 1 joint equation is dependent here and independent nearby",
         "translation along x is fixed once too often",
         "3 joint equations of 20 are permanently redundant",
+    ]
+
+
+def four_bars_at_the_horizontal():
+    model = mbd.Model("A02")
+    posts = [model.add(bar(f"post {i}", (i, 0, 0), (i + 1, 0, 0))) for i in range(3)]
+    for i, post in enumerate(posts):
+        model.add(Revolute(model.ground, post, at=(i, 0, 0), axis=Z, name=f"foot {i}"))
+    for i in range(2):
+        beam = model.add(bar(f"beam {i}", (i + 1, 0, 0), (i + 2, 0, 0)))
+        model.add(Revolute(posts[i], beam, at=(i + 1, 0, 0), axis=Z, name=f"left {i}"))
+        model.add(PointOnLine(posts[i + 1], beam, at=(i + 2, 0, 0), axis=Z, name=f"right {i}"))
+    return model, [
+        "1 degree of freedom",
+        "singular configuration: 2 joint equations are dependent here and independent nearby",
+        "around the loop of joints 'foot 0', 'foot 1', 'right 0' and 'left 0', translation along x is fixed once too",
     ]
 
 
@@ -327,5 +354,5 @@ WRONG = [
     two_drivers_of_place, forgotten_joint, forgotten_base, only_springs, spinning_rod, needle_without_inertia,
     body_without_inertia, triangle_inequality, inertia_in_square_millimetres, inertia_too_small, mass_in_grams,
     gravity_in_millimetres, very_different_masses, velocities_that_do_not_fit, repeated_constraints, empty_model,
-    planar_body, shaft_and_cross,
+    planar_body, shaft_and_cross, four_bars_at_the_horizontal,
 ]  # fmt: skip
