@@ -24,7 +24,7 @@ from .words import counted, point_words, quoted
 
 Array = np.ndarray
 LISTED = 12  # entries of a list that the page shows
-NOTHING_MOVES = 1e-9
+NEIGHBOURS_LIMIT = 300  # velocities up to which a run takes the time to look at neighbours of its start
 
 
 @dataclass
@@ -202,11 +202,19 @@ def redundancy_advice() -> str:
 
 
 def explain_redundancy(system: System, q: Array, t: float = 0.0) -> tuple[Mobility | None, list[Dependency]]:
-    """Dependent equations of a system in any coordinates at a consistent configuration, for warnings of a run."""
+    """Dependent equations of a system in any coordinates at a consistent configuration, for warnings of a run.
+
+    Large models are not examined at neighbours, so that all their dependencies count as permanent.
+    """
     twin = assemble(lie_twin(system.model))
     if twin.n_v > DENSE_LIMIT:
         return None, []
-    found = mobility(twin, twin_coordinates(twin, system, q), t)
+    q = twin_coordinates(twin, system, q)
+    if twin.n_v <= NEIGHBOURS_LIMIT:
+        found = mobility(twin, q, t)
+    else:
+        here = Equations(twin, q, t)
+        found = Mobility(here, here, twin.n_v - here.rank)
     permanent, singular = dependent_sets(found, loops_of(system.model))
     return found, [*permanent, *singular]
 
