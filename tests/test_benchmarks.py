@@ -103,7 +103,7 @@ def test_bricard():
 def test_bricard_warns_of_its_redundant_equation():
     model = benchmarks.bricard().model
     with pytest.warns(
-        mbd.RedundancyWarning, match="1 constraint equation of 30 is redundant: around the loop of joints"
+        mbd.RedundancyWarning, match="1 of 30 constraint equations is redundant: around the loop of joints"
     ):
         mbd.simulate(model, t_end=0.01, step=1e-3)
 

@@ -196,8 +196,8 @@ def dependent_sets(found: Mobility, loops: list[list[int]]) -> tuple[list[Depend
 def redundancy_advice() -> str:
     """What to do about redundant joints."""
     return (
-        "To make them unique, let one joint of each set fix less: Spherical or PointOnLine instead of Revolute in a "
-        "planar loop, Cylindrical instead of a second Revolute on the same axis."
+        "To make them unique, let one joint of each set fix less: Spherical or Universal instead of Revolute in a "
+        "loop (PointOnLine in a planar one), Cylindrical instead of a second Revolute on the same axis."
     )
 
 

@@ -16,7 +16,7 @@ from ..linalg.solver import BlockSolver
 from ..records import FLAG_REDUNDANT, PARAMETER_REGULARISATION
 from ..system import evaluate
 from ..system.system import System
-from .words import counted, quoted
+from .words import quoted
 
 Array = np.ndarray
 
@@ -31,8 +31,6 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     Returns the names of the joints concerned. Constraints that are dependent and contradict each other are an
     ``AssemblyError``.
     """
-    if system.n_l == 0:
-        return []
     s, w = system.tables, system.work
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q, t)
@@ -43,7 +41,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if blocks.redundant == 0 and not blocks.info[4]:
         return []
     bodies = len(system.model.bodies)
-    if blocks.weakest < bodies and blocks.redundant == 0:
+    if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
         name = system.model.bodies[blocks.weakest].name if blocks.weakest >= 0 else "?"
         raise AssemblyError(
             f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
@@ -71,7 +69,7 @@ def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[list
     where = "; ".join(texts) or "print(mbd.diagnose(model)) for more"
     if permanent or not momentary:
         count = permanent or redundant
-        head = f"{counted(count, 'constraint equation')} of {system.n_l} {'is' if count == 1 else 'are'} redundant"
+        head = f"{count} of {system.n_l} constraint equations {'is' if count == 1 else 'are'} redundant"
         text = f"{head}: {where}. The motion is unique, the reactions of these joints are those of minimum norm. "
         text += redundancy_advice()
         if momentary:
