@@ -10,8 +10,9 @@ from mbd.rotation import rotation  # eager: the submodule of the same name must 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mbd import forces, integrators, joints, nodes, shapes, testing, view  # type: ignore[attr-defined]
+    from mbd import benchmarks, forces, integrators, joints, nodes, sensors, shapes, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
+    from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
     from mbd.errors import (
         AssemblyError,
         ConvergenceError,
@@ -22,11 +23,17 @@ if TYPE_CHECKING:
         RedundancyWarning,
         SingularityError,
     )
+    from mbd.events import Event, find_events
     from mbd.io.archive import load
+    from mbd.io.urdf import load_urdf
     from mbd.model import Model
     from mbd.simulation import simulate
     from mbd.solution import Solution
+    from mbd.solvers.diagnosis import diagnose
+    from mbd.solvers.equilibrium import equilibrium
     from mbd.solvers.initial import consistent_start
+    from mbd.solvers.linearisation import linearize
+    from mbd.solvers.states import model_at
     from mbd.study.compare import compare
     from mbd.study.compatibility import compatibility
     from mbd.system.system import System, assemble
@@ -46,12 +53,19 @@ _LAZY = {
     "simulate": "mbd.simulation",
     "Solution": "mbd.solution",
     "load": "mbd.io.archive",
+    "load_urdf": "mbd.io.urdf",
     "assemble": "mbd.system.system",
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",
     "show": "mbd.view.window",
     "compare": "mbd.study.compare",
     "compatibility": "mbd.study.compatibility",
+    "diagnose": "mbd.solvers.diagnosis",
+    **dict.fromkeys(("Event", "find_events"), "mbd.events"),
+    "model_at": "mbd.solvers.states",
+    "equilibrium": "mbd.solvers.equilibrium",
+    "linearize": "mbd.solvers.linearisation",
+    **dict.fromkeys(("MassProperties", "mass_properties", "composite"), "mbd.bodies.mass_properties"),
 }  # fmt: skip
 _MODULES = {
     "nodes": "mbd.nodes",
@@ -61,6 +75,8 @@ _MODULES = {
     "shapes": "mbd.bodies.shapes",
     "testing": "mbd.testing",
     "view": "mbd.view",
+    "benchmarks": "mbd.benchmarks",
+    "sensors": "mbd.sensors",
 }
 
 __all__ = sorted([*_LAZY, *_MODULES, "__version__", "rotation"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mbd.bodies import Body, Ground, RigidBody
@@ -223,6 +224,21 @@ class Model:
         for name, node in nodes.items():
             new[name].node = node
         return new
+
+    # --- files
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a JSON file, exact to the last digit; ``Model.load`` reads it."""
+        from mbd.io.model_file import save_model
+
+        save_model(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Model:
+        """Read a model that ``save`` wrote; a bad file is a ``ModelError`` that says where it is wrong."""
+        from mbd.io.model_file import load_model
+
+        return load_model(path)
 
     # --- topology
 

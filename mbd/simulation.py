@@ -11,23 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from .bodies import PointMass, RigidBody
-from .errors import AssemblyError, ConvergenceError, ModelError, RedundancyWarning, SingularityError
+from .errors import ConvergenceError, ModelError, SingularityError
+from .events import Event, Watch
 from .integrators.base import Array, Integrator, Run
 from .integrators.generalized_alpha import GeneralizedAlpha
-from .linalg.solver import BlockSolver
 from .model import Model
 from .progress import Progress
-from .records import FLAG_REDUNDANT, PARAMETER_REGULARISATION
+from .records import FLAG_REDUNDANT
 from .solution import Solution
 from .solvers.initial import consistent_start
-from .system import evaluate
+from .solvers.redundancy import check_redundancy, regularise
 from .system.system import System, assemble
 
 CHUNK_SECONDS = 0.05  # compiled code returns this often: for progress and Ctrl-C
 FIRST_CHUNK = 50
 WHOLE_STEPS = 1e-9  # relative deviation of t_end / step from an integer that counts as round-off
-REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
 
 
 def simulate(
@@ -40,6 +38,7 @@ def simulate(
     output_step: float | None = None,
     fixed: Mapping[Any, Any] | Iterable[Any] | None = None,
     start: Solution | Mapping[str, Any] | None = None,
+    events: Any = (),
     progress: bool | None = None,
 ) -> Solution:
     """Integrate a model in time.
@@ -53,6 +52,7 @@ def simulate(
     output_step: record only every so often (a multiple of the step for fixed-step methods); default: every step.
     fixed: what the correction of initial conditions must not change, see ``mbd.solvers.initial.consistent_start``.
     start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted.
+    events: an ``mbd.Event`` or several: zero crossings that are recorded in ``solution.events`` or end the run.
     progress: show a progress bar; by default on runs longer than a second in a terminal.
 
     Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
@@ -78,7 +78,7 @@ def simulate(
         state = dict(start.state if isinstance(start, Solution) else start)
         _check_state(system, integrator, state, step)
         if FLAG_REDUNDANT in state.get("flags", ()):
-            _regularise(system)
+            regularise(system)
         run, report = integrator.resume(system, state), None
         t_start = run.t
     else:
@@ -86,13 +86,14 @@ def simulate(
         report = beginning.report
         if report.changed:
             print(f"mbd: {report}", file=sys.stderr)
-        check_redundancy(system, beginning.q)
+        check_redundancy(system, beginning.q, beginning.v, float(t_start))
         if not integrator.adaptive:
             step = _equal_steps(t_end - t_start, step)
         run = integrator.start(system, beginning.q, beginning.v, float(t_start), float(step), None)
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")
     record = _Record(system, integrator, run, report)
+    record.watch_for(events, step)
     clock = time.perf_counter()
     with Progress(t_start, t_end, progress, integrator.name) as bar:
         try:
@@ -136,46 +137,6 @@ def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any
         )
 
 
-def check_redundancy(system: System, q: Array) -> list[str]:
-    """Warn about redundant constraints, and prepare the system to be solved in spite of them.
-
-    Returns the names of joints at which dependent equations were met.
-    """
-    if system.n_l == 0:
-        return []
-    s, w = system.tables, system.work
-    zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
-    system.constraints(q)
-    evaluate.tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    blocks = BlockSolver(system.assembly.layout)
-    blocks.F[:] = w.matrix
-    blocks.factor()
-    if blocks.redundant == 0 and not blocks.info[4]:
-        return []
-    bodies = len(system.model.bodies)
-    if blocks.weakest < bodies and blocks.redundant == 0:
-        name = system.model.bodies[blocks.weakest].name if blocks.weakest >= 0 else "?"
-        raise AssemblyError(
-            f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
-        )
-    joint = system.model.joints[blocks.weakest - bodies].name if blocks.weakest >= bodies else "?"
-    warnings.warn(
-        f"{blocks.redundant} of {system.n_l} constraint equations are redundant (met at joint '{joint}'); the motion "
-        "is unique, the reactions of the joints concerned are those of minimum norm. Where this is not intended, "
-        "replace a Revolute by a Spherical or Universal joint in the loop.",
-        RedundancyWarning,
-        stacklevel=3,
-    )
-    _regularise(system)
-    return [joint]
-
-
-def _regularise(system: System) -> None:
-    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
-    system.tables.flags[FLAG_REDUNDANT] = 1
-    system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / (float(np.median(masses)) if masses else 1.0)
-
-
 class _Record:
     """What a run leaves behind."""
 
@@ -183,15 +144,37 @@ class _Record:
         self.system, self.integrator, self.run, self.report = system, integrator, run, report
         self.blocks: list[tuple[Array, list[Array]]] = []
         self.message, self.wall_time = "", 0.0
+        self.watch: Watch | None = None
         if report is not None:
             self.append(np.array([run.t]), [row[None, :].copy() for row in run.initial_row()])
 
     def append(self, t: Array, rows: list[Array]) -> None:
         self.blocks.append((t, rows))
 
+    def watch_for(self, events: Any, step: float) -> None:
+        """Look for events from the present state on."""
+        if isinstance(events, Event) or events:
+            self.watch = Watch(self.system, self.integrator, step, events)
+            first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in _row(self.run)])
+            self.watch.begin(*first)
+
+    def happened(self, t: Array, rows: list[Array]) -> bool:
+        """Whether an event among these new records ends the run."""
+        return self.watch is not None and self.watch.scan(t, rows)
+
+    def _cut(self) -> None:
+        """End with the event that stopped the run."""
+        assert self.watch is not None and self.watch.stopped is not None
+        end = self.watch.stopped.t
+        self.blocks = [(t[t < end], [x[t < end] for x in rows]) for t, rows in self.blocks]
+        self.append(np.array([end]), [x[None, :] for x in self.watch.last_row])
+
     def solution(self, message: str = "") -> Solution:
         """Join the blocks, releasing them one by one."""
         message = message or self.message
+        stopped = self.watch.stopped if self.watch is not None and not message else None
+        if stopped is not None:
+            self._cut()
         t = np.concatenate([block[0] for block in self.blocks]) if self.blocks else np.zeros(0)
         joined = []
         for k in range(5):
@@ -205,10 +188,13 @@ class _Record:
         if self.system.tables.flags[FLAG_REDUNDANT]:
             state["flags"] = np.array([FLAG_REDUNDANT])
         q, v, vd, lam, turns = joined
-        return Solution(
+        solution = Solution(
             self.system, t, q, v, vd, lam, turns, integrator=self.integrator, stats=stats, start=self.report,
-            state=state, complete=not message, message=message,
+            state={} if stopped else state,
+            complete=not message, message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
         )  # fmt: skip
+        solution.events = self.watch.found if self.watch is not None else []
+        return solution
 
     def fail(self, advice: str = "") -> None:
         """Raise what stopped the run, with the computed part attached."""
@@ -249,8 +235,8 @@ def _run_fixed(
             new = (index + done + made) // every - (index + done) // every
             numbers = np.arange(new) + (index + done) // every + 1.0
             times[rows : rows + new] = origin + run.step * every * numbers
-            rows, done = rows + new, done + made
-            if made < todo:
+            scanned, rows, done = rows, rows + new, done + made
+            if record.happened(times[scanned:rows], [a[scanned:rows] for a in arrays]) or made < todo:
                 break
             chunk = _next_chunk(todo, time.perf_counter() - clock)
             bar.update(run.t)
@@ -262,7 +248,7 @@ def _run_fixed(
         if done == count and rows:
             times[rows - 1] = t_end
         record.blocks[-1] = (times[:rows], [a[:rows] for a in arrays])
-    if done < count:
+    if done < count and (record.watch is None or record.watch.stopped is None):
         record.fail()
     record.system.raise_callback_errors()
 
@@ -285,6 +271,8 @@ def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | 
         clock = time.perf_counter()
         made = run.advance_to(t_end, float(output_step or 0.0), t, arrays)
         record.append(t[:made].copy(), [a[:made].copy() for a in arrays])
+        if record.happened(*record.blocks[-1]):
+            break
         if run.failed:
             record.fail()
         bar.update(run.t)

@@ -197,7 +197,7 @@ class Solution:
     Attributes: ``system``, ``model``, ``integrator``, ``t`` (n,), coordinates ``q``, velocities ``v``, physical
     accelerations ``vd``, multipliers ``lam`` (M v_dot = f - B^T lam), ``turns`` (angles of torsion springs), ``stats``,
     ``start`` (report of the consistent start), ``state`` (everything for a bit-identical restart), ``complete`` and
-    ``message`` (why it stopped).
+    ``message`` (why it stopped), ``events`` (those that happened, see ``mbd.Event``).
     """
 
     def __init__(
@@ -216,6 +216,7 @@ class Solution:
         self.integrator, self.start = integrator, start
         self.stats, self.state = dict(stats or {}), dict(state or {})
         self.complete, self.message = bool(complete), message
+        self.events: list[Any] = []
         self._views: dict[str, Any] = {}
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=np.zeros_like(system.work.turns))

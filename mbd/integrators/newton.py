@@ -50,7 +50,9 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
             a, u = abs(vd[n.v0 + k]), v[n.v0 + k]
             angular = max(angular, a)
             torque = max(torque, inertia * max(a, GYROSCOPIC_SHARE * u * u))
-    force = max(force, mass * weight * length * 1e-14)
+    gravity = math.sqrt(s.gravity[0] ** 2 + s.gravity[1] ** 2 + s.gravity[2] ** 2)
+    acceleration = max(acceleration, gravity)  # at rest in equilibrium nothing else remains
+    force = max(force, mass * gravity, mass * weight * length * 1e-14)
     torque = max(torque, 1e-6 * force * arm)
     out[FORCE], out[TORQUE], out[GENERALIZED] = force, torque, max(other, 1e-300)
     out[ACCELERATION] = max(acceleration, angular * arm)

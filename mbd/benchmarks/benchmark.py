@@ -1,0 +1,132 @@
+"""A benchmark: a model with its source, reference values and error measure, and how to run it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError, RedundancyWarning
+from ..integrators import GeneralizedAlpha
+from ..integrators.base import Integrator
+from ..model import Model
+from ..simulation import simulate
+from ..solution import Solution
+
+Array = np.ndarray
+
+
+@dataclass
+class Benchmark:
+    """A reference problem.
+
+    Attributes
+    ----------
+    name: short name, such as "A02".
+    model: ready to be simulated.
+    parameters: what the function that made it was given, and the constants of the problem.
+    source: where the problem and its reference values come from.
+    reference: values of ``observe`` at given times, ``{t: {quantity: value}}``; empty where none are known.
+    observe: function of (solution, index of a record) that returns the same quantities.
+    measure: what ``error`` returns, in words.
+    t_end, step, integrator: a good choice for it.
+    conservative: whether energy is conserved.
+    """
+
+    name: str
+    title: str
+    model: Model
+    parameters: Mapping[str, Any]
+    source: str
+    observe: Callable[[Solution, int], dict[str, float]]
+    measure: str
+    t_end: float
+    step: float
+    reference: Mapping[float, Mapping[str, float]] = field(default_factory=dict)
+    integrator: Integrator = field(default_factory=GeneralizedAlpha)
+    conservative: bool = True
+
+    def simulate(
+        self, step: float | None = None, integrator: Integrator | None = None, t_end: float | None = None, **more: Any
+    ) -> Solution:
+        """Simulate the model; what is not given is the benchmark's own choice."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RedundancyWarning)  # known of these models
+            return simulate(
+                self.model, self.t_end if t_end is None else t_end, self.step if step is None else step,
+                self.integrator if integrator is None else integrator, **more,
+            )  # fmt: skip
+
+    def error(self, solution: Solution) -> float:
+        """Largest deviation from the reference values at the times that were recorded; NaN where there are none.
+
+        Without reference values it is the largest change of energy, divided by the largest kinetic energy.
+        """
+        if not self.reference:
+            return energy_drift(solution)
+        deviations = []
+        for t, values in self.reference.items():
+            k = int(np.argmin(np.abs(solution.t - t)))
+            if abs(solution.t[k] - t) <= 1e-9 * max(1.0, abs(t)):
+                observed = self.observe(solution, k)
+                deviations += [abs(observed[name] - value) for name, value in values.items()]
+        return max(deviations, default=float("nan"))
+
+
+def energy_drift(solution: Solution) -> float:
+    """Largest change of the total energy beside the largest kinetic energy."""
+    energy = solution.energy
+    change = np.abs(energy.total - energy.total[0]).max()
+    return float(change / max(energy.kinetic.max(), 1e-300))
+
+
+@dataclass
+class Result:
+    """What one run of a benchmark gave."""
+
+    name: str
+    integrator: str
+    step: float
+    error: float
+    energy_drift: float
+    constraint_error: float
+    wall_time: float
+    steps: int
+
+
+def run(benchmark: Benchmark, **choices: Any) -> Result:
+    """Run a benchmark and measure it."""
+    if not isinstance(benchmark, Benchmark):
+        raise ModelError(f"run: {benchmark!r} is no benchmark; expected e.g. mbd.benchmarks.heavy_top()")
+    solution = benchmark.simulate(**choices)
+    steps = int(solution.stats["steps"])
+    return Result(
+        benchmark.name, solution.integrator.name, float(choices.get("step") or benchmark.step),
+        benchmark.error(solution),
+        energy_drift(solution) if benchmark.conservative else float("nan"),
+        float(solution.constraint_error.position.max(initial=0.0)), float(solution.stats["wall_time"]), steps,
+    )  # fmt: skip
+
+
+def table(results: list[Result]) -> str:
+    """The results as text."""
+    head = ("benchmark", "integrator", "step", "error", "energy drift", "constraints", "time [s]", "us/step")
+    lines = [head]
+    for r in results:
+        drift = "-" if np.isnan(r.energy_drift) else f"{r.energy_drift:.1e}"
+        error = "-" if np.isnan(r.error) else f"{r.error:.2e}"
+        per_step = f"{1e6 * r.wall_time / max(r.steps, 1):.1f}"
+        lines.append((
+            r.name, r.integrator, f"{r.step:g}", error, drift, f"{r.constraint_error:.1e}", f"{r.wall_time:.3f}",
+            per_step,
+        ))  # fmt: skip
+    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            text.ljust(w) if k < 2 else text.rjust(w) for k, (text, w) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )

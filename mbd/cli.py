@@ -1,0 +1,259 @@
+"""The command line: ``python -m mbd run | diagnose | benchmarks | warmup``."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import runpy
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from mbd.errors import MbdError, ModelError, ModelWarning, RedundancyWarning
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    with warnings.catch_warnings():
+        for kind in (RedundancyWarning, ModelWarning):
+            warnings.simplefilter("always", kind)
+        warnings.showwarning = _show_warning
+        try:
+            return int(options.command(options) or 0)
+        except MbdError as error:
+            print(f"mbd: {type(error).__name__}: {error}", file=sys.stderr)
+            return 1
+
+
+def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
+    print(f"mbd: {category.__name__}: {message}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m mbd", description="Modular multibody dynamics.")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    run = commands.add_parser("run", help="simulate a model and print a summary")
+    run.add_argument("file", help="a Python file with a model, build() or main(), or a model.json")
+    run.add_argument("--integrator", help="e.g. RK4 or 'GeneralizedAlpha(rho_inf=0.8)'")
+    run.add_argument("--step", type=float, help="step size; default: the file's `step`, or 1e-3")
+    run.add_argument("--t-end", type=float, help="final time; default: the file's `t_end`, or 1")
+    run.add_argument("--output-step", type=float, help="record only every so often")
+    run.add_argument("--save", metavar="FILE.npz", help="write the solution")
+    for name, target in (("movie", "FILE.mp4"), ("html", "FILE.html"), ("gltf", "FILE.glb")):
+        run.add_argument(f"--{name}", metavar=target, help=f"write the motion as {target.split('.')[1]}")
+    run.add_argument("--plot", metavar="FILE.png", help="plot the energies")
+    run.set_defaults(command=_run)
+
+    diagnose = commands.add_parser("diagnose", help="degrees of freedom, redundant and conflicting joints, masses")
+    diagnose.add_argument("file", help="a Python file with a model or build(), or a model.json")
+    diagnose.set_defaults(command=_diagnose)
+
+    benchmarks = commands.add_parser("benchmarks", help="run the reference problems and print their errors")
+    benchmarks.add_argument("names", nargs="*", help="which ones (default: all); 'list' shows them")
+    benchmarks.add_argument("--integrator", help="instead of the choice of each benchmark")
+    benchmarks.add_argument("--step", type=float, help="instead of the choice of each benchmark")
+    benchmarks.set_defaults(command=_benchmarks)
+
+    warmup = commands.add_parser("warmup", help="compile everything ahead of time")
+    warmup.set_defaults(command=_warmup)
+    return parser
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def load_model(path: str) -> tuple[Any, dict[str, Any]]:
+    """The model in a file and the other names that it defines (t_end, step, integrator ...).
+
+    A file whose ``main()`` simulates gives its solution, or None if it returns nothing.
+    """
+    from mbd.benchmarks import Benchmark
+    from mbd.model import Model
+    from mbd.solution import Solution
+
+    file = Path(path)
+    if not file.exists():
+        raise ModelError(f"{path}: there is no such file")
+    if file.suffix == ".json":
+        return Model.load(file), {}
+    if file.suffix == ".urdf":
+        from mbd.io.urdf import load_urdf
+
+        return load_urdf(file), {}
+    if file.suffix != ".py":
+        raise ModelError(f"{path}: expected a Python file, a model.json or a .urdf")
+    sys.path.insert(0, str(file.resolve().parent))
+    try:
+        names = runpy.run_path(str(file), run_name="mbd_model_file")
+        found = names.get("model")
+        if found is None and callable(names.get("build")):
+            found = names["build"]()
+        if found is None and callable(names.get("main")):
+            found = names["main"]()
+            if found is None:
+                return None, names  # it did everything itself
+    finally:
+        sys.path.pop(0)
+    if isinstance(found, Benchmark):
+        return found.model, {"t_end": found.t_end, "step": found.step, "integrator": found.integrator} | names
+    if not isinstance(found, Model | Solution):
+        raise ModelError(
+            f"{path}: no model found; expected a variable `model`, or a function build() or main() that returns an "
+            f"mbd.Model" + ("" if found is None else f", not {type(found).__name__}")
+        )
+    return found, names
+
+
+def make_integrator(text: str) -> Any:
+    """An integrator from its name, with keyword arguments that are plain values."""
+    import mbd.integrators as integrators
+
+    known = sorted(name for name in integrators.__all__ if _is_method(getattr(integrators, name)))
+    try:
+        tree = ast.parse(text, mode="eval").body
+        call = tree if isinstance(tree, ast.Call) else None
+        name = ast.unparse(call.func if call else tree)
+        settings = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords} if call else {}
+    except (SyntaxError, ValueError):
+        raise ModelError(f"integrator {text!r} cannot be read; expected e.g. 'GeneralizedAlpha(rho_inf=0.8)'") from None
+    if call is not None and call.args:
+        raise ModelError(f"integrator {text!r}: expected arguments by name, such as RK4() or DOPRI5(rtol=1e-8)")
+    if name not in known:
+        raise ModelError(f"integrator {name!r} is not known; expected one of {', '.join(known)}")
+    try:
+        return getattr(integrators, name)(**settings)
+    except TypeError as error:
+        raise ModelError(f"integrator {text!r}: {error}") from None
+
+
+def _is_method(cls: Any) -> bool:
+    from mbd.integrators import Integrator
+
+    return isinstance(cls, type) and issubclass(cls, Integrator) and not getattr(cls, "__abstractmethods__", None)
+
+
+# --- commands -------------------------------------------------------------------------------------------------------
+
+
+def _run(options: argparse.Namespace) -> int:
+    from mbd.simulation import simulate
+    from mbd.solution import Solution
+
+    outputs = {name: getattr(options, name) for name in ("save", "movie", "html", "gltf", "plot")}
+    for name, target in outputs.items():
+        if target and not hasattr(Solution, name):
+            raise ModelError(f"--{name} is not available in this installation")
+    model, names = load_model(options.file)
+    if model is None:
+        return 0
+    if isinstance(model, Solution):
+        return _write(model, outputs)
+    integrator = make_integrator(options.integrator) if options.integrator else names.get("integrator")
+    step = options.step or float(names.get("step", 1e-3))
+    t_end = options.t_end if options.t_end is not None else float(names.get("t_end", 1.0))
+    solution = simulate(model, t_end, step, integrator, output_step=options.output_step)
+    return _write(solution, outputs)
+
+
+def _write(solution: Any, outputs: dict[str, Any]) -> int:
+    """The summary, and the files that were asked for."""
+    print(solution.summary())
+    for name, target in outputs.items():
+        if target:
+            arguments = ("energy", target) if name == "plot" else (target,)
+            getattr(solution, name)(*arguments)
+            print(f"wrote {target}")
+    return 0
+
+
+def _diagnose(options: argparse.Namespace) -> int:
+    from mbd.solvers.diagnosis import diagnose
+
+    model = load_model(options.file)[0]
+    found = diagnose(getattr(model, "model", model))  # of a solution: the one that was simulated
+    print(found)
+    return 0 if found.ok else 1
+
+
+def _benchmarks(options: argparse.Namespace) -> int:
+    from mbd import benchmarks
+
+    if options.names == ["list"]:
+        for name, build in benchmarks.ALL.items():
+            benchmark = build()
+            print(f"{name:20s} {benchmark.title}; {benchmark.measure}")
+        return 0
+    unknown = [name for name in options.names if name not in benchmarks.ALL]
+    if unknown:
+        raise ModelError(f"benchmark {unknown[0]!r} is not known; expected one of {', '.join(benchmarks.ALL)}")
+    choices = {"integrator": make_integrator(options.integrator) if options.integrator else None, "step": options.step}
+    results, status = [], 0
+    for name in options.names or benchmarks.ALL:
+        print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
+        try:
+            results.append(benchmarks.run(benchmarks.ALL[name](), **choices))
+            print("done", file=sys.stderr)
+        except MbdError as error:
+            print(f"failed: {error}", file=sys.stderr)
+            status = 1
+    if results:
+        print(benchmarks.table(results))
+    return status
+
+
+def _warmup(options: argparse.Namespace) -> int:
+    import mbd.integrators as integrators
+
+    methods = [getattr(integrators, name) for name in integrators.__all__ if _is_method(getattr(integrators, name))]
+    clock = time.perf_counter()
+    for k, cls in enumerate(methods, 1):
+        start = time.perf_counter()
+        print(f"mbd: [{k}/{len(methods)}] {cls.__name__} ...", end=" ", flush=True)
+        try:
+            print(f"{_compile(cls)} ({time.perf_counter() - start:.1f} s)", flush=True)
+        except TypeError as error:  # a method that cannot be made without arguments
+            print(f"left out: {error}", flush=True)
+    print(f"mbd: compiled in {time.perf_counter() - clock:.1f} s; later runs start at once")
+    return 0
+
+
+def _compile(cls: Any) -> str:
+    """Two steps of the first small model that the method accepts."""
+    from mbd.errors import IncompatibleError
+    from mbd.simulation import simulate
+
+    method = cls()
+    reason = ""
+    for model in _small_models():
+        try:
+            simulate(model, 2e-3, 1e-3, method, progress=False)
+            return "ready"
+        except IncompatibleError as error:
+            reason = str(error)
+    return f"left out: {reason}"
+
+
+def _small_models() -> list[Any]:
+    """Tops that differ in what a method may ask for: Lie, constant mass, unconstrained."""
+    from mbd import nodes
+    from mbd.bodies import RigidBody
+    from mbd.joints import Spherical
+    from mbd.model import Model
+
+    models = []
+    for node in (nodes.RotationVector, nodes.Directors, nodes.Quaternion):
+        model = Model("warmup")
+        top = model.add(RigidBody("top", 1.0, (1.0, 1.0, 1.5), node(angular_velocity=(0.1, 0.2, 3.0))))
+        model.add(Spherical(model.ground, top, at=(0, 0, 0)))
+        models.append(model)
+    for settings in ({"pinned": True}, {}):
+        model = Model("warmup")
+        model.add(
+            RigidBody("body", 1.0, (1.0, 1.2, 1.5), nodes.RotationVector(angular_velocity=(0.1, 1, 2), **settings))
+        )
+        models.append(model)
+    return models

@@ -1,0 +1,151 @@
+"""Sensors: named quantities of a motion, as functions of a solution that return one value (or vector) per record.
+
+    height = mbd.sensors.Position(ball, axis="z")
+    height(solution)                                # (n,)
+    mbd.simulate(..., events=mbd.Event(height, stop=True))
+
+Any function of a solution does; these are the common ones. Bodies and joints are given as objects or by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mbd.errors import Array, bad_value, check_direction, check_vector
+
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+@dataclass(frozen=True, eq=False)
+class Sensor:
+    """Base: ``sensor(solution)`` measures all records. With ``axis`` ("x", "y", "z" or a vector) one component."""
+
+    def __call__(self, solution: Any) -> Array:
+        values = self.measure(solution)
+        axis = getattr(self, "axis", None)
+        return values if axis is None else values @ axis
+
+    def measure(self, solution: Any) -> Array:
+        """The quantity itself."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        name = f"sensor {type(self).__name__}"
+        for point in ("point", "point_a", "point_b"):
+            if hasattr(self, point):
+                object.__setattr__(self, point, check_vector(getattr(self, point), name, point))
+        axis = getattr(self, "axis", None)
+        if isinstance(axis, str):
+            if axis not in AXES:
+                raise bad_value(name, "axis", axis, '"x", "y", "z" or a vector')
+            axis = AXES[axis]
+        if axis is not None:
+            object.__setattr__(self, "axis", check_direction(axis, name, "axis"))
+
+
+@dataclass(frozen=True, eq=False)
+class Position(Sensor):
+    """Position of a body-fixed point, world axes."""
+
+    body: Any
+    point: Any = (0.0, 0.0, 0.0)
+    axis: Any = None
+
+    def measure(self, solution: Any) -> Array:
+        return _point(solution, self.body, self.point)
+
+
+@dataclass(frozen=True, eq=False)
+class Velocity(Sensor):
+    """Velocity of a body-fixed point, world axes."""
+
+    body: Any
+    point: Any = (0.0, 0.0, 0.0)
+    axis: Any = None
+
+    def measure(self, solution: Any) -> Array:
+        view = solution[self.body]
+        return view.point_velocity(self.point) if np.any(self.point) else view.velocity
+
+
+@dataclass(frozen=True, eq=False)
+class Gyroscope(Sensor):
+    """Angular velocity of a body, body axes."""
+
+    body: Any
+    axis: Any = None
+
+    def measure(self, solution: Any) -> Array:
+        return solution[self.body].angular_velocity
+
+
+@dataclass(frozen=True, eq=False)
+class Accelerometer(Sensor):
+    """What an accelerometer at a body-fixed point shows: acceleration minus gravity, in body axes."""
+
+    body: Any
+    point: Any = (0.0, 0.0, 0.0)
+    axis: Any = None
+
+    def measure(self, solution: Any) -> Array:
+        view = solution[self.body]
+        felt = view.point_acceleration(self.point) - solution.model.gravity
+        return np.einsum("nji,nj->ni", view.rotation, felt)
+
+
+@dataclass(frozen=True, eq=False)
+class Distance(Sensor):
+    """Distance of two body-fixed points."""
+
+    body_a: Any
+    body_b: Any
+    point_a: Any = (0.0, 0.0, 0.0)
+    point_b: Any = (0.0, 0.0, 0.0)
+
+    def measure(self, solution: Any) -> Array:
+        apart = _point(solution, self.body_b, self.point_b) - _point(solution, self.body_a, self.point_a)
+        return np.linalg.norm(apart, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Angle(Sensor):
+    """Angle of a joint, with all turns counted."""
+
+    joint: Any
+
+    def measure(self, solution: Any) -> Array:
+        return solution[self.joint].angle
+
+
+@dataclass(frozen=True, eq=False)
+class Displacement(Sensor):
+    """Displacement of a joint."""
+
+    joint: Any
+
+    def measure(self, solution: Any) -> Array:
+        return solution[self.joint].displacement
+
+
+@dataclass(frozen=True, eq=False)
+class Reaction(Sensor):
+    """Force (or torque) of a joint on its second body, world axes."""
+
+    joint: Any
+    axis: Any = None
+    torque: bool = False
+
+    def measure(self, solution: Any) -> Array:
+        view = solution[self.joint]
+        return view.torque if self.torque else view.force
+
+
+def _point(solution: Any, body: Any, point: Array) -> Array:
+    name = body if isinstance(body, str) else body.name
+    if name == "ground":
+        return np.broadcast_to(point, (len(solution), 3))
+    view = solution[name]
+    return view.point(point) if np.any(point) else view.position

@@ -1,0 +1,225 @@
+"""Linearisation about a state: eigenvalues, mode shapes and damping, with constraints and spinning bodies.
+
+With increments delta (right increments on Lie nodes, rotations in body axes), dv and dlam,
+
+    delta' = dv,   M dv' = -(C - M H) dv - K delta - B^T dlam,   B delta = 0,   B dv + Z delta = 0,
+
+where K, C and Z are the derivatives of the equations of motion and of B v at the state. H = blockdiag(0, hat(omega))
+turns the rotational components of a spinning body into a frame that does not spin: seen from the body itself the
+equations would depend on time. That frame exists where the body is axisymmetric about its angular velocity.
+With a basis N of the admissible motions, P = -B^+ Z N, delta = N xi and dv = N eta + P xi,
+
+    xi' = N^T P xi + eta,   N^T M N eta' = -N^T C' N eta - N^T (C' P + K N) xi - N^T M P xi',   C' = C - M H.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..bodies import Generalized, RigidBody
+from ..errors import ModelError
+from ..model import Model
+from ..rotation import hat
+from ..system.system import System
+from .rank import RANK_TOLERANCE, Equations
+from .states import given_state, on_lie_nodes
+
+Array = np.ndarray
+
+STEP = 1e-3  # of the fourth-order differences of B v
+STEADY = 1e-6  # accelerations beside the terms they consist of
+ZERO = 1e-7  # eigenvalues below this fraction of the largest count as zero in words
+
+
+@dataclass
+class Mode:
+    """One eigenvalue with its shape.
+
+    ``shape`` gives for every body the complex displacement of its reference point (world axes) and rotation (body
+    axes); for generalized bodies the change of the coordinates and an empty array.
+    """
+
+    eigenvalue: complex
+    shape: dict[str, tuple[Array, Array]]
+
+    @property
+    def frequency(self) -> float:
+        """Frequency of the oscillation in Hz; zero for a motion that does not oscillate."""
+        return abs(self.eigenvalue.imag) / (2.0 * math.pi)
+
+    @property
+    def damping(self) -> float:
+        """Damping ratio: 0 undamped, 1 no oscillation left, negative: growing."""
+        size = abs(self.eigenvalue)
+        return -self.eigenvalue.real / size if size else 0.0
+
+
+@dataclass
+class Linearisation:
+    """The linear system ``(xi, eta)' = matrix (xi, eta)`` with one coordinate xi per degree of freedom.
+
+    mass, damping, stiffness: matrices in xi; ``basis`` maps xi to increments of all bodies (Lie nodes).
+    eigenvalues are sorted by size, with negative imaginary parts first.
+    """
+
+    model: Model
+    matrix: Array
+    mass: Array
+    damping: Array
+    stiffness: Array
+    basis: Array
+    eigenvalues: Array
+    modes: list[Mode]
+
+    @property
+    def stable(self) -> bool:
+        """Whether no small motion grows exponentially."""
+        size = np.abs(self.eigenvalues).max(initial=0.0)
+        return bool(np.all(self.eigenvalues.real <= 1e-6 * max(size, 1e-300)))
+
+    @property
+    def frequencies(self) -> Array:
+        """Frequencies of the oscillations in Hz, one per pair of eigenvalues."""
+        size = np.abs(self.eigenvalues).max(initial=0.0)
+        return np.sort(self.eigenvalues.imag[self.eigenvalues.imag > ZERO * size]) / (2.0 * math.pi)
+
+    def __str__(self) -> str:
+        lines = [
+            f"Linearisation of model '{self.model.name}': {self.mass.shape[0]} degrees of freedom, "
+            + ("stable" if self.stable else "UNSTABLE"),
+            f"  {'eigenvalue [1/s]':>28s}  {'Hz':>10s}  {'damping':>9s}  bodies that move most",
+        ]
+        size = np.abs(self.eigenvalues).max(initial=0.0)
+        zeros = int(np.sum(np.abs(self.eigenvalues) <= ZERO * size))
+        for mode in self.modes:
+            if abs(mode.eigenvalue) <= ZERO * size or mode.eigenvalue.imag < -ZERO * size:
+                continue  # rigid motion, or its conjugate is listed
+            parts = sorted(((_amount(x), name) for name, x in mode.shape.items()), reverse=True)
+            names = ", ".join(f"'{name}'" for amount, name in parts[:3] if amount > 0.1 * parts[0][0])
+            value = f"{mode.eigenvalue.real:+.6g}"
+            if abs(mode.eigenvalue.imag) > ZERO * size:
+                value += f" +- {abs(mode.eigenvalue.imag):.6g}i"
+            lines.append(f"  {value:>28s}  {mode.frequency:10.5g}  {mode.damping:9.3g}  {names}")
+        if zeros:
+            lines.append(f"  and {zeros} zero eigenvalues: motions without restoring force")
+        return "\n".join(lines)
+
+
+def _amount(parts: tuple[Array, Array]) -> float:
+    return float(sum(np.linalg.norm(x) for x in parts))
+
+
+def linearize(model: Model, state: Any = None, *, t: float = 0.0) -> Linearisation:
+    """Linearise about a steady state: an equilibrium, or steady motion with spinning axisymmetric bodies.
+
+    ``state`` is an equilibrium, a solution (its last record), a pair (q, v), or by default the initial state.
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"linearize: model is {model!r}; expected an mbd.Model")
+    own, q, v, t = given_state(model, state, t)
+    system, q, v = on_lie_nodes(own, q, v)
+    equations = Equations(system, q, t)
+    basis = np.column_stack([*(equations.increment(m) for m in equations.motions.T), np.zeros((system.n_v, 0))])
+    basis = np.linalg.qr(basis)[0] if basis.shape[1] else basis
+    M, B = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, t).toarray()
+    vd, lam = _accelerations(system, q, v, t, M, B, basis)
+    _check_steady(system, q, v, vd, t)
+    K = system.stiffness(q, v, vd, lam, t).toarray()
+    C = system.damping(q, v, vd, t).toarray() - M @ _spins(system, v)
+    P = np.zeros_like(basis)
+    if v.any() and len(B):
+        P = -np.linalg.lstsq(B, _rate_derivative(system, q, v, t) @ basis, rcond=RANK_TOLERANCE)[0]
+    return _reduced(model, system, M, C, K, P, basis)
+
+
+def _reduced(model: Model, system: System, M: Array, C: Array, K: Array, P: Array, N: Array) -> Linearisation:
+    d = N.shape[1]
+    mass = N.T @ M @ N
+    top = np.hstack((N.T @ P, np.eye(d)))
+    forces = np.hstack((-N.T @ (C @ P + K @ N), -N.T @ C @ N)) - N.T @ M @ P @ top
+    matrix = np.vstack((top, np.linalg.solve(mass, forces) if d else np.zeros((0, 0))))
+    values, vectors = np.linalg.eig(matrix) if d else (np.zeros(0, complex), np.zeros((0, 0), complex))
+    order = np.lexsort((np.round(values.imag, 9), np.round(np.abs(values), 9)))
+    values, vectors = values[order], vectors[:, order]
+    modes = [Mode(complex(x), _shape(system, N @ y[:d])) for x, y in zip(values, vectors.T, strict=True)]
+    return Linearisation(model, matrix, mass, N.T @ C @ N, N.T @ K @ N, N, values, modes)
+
+
+def _shape(system: System, delta: Array) -> dict[str, tuple[Array, Array]]:
+    size = np.abs(delta).max(initial=0.0)
+    delta = delta / (delta[int(np.argmax(np.abs(delta)))] if size else 1.0)
+    shape = {}
+    for i, body in enumerate(system.model.bodies, 1):
+        n = system.tables.nodes[i]
+        part = delta[n.v0 : n.v0 + n.nv]
+        if isinstance(body, Generalized):
+            shape[body.name] = (part, part[:0])
+        else:
+            shape[body.name] = (part[: n.nx] if n.nx else np.zeros(3, complex), part[n.nx :])
+    return shape
+
+
+def _accelerations(system: System, q: Array, v: Array, t: float, M: Array, B: Array, N: Array) -> tuple[Array, Array]:
+    """Index-1 form by projection: unique accelerations and minimum-norm multipliers, redundant or not."""
+    f = system.forces(q, v, t)
+    if not len(B):
+        return np.linalg.solve(M, f), np.zeros(0)
+    vd = -np.linalg.lstsq(B, system.constraint_bias(q, v, t), rcond=RANK_TOLERANCE)[0]
+    if N.shape[1]:
+        vd = vd + N @ np.linalg.solve(N.T @ M @ N, N.T @ (f - M @ vd))
+    return vd, np.linalg.lstsq(B.T, f - M @ vd, rcond=RANK_TOLERANCE)[0]
+
+
+def _check_steady(system: System, q: Array, v: Array, vd: Array, t: float) -> None:
+    gravity = float(np.linalg.norm(system.model.gravity))
+    rates = float(np.abs(v).max(initial=0.0)) ** 2
+    M = system.mass_matrix(q).diagonal()
+    forces = float(np.abs(system.forces(q, np.zeros(system.n_v), t) / np.maximum(M, 1e-300)).max(initial=0.0))
+    scale = max(gravity, rates, forces)
+    if np.abs(vd).max(initial=0.0) > STEADY * max(scale, 1e-300):
+        i = int(np.argmax(np.abs(vd)))
+        body = next(b.name for b in system.model.bodies if system.body_slices(b)[1].stop > i)
+        raise ModelError(
+            f"linearize: the state is not steady: body '{body}' accelerates by {abs(vd[i]):.3g} (m/s^2 or rad/s^2). "
+            "Give an equilibrium, mbd.linearize(model, mbd.equilibrium(model)), or a state of steady motion"
+        )
+
+
+def _spins(system: System, v: Array) -> Array:
+    """H = blockdiag(0, hat(omega)) of the spinning bodies, which must be axisymmetric about their spin."""
+    H = np.zeros((system.n_v, system.n_v))
+    largest = float(np.abs(v).max(initial=0.0))
+    for i, body in enumerate(system.model.bodies, 1):
+        if not isinstance(body, RigidBody):
+            continue
+        n = system.tables.nodes[i]
+        part = slice(n.v0 + n.nx, n.v0 + n.nv)
+        spin = v[part]
+        if np.linalg.norm(spin) <= 1e-9 * largest:
+            continue
+        axis = spin / np.linalg.norm(spin)
+        turn = hat(axis)
+        asymmetry = np.abs(turn @ body.inertia - body.inertia @ turn).max() / np.abs(body.inertia).max()
+        offset = np.linalg.norm(np.cross(axis, body.com)) / system.length
+        if max(asymmetry, offset) > 1e-6:
+            raise ModelError(
+                f"linearize: body '{body.name}' spins about an axis about which it is not symmetric, so that its "
+                "equations depend on time; expected spinning bodies that are axisymmetric about their spin"
+            )
+        H[part, part] = hat(spin)
+    return H
+
+
+def _rate_derivative(system: System, q: Array, v: Array, t: float) -> Array:
+    """Z = d(B v)/d(increment) by differences of fourth order."""
+    Z = np.zeros((system.n_l, system.n_v))
+    for k in range(system.n_v):
+        e = np.zeros(system.n_v)
+        e[k] = STEP * (system.length if system.tables.vclass[k] == 0 else 1.0)
+        values = [system.constraint_velocity(system.update(q, s * e), v, t) for s in (-2.0, -1.0, 1.0, 2.0)]
+        Z[:, k] = (values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * e[k])
+    return Z

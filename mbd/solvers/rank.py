@@ -1,0 +1,193 @@
+"""Rank of the joint equations at a configuration, and consistent configurations near it.
+
+Everything is seen in twists: three velocities and three angular velocities per rigid body, both in world axes, so that
+null vectors are motions and left null vectors are forces that people recognise. Models in other coordinates are
+examined through a twin on Lie nodes, which has no internal constraints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bodies import Generalized, RigidBody
+from ..errors import AssemblyError, ModelError
+from ..model import Model
+from ..nodes import RotationVector
+from ..rotation import to_rotation_vector
+from ..system.system import System
+from .initial import consistent_start
+from .start_report import Rows
+
+Array = np.ndarray
+
+RANK_TOLERANCE = 1e-8  # of singular values, relative to the largest
+NEIGHBOUR = 0.05  # rad, or lengths of the system: how far neighbours are
+TRIES = 4
+DENSE_LIMIT = 1500  # velocities up to which dense singular values are computed
+
+
+def lie_twin(model: Model) -> Model:
+    """A copy of the model in which all rigid bodies are on Lie nodes."""
+    return model.with_nodes(RotationVector)
+
+
+def twin_coordinates(twin: System, system: System, q: Array) -> Array:
+    """Coordinates of the twin in the configuration q of the system."""
+    z = system.frames(q)
+    parts: list[Array] = []
+    for i, body in enumerate(twin.model.bodies):
+        if isinstance(body, Generalized):
+            parts.append(q[system.body_slices(system.model.bodies[i])[0]])
+            continue
+        if twin.tables.nodes[i + 1].nx:
+            parts.append(z[i + 1, :3])
+        if isinstance(body, RigidBody):
+            parts.append(to_rotation_vector(z[i + 1, 3:].reshape(3, 3).T))
+    return np.concatenate(parts)
+
+
+@dataclass
+class Equations:
+    """The constraint Jacobian in twists at one configuration of a system on Lie nodes.
+
+    matrix: rows are lengths divided by the length of the system, or numbers; columns are displacements divided by that
+    length, rotations in world axes, or generalized coordinates.
+    """
+
+    system: System
+    q: Array
+    matrix: Array
+    rows: Rows
+    frames: Array
+
+    def __init__(self, system: System, q: Array, t: float = 0.0) -> None:
+        self.system, self.q = system, q
+        self.rows = Rows(system)
+        matrix = system.constraint_jacobian(q, t).toarray()
+        self.frames = system.frames(q)
+        for n in system.tables.nodes:
+            if n.nx:
+                matrix[:, n.v0 : n.v0 + n.nx] *= system.length
+        for i, body in enumerate(system.model.bodies):
+            if isinstance(body, RigidBody):
+                n, z = system.tables.nodes[i + 1], self.frames[i + 1]
+                columns = slice(n.v0 + n.nx, n.v0 + n.nv)
+                matrix[:, columns] = matrix[:, columns] @ z[3:].reshape(3, 3)
+        self.matrix = matrix / self.rows.scale[:, None]
+        self._svd: tuple[Array, Array, Array] | None = None
+
+    @property
+    def svd(self) -> tuple[Array, Array, Array]:
+        """Left singular vectors, singular values and right ones, all of them."""
+        if self._svd is None:
+            self._svd = np.linalg.svd(self.matrix, full_matrices=True)
+        return self._svd
+
+    @property
+    def rank(self) -> int:
+        """Number of independent equations."""
+        s = self.svd[1]
+        return int(np.sum(s > RANK_TOLERANCE * s.max(initial=1e-300)))
+
+    @property
+    def redundant(self) -> int:
+        """Number of equations that follow from others."""
+        return self.matrix.shape[0] - self.rank
+
+    @property
+    def motions(self) -> Array:
+        """Columns span the motions that all equations admit."""
+        return self.svd[2][self.rank :].T
+
+    @property
+    def stresses(self) -> Array:
+        """Columns span the multipliers that are in equilibrium without a load (scaled like the rows)."""
+        return self.svd[0][:, self.rank :]
+
+    def increment(self, motion: Array) -> Array:
+        """A motion as increment of the system's coordinates."""
+        d = motion.copy()
+        for i, n in enumerate(self.system.tables.nodes[1:]):
+            if n.nx:
+                d[n.v0 : n.v0 + n.nx] *= self.system.length
+            if isinstance(self.system.model.bodies[i], RigidBody):
+                columns = slice(n.v0 + n.nx, n.v0 + n.nv)
+                d[columns] = self.frames[i + 1, 3:].reshape(3, 3) @ d[columns]
+        return d
+
+    def displacement(self, q: Array) -> Array:
+        """The motion that leads, to first order, from here to q."""
+        out = np.zeros(self.system.n_v)
+        z = self.system.frames(q)
+        for i, body in enumerate(self.system.model.bodies):
+            n, old, new = self.system.tables.nodes[i + 1], self.frames[i + 1], z[i + 1]
+            if isinstance(body, Generalized):
+                out[n.v0 : n.v0 + n.nv] = q[n.q0 : n.q0 + n.nq] - self.q[n.q0 : n.q0 + n.nq]
+                continue
+            if n.nx:
+                out[n.v0 : n.v0 + 3] = (new[:3] - old[:3]) / self.system.length
+            if isinstance(body, RigidBody):
+                turn = new[3:].reshape(3, 3).T @ old[3:].reshape(3, 3)
+                out[n.v0 + n.nx : n.v0 + n.nv] = to_rotation_vector(turn)
+        return out
+
+
+@dataclass
+class Mobility:
+    """What the equations leave free, at a configuration and near it.
+
+    here: the equations at the configuration; generic: those at a neighbour of highest rank, or ``here`` if there is no
+    better one. finite: degrees of freedom of motions that go on beyond the first instant.
+    """
+
+    here: Equations
+    generic: Equations
+    finite: int
+
+    @property
+    def permanent(self) -> int:
+        """Redundant equations that stay so wherever the mechanism goes."""
+        return self.generic.redundant
+
+    @property
+    def momentary(self) -> int:
+        """Equations that become dependent at this configuration only."""
+        return self.here.redundant - self.generic.redundant
+
+    @property
+    def shaky(self) -> int:
+        """Motions that the equations admit for an instant only."""
+        return self.here.matrix.shape[1] - self.generic.rank - self.finite if not self.momentary else 0
+
+
+def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
+    """Examine a consistent configuration of a system on Lie nodes and a few consistent neighbours.
+
+    A random configuration would not do: loops of parallel axes are redundant on the constraint manifold only.
+    """
+    here = Equations(system, q, t)
+    freedom = here.matrix.shape[1] - here.rank
+    if freedom == 0 or here.redundant == 0:
+        return Mobility(here, here, freedom)
+    generic, random, motions = here, np.random.default_rng(0), here.motions
+    reached: list[Array] = []
+    for _ in range(max(TRIES, min(freedom, 6) + 1)):
+        motion = motions @ random.normal(size=motions.shape[1])
+        motion *= NEIGHBOUR / np.abs(motion).max()
+        try:
+            near = consistent_start(system, system.update(q, here.increment(motion)), np.zeros(system.n_v), t)
+        except (AssemblyError, ModelError):
+            continue
+        reached.append(motions.T @ here.displacement(near.q) / np.linalg.norm(motion))
+        if np.linalg.norm(reached[-1]) < 0.05:  # it fell back
+            continue
+        equations = Equations(system, near.q, t)
+        if equations.rank > generic.rank:
+            generic = equations
+    finite = here.matrix.shape[1] - generic.rank
+    if reached and freedom <= 6:  # motions that were undone lead nowhere
+        sizes = np.linalg.svd(np.array(reached), compute_uv=False)
+        finite = min(finite, int(np.sum(sizes > 0.05)))
+    return Mobility(here, generic, finite)

@@ -1,0 +1,103 @@
+"""Redundant constraints at the start of a run: named, checked for contradictions, and made solvable.
+
+Accelerations are unique in spite of them. A small regularisation of the multiplier block, with the residual taken
+against the unregularised equations, leads to the multipliers of minimum norm.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ..bodies import PointMass, RigidBody
+from ..errors import AssemblyError, RedundancyWarning
+from ..linalg.solver import BlockSolver
+from ..records import FLAG_REDUNDANT, PARAMETER_REGULARISATION
+from ..system import evaluate
+from ..system.system import System
+from .words import quoted
+
+Array = np.ndarray
+
+REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
+CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that count as a contradiction
+SHOWN = 3  # sets of joints that the warning spells out
+
+
+def check_redundancy(system: System, q: Array, v: Array | None = None, t: float = 0.0) -> list[str]:
+    """Warn about redundant constraints, and prepare the system to be solved in spite of them.
+
+    Returns the names of the joints concerned. Constraints that are dependent and contradict each other are an
+    ``AssemblyError``.
+    """
+    s, w = system.tables, system.work
+    zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
+    system.constraints(q, t)
+    evaluate.tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    blocks = BlockSolver(system.assembly.layout)
+    blocks.F[:] = w.matrix
+    blocks.factor()
+    if blocks.redundant == 0 and not blocks.info[4]:
+        return []
+    bodies = len(system.model.bodies)
+    if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
+        name = system.model.bodies[blocks.weakest].name if blocks.weakest >= 0 else "?"
+        raise AssemblyError(
+            f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
+        )
+    names, text = _explained(system, q, t, blocks.redundant)
+    if not names and blocks.weakest >= bodies:
+        names = [system.model.joints[blocks.weakest - bodies].name]
+    regularise(system)
+    _check_conflict(system, q, zero_v if v is None else v, t, names)
+    warnings.warn(text, RedundancyWarning, stacklevel=3)
+    return names
+
+
+def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[list[str], str]:
+    """Names of the joints concerned and the text of the warning."""
+    from .diagnosis import explain_redundancy, redundancy_advice
+
+    found, sets = explain_redundancy(system, q, t)
+    names = list(dict.fromkeys(name for d in sets for name in d.joints))
+    texts = [str(d) for d in sets[:SHOWN]]
+    if len(sets) > SHOWN:
+        rest = list(dict.fromkeys(name for d in sets[SHOWN:] for name in d.joints))
+        texts.append(f"and {len(sets) - SHOWN} more sets with joints {quoted(rest)}")
+    permanent, momentary = (found.permanent, found.momentary) if found is not None else (redundant, 0)
+    where = "; ".join(texts) or "print(mbd.diagnose(model)) for more"
+    if permanent or not momentary:
+        count = permanent or redundant
+        head = f"{count} of {system.n_l} constraint equations {'is' if count == 1 else 'are'} redundant"
+        text = f"{head}: {where}. The motion is unique, the reactions of these joints are those of minimum norm. "
+        text += redundancy_advice()
+        if momentary:
+            text += " The start is also a singular configuration, where the motion may branch."
+        return names, text
+    return names, (
+        f"the start is a singular configuration: {where}. The motion may branch here, and reactions are large nearby; "
+        "start from another position if this is not intended."
+    )
+
+
+def _check_conflict(system: System, q: Array, v: Array, t: float, names: list[str]) -> None:
+    """Dependent equations must ask for the same accelerations."""
+    vd, _ = system.accelerations(q, v, t)
+    bias = system.constraint_bias(q, v, t)
+    rest = np.abs(system.constraint_jacobian(q, t) @ vd + bias).max(initial=0.0)
+    scale = np.abs(bias).max(initial=0.0)
+    if not np.isfinite(rest) or (scale > 0.0 and rest > CONFLICT * scale):
+        joints = f"joints {quoted(names)}" if names else "dependent joints"
+        raise AssemblyError(
+            f"no consistent accelerations: {joints} are dependent and contradict each other in this state of motion "
+            f"(by {rest:.3g}, in m/s^2 or rad/s^2). Remove one of them, or change the initial velocities or drivers "
+            "concerned; at a singular configuration the velocities must belong to one way on."
+        )
+
+
+def regularise(system: System) -> None:
+    """Solve for multipliers of minimum norm from now on."""
+    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
+    system.tables.flags[FLAG_REDUNDANT] = 1
+    system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / (float(np.median(masses)) if masses else 1.0)

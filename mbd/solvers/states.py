@@ -1,0 +1,87 @@
+"""States of a model in its own coordinates and in those of its twin on Lie nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..bodies import Generalized, RigidBody
+from ..errors import ModelError
+from ..model import Model
+from ..nodes import Generalized as GeneralizedNode
+from ..nodes import Point
+from ..rotation import as_matrix
+from ..system.system import System, assemble
+from .initial import consistent_start
+from .rank import lie_twin, twin_coordinates
+from .start_report import body_spins
+
+Array = np.ndarray
+
+
+def given_state(model: Model, state: Any, t: float) -> tuple[System, Array, Array, float]:
+    """System and (q, v, t): the consistent initial state, or what a solution, an equilibrium or a pair (q, v) says."""
+    system = assemble(model)
+    if state is None:
+        start = consistent_start(system, t=t)
+        return system, start.q, start.v, t
+    if hasattr(state, "q") and hasattr(state, "t") and np.ndim(state.q) == 2:  # a solution: its last record
+        if not len(state.t):
+            raise ModelError("the solution has no records; expected a state")
+        return system, system._q(state.q[-1]), system._v(state.v[-1]), float(state.t[-1])
+    if hasattr(state, "q") and hasattr(state, "v"):
+        return system, system._q(state.q), system._v(state.v), t
+    try:
+        q, v = state
+    except (TypeError, ValueError):
+        raise ModelError(f"state is {state!r}; expected a solution, an equilibrium or a pair (q, v)") from None
+    return system, system._q(q), system._v(v), t
+
+
+def on_lie_nodes(system: System, q: Array, v: Array) -> tuple[System, Array, Array]:
+    """The twin of a system on Lie nodes in the same state."""
+    twin = assemble(lie_twin(system.model))
+    parts: list[Array] = []
+    z, zd = system.frames(q), system.frame_velocities(q, v)
+    spins = body_spins(z, zd)
+    for i, body in enumerate(twin.model.bodies, 1):
+        n = twin.tables.nodes[i]
+        if isinstance(body, Generalized):
+            parts.append(v[system.body_slices(system.model.bodies[i - 1])[1]])
+            continue
+        if n.nx:
+            parts.append(zd[i, :3])
+        if isinstance(body, RigidBody):
+            parts.append(spins[i])
+    return twin, twin_coordinates(twin, system, q), np.concatenate(parts)
+
+
+def model_at(solution: Any, index: int = -1) -> Model:
+    """A copy of a solution's model that starts in the state of one of its records, by default the last one."""
+    return placed_model(solution.system, solution.q[index], solution.v[index])
+
+
+def placed_model(system: System, q: Array, v: Array | None = None) -> Model:
+    """A copy of the model that starts in this state (at rest if no velocities are given)."""
+    v = np.zeros(system.n_v) if v is None else v
+    model = system.model.copy()
+    z, zd = system.frames(q), system.frame_velocities(q, v)
+    spins = body_spins(z, zd)
+    for i, body in enumerate(model.bodies, 1):
+        node: Any = body.node
+        if isinstance(body, Generalized):
+            rows, columns = system.body_slices(system.model.bodies[i - 1])
+            body.node = GeneralizedNode(q[rows], v[columns])
+        elif isinstance(body, RigidBody):
+            node.position, node.velocity = _fixed(z[i, :3]), _fixed(zd[i, :3])
+            node.rotation, node.angular_velocity = as_matrix(z[i, 3:].reshape(3, 3).T), _fixed(spins[i])
+        else:
+            body.node = Point(z[i, :3], zd[i, :3])
+    return model
+
+
+def _fixed(x: Array) -> Array:
+    x = np.array(x)
+    x.flags.writeable = False
+    return x

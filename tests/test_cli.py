@@ -1,0 +1,133 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import mbd
+from mbd.cli import main, make_integrator
+
+FILE = """
+import mbd
+
+model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+mass = model.add(mbd.PointMass("mass", 1.0, (1, 0, 0)))
+model.add(mbd.joints.Distance(model.ground, mass, name="rod"))
+t_end = 0.05
+"""
+
+
+@pytest.fixture
+def pendulum(tmp_path):
+    file = tmp_path / "pendulum.py"
+    file.write_text(FILE)
+    return str(file)
+
+
+def test_run(pendulum, tmp_path, capsys):
+    target = str(tmp_path / "out.npz")
+    assert main(["run", pendulum, "--integrator", "RK4", "--step", "1e-2", "--save", target]) == 0
+    assert "RK4" in capsys.readouterr().out
+    solution = mbd.load(target)
+    assert solution.t[-1] == 0.05 and len(solution) == 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import mbd\ndef build():\n  return mbd.benchmarks.simple_pendulum().model\nt_end = 0.05",
+        "from mbd.benchmarks import simple_pendulum as build\nt_end = 0.05\nstep = 1e-2",
+        "import mbd\ndef main():\n  return mbd.benchmarks.simple_pendulum().simulate(t_end=0.05, step=1e-2)",
+        "def main():\n  print('it ran')",
+    ],
+    ids=["build", "benchmark", "main with a solution", "main alone"],
+)  # fmt: skip
+def test_other_ways_to_give_a_model(tmp_path, capsys, text):
+    file = tmp_path / "model_file.py"
+    file.write_text(text)
+    assert main(["run", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "energy" in out or "it ran" in out
+
+
+def test_run_of_a_model_file(tmp_path, capsys):
+    mbd.benchmarks.heavy_top().model.save(tmp_path / "top.json")
+    assert main(["run", str(tmp_path / "top.json"), "--t-end", "0.01"]) == 0
+    assert "constraint error" in capsys.readouterr().out
+
+
+def test_diagnose(pendulum, capsys):
+    assert main(["diagnose", pendulum]) == 0
+    assert "2 degrees of freedom" in capsys.readouterr().out
+
+
+def test_diagnose_of_a_broken_model(tmp_path, capsys):
+    file = tmp_path / "broken.py"
+    second = '\nmodel.add(mbd.joints.Distance(model.ground, mass, (5, 0, 0), length=1.0, name="far"))\n'
+    file.write_text(FILE + second)
+    assert main(["diagnose", str(file)]) == 1
+    assert "cannot be assembled" in capsys.readouterr().out
+
+
+def test_benchmarks(capsys):
+    assert main(["benchmarks", "heavy-top", "--step", "2e-3", "--integrator", "RK4"]) == 0
+    assert "heavy top" in capsys.readouterr().out
+    assert main(["benchmarks", "list"]) == 0
+    assert "A03" in capsys.readouterr().out
+
+
+def test_warmup(capsys):
+    assert main(["warmup"]) == 0
+    out = capsys.readouterr().out
+    assert "GeneralizedAlpha ... ready" in out and "compiled in" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "none.py"], "there is no such file"),
+        (["run", __file__, "--movie", "x.mp4"], "--movie is not available"),
+        (["benchmarks", "A99"], "benchmark 'A99' is not known; expected one of A01"),
+        (["benchmarks", "A01", "--integrator", "Euler"], "integrator 'Euler' is not known"),
+    ],
+)
+def test_mistakes(arguments, message, capsys):
+    if arguments[-1] == "x.mp4" and hasattr(mbd.Solution, "movie"):
+        pytest.skip("movies are available")
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_files_without_a_model(tmp_path, capsys):
+    (tmp_path / "empty.py").write_text("x = 1")
+    assert main(["run", str(tmp_path / "empty.py")]) == 1
+    assert "no model found" in capsys.readouterr().err
+    (tmp_path / "text.txt").write_text("x")
+    assert main(["diagnose", str(tmp_path / "text.txt")]) == 1
+    assert "expected a Python file, a model.json or a .urdf" in capsys.readouterr().err
+
+
+def test_integrators_by_name():
+    assert make_integrator("GeneralizedAlpha(rho_inf=0.8, stabilized=True)") == mbd.integrators.GeneralizedAlpha(
+        rho_inf=0.8, stabilized=True
+    )
+    assert make_integrator("RK4") == mbd.integrators.RK4()
+    for text, message in (
+        ("RK4(1)", "expected arguments by name"),
+        ("RK4(h=__import__('os'))", "cannot be read"),
+        ("RK4(h=1)", "unexpected keyword"),
+        ("Integrator", "is not known"),
+        ("not a name", "cannot be read"),
+    ):
+        with pytest.raises(mbd.ModelError, match=message):
+            make_integrator(text)
+
+
+def test_as_a_program(pendulum):
+    done = subprocess.run([sys.executable, "-m", "mbd", "run", pendulum], capture_output=True, text=True)
+    assert done.returncode == 0 and "constraint error" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "mbd"], capture_output=True, text=True)
+    assert done.returncode == 2 and "usage: python -m mbd" in done.stderr

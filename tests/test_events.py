@@ -1,0 +1,144 @@
+"""Events and sensors: times of exact solutions, all integrators, stopping and recording."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd import sensors
+
+G = 9.81
+METHODS = [
+    (mbd.integrators.RK4(), 1e-2), (mbd.integrators.DOPRI5(rtol=1e-10, atol=1e-10), 1e-2),
+    (mbd.integrators.GeneralizedAlpha(), 1e-3),
+]  # fmt: skip
+
+
+def ball():
+    model = mbd.Model("ball", gravity=(0, 0, -G))
+    model.add(mbd.PointMass("ball", 1.0, (0, 0, 2), (1, 0, 0)))
+    return model
+
+
+def pendulum(node=mbd.nodes.RotationVector):
+    model = mbd.Model("pendulum", gravity=(0, 0, -G))
+    rod = model.add(mbd.RigidBody("rod", 2.0, (0.1, 0.5, 0.5), node(position=(1, 0, 0))))
+    model.add(mbd.joints.Revolute(model.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    return model
+
+
+@pytest.mark.parametrize(("method", "step"), METHODS, ids=lambda x: getattr(x, "name", ""))
+def test_a_fall_stops_at_the_floor(method, step):
+    floor = mbd.Event(sensors.Position("ball", axis="z"), stop=True, name="floor")
+    solution = mbd.simulate(ball(), t_end=2.0, step=step, integrator=method, events=floor)
+    t = math.sqrt(2 * 2 / G)
+    assert solution.t[-1] == pytest.approx(t, abs=1e-9)
+    assert np.all(np.diff(solution.t) > 0)
+    assert solution["ball"].position[-1] == pytest.approx((t, 0, 0), abs=1e-9)
+    assert solution["ball"].velocity[-1] == pytest.approx((1, 0, -G * t), abs=1e-8)
+    assert solution.complete and "stopped by floor at t = 0.638" in solution.message
+    (event,) = solution.events
+    assert event.name == "floor" and event.direction == -1 and event.t == solution.t[-1]
+
+
+@pytest.mark.parametrize("node", [mbd.nodes.RotationVector, mbd.nodes.Quaternion, mbd.nodes.Directors])
+def test_crossings_of_a_pendulum_are_recorded(node):
+    """It passes its lowest point at odd multiples of a quarter of its period, alternately in both directions."""
+    event = mbd.Event(sensors.Position("rod", axis="x"), name="bottom")
+    solution = mbd.simulate(pendulum(node), t_end=6.0, step=5e-3, integrator=mbd.integrators.RK4(), events=[event])
+    times = [e.t for e in solution.events]
+    assert len(times) >= 4 and solution.t[-1] == 6.0 and solution.message == ""
+    assert np.diff(times) == pytest.approx(2 * times[0], rel=1e-6)
+    assert [e.direction for e in solution.events] == [(-1) ** (k + 1) for k in range(len(times))]
+    falling = mbd.find_events(solution, mbd.Event(event.function, direction=-1))
+    assert [e.t for e in falling] == pytest.approx(times[::2], abs=1e-12)
+
+
+def test_times_do_not_depend_on_the_records():
+    event = mbd.Event(lambda s: s["rod"].position[:, 0])
+    every = mbd.simulate(pendulum(), t_end=2.0, step=5e-3, integrator=mbd.integrators.RK4(), events=event)
+    few = mbd.simulate(
+        pendulum(), t_end=2.0, step=5e-3, integrator=mbd.integrators.RK4(), events=event, output_step=0.1
+    )
+    assert [e.t for e in few.events] == pytest.approx([e.t for e in every.events], abs=1e-8)
+
+
+def test_the_first_of_two_events_stops():
+    low = mbd.Event(lambda s: s["ball"].position[:, 2] - 0.5, stop=True, name="low")
+    high = mbd.Event(lambda s: s["ball"].position[:, 2] - 1.5, stop=True, name="high")
+    passed = mbd.Event(lambda s: s["ball"].position[:, 2] - 1.8, name="passed")
+    solution = mbd.simulate(ball(), t_end=2.0, step=1e-2, events=[low, high, passed])
+    assert [e.name for e in solution.events] == ["passed", "high"]
+    assert solution.t[-1] == pytest.approx(math.sqrt(2 * 0.5 / G), abs=1e-9)
+
+
+def test_going_on_after_a_bounce():
+    floor = mbd.Event(sensors.Position("ball", axis="z"), stop=True, direction=-1)
+    first = mbd.simulate(ball(), t_end=2.0, step=1e-2, events=floor)
+    model = mbd.model_at(first)
+    velocity = model["ball"].velocity * (1, 1, -0.5)
+    model["ball"].node = mbd.nodes.Point((first["ball"].position[-1][0], 0, 0), velocity)
+    second = mbd.simulate(model, t_end=2.0, step=1e-2, events=floor)
+    assert second.t[-1] == pytest.approx(math.sqrt(2 * 2 / G), abs=1e-6)  # half the speed, up and down again
+    with pytest.raises(mbd.ModelError, match="holds no state to continue from"):
+        mbd.simulate(model, t_end=2.0, step=1e-2, start=first)
+
+
+def test_no_event_is_no_change():
+    plain = mbd.simulate(pendulum(), t_end=0.1, step=1e-2)
+    watched = mbd.simulate(pendulum(), t_end=0.1, step=1e-2, events=mbd.Event(lambda s: s.t + 1.0))
+    assert np.array_equal(plain.q, watched.q) and watched.events == []
+
+
+def test_mistakes():
+    with pytest.raises(mbd.ModelError, match="a function of a solution"):
+        mbd.Event(3)
+    with pytest.raises(mbd.ModelError, match="direction = 2"):
+        mbd.Event(lambda s: s.t, direction=2)
+    with pytest.raises(mbd.ModelError, match="expected an mbd.Event"):
+        mbd.simulate(ball(), t_end=0.1, step=1e-2, events=[3])
+    with pytest.raises(mbd.ModelError, match="one number per record"):
+        mbd.simulate(ball(), t_end=0.1, step=1e-2, events=mbd.Event(lambda s: s["ball"].position))
+    with pytest.raises(mbd.ModelError, match="raised ZeroDivisionError"):
+        mbd.simulate(ball(), t_end=0.1, step=1e-2, events=mbd.Event(lambda s: 1 / 0))
+
+
+def test_sensors():
+    model = pendulum()
+    solution = mbd.simulate(model, t_end=0.5, step=1e-3)
+    rod = solution["rod"]
+    tip = (1.0, 0, 0)
+    assert np.array_equal(sensors.Position(model["rod"], tip)(solution), rod.point(tip))
+    assert sensors.Position("rod", tip, axis=(0, 0, 2))(solution) == pytest.approx(rod.point(tip)[:, 2])
+    assert sensors.Velocity("rod")(solution) == pytest.approx(rod.velocity)
+    assert sensors.Velocity("rod", tip)(solution) == pytest.approx(2 * rod.velocity, abs=1e-5)
+    assert sensors.Distance("ground", "rod", point_b=tip)(solution) == pytest.approx(2.0)
+    assert sensors.Angle("hinge")(solution) == pytest.approx(solution["hinge"].angle)
+    assert sensors.Gyroscope("rod", axis="y")(solution) == pytest.approx(rod.angular_velocity[:, 1])
+    assert sensors.Reaction("hinge", axis="z")(solution) == pytest.approx(solution["hinge"].force[:, 2])
+    assert sensors.Reaction("hinge", torque=True)(solution).shape == (len(solution), 3)
+
+
+def test_accelerometer():
+    """Weightless in free fall; at the pivot of a pendulum it feels the full weight; it turns with the body."""
+    model = mbd.Model("fall", gravity=(0, 0, -G))
+    model.add(mbd.RigidBody("stone", 1.0, (1, 1, 1)))
+    fall = mbd.simulate(model, t_end=0.1, step=1e-2)
+    assert sensors.Accelerometer("stone")(fall) == pytest.approx(0, abs=1e-9)
+    swing = mbd.simulate(pendulum(), t_end=0.5, step=1e-3, integrator=mbd.integrators.RK4())
+    felt = sensors.Accelerometer("rod", (-1, 0, 0))(swing)
+    assert np.linalg.norm(felt, axis=1) == pytest.approx(G, abs=1e-8)
+    assert felt[0] == pytest.approx((0, 0, G), abs=1e-9)
+
+
+def test_displacement_and_wrong_axis():
+    model = mbd.Model("slider", gravity=(0, 0, -G))
+    body = model.add(mbd.RigidBody("body", 1.0, (1, 1, 1)))
+    model.add(mbd.joints.Prismatic(model.ground, body, axis=(0, 0, 1), name="rail"))
+    solution = mbd.simulate(model, t_end=0.1, step=1e-2)
+    assert sensors.Displacement("rail")(solution) == pytest.approx(-G / 2 * solution.t**2, abs=1e-9)
+    with pytest.raises(mbd.ModelError, match="axis = 'up'"):
+        sensors.Position("body", axis="up")
