@@ -34,10 +34,10 @@ NODE = np.dtype(
 
 _MARKERS = [f"{name}{i}" for name in ("pa", "pb", "aa", "ab") for i in (1, 2, 3)]
 PRIMITIVE = np.dtype(
-    [(name, I8) for name in ("kind", "a", "b", "joint", "l0", "x0", "function")]
+    [(name, I8) for name in ("kind", "a", "b", "joint", "l0", "x0", "function", "turn", "shared")]
     + [(name, I8) for name in ("block_ja", "ld_ja", "block_aj", "ld_aj", "block_jb", "ld_jb", "block_bj", "ld_bj")]
     + [(name, I8) for name in ("block_ab", "ld_ab", "block_ba", "ld_ba")]
-    + [(name, F8) for name in [*_MARKERS, "value"]]
+    + [(name, F8) for name in [*_MARKERS, *(f"{n}{i}" for n in ("na", "nb") for i in (1, 2, 3)), "value", "factor"]]
 )
 
 FORCE = np.dtype(

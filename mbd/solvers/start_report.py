@@ -15,7 +15,7 @@ import numpy as np
 
 from ..bodies import Body, Generalized, Ground, RigidBody
 from ..errors import AssemblyError, ModelError
-from ..joints.primitives import COINCIDENT, DOT1
+from ..joints.primitives import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..nodes import kinds
 from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import hat
@@ -57,7 +57,7 @@ class Rows:
             has = (primitives["kind"] == COINCIDENT) | (k == 0)
             row = primitives["l0"][has] + k
             self.owner[row] = primitives["joint"][has]
-            self.is_length[row] = primitives["kind"][has] != DOT1
+            self.is_length[row] = ~np.isin(primitives["kind"][has], (DOT1, ROTATING, ANGLE))
         self.scale = np.where(self.is_length, system.length, 1.0)
 
     def misses(self, g: Array) -> tuple[Array, Array]:
@@ -269,10 +269,10 @@ def carried_rates(system: System, q0: Array, q: Array, v: Array, part: Array) ->
     return v
 
 
-def check_branches(system: System, q: Array) -> None:
+def check_branches(system: System, q: Array, t: float = 0.0) -> None:
     """Axes that should agree must not be opposite: the equations of a joint also hold after a turn by 180 degrees."""
     joints, node_of = system.model.joints, system.assembly.node_of
-    pairs = [(j, a, b) for j, joint in enumerate(joints) for a, b in joint.orientation_conditions()]
+    pairs = [(j, a, b) for j, joint in enumerate(joints) for a, b in joint.orientation_conditions_at(t)]
     if not pairs:
         return
     axes = system.frames(q)[:, 3:].reshape(-1, 3, 3)

@@ -11,10 +11,11 @@ from ..bodies import Generalized, PointMass, RigidBody
 from ..callbacks import Callback, time_callback, vector_callback
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
-from ..joints.primitive_data import Coincident, DistanceBetween, Dot1, Dot2
-from ..joints.primitives import COINCIDENT, DISTANCE, DOT1, DOT2
+from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
+from ..joints.primitives import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..linalg.symbolic import Layout, analyse
 from ..model import Model
+from ..motion import with_derivatives
 from ..nodes import kinds
 from ..records import (
     FLAG_ANGLES,
@@ -38,6 +39,7 @@ from ..records import (
     Tables,
 )
 
+DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths
 CONVENTIONAL_FORM = {
     kinds.QUATERNION: FORM_QUATERNION,
     kinds.DIRECTORS: FORM_DIRECTORS,
@@ -80,6 +82,8 @@ class _Assembler:
         self.user_size = 1
         self.constants: list[float] = []
         self.time_functions: dict[int, int] = {}
+        self.motions: dict[tuple[int, int, int], int] = {}
+        self.kept: list[Any] = []
 
     def build(self) -> Assembly:
         model = self.model
@@ -204,6 +208,17 @@ class _Assembler:
             self.n_values += size
         return self.time_functions[id(function)]
 
+    def _motion(self, motion: Any, name: str) -> int:
+        """Offset of the value of a prescribed motion and of its two derivatives; -1 for a constant."""
+        if motion is None or motion.function is None:
+            return -1
+        key = id(motion.function), id(motion.rate), id(motion.acceleration)
+        if key not in self.motions:
+            function = with_derivatives(motion)
+            self.motions[key] = self._time(function, 3, name)
+            self.kept.append(function)  # the key of a function of time is its id
+        return self.motions[key]
+
     # --- joints and forces ----------------------------------------------------------------------------------------
 
     def _primitives(self, nodes: np.ndarray) -> tuple[np.ndarray, list[slice], list[int]]:
@@ -214,34 +229,63 @@ class _Assembler:
         for j, joint in enumerate(self.model.joints):
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             start, row = self.n_l, 0
+            name = f"joint '{joint.name}'"
             for p in joint.primitives():
-                value = 0.0
-                pa, pb, aa, ab = zero, zero, zero, zero
+                if isinstance(p, CoordinateSum):
+                    rows += self._sum(p, j, row, name)
+                    self.n_l, row = self.n_l + 1, row + 1
+                    continue
+                value, function = 0.0, -1
+                pa, pb, aa, ab, na = zero, zero, zero, zero, zero
                 if isinstance(p, Coincident):
                     kind, pa, pb = COINCIDENT, p.point_a, p.point_b
                 elif isinstance(p, Dot1):
                     kind, aa, ab, value = DOT1, p.axis_a, p.axis_b, p.value
                 elif isinstance(p, Dot2):
                     kind, aa, pa, pb, value = DOT2, p.axis_a, p.point_a, p.point_b, p.value
+                    function = self._motion(p.motion, name)
                 elif isinstance(p, DistanceBetween):
                     kind, pa, pb, value = DISTANCE, p.point_a, p.point_b, p.length
+                elif isinstance(p, Turned):
+                    kind, aa, na, ab, value = ROTATING, p.n1_a, p.n2_a, p.axis_b, p.value
+                    function = self._motion(p.motion, name)
                 else:
                     raise ModelError(
                         f"joint '{joint.name}': primitives() returned {p!r}; expected Coincident, Dot1, Dot2 or "
                         "DistanceBetween"
                     )
-                rows.append((kind, a, b, j, self.n_l, row, -1, *pa, *pb, *aa, *ab, value))
+                rows.append((
+                    kind, a, b, j, self.n_l, row, function, 0, 0, *pa, *pb, *aa, *ab, *na, *zero, value, 1.0
+                ))  # fmt: skip
                 self.n_l += p.rows
                 row += p.rows
             slices.append(slice(start, self.n_l))
             joint_rows.append(row)
         table = np.zeros(len(rows), dtype=PRIMITIVE)
-        names = ["kind", "a", "b", "joint", "l0", "x0", "function"]
-        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab") for i in (1, 2, 3)] + ["value"]
+        names = ["kind", "a", "b", "joint", "l0", "x0", "function", "turn", "shared"]
+        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3)] + ["value", "factor"]
         if rows:
             for name, column in zip(names, zip(*rows, strict=True), strict=True):
                 table[name] = column
         return table, slices, joint_rows
+
+    def _sum(self, p: CoordinateSum, j: int, row: int, name: str) -> list[tuple[Any, ...]]:
+        """The records of a sum of joint coordinates; all of them belong to one equation."""
+        rows: list[tuple[Any, ...]] = []
+        zero = (0.0, 0.0, 0.0)
+        for k, term in enumerate(p.terms):
+            joint, turn = term.joint, 0
+            a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
+            value, function = (p.value, self._motion(p.motion, name)) if k == 0 else (0.0, -1)
+            if term.kind == "angle":
+                kind, turn = ANGLE, self.n_turns
+                self.n_turns += 1
+                markers = (*zero, *zero, *joint.axis_a, *zero, *joint.n1_a, *joint.n1_b)
+            else:
+                kind = DOT2
+                markers = (*joint.point_a, *joint.point_b, *(term.factor * joint.axis_a), *zero, *zero, *zero)
+            rows.append((kind, a, b, j, self.n_l, row, function, turn, int(k > 0), *markers, value, term.factor))
+        return rows
 
     def _forces(self) -> tuple[np.ndarray, list[slice]]:
         rows: list[tuple[Any, ...]] = []
@@ -365,7 +409,7 @@ class _Assembler:
                 has = (primitives["kind"] == COINCIDENT) | (k == 0)
                 row = primitives["x0"][has] - layout.position[joint[has]] + k
                 diagonal[primitives["l0"][has] + k] = offset[has] + row * (ld[has] + 1)
-                lclass[primitives["l0"][has] + k] = primitives["kind"][has] == DOT1
+                lclass[primitives["l0"][has] + k] = np.isin(primitives["kind"][has], DIRECTIONS)
         return {
             "vclass": vclass, "lclass": lclass, "qv": qv, "diagonal": diagonal, "parameters": np.zeros(PARAMETERS),
         }  # fmt: skip

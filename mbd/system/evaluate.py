@@ -9,10 +9,13 @@ from __future__ import annotations
 from ..callbacks import call_time
 from ..forces.kernels import force_residual, force_tangent, spring_state
 from ..forces.kinds import TORSION_SPRING
+from ..joints.angles import angle_blocks, angle_curvature, angle_force, angle_rate, angle_stiffness, angle_value
 from ..joints.primitives import (
+    ANGLE,
     COINCIDENT,
     primitive_blocks,
     primitive_curvature,
+    primitive_drive,
     primitive_force,
     primitive_rate,
     primitive_stiffness,
@@ -80,7 +83,10 @@ def element_forces(s, w, lam):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        primitive_force(p, w.z[a], w.z[b], _value(p, w.values), lam, p.l0, w.f[a], w.f[b])
+        if p.kind == ANGLE:
+            angle_force(p, w.z[a], w.z[b], lam[p.l0], w.f[a], w.f[b])
+        else:
+            primitive_force(p, w.z[a], w.z[b], _value(p, w.values), lam, p.l0, w.f[a], w.f[b])
 
 
 @kernel
@@ -130,7 +136,13 @@ def constraints(s, w, q, x):
                 internal_constraints(n, q, x, n.x0 + n.nv)
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
-        primitive_value(p, w.z[p.a], w.z[p.b], _value(p, w.values), x, p.x0)
+        before = x[p.x0] if p.shared != 0 else 0.0
+        if p.kind == ANGLE:
+            x[p.x0] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) - _value(p, w.values)
+        else:
+            primitive_value(p, w.z[p.a], w.z[p.b], _value(p, w.values), x, p.x0)
+        if p.shared != 0:
+            x[p.x0] += before
 
 
 @kernel
@@ -146,7 +158,13 @@ def jacobian_times(s, w, q, v, x):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        primitive_rate(p, w.z[a], w.z[b], w.zd[a], w.zd[b], _value(p, w.values), x, p.x0)
+        before = x[p.x0] if p.shared != 0 else 0.0
+        if p.kind == ANGLE:
+            x[p.x0] = angle_rate(p, w.z[a], w.z[b], w.zd[a], w.zd[b])
+        else:
+            primitive_rate(p, w.z[a], w.z[b], w.zd[a], w.zd[b], _value(p, w.values), x, p.x0)
+        if p.shared != 0:
+            x[p.x0] += before
 
 
 @kernel
@@ -156,7 +174,8 @@ def constraint_rates(s, w, q, v, x):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         if p.function >= 0:
-            x[p.x0] -= w.values[p.function + 1]
+            first, second = primitive_drive(p, w.z[p.a], w.z[p.b], w.zd[p.a], w.zd[p.b], w.values)
+            x[p.x0] += first
 
 
 @kernel
@@ -172,11 +191,19 @@ def constraint_biases(s, w, q, v, x):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        value = _value(p, w.values)
-        primitive_rate(p, w.z[a], w.z[b], w.zb[a], w.zb[b], value, x, p.x0)
-        primitive_curvature(p, w.zd[a], w.zd[b], value, x, p.x0)
+        before = x[p.x0] if p.shared != 0 else 0.0
+        if p.kind == ANGLE:
+            x[p.x0] = angle_rate(p, w.z[a], w.z[b], w.zb[a], w.zb[b])
+            x[p.x0] += angle_curvature(p, w.z[a], w.z[b], w.zd[a], w.zd[b])
+        else:
+            value = _value(p, w.values)
+            primitive_rate(p, w.z[a], w.z[b], w.zb[a], w.zb[b], value, x, p.x0)
+            primitive_curvature(p, w.zd[a], w.zd[b], value, x, p.x0)
+        if p.shared != 0:
+            x[p.x0] += before
         if p.function >= 0:
-            x[p.x0] -= w.values[p.function + 2]
+            first, second = primitive_drive(p, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values)
+            x[p.x0] += second
 
 
 @kernel
@@ -210,6 +237,9 @@ def constraint_blocks(s, w, q, matrix):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
+        if p.kind == ANGLE:
+            angle_blocks(p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], w.jac, matrix)
+            continue
         primitive_blocks(
             p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], _value(p, w.values), w.jac, matrix
         )
@@ -230,6 +260,12 @@ def element_stiffness(s, w, q, v, lam, t, cc, ck, matrix):
             p = s.primitives[k]
             if p.kind != COINCIDENT:
                 a, b = p.a, p.b
+                if p.kind == ANGLE:
+                    angle_stiffness(
+                        p, s.nodes[a], s.nodes[b], q, v, w.spin[a], w.spin[b], w.z[a], w.z[b], w.zd[a], w.zd[b],
+                        lam[p.l0], ck, w.jac, w.small, matrix,
+                    )  # fmt: skip
+                    continue
                 primitive_stiffness(
                     p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], _value(p, w.values),
                     lam, p.l0, ck, w.jac, matrix,
@@ -327,6 +363,10 @@ def remember_angles(s, w, q, v):
         if e.kind == TORSION_SPRING:
             angle, rate = spring_state(e, w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b], w.turns)
             w.turns[e.turn] = angle
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        if p.kind == ANGLE:
+            w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
 
 
 @kernel

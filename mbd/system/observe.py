@@ -15,7 +15,8 @@ import numpy as np
 from ..errors import Array, check_vector, read_only
 from ..forces.kernels import force_residual, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
-from ..joints.primitives import primitive_force
+from ..joints.angles import angle_force
+from ..joints.primitives import ANGLE, primitive_force
 from ..kernel import kernel
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity, update_frames, update_velocities
 from ..nodes.generalized_kernels import generalized_mass, generalized_potential
@@ -23,7 +24,7 @@ from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
 from ..records import FORM_GENERALIZED, FORM_SPIN
 from ..rotation import to_quaternion
-from .evaluate import clear, constraint_rates, constraints, evaluate_functions
+from .evaluate import clear, constraint_rates, constraints, evaluate_functions, jacobian_times
 
 if TYPE_CHECKING:
     from ..solution import Solution
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 # columns of the totals
 KINETIC = 0
 POTENTIAL = 1
-POWER = 2  # of what is not derived from a potential: dampers and loads
+POWER = 2  # of what is not derived from a potential: dampers, loads, and joints that are driven
 LINEAR = 3  # three columns
 ANGULAR = 6  # three columns, about the world's origin
 POSITION_ERROR = 9
@@ -72,18 +73,15 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
 
 
 @kernel
-def observe_reaction(s, w, first, last, b, values, za, zb, lam, f):
-    """f[k] += g_z^T lambda on the frame of node b, of the primitives first .. last of one joint."""
-    other = w.f[0]
+def observe_reaction(s, w, i, values, za, zb, lam, fa, fb):
+    """fa[k], fb[k] += g_z^T lambda of primitive i on the frames of its bodies."""
+    p = s.primitives[i]
     for k in range(lam.shape[0]):
-        clear(other)
-        for i in range(first, last):
-            p = s.primitives[i]
+        if p.kind == ANGLE:
+            angle_force(p, za[k], zb[k], lam[k, p.l0], fa[k], fb[k])
+        else:
             value = values[k, p.function] if p.function >= 0 else p.value
-            if p.b == b:
-                primitive_force(p, za[k], zb[k], value, lam[k], p.l0, other, f[k])
-            else:  # a primitive may name the bodies of its joint the other way round
-                primitive_force(p, zb[k], za[k], value, lam[k], p.l0, f[k], other)
+            primitive_force(p, za[k], zb[k], value, lam[k], p.l0, fa[k], fb[k])
 
 
 @kernel
@@ -177,7 +175,7 @@ def _largest(x, index):
 
 
 @kernel
-def observe_totals(s, w, q, v, values, turns, out):
+def observe_totals(s, w, q, v, lam, values, turns, out):
     """out[k] = energies, power, momenta and constraint errors of the whole system (the columns above)."""
     for k in range(q.shape[0]):
         row = out[k]
@@ -196,6 +194,9 @@ def observe_totals(s, w, q, v, values, turns, out):
         row[POSITION_ERROR] = _largest(w.x, s.xl)
         constraint_rates(s, w, q[k], v[k], w.x)
         row[VELOCITY_ERROR] = _largest(w.x, s.xl)
+        jacobian_times(s, w, q[k], v[k], w.x2)
+        for j in range(s.xl.shape[0]):  # the constraints' power on the system is lambda . g_t
+            row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.x2[s.xl[j]])
 
 
 # --- what people see of bodies ------------------------------------------------------------------------------------
