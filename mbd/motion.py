@@ -109,6 +109,8 @@ def _prepare(function: Any, jit: bool) -> Any:
 
 def complex_variant(function: Any) -> Any:
     """The function with ``math`` replaced by ``cmath`` where it uses it, so that it accepts complex numbers."""
+    if hasattr(function, "complex_twin"):
+        return function.complex_twin
     plain = getattr(function, "py_func", function)
     if not isinstance(plain, FunctionType):
         return function

@@ -47,6 +47,11 @@ FORCE = np.dtype(
     + [(name, F8) for name in ("p1", "p2", "p3", "p4", "p5", "p6")]
 )
 
+GENERAL = np.dtype(
+    [(name, I8) for name in ("kind", "count", "first", "blocks", "joint_blocks", "p0", "function", "complex_function")]
+    + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows")]
+)
+
 FUNCTION = np.dtype([("address", I8), ("size", I8), ("offset", I8)])
 
 
@@ -68,12 +73,15 @@ class Tables(NamedTuple):
     nodes: Any  # NODE records, the ground first
     primitives: Any  # PRIMITIVE records, joint by joint
     forces: Any  # FORCE records
+    general: Any  # GENERAL records: elements on the frames of several bodies
+    members: Any  # their nodes and blocks
     functions: Any  # FUNCTION records: user functions of time
     xv: Any  # velocity index -> index in the permuted vector of unknowns
     xl: Any  # multiplier index -> index in the permuted vector of unknowns
     vclass: Any  # velocity index -> 0 translation, 1 rotation, 2 generalized
     lclass: Any  # multiplier index -> 0 length, 1 direction
     qv: Any  # velocity index -> index of the coordinate that it is the rate of, -1 for rotations
+    nonholonomic: Any  # multiplier indices of equations that exist on the velocity level only
     diagonal: Any  # multiplier index -> its diagonal entry in the matrix
     parameters: Any  # see PARAMETER_*
     gravity: Any  # (3,)
@@ -98,6 +106,9 @@ class Work(NamedTuple):
     jac: Any  # (8, 3, 12) Jacobians of markers
     small: Any  # (8, 16) scratch for node kernels
     user: Any  # scratch for user functions
+    time: Any  # (1,) time of the functions' values
+    general: Any  # buffers of general elements
+    complex: Any  # the same, complex
     buffers: Any  # (3, ...) scratch for generalized nodes
     matrix: Any  # the fronts of the iteration matrix
     matrix2: Any  # a second one (index 2)

@@ -72,7 +72,7 @@ class JointView:
             fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
             fb = f if p.b == self._b.index else other
             observe.observe_reaction(s.system.tables, s._work, int(i), s._values, za, zb, s.lam, fa, fb)
-        return -f
+        return -f + s._observe_general("joint", s.model.joints.index(self.joint), self._b.index)[0]
 
     @property
     def force(self) -> Array:
@@ -146,7 +146,9 @@ class ForceView:
             a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
             more, columns = s._observe_force(table, i, a, b, s._turns)
             f, z, out = f + more, b._z, out + columns
-        return f, z, out
+        body = self.element.bodies[-1]
+        more, columns = s._observe_general("force", s.model.forces.index(self.element), s.system.node_index(body))
+        return f + more, s[body]._z, out + columns
 
     @property
     def force(self) -> Array:
@@ -281,7 +283,7 @@ class Solution:
     @cached_property
     def _totals(self) -> Array:
         out = np.zeros((len(self), observe.TOTALS))
-        observe.observe_totals(self.system.tables, self._work, self.q, self.v, self.lam, self._values, self._turns, out)
+        observe.observe_totals(self.system.tables, self._work, self.t, self.q, self.v, self.lam, self._values, self._turns, out)
         self.system.raise_callback_errors()
         return out
 
@@ -310,6 +312,19 @@ class Solution:
                 views = self._frame_view(int(p.a)), self._frame_view(int(p.b))
                 out[:, p.turn] = unwrapped(self.t, *self._observe_coordinate(TORSION_SPRING, markers, *views))
         return out
+
+    def _observe_general(self, family: str, index: int, node: int) -> tuple[Array, Array]:
+        """Applied frame forces on a node, energy and power of the general elements of a joint or force."""
+        f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
+        s = self.system.tables
+        for i in np.flatnonzero((s.general.joint if family == "joint" else s.general.owner) == index):
+            g = s.general[i]
+            members = s.members[g.first : g.first + g.count].tolist()
+            if node in members:
+                at = members.index(node)
+                observe.observe_general(s, self._work, int(i), at, self.t, self.q, self.v, self.lam, f, out)
+                self.system.raise_callback_errors()
+        return f, out
 
     def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
         """Coordinate and rate of a spring of this kind between two bodies; angles without turns."""

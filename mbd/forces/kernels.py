@@ -95,12 +95,20 @@ def spring_state(e, za, zb, zda, zdb, turns):
 
 
 @kernel
+def spring_tension(e, u, rate, values):
+    """k (u - u0) + c (u_dot - u0_dot); the rest value u0 may be a function of time."""
+    if e.function >= 0:
+        return e.p1 * (u - values[e.function]) + e.p3 * (rate - values[e.function + 1])
+    return e.p1 * (u - e.p2) + e.p3 * rate
+
+
+@kernel
 def force_residual(e, za, zb, zda, zdb, values, turns, fa, fb):
     """fa, fb += frame forces of the element (with the sign of the residual, i.e. minus the applied force)."""
     kind = e.kind
     if kind == SPRING or kind == AXIS_SPRING or kind == TORSION_SPRING:
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
-        f = e.p1 * (u - e.p2) + e.p3 * rate
+        f = spring_tension(e, u, rate, values)
         if kind == TORSION_SPRING:
             push_angle(e, za, zb, f, fa, fb)
             return
@@ -306,7 +314,7 @@ def force_tangent(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, ta, tb, values, tur
     kind = e.kind
     if kind == SPRING or kind == AXIS_SPRING or kind == TORSION_SPRING:
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
-        f = e.p1 * (u - e.p2) + e.p3 * rate
+        f = spring_tension(e, u, rate, values)
         if kind == TORSION_SPRING:
             torsion_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix)
         else:

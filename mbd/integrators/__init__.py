@@ -2,6 +2,7 @@
 
 from .base import Integrator, Invariant, Trait
 from .generalized_alpha import GeneralizedAlpha
+from .python import PythonIntegrator
 from .runge_kutta import DOPRI5, ODE23, RK4, RK6
 
-__all__ = ["DOPRI5", "ODE23", "RK4", "RK6", "GeneralizedAlpha", "Integrator", "Invariant", "Trait"]
+__all__ = ["DOPRI5", "ODE23", "RK4", "RK6", "GeneralizedAlpha", "Integrator", "Invariant", "PythonIntegrator", "Trait"]

@@ -5,7 +5,19 @@ from mbd.joints.drivers import AngleDriver, DrivenFrame, PositionDriver
 from mbd.joints.joint import Joint
 from mbd.joints.links import Distance, Parallel, PointInPlane, PointOnLine
 from mbd.joints.lower_pairs import Cylindrical, Fixed, Planar, Prismatic, Revolute, Spherical, Universal
-from mbd.joints.primitive_data import Coincident, Coordinate, CoordinateSum, DistanceBetween, Dot1, Dot2, Primitive, Turned
+from mbd.joints.primitive_data import (
+    Coincident,
+    Coordinate,
+    CoordinateSum,
+    DistanceBetween,
+    Dot1,
+    Dot2,
+    FrameRows,
+    Primitive,
+    Turned,
+)
+from mbd.joints.rolling import Rolling
+from mbd.joints.user import UserConstraint
 
 __all__ = [
     "AngleDriver",
@@ -20,6 +32,7 @@ __all__ = [
     "Dot2",
     "DrivenFrame",
     "Fixed",
+    "FrameRows",
     "Gear",
     "Joint",
     "Parallel",
@@ -31,8 +44,10 @@ __all__ = [
     "Prismatic",
     "RackPinion",
     "Revolute",
+    "Rolling",
     "Screw",
     "Spherical",
     "Turned",
     "Universal",
+    "UserConstraint",
 ]

@@ -126,3 +126,23 @@ class CoordinateSum(Primitive):
 
     def __post_init__(self) -> None:
         self._number("value")
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows(Primitive):
+    """Equations that are functions of the frames of several bodies, see ``mbd.general_kinds``.
+
+    ``nonholonomic`` lists the rows that exist on the velocity level only.
+    """
+
+    kind: int
+    bodies: tuple[Any, ...]
+    size: int
+    parameters: tuple[float, ...] = ()
+    function: Any = None
+    style: Any = "constraint"
+    nonholonomic: tuple[int, ...] = ()
+    quadratic: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", self.size)

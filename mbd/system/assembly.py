@@ -11,7 +11,8 @@ from ..bodies import Generalized, PointMass, RigidBody
 from ..callbacks import Callback, time_callback, vector_callback
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
-from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
+from ..general_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
 from ..joints.primitives import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..linalg.symbolic import Layout, analyse
 from ..model import Model
@@ -32,12 +33,14 @@ from ..records import (
     FORM_QUATERNION,
     FORM_SPIN,
     FUNCTION,
+    GENERAL,
     NODE,
     PARAMETER_LENGTH,
     PARAMETERS,
     PRIMITIVE,
     Tables,
 )
+from ..user_functions import frame_callbacks, initial_input
 
 DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths
 CONVENTIONAL_FORM = {
@@ -64,6 +67,7 @@ class Assembly:
     n_values: int
     n_turns: int
     user_size: int
+    general_size: int  # width of the buffers of general elements
     length: float  # characteristic length of the model
 
 
@@ -81,6 +85,9 @@ class _Assembler:
         self.n_turns = 0
         self.user_size = 1
         self.constants: list[float] = []
+        self.general_rows: list[tuple[Any, int, int, int, int]] = []  # element, joint, force, l0, row in the joint
+        self.members: list[int] = []
+        self.nonholonomic: list[int] = []
         self.time_functions: dict[int, int] = {}
         self.motions: dict[tuple[int, int, int], int] = {}
         self.kept: list[Any] = []
@@ -92,12 +99,14 @@ class _Assembler:
         nodes = self._nodes()
         primitives, joint_slices, joint_rows = self._primitives(nodes)
         forces, force_rows = self._forces()
-        layout = self._layout(nodes, primitives, forces, joint_rows)
+        general = self._general()
+        layout = self._layout(nodes, primitives, forces, general, joint_rows)
         n_v, n_l = self.n_v, self.n_l
         xv, xl = self._place(nodes, primitives, forces, layout, n_v, n_l, len(model.bodies))
+        self._place_general(general, layout, xl, len(model.bodies))
         flags = np.zeros(FLAGS, dtype=np.int64)
         spring_like = np.isin(forces["kind"], [SPRING, AXIS_SPRING, TORSION_SPRING])
-        flags[FLAG_VELOCITY] = bool(spring_like.any())
+        flags[FLAG_VELOCITY] = bool(spring_like.any()) or len(general) > 0
         flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = self.n_turns > 0
@@ -105,10 +114,13 @@ class _Assembler:
             nodes=nodes.view(np.recarray),
             primitives=primitives.view(np.recarray),
             forces=forces.view(np.recarray),
+            general=general.view(np.recarray),
+            members=np.array(self.members, dtype=np.int64),
             functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
             xv=xv,
             xl=xl,
-            **self._classes(nodes, primitives, layout),
+            nonholonomic=np.array(self.nonholonomic, dtype=np.int64),
+            **self._classes(nodes, primitives, general, layout),
             gravity=np.array(model.gravity, dtype=float),
             constants=np.array(self.constants, dtype=float),
             flags=flags,
@@ -118,7 +130,8 @@ class _Assembler:
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
-            user_size=self.user_size, length=length,
+            user_size=self.user_size, general_size=8 + 18 * int(general["count"].max(initial=1))
+            + int(general["rows"].max(initial=0)), length=length,
         )  # fmt: skip
 
     # --- nodes ----------------------------------------------------------------------------------------------------
@@ -231,6 +244,11 @@ class _Assembler:
             start, row = self.n_l, 0
             name = f"joint '{joint.name}'"
             for p in joint.primitives():
+                if isinstance(p, FrameRows):
+                    self.general_rows.append((p, j, -1, self.n_l, row))
+                    self.nonholonomic += [self.n_l + k for k in p.nonholonomic]
+                    self.n_l, row = self.n_l + p.rows, row + p.rows
+                    continue
                 if isinstance(p, CoordinateSum):
                     rows += self._sum(p, j, row, name)
                     self.n_l, row = self.n_l + 1, row + 1
@@ -290,14 +308,17 @@ class _Assembler:
     def _forces(self) -> tuple[np.ndarray, list[slice]]:
         rows: list[tuple[Any, ...]] = []
         slices = []
-        for force in self.model.forces:
+        for index, force in enumerate(self.model.forces):
             start = len(rows)
+            self.general_rows += [(r, -1, index, -1, 0) for r in force.general()]
             for r in force.rows():
                 a = self.node_of[id(r.body_a)] if r.body_a is not None else 0
                 b = self.node_of[id(r.body_b)] if r.body_b is not None else 0
                 function, turn = -1, 0
                 if r.function is not None:
                     function = self._time(r.function, r.function_size, f"force '{force.name}'")
+                elif r.motion is not None:
+                    function = self._motion(r.motion, f"force '{force.name}'")
                 if r.kind == TORSION_SPRING:
                     turn = self.n_turns
                     self.n_turns += 1
@@ -316,9 +337,72 @@ class _Assembler:
                 table[name] = column
         return table, slices
 
+    def _general(self) -> np.ndarray:
+        """The table of general elements; where their blocks are follows later."""
+        table = np.zeros(len(self.general_rows), dtype=GENERAL)
+        names = table.dtype.names or ()
+        for i, (r, joint, force, l0, row) in enumerate(self.general_rows):
+            count, function, twin = len(r.bodies), -1, -1
+            element = self.model.joints[joint] if joint >= 0 else self.model.forces[force]
+            first = len(self.members)
+            blocks, joint_blocks = first + count, first + count + 2 * count * count
+            self.members += [self.node_of[id(body)] for body in r.bodies]
+            self.members += [0] * (2 * count * count + (4 * count if joint >= 0 else 0))
+            p0 = len(self.constants)
+            self.constants += [float(x) for x in r.parameters]
+            if r.function is not None:
+                probe = np.array((1.0, 0.0)) if r.style == "law" else initial_input(r.bodies)
+                if r.style == "law":
+                    probe[0] = element.initial_length
+                size = r.size
+                if hasattr(r.function, "silent"):  # a function that a file does not contain
+                    r.function.size = size
+                real, complex_twin = frame_callbacks(r.function, r.style, count, size, probe, str(element))
+                for callback in (real, complex_twin):
+                    if callback is not None:
+                        self.callbacks.append(callback)
+                        self.functions.append((callback.address, size, -1))
+                function = len(self.functions) - (1 if complex_twin is None else 2)
+                twin = -1 if complex_twin is None else len(self.functions) - 1
+            by_function = r.kind in (USER_FORCE, LAW_SPRING)
+            exact = twin >= 0 if by_function else r.kind not in (USER_POTENTIAL, USER_CONSTRAINT)
+            size = r.rows if joint >= 0 else 0
+            values = (
+                r.kind, count, first, blocks, joint_blocks, p0, function, twin, int(exact), joint, force, l0, row, size
+            )  # fmt: skip
+            for name, value in zip(names, values, strict=True):
+                table[name][i] = value
+        return table
+
+    def _place_general(self, general: np.ndarray, layout: Layout, xl: np.ndarray, n: int) -> None:
+        """Fill in where the blocks and rows of general elements live."""
+        for g in general:
+            count, first = int(g["count"]), int(g["first"])
+            bodies = np.array(self.members[first : first + count]) - 1
+            for i in range(count):
+                for j in range(count):
+                    if bodies[i] >= 0 and bodies[j] >= 0:
+                        offset, ld = layout.blocks(bodies[i : i + 1], bodies[j : j + 1])
+                        o = int(g["blocks"]) + 2 * (i * count + j)
+                        self.members[o : o + 2] = [int(offset[0]), int(ld[0])]
+            if g["joint"] < 0:
+                continue
+            joint, row = np.array([g["joint"] + n]), int(g["x0"])
+            for i in range(count):
+                if bodies[i] >= 0:
+                    down, ld_down = layout.blocks(joint, bodies[i : i + 1])
+                    right, ld_right = layout.blocks(bodies[i : i + 1], joint)
+                    o = int(g["joint_blocks"]) + 4 * i
+                    start = int(down[0] + row * ld_down[0])
+                    self.members[o : o + 4] = [start, int(ld_down[0]), int(right[0] + row), int(ld_right[0])]
+            g["x0"] = layout.position[joint[0]] + row
+            xl[g["l0"] : g["l0"] + g["rows"]] = g["x0"] + np.arange(g["rows"])
+
     # --- the matrix -----------------------------------------------------------------------------------------------
 
-    def _layout(self, nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, joint_rows: list[int]) -> Layout:
+    def _layout(
+        self, nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, general: np.ndarray, joint_rows: list[int]
+    ) -> Layout:
         n = len(nodes) - 1
         sizes = np.concatenate([nodes["nv"][1:] + nodes["nl"][1:], np.array(joint_rows, dtype=np.int64)])
         is_joint = np.arange(len(sizes)) >= n
@@ -336,6 +420,14 @@ class _Assembler:
             a, b = forces["a"], forces["b"]
             both = (a > 0) & (b > 0)
             pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
+        for g in general:
+            bodies = self.members[int(g["first"]) : int(g["first"] + g["count"])]
+            moving = sorted({body - 1 for body in bodies if body > 0})
+            more = [(a, b) for i, a in enumerate(moving) for b in moving[i + 1 :]]
+            if g["joint"] >= 0:
+                more += [(a, int(g["joint"]) + n) for a in moving]
+                grounded[g["joint"] + n] |= 0 in bodies
+            pairs.append(np.array(more, dtype=np.int64).reshape(-1, 2))
         stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
         return analyse(sizes, is_joint, grounded, stacked)
 
@@ -386,7 +478,9 @@ class _Assembler:
             place(forces, b, a, "ba", both)
         return xv, xl
 
-    def _classes(self, nodes: np.ndarray, primitives: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
+    def _classes(
+        self, nodes: np.ndarray, primitives: np.ndarray, general: np.ndarray, layout: Layout
+    ) -> dict[str, np.ndarray]:
         """What kind of quantity every velocity and multiplier belongs to, for tolerances; diagonal of multipliers."""
         vclass, qv = np.ones(self.n_v, dtype=np.int64), np.full(self.n_v, -1, dtype=np.int64)
         lclass, diagonal = np.ones(self.n_l, dtype=np.int64), np.zeros(self.n_l, dtype=np.int64)
@@ -410,6 +504,12 @@ class _Assembler:
                 row = primitives["x0"][has] - layout.position[joint[has]] + k
                 diagonal[primitives["l0"][has] + k] = offset[has] + row * (ld[has] + 1)
                 lclass[primitives["l0"][has] + k] = np.isin(primitives["kind"][has], DIRECTIONS)
+        for g in general[general["joint"] >= 0]:
+            joint = np.array([g["joint"] + len(nodes) - 1])
+            offset, ld = layout.blocks(joint, joint)
+            row = g["x0"] - layout.position[joint[0]] + np.arange(g["rows"])
+            diagonal[g["l0"] : g["l0"] + g["rows"]] = offset[0] + row * (ld[0] + 1)
+            lclass[g["l0"] : g["l0"] + g["rows"]] = 0
         return {
             "vclass": vclass, "lclass": lclass, "qv": qv, "diagonal": diagonal, "parameters": np.zeros(PARAMETERS),
         }  # fmt: skip

@@ -47,11 +47,23 @@ from ..records import (
     FORM_QUATERNION,
     PARAMETER_REGULARISATION,
 )
+from .general import (
+    FORCE,
+    OUT,
+    gather,
+    general_bias,
+    general_blocks,
+    general_force,
+    general_rate,
+    general_tangent,
+    general_value,
+)
 
 
 @kernel
 def evaluate_functions(s, w, t):
     """Values of all functions of time."""
+    w.time[0] = t
     for k in range(s.functions.shape[0]):
         f = s.functions[k]
         if f.offset >= 0:
@@ -87,6 +99,14 @@ def element_forces(s, w, lam):
             angle_force(p, w.z[a], w.z[b], lam[p.l0], w.f[a], w.f[b])
         else:
             primitive_force(p, w.z[a], w.z[b], _value(p, w.values), lam, p.l0, w.f[a], w.f[b])
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        gather(g, s, w)
+        general_force(g, s, w, lam)
+        for i in range(g.count):
+            f = w.f[s.members[g.first + i]]
+            for m in range(12):
+                f[m] += w.general[FORCE, 12 * i + m]
 
 
 @kernel
@@ -143,6 +163,13 @@ def constraints(s, w, q, x):
             primitive_value(p, w.z[p.a], w.z[p.b], _value(p, w.values), x, p.x0)
         if p.shared != 0:
             x[p.x0] += before
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows > 0:
+            gather(g, s, w)
+            general_value(g, s, w)
+            for j in range(g.rows):
+                x[g.x0 + j] = w.general[OUT, j]
 
 
 @kernel
@@ -165,6 +192,10 @@ def jacobian_times(s, w, q, v, x):
             primitive_rate(p, w.z[a], w.z[b], w.zd[a], w.zd[b], _value(p, w.values), x, p.x0)
         if p.shared != 0:
             x[p.x0] += before
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows > 0:
+            general_rate(g, s, w, 0.0, x, g.x0)
 
 
 @kernel
@@ -176,6 +207,10 @@ def constraint_rates(s, w, q, v, x):
         if p.function >= 0:
             first, second = primitive_drive(p, w.z[p.a], w.z[p.b], w.zd[p.a], w.zd[p.b], w.values)
             x[p.x0] += first
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows > 0:
+            general_rate(g, s, w, 1.0, x, g.x0)
 
 
 @kernel
@@ -204,6 +239,10 @@ def constraint_biases(s, w, q, v, x):
         if p.function >= 0:
             first, second = primitive_drive(p, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values)
             x[p.x0] += second
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows > 0:
+            general_bias(g, s, w, x, g.x0)
 
 
 @kernel
@@ -243,6 +282,10 @@ def constraint_blocks(s, w, q, matrix):
         primitive_blocks(
             p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], _value(p, w.values), w.jac, matrix
         )
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows > 0:
+            general_blocks(g, s, w, q, matrix)
 
 
 @kernel
@@ -270,6 +313,10 @@ def element_stiffness(s, w, q, v, lam, t, cc, ck, matrix):
                     p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], _value(p, w.values),
                     lam, p.l0, ck, w.jac, matrix,
                 )  # fmt: skip
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows == 0 or ck != 0.0:
+            general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix)
 
 
 @kernel

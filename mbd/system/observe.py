@@ -26,6 +26,8 @@ from ..records import FORM_GENERALIZED, FORM_SPIN
 from ..rotation import to_quaternion
 from .evaluate import clear, constraint_rates, constraints, evaluate_functions, jacobian_times
 
+from .general import FORCE, gather, general_energy, general_force, general_power
+
 if TYPE_CHECKING:
     from ..solution import Solution
 
@@ -113,7 +115,8 @@ def observe_force(forces, i, values, turns, za, zb, zda, zdb, fa, f, out):
             u, rate = spring_state(e, za[k], zb[k], zda[k], zdb[k], turns[k])
             out[k, COORDINATE] = u
             out[k, RATE] = rate
-            out[k, ENERGY] = 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
+            if e.function < 0:
+                out[k, ENERGY] = 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
 
 
 @kernel
@@ -151,7 +154,7 @@ def _add_force(s, w, i, row):
     """Add the energy of one force element, or the power of what has none."""
     e = s.forces[i]
     za, zb, zda, zdb = w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b]
-    if is_spring(e):
+    if is_spring(e) and e.function < 0:
         u, rate = spring_state(e, za, zb, zda, zdb, w.turns)
         row[POTENTIAL] += 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
         row[POWER] -= e.p3 * rate * rate
@@ -175,7 +178,7 @@ def _largest(x, index):
 
 
 @kernel
-def observe_totals(s, w, q, v, lam, values, turns, out):
+def observe_totals(s, w, times, q, v, lam, values, turns, out):
     """out[k] = energies, power, momenta and constraint errors of the whole system (the columns above)."""
     for k in range(q.shape[0]):
         row = out[k]
@@ -190,6 +193,15 @@ def observe_totals(s, w, q, v, lam, values, turns, out):
             _add_node(s, w, i, q[k], v[k], row)
         for i in range(s.forces.shape[0]):
             _add_force(s, w, i, row)
+        w.time[0] = times[k]
+        for i in range(s.general.shape[0]):
+            g = s.general[i]
+            if g.rows == 0:
+                gather(g, s, w)
+                general_force(g, s, w, lam[k])
+                power, lost = general_power(g, s, w)
+                row[POWER] += lost
+                row[POTENTIAL] += general_energy(g, s, w)
         constraints(s, w, q[k], w.x)
         row[POSITION_ERROR] = _largest(w.x, s.xl)
         constraint_rates(s, w, q[k], v[k], w.x)
@@ -197,6 +209,24 @@ def observe_totals(s, w, q, v, lam, values, turns, out):
         jacobian_times(s, w, q[k], v[k], w.x2)
         for j in range(s.xl.shape[0]):  # the constraints' power on the system is lambda . g_t
             row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.x2[s.xl[j]])
+
+
+@kernel
+def observe_general(s, w, i, j, times, q, v, lam, f, out):
+    """General element i: f[k] += applied frame force on its j-th body, out[k] += energy and power."""
+    g = s.general[i]
+    for k in range(q.shape[0]):
+        w.time[0] = times[k]
+        update_frames(s.nodes, q[k], w.z, w.spin)
+        update_velocities(s.nodes, q[k], v[k], w.spin, w.z, w.zd, w.small)
+        gather(g, s, w)
+        general_force(g, s, w, lam[k])
+        for m in range(12):
+            f[k, m] -= w.general[FORCE, 12 * j + m]
+        if g.rows == 0:
+            power, lost = general_power(g, s, w)
+            out[k, FORCE_POWER] += power
+            out[k, ENERGY] += general_energy(g, s, w)
 
 
 # --- what people see of bodies ------------------------------------------------------------------------------------
