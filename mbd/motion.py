@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -75,6 +76,15 @@ def component(function: Callable[[float], Any], i: int) -> Callable[[float], Any
 
 def with_derivatives(motion: Motion) -> Callable[[float], tuple[float, float, float]]:
     """A function of time that returns (c, c_dot, c_ddot), compiled if possible."""
+    if motion not in _known:
+        _known[motion] = _with_derivatives(motion)
+    return _known[motion]
+
+
+_known: WeakKeyDictionary[Motion, Any] = WeakKeyDictionary()
+
+
+def _with_derivatives(motion: Motion) -> Any:
     for jit in (True, False) if JIT else (False,):
         try:
             return _differentiated(motion.function, motion.rate, motion.acceleration, jit)

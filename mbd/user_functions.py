@@ -9,7 +9,9 @@ from __future__ import annotations
 import ctypes
 import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -63,11 +65,22 @@ def frame_callbacks(
     plain = _callback(function, style, count, size, shape, name, False)
     if JIT and not plain.compiled and type(function).__name__ != "MissingFunction":
         warnings.warn(f"the function of {name} cannot be compiled and is called as plain Python, which is slower", stacklevel=2)
-    twin = complex_variant(function)
+    twin = _twins.get(function) if _weak(function) else None
+    if twin is None:
+        twin = complex_variant(function)
+        if twin is not function and _weak(function):
+            _twins[function] = twin
     if not _complex_agrees(function, twin, style, count, size, probe):
         return plain, None
     complex_twin = _callback(twin, style, count, size, shape, name, True)
     return plain, complex_twin if complex_twin.compiled or not plain.compiled else None
+
+
+_twins: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+
+def _weak(function: Any) -> bool:
+    return isinstance(function, FunctionType)
 
 
 def check_result(
@@ -136,7 +149,22 @@ def _callback(
     return callback
 
 
+_compiled: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+
 def _compile(function: Any, style: Style, count: int, size: int, shape: tuple[int, ...], is_complex: bool) -> Any:
+    """The C function, or None; compiled once for each function."""
+    key = style, count, size, shape, is_complex
+    try:
+        known = _compiled.setdefault(function, {})
+    except TypeError:
+        known = {}
+    if key not in known:
+        known[key] = _compile_now(function, style, count, size, shape, is_complex)
+    return known[key]
+
+
+def _compile_now(function: Any, style: Style, count: int, size: int, shape: tuple[int, ...], is_complex: bool) -> Any:
     from numba import carray, cfunc, njit, types
 
     lines = ["def wrapper(pointer, out):", "    x = carray(pointer, (n,))", "    target = carray(out, (size,))"]

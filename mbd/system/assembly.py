@@ -91,6 +91,7 @@ class _Assembler:
         self.time_functions: dict[int, int] = {}
         self.motions: dict[tuple[int, int, int], int] = {}
         self.kept: list[Any] = []
+        self.frame_functions: dict[Any, tuple[int, int]] = {}
 
     def build(self) -> Assembly:
         model = self.model
@@ -357,13 +358,18 @@ class _Assembler:
                 size = r.size
                 if hasattr(r.function, "silent"):  # a function that a file does not contain
                     r.function.size = size
-                real, complex_twin = frame_callbacks(r.function, r.style, count, size, probe, str(element))
-                for callback in (real, complex_twin):
-                    if callback is not None:
-                        self.callbacks.append(callback)
-                        self.functions.append((callback.address, size, -1))
-                function = len(self.functions) - (1 if complex_twin is None else 2)
-                twin = -1 if complex_twin is None else len(self.functions) - 1
+                key = id(r.function), r.style, count, size
+                if key not in self.frame_functions:
+                    pair = frame_callbacks(r.function, r.style, count, size, probe, str(element))
+                    self.kept.append(r.function)
+                    places = [-1, -1]
+                    for k, callback in enumerate(pair):
+                        if callback is not None:
+                            places[k] = len(self.functions)
+                            self.callbacks.append(callback)
+                            self.functions.append((callback.address, size, -1))
+                    self.frame_functions[key] = places[0], places[1]
+                function, twin = self.frame_functions[key]
             by_function = r.kind in (USER_FORCE, LAW_SPRING)
             exact = twin >= 0 if by_function else r.kind not in (USER_POTENTIAL, USER_CONSTRAINT)
             size = r.rows if joint >= 0 else 0
