@@ -16,7 +16,8 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -110,18 +111,25 @@ if JIT:
         print(f"mbd: {CACHE_ROOT} is not writable, compiled code will not be kept", file=sys.stderr)
 
 
+@contextmanager
+def cached_in(function: Callable) -> Iterator[None]:
+    """While decorating: numba keeps compiled code in the directory of the function's module."""
+    before = numba.config.CACHE_DIR  # read by numba when a function is decorated
+    numba.config.CACHE_DIR = _cache_directory(function)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
 def kernel(function: Callable | None = None, **options: Any) -> Any:
     """Compile a function of scalars, records and array slices; see the module's text."""
 
     def decorate(f: Callable) -> Any:
         if not JIT:
             return f
-        before = numba.config.CACHE_DIR  # read by numba when the function is decorated
-        numba.config.CACHE_DIR = _cache_directory(f)
-        try:
+        with cached_in(f):
             return njit(**{**OPTIONS, **options})(f)
-        finally:
-            numba.config.CACHE_DIR = before
 
     return decorate if function is None else decorate(function)
 

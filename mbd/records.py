@@ -28,6 +28,7 @@ NODE = np.dtype(
     + [(name, F8) for name in ("mass", "s1", "s2", "s3")]  # mass, first moment m c in body axes
     + [(name, F8) for name in ("j11", "j22", "j33", "j12", "j13", "j23")]  # inertia about the reference point
     + [(name, F8) for name in ("e11", "e22", "e33", "e12", "e13", "e23")]  # Euler tensor 1/2 tr(J) I - J
+    + [(name, F8) for name in ("i11", "i22", "i33", "i12", "i13", "i23")]  # inverse inertia, see FLAG_SIMPLE
     + [(name, F8) for name in ("r1", "r2", "r3")]  # position of a pinned reference point
     + [(name, I8) for name in ("mass_function", "potential_function", "constraint_function", "u0")]  # Generalized
 )
@@ -60,19 +61,46 @@ FLAG_CHARTS = 1  # some node has a chart with a singularity
 FLAG_DENSE = 2  # the matrix is one small dense front
 FLAG_ANGLES = 3  # some element counts turns
 FLAG_REDUNDANT = 4  # constraints are redundant: the multiplier block is regularised, solutions are refined
+FLAG_SIMPLE = 5  # unconstrained Lie and point nodes: accelerations node by node, with the constant inverse inertia
+FLAG_EXTRA = 7  # there are couplings or general elements
 FLAGS = 8
 
 PARAMETER_LENGTH = 0  # characteristic length
+PARAMETER_ARM = 2  # typical distance of joints from the reference points of bodies
 PARAMETER_REGULARISATION = 1  # subtracted from the diagonal of the multipliers if the constraints are redundant
 PARAMETERS = 4
+
+
+(
+    ENTRY_MOTION,
+    ENTRY_UPDATE,
+    ENTRY_DYNAMICS,
+    ENTRY_CONSTRAINTS,
+    ENTRY_TANGENT,
+    ENTRY_FACTOR,
+    ENTRY_SOLVE,
+    ENTRY_FORCES,
+    ENTRY_FORCE_TANGENT,
+    ENTRY_SPIN_TANGENT,
+    ENTRY_GENERALIZED,
+    ENTRY_GENERALIZED_TANGENT,
+    ENTRY_CHARTS,
+    ENTRY_ACCELERATIONS,
+) = range(14)
+ENTRY_EXTRA_FORCES, ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_TANGENT, ENTRY_EXTRA_OBSERVE = range(24, 28)
+ENTRIES = 32
 
 
 class Tables(NamedTuple):
     """What a model is made of; constant during a run."""
 
+    place: Any  # address of the packed form of this record
+    entries: Any  # addresses of compiled pieces, see ENTRY_*
+
     nodes: Any  # NODE records, the ground first
     primitives: Any  # PRIMITIVE records, joint by joint
     forces: Any  # FORCE records
+    couplings: Any  # PRIMITIVE records, several of which may add up to one equation
     general: Any  # GENERAL records: elements on the frames of several bodies
     members: Any  # their nodes and blocks
     functions: Any  # FUNCTION records: user functions of time
@@ -92,6 +120,8 @@ class Tables(NamedTuple):
 
 class Work(NamedTuple):
     """Buffers of one run; allocated once, contents have no meaning between calls."""
+
+    place: Any  # address of the packed form of this record
 
     z: Any  # (nodes, 12) frames
     zd: Any  # (nodes, 12) their velocities

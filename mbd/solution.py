@@ -64,15 +64,16 @@ class JointView:
     def _reaction(self) -> Array:
         """Frame forces of the joint on its second body (n, 12)."""
         s = self.solution
-        rows = np.flatnonzero(s.system.tables.primitives.joint == s.model.joints.index(self.joint))
         f, other = np.zeros((len(s), 12)), np.zeros((len(s), 12))
-        for i in rows:
-            p = s.system.tables.primitives[i]
-            za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
-            fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
-            fb = f if p.b == self._b.index else other
-            observe.observe_reaction(s.system.tables, s._work, int(i), s._values, za, zb, s.lam, fa, fb)
-        return -f + s._observe_general("joint", s.model.joints.index(self.joint), self._b.index)[0]
+        index = s.model.joints.index(self.joint)
+        for table in (s.system.tables.primitives, s.system.tables.couplings):
+            for i in np.flatnonzero(table.joint == index):
+                p = table[i]
+                za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
+                fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
+                fb = f if p.b == self._b.index else other
+                observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
+        return -f + s._observe_general("joint", index, self._b.index)[0]
 
     @property
     def force(self) -> Array:
@@ -216,7 +217,7 @@ class Solution:
         self.complete, self.message = bool(complete), message
         self._views: dict[str, Any] = {}
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
-        self._work = system.work._replace(turns=np.zeros_like(system.work.turns))
+        self._work = system.work_with(turns=np.zeros_like(system.work.turns))
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
@@ -306,7 +307,7 @@ class Solution:
             a, b = self._frame_view(table[i].a), self._frame_view(table[i].b)
             columns = self._observe_force(table, int(i), a, b, np.zeros_like(out))[1]
             out[:, table[i].turn] = unwrapped(self.t, columns[:, observe.COORDINATE], columns[:, observe.RATE])
-        for p in self.system.tables.primitives:
+        for p in self.system.tables.couplings:
             if p.kind == ANGLE:
                 markers = {key: [p[f"{key}{i}"] for i in (1, 2, 3)] for key in ("aa", "na", "nb")}
                 views = self._frame_view(int(p.a)), self._frame_view(int(p.b))

@@ -15,7 +15,7 @@ import pytest
 
 from mbd import forces, joints, nodes
 from mbd.bodies import Generalized, PointMass
-from mbd.rotation import SEQUENCES
+from mbd.rotation import SEQUENCES, from_rotation_vector
 from mbd.testing import check_force, check_joint, check_node, check_primitive, observed_order, random_node
 
 RIGID = nodes.RigidNode.__subclasses__()
@@ -272,9 +272,17 @@ def windy(t, frames, velocities):
 
 
 P, Q = (0.3, 0.1, 0.2), (0.1, -0.2, 0.4)
+TILTED = from_rotation_vector(np.array((0.3, -0.5, 0.8)))
 
 # class name -> variants: functions (model, a, b) -> force; b is never the ground
 FORCES: dict[str, dict[str, Callable[[Any, Any, Any], Any]]] = {
+    "Bushing": {
+        "elastic": lambda m, a, b: forces.Bushing(a, b, P, Q, stiffness=50.0),
+        "damped": lambda m, a, b: forces.Bushing(a, b, P, Q, (50.0, 0.0, 20.0), (3.0, 2.0, 0.0), axes=TILTED),
+        "twisted": lambda m, a, b: forces.Bushing(
+            a, b, P, Q, 9.0, axes=TILTED, rotational_stiffness=(5.0, 4.0, 3.0), rotational_damping=(0.3, 0.2, 0.1)
+        ),
+    },
     "Force": {
         "world": lambda m, a, b: forces.Force(b, (1.0, 2.0, 3.0), point=Q),
         "body": lambda m, a, b: forces.Force(b, (1.0, 2.0, 3.0), point=Q, frame="body"),

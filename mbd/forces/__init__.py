@@ -4,10 +4,11 @@ from mbd.forces.force import Force as ForceElement
 from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring, PDControl
 from mbd.forces.loads import Force, Torque
 from mbd.forces.row import ForceRow, GeneralRow
-from mbd.forces.springs import Spring, TorsionSpring
+from mbd.forces.springs import Bushing, Spring, TorsionSpring
 from mbd.forces.user import UserForce, UserPotential
 
 __all__ = [
+    "Bushing",
     "Drag",
     "Force",
     "ForceElement",

@@ -17,11 +17,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..kernel import kernel
-from ..nodes.frames import update_frames, update_velocities
-from ..nodes.update import change_charts, singular_chart, update_coordinates
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
+from ..system.accelerations import accelerations
 from ..system.evaluate import (
-    accelerations,
+    advance,
     clear,
     constraint_rates,
     constraints,
@@ -29,12 +28,15 @@ from ..system.evaluate import (
     dynamics,
     evaluate_functions,
     factor,
+    frames,
     jacobian_times,
     move_frames,
     remember_angles,
     solve,
     tangent,
+    velocities,
 )
+from ..system.optional import call_charts
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -107,8 +109,8 @@ DECOUPLED = 1e20  # on the diagonal of a multiplier that is to vanish
 STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration
 
 
-@kernel
-def start_alpha(s, w, x, p, t, h):
+@kernel(inline="always")
+def _start(s, w, x, p, t, h):
     """v_dot_0, lambda_0, a_0 and, for index 3, the velocity that carries the method's stationary defect.
 
     With a_0 = v_dot_0 alone the multipliers would be first order from the start. The jerk is a central difference of
@@ -125,7 +127,7 @@ def start_alpha(s, w, x, p, t, h):
         for k in range(nv):
             x.dq[k] = step * x.v[k] + 0.5 * step * step * x.vd[k]
             x.vn[k] = x.v[k] + step * x.vd[k]
-        update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+        advance(s, w, x.q, x.dq, x.qn)
         evaluate_functions(s, w, t + step)
         target = x.vdn if side == 0 else x.y
         accelerations(s, w, x.qn, x.vn, x.zero, target, x.lamn)
@@ -137,7 +139,7 @@ def start_alpha(s, w, x, p, t, h):
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # leaves the factors at the start
     if p.options[OPTION_STABILIZED] == 0 and x.lam.shape[0] > 0:
         add_commutator(s.nodes, x.v, x.vd, h * h / 12.0, x.dq)
-        update_velocities(s.nodes, x.q, x.dq, w.spin, w.z, w.zd, w.small)
+        velocities(s, w, x.q, x.dq)
         clear(w.x)
         jacobian_times(s, w, x.q, x.dq, w.x)
         for k in range(s.nonholonomic.shape[0]):
@@ -149,7 +151,7 @@ def start_alpha(s, w, x, p, t, h):
     p.memory[MEMORY_KEPT] = -1.0
 
 
-@kernel
+@kernel(inline="always")
 def _predict(x, p, h):
     """First guess of v_dot and lambda, and a, v, w that follow from it."""
     am, af, beta, gamma = p.method[AM], p.method[AF], p.method[BETA], p.method[GAMMA]
@@ -169,13 +171,13 @@ def _predict(x, p, h):
         x.dq[k] = x.dw[k]
 
 
-@kernel
+@kernel(inline="always")
 def _residual(s, w, x, p, h):
     """Move to the present iterate and write the residual: dynamics, and g (index 3) or B v + g_t (index 2) in w.x."""
-    update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+    advance(s, w, x.q, x.dq, x.qn)
     if p.options[OPTION_STABILIZED] != 0:
-        update_frames(s.nodes, x.qn, w.z, w.spin)
-        update_velocities(s.nodes, x.qn, x.vn, w.spin, w.z, w.zd, w.small)
+        frames(s, w, x.qn)
+        velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
         constraint_rates(s, w, x.qn, x.vn, w.x)
         constraints(s, w, x.qn, w.x2)
@@ -190,7 +192,7 @@ def _residual(s, w, x, p, h):
                 w.x[i] = w.x2[i] * h * p.method[BETA] / p.method[GAMMA]
 
 
-@kernel
+@kernel(inline="always")
 def _error(s, w, x, p, h, first):
     """Residual relative to the tolerance (<= 1: converged)."""
     if p.options[OPTION_PAPER] != 0:
@@ -214,7 +216,7 @@ def _error(s, w, x, p, h, first):
     return error
 
 
-@kernel
+@kernel(inline="always")
 def _factorise(s, w, x, p, h):
     """Iteration matrix at the present iterate; a second one, [M B^T; B 0], for index 2."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
@@ -240,7 +242,7 @@ def _factorise(s, w, x, p, h):
     p.memory[MEMORY_KEPT] = 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _correct(s, w, x, p, h):
     """Solve for the Newton increment and apply it."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
@@ -267,7 +269,7 @@ def _correct(s, w, x, p, h):
         x.vdn[k] += bp * d
     if stabilized and nl > 0:  # T d in the range of M^-1 B^T such that g vanishes
         apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
-        update_velocities(s.nodes, x.qn, x.y, w.spin, w.z, w.zd, w.small)
+        velocities(s, w, x.qn, x.y)
         clear(w.x)
         jacobian_times(s, w, x.qn, x.y, w.x)
         for k in range(nl):
@@ -283,7 +285,7 @@ def _correct(s, w, x, p, h):
             x.dq[k] += x.y[k]
 
 
-@kernel
+@kernel(inline="always")
 def _newton(s, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
     paper, keep = p.options[OPTION_PAPER] != 0, p.options[OPTION_KEEP] != 0
@@ -315,7 +317,7 @@ def _newton(s, w, x, p, h):
     return CODE_NOT_CONVERGED
 
 
-@kernel
+@kernel(inline="always")
 def _accept(s, w, x, p, h):
     """Make the new values the state; bring charts back to their good region."""
     am, af = p.method[AM], p.method[AF]
@@ -332,17 +334,23 @@ def _accept(s, w, x, p, h):
     p.memory[MEMORY_HISTORY] += 1.0
     p.memory[MEMORY_KEPT] += 1.0 if p.memory[MEMORY_KEPT] >= 0.0 else 0.0
     remember_angles(s, w, x.q, x.v)
-    if s.flags[FLAG_CHARTS] != 0 and change_charts(s.nodes, x.q, x.v, x.vd, x.a, (am - af) * h, w.spin, w.small) > 0:
-        p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
-        p.memory[MEMORY_KEPT] = -1.0
+    if s.flags[FLAG_CHARTS] != 0:
+        call_charts(s, w, x.q, x.q, x.v, x.vd, x.a, (am - af) * h, 1)
+        if w.info[5] != 0.0:
+            p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
+            p.memory[MEMORY_KEPT] = -1.0
 
 
 @kernel
 def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays.
+    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays. A negative
+    count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
     """
+    if count < 0:
+        _start(s, w, x, p, origin, h)
+        return 0
     row = 0
     for step in range(count):
         t = origin + (first + step + 1) * h
@@ -353,10 +361,10 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
             p.memory[MEMORY_CODE] = code
             return step
         if s.flags[FLAG_CHARTS] != 0:
-            node = singular_chart(s.nodes, x.q, x.qn, w.signs, w.spin)
-            if node != 0:
+            call_charts(s, w, x.q, x.qn, x.vn, x.vdn, x.a, 0.0, 0)
+            if w.info[5] != 0.0:
                 p.memory[MEMORY_CODE] = CODE_CHART
-                p.worst[0] = node
+                p.worst[0] = int(w.info[5])
                 return step
         _accept(s, w, x, p, h)
         if (first + step + 1) % every == 0:

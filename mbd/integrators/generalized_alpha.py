@@ -144,7 +144,7 @@ class AlphaRun(Run):
             np.zeros(SCALES), np.zeros(1, dtype=np.int64),
         )  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
-        announce_compilation(kernels.start_alpha, kernels.run_alpha)
+        announce_compilation(kernels.run_alpha)
         self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
 
     def _rows(self, n: int) -> list[Array]:
@@ -153,9 +153,9 @@ class AlphaRun(Run):
 
     def begin(self) -> None:
         """Accelerations, multipliers and start values of the method."""
-        s, w, x = self.system.tables, self.work, self.x
+        w, x = self.work, self.x
         observed = x.v.copy()
-        kernels.start_alpha(s, w, x, self.numbers, self.origin, self.step)
+        self.advance(-1, 1, self._rows(1))
         if not self.method.corrected_start:
             x.v[:] = observed
             x.a[:] = x.vd

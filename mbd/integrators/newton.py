@@ -6,8 +6,8 @@ import math
 
 from ..kernel import kernel
 from ..math.so3 import tangent_inverse, tangent_operator
-from ..nodes.generalized_kernels import generalized_forces, generalized_mass
-from ..records import FORM_GENERALIZED, FORM_LIE, PARAMETER_LENGTH
+from ..records import FORM_GENERALIZED, FORM_LIE, PARAMETER_ARM, PARAMETER_LENGTH
+from ..system.optional import GENERALIZED_SCALE, call_generalized
 
 ROUND_OFF = 16.0 * 2.220446049250313e-16
 
@@ -23,7 +23,7 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     Called after a residual. Residuals are judged relative to these, so that the Newton tolerance means the same in a
     watch and in a crane. ``weight`` (about 1/h^2) sets the floor: forces that would move nothing visible in a step.
     """
-    length = s.parameters[PARAMETER_LENGTH]
+    length, arm = s.parameters[PARAMETER_LENGTH], s.parameters[PARAMETER_ARM]
     force, torque, other, acceleration, angular, mass = w.scales[0], w.scales[1], 0.0, 0.0, 0.0, 0.0
     for k in range(lam.shape[0]):
         if s.lclass[k] == 0:
@@ -33,17 +33,9 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.form == FORM_GENERALIZED:
-            m = n.nv
-            plus, minus, zero = w.buffers[0], w.buffers[1], w.buffers[2]
-            for k in range(m + n.nl):
-                zero[k] = 0.0
-            generalized_forces(n, q[n.q0 :], v[n.v0 :], zero, lam[n.l0 :], s.functions, s.constants, w.user, plus)
-            generalized_mass(n, q[n.q0 :], s.functions, s.constants, w.user, minus)
-            for k in range(m):
-                other = max(other, abs(plus[k]))
-                for j in range(m):
-                    other = max(other, abs(minus[k * m + j] * vd[n.v0 + j]))
-                    other = max(other, abs(minus[k * m + j]) * weight * 1e-14)
+            call_generalized(s, w, i, q, v, vd, lam, w.x2, GENERALIZED_SCALE)
+            other = max(other, w.x2[0])
+            for k in range(n.nv):
                 acceleration = max(acceleration, abs(vd[n.v0 + k]))
             continue
         mass = max(mass, n.mass)
@@ -57,10 +49,10 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
             angular = max(angular, a)
             torque = max(torque, inertia * max(a, u * u))
     force = max(force, mass * weight * length * 1e-14)
-    torque = max(torque, 1e-6 * force * length)
+    torque = max(torque, 1e-6 * force * arm)
     out[FORCE], out[TORQUE], out[GENERALIZED] = force, torque, max(other, 1e-300)
-    out[ACCELERATION] = max(acceleration, angular * length)
-    out[ANGULAR] = max(angular, acceleration / length)
+    out[ACCELERATION] = max(acceleration, angular * arm)
+    out[ANGULAR] = max(angular, acceleration / arm)
 
 
 @kernel

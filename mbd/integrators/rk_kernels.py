@@ -12,21 +12,24 @@ import math
 from typing import Any, NamedTuple
 
 from ..kernel import kernel
-from ..nodes.frames import update_frames, update_velocities
-from ..nodes.update import apply_tangent_inverse, change_charts, singular_chart, update_coordinates
+from ..nodes.update import apply_tangent_inverse
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
+from ..system.accelerations import accelerations
 from ..system.evaluate import (
-    accelerations,
+    advance,
     clear,
     constraint_rates,
     constraints,
     copy,
     evaluate_functions,
     factor,
+    frames,
     remember_angles,
     solve,
     tangent,
+    velocities,
 )
+from ..system.optional import call_charts
 from .newton import ROUND_OFF, constraint_error
 
 CODE_NOT_FINITE, CODE_SINGULAR, CODE_CHART, CODE_PROJECTION = 4, 2, 3, 5
@@ -73,6 +76,7 @@ RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT = range(7)
     MEMORY_PROJECTIONS,
 ) = range(10)
 
+MODE_START, MODE_FIXED, MODE_ADAPTIVE = 0, 1, 2
 TIME_NUDGE = 1e-10  # fraction of a step by which functions of time are kept away from its ends at a switch
 
 
@@ -99,7 +103,7 @@ def _stages(s, w, x, p, t, h, nudge):
                 dv += a * x.kv[j, k]
             x.dq[k] = h * dq
             x.vn[k] = x.v[k] + h * dv
-        update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+        advance(s, w, x.q, x.dq, x.qn)
         c = min(max(p.c[i], nudge), 1.0 - nudge)
         evaluate_functions(s, w, t + c * h)
         slope(s, w, x, x.qn, x.vn, x.kv[i], x.lam, p)
@@ -118,7 +122,7 @@ def _combine(s, w, x, p, h):
             dv += b * x.kv[j, k]
         x.dq[k] = h * dq
         x.vn[k] = x.v[k] + h * dv
-    update_coordinates(s.nodes, x.q, x.dq, x.qn, w.small[7])
+    advance(s, w, x.q, x.dq, x.qn)
 
 
 @kernel
@@ -156,7 +160,7 @@ def _project(s, w, x, p):
     length = s.parameters[PARAMETER_LENGTH]
     previous = 1e300
     for iteration in range(6):
-        update_frames(s.nodes, x.qn, w.z, w.spin)
+        frames(s, w, x.qn)
         clear(w.x)
         constraints(s, w, x.qn, w.x)
         error = constraint_error(s, w.x, ROUND_OFF * length, ROUND_OFF, w.scales)
@@ -171,9 +175,9 @@ def _project(s, w, x, p):
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(x.v.shape[0]):
             x.dq[k] = w.x[s.xv[k]]
-        update_coordinates(s.nodes, x.qn, x.dq, x.qn, w.small[7])
+        advance(s, w, x.qn, x.dq, x.qn)
         p.memory[MEMORY_PROJECTIONS] += 1.0
-    update_velocities(s.nodes, x.qn, x.vn, w.spin, w.z, w.zd, w.small)
+    velocities(s, w, x.qn, x.vn)
     _mass_matrix(s, w, x, x.qn, x.vn)
     clear(w.x)
     constraint_rates(s, w, x.qn, x.vn, w.x)
@@ -193,21 +197,21 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     if x.lam.shape[0] > 0 and _project(s, w, x, p) != 0:
         return CODE_PROJECTION
     if s.flags[FLAG_CHARTS] != 0:
-        node = singular_chart(s.nodes, x.q, x.qn, w.signs, w.spin)
-        if node != 0:
-            p.memory[MEMORY_NODE] = node
+        call_charts(s, w, x.q, x.qn, x.vn, x.vd, x.dq, 0.0, 0)
+        if w.info[5] != 0.0:
+            p.memory[MEMORY_NODE] = w.info[5]
             return CODE_CHART
     copy(x.qn, x.q)
     copy(x.vn, x.v)
     if first_same_as_last and x.lam.shape[0] == 0 and nudge_time == t and s.flags[FLAG_CHARTS] == 0:
         copy(x.kv[p.b.shape[0] - 1], x.vd)
-        update_frames(s.nodes, x.q, w.z, w.spin)
+        frames(s, w, x.q)
     else:
         evaluate_functions(s, w, t)
         slope(s, w, x, x.q, x.v, x.vd, x.lam, p)
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
-        change_charts(s.nodes, x.q, x.v, x.vd, x.dq, 0.0, w.spin, w.small)
+        call_charts(s, w, x.q, x.q, x.v, x.vd, x.dq, 0.0, 1)
     finite = 0.0
     for k in range(nv):
         finite += x.v[k] * 0.0 + x.vd[k] * 0.0
@@ -219,8 +223,8 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     return 0
 
 
-@kernel
-def start_runge_kutta(s, w, x, p, t):
+@kernel(inline="always")
+def _start(s, w, x, p, t):
     """Accelerations of the first state."""
     evaluate_functions(s, w, t)
     slope(s, w, x, x.q, x.v, x.vd, x.lam, p)
@@ -235,9 +239,9 @@ def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
     copy(w.turns, out_turns[row])
 
 
-@kernel
-def run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
-    """Advance ``count`` equal steps; see run_alpha."""
+@kernel(inline="always")
+def _run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Advance ``count`` equal steps, see run_alpha; returns the steps done."""
     row = 0
     for step in range(count):
         t = origin + (first + step) * h
@@ -255,8 +259,8 @@ def run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
     return count
 
 
-@kernel
-def run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
+@kernel(inline="always")
+def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
     """Advance with step-size control until the output is full or t_end is reached; returns the rows written.
 
     ``output`` > 0: only states at multiples of it (the steps are made to end there).
@@ -315,3 +319,19 @@ def run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, o
             _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
             row += 1
     return row
+
+
+@kernel
+def run_runge_kutta(
+    s, w, x, p, mode, t, h, first, count, every, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns
+):
+    """Start (MODE_START), equal steps (MODE_FIXED), or step-size control up to the time t (MODE_ADAPTIVE).
+
+    One kernel for all, because each outermost kernel is compiled whole.
+    """
+    if mode == MODE_START:
+        _start(s, w, x, p, t)
+        return 0
+    if mode == MODE_FIXED:
+        return _run_fixed(s, w, x, p, t, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns)
+    return _run_adaptive(s, w, x, p, t, fsal != 0, output, out_t, out_q, out_v, out_vd, out_l, out_turns)

@@ -151,13 +151,8 @@ class RungeKuttaRun(Run):
             np.array([*switches, np.inf]),
         )  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
-        loop = kernels.run_adaptive if method.adaptive else kernels.run_fixed
-        announce_compilation(kernels.start_runge_kutta, loop)
-        rows = self._rows(1)
-        if method.adaptive:
-            self.advance_to(t, 0.0, np.zeros(1), rows)
-        else:
-            self.advance(0, 1, rows)
+        announce_compilation(kernels.run_runge_kutta)
+        self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
 
     def _rows(self, n: int) -> list[Array]:
         x = self.x
@@ -166,7 +161,7 @@ class RungeKuttaRun(Run):
     def begin(self) -> None:
         """Accelerations of the first state."""
         x = self.x
-        kernels.start_runge_kutta(self.system.tables, self.work, x, self.numbers, self.origin)
+        self._call(kernels.MODE_START, self.origin, 0, 1, 0.0, np.zeros(0), self._rows(1))
         self._initial = [x.q.copy(), x.v.copy(), x.vd.copy(), x.lam.copy(), self.work.turns.copy()]
 
     def initial_row(self) -> list[Array]:
@@ -180,20 +175,26 @@ class RungeKuttaRun(Run):
         return self.origin + self.index * self.step
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        done = kernels.run_fixed(
-            self.system.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
-        )
+        done = self._call(kernels.MODE_FIXED, self.origin, count, every, 0.0, np.zeros(0), out)
         self.index += done
         return done
 
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
         """With step-size control: on to t_end, or until ``out_t`` is full; returns the rows written."""
-        rows = kernels.run_adaptive(
-            self.system.tables, self.work, self.x, self.numbers, t_end, self.method.tableau.first_same_as_last,
-            output, out_t, *out,
-        )  # fmt: skip
+        rows = self._call(kernels.MODE_ADAPTIVE, t_end, 0, 1, output, out_t, out)
         self.index = int(self.numbers.memory[kernels.MEMORY_STEPS])
-        return int(rows)
+        return rows
+
+    def _call(
+        self, mode: int, t: float, count: int, every: int, output: float, out_t: Array, out: list[Array]
+    ) -> int:
+        fsal = int(self.method.tableau.first_same_as_last)
+        return int(
+            kernels.run_runge_kutta(
+                self.system.tables, self.work, self.x, self.numbers, mode, float(t), self.step, self.index, count, every,
+                fsal, output, out_t, *out,
+            )
+        )  # fmt: skip
 
     @property
     def failed(self) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from ..kernel import kernel
 from ..records import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 from .frames import bilinear_axes, body_rates, spin_axes
-from .spin import spin_derivative
 
 
 @kernel
@@ -182,7 +181,7 @@ def frame_acceleration(n, q, vd, z, zb, zdd, g):
 
 
 @kernel
-def frame_stiffness(n, g, q, z, f, c, matrix, small):
+def frame_stiffness(n, z, f, c, matrix):
     """Add c d(Z^T f)/d(increment) at fixed f to the node's diagonal block: the curvature z_qq of the frame."""
     form = n.form
     o = n.block + n.nx * n.ld + n.nx
@@ -198,17 +197,6 @@ def frame_stiffness(n, g, q, z, f, c, matrix, small):
             matrix[o + 2 * ld + i] += c * u3
             for m in range(3):
                 matrix[o + m * ld + m] -= c * t
-    elif form == FORM_SPIN:
-        k = small[6]  # the Lie stiffness, 9 numbers row by row
-        for i in range(3):
-            for m in range(3):
-                k[3 * m + i] = z[3 + 3 * m] * f[3 + 3 * i] + z[4 + 3 * m] * f[4 + 3 * i] + z[5 + 3 * m] * f[5 + 3 * i]
-        t = k[0] + k[4] + k[8]
-        k[0] -= t
-        k[4] -= t
-        k[8] -= t
-        t1, t2, t3 = frame_torque(z, f)
-        add_spin_stiffness(n, q, g, k, t1, t2, t3, c, matrix, small)
     elif form == FORM_QUATERNION:  # Hessian of sum_i f_i . d_i(e), constant in e
         a, b, d = f[3], f[7], f[11]
         matrix[o] += 2.0 * c * (a + b + d)
@@ -227,25 +215,3 @@ def frame_stiffness(n, g, q, z, f, c, matrix, small):
 def _add_pair(matrix, o, ld, i, j, value):
     matrix[o + i * ld + j] += value
     matrix[o + j * ld + i] += value
-
-
-@kernel
-def add_spin_stiffness(n, q, g, k, t1, t2, t3, c, matrix, small):
-    """Add c (G^T k G + [torque . DG[e_j] e_i]): a Lie stiffness k (9 numbers) and torque seen in rho."""
-    o = n.block + n.nx * n.ld + n.nx
-    for i in range(3):
-        for j in range(3):
-            value = 0.0
-            for a in range(3):
-                for b in range(3):
-                    value += g[3 * a + i] * k[3 * a + b] * g[3 * b + j]
-            matrix[o + i * n.ld + j] += c * value
-    u, x, out = small[3], small[4], small[5]
-    for j in range(3):
-        for m in range(3):
-            u[m] = 1.0 if m == j else 0.0
-        for i in range(3):
-            for m in range(3):
-                x[m] = 1.0 if m == i else 0.0
-            spin_derivative(n, q, g, u, x, small[2], out)
-            matrix[o + i * n.ld + j] += c * (out[0] * t1 + out[1] * t2 + out[2] * t3)

@@ -37,7 +37,8 @@ class Rows:
     """Unit and owner of every constraint row."""
 
     def __init__(self, system: System) -> None:
-        nodes, primitives = system.tables.nodes, system.tables.primitives
+        nodes = system.tables.nodes
+        primitives = np.concatenate((system.tables.primitives, system.tables.couplings))
         joints = system.model.joints
         self.names = [f"joint '{joint.name}'" for joint in joints]
         self.labels = [joint.name for joint in joints]

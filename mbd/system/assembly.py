@@ -19,9 +19,12 @@ from ..model import Model
 from ..motion import with_derivatives
 from ..nodes import kinds
 from ..records import (
+    ENTRIES,
     FLAG_ANGLES,
     FLAG_CHARTS,
     FLAG_DENSE,
+    FLAG_EXTRA,
+    FLAG_SIMPLE,
     FLAG_VELOCITY,
     FLAGS,
     FORCE,
@@ -35,6 +38,7 @@ from ..records import (
     FUNCTION,
     GENERAL,
     NODE,
+    PARAMETER_ARM,
     PARAMETER_LENGTH,
     PARAMETERS,
     PRIMITIVE,
@@ -111,9 +115,14 @@ class _Assembler:
         flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = self.n_turns > 0
+        flags[FLAG_EXTRA] = len(general) > 0 or bool((primitives["shared"] != 0).any())
+        flags[FLAG_SIMPLE] = self.n_l == 0 and _invert_inertia(nodes)
         tables = Tables(
+            place=np.zeros(1, dtype=np.int64),
+            entries=np.zeros(ENTRIES, dtype=np.int64),
             nodes=nodes.view(np.recarray),
-            primitives=primitives.view(np.recarray),
+            primitives=primitives[primitives["shared"] == 0].view(np.recarray),
+            couplings=primitives[primitives["shared"] != 0].view(np.recarray),
             forces=forces.view(np.recarray),
             general=general.view(np.recarray),
             members=np.array(self.members, dtype=np.int64),
@@ -127,7 +136,8 @@ class _Assembler:
             flags=flags,
             fronts=layout.fronts,
         )
-        tables.parameters[PARAMETER_LENGTH] = length = self._length(primitives)
+        tables.parameters[PARAMETER_ARM], length = self._lengths(primitives)
+        tables.parameters[PARAMETER_LENGTH] = length
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
@@ -303,7 +313,7 @@ class _Assembler:
             else:
                 kind = DOT2
                 markers = (*joint.point_a, *joint.point_b, *(term.factor * joint.axis_a), *zero, *zero, *zero)
-            rows.append((kind, a, b, j, self.n_l, row, function, turn, int(k > 0), *markers, value, term.factor))
+            rows.append((kind, a, b, j, self.n_l, row, function, turn, 1 + int(k > 0), *markers, value, term.factor))
         return rows
 
     def _forces(self) -> tuple[np.ndarray, list[slice]]:
@@ -520,19 +530,24 @@ class _Assembler:
             "vclass": vclass, "lclass": lclass, "qv": qv, "diagonal": diagonal, "parameters": np.zeros(PARAMETERS),
         }  # fmt: skip
 
-    def _length(self, primitives: np.ndarray) -> float:
-        """Characteristic length: extent of the bodies' positions and of the joints' points."""
-        extent = 0.0
+    def _lengths(self, primitives: np.ndarray) -> tuple[float, float]:
+        """Typical distance of joints from the bodies' reference points, and extent of the whole model."""
+        arm = extent = 0.0
         positions = [body.position for body in self.model.bodies if isinstance(body, RigidBody | PointMass)]
         if positions:
             extent = float(np.abs(np.array(positions)).max(initial=0.0))
-        for name in ("pa1", "pa2", "pa3", "pb1", "pb2", "pb3"):
-            extent = max(extent, float(np.abs(primitives[name]).max(initial=0.0)))
+        for side in ("a", "b"):
+            grounded = primitives[side] == 0
+            for k in (1, 2, 3):
+                size = np.abs(primitives[f"p{side}{k}"])
+                extent = max(extent, float(size.max(initial=0.0)))
+                arm = max(arm, float(size[~grounded].max(initial=0.0)))
         for body in self.model.bodies:
             if isinstance(body, RigidBody):
-                extent = max(extent, float(np.sqrt(np.trace(body.inertia) / body.mass)))
+                arm = max(arm, float(np.sqrt(np.trace(body.inertia) / body.mass)), float(np.abs(body.com).max()))
                 break
-        return extent if extent > 0.0 else 1.0
+        arm = arm if arm > 0.0 else (extent if extent > 0.0 else 1.0)
+        return arm, max(arm, extent)
 
 
 def _reference_inertia(m: float, c: Any, j: Any) -> tuple[float, ...]:
@@ -540,3 +555,31 @@ def _reference_inertia(m: float, c: Any, j: Any) -> tuple[float, ...]:
     s = m * c
     full = j + m * (float(c @ c) * np.eye(3) - np.outer(c, c))
     return (m, *s, full[0, 0], full[1, 1], full[2, 2], full[0, 1], full[0, 2], full[1, 2])
+
+
+def _invert_inertia(nodes: np.ndarray) -> bool:
+    """Inverse inertia of every Lie node, about its centre of mass or, if pinned, its reference point.
+
+    Returns whether all nodes are Lie or point nodes with invertible inertia.
+    """
+    if not np.isin(nodes["form"][1:], [FORM_LIE, FORM_POINT]).all():
+        return False
+    n = nodes[1:][nodes["form"][1:] == FORM_LIE]
+    if len(n) == 0:
+        return True
+    j = np.empty((len(n), 3, 3))
+    for i in range(3):
+        for k in range(i, 3):
+            j[:, i, k] = j[:, k, i] = n[f"j{i + 1}{k + 1}"]
+    s = np.stack([n["s1"], n["s2"], n["s3"]], axis=1)
+    square = np.einsum("ni,ni->n", s, s)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", s, s)
+    j -= np.where(n["nx"] == 3, 1.0 / n["mass"], 0.0)[:, None, None] * square  # Steiner, back to the centre of mass
+    values = np.linalg.eigvalsh(j)
+    if (values[:, 0] <= 1e-12 * values[:, 2]).any():
+        return False
+    inverse = np.linalg.inv(j)
+    lie = np.flatnonzero(nodes["form"] == FORM_LIE)
+    for i in range(3):
+        for k in range(i, 3):
+            nodes[f"i{i + 1}{k + 1}"][lie] = inverse[:, i, k]
+    return True

@@ -1,63 +1,126 @@
-"""Evaluation of a whole system: frames, residual, constraints on three levels, iteration matrix.
+"""How kernels and people evaluate a system: frames, residual, constraints on three levels, matrix, linear solution.
 
-Loops over the tables, nothing else; the formulas are in the nodes, primitives and forces. Right-hand sides are
-written in the solver's order of unknowns (``x0`` of nodes and primitives), so nothing is permuted.
+Each function here is a call of a separately compiled piece (``mbd.system.pieces``); an integrator that uses them
+compiles its own loop only.
 """
 
 from __future__ import annotations
 
 from ..callbacks import call_time
-from ..forces.kernels import force_residual, force_tangent, spring_state
+from ..forces.kernels import spring_state
 from ..forces.kinds import TORSION_SPRING
-from ..joints.angles import angle_blocks, angle_curvature, angle_force, angle_rate, angle_stiffness, angle_value
-from ..joints.primitives import (
-    ANGLE,
-    COINCIDENT,
-    primitive_blocks,
-    primitive_curvature,
-    primitive_drive,
-    primitive_force,
-    primitive_rate,
-    primitive_stiffness,
-    primitive_value,
-)
-from ..kernel import kernel
-from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
-from ..nodes.frames import node_bias, update_biases, update_frames, update_velocities
-from ..nodes.generalized_kernels import (
-    generalized_curvature,
-    generalized_forces,
-    generalized_rate,
-    generalized_tangent,
-)
-from ..nodes.inertia import frame_acceleration, frame_stiffness, node_residual
-from ..nodes.tangent import (
-    internal_bilinear,
-    internal_blocks,
-    internal_constraints,
-    internal_force,
-    node_tangent,
-)
+from ..joints.angles import angle_value
+from ..joints.primitives import ANGLE, primitive_drive
+from ..kernel import JIT, kernel
+from ..nodes.inertia import frame_acceleration
+from ..nodes.update import update_coordinates
 from ..records import (
+    ENTRY_CONSTRAINTS,
+    ENTRY_DYNAMICS,
+    ENTRY_FACTOR,
+    ENTRY_MOTION,
+    ENTRY_SOLVE,
+    ENTRY_TANGENT,
+    ENTRY_UPDATE,
     FLAG_ANGLES,
     FLAG_DENSE,
-    FLAG_REDUNDANT,
+    FLAG_EXTRA,
     FLAG_VELOCITY,
     FORM_GENERALIZED,
-    FORM_QUATERNION,
-    PARAMETER_REGULARISATION,
 )
-from .general import (
-    FORCE,
-    OUT,
-    gather,
-    general_bias,
-    general_blocks,
-    general_force,
-    general_rate,
-    general_tangent,
-    general_value,
-)
+from . import pieces
+from .extra import LEVEL_DRIVEN, call_extra_constraints
+
+if JIT:
+    from ..boundary import call_entry
+
+    @kernel(inline="always")
+    def advance(s, w, q, dq, out):
+        """The update of absolute coordinates: out = q o exp(dq)."""
+        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], q, dq, out, w.small[7]))
+
+    @kernel(inline="always")
+    def frames(s, w, q):
+        """Frames of all nodes into w.z."""
+        call_entry(s.entries[ENTRY_MOTION], (s.place[0], w.place[0], q, q, 0))
+
+    @kernel(inline="always")
+    def velocities(s, w, q, v):
+        """Velocities of all frames into w.zd (frames must be up to date)."""
+        call_entry(s.entries[ENTRY_MOTION], (s.place[0], w.place[0], q, v, 1))
+
+    @kernel(inline="always")
+    def biases(s, w, q, v):
+        """Accelerations of all frames at zero coordinate acceleration into w.zb (velocities must be up to date)."""
+        call_entry(s.entries[ENTRY_MOTION], (s.place[0], w.place[0], q, v, 2))
+
+    @kernel(inline="always")
+    def dynamics(s, w, q, v, vd, lam, x):
+        """Dynamic rows of x: M vd - f + B^T lambda (frames must be up to date)."""
+        call_entry(s.entries[ENTRY_DYNAMICS], (s.place[0], w.place[0], q, v, vd, lam, x))
+
+    @kernel(inline="always")
+    def constraints(s, w, q, x):
+        """Constraint rows of x: g(q, t) (frames must be up to date)."""
+        call_entry(s.entries[ENTRY_CONSTRAINTS], (s.place[0], w.place[0], q, q, x, 0))
+
+    @kernel(inline="always")
+    def jacobian_times(s, w, q, v, x):
+        """Constraint rows of x: B v (frames and the velocities of v must be up to date)."""
+        call_entry(s.entries[ENTRY_CONSTRAINTS], (s.place[0], w.place[0], q, v, x, 1))
+
+    @kernel(inline="always")
+    def constraint_biases(s, w, q, v, x):
+        """Constraint rows of x: gamma with g_ddot = B v_dot + gamma (velocities and biases must be up to date)."""
+        call_entry(s.entries[ENTRY_CONSTRAINTS], (s.place[0], w.place[0], q, v, x, 2))
+
+    @kernel(inline="always")
+    def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, matrix):
+        """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0]; see ``pieces.assemble_tangent``."""
+        call_entry(s.entries[ENTRY_TANGENT], (s.place[0], w.place[0], q, v, vd, lam, t, cm, cc, ck, matrix))
+
+    @kernel(inline="always")
+    def factor(s, w, matrix, pivots, dinv):
+        """Factorise the matrix in place; w.info tells how well."""
+        call_entry(s.entries[ENTRY_FACTOR], (s.place[0], w.place[0], matrix, pivots, dinv))
+
+    @kernel(inline="always")
+    def solve(s, matrix, pivots, dinv, x):
+        """Solve with the factors, in place."""
+        call_entry(s.entries[ENTRY_SOLVE], (s.place[0], matrix, pivots, dinv, x))
+
+else:
+
+    def advance(s, w, q, dq, out):
+        update_coordinates(s.nodes, q, dq, out, w.small[7])
+
+    def frames(s, w, q):
+        pieces.move(s, w, q, q, 0)
+
+    def velocities(s, w, q, v):
+        pieces.move(s, w, q, v, 1)
+
+    def biases(s, w, q, v):
+        pieces.move(s, w, q, v, 2)
+
+    dynamics, tangent = pieces.assemble_dynamics, pieces.assemble_tangent
+
+    def constraints(s, w, q, x):
+        pieces.assemble_constraints(s, w, q, q, x, 0)
+
+    def jacobian_times(s, w, q, v, x):
+        pieces.assemble_constraints(s, w, q, v, x, 1)
+
+    def constraint_biases(s, w, q, v, x):
+        pieces.assemble_constraints(s, w, q, v, x, 2)
+
+    def factor(s, w, matrix, pivots, dinv):
+        run = pieces.factorise_dense if s.flags[FLAG_DENSE] else pieces.factorise_tree
+        run(s, w, matrix, pivots, dinv)
+
+    def solve(s, matrix, pivots, dinv, x):
+        run = pieces.solve_dense if s.flags[FLAG_DENSE] else pieces.solve_tree
+        run(s.fronts, matrix, pivots, dinv, x)
 
 
 @kernel
@@ -71,131 +134,11 @@ def evaluate_functions(s, w, t):
 
 
 @kernel
-def _value(p, values):
-    """The constant of a primitive, possibly driven."""
-    return values[p.function] if p.function >= 0 else p.value
-
-
-@kernel
-def element_forces(s, w, lam):
-    """Frame forces of gravity, force elements and constraint multipliers into w.f."""
-    g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
-    for i in range(s.nodes.shape[0]):
-        n = s.nodes[i]
-        f = w.f[i]
-        m, s1, s2, s3 = -n.mass, -n.s1, -n.s2, -n.s3
-        f[0], f[1], f[2] = m * g1, m * g2, m * g3
-        f[3], f[4], f[5] = s1 * g1, s1 * g2, s1 * g3
-        f[6], f[7], f[8] = s2 * g1, s2 * g2, s2 * g3
-        f[9], f[10], f[11] = s3 * g1, s3 * g2, s3 * g3
-    for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        a, b = e.a, e.b
-        force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values, w.turns, w.f[a], w.f[b])
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        if p.kind == ANGLE:
-            angle_force(p, w.z[a], w.z[b], lam[p.l0], w.f[a], w.f[b])
-        else:
-            primitive_force(p, w.z[a], w.z[b], _value(p, w.values), lam, p.l0, w.f[a], w.f[b])
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
-        gather(g, s, w)
-        general_force(g, s, w, lam)
-        for i in range(g.count):
-            f = w.f[s.members[g.first + i]]
-            for m in range(12):
-                f[m] += w.general[FORCE, 12 * i + m]
-
-
-@kernel
 def move_frames(s, w, q, v):
     """Frames, and their velocities where an element asks for them."""
-    update_frames(s.nodes, q, w.z, w.spin)
+    frames(s, w, q)
     if s.flags[FLAG_VELOCITY] != 0:
-        update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
-
-
-@kernel
-def dynamics(s, w, q, v, vd, lam, x):
-    """Dynamic rows of x: M vd - f + B^T lambda (frames must be up to date)."""
-    element_forces(s, w, lam)
-    force, torque = 0.0, 0.0
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        f = w.f[i]
-        force = max(force, abs(f[0]), abs(f[1]), abs(f[2]))
-        torque = max(torque, abs(f[3]), abs(f[4]), abs(f[5]), abs(f[6]), abs(f[7]), abs(f[8]))
-        torque = max(torque, abs(f[9]), abs(f[10]), abs(f[11]))
-        if n.form == FORM_GENERALIZED:
-            k = n.v0
-            generalized_forces(n, q[n.q0 :], v[k:], vd[k:], lam[n.l0 :], s.functions, s.constants, w.user, x[n.x0 :])
-            continue
-        if n.form == FORM_QUATERNION:
-            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.small)
-        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], w.f[i], x, w.small)
-        if n.nl > 0:
-            internal_force(n, q, lam, x)
-    w.scales[0] = force
-    w.scales[1] = torque
-
-
-@kernel
-def constraints(s, w, q, x):
-    """Constraint rows of x: g(q, t) (frames must be up to date)."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if n.nl > 0:
-            if n.form == FORM_GENERALIZED:
-                zero = w.buffers[0]
-                generalized_forces(n, q[n.q0 :], zero, zero, zero, s.functions, s.constants, w.user, w.buffers[1])
-                for j in range(n.nl):
-                    x[n.x0 + n.nv + j] = w.buffers[1][n.nv + j]
-            else:
-                internal_constraints(n, q, x, n.x0 + n.nv)
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        before = x[p.x0] if p.shared != 0 else 0.0
-        if p.kind == ANGLE:
-            x[p.x0] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) - _value(p, w.values)
-        else:
-            primitive_value(p, w.z[p.a], w.z[p.b], _value(p, w.values), x, p.x0)
-        if p.shared != 0:
-            x[p.x0] += before
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
-        if g.rows > 0:
-            gather(g, s, w)
-            general_value(g, s, w)
-            for j in range(g.rows):
-                x[g.x0 + j] = w.general[OUT, j]
-
-
-@kernel
-def jacobian_times(s, w, q, v, x):
-    """Constraint rows of x: B v (frames and the velocities of v must be up to date)."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if n.nl > 0:
-            if n.form == FORM_GENERALIZED:
-                generalized_rate(n, q[n.q0 :], v[n.v0 :], 0.0, s.functions, w.user, x[n.x0 + n.nv :])
-            else:
-                internal_bilinear(n, q, v, n.q0 + n.nx, n.v0 + n.nx, x, n.x0 + n.nv)
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        before = x[p.x0] if p.shared != 0 else 0.0
-        if p.kind == ANGLE:
-            x[p.x0] = angle_rate(p, w.z[a], w.z[b], w.zd[a], w.zd[b])
-        else:
-            primitive_rate(p, w.z[a], w.z[b], w.zd[a], w.zd[b], _value(p, w.values), x, p.x0)
-        if p.shared != 0:
-            x[p.x0] += before
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
-        if g.rows > 0:
-            general_rate(g, s, w, 0.0, x, g.x0)
+        velocities(s, w, q, v)
 
 
 @kernel
@@ -207,51 +150,17 @@ def constraint_rates(s, w, q, v, x):
         if p.function >= 0:
             first, second = primitive_drive(p, w.z[p.a], w.z[p.b], w.zd[p.a], w.zd[p.b], w.values)
             x[p.x0] += first
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
-        if g.rows > 0:
-            general_rate(g, s, w, 1.0, x, g.x0)
-
-
-@kernel
-def constraint_biases(s, w, q, v, x):
-    """Constraint rows of x: gamma = D^2 g[v, v] + 2 g_tq v + g_tt (velocities and biases must be up to date)."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if n.nl > 0:
-            if n.form == FORM_GENERALIZED:
-                generalized_curvature(n, q[n.q0 :], v[n.v0 :], s.functions, w.user, w.buffers[0], x, n.x0 + n.nv)
-            else:
-                internal_bilinear(n, v, v, n.v0 + n.nx, n.v0 + n.nx, x, n.x0 + n.nv)
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        before = x[p.x0] if p.shared != 0 else 0.0
-        if p.kind == ANGLE:
-            x[p.x0] = angle_rate(p, w.z[a], w.z[b], w.zb[a], w.zb[b])
-            x[p.x0] += angle_curvature(p, w.z[a], w.z[b], w.zd[a], w.zd[b])
-        else:
-            value = _value(p, w.values)
-            primitive_rate(p, w.z[a], w.z[b], w.zb[a], w.zb[b], value, x, p.x0)
-            primitive_curvature(p, w.zd[a], w.zd[b], value, x, p.x0)
-        if p.shared != 0:
-            x[p.x0] += before
-        if p.function >= 0:
-            first, second = primitive_drive(p, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values)
-            x[p.x0] += second
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
-        if g.rows > 0:
-            general_bias(g, s, w, x, g.x0)
+    if s.flags[FLAG_EXTRA] != 0:
+        call_extra_constraints(s, w, x, LEVEL_DRIVEN)
 
 
 @kernel
 def constraint_accelerations(s, w, q, v, vd, x):
     """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
     constraint_biases(s, w, q, v, w.x2)
-    update_velocities(s.nodes, q, vd, w.spin, w.z, w.zd, w.small)
+    velocities(s, w, q, vd)
     jacobian_times(s, w, q, vd, x)
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    velocities(s, w, q, v)
     for k in range(s.xl.shape[0]):
         x[s.xl[k]] += w.x2[s.xl[k]]
 
@@ -271,136 +180,6 @@ def copy(x, out):
 
 
 @kernel
-def constraint_blocks(s, w, q, matrix):
-    """Add B and B^T of all joints."""
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        if p.kind == ANGLE:
-            angle_blocks(p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], w.jac, matrix)
-            continue
-        primitive_blocks(
-            p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], _value(p, w.values), w.jac, matrix
-        )
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
-        if g.rows > 0:
-            general_blocks(g, s, w, q, matrix)
-
-
-@kernel
-def element_stiffness(s, w, q, v, lam, t, cc, ck, matrix):
-    """Add damping and stiffness of force elements and of the constraint forces' curvature on the frames."""
-    for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        a, b = e.a, e.b
-        force_tangent(
-            e, s.nodes[a], s.nodes[b], q, v, w.spin[a], w.spin[b], w.z[a], w.z[b], w.zd[a], w.zd[b],
-            t[a], t[b], w.values, w.turns, cc, ck, w.jac, w.small, matrix,
-        )  # fmt: skip
-    if ck != 0.0:
-        for k in range(s.primitives.shape[0]):
-            p = s.primitives[k]
-            if p.kind != COINCIDENT:
-                a, b = p.a, p.b
-                if p.kind == ANGLE:
-                    angle_stiffness(
-                        p, s.nodes[a], s.nodes[b], q, v, w.spin[a], w.spin[b], w.z[a], w.z[b], w.zd[a], w.zd[b],
-                        lam[p.l0], ck, w.jac, w.small, matrix,
-                    )  # fmt: skip
-                    continue
-                primitive_stiffness(
-                    p, s.nodes[a], s.nodes[b], q, w.spin[a], w.spin[b], w.z[a], w.z[b], _value(p, w.values),
-                    lam, p.l0, ck, w.jac, matrix,
-                )  # fmt: skip
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
-        if g.rows == 0 or ck != 0.0:
-            general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix)
-
-
-@kernel
-def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, matrix):
-    """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0] in the fronts.
-
-    ``t`` holds T_exp^-1 of every node. Needs frames and, for ck != 0, the frame forces of a residual at this state.
-    """
-    clear(matrix)
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if n.form == FORM_GENERALIZED:
-            k = n.v0
-            generalized_tangent(
-                n, q[n.q0 :], v[k:], vd[k:], lam[n.l0 :], s.functions, s.constants, w.user, w.buffers,
-                cm, cc, 1.0, ck, matrix,
-            )  # fmt: skip
-            continue
-        node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, matrix, w.small)
-        if ck != 0.0:
-            frame_stiffness(n, w.spin[i], q, w.z[i], w.f[i], ck, matrix, w.small)
-        if n.nl > 0:
-            internal_blocks(n, q, lam, 1.0, ck, matrix)
-    constraint_blocks(s, w, q, matrix)
-    if cc != 0.0 or ck != 0.0:
-        element_stiffness(s, w, q, v, lam, t, cc, ck, matrix)
-
-
-@kernel
-def factor(s, w, matrix, pivots, dinv):
-    """Factorise the matrix in place; w.info tells how well."""
-    if s.flags[FLAG_REDUNDANT] != 0:
-        for k in range(s.diagonal.shape[0]):
-            matrix[s.diagonal[k]] -= s.parameters[PARAMETER_REGULARISATION]
-    if s.flags[FLAG_DENSE] != 0:
-        factor_dense(s.fronts, matrix, pivots, dinv, w.scale, w.info)
-    else:
-        factor_tree(s.fronts, matrix, pivots, dinv, w.scale, w.info)
-
-
-@kernel
-def solve(s, matrix, pivots, dinv, x):
-    """Solve with the factors, in place."""
-    if s.flags[FLAG_DENSE] != 0:
-        solve_dense(s.fronts, matrix, pivots, dinv, x)
-    else:
-        solve_tree(s.fronts, matrix, pivots, dinv, x)
-
-
-@kernel
-def accelerations(s, w, q, v, zero, vd, lam):
-    """Index-1 form: [M B^T; B 0][vd; lam] = [f; -gamma] at (q, v) and the time of w.values.
-
-    ``zero`` is a vector of zeros as long as velocities or multipliers. Leaves the factors in w.matrix.
-    """
-    update_frames(s.nodes, q, w.z, w.spin)
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
-    dynamics(s, w, q, v, zero, zero, w.x)
-    if lam.shape[0] > 0:
-        update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
-        constraint_biases(s, w, q, v, w.x)
-    tangent(s, w, q, v, zero, zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    factor(s, w, w.matrix, w.pivots, w.dinv)
-    for k in range(w.x.shape[0]):
-        w.x[k] = -w.x[k]
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(vd.shape[0]):
-        vd[k] = w.x[s.xv[k]]
-    for k in range(lam.shape[0]):
-        lam[k] = w.x[s.xl[k]]
-    if s.flags[FLAG_REDUNDANT] != 0:  # against the unregularised equations: converges to the minimum-norm multipliers
-        for _ in range(2):
-            dynamics(s, w, q, v, vd, lam, w.x)
-            constraint_accelerations(s, w, q, v, vd, w.x)
-            for k in range(w.x.shape[0]):
-                w.x[k] = -w.x[k]
-            solve(s, w.matrix, w.pivots, w.dinv, w.x)
-            for k in range(vd.shape[0]):
-                vd[k] += w.x[s.xv[k]]
-            for k in range(lam.shape[0]):
-                lam[k] += w.x[s.xl[k]]
-
-
-@kernel
 def remember_angles(s, w, q, v):
     """After an accepted step: angles continue from here (frames must be up to date)."""
     if s.flags[FLAG_ANGLES] == 0:
@@ -410,8 +189,8 @@ def remember_angles(s, w, q, v):
         if e.kind == TORSION_SPRING:
             angle, rate = spring_state(e, w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b], w.turns)
             w.turns[e.turn] = angle
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
         if p.kind == ANGLE:
             w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
 

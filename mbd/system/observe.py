@@ -18,15 +18,15 @@ from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.angles import angle_force
 from ..joints.primitives import ANGLE, primitive_force
 from ..kernel import kernel
-from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity, update_frames, update_velocities
+from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized_kernels import generalized_mass, generalized_potential
 from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
 from ..records import FORM_GENERALIZED, FORM_SPIN
 from ..rotation import to_quaternion
-from .evaluate import clear, constraint_rates, constraints, evaluate_functions, jacobian_times
-
-from .general import FORCE, gather, general_energy, general_force, general_power
+from .evaluate import clear, constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
+from .extra import call_extra_observe
+from .general import FORCE
 
 if TYPE_CHECKING:
     from ..solution import Solution
@@ -75,9 +75,9 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
 
 
 @kernel
-def observe_reaction(s, w, i, values, za, zb, lam, fa, fb):
+def observe_reaction(table, i, values, za, zb, lam, fa, fb):
     """fa[k], fb[k] += g_z^T lambda of primitive i on the frames of its bodies."""
-    p = s.primitives[i]
+    p = table[i]
     for k in range(lam.shape[0]):
         if p.kind == ANGLE:
             angle_force(p, za[k], zb[k], lam[k, p.l0], fa[k], fb[k])
@@ -187,21 +187,17 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             w.values[j] = values[k, j]
         for j in range(turns.shape[1]):
             w.turns[j] = turns[k, j]
-        update_frames(s.nodes, q[k], w.z, w.spin)
-        update_velocities(s.nodes, q[k], v[k], w.spin, w.z, w.zd, w.small)
+        frames(s, w, q[k])
+        velocities(s, w, q[k], v[k])
         for i in range(1, s.nodes.shape[0]):
             _add_node(s, w, i, q[k], v[k], row)
         for i in range(s.forces.shape[0]):
             _add_force(s, w, i, row)
         w.time[0] = times[k]
         for i in range(s.general.shape[0]):
-            g = s.general[i]
-            if g.rows == 0:
-                gather(g, s, w)
-                general_force(g, s, w, lam[k])
-                power, lost = general_power(g, s, w)
-                row[POWER] += lost
-                row[POTENTIAL] += general_energy(g, s, w)
+            call_extra_observe(s, w, i, lam[k], w.x2)
+            row[POTENTIAL] += w.x2[0]
+            row[POWER] += w.x2[2]
         constraints(s, w, q[k], w.x)
         row[POSITION_ERROR] = _largest(w.x, s.xl)
         constraint_rates(s, w, q[k], v[k], w.x)
@@ -214,19 +210,15 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
 @kernel
 def observe_general(s, w, i, j, times, q, v, lam, f, out):
     """General element i: f[k] += applied frame force on its j-th body, out[k] += energy and power."""
-    g = s.general[i]
     for k in range(q.shape[0]):
         w.time[0] = times[k]
-        update_frames(s.nodes, q[k], w.z, w.spin)
-        update_velocities(s.nodes, q[k], v[k], w.spin, w.z, w.zd, w.small)
-        gather(g, s, w)
-        general_force(g, s, w, lam[k])
+        frames(s, w, q[k])
+        velocities(s, w, q[k], v[k])
+        call_extra_observe(s, w, i, lam[k], w.x2)
+        out[k, ENERGY] += w.x2[0]
+        out[k, FORCE_POWER] += w.x2[1]
         for m in range(12):
             f[k, m] -= w.general[FORCE, 12 * j + m]
-        if g.rows == 0:
-            power, lost = general_power(g, s, w)
-            out[k, FORCE_POWER] += power
-            out[k, ENERGY] += general_energy(g, s, w)
 
 
 # --- what people see of bodies ------------------------------------------------------------------------------------

@@ -15,11 +15,12 @@ from ..bodies import Body
 from ..errors import ModelError
 from ..joints.joint import Joint
 from ..model import Model
-from ..nodes.frames import fixed_frame, update_biases, update_frames, update_velocities
-from ..nodes.update import apply_tangent_inverse, update_coordinates
+from ..nodes.update import apply_tangent_inverse
 from ..records import Tables, Work
 from . import evaluate
+from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
+from .entries import connect_tables, connect_work
 from .general import BUFFERS
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class System:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.assembly: Assembly = assemble_tables(model)
-        self.tables: Tables = self.assembly.tables
+        self._memory: list[Array] = []  # packed forms of records, which compiled pieces know by address
+        self.tables: Tables = self._connected(self.assembly.tables)
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
         self.work: Work = self.new_work()
@@ -56,7 +58,7 @@ class System:
         eye = np.zeros((nodes, 9))
         eye[:, [0, 4, 8]] = 1.0
         work = Work(
-            z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
+            place=np.zeros(1, dtype=np.int64), z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), t=eye.copy(), eye=eye, values=np.zeros(max(1, a.n_values)),
             turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes), jac=np.zeros((8, 3, 12)),
             small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(1),
@@ -66,15 +68,28 @@ class System:
             pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
             x=np.zeros(n), x2=np.zeros(n), scales=np.zeros(4), info=np.zeros(8),
         )  # fmt: skip
-        for i in range(nodes):
-            fixed_frame(s.nodes[i], work.z[i])
-        return work
+        work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
+        for k, name in enumerate(("r1", "r2", "r3")):
+            work.z[:, k] = s.nodes[name]  # pinned positions neither
+        return self._kept(connect_work(work))
+
+    def _connected(self, tables: Tables) -> Tables:
+        return self._kept(connect_tables(tables))
+
+    def _kept(self, pair: tuple[Any, Array]) -> Any:
+        self._memory.append(pair[1])
+        return pair[0]
+
+    def work_with(self, **changes: Array) -> Work:
+        """The system's own buffers with some of them replaced."""
+        return self._kept(connect_work(self.work._replace(**changes)))
 
     def two_matrices(self, work: Work) -> Work:
         """The same buffers with room for a second factorisation."""
-        return work._replace(
+        work = work._replace(
             matrix2=np.zeros_like(work.matrix), pivots2=np.zeros_like(work.pivots), dinv2=np.zeros_like(work.dinv)
         )
+        return self._kept(connect_work(work))
 
     # --- state ----------------------------------------------------------------------------------------------------
 
@@ -88,7 +103,7 @@ class System:
     def update(self, q: Array, dq: Array) -> Array:
         """The update of absolute coordinates (UAC): q o exp(dq) on Lie nodes, q + dq on conventional ones."""
         out = np.array(self._q(q))
-        update_coordinates(self.tables.nodes, out, self._v(dq), out, np.zeros(12))
+        evaluate.advance(self.tables, self.work, out, self._v(dq), out)
         return out
 
     def tangent_inverse(self, dq: Array, v: Array) -> Array:
@@ -101,15 +116,15 @@ class System:
 
     def frames(self, q: Array) -> Array:
         """Frames z = (r, d1, d2, d3) of all nodes, the ground first: (n + 1, 12)."""
-        update_frames(self.tables.nodes, self._q(q), self.work.z, self.work.spin)
+        evaluate.frames(self.tables, self.work, self._q(q))
         return self.work.z.copy()
 
     def frame_velocities(self, q: Array, v: Array) -> Array:
         """Velocities of all frames."""
         s, w = self.tables, self.work
         q, v = self._q(q), self._v(v)
-        update_frames(s.nodes, q, w.z, w.spin)
-        update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+        evaluate.frames(s, w, q)
+        evaluate.velocities(s, w, q, v)
         return w.zd.copy()
 
     def _move(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
@@ -117,8 +132,8 @@ class System:
         q, v = self._q(q), self._v(v)
         evaluate.evaluate_functions(s, w, float(t))
         self.raise_callback_errors()
-        update_frames(s.nodes, q, w.z, w.spin)
-        update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+        evaluate.frames(s, w, q)
+        evaluate.velocities(s, w, q, v)
         return q, v
 
     # --- vectors --------------------------------------------------------------------------------------------------
@@ -138,7 +153,7 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare = s._replace(forces=s.forces[:0], general=s.general[:0], gravity=np.zeros(3))
+        bare = self._connected(s._replace(forces=s.forces[:0], general=s.general[:0], gravity=np.zeros(3)))
         evaluate.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
@@ -163,7 +178,7 @@ class System:
         """gamma with g_ddot = B v_dot + gamma."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
-        update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
+        evaluate.biases(s, w, q, v)
         evaluate.constraint_biases(s, w, q, v, w.x)
         return w.x[s.xl].copy()
 
@@ -172,7 +187,7 @@ class System:
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
         vd, lam = np.zeros(self.n_v), np.zeros(self.n_l)
-        evaluate.accelerations(s, w, q, v, np.zeros(max(self.n_v, self.n_l)), vd, lam)
+        accelerations(s, w, q, v, np.zeros(max(self.n_v, self.n_l)), vd, lam)
         return vd, lam
 
     # --- matrices for people --------------------------------------------------------------------------------------
@@ -197,9 +212,10 @@ class System:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
-        general = self.tables.general[self.tables.general.rows > 0]
-        bare = self.tables._replace(
-            nodes=nodes, forces=self.tables.forces[:0], general=general, gravity=np.zeros(3)
+        s = self.tables
+        constraining = s.general[s.general["rows"] > 0]
+        bare = self._connected(
+            s._replace(nodes=nodes, forces=s.forces[:0], general=constraining, gravity=np.zeros(3))
         )
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 

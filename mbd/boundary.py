@@ -1,0 +1,106 @@
+"""Compiled code in pieces: calls through addresses instead of linking everything into everything.
+
+numba links and optimises all callees again into every caller, so that a deep tree of kernels compiles for minutes.
+The large pieces of an evaluation (residual, matrix, factorisation, ...) are therefore compiled once, as *entries*:
+C functions of one pointer. Their addresses are in the system record (``entries``), the record itself and the work
+space are known by the addresses of their packed form (``place``). An integrator that calls an entry compiles only its
+own loop; pieces that a model does not need are never compiled. Without compilation (``MBD_JIT=0``) the same calls
+are plain function calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .kernel import JIT, OPTIONS, cached_in
+
+PACKED_WORDS = 2048  # room for the packed form of a record, in words of eight bytes
+
+if JIT:
+    from llvmlite import ir
+    from numba import cfunc, types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    vector = types.float64[::1]
+    matrix = types.float64[:, ::1]
+    integers = types.int64[::1]
+    address = types.int64
+    integer = types.int64
+    real = types.float64
+
+    @intrinsic
+    def call_entry(typing_context, entry, arguments):  # type: ignore[no-untyped-def]
+        """Call the entry at an address with a tuple of arguments."""
+        signature = types.void(types.int64, arguments)
+
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            memory = cgutils.alloca_once(builder, args[1].type)
+            builder.store(args[1], memory)
+            pointer = ir.IntType(8).as_pointer()
+            function = ir.FunctionType(ir.VoidType(), [pointer]).as_pointer()
+            builder.call(builder.inttoptr(args[0], function), [builder.bitcast(memory, pointer)])
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    @intrinsic
+    def store(typing_context, value, place):  # type: ignore[no-untyped-def]
+        """Write a value (a record of arrays) to memory."""
+        signature = types.void(value, types.int64)
+
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            builder.store(args[0], builder.inttoptr(args[1], args[0].type.as_pointer()))
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    def loader(kind: Any, source: Any = types.int64) -> Any:
+        """An intrinsic that reads a value of a numba type from an address (or from an entry's pointer)."""
+
+        @intrinsic
+        def load(typing_context, place):  # type: ignore[no-untyped-def]
+            signature = kind(source)
+
+            def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+                target = context.get_value_type(kind).as_pointer()
+                if isinstance(args[0].type, ir.PointerType):
+                    return builder.load(builder.bitcast(args[0], target))
+                return builder.load(builder.inttoptr(args[0], target))
+
+            return signature, generate
+
+        return load
+
+    def arguments(*kinds: Any) -> Any:
+        """An intrinsic that reads the tuple of arguments of an entry."""
+        return loader(types.Tuple(kinds), types.voidptr)
+
+    def compile_entry(function: Callable) -> Any:
+        """Compile an entry (or load it); returns an object with its address, to be kept alive."""
+        options = {k: v for k, v in OPTIONS.items() if k != "cache"}
+        with cached_in(function):
+            return cfunc(types.void(types.voidptr), cache=OPTIONS["cache"], **options)(function)
+
+else:
+    vector = matrix = integers = address = integer = real = None
+
+    def loader(kind: Any, source: Any = None) -> Any:
+        """Unused without compilation."""
+        return None
+
+    def arguments(*kinds: Any) -> Any:
+        """Unused without compilation."""
+        return None
+
+    def compile_entry(function: Callable) -> Any:
+        """Unused without compilation."""
+        raise RuntimeError("there are no entries without compilation")
+
+
+def packed_buffer() -> np.ndarray:
+    """Memory for the packed form of a record."""
+    return np.zeros(PACKED_WORDS)

@@ -1,0 +1,100 @@
+"""Compile the pieces that a model needs and put their addresses into its record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..boundary import compile_entry, packed_buffer
+from ..kernel import JIT, kernel
+from ..records import (
+    ENTRY_ACCELERATIONS,
+    ENTRY_CHARTS,
+    ENTRY_EXTRA_CONSTRAINTS,
+    ENTRY_EXTRA_FORCES,
+    ENTRY_EXTRA_OBSERVE,
+    ENTRY_EXTRA_TANGENT,
+    ENTRY_FACTOR,
+    ENTRY_FORCE_TANGENT,
+    ENTRY_FORCES,
+    ENTRY_GENERALIZED,
+    ENTRY_GENERALIZED_TANGENT,
+    ENTRY_SOLVE,
+    ENTRY_SPIN_TANGENT,
+    FLAG_DENSE,
+    FLAG_EXTRA,
+    FORM_GENERALIZED,
+    FORM_SPIN,
+    Tables,
+    Work,
+)
+from .accelerations import accelerations_entry
+from .extra import EXTRA_ENTRIES
+from .optional import OPTIONAL_ENTRIES
+from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
+
+_compiled: dict[Any, Any] = {}  # entry function -> compiled object; addresses stay valid as long as it lives
+
+if JIT:
+    from ..boundary import store
+
+    @kernel
+    def pack_tables(s, place):
+        """Write the record to memory, where entries find it."""
+        store(s, place)
+
+    @kernel
+    def pack_work(w, place):
+        """Write the work space to memory, where entries find it."""
+        store(w, place)
+
+
+def entry_address(function: Any) -> int:
+    """Address of a compiled entry; compiled when first asked for."""
+    if function not in _compiled:
+        _compiled[function] = compile_entry(function)
+    return int(_compiled[function].address)
+
+
+def needed_entries(s: Tables) -> dict[int, Any]:
+    """The pieces that a model needs."""
+    needed = dict(PIECES)
+    dense = s.flags[FLAG_DENSE] != 0
+    needed[ENTRY_FACTOR] = factor_dense_entry if dense else factor_tree_entry
+    needed[ENTRY_ACCELERATIONS] = accelerations_entry
+    needed[ENTRY_SOLVE] = solve_dense_entry if dense else solve_tree_entry
+    forms = set(s.nodes["form"].tolist())
+    optional = {
+        ENTRY_FORCES: len(s.forces) > 0,
+        ENTRY_FORCE_TANGENT: len(s.forces) > 0,
+        ENTRY_SPIN_TANGENT: FORM_SPIN in forms,
+        ENTRY_CHARTS: FORM_SPIN in forms,
+        ENTRY_GENERALIZED: FORM_GENERALIZED in forms,
+        ENTRY_GENERALIZED_TANGENT: FORM_GENERALIZED in forms,
+        ENTRY_EXTRA_FORCES: s.flags[FLAG_EXTRA] != 0,
+        ENTRY_EXTRA_CONSTRAINTS: s.flags[FLAG_EXTRA] != 0,
+        ENTRY_EXTRA_TANGENT: s.flags[FLAG_EXTRA] != 0,
+        ENTRY_EXTRA_OBSERVE: len(s.general) > 0,
+    }
+    return needed | {index: (OPTIONAL_ENTRIES | EXTRA_ENTRIES)[index] for index, wanted in optional.items() if wanted}
+
+
+def connect_tables(s: Tables) -> tuple[Tables, np.ndarray]:
+    """Fill in the addresses of the pieces and of the record's packed form; keep the returned memory alive."""
+    memory = packed_buffer()
+    if JIT:
+        s = s._replace(place=np.array([memory.ctypes.data], dtype=np.int64), entries=s.entries.copy())
+        for index, function in needed_entries(s).items():
+            s.entries[index] = entry_address(function)
+        pack_tables(s, memory.ctypes.data)
+    return s, memory
+
+
+def connect_work(w: Work) -> tuple[Work, np.ndarray]:
+    """The same for the work space."""
+    memory = packed_buffer()
+    if JIT:
+        w = w._replace(place=np.array([memory.ctypes.data], dtype=np.int64))
+        pack_work(w, memory.ctypes.data)
+    return w, memory
