@@ -42,7 +42,9 @@ def make_motion(value: Any, rate: Any, acceleration: Any, owner: object, argumen
     """The motion that people gave as a number or as functions of time."""
     if not callable(value):
         if rate is not None or acceleration is not None:
-            raise ModelError(f"{owner}: rate= and acceleration= belong to a function of time, but {argument} is a number")
+            raise ModelError(
+                f"{owner}: rate= and acceleration= belong to a function of time, but {argument} is a number"
+            )
         return Motion(check_number(value, owner, argument))
     for word, function in ((argument, value), ("rate", rate), ("acceleration", acceleration)):
         if function is not None:
@@ -59,8 +61,8 @@ def _probe(function: Any, owner: object, argument: str) -> Any:
         return function(0.0)
     except Exception as error:
         raise ModelError(
-            f"{owner}: the function {argument} failed at t = 0 with {type(error).__name__}: {error}; expected a function "
-            "of time that returns a number, e.g. lambda t: 2.0 * t"
+            f"{owner}: the function {argument} failed at t = 0 with {type(error).__name__}: {error}; expected a "
+            "function of time that returns a number, e.g. lambda t: 2.0 * t"
         ) from error
 
 
@@ -134,9 +136,7 @@ def complex_variant(function: Any) -> Any:
     if not swaps:
         return function
     twin = FunctionType(plain.__code__, {**plain.__globals__, **swaps}, plain.__name__, plain.__defaults__)
-    return FunctionType(
-        twin.__code__, twin.__globals__, twin.__name__, plain.__defaults__, plain.__closure__
-    )
+    return FunctionType(twin.__code__, twin.__globals__, twin.__name__, plain.__defaults__, plain.__closure__)
 
 
 def slope_of(function: Any, jit: bool) -> Any:

@@ -142,11 +142,11 @@ class ForceView:
     def _observed(self) -> tuple[Array, Array, Array]:
         """Frame forces and frames (n, 12) of the second body, and the columns of ``observe``, summed over rows."""
         s, table = self.solution, self.solution.system.tables.forces
-        f, z, out = np.zeros((len(s), 12)), np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
+        f, out = np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
         for i in self._rows:
             a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
             more, columns = s._observe_force(table, i, a, b, s._turns)
-            f, z, out = f + more, b._z, out + columns
+            f, out = f + more, out + columns
         body = self.element.bodies[-1]
         more, columns = s._observe_general("force", s.model.forces.index(self.element), s.system.node_index(body))
         return f + more, s[body]._z, out + columns
@@ -284,7 +284,9 @@ class Solution:
     @cached_property
     def _totals(self) -> Array:
         out = np.zeros((len(self), observe.TOTALS))
-        observe.observe_totals(self.system.tables, self._work, self.t, self.q, self.v, self.lam, self._values, self._turns, out)
+        observe.observe_totals(
+            self.system.tables, self._work, self.t, self.q, self.v, self.lam, self._values, self._turns, out
+        )
         self.system.raise_callback_errors()
         return out
 

@@ -60,11 +60,13 @@ def call_function(function: Callable[..., Any], style: Style, count: int, x: Arr
 def frame_callbacks(
     function: Callable[..., Any], style: Style, count: int, size: int, probe: Array, name: str
 ) -> tuple[Callback, Callback | None]:
-    """Callbacks (real, complex or None) of a user function that returns ``size`` numbers; ``probe`` is a valid input."""
+    """Callbacks (real, complex or None) of a function that returns ``size`` numbers; ``probe`` is a valid input."""
     shape = check_result(function, style, count, size, probe, name)
     plain = _callback(function, style, count, size, shape, name, False)
     if JIT and not plain.compiled and type(function).__name__ != "MissingFunction":
-        warnings.warn(f"the function of {name} cannot be compiled and is called as plain Python, which is slower", stacklevel=2)
+        warnings.warn(
+            f"the function of {name} cannot be compiled and is called as plain Python, which is slower", stacklevel=2
+        )
     twin = _twins.get(function) if _weak(function) else None
     if twin is None:
         twin = complex_variant(function)
@@ -97,8 +99,9 @@ def check_result(
         ) from error
     if value.size != size or not np.isfinite(value).all():
         raise ModelError(
-            f"{name}: its function returned {np.array2string(value, threshold=12)} in the initial configuration; expected "
-            f"{size} finite number{'s' if size > 1 else ''}" + (f", shape ({count}, 6)" if style == "force" else "")
+            f"{name}: its function returned {np.array2string(value, threshold=12)} in the initial configuration; "
+            f"expected {size} finite number{'s' if size > 1 else ''}"
+            + (f", shape ({count}, 6)" if style == "force" else "")
         )
     return value.shape
 

@@ -91,7 +91,10 @@ def test_a_user_force_costs_at_most_three_times_a_built_in_one():
 
     def run(make):
         model = mbd.Model("masses")
-        bodies = [model.add(mbd.RigidBody(f"{i}", 1.0, (1, 1, 1), node=mbd.nodes.RotationVector(position=(i, 0, 0)))) for i in range(12)]
+        bodies = [
+            model.add(mbd.RigidBody(f"{i}", 1.0, (1, 1, 1), node=mbd.nodes.RotationVector(position=(i, 0, 0))))
+            for i in range(12)
+        ]
         if make is not None:
             for i in range(11):
                 for _ in range(4):

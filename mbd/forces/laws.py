@@ -101,8 +101,8 @@ class Gravitation(_BetweenPoints):
 class Drag(Force):
     """Resistance of a medium at a point of a body: ``-(linear + coefficient |u|) u``.
 
-    u is the velocity of the point against the medium, which moves with ``wind``. For aerodynamic drag, ``coefficient`` is
-    half of density times drag coefficient times area.
+    u is the velocity of the point against the medium, which moves with ``wind``. For aerodynamic drag,
+    ``coefficient`` is half of density times drag coefficient times area.
     """
 
     def __init__(
@@ -147,8 +147,8 @@ class PDControl(Force):
         if chosen not in ("angle", "displacement") or coordinate not in (None, chosen):
             given = f"{joint}" if isinstance(joint, Joint) else repr(joint)
             raise ModelError(
-                f"{self}: joint is {given}, coordinate is {coordinate!r}; expected a joint with an angle or a displacement "
-                '(of one with both, coordinate="angle" or "displacement")'
+                f"{self}: joint is {given}, coordinate is {coordinate!r}; expected a joint with an angle or a "
+                'displacement (of one with both, coordinate="angle" or "displacement")'
             )
         self.joint, self.coordinate = joint, chosen
         self.kp = check_number(kp, self, "kp", nonnegative=True)

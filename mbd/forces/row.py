@@ -22,7 +22,8 @@ class ForceRow:
 
     - SPRING: stiffness, length, damping;
     - TORSION_SPRING: stiffness, rest angle, damping;
-    - AXIS_SPRING: stiffness, rest displacement, damping; ``motion`` replaces the rest value of both by a function of time;
+    - AXIS_SPRING: stiffness, rest displacement, damping; ``motion`` replaces the rest value of both by a function of
+      time;
     - FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY: the constant vector, acting on ``body_b`` at ``point_b``; zero
       if there is a ``function`` of time, which then returns ``function_size`` numbers.
     """

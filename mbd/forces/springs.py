@@ -135,8 +135,9 @@ class Bushing(Force):
     axes of the first body, the force on the second body is ``-(stiffness u + damping u_dot)`` along each axis; the
     reaction acts on the first body at Q. It vanishes where the points coincide.
 
-    Rotations from the initial relative orientation are resisted by ``-(rotational_stiffness s + rotational_damping s_dot)``
-    with the sine ``s`` of the angle about each axis (the axial vector of the relative rotation, so keep below 90 degrees).
+    Rotations from the initial relative orientation are resisted by ``-(rotational_stiffness s + rotational_damping
+    s_dot)`` with the sine ``s`` of the angle about each axis (the axial vector of the relative rotation, so keep
+    below 90 degrees).
 
     Parameters
     ----------

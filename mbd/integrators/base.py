@@ -75,7 +75,11 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             if any(row.kind not in CONSERVATIVE_KINDS for row in force.general()):
                 return f"force '{force.name}'"
             for row in force.rows():
-                if row.function is not None or getattr(row.motion, "function", None) is not None or (trait is Trait.CONSERVATIVE and row.body_a is None):
+                if (
+                    row.function is not None
+                    or getattr(row.motion, "function", None) is not None
+                    or (trait is Trait.CONSERVATIVE and row.body_a is None)
+                ):
                     return f"force '{force.name}'"
     return None
 
@@ -117,8 +121,8 @@ class Integrator(ABC):
             for joint in system.model.joints:
                 if any(getattr(primitive, "nonholonomic", ()) for primitive in joint.primitives()):
                     raise IncompatibleError(
-                        f"{self.name} needs constraints on positions; {joint} constrains velocities (nonholonomic). Use "
-                        "GeneralizedAlpha or an explicit method such as RK4."
+                        f"{self.name} needs constraints on positions; {joint} constrains velocities "
+                        "(nonholonomic). Use GeneralizedAlpha or an explicit method such as RK4."
                     )
         for trait in sorted(self.requires, key=lambda trait: trait.name):
             culprit = missing_trait(system, trait)

@@ -41,8 +41,8 @@ class Coupling(Joint):
     """Couples the coordinates of two joints: ``u_b = ratio * u_a + offset`` (1 equation).
 
     ``joint_a`` and ``joint_b`` are joints with an angle or a displacement (of a Cylindrical: say which with
-    ``coordinate_a``, ``coordinate_b``); angles are counted through full turns. The reaction is that on the second body of
-    ``joint_b``.
+    ``coordinate_a``, ``coordinate_b``); angles are counted through full turns. The reaction is that on the second
+    body of ``joint_b``.
     """
 
     kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
@@ -64,7 +64,9 @@ class Coupling(Joint):
         self.joint_a, self.joint_b = joint_a, joint_b
         for argument, joint in (("joint_a", joint_a), ("joint_b", joint_b)):
             if not isinstance(joint, Joint):
-                raise bad_value(self.label, argument, joint, "a joint with an angle or a displacement, such as Revolute")
+                raise bad_value(
+                    self.label, argument, joint, "a joint with an angle or a displacement, such as Revolute"
+                )
         self.body_a = joint_a.body_b if joint_a.body_b is not joint_b.body_b else joint_b.body_a
         self.body_b = joint_b.body_b
         self.point_a, self.frame_a = joint_a.point_b, joint_a.frame_b
@@ -72,7 +74,9 @@ class Coupling(Joint):
         self.coordinate_a = self._kind(joint_a, coordinate_a, 0)
         self.coordinate_b = self._kind(joint_b, coordinate_b, 1)
         if joint_a is joint_b and self.coordinate_a == self.coordinate_b:
-            raise ModelError(f"{self}: both coordinates are the {self.coordinate_a} of {joint_a}; expected two different")
+            raise ModelError(
+                f"{self}: both coordinates are the {self.coordinate_a} of {joint_a}; expected two different"
+            )
         self.ratio = check_number(ratio, self, "ratio")
         if self.ratio == 0.0:
             raise bad_value(self, "ratio", ratio, "a number that is not zero")
@@ -102,7 +106,10 @@ class Coupling(Joint):
                 raise ModelError(f"{self} refers to {joint}, which is not in the model; expected it to be added first")
 
     def primitives(self) -> list[Primitive]:
-        terms = Coordinate(self.joint_b, self.coordinate_b, 1.0), Coordinate(self.joint_a, self.coordinate_a, -self.ratio)
+        terms = (
+            Coordinate(self.joint_b, self.coordinate_b, 1.0),
+            Coordinate(self.joint_a, self.coordinate_a, -self.ratio),
+        )
         return [CoordinateSum(terms, self.offset)]
 
     def __str__(self) -> str:

@@ -28,7 +28,14 @@ class PositionDriver(Joint):
     oriented = (True, False)
 
     def __init__(
-        self, body_a: Body, body_b: Body, *, value: Any = 0.0, rate: Any = None, acceleration: Any = None, **arguments: Any
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        value: Any = 0.0,
+        rate: Any = None,
+        acceleration: Any = None,
+        **arguments: Any,
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self.motion: Motion = make_motion(value, rate, acceleration, self)
@@ -42,7 +49,8 @@ class AngleDriver(Joint):
 
     ``value`` is a number or a function of time, in radians, measured from the initial configuration. ``rate`` and
     ``acceleration`` are its time derivatives; without them they are computed. The axes of the two bodies must be held
-    together by another joint, e.g. a ``Revolute``. The driving torque on the second body is ``solution[driver].torque``.
+    together by another joint, e.g. a ``Revolute``. The driving torque on the second body is
+    ``solution[driver].torque``.
     """
 
     coordinate = "angle"
@@ -50,7 +58,14 @@ class AngleDriver(Joint):
     oriented = (True, True)
 
     def __init__(
-        self, body_a: Body, body_b: Body, *, value: Any = 0.0, rate: Any = None, acceleration: Any = None, **arguments: Any
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        value: Any = 0.0,
+        rate: Any = None,
+        acceleration: Any = None,
+        **arguments: Any,
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self.motion: Motion = make_motion(value, rate, acceleration, self)
@@ -84,12 +99,16 @@ class DrivenFrame(Joint):
             try:
                 size = np.size(displacement(0.0))
             except Exception as error:
-                raise ModelError(f"{self}: displacement failed at t = 0 with {type(error).__name__}: {error}") from error
+                raise ModelError(
+                    f"{self}: displacement failed at t = 0 with {type(error).__name__}: {error}"
+                ) from error
             parts = [component(displacement, i) for i in range(3)]
         else:
             size, parts = np.size(displacement), list(np.ravel(displacement))
         if size != 3:
-            raise bad_value(self, "displacement", displacement, "three numbers, or a function of time that returns three")
+            raise bad_value(
+                self, "displacement", displacement, "three numbers, or a function of time that returns three"
+            )
         self.motions = tuple(make_motion(part, None, None, self, "displacement") for part in parts)
         self.motion: Motion = make_motion(angle, None, None, self, "angle")
 

@@ -58,7 +58,7 @@ class Dot1(Primitive):
 
 @dataclass(frozen=True, eq=False)
 class Dot2(Primitive):
-    """``a . (Q - P) - value = 0`` for an axis a of the first body; ``motion`` replaces the value by a function of time."""
+    """``a . (Q - P) - value = 0`` for an axis a of the first body; ``motion`` makes the value a function of time."""
 
     axis_a: Any
     point_a: Any

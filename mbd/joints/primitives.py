@@ -98,9 +98,7 @@ def primitive_drive(p, za, zb, zda, zdb, values):
     v1, v2, v3 = axis(zdb, p.ab1, p.ab2, p.ab3)
     slope = e1 * b1 + e2 * b2 + e3 * b3
     mixed = f1 * b1 + f2 * b2 + f3 * b3 + e1 * v1 + e2 * v2 + e3 * v3
-    return rate * slope, (
-        2.0 * rate * mixed + acceleration * slope - rate * rate * (a1 * b1 + a2 * b2 + a3 * b3)
-    )
+    return rate * slope, (2.0 * rate * mixed + acceleration * slope - rate * rate * (a1 * b1 + a2 * b2 + a3 * b3))
 
 
 @kernel

@@ -45,7 +45,9 @@ class Rolling(Joint):
     ) -> None:
         for argument, body in (("body_a", body_a), ("body_b", body_b)):
             if isinstance(body, PointMass):
-                raise bad_value(self.label, argument, body, "a RigidBody or the ground, because rolling needs orientation")
+                raise bad_value(
+                    self.label, argument, body, "a RigidBody or the ground, because rolling needs orientation"
+                )
         a: Any = body_a
         b: Any = body_b
         self.radius = check_number(radius, self.label, "radius", positive=True)
@@ -67,7 +69,8 @@ class Rolling(Joint):
 
     def primitives(self) -> list[Primitive]:
         parameters = (
-            self.radius, *self.point_a, *self.n1_a, *self.n2_a, *self.axis_a, *self.point_b, *self.axis_b, float(self.is_disk)
+            self.radius, *self.point_a, *self.n1_a, *self.n2_a, *self.axis_a, *self.point_b, *self.axis_b,
+            float(self.is_disk),
         )  # fmt: skip
         bodies = (self.body_a, self.body_b)
         return [FrameRows(ROLLING, bodies, 3, tuple(float(x) for x in parameters), nonholonomic=(1, 2))]

@@ -20,13 +20,11 @@ class UserConstraint(Joint):
 
     ``frames`` is an array (k, 12) with a row (r, d1, d2, d3) for each of ``bodies``: the reference point and the body
     axes in world coordinates. The function returns one number or several. Functions of arithmetic and elementary
-    functions are differentiated exactly by the complex step, others by differences. The reaction that a solution reports
-    is that on the last body.
+    functions are differentiated exactly by the complex step, others by differences. The reaction that a solution
+    reports is that on the last body.
     """
 
-    def __init__(
-        self, bodies: Body | Sequence[Body], function: Callable[..., Any], *, name: str | None = None
-    ) -> None:
+    def __init__(self, bodies: Body | Sequence[Body], function: Callable[..., Any], *, name: str | None = None) -> None:
         members = tuple(bodies) if isinstance(bodies, Sequence) else (bodies,)
         if not members or all(isinstance(body, Ground) for body in members):
             raise bad_value(self.label, "bodies", bodies, "at least one body that can move")
@@ -46,8 +44,8 @@ class UserConstraint(Joint):
             value = np.asarray(call_function(function, "constraint", len(members), initial_input(members)), dtype=float)
         except Exception as error:
             raise ModelError(
-                f"{self}: its function failed in the initial configuration with {type(error).__name__}: {error}; expected "
-                "a function of (frames, t) that returns one or more numbers"
+                f"{self}: its function failed in the initial configuration with {type(error).__name__}: {error}; "
+                "expected a function of (frames, t) that returns one or more numbers"
             ) from error
         if value.size == 0:
             raise bad_value(self, "function", function, "a function that returns at least one number")

@@ -11,7 +11,6 @@ from ..bodies import Generalized, PointMass, RigidBody
 from ..callbacks import Callback, time_callback, vector_callback
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
-from ..general_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
 from ..joints.primitives import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..linalg.symbolic import Layout, analyse
@@ -36,7 +35,6 @@ from ..records import (
     FORM_QUATERNION,
     FORM_SPIN,
     FUNCTION,
-    GENERAL,
     NODE,
     PARAMETER_ARM,
     PARAMETER_LENGTH,
@@ -44,7 +42,7 @@ from ..records import (
     PRIMITIVE,
     Tables,
 )
-from ..user_functions import frame_callbacks, initial_input
+from .general_assembly import general_pairs, general_table, place_general
 
 DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths
 CONVENTIONAL_FORM = {
@@ -104,11 +102,11 @@ class _Assembler:
         nodes = self._nodes()
         primitives, joint_slices, joint_rows = self._primitives(nodes)
         forces, force_rows = self._forces()
-        general = self._general()
+        general = general_table(self)
         layout = self._layout(nodes, primitives, forces, general, joint_rows)
         n_v, n_l = self.n_v, self.n_l
         xv, xl = self._place(nodes, primitives, forces, layout, n_v, n_l, len(model.bodies))
-        self._place_general(general, layout, xl, len(model.bodies))
+        place_general(self.members, general, layout, xl, len(model.bodies))
         flags = np.zeros(FLAGS, dtype=np.int64)
         spring_like = np.isin(forces["kind"], [SPRING, AXIS_SPRING, TORSION_SPRING])
         flags[FLAG_VELOCITY] = bool(spring_like.any()) or len(general) > 0
@@ -348,72 +346,6 @@ class _Assembler:
                 table[name] = column
         return table, slices
 
-    def _general(self) -> np.ndarray:
-        """The table of general elements; where their blocks are follows later."""
-        table = np.zeros(len(self.general_rows), dtype=GENERAL)
-        names = table.dtype.names or ()
-        for i, (r, joint, force, l0, row) in enumerate(self.general_rows):
-            count, function, twin = len(r.bodies), -1, -1
-            element = self.model.joints[joint] if joint >= 0 else self.model.forces[force]
-            first = len(self.members)
-            blocks, joint_blocks = first + count, first + count + 2 * count * count
-            self.members += [self.node_of[id(body)] for body in r.bodies]
-            self.members += [0] * (2 * count * count + (4 * count if joint >= 0 else 0))
-            p0 = len(self.constants)
-            self.constants += [float(x) for x in r.parameters]
-            if r.function is not None:
-                probe = np.array((1.0, 0.0)) if r.style == "law" else initial_input(r.bodies)
-                if r.style == "law":
-                    probe[0] = element.initial_length
-                size = r.size
-                if hasattr(r.function, "silent"):  # a function that a file does not contain
-                    r.function.size = size
-                key = id(r.function), r.style, count, size
-                if key not in self.frame_functions:
-                    pair = frame_callbacks(r.function, r.style, count, size, probe, str(element))
-                    self.kept.append(r.function)
-                    places = [-1, -1]
-                    for k, callback in enumerate(pair):
-                        if callback is not None:
-                            places[k] = len(self.functions)
-                            self.callbacks.append(callback)
-                            self.functions.append((callback.address, size, -1))
-                    self.frame_functions[key] = places[0], places[1]
-                function, twin = self.frame_functions[key]
-            by_function = r.kind in (USER_FORCE, LAW_SPRING)
-            exact = twin >= 0 if by_function else r.kind not in (USER_POTENTIAL, USER_CONSTRAINT)
-            size = r.rows if joint >= 0 else 0
-            values = (
-                r.kind, count, first, blocks, joint_blocks, p0, function, twin, int(exact), joint, force, l0, row, size
-            )  # fmt: skip
-            for name, value in zip(names, values, strict=True):
-                table[name][i] = value
-        return table
-
-    def _place_general(self, general: np.ndarray, layout: Layout, xl: np.ndarray, n: int) -> None:
-        """Fill in where the blocks and rows of general elements live."""
-        for g in general:
-            count, first = int(g["count"]), int(g["first"])
-            bodies = np.array(self.members[first : first + count]) - 1
-            for i in range(count):
-                for j in range(count):
-                    if bodies[i] >= 0 and bodies[j] >= 0:
-                        offset, ld = layout.blocks(bodies[i : i + 1], bodies[j : j + 1])
-                        o = int(g["blocks"]) + 2 * (i * count + j)
-                        self.members[o : o + 2] = [int(offset[0]), int(ld[0])]
-            if g["joint"] < 0:
-                continue
-            joint, row = np.array([g["joint"] + n]), int(g["x0"])
-            for i in range(count):
-                if bodies[i] >= 0:
-                    down, ld_down = layout.blocks(joint, bodies[i : i + 1])
-                    right, ld_right = layout.blocks(bodies[i : i + 1], joint)
-                    o = int(g["joint_blocks"]) + 4 * i
-                    start = int(down[0] + row * ld_down[0])
-                    self.members[o : o + 4] = [start, int(ld_down[0]), int(right[0] + row), int(ld_right[0])]
-            g["x0"] = layout.position[joint[0]] + row
-            xl[g["l0"] : g["l0"] + g["rows"]] = g["x0"] + np.arange(g["rows"])
-
     # --- the matrix -----------------------------------------------------------------------------------------------
 
     def _layout(
@@ -436,14 +368,7 @@ class _Assembler:
             a, b = forces["a"], forces["b"]
             both = (a > 0) & (b > 0)
             pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
-        for g in general:
-            bodies = self.members[int(g["first"]) : int(g["first"] + g["count"])]
-            moving = sorted({body - 1 for body in bodies if body > 0})
-            more = [(a, b) for i, a in enumerate(moving) for b in moving[i + 1 :]]
-            if g["joint"] >= 0:
-                more += [(a, int(g["joint"]) + n) for a in moving]
-                grounded[g["joint"] + n] |= 0 in bodies
-            pairs.append(np.array(more, dtype=np.int64).reshape(-1, 2))
+        pairs += general_pairs(self.members, general, grounded, n)
         stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
         return analyse(sizes, is_joint, grounded, stacked)
 

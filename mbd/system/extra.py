@@ -23,14 +23,13 @@ from .general import (
     OUT,
     gather,
     general_bias,
-    general_blocks,
     general_energy,
     general_force,
     general_power,
     general_rate,
-    general_tangent,
     general_value,
 )
+from .general_tangent import general_blocks, general_tangent
 from .types import load_tables, load_work
 
 POSITION, VELOCITY, ACCELERATION, LEVEL_DRIVEN = 0, 1, 2, 3  # LEVEL_DRIVEN: B v + g_t

@@ -1,10 +1,11 @@
 """General elements: anything that is a function of the frames of several bodies, differentiated by the complex step.
 
 An element gives frame forces f(t, z, z_dot, lambda), and if it is a constraint its value and its rate B v + g_t. All
-that the rest of the toolkit needs follows from directional derivatives: a column of the tangent is the derivative of f
-along an increment of one body, a column of B the rate along it, the acceleration level the derivative of the rate along
-the motion. These are exact (an imaginary step of 1e-30) for built-in elements and for user functions that accept complex
-numbers; potentials and user constraints, whose forces are derivatives already, take differences of them.
+that the rest of the toolkit needs follows from directional derivatives: a column of the tangent is the derivative of
+f along an increment of one body, a column of B the rate along it, the acceleration level the derivative of the rate
+along the motion. These are exact (an imaginary step of 1e-30) for built-in elements and for user functions that
+accept complex numbers; potentials and user constraints, whose forces are derivatives already, take differences of
+them. Columns of the matrix are in ``mbd.system.general_tangent``.
 
 Buffers (w.general real, w.complex complex), one row each: INPUT = (t, frames, velocities) as user functions receive
 them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
@@ -17,9 +18,6 @@ from ..forces.general_kernels import has_energy, native_energy, native_force, pu
 from ..general_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..joints.rolling_kernels import rolling_force, rolling_rate, rolling_value
 from ..kernel import kernel
-from ..nodes.frames import axis_jacobian, velocity_jacobian
-from ..nodes.inertia import pull_back
-from ..records import FORM_LIE
 
 INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM = 0, 1, 2, 3, 4, 5, 6, 7
 BUFFERS = 8
@@ -43,7 +41,7 @@ def gather(g, s, w):
 
 
 @kernel
-def _load(g, buffers, target, c, direction, direction_rate, time):
+def shifted(g, buffers, target, c, direction, direction_rate, time):
     """target = buffers + c (direction): a shifted copy of INPUT and RATE; c may be imaginary."""
     target[INPUT, 0] = buffers[INPUT, 0] + c * time
     for m in range(12 * g.count):
@@ -195,7 +193,7 @@ def general_value(g, s, w):
 
 
 @kernel
-def _rate_at(g, s, w, direction, time):
+def rate_along(g, s, w, direction, time):
     """SUM = derivative of g along (direction, time) at INPUT."""
     total = w.general[SUM]
     if g.kind == ROLLING:
@@ -203,7 +201,7 @@ def _rate_at(g, s, w, direction, time):
         rolling_rate(s.constants[g.p0 :], x[1:], x[13:], direction, direction[12:], total)
         return
     if g.complex_function >= 0:
-        _load(g, w.general, w.complex, TINY * 1j, direction, direction, time)
+        shifted(g, w.general, w.complex, TINY * 1j, direction, direction, time)
         _call(s, g.complex_function, w.complex)
         for j in range(g.rows):
             total[j] = w.complex[OUT, j].imag / TINY
@@ -234,7 +232,7 @@ def _rate_at(g, s, w, direction, time):
 def general_rate(g, s, w, time, x, o):
     """x[o:] = B v (time = 0) or B v + g_t (time = 1)."""
     gather(g, s, w)
-    _rate_at(g, s, w, w.general[RATE], time)
+    rate_along(g, s, w, w.general[RATE], time)
     for j in range(g.rows):
         x[o + j] = w.general[SUM, j]
 
@@ -248,7 +246,7 @@ def general_bias(g, s, w, x, o):
         for m in range(12):
             zb[12 * i + m] = w.zb[s.members[g.first + i], m]
     if g.kind == ROLLING:
-        _load(g, w.general, w.complex, TINY * 1j, w.general[RATE], zb, 0.0)
+        shifted(g, w.general, w.complex, TINY * 1j, w.general[RATE], zb, 0.0)
         c, d = w.complex[INPUT], w.complex[RATE]
         rolling_rate(s.constants[g.p0 :], c[1:], c[13:], d, d[12:], w.complex[OUT])
         for j in range(g.rows):
@@ -268,122 +266,9 @@ def general_bias(g, s, w, x, o):
             general[INPUT, 1 + m] += step * general[RATE, m] + 0.5 * step * step * zb[m]
             general[RATE, m] += step * zb[m]
         general[INPUT, 0] += step
-        _rate_at(g, s, w, general[RATE], 1.0)
+        rate_along(g, s, w, general[RATE], 1.0)
         for j in range(g.rows):
             x[o + j] += (-1.0, 8.0, -8.0, 1.0)[p] * general[SUM, j] / (12.0 * h)
-
-
-# --- tangents -------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _direction(n, i, jac, t, k, ck, cc, d, dd):
-    """Frame and frame velocity of body i along its increment k, weighted with ck and, for its velocity, cc."""
-    o = 12 * i
-    lie = n.form == FORM_LIE and k >= n.nx
-    for m in range(3):
-        d[o + m] = ck if k < n.nx and m == k else 0.0
-        dd[o + m] = cc if k < n.nx and m == k else 0.0
-        for a in range(3):
-            if lie:
-                c, b = n.nx, k - n.nx
-                speed = jac[a][m, c] * t[b] + jac[a][m, c + 1] * t[3 + b] + jac[a][m, c + 2] * t[6 + b]
-            else:
-                speed = jac[a][m, k]
-            d[o + 3 + 3 * a + m] = ck * jac[a][m, k]
-            dd[o + 3 + 3 * a + m] = ck * jac[3 + a][m, k] + cc * speed
-
-
-@kernel
-def _jacobians(n, q, v, spin, z, jac, small):
-    """Jacobians of the three axes of a body and of their velocities."""
-    for a in range(3):
-        x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
-        axis_jacobian(n, q, spin, z, x1, x2, x3, jac[a])
-        velocity_jacobian(n, q, v, spin, z, x1, x2, x3, jac[3 + a], small)
-
-
-@kernel
-def general_blocks(g, s, w, q, matrix):
-    """Add B and B^T of a constraint."""
-    d, dd = w.general[DIRECTION], w.general[DIRECTION_RATE]
-    for m in range(12 * g.count):
-        d[m] = 0.0
-    for j in range(g.count):
-        i = s.members[g.first + j]
-        n = s.nodes[i]
-        if n.nv == 0:
-            continue
-        _jacobians(n, q, q, w.spin[i], w.z[i], w.jac, w.small)
-        o = g.joint_blocks + 4 * j
-        row, ld_row, column, ld_column = s.members[o], s.members[o + 1], s.members[o + 2], s.members[o + 3]
-        for k in range(n.nv):
-            _direction(n, j, w.jac, w.eye[i], k, 1.0, 0.0, d, dd)
-            gather(g, s, w)
-            _rate_at(g, s, w, d, 0.0)
-            for r in range(g.rows):
-                value = w.general[SUM, r]
-                matrix[row + r * ld_row + k] += value
-                matrix[column + k * ld_column + r] += value
-        for m in range(12 * j, 12 * j + 12):
-            d[m] = 0.0
-
-
-@kernel
-def _derivative(g, s, w, lam, d, dd):
-    """SUM = derivative of the frame forces along (d, dd)."""
-    total = w.general[SUM]
-    if g.exact != 0:
-        _load(g, w.general, w.complex, TINY * 1j, d, dd, 0.0)
-        complex_force(g, s, w, lam)
-        for m in range(12 * g.count):
-            total[m] = w.complex[FORCE, m].imag / TINY
-        return
-    size = 0.0
-    for m in range(12 * g.count):
-        total[m] = 0.0
-        size = max(size, abs(d[m]), abs(dd[m]))
-    if size == 0.0:
-        return
-    h = STEP / size
-    for p in range(4):
-        step = (2.0, 1.0, -1.0, -2.0)[p] * h
-        gather(g, s, w)
-        _load(g, w.general, w.general, step, d, dd, 0.0)
-        general_force(g, s, w, lam)
-        for m in range(12 * g.count):
-            total[m] += (-1.0, 8.0, -8.0, 1.0)[p] * w.general[FORCE, m] / (12.0 * h)
-
-
-@kernel
-def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
-    """Add cc C T^-1 + ck K of an element (the frames' own curvature is added with the frame forces)."""
-    gather(g, s, w)
-    d, dd, row = w.general[DIRECTION], w.general[DIRECTION_RATE], w.small[7]
-    for m in range(12 * g.count):
-        d[m] = 0.0
-        dd[m] = 0.0
-    for j in range(g.count):
-        b = s.members[g.first + j]
-        n = s.nodes[b]
-        if n.nv == 0:
-            continue
-        _jacobians(n, q, v, w.spin[b], w.z[b], w.jac, w.small)
-        for k in range(n.nv):
-            _direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
-            _derivative(g, s, w, lam, d, dd)
-            for i in range(g.count):
-                a = s.members[g.first + i]
-                other = s.nodes[a]
-                if other.nv > 0:
-                    pull_back(other, q, w.spin[a], w.z[a], w.general[SUM, 12 * i :], row, 0)
-                    o = g.blocks + 2 * (i * g.count + j)
-                    block, ld = s.members[o], s.members[o + 1]
-                    for m in range(other.nv):
-                        matrix[block + m * ld + k] += row[m]
-        for m in range(12 * j, 12 * j + 12):
-            d[m] = 0.0
-            dd[m] = 0.0
 
 
 # --- energy and power -----------------------------------------------------------------------------------------------
@@ -410,6 +295,6 @@ def general_power(g, s, w):
         return power, 0.0
     stored = 0.0
     if has_energy(g.kind):
-        _load(g, w.general, w.complex, TINY * 1j, w.general[RATE], w.general[RATE], 0.0)
+        shifted(g, w.general, w.complex, TINY * 1j, w.general[RATE], w.general[RATE], 0.0)
         stored = native_energy(g.kind, s.constants[g.p0 :], w.complex[INPUT][1:]).imag / TINY
     return power, power + stored

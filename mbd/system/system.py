@@ -214,9 +214,7 @@ class System:
         nodes["potential_function"] = -1
         s = self.tables
         constraining = s.general[s.general["rows"] > 0]
-        bare = self._connected(
-            s._replace(nodes=nodes, forces=s.forces[:0], general=constraining, gravity=np.zeros(3))
-        )
+        bare = self._connected(s._replace(nodes=nodes, forces=s.forces[:0], general=constraining, gravity=np.zeros(3)))
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(

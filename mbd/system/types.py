@@ -30,7 +30,8 @@ def _example_tables() -> Tables:
 
 
 def _example_work() -> Work:
-    shapes = dict.fromkeys(("z", "zd", "zb", "f", "spin", "t", "eye", "small", "buffers", "general", "complex"), 2) | {"jac": 3}
+    tables = ("z", "zd", "zb", "f", "spin", "t", "eye", "small", "buffers", "general", "complex")
+    shapes = dict.fromkeys(tables, 2) | {"jac": 3}
     integers = ("place", "pivots", "pivots2")
     kinds = dict.fromkeys(integers, _INT) | {"complex": complex}
     return Work(**{name: np.zeros((0,) * shapes.get(name, 1), dtype=kinds.get(name, float)) for name in Work._fields})

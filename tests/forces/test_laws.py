@@ -8,7 +8,12 @@ from scipy.integrate import cumulative_simpson
 
 import mbd
 
-NODES = [mbd.nodes.RotationVector(), mbd.nodes.Quaternion(), mbd.nodes.Directors(), mbd.nodes.EulerAngles("zxz", lie=True)]
+NODES = [
+    mbd.nodes.RotationVector(),
+    mbd.nodes.Quaternion(),
+    mbd.nodes.Directors(),
+    mbd.nodes.EulerAngles("zxz", lie=True),
+]
 BALANCE = 1e-6
 
 
@@ -22,15 +27,23 @@ def two_bodies(node):
     model = mbd.Model("two", gravity=(0, 0, -1.0))
     settings = {"angular_velocity": (0.3, -0.2, 0.5), "velocity": (0.1, 0.2, 0.0)}
     bodies = [
-        model.add(mbd.RigidBody(name, mass=2.0, inertia=(0.2, 0.3, 0.4), node=mbd.nodes.RotationVector(position=x, **settings)))
+        model.add(
+            mbd.RigidBody(
+                name, mass=2.0, inertia=(0.2, 0.3, 0.4), node=mbd.nodes.RotationVector(position=x, **settings)
+            )
+        )
         for name, x in (("a", (0, 0, 0)), ("b", (1.0, 0.2, 0.1)))
     ]
     return model, *bodies
 
 
 FORCES = {
-    "green": lambda a, b: mbd.forces.GreenSpring(a, b, (0.1, 0, 0), (0, 0.1, 0), stiffness=30.0, length=0.8, damping=0.5),
-    "law": lambda a, b: mbd.forces.NonlinearSpring(a, b, (0.1, 0, 0), (0, 0.1, 0), lambda x, v: 20 * (x - 0.8) ** 3 + 0.3 * v),
+    "green": lambda a, b: mbd.forces.GreenSpring(
+        a, b, (0.1, 0, 0), (0, 0.1, 0), stiffness=30.0, length=0.8, damping=0.5
+    ),
+    "law": lambda a, b: mbd.forces.NonlinearSpring(
+        a, b, (0.1, 0, 0), (0, 0.1, 0), lambda x, v: 20 * (x - 0.8) ** 3 + 0.3 * v
+    ),
     "gravitation": lambda a, b: mbd.forces.Gravitation(a, b, 0.5),
     "drag": lambda a, b: mbd.forces.Drag(b, 0.7, 0.1, point=(0.1, 0.2, 0), wind=(1, 0, 0)),
     "force": lambda a, b: mbd.forces.Force(b, lambda t, z, v: (0.1 * z[0, 3], t - v[0, 1], 0.0 * t), point=(0.1, 0, 0)),
@@ -106,11 +119,14 @@ def test_user_force_equals_the_built_in_spring():
         out[1, :3] = -out[0, :3]
         return out
 
+    def stored(z):
+        return 20.0 * (np.sqrt(np.sum((z[1, :3] - z[0, :3]) ** 2)) - 0.7) ** 2
+
     results = []
     for make in (
         lambda a, b: mbd.forces.Spring(a, b, stiffness=40.0, length=0.7),
         lambda a, b: mbd.forces.UserForce([a, b], tension),
-        lambda a, b: mbd.forces.UserPotential([a, b], lambda z: 20.0 * (np.sqrt(np.sum((z[1, :3] - z[0, :3]) ** 2)) - 0.7) ** 2),
+        lambda a, b: mbd.forces.UserPotential([a, b], stored),
         lambda a, b: mbd.forces.NonlinearSpring(a, b, function=lambda x, v: 40.0 * (x - 0.7)),
     ):  # fmt: skip
         model, a, b = two_bodies(None)

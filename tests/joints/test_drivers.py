@@ -119,8 +119,8 @@ def test_driven_frame_carries_another_body():
     table = model.add(mbd.RigidBody("table", mass=1.0, inertia=(1, 1, 1), node=mbd.nodes.Quaternion()))
     ball = model.add(mbd.PointMass("ball", 1.0, (1, 0, -1), (0, 1, 0)))
     frame = mbd.joints.DrivenFrame(
-        model.ground, table, at=(0, 0, 0), axis=(0, 0, 1), displacement=lambda t: (0.1 * np.sin(t), 0.0 * t, 0.2 * t * t),
-        angle=lambda t: t,
+        model.ground, table, at=(0, 0, 0), axis=(0, 0, 1), angle=lambda t: t,
+        displacement=lambda t: (0.1 * np.sin(t), 0.0 * t, 0.2 * t * t),
     )  # fmt: skip
     model.add(frame)
     model.add(mbd.joints.Distance(table, ball, point_a=(1, 0, 0), name="rod"))
