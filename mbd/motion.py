@@ -174,13 +174,13 @@ def _differentiated(function: Any, rate: Any, acceleration: Any, jit: bool) -> A
     if acceleration is not None:
         second = _prepare(acceleration, jit)
 
-        def motion(t):  # type: ignore[no-untyped-def]
+        def motion(t):  # type: ignore[no-untyped-def,no-redef]
             return float(f(t)), float(first(t)), float(second(t))
 
         return wrap(motion)
     if first is None:
 
-        def motion(t):  # type: ignore[no-untyped-def]
+        def motion(t):  # type: ignore[no-untyped-def,no-redef]
             h = COARSE
             a1, a2, a3 = f(t + h), f(t + 2 * h), f(t + 3 * h)
             b1, b2, b3 = f(t - h), f(t - 2 * h), f(t - 3 * h)
@@ -193,12 +193,12 @@ def _differentiated(function: Any, rate: Any, acceleration: Any, jit: bool) -> A
     exact = None if rate is None else slope_of(rate, jit)
     if exact is not None:
 
-        def motion(t):  # type: ignore[no-untyped-def]
+        def motion(t):  # type: ignore[no-untyped-def,no-redef]
             return float(f(t)), float(first(t)), float(exact(t))
 
         return wrap(motion)
 
-    def motion(t):  # type: ignore[no-untyped-def]
+    def motion(t):  # type: ignore[no-untyped-def,no-redef]
         h = FINE
         e = w1 * (first(t + h) - first(t - h)) + w2 * (first(t + 2 * h) - first(t - 2 * h))
         e += w3 * (first(t + 3 * h) - first(t - 3 * h))
