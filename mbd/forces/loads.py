@@ -67,6 +67,8 @@ class _Load(base.Force):
         if not self.on_frames:
             return []
         assert self.function is not None
+        if hasattr(self.function, "silent"):  # a function that a file does not contain
+            self.function.size = 3  # type: ignore[attr-defined]
         function = load_function(self.function, self.point, self.frame == "body", isinstance(self, Torque))
         return [GeneralRow(USER_FORCE, (self.body,), (), function, "force", 6)]
 

@@ -194,3 +194,21 @@ def test_a_function_that_fails_in_a_run_stops_it():
     model.add(mbd.forces.UserForce(a, fails, name="mine"))
     with pytest.warns(UserWarning, match="plain Python"), pytest.raises(mbd.ModelError, match="too late"):
         mbd.simulate(model, 0.2, 0.01)
+
+
+def test_a_saved_run_with_functions_can_be_read(tmp_path):
+    model, a, b = two_bodies(None)
+    model.add(mbd.forces.UserForce([a, b], lambda t, z, v: -0.5 * v, name="damper"))
+    model.add(mbd.forces.Force(b, lambda t, z, v: (0.1 * t, 0.2 * z[0, 1], 0.0 * t), name="load"))
+    model.add(mbd.joints.UserConstraint([a, b], lambda z, t: np.sum((z[1, :3] - z[0, :3]) ** 2) - 1.05, name="rod"))
+    model.add(mbd.forces.Gravitation(a, b, 0.1, name="attraction"))
+    solution = mbd.simulate(model, 0.2, 0.01)
+    solution.save(tmp_path / "run.npz")
+    again = mbd.load(tmp_path / "run.npz")
+    assert again["b"].position == pytest.approx(solution["b"].position)
+    assert again.power == pytest.approx(solution.power)
+    assert again["attraction"].energy == pytest.approx(solution["attraction"].energy)
+    with pytest.raises(mbd.ModelError, match="files do not contain"):
+        again["damper"].force.sum()
+    with_model = mbd.load(tmp_path / "run.npz", model=model)
+    assert with_model["damper"].force == pytest.approx(solution["damper"].force)
