@@ -174,6 +174,10 @@ class ForceView:
     @property
     def length(self) -> Array:
         """Length of a spring (n,); of a torsion spring its angle."""
+        e: Any = self.element
+        if hasattr(e, "initial_length"):  # between two points
+            ends = marker(self.solution[e.body_a]._z, e.point_a), marker(self.solution[e.body_b]._z, e.point_b)
+            return read_only(np.linalg.norm(ends[1] - ends[0], axis=1))
         return self._column("length", SPRING, AXIS_SPRING, TORSION_SPRING)
 
     @property

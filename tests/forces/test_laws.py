@@ -12,7 +12,7 @@ NODES = [
     mbd.nodes.RotationVector(),
     mbd.nodes.Quaternion(),
     mbd.nodes.Directors(),
-    mbd.nodes.EulerAngles("zxz", lie=True),
+    mbd.nodes.EulerAngles(sequence="zxz", lie=True),
 ]
 BALANCE = 1e-6
 
@@ -82,6 +82,7 @@ def test_kepler_orbit():
     period = 2 * np.pi * np.sqrt(axis**3 / mu)
     solution = mbd.simulate(model, period, period / 2000, mbd.integrators.RK6())
     assert solution[b].position[-1] == pytest.approx(solution[b].position[0], abs=1e-9)
+    assert solution["gravitation 1"].length.max() == pytest.approx(axis * (1 + eccentricity), abs=1e-5)
     assert np.ptp(solution.energy.total) < 1e-9
     assert solution.momentum.angular == pytest.approx(np.tile(solution.momentum.angular[0], (2001, 1)), abs=1e-11)
 
