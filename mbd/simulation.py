@@ -206,8 +206,8 @@ class _Record:
             state["flags"] = np.array([FLAG_REDUNDANT])
         q, v, vd, lam, turns = joined
         return Solution(
-            self.system, t, q, v, vd, lam, turns, integrator=self.integrator, stats=stats, start=self.report, state=state,
-            complete=not message, message=message,
+            self.system, t, q, v, vd, lam, turns, integrator=self.integrator, stats=stats, start=self.report,
+            state=state, complete=not message, message=message,
         )  # fmt: skip
 
     def fail(self, advice: str = "") -> None:

@@ -12,8 +12,10 @@ import mbd
 def heavy_top():
     model = mbd.Model("heavy top", gravity=(0, 0, -9.81))
     top = model.add(mbd.RigidBody(
-        "top", mass=15.0, inertia=(0.234375, 0.46875, 0.234375),      # diagonal or 3x3, about the centre of mass, body axes
-        node=mbd.nodes.RotationVector(position=(0, 1, 0), velocity=(4.61538, 0, 0), angular_velocity=(0, 150, -4.61538)),
+        "top", mass=15.0, inertia=(0.234375, 0.46875, 0.234375),  # diagonal or 3x3, about the centre of mass
+        node=mbd.nodes.RotationVector(
+            position=(0, 1, 0), velocity=(4.61538, 0, 0), angular_velocity=(0, 150, -4.61538)
+        ),
         shape=mbd.shapes.Cone(radius=0.3, height=1.0, axis=(0, -1, 0)),  # for views only; optional
     ))  # fmt: skip
     pivot = model.add(mbd.joints.Spherical(model.ground, top, at=(0, 0, 0)))

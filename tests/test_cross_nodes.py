@@ -69,9 +69,7 @@ def check(model: mbd.Model, assembly: str, method: str) -> None:
             EXPLICIT_ERROR
         )
         return
-    coarse, fine = (
-        motion(mbd.simulate(model, t_end, c * step, integrator, output_step=OUTPUT)) for c in (0.25, 0.125)
-    )
+    coarse, fine = (motion(mbd.simulate(model, t_end, c * step, integrator, output_step=OUTPUT)) for c in (0.25, 0.125))
     error = np.abs(coarse - exact).max()
     left = np.abs(fine + (fine - coarse) / 3.0 - exact).max()
     assert error < IMPLICIT_ERROR

@@ -38,7 +38,10 @@ MODEL = [
     (lambda: Bushing(BODY, OTHER, stiffness=0.0), ("bushing", "stiffness", "positive number for at least one axis")),
     (lambda: Bushing(BODY, OTHER, stiffness=(1, -1, 1)), ("bushing", "stiffness", "not negative")),
     (lambda: Bushing(BODY, OTHER, stiffness=1, damping=-1, name="s"), ("bushing 's'", "damping = -1", "not negative")),
-    (lambda: Bushing(BODY, OTHER, stiffness=1, axes=np.ones((3, 3))), ("bushing", "axes", "perpendicular unit vectors")),
+    (
+        lambda: Bushing(BODY, OTHER, stiffness=1, axes=np.ones((3, 3))),
+        ("bushing", "axes", "perpendicular unit vectors"),
+    ),
     (lambda: Bushing(BODY, BODY, stiffness=1), ("bushing", "body 'a'", "two different")),
     (lambda: Bushing(POINT, BODY, stiffness=1), ("bushing", "point mass 'p'", "no axes", "exchange")),
     (lambda: Bushing(BODY, POINT, point_b=(1, 0, 0), stiffness=1), ("bushing", "point_b", "'p'", "without extent")),

@@ -104,7 +104,11 @@ def test_statistics(name):
 @every_integrator
 def test_restart_from_a_file_is_bit_identical(name, tmp_path):
     integrator = INTEGRATORS[name]
-    models = [pendulum(0.3, lambda t: (0.0, 8.0 * np.cos(3 * t), 0.0)), chain(Quaternion), chain(RotationVector(lie=False))]
+    models = [
+        pendulum(0.3, lambda t: (0.0, 8.0 * np.cos(3 * t), 0.0)),
+        chain(Quaternion),
+        chain(RotationVector(lie=False)),
+    ]
     for model in models:
         step = 0.01 if model.name == "pendulum" else 0.005
         whole = mbd.simulate(model, 1.0, step, integrator)

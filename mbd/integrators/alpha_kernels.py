@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..kernel import kernel
-from ..records import FLAG_CHARTS, PARAMETER_LENGTH
+from ..records import FLAG_CHARTS, FLAG_VELOCITY, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import (
     advance,
@@ -28,9 +28,7 @@ from ..system.evaluate import (
     dynamics,
     evaluate_functions,
     factor,
-    frames,
     jacobian_times,
-    move_frames,
     remember_angles,
     solve,
     tangent,
@@ -176,13 +174,13 @@ def _residual(s, w, x, p, h):
     """Move to the present iterate and write the residual: dynamics, and g (index 3) or B v + g_t (index 2) in w.x."""
     advance(s, w, x.q, x.dq, x.qn)
     if p.options[OPTION_STABILIZED] != 0:
-        frames(s, w, x.qn)
         velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
         constraint_rates(s, w, x.qn, x.vn, w.x)
         constraints(s, w, x.qn, w.x2)
     else:
-        move_frames(s, w, x.qn, x.vn)
+        if s.flags[FLAG_VELOCITY] != 0:
+            velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
         constraints(s, w, x.qn, w.x)
         if s.nonholonomic.shape[0] > 0:  # B v = 0, scaled like a position

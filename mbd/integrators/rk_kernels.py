@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..kernel import kernel
 from ..nodes.update import apply_tangent_inverse
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
-from ..system.accelerations import accelerations
+from ..system.accelerations import accelerations, accelerations_here
 from ..system.evaluate import (
     advance,
     clear,
@@ -80,14 +80,7 @@ MODE_START, MODE_FIXED, MODE_ADAPTIVE = 0, 1, 2
 TIME_NUDGE = 1e-10  # fraction of a step by which functions of time are kept away from its ends at a switch
 
 
-@kernel
-def slope(s, w, x, q, v, vd, lam, p):
-    """v_dot and lambda at (q, v) and the time of the functions' values."""
-    accelerations(s, w, q, v, x.zero, vd, lam)
-    p.memory[MEMORY_EVALUATIONS] += 1.0
-
-
-@kernel
+@kernel(inline="always")
 def _stages(s, w, x, p, t, h, nudge):
     """Slopes of all stages; the first one is the acceleration of the state, known already."""
     nv = x.v.shape[0]
@@ -106,11 +99,12 @@ def _stages(s, w, x, p, t, h, nudge):
         advance(s, w, x.q, x.dq, x.qn)
         c = min(max(p.c[i], nudge), 1.0 - nudge)
         evaluate_functions(s, w, t + c * h)
-        slope(s, w, x, x.qn, x.vn, x.kv[i], x.lam, p)
+        accelerations_here(s, w, x.qn, x.vn, x.zero, x.kv[i], x.lam)
+        p.memory[MEMORY_EVALUATIONS] += 1.0
         apply_tangent_inverse(s.nodes, x.dq, x.vn, x.kq[i], w.small[7])
 
 
-@kernel
+@kernel(inline="always")
 def _combine(s, w, x, p, h):
     """qn, vn at the end of the step."""
     stages = p.b.shape[0]
@@ -125,7 +119,7 @@ def _combine(s, w, x, p, h):
     advance(s, w, x.q, x.dq, x.qn)
 
 
-@kernel
+@kernel(inline="always")
 def _error(s, x, p, h):
     """Scaled error of the step (B16)-(B18), in increments: stored rotation parameters may jump."""
     rtol, atol = p.control[RTOL], p.control[ATOL]
@@ -144,14 +138,14 @@ def _error(s, x, p, h):
     return math.sqrt(total / (2 * nv))
 
 
-@kernel
+@kernel(inline="always")
 def _mass_matrix(s, w, x, q, v):
     """Factors of [M B^T; B 0] at q."""
     tangent(s, w, q, v, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
     factor(s, w, w.matrix, w.pivots, w.dinv)
 
 
-@kernel
+@kernel(inline="always")
 def _project(s, w, x, p):
     """Back to the constraints in the mass metric: positions (at most five times), then velocities, of (qn, vn).
 
@@ -189,7 +183,7 @@ def _project(s, w, x, p):
     return 0
 
 
-@kernel
+@kernel(inline="always")
 def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     """Make (qn, vn) the state, projected; compute v_dot and lambda there. Returns an error code."""
     nv = x.v.shape[0]
@@ -205,10 +199,10 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     copy(x.vn, x.v)
     if first_same_as_last and x.lam.shape[0] == 0 and nudge_time == t and s.flags[FLAG_CHARTS] == 0:
         copy(x.kv[p.b.shape[0] - 1], x.vd)
-        frames(s, w, x.q)
     else:
         evaluate_functions(s, w, t)
-        slope(s, w, x, x.q, x.v, x.vd, x.lam, p)
+        accelerations_here(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+        p.memory[MEMORY_EVALUATIONS] += 1.0
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
         call_charts(s, w, x.q, x.q, x.v, x.vd, x.dq, 0.0, 1)
@@ -227,7 +221,8 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
 def _start(s, w, x, p, t):
     """Accelerations of the first state."""
     evaluate_functions(s, w, t)
-    slope(s, w, x, x.q, x.v, x.vd, x.lam, p)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    p.memory[MEMORY_EVALUATIONS] += 1.0
 
 
 @kernel

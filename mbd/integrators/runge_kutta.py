@@ -185,14 +185,12 @@ class RungeKuttaRun(Run):
         self.index = int(self.numbers.memory[kernels.MEMORY_STEPS])
         return rows
 
-    def _call(
-        self, mode: int, t: float, count: int, every: int, output: float, out_t: Array, out: list[Array]
-    ) -> int:
+    def _call(self, mode: int, t: float, count: int, every: int, output: float, out_t: Array, out: list[Array]) -> int:
         fsal = int(self.method.tableau.first_same_as_last)
         return int(
             kernels.run_runge_kutta(
-                self.system.tables, self.work, self.x, self.numbers, mode, float(t), self.step, self.index, count, every,
-                fsal, output, out_t, *out,
+                self.system.tables, self.work, self.x, self.numbers, mode, float(t), self.step, self.index, count,
+                every, fsal, output, out_t, *out,
             )
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Tangents of three-parameter nodes: inertia, and curvature of the frame; compiled only where a model has such nodes."""
+"""Tangents of three-parameter nodes, inertia and curvature of the frame; compiled only where a model has such nodes."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def _body_force(n, w, dw, da, out):
 
 @kernel
 def spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
+    """Add cm M + cc C + ck K of the inertia forces of one node (its translational mass excepted)."""
     k = n.v0 + n.nx
     ld = n.ld
     o = n.block + n.nx * ld + n.nx

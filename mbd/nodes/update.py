@@ -28,51 +28,59 @@ NEAR_SWING = 0.3  # rad per step
 
 
 @kernel
-def _compose(n, q, t1, t2, t3, out, z):
-    """Rotation coordinates of R(q) exp(theta) in whatever the node stores; z is scratch for a frame."""
+def _compose(n, q, t1, t2, t3, out, z, scratch):
+    """Rotation coordinates of R(q) exp(theta) in whatever the node stores, and the axes of its frame z."""
     k = n.q0 + n.nx
     f0, f1, f2, f3 = exp_quaternion(t1, t2, t3)
     kind = n.kind
     if kind == ROTATION_VECTOR:
         e0, e1, e2, e3 = exp_quaternion(q[k], q[k + 1], q[k + 2])
-        e0, e1, e2, e3 = multiply_quaternions(e0, e1, e2, e3, f0, f1, f2, f3)
+    elif kind == QUATERNION:
+        e0, e1, e2, e3 = q[k], q[k + 1], q[k + 2], q[k + 3]
+    else:
+        node_frame(n, q, z)
+        e0, e1, e2, e3 = axes_to_quaternion(z)
+    e0, e1, e2, e3 = multiply_quaternions(e0, e1, e2, e3, f0, f1, f2, f3)
+    f = 1.5 - 0.5 * (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)  # keeps |e| = 1 against round-off
+    e0, e1, e2, e3 = f * e0, f * e1, f * e2, f * e3
+    quaternion_axes(e0, e1, e2, e3, z)
+    if kind == ROTATION_VECTOR:
         out[k], out[k + 1], out[k + 2] = log_quaternion(e0, e1, e2, e3)
     elif kind == QUATERNION:
-        e0, e1, e2, e3 = multiply_quaternions(q[k], q[k + 1], q[k + 2], q[k + 3], f0, f1, f2, f3)
-        f = 1.5 - 0.5 * (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)  # keeps |e| = 1 against round-off
-        out[k], out[k + 1], out[k + 2], out[k + 3] = f * e0, f * e1, f * e2, f * e3
+        out[k], out[k + 1], out[k + 2], out[k + 3] = e0, e1, e2, e3
     elif kind == DIRECTORS:
-        node_frame(n, q, z)
-        e0, e1, e2, e3 = axes_to_quaternion(z)
-        e0, e1, e2, e3 = multiply_quaternions(e0, e1, e2, e3, f0, f1, f2, f3)
-        f = 1.0 / math.sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
-        quaternion_axes(f * e0, f * e1, f * e2, f * e3, z)
         for m in range(9):
             out[k + m] = z[3 + m]
-    elif kind == EULER_ANGLES:  # the angles only store R, so gimbal lock is no singularity of the composition
-        node_frame(n, q, z)
-        e0, e1, e2, e3 = axes_to_quaternion(z)
-        e0, e1, e2, e3 = multiply_quaternions(e0, e1, e2, e3, f0, f1, f2, f3)
-        quaternion_axes(e0, e1, e2, e3, z)
-        out[k], out[k + 1], out[k + 2] = axes_to_euler(n.axis1, n.axis2, n.axis3, z, z)
+    else:  # Euler angles only store R here, so gimbal lock is no singularity of the composition
+        out[k], out[k + 1], out[k + 2] = axes_to_euler(n.axis1, n.axis2, n.axis3, z, scratch)
 
 
 @kernel
-def update_coordinates(nodes, q, dq, out, z):
-    """out = q o exp(dq) for Lie nodes, q + dq for conventional ones; out may be q itself."""
+def update_coordinates(nodes, q, dq, out, z, spin, scratch):
+    """out = q o exp(dq) for Lie nodes, q + dq for conventional ones (out may be q itself), and the frames there.
+
+    The frames come with the update because they are always needed next, and a composed rotation is known as a
+    quaternion already.
+    """
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         if n.form == FORM_LIE:
             j, k = n.q0, n.v0
+            y = z[i]
             if n.nx == 3:
-                out[j] = q[j] + dq[k]
-                out[j + 1] = q[j + 1] + dq[k + 1]
-                out[j + 2] = q[j + 2] + dq[k + 2]
+                x1, x2, x3 = q[j] + dq[k], q[j + 1] + dq[k + 1], q[j + 2] + dq[k + 2]
+                out[j], out[j + 1], out[j + 2] = x1, x2, x3
                 k += 3
-            _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, z)
+                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, scratch)
+                y[0], y[1], y[2] = x1, x2, x3
+            else:
+                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, scratch)
         else:
             for m in range(n.nv):
                 out[n.q0 + m] = q[n.q0 + m] + dq[n.v0 + m]
+            node_frame(n, out, z[i])
+            if n.form == FORM_SPIN:
+                spin_matrix(n, out, spin[i])
 
 
 @kernel

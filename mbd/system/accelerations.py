@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..boundary import address, arguments, vector
+from ..boundary import address, arguments, integer, vector
 from ..kernel import JIT, kernel
 from ..records import ENTRY_ACCELERATIONS, FLAG_REDUNDANT, FLAG_SIMPLE, FLAG_VELOCITY, FORM_LIE
 from .evaluate import (
@@ -59,14 +59,16 @@ def _node_accelerations(nodes, z, x, vd):
             vd[k], vd[k + 1], vd[k + 2] = a1 / n.mass, a2 / n.mass, a3 / n.mass
 
 
-@kernel
-def index_one(s, w, q, v, zero, vd, lam):
+@kernel(inline="always")
+def index_one(s, w, q, v, zero, vd, lam, moved):
     """Index-1 form: [M B^T; B 0][vd; lam] = [f; -gamma] at (q, v) and the time of w.values.
 
-    ``zero`` is a vector of zeros as long as velocities or multipliers. Leaves the factors in w.matrix
+    ``zero`` is a vector of zeros as long as velocities or multipliers; ``moved`` tells that the frames are at q
+    already. Leaves the factors in w.matrix
     (not without constraints on Lie and point nodes, where the inverse of M is known).
     """
-    frames(s, w, q)
+    if moved == 0:
+        frames(s, w, q)
     simple = s.flags[FLAG_SIMPLE] != 0
     if not simple or s.flags[FLAG_VELOCITY] != 0:
         velocities(s, w, q, v)
@@ -99,12 +101,12 @@ def index_one(s, w, q, v, zero, vd, lam):
                 lam[k] += w.x[s.xl[k]]
 
 
-_arguments = arguments(address, address, vector, vector, vector, vector, vector)
+_arguments = arguments(address, address, vector, vector, vector, vector, vector, integer)
 
 
 def accelerations_entry(p):  # type: ignore[no-untyped-def]
-    s, w, q, v, zero, vd, lam = _arguments(p)
-    index_one(load_tables(s), load_work(w), q, v, zero, vd, lam)
+    s, w, q, v, zero, vd, lam, moved = _arguments(p)
+    index_one(load_tables(s), load_work(w), q, v, zero, vd, lam, moved)
 
 
 if JIT:
@@ -113,6 +115,16 @@ if JIT:
     @kernel(inline="always")
     def accelerations(s, w, q, v, zero, vd, lam):
         """v_dot and lambda at (q, v); see ``index_one``."""
-        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam))
+        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, 0))
+
+    @kernel(inline="always")
+    def accelerations_here(s, w, q, v, zero, vd, lam):
+        """The same where ``advance`` has just moved the frames to q."""
+        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, 1))
 else:
-    accelerations = index_one
+
+    def accelerations(s, w, q, v, zero, vd, lam):
+        index_one(s, w, q, v, zero, vd, lam, 0)
+
+    def accelerations_here(s, w, q, v, zero, vd, lam):
+        index_one(s, w, q, v, zero, vd, lam, 1)

@@ -13,7 +13,6 @@ from ..joints.angles import angle_value
 from ..joints.primitives import ANGLE, primitive_drive
 from ..kernel import JIT, kernel
 from ..nodes.inertia import frame_acceleration
-from ..nodes.update import update_coordinates
 from ..records import (
     ENTRY_CONSTRAINTS,
     ENTRY_DYNAMICS,
@@ -25,7 +24,6 @@ from ..records import (
     FLAG_ANGLES,
     FLAG_DENSE,
     FLAG_EXTRA,
-    FLAG_VELOCITY,
     FORM_GENERALIZED,
 )
 from . import pieces
@@ -36,8 +34,8 @@ if JIT:
 
     @kernel(inline="always")
     def advance(s, w, q, dq, out):
-        """The update of absolute coordinates: out = q o exp(dq)."""
-        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], q, dq, out, w.small[7]))
+        """The update of absolute coordinates: out = q o exp(dq), and the frames at out."""
+        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out))
 
     @kernel(inline="always")
     def frames(s, w, q):
@@ -91,9 +89,6 @@ if JIT:
 
 else:
 
-    def advance(s, w, q, dq, out):
-        update_coordinates(s.nodes, q, dq, out, w.small[7])
-
     def frames(s, w, q):
         pieces.move(s, w, q, q, 0)
 
@@ -103,7 +98,7 @@ else:
     def biases(s, w, q, v):
         pieces.move(s, w, q, v, 2)
 
-    dynamics, tangent = pieces.assemble_dynamics, pieces.assemble_tangent
+    advance, dynamics, tangent = pieces.update, pieces.assemble_dynamics, pieces.assemble_tangent
 
     def constraints(s, w, q, x):
         pieces.assemble_constraints(s, w, q, q, x, 0)
@@ -123,7 +118,7 @@ else:
         run(s.fronts, matrix, pivots, dinv, x)
 
 
-@kernel
+@kernel(inline="always")
 def evaluate_functions(s, w, t):
     """Values of all functions of time."""
     w.time[0] = t
@@ -133,15 +128,7 @@ def evaluate_functions(s, w, t):
             call_time(f.address, t, w.values[f.offset :].ctypes.data)
 
 
-@kernel
-def move_frames(s, w, q, v):
-    """Frames, and their velocities where an element asks for them."""
-    frames(s, w, q)
-    if s.flags[FLAG_VELOCITY] != 0:
-        velocities(s, w, q, v)
-
-
-@kernel
+@kernel(inline="always")
 def constraint_rates(s, w, q, v, x):
     """Constraint rows of x: B v + g_t (frames and their velocities must be up to date)."""
     jacobian_times(s, w, q, v, x)
@@ -154,7 +141,7 @@ def constraint_rates(s, w, q, v, x):
         call_extra_constraints(s, w, x, LEVEL_DRIVEN)
 
 
-@kernel
+@kernel(inline="always")
 def constraint_accelerations(s, w, q, v, vd, x):
     """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
     constraint_biases(s, w, q, v, w.x2)
@@ -179,7 +166,7 @@ def copy(x, out):
         out[k] = x[k]
 
 
-@kernel
+@kernel(inline="always")
 def remember_angles(s, w, q, v):
     """After an accepted step: angles continue from here (frames must be up to date)."""
     if s.flags[FLAG_ANGLES] == 0:
@@ -195,7 +182,7 @@ def remember_angles(s, w, q, v):
             w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
 
 
-@kernel
+@kernel(inline="always")
 def frame_accelerations(s, w, q, v, vd, zdd):
     """Second derivatives of all frames (frames, velocities and biases must be up to date)."""
     for i in range(1, s.nodes.shape[0]):

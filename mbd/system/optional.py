@@ -31,7 +31,7 @@ from .types import load_tables, load_work
 GENERALIZED_FORCES, GENERALIZED_VALUES, GENERALIZED_RATES, GENERALIZED_CURVATURE, GENERALIZED_SCALE = 0, 1, 2, 3, 4
 
 
-@kernel
+@kernel(inline="always")
 def all_forces(s, w):
     """Frame forces of all force elements."""
     for k in range(s.forces.shape[0]):
@@ -40,7 +40,7 @@ def all_forces(s, w):
         force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values, w.turns, w.f[a], w.f[b])
 
 
-@kernel
+@kernel(inline="always")
 def all_force_tangents(s, w, q, v, t, cc, ck, into):
     """Damping and stiffness of all force elements."""
     for k in range(s.forces.shape[0]):
@@ -52,7 +52,7 @@ def all_force_tangents(s, w, q, v, t, cc, ck, into):
         )  # fmt: skip
 
 
-@kernel
+@kernel(inline="always")
 def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
     """Diagonal block of a three-parameter node."""
     n = s.nodes[i]
@@ -61,15 +61,13 @@ def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
         spin_frame_stiffness(n, w.spin[i], q, w.z[i], w.f[i], ck, into, w.small)
 
 
-@kernel
+@kernel(inline="always")
 def one_generalized(s, w, i, q, v, vd, lam, x, request):
     """What is asked of a generalized node: its rows of x, or its largest force in x[0]."""
     n = s.nodes[i]
     own_q, own_v = q[n.q0 :], v[n.v0 :]
     if request == GENERALIZED_FORCES:
-        generalized_forces(
-            n, own_q, own_v, vd[n.v0 :], lam[n.l0 :], s.functions, s.constants, w.user, w.buffers[1]
-        )
+        generalized_forces(n, own_q, own_v, vd[n.v0 :], lam[n.l0 :], s.functions, s.constants, w.user, w.buffers[1])
         for k in range(n.nv):
             x[n.x0 + k] = w.buffers[1][k]
     elif request == GENERALIZED_VALUES:
@@ -98,7 +96,7 @@ def one_generalized(s, w, i, q, v, vd, lam, x, request):
         x[0] = largest
 
 
-@kernel
+@kernel(inline="always")
 def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     """Diagonal block of a generalized node."""
     n = s.nodes[i]
@@ -108,7 +106,7 @@ def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     )  # fmt: skip
 
 
-@kernel
+@kernel(inline="always")
 def check_charts(s, w, q_old, q, v, vd, a, shift, change):
     """Look for gimbal lock between two states (change = 0), or bring charts back to their good region (1).
 
@@ -124,9 +122,7 @@ _forces = arguments(address, address)
 _force_tangent = arguments(address, address, vector, vector, matrix, real, real, vector)
 _spin = arguments(address, address, integer, vector, vector, vector, real, real, real, vector)
 _generalized = arguments(address, address, integer, vector, vector, vector, vector, vector, integer)
-_generalized_tangent = arguments(
-    address, address, integer, vector, vector, vector, vector, real, real, real, vector
-)
+_generalized_tangent = arguments(address, address, integer, vector, vector, vector, vector, real, real, real, vector)
 _charts = arguments(address, address, vector, vector, vector, vector, vector, real, integer)
 
 
@@ -190,9 +186,7 @@ if JIT:
 
     @kernel(inline="always")
     def call_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
-        call_entry(
-            s.entries[ENTRY_GENERALIZED_TANGENT], (s.place[0], w.place[0], i, q, v, vd, lam, cm, cc, ck, into)
-        )
+        call_entry(s.entries[ENTRY_GENERALIZED_TANGENT], (s.place[0], w.place[0], i, q, v, vd, lam, cm, cc, ck, into))
 
     @kernel(inline="always")
     def call_charts(s, w, q_old, q, v, vd, a, shift, change):

@@ -60,7 +60,7 @@ LEVEL_FRAMES, LEVEL_VELOCITIES, LEVEL_BIASES = 0, 1, 2
 LEVEL_POSITION, LEVEL_VELOCITY, LEVEL_ACCELERATION = 0, 1, 2
 
 
-@kernel
+@kernel(inline="always")
 def move(s, w, q, v, level):
     """Frames (level 0), their velocities (1), or their accelerations at zero coordinate acceleration (2)."""
     if level == LEVEL_FRAMES:
@@ -71,13 +71,19 @@ def move(s, w, q, v, level):
         update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
 
 
+@kernel(inline="always")
+def update(s, w, q, dq, out):
+    """The update of absolute coordinates, and the frames at the new ones."""
+    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.small[7])
+
+
 @kernel
 def constant(p, values):
     """The constant of a primitive, possibly driven."""
     return values[p.function] if p.function >= 0 else p.value
 
 
-@kernel
+@kernel(inline="always")
 def element_forces(s, w, lam):
     """Frame forces of gravity, force elements and constraint multipliers into w.f."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
@@ -99,7 +105,7 @@ def element_forces(s, w, lam):
         call_extra_forces(s, w, lam)
 
 
-@kernel
+@kernel(inline="always")
 def assemble_dynamics(s, w, q, v, vd, lam, x):
     """Dynamic rows of x: M vd - f + B^T lambda; the largest element force and torque go to w.scales."""
     element_forces(s, w, lam)
@@ -122,7 +128,7 @@ def assemble_dynamics(s, w, q, v, vd, lam, x):
     w.scales[1] = torque
 
 
-@kernel
+@kernel(inline="always")
 def assemble_constraints(s, w, q, v, x, level):
     """Constraint rows of x: g(q, t) (level 0), B v (1), or gamma = D^2 g[v, v] + 2 g_tq v + g_tt (2)."""
     for i in range(1, s.nodes.shape[0]):
@@ -159,7 +165,7 @@ def assemble_constraints(s, w, q, v, x, level):
         call_extra_constraints(s, w, x, level)
 
 
-@kernel
+@kernel(inline="always")
 def assemble_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0] in the fronts.
 
@@ -193,7 +199,7 @@ def assemble_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
         call_extra_tangent(s, w, q, v, lam, t, cc, ck, into)
 
 
-@kernel
+@kernel(inline="always")
 def regularise(s, into):
     """Redundant constraints: make the multiplier block regular; refinement removes the effect again."""
     if s.flags[FLAG_REDUNDANT] != 0:
@@ -201,14 +207,14 @@ def regularise(s, into):
             into[s.diagonal[k]] -= s.parameters[PARAMETER_REGULARISATION]
 
 
-@kernel
+@kernel(inline="always")
 def factorise_dense(s, w, into, pivots, dinv):
     """Factorise one small front."""
     regularise(s, into)
     factor_dense(s.fronts, into, pivots, dinv, w.scale, w.info)
 
 
-@kernel
+@kernel(inline="always")
 def factorise_tree(s, w, into, pivots, dinv):
     """Factorise all fronts."""
     regularise(s, into)
@@ -216,7 +222,7 @@ def factorise_tree(s, w, into, pivots, dinv):
 
 
 _move = arguments(address, address, vector, vector, integer)
-_update = arguments(address, vector, vector, vector, vector)
+_update = arguments(address, address, vector, vector, vector)
 _dynamics = arguments(address, address, vector, vector, vector, vector, vector)
 _constraints = arguments(address, address, vector, vector, vector, integer)
 _tangent = arguments(address, address, vector, vector, vector, vector, matrix, real, real, real, vector)
@@ -230,8 +236,8 @@ def move_entry(p):  # type: ignore[no-untyped-def]
 
 
 def update_entry(p):  # type: ignore[no-untyped-def]
-    s, q, dq, out, scratch = _update(p)
-    update_coordinates(load_tables(s).nodes, q, dq, out, scratch)
+    s, w, q, dq, out = _update(p)
+    update(load_tables(s), load_work(w), q, dq, out)
 
 
 def dynamics_entry(p):  # type: ignore[no-untyped-def]

@@ -58,7 +58,8 @@ class System:
         eye = np.zeros((nodes, 9))
         eye[:, [0, 4, 8]] = 1.0
         work = Work(
-            place=np.zeros(1, dtype=np.int64), z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
+            place=np.zeros(1, dtype=np.int64),
+            z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), t=eye.copy(), eye=eye, values=np.zeros(max(1, a.n_values)),
             turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes), jac=np.zeros((8, 3, 12)),
             small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(1),

@@ -186,7 +186,7 @@ def chain(
 
 
 def four_bar(spatial_loop: bool = False) -> mbd.Model:
-    """A parallel-free planar four-bar: four hinges (redundant in space), or hinge, ball, universal and hinge."""
+    """A planar four-bar: four hinges (redundant in space), or hinge, ball, universal and hinge."""
     corners = ((0, 0, 0), (0, 1, 0), (2, 1.5, 0), (2.5, 0, 0))
     model = mbd.Model("four bar", gravity=(0, -9.81, 0))
     bars = []
@@ -200,12 +200,8 @@ def four_bar(spatial_loop: bool = False) -> mbd.Model:
     model.add(mbd.joints.Revolute(model.ground, bars[0], at=corners[0], axis=z, name="hinge 1"))
     if spatial_loop:
         model.add(mbd.joints.Spherical(bars[0], bars[1], at=corners[1], name="hinge 2"))
-        b = bars[1].rotation
-        model.add(
-            mbd.joints.Universal(
-                bars[1], bars[2], at=corners[2], axis_a=b.T @ (b @ (1.0, 0, 0)), axis_b=z, name="hinge 3"
-            )
-        )
+        y = (0, 1, 0)  # across the rod, in the plane: its perpendicularity to z stops the rod's spin
+        model.add(mbd.joints.Universal(bars[1], bars[2], at=corners[2], axis_a=y, axis_b=z, name="hinge 3"))
     else:
         model.add(mbd.joints.Revolute(bars[0], bars[1], at=corners[1], axis=z, name="hinge 2"))
         model.add(mbd.joints.Revolute(bars[1], bars[2], at=corners[2], axis=z, name="hinge 3"))
