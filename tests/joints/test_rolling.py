@@ -128,3 +128,15 @@ def test_methods_for_position_constraints_refuse_rolling():
 
     with pytest.raises(mbd.IncompatibleError, match=r"contact.*nonholonomic.*GeneralizedAlpha"):
         mbd.simulate(rolling_disk(), 0.1, 0.01, Positions())
+
+
+def test_a_disk_that_falls_flat_is_named():
+    model = mbd.Model("falling", gravity=(0, 0, -GRAVITY))
+    axis = np.array((np.sin(0.6), 0.0, np.cos(0.6)))
+    rotation = np.column_stack((np.cross((0, 1, 0), axis), (0, 1, 0), axis))
+    node = mbd.nodes.RotationVector(position=(0, 0, 0.5 * np.sin(0.6)), rotation=rotation)
+    disk = model.add(mbd.RigidBody("coin", mass=MASS, inertia=(ACROSS, ACROSS, ALONG), node=node))
+    model.add(mbd.joints.Rolling(model.ground, disk, radius=RADIUS, axis=axis, at=(0, 0, 0), name="contact"))
+    with pytest.raises((mbd.SingularityError, mbd.ConvergenceError)) as caught:
+        mbd.simulate(model, 2.0, 0.002)
+    assert isinstance(caught.value, mbd.SingularityError) and "contact" in str(caught.value)
