@@ -78,6 +78,8 @@ def component(function: Callable[[float], Any], i: int) -> Callable[[float], Any
 
 def with_derivatives(motion: Motion) -> Callable[[float], tuple[float, float, float]]:
     """A function of time that returns (c, c_dot, c_ddot), compiled if possible."""
+    if not isinstance(motion, Motion):  # as read from a file
+        return _with_derivatives(motion)
     if motion not in _known:
         _known[motion] = _with_derivatives(motion)
     return _known[motion]
