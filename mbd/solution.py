@@ -336,7 +336,7 @@ class Solution:
     def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
         """Coordinate and rate of a spring of this kind between two bodies; angles without turns."""
         table = np.zeros(1, dtype=FORCE)
-        table["kind"] = kind
+        table["kind"], table["function"] = kind, -1
         for key, vector in markers.items():
             for i in range(3):
                 table[f"{key}{i + 1}"] = vector[i]
