@@ -44,7 +44,7 @@ FORCES = {
     "law": lambda a, b: mbd.forces.NonlinearSpring(
         a, b, (0.1, 0, 0), (0, 0.1, 0), lambda x, v: 20 * (x - 0.8) ** 3 + 0.3 * v
     ),
-    "gravitation": lambda a, b: mbd.forces.Gravitation(a, b, 0.5),
+    "gravitation": lambda a, b: mbd.forces.Gravitation(a, b, 0.05),
     "drag": lambda a, b: mbd.forces.Drag(b, 0.7, 0.1, point=(0.1, 0.2, 0), wind=(1, 0, 0)),
     "force": lambda a, b: mbd.forces.Force(b, lambda t, z, v: (0.1 * z[0, 3], t - v[0, 1], 0.0 * t), point=(0.1, 0, 0)),
     "follower": lambda a, b: mbd.forces.Torque(b, lambda t, z, v: (0.1 * t, 0.2 * v[0, 3], 0.1 * t), frame="body"),

@@ -49,7 +49,7 @@ def test_disk_returns_after_one_turn(node, name):
     solution = mbd.simulate(rolling_disk().with_nodes(node), period, period / 1000, METHODS[name])
     disk, contact = solution["disk"], solution["contact"]
     if name == "RK4":
-        assert disk.position[-1] == pytest.approx(disk.position[0], abs=1e-7)
+        assert disk.position[-1] == pytest.approx(disk.position[0], abs=1e-6)
         assert np.ptp(disk.position[:, 2]) < 1e-9
         assert np.ptp(solution.energy.total) < 1e-7
     else:
@@ -76,7 +76,7 @@ def test_wobbling_disk_converges_with_second_order(stabilized, tolerance):
         assert slip < (1e-9 if stabilized else 1.0)
     assert observed_order(position, steps) == pytest.approx(2.0, abs=tolerance.order)
     assert observed_order(force, steps) == pytest.approx(2.0, abs=2 * tolerance.order)
-    assert position[0] < 2e-3
+    assert position[0] < (1.2e-3 if stabilized else 4e-3)
 
 
 @pytest.mark.parametrize("name", METHODS)
