@@ -169,7 +169,6 @@ def slope_of(function: Any, jit: bool) -> Any:
 
 def _differentiated(function: Any, rate: Any, acceleration: Any, jit: bool) -> Any:
     f = _prepare(function, jit)
-    wrap: Any = (lambda x: x) if not jit else __import__("numba").njit
     w1, w2, w3 = WEIGHTS
     s1, s2, s3 = SECOND
     first = _prepare(rate, jit) if rate is not None else slope_of(function, jit)
@@ -179,7 +178,7 @@ def _differentiated(function: Any, rate: Any, acceleration: Any, jit: bool) -> A
         def motion(t):  # type: ignore[no-untyped-def,no-redef]
             return float(f(t)), float(first(t)), float(second(t))
 
-        return wrap(motion)
+        return motion
     if first is None:
 
         def motion(t):  # type: ignore[no-untyped-def,no-redef]
@@ -191,14 +190,14 @@ def _differentiated(function: Any, rate: Any, acceleration: Any, jit: bool) -> A
             e = (s1 * (a1 + b1) + s2 * (a2 + b2) + s3 * (a3 + b3) - 49.0 / 18.0 * c) / (h * h)
             return float(c), float(d), float(e)
 
-        return wrap(motion)
+        return motion
     exact = None if rate is None else slope_of(rate, jit)
     if exact is not None:
 
         def motion(t):  # type: ignore[no-untyped-def,no-redef]
             return float(f(t)), float(first(t)), float(exact(t))
 
-        return wrap(motion)
+        return motion
 
     def motion(t):  # type: ignore[no-untyped-def,no-redef]
         h = FINE
@@ -206,4 +205,4 @@ def _differentiated(function: Any, rate: Any, acceleration: Any, jit: bool) -> A
         e += w3 * (first(t + 3 * h) - first(t - 3 * h))
         return float(f(t)), float(first(t)), float(e / h)
 
-    return wrap(motion)
+    return motion

@@ -175,11 +175,13 @@ def _compile_now(function: Any, style: Style, count: int, size: int, shape: tupl
         lines.append("    frames = x[1:1 + 12 * count].reshape((count, 12))")
     if style == "force":
         lines.append("    velocities = x[1 + 12 * count:].reshape((count, 6))")
+    lines.append("    for i in range(size):\n        target[i] = nan")  # left there by an exception
     lines.append(f"    value = {CALLS[style]}")
     # unrolled: a tuple of mixed types can only be indexed by constants
     for i, index in enumerate(np.ndindex(shape)):
         lines.append(f"    target[{i}] = value" + "".join(f"[{k}]" for k in index))
     space: dict[str, Any] = {"carray": carray, "n": input_size(style, count), "size": size, "count": count}
+    space["nan"] = np.nan
     try:
         compilable = getattr(function, "compilable", None)
         space["f"] = njit(getattr(function, "py_func", function) if compilable is None else compilable())

@@ -186,10 +186,13 @@ def test_wrong_functions_are_refused_with_their_name():
 
 
 def test_a_function_that_fails_in_a_run_stops_it():
+    seen = []
+
     def fails(t, frames, velocities):
         if t > 0.05:
             raise ValueError("too late")
-        return {"force": [[0.0] * 6]}["force"]
+        seen.append(t)  # what numba cannot compile
+        return [[0.0] * 6]
 
     model, a, b = two_bodies(None)
     model.add(mbd.forces.UserForce(a, fails, name="mine"))
@@ -213,3 +216,15 @@ def test_a_saved_run_with_functions_can_be_read(tmp_path):
         again["damper"].force.sum()
     with_model = mbd.load(tmp_path / "run.npz", model=model)
     assert with_model["damper"].force == pytest.approx(solution["damper"].force)
+
+
+def test_a_compiled_function_that_fails_stops_the_run():
+    def fails(t, frames, velocities):
+        if t > 0.05:
+            raise ValueError
+        return np.zeros_like(velocities)
+
+    model, a, b = two_bodies(None)
+    model.add(mbd.forces.UserForce(a, fails, name="mine"))
+    with pytest.raises(mbd.ConvergenceError, match="stopped at t = 0.05"):
+        mbd.simulate(model, 0.2, 0.01)

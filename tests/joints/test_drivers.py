@@ -91,7 +91,7 @@ def test_given_derivatives_are_used():
     for motion in motions.values():
         for t in (0.0, 0.7, 3.0):
             expected = turning(t), turning_rate(t), turning_acceleration(t)
-            assert with_derivatives(motion)(t) == pytest.approx(expected, abs=1e-11)
+            assert with_derivatives(motion)(t) == pytest.approx(expected, abs=1e-10)
 
 
 def test_functions_with_branches_are_differentiated():

@@ -49,9 +49,9 @@ def test_disk_returns_after_one_turn(node, name):
     solution = mbd.simulate(rolling_disk().with_nodes(node), period, period / 1000, METHODS[name])
     disk, contact = solution["disk"], solution["contact"]
     if name == "RK4":
-        assert disk.position[-1] == pytest.approx(disk.position[0], abs=1e-6)
-        assert np.ptp(disk.position[:, 2]) < 1e-9
-        assert np.ptp(solution.energy.total) < 1e-7
+        assert disk.position[-1] == pytest.approx(disk.position[0], abs=1e-5)
+        assert np.ptp(disk.position[:, 2]) < 1e-7
+        assert np.ptp(solution.energy.total) < 1e-5
     else:
         assert disk.position[-1] == pytest.approx(disk.position[0], abs=3e-2)
         assert np.ptp(solution.energy.total) < 5e-3
