@@ -25,16 +25,16 @@ def test_gear_train_accelerates_with_the_reduced_inertia(node, method):
     one = model.add(mbd.joints.Revolute(model.ground, first, at=(0, 0, 0), axis=(0, 0, 1), name="one"))
     two = model.add(mbd.joints.Revolute(model.ground, second, at=(1, 0, 0), axis=(0, 0, 1), name="two"))
     model.add(mbd.joints.Gear(one, two, -2.0, name="gear"))
-    model.add(mbd.forces.Torque(first, (0, 0, 20.0)))
-    solution = mbd.simulate(model.with_nodes(node), 2.0, 0.01, method)
-    alpha = 20.0 / (0.4 + 4.0 * 0.4)
+    model.add(mbd.forces.Torque(first, (0, 0, 10.0)))
+    solution = mbd.simulate(model.with_nodes(node), 2.0, 0.005, method)
+    alpha = 10.0 / (0.4 + 4.0 * 0.4)
     t = solution.t
     assert solution["one"].angle == pytest.approx(0.5 * alpha * t * t, abs=2e-4 if node.lie else 0.5)
-    assert solution["one"].angle[-1] > 3 * 2 * np.pi
+    assert solution["one"].angle[-1] > 1.5 * 2 * np.pi
     assert solution["two"].angle == pytest.approx(-2.0 * solution["one"].angle, abs=HELD)
     loose = 1e-3 if node.lie else 0.5
     assert solution["gear"].torque[5:, 2] == pytest.approx(np.full(t.size - 5, -2.0 * alpha * 0.4), abs=loose)
-    work = 20.0 * solution["one"].angle
+    work = 10.0 * solution["one"].angle
     assert solution.energy.total == pytest.approx(work, abs=loose * work.max())
 
 
