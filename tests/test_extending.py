@@ -25,7 +25,7 @@ def test_code_of_the_page():
     assert driven[space["motor"]].angle[-1] == pytest.approx(5.0 + 0.2 * np.sin(3.0), abs=1e-8)
     x, y, z = sliding["bead"].position.T
     assert z == pytest.approx(0.5 * (x * x + y * y), abs=1e-9)
-    assert np.ptp(sliding.energy.total) < 1e-3
+    assert np.ptp(sliding.energy.total) < 5e-3
     assert solution.complete and solution.constraint_error.position.max() < 1e-9
 
 
