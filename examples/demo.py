@@ -33,7 +33,8 @@ def main(step: float = 2.5e-4, directory: Path | None = OUTPUT, movie: bool = Tr
     """Run all four combinations over one second; ``directory=None`` writes no files."""
     solutions = {}
     table = Table(title=f"heavy top, one second in steps of {step:g} s")
-    for heading in ("node", "integrator", "error [m]", "energy drift [J]", "joint [m]", "joint rate [m/s]", "us/step"):
+    headings = ("node", "integrator", "error (m)", "energy drift (J)", "joint (m)", "joint rate (m/s)", "us/step")
+    for heading in headings:
         table.add_column(heading, justify="left" if heading in ("node", "integrator") else "right")
     for node_name, node in NODES.items():
         for name, integrator in INTEGRATORS.items():
@@ -51,7 +52,7 @@ def main(step: float = 2.5e-4, directory: Path | None = OUTPUT, movie: bool = Tr
                 f"{drift.velocity.max():.1e}",
                 f"{1e6 * solution.stats['wall_time'] / solution.stats['steps']:.1f}",
             )
-    Console().print(table)
+    Console(width=110).print(table)
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
         plot(solutions, directory)

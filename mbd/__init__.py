@@ -10,7 +10,7 @@ from mbd.rotation import rotation  # eager: the submodule of the same name must 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mbd import forces, integrators, joints, nodes, shapes, testing  # type: ignore[attr-defined]
+    from mbd import forces, integrators, joints, nodes, shapes, testing, view  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.errors import (
         AssemblyError,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mbd.solution import Solution
     from mbd.solvers.initial import consistent_start
     from mbd.system.system import System, assemble
+    from mbd.view.window import show
 
 # public name -> module that defines it; loaded when first used, so that importing the package stays fast
 _LAZY = {
@@ -46,6 +47,7 @@ _LAZY = {
     "assemble": "mbd.system.system",
     "System": "mbd.system.system",
     "consistent_start": "mbd.solvers.initial",
+    "show": "mbd.view.window",
 }  # fmt: skip
 _MODULES = {
     "nodes": "mbd.nodes",
@@ -54,6 +56,7 @@ _MODULES = {
     "integrators": "mbd.integrators",
     "shapes": "mbd.bodies.shapes",
     "testing": "mbd.testing",
+    "view": "mbd.view",
 }
 
 __all__ = sorted([*_LAZY, *_MODULES, "__version__", "rotation"])

@@ -379,6 +379,70 @@ class Solution:
         stopped = "" if self.complete else ", stopped early"
         return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
 
+    # --- views --------------------------------------------------------------------------------------------------------
+
+    def plot(self, what: str, file: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Plot "energy", "momentum", "constraints", "trajectory", "reactions" or a quantity; see ``mbd.view.plot``."""
+        from .view.plots import plot
+
+        return plot(self, what, file, **options)
+
+    def picture(self, file: str | PathLike[str] | None = None, t: Any = None, **options: Any) -> Any:
+        """Render a picture at a time, or a strip of several times; see ``mbd.view.picture``."""
+        return _rendered("picture", self, file, t, **options)
+
+    def movie(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write a movie: mp4, webm, mkv, mov or gif; see ``mbd.view.movie``."""
+        return _rendered("movie", self, file, **options)
+
+    def show(self, **options: Any) -> None:
+        """Open a window with the animation; see ``mbd.view.show``."""
+        _rendered("show", self, **options)
+
+    def html(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write one HTML file that plays the motion in any browser, offline; see ``mbd.view.html``."""
+        from .view.page import html
+
+        return html(self, file, **options)
+
+    def gltf(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write a .glb file with the animation inside; see ``mbd.view.gltf``."""
+        from .view.glb import gltf
+
+        return gltf(self, file, **options)
+
+    def report(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write a report on one HTML page: model, diagnosis, run, plots and a picture; see ``mbd.view.report``."""
+        from .view.reports import report
+
+        return report(self, file, **options)
+
+    def _repr_html_(self) -> str | None:
+        """The animation in a notebook."""
+        from .view.notebook import frame
+
+        return frame(self)
+
+    def _repr_png_(self) -> bytes | None:
+        """A picture for notebooks that are not trusted to run scripts."""
+        from .view.notebook import still
+
+        return still(self)
+
+
+def _rendered(name: str, *arguments: Any, **options: Any) -> Any:
+    """Call a view that needs OpenGL; where it is missing, one warning says so and everything else goes on."""
+    import warnings
+
+    from . import view
+    from .view.opengl import RenderingError
+
+    try:
+        return getattr(view, name)(*arguments, **options)
+    except RenderingError as error:
+        warnings.warn(str(error), RuntimeWarning, stacklevel=3)
+        return None
+
 
 def unwrapped(t: Array, angle: Array, rate: Array) -> Array:
     """The angle with whole turns added, such that its increments follow the rate, also between distant records."""

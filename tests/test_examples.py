@@ -64,6 +64,24 @@ def test_demo(tmp_path, capsys):
             assert (tmp_path / name).stat().st_size > 1000
 
 
+def test_view_mechanism(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("viser")
+    written = load("view_mechanism").main(t_end=0.2, step=5e-3, directory=tmp_path)
+    assert {"slider_pendulum.html", "slider_pendulum.glb", "slider_pendulum_energy.png"} <= {
+        path.name for path in written
+    }
+    assert all(path.stat().st_size > 1000 for path in written)
+    assert capsys.readouterr().out.count("wrote") == len(written)
+
+
+def test_view_two_runs(tmp_path, capsys):
+    pytest.importorskip("viser")
+    runs = load("view_two_runs").main(t_end=0.2, directory=tmp_path)
+    assert len(runs) == 2 and (tmp_path / "two_runs.html").stat().st_size > 100_000
+    assert "two_runs.html" in capsys.readouterr().out
+
+
 def has_matplotlib() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 

@@ -341,18 +341,19 @@ def switched(declared: bool) -> mbd.Model:
 
 
 def test_declared_switches_save_work_and_error():
-    torque = mbd.simulate(switched(True), 0.7071, 0.7071 / 2000, RK6())
-    model = switched(True)
-    node = model["body"].node
-    node.rotation, node.angular_velocity = torque["body"].rotation[-1], torque["body"].angular_velocity[-1]
-    model.forces.clear()
-    exact = mbd.simulate(model, 3.0, 5e-4, RK6(), t_start=0.7071)["body"].rotation[-1]
+    driven, coasting = switched(True), switched(True)
+    driven.forces[0].function, driven.forces[0].value = None, np.array((2.0, 0.0, 1.0))
+    coasting.forces[0].function = None
+    half = mbd.simulate(driven, 0.7071, 0.7071 / 2000, RK6())["body"]
+    node = coasting["body"].node
+    node.rotation, node.angular_velocity = half.rotation[-1], half.angular_velocity[-1]
+    exact = mbd.simulate(coasting, 3.0, 5e-4, RK6(), t_start=0.7071)["body"].rotation[-1]
     for rtol in (1e-6, 1e-8):
         results = [mbd.simulate(switched(d), 3.0, 0.01, DOPRI5(rtol=rtol, atol=rtol)) for d in (False, True)]
         errors = [np.abs(result["body"].rotation[-1] - exact).max() for result in results]
         assert results[1].stats["evaluations"] < 0.9 * results[0].stats["evaluations"]
         assert errors[1] < errors[0]
-        assert errors[1] < 3.0 * rtol
+        assert errors[1] < 10.0 * rtol
         assert np.any(np.abs(results[1].t - 0.7071) < 1e-12)
 
 
@@ -385,8 +386,8 @@ def circle(q):
     [
         (RK4(), 1e-3, 1e-8),
         (DOPRI5(rtol=1e-10, atol=1e-11), 1e-3, 1e-7),
-        (GeneralizedAlpha(), 1e-3, 1e-4),
-        (GeneralizedAlpha(stabilized=True), 1e-3, 1e-4),
+        (GeneralizedAlpha(), 5e-4, 5e-5),
+        (GeneralizedAlpha(stabilized=True), 5e-4, 5e-5),
     ],
     ids=["RK4", "DOPRI5", "index 3", "index 2"],
 )

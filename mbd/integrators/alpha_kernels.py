@@ -28,6 +28,7 @@ from ..system.evaluate import (
     dynamics,
     evaluate_functions,
     factor,
+    frames,
     jacobian_times,
     remember_angles,
     solve,
@@ -98,7 +99,8 @@ AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
     MEMORY_CODE,  # 0 good, 1 not converged, 2 singular matrix, 3 chart, 4 not finite
     MEMORY_ERROR,  # last residual norm
     MEMORY_RATIO,  # smallest pivot ratio seen
-) = range(7)
+    MEMORY_BEGIN,  # 1: the next step begins anew, after a change of charts
+) = range(8)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE = 1, 2, 3, 4
 KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
@@ -147,6 +149,22 @@ def _start(s, w, x, p, t, h):
             x.v[k] += w.x[s.xv[k]]
     p.memory[MEMORY_HISTORY] = 0.0
     p.memory[MEMORY_KEPT] = -1.0
+
+
+@kernel(inline="always")
+def _drop_defect(s, w, x):
+    """Index 3 after a change of charts: project the velocity, whose stationary defect belonged to the old chart."""
+    frames(s, w, x.q)
+    velocities(s, w, x.q, x.v)
+    tangent(s, w, x.q, x.v, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    factor(s, w, w.matrix, w.pivots, w.dinv)
+    clear(w.x)
+    constraint_rates(s, w, x.q, x.v, w.x)
+    for k in range(s.xl.shape[0]):
+        w.x[s.xl[k]] = -w.x[s.xl[k]]
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(x.v.shape[0]):
+        x.v[k] += w.x[s.xv[k]]
 
 
 @kernel(inline="always")
@@ -216,20 +234,14 @@ def _error(s, w, x, p, h, first):
 
 @kernel(inline="always")
 def _factorise(s, w, x, p, h):
-    """Iteration matrix at the present iterate; a second one, [M B^T; B 0], for index 2."""
+    """Iteration matrix at the present iterate."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
     gp = p.method[GAMMA] / (h * p.method[BETA])
     ck = 1.0 / bp if p.options[OPTION_STIFFNESS] != 0 else 0.0
     if p.options[OPTION_STABILIZED] != 0:  # T_exp multiplies only K here, of higher order
         tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, gp / bp, ck, w.matrix)
         factor(s, w, w.matrix, w.pivots, w.dinv)
-        ratio, bad = w.info[0], w.info[4]
-        tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, 0.0, 0.0, w.matrix2)
-        for k in range(s.nonholonomic.shape[0]):  # they do not correct positions
-            w.matrix2[s.diagonal[s.nonholonomic[k]]] -= DECOUPLED
-        factor(s, w, w.matrix2, w.pivots2, w.dinv2)
-        w.info[0], w.info[4] = min(ratio, w.info[0]), max(bad, w.info[4])
-        p.memory[MEMORY_FACTORS] += 2.0
+        p.memory[MEMORY_FACTORS] += 1.0
     else:
         if p.options[OPTION_TANGENT] != 0:
             store_tangent_inverse(s.nodes, x.dq, w.t)
@@ -238,6 +250,16 @@ def _factorise(s, w, x, p, h):
         p.memory[MEMORY_FACTORS] += 1.0
     p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
     p.memory[MEMORY_KEPT] = 0.0
+
+
+@kernel(inline="always")
+def _factorise_correction(s, w, x, p):
+    """Index 2: [M B^T; B 0], whose range fixes the direction of the position correction."""
+    tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, 0.0, 0.0, w.matrix2)
+    for k in range(s.nonholonomic.shape[0]):  # they do not correct positions
+        w.matrix2[s.diagonal[s.nonholonomic[k]]] -= DECOUPLED
+    factor(s, w, w.matrix2, w.pivots2, w.dinv2)
+    p.memory[MEMORY_FACTORS] += 1.0
 
 
 @kernel(inline="always")
@@ -309,6 +331,9 @@ def _newton(s, w, x, p, h):
             if w.info[4] != 0.0:
                 p.worst[0] = w.info[1]
                 return CODE_SINGULAR
+        # never older than a step: the converged solution depends on this direction, not only the iteration
+        if p.options[OPTION_STABILIZED] != 0 and x.lam.shape[0] > 0 and (iteration == 0 or not keep):
+            _factorise_correction(s, w, x, p)
         _correct(s, w, x, p, h)
         p.memory[MEMORY_ITERATIONS] += 1.0
         last = error
@@ -337,6 +362,8 @@ def _accept(s, w, x, p, h):
         if w.info[5] != 0.0:
             p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
             p.memory[MEMORY_KEPT] = -1.0
+            if p.options[OPTION_STABILIZED] == 0 and x.lam.shape[0] > 0:
+                p.memory[MEMORY_BEGIN] = 1.0
 
 
 @kernel
@@ -346,11 +373,17 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
     Every ``every``-th step (counted from the origin) is written to the next row of the output arrays. A negative
     count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
     """
-    if count < 0:
-        _start(s, w, x, p, origin, h)
-        return 0
     row = 0
-    for step in range(count):
+    for step in range(max(count, 1)):
+        if count == 0:
+            return 0
+        if p.memory[MEMORY_BEGIN] != 0.0:
+            _drop_defect(s, w, x)
+        if count < 0 or p.memory[MEMORY_BEGIN] != 0.0:
+            _start(s, w, x, p, origin + (first + step) * h, h)
+            p.memory[MEMORY_BEGIN] = 0.0
+            if count < 0:
+                return 0
         t = origin + (first + step + 1) * h
         evaluate_functions(s, w, t)
         _predict(x, p, h)

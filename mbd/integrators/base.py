@@ -35,6 +35,10 @@ class Trait(Enum):
     CONSERVATIVE = "forces that have a potential"
     AUTONOMOUS = "no explicit dependence on time"
     QUADRATIC = "constraints that are at most quadratic in the frames"
+    SINGLE_BODIES = "bodies that move on their own, held by at most one spherical joint to the ground"
+    FREE_ROTATION = "bodies that nothing turns (uniform gravity may act on their centres of mass)"
+    VELOCITY_FREE = "forces that do not depend on velocities"
+    SYMMETRIC_BODIES = "bodies with an axis of symmetry"
 
 
 class Invariant(Enum):
@@ -51,6 +55,10 @@ class Invariant(Enum):
 def missing_trait(system: System, trait: Trait) -> str | None:
     """The element that spoils a trait, with what it is, or None."""
     model, nodes = system.model, system.tables.nodes
+    if trait in (Trait.SINGLE_BODIES, Trait.FREE_ROTATION, Trait.VELOCITY_FREE, Trait.SYMMETRIC_BODIES):
+        from .rigid_body.requirements import missing_body_trait
+
+        return missing_body_trait(system, trait)
     for i, body in enumerate(model.bodies):
         n = nodes[i + 1]
         where = f"node of body '{body.name}' is {body.node}"
@@ -92,6 +100,10 @@ ADVICE = {
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
     Trait.QUADRATIC: "Use an integrator for general constraints such as GeneralizedAlpha",
     Trait.AUTONOMOUS: "Use an integrator for time-dependent forces such as GeneralizedAlpha",
+    Trait.SINGLE_BODIES: "Use an integrator for any model such as GeneralizedAlpha",
+    Trait.FREE_ROTATION: "Use mbd.integrators.Strang(method) or NystromSplitting(), which combine it with forces",
+    Trait.VELOCITY_FREE: "Use an integrator for general forces such as GeneralizedAlpha",
+    Trait.SYMMETRIC_BODIES: "Use Strang(SymmetricSplitting()) or NystromSplitting()",
 }
 
 

@@ -11,6 +11,8 @@ from ..system.optional import GENERALIZED_SCALE, call_generalized
 
 ROUND_OFF = 16.0 * 2.220446049250313e-16
 
+GYROSCOPIC_SHARE = 1e-5  # of J omega^2 that counts as typical torque: a fast symmetric spin needs none
+
 # entries of the array of scales
 FORCE, TORQUE, GENERALIZED, ACCELERATION, ANGULAR = 0, 1, 2, 3, 4
 SCALES = 5
@@ -47,7 +49,7 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
         for k in range(n.nx, n.nv):
             a, u = abs(vd[n.v0 + k]), v[n.v0 + k]
             angular = max(angular, a)
-            torque = max(torque, inertia * max(a, u * u))
+            torque = max(torque, inertia * max(a, GYROSCOPIC_SHARE * u * u))
     force = max(force, mass * weight * length * 1e-14)
     torque = max(torque, 1e-6 * force * arm)
     out[FORCE], out[TORQUE], out[GENERALIZED] = force, torque, max(other, 1e-300)

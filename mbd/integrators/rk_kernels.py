@@ -288,11 +288,13 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
         _combine(s, w, x, p, h)
         error = _error(s, x, p, h)
         optimal = h * (1.0 / max(error, 1e-10)) ** p.control[EXPONENT]  # (B19)
-        if not error <= 1.0 and h > p.control[SMALLEST] * (1.0 + 1e-9):
+        smallest = max(p.control[SMALLEST], ROUND_OFF * abs(t))
+        # h may exceed the wanted step by the round-off of t, which must not keep the smallest step from being accepted
+        if not error <= 1.0 and min(h, wanted) > smallest * (1.0 + 1e-9):
             p.memory[MEMORY_REJECTED] += 1.0
             if not error < 1e200:
                 optimal = 0.1 * h
-            p.memory[MEMORY_STEP] = max(p.control[SMALLEST], max(p.control[SAFETY] * optimal, 0.1 * h))
+            p.memory[MEMORY_STEP] = max(smallest, max(p.control[SAFETY] * optimal, 0.1 * h))
             # a rejected trial has moved only scratch; the state and its acceleration are still those at t
             continue
         if not error <= 1.0:
@@ -303,7 +305,7 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
             break
         p.memory[MEMORY_STEPS] += 1.0
         p.memory[MEMORY_TIME] = end
-        proposal = min(h * p.control[INCREASE], max(p.control[SMALLEST], p.control[SAFETY] * optimal))  # (B20)
+        proposal = min(h * p.control[INCREASE], max(smallest, p.control[SAFETY] * optimal))  # (B20)
         # a step shortened only to end somewhere says nothing against the step that was wanted
         p.memory[MEMORY_STEP] = max(proposal, wanted) if h < wanted and error <= 1.0 else proposal
         if output > 0.0:

@@ -27,6 +27,7 @@ from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
 from ..errors import IDENTITY3, ZERO3, ModelError, read_only
 from ..forces import ForceElement, ForceRow
+from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
 from ..model import Model
 from ..nodes import Node
@@ -120,6 +121,8 @@ class _Encoder:
             return {"$path": str(x)}
         if isinstance(x, BASES):  # of a user's class: stored as what it extends
             return {"$object": _nearest_name(type(x)), "attributes": self.attributes(vars(x), where)}
+        if isinstance(x, Integrator):  # a method that is a parameter of another one
+            return {"$integrator": self.integrator(x)}
         if isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
             names = vars(x) if isinstance(x, SimpleNamespace) else [field.name for field in dataclasses.fields(x)]
             return {"$record": self.attributes({name: getattr(x, name) for name in names}, where)}
@@ -128,6 +131,13 @@ class _Encoder:
             self.kept.append(x)
             self.missing.append(f"{where} ({getattr(x, '__qualname__', type(x).__qualname__)})")
         return {"$missing": self.functions[id(x)]}
+
+    def integrator(self, x: Any) -> dict[str, Any]:
+        fields = dataclasses.fields(x) if dataclasses.is_dataclass(x) else ()
+        return {
+            "class": type(x).__name__,
+            "fields": {f.name: self.value(getattr(x, f.name), f.name) for f in fields if f.init},
+        }
 
     def attributes(self, values: dict[str, Any], where: str) -> dict[str, Any]:
         return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key != "model"}
@@ -181,7 +191,6 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
     s = solution
     model = encoder.model(s.model)
     incomplete = bool(encoder.missing)
-    fields = dataclasses.fields(s.integrator) if dataclasses.is_dataclass(s.integrator) else ()
     arrays = {f"state.{key}": x for key, x in s.state.items() if isinstance(x, np.ndarray)}
     state = {key: f"state.{key}" if f"state.{key}" in arrays else [x] for key, x in s.state.items()}
     header = {
@@ -189,10 +198,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         "version": VERSION,
         "mbd": getattr(mbd, "__version__", ""),
         "model": model,
-        "integrator": {
-            "class": type(s.integrator).__name__,
-            "fields": {f.name: encoder.value(getattr(s.integrator, f.name), f.name) for f in fields if f.init},
-        },
+        "integrator": encoder.integrator(s.integrator),
         "stats": encoder.value(s.stats, "stats"),
         "start": encoder.value(s.start, "start"),
         "state": encoder.value(state, "state"),
@@ -247,6 +253,8 @@ class _Decoder:
             return Path(content) if tag == "$path" else Miss(*content)
         if tag == "$object":
             return self.fill(_new(content), x["attributes"])
+        if tag == "$integrator":
+            return _integrator(content, self)
         if tag == "$record":
             return SimpleNamespace(**{key: self.value(item) for key, item in content.items()})
         if tag == "$missing":

@@ -362,6 +362,8 @@ class _Assembler:
                 free = body > 0
                 pairs.append(np.column_stack([body[free] - 1, j[free]]))
                 grounded[j[~free]] = True
+                # a pinned body cannot follow a common translation: its joints count as joints to the ground
+                grounded[j[nodes["nx"][body] == 0]] = True
             both = (a > 0) & (b > 0) & (primitives["kind"] != COINCIDENT)
             pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
         if len(forces):

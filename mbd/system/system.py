@@ -266,6 +266,8 @@ class System:
         for callback in self.assembly.callbacks:
             if callback.error is not None:
                 error, callback.error = callback.error, None
+                if isinstance(error, KeyboardInterrupt):  # Ctrl-C while Python code ran inside compiled code
+                    raise error
                 raise ModelError(f"{callback.name} raised {type(error).__name__}: {error}") from error
 
     # --- checks of arguments --------------------------------------------------------------------------------------

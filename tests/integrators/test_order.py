@@ -26,7 +26,7 @@ METHODS = {
 }
 
 # where the chart of a rotation vector changes depends on the step, and the error constant a little on that
-STEPS = {("DOPRI5", "rotation vector"): (270, 540)}
+STEPS = {("DOPRI5", "rotation vector"): (300, 600)}
 
 
 def states(solution: mbd.Solution) -> np.ndarray:

@@ -1,0 +1,290 @@
+"""Integrators for rigid bodies that move on their own, one body or thousands, as people call them.
+
+Bodies may be free, pinned, or held by one spherical joint to the ground. Rotations are advanced in principal axes as
+momentum and quaternion, whatever the nodes store, and written to the nodes for every record.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...errors import IncompatibleError, ModelError
+from ..base import ADVICE, Array, Integrator, Invariant, Trait, missing_trait
+from . import flows, loops
+from .run import RigidBodyRun
+from .structure import centres
+
+if TYPE_CHECKING:
+    from ...system.system import System
+
+VILMART = "Vilmart 2013, Rigid body dynamics, hal-00912388"
+HELD = frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS})
+
+
+@dataclass(frozen=True)
+class _SingleBodies(Integrator):
+    """What all methods for single bodies share."""
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES})
+    scheme: ClassVar[int] = -1  # splitting with forces, see mbd.integrators.rigid_body.loops
+
+    @property
+    def rotation(self) -> FreeRotation:
+        """The method that advances free rotations."""
+        raise NotImplementedError
+
+    def check(self, system: System) -> None:
+        """Refuse other models; joints first, because advice about forces would be of no use with them."""
+        culprit = missing_trait(system, Trait.SINGLE_BODIES)
+        if culprit is not None:
+            raise IncompatibleError(
+                f"{self.name} needs {Trait.SINGLE_BODIES.value}; {culprit}. {ADVICE[Trait.SINGLE_BODIES]}."
+            )
+        super().check(system)
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RigidBodyRun:
+        run = RigidBodyRun(self, system, t, step)
+        run.begin(q, v)
+        return run
+
+    def resume(self, system: System, state: dict[str, Any]) -> RigidBodyRun:
+        run = RigidBodyRun(self, system, float(state["origin"]), float(state["step"]))
+        run.restore(state)
+        return run
+
+
+@dataclass(frozen=True)
+class FreeRotation(_SingleBodies):
+    """Base of the methods for the free rigid body; translation, also under gravity, is exact."""
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES, Trait.FREE_ROTATION})
+    flow: ClassVar[int]
+    symmetric_axes: ClassVar[bool] = False  # principal axes in the order for splittings with a symmetric body
+    conserves_energy: ClassVar[bool] = True
+    symplectic: ClassVar[bool] = True
+
+    @property
+    def rotation(self) -> FreeRotation:
+        return self
+
+    @property
+    def series_order(self) -> int:
+        """Order of the series of modified moments of inertia."""
+        return 2
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        kept = set(HELD)
+        if self.conserves_energy:
+            kept.add(Invariant.ENERGY)
+        if self.symplectic:
+            kept.add(Invariant.SYMPLECTIC)
+        if _isolated(system):
+            kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
+        return frozenset(kept)
+
+
+@dataclass(frozen=True)
+class JacobiExact(FreeRotation):
+    """Jacobi's exact solution by elliptic functions; every record is evaluated from the start, whatever the time."""
+
+    order: ClassVar[int] = math.inf  # type: ignore[assignment]
+    flow: ClassVar[int] = flows.JACOBI
+    cite: ClassVar[tuple[str, ...]] = (
+        "Jacobi 1850, J. reine angew. Math. 39, 293",
+        "Celledoni, Fasso, Safstrom & Zanna 2008, SIAM J. Sci. Comput. 30, 2084",
+        f"{VILMART}, Algorithm 1",
+    )
+
+
+@dataclass(frozen=True)
+class RotationSplitting(FreeRotation):
+    """Five rotations about the principal axes; explicit, symplectic, order two."""
+
+    order: ClassVar[int] = 2
+    flow: ClassVar[int] = flows.ROTATIONS
+    conserves_energy: ClassVar[bool] = False
+    cite: ClassVar[tuple[str, ...]] = (
+        "McLachlan 1993, Phys. Rev. Lett. 71, 3043",
+        "Touma & Wisdom 1994, Astron. J. 107, 1189",
+        VILMART,
+    )
+
+
+@dataclass(frozen=True)
+class SymmetricSplitting(FreeRotation):
+    """A symmetric body and a rotation about one axis; explicit, symplectic, order two, exact for symmetric bodies.
+
+    Of the three possible splittings the one that is nearest to a symmetric body is chosen.
+    """
+
+    order: ClassVar[int] = 2
+    flow: ClassVar[int] = flows.SYMMETRIC
+    symmetric_axes: ClassVar[bool] = True
+    conserves_energy: ClassVar[bool] = False
+    cite: ClassVar[tuple[str, ...]] = ("Fasso 2003, J. Comput. Phys. 189, 527", f"{VILMART}, Algorithm 2")
+
+
+@dataclass(frozen=True)
+class MoserVeselov(FreeRotation):
+    """Discrete Moser-Veselov algorithm with moments of inertia modified to reach order 2, 4, 6 or 8.
+
+    Order two is the algorithm itself, which is RATTLE for the free rigid body and symplectic; the higher orders are
+    Poisson integrators. All of them keep energy and momentum to round-off.
+    """
+
+    order: int = 2  # type: ignore[misc]
+    flow: ClassVar[int] = flows.MOSER_VESELOV
+    cite: ClassVar[tuple[str, ...]] = (
+        "Moser & Veselov 1991, Commun. Math. Phys. 139, 217",
+        "McLachlan & Zanna 2005, Found. Comput. Math. 5, 87",
+        "Hairer & Vilmart 2006, J. Phys. A 39, 13225",
+        f"{VILMART}, Algorithms 3 and 4",
+    )
+
+    def __post_init__(self) -> None:
+        if self.order not in (2, 4, 6, 8):
+            raise ModelError(f"MoserVeselov: order is {self.order!r}; expected 2, 4, 6 or 8")
+
+    @property
+    def name(self) -> str:
+        return f"MoserVeselov(order={self.order})"
+
+    @property
+    def series_order(self) -> int:
+        return self.order
+
+    @property
+    def symplectic(self) -> bool:  # type: ignore[override]
+        """Whether the map of momentum and attitude is symplectic."""
+        return self.order == 2
+
+
+@dataclass(frozen=True)
+class RigidMidpoint(FreeRotation):
+    """Implicit midpoint rule for the free rigid body; keeps energy and momentum, but is not symplectic."""
+
+    order: ClassVar[int] = 2
+    flow: ClassVar[int] = flows.MIDPOINT
+    symplectic: ClassVar[bool] = False
+    cite: ClassVar[tuple[str, ...]] = (f"{VILMART}, Remark 4",)
+
+
+@dataclass(frozen=True)
+class _Splitting(_SingleBodies):
+    """Free motion and kicks by the forces in turn."""
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES, Trait.VELOCITY_FREE})
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        kept = set(HELD)
+        if self.rotation.symplectic and missing_trait(system, Trait.CONSERVATIVE) is None:
+            kept.add(Invariant.SYMPLECTIC)
+        if _isolated(system):
+            kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
+        return frozenset(kept)
+
+
+@dataclass(frozen=True)
+class Strang(_Splitting):
+    """Strang splitting of order two: half a kick by the forces, free motion by ``method``, half a kick.
+
+    Forces may depend on position and time, not on velocities.
+    """
+
+    method: FreeRotation = field(default_factory=lambda: MoserVeselov())
+    order: ClassVar[int] = 2
+    scheme: ClassVar[int] = loops.STRANG
+    cite: ClassVar[tuple[str, ...]] = ("Strang 1968, SIAM J. Numer. Anal. 5, 506", f"{VILMART}, (16)")
+
+    def __post_init__(self) -> None:
+        _check_method(self, 2)
+
+    @property
+    def name(self) -> str:
+        return f"Strang({self.method!r})"
+
+    @property
+    def rotation(self) -> FreeRotation:
+        return self.method
+
+
+@dataclass(frozen=True)
+class NystromSplitting(_Splitting):
+    """Splitting of order four with the gradient of the forces, which comes from the stiffness of the elements.
+
+    ``method`` advances free rotations and must have order four at least. Forces may depend on position and time, not on
+    velocities; bodies may be coupled by springs.
+    """
+
+    method: FreeRotation = field(default_factory=JacobiExact)
+    order: ClassVar[int] = 4
+    scheme: ClassVar[int] = loops.NYSTROM
+    cite: ClassVar[tuple[str, ...]] = (
+        "Blanes, Casas & Ros 2001, Appl. Numer. Math. 39, 245",
+        f"{VILMART}, Nystrom splitting (flow of the force gradient corrected)",
+    )
+
+    def __post_init__(self) -> None:
+        _check_method(self, 4)
+
+    @property
+    def name(self) -> str:
+        return f"NystromSplitting({self.method!r})"
+
+    @property
+    def rotation(self) -> FreeRotation:
+        return self.method
+
+
+@dataclass(frozen=True)
+class _BobenkoSurisRotation(FreeRotation):
+    """Cayley rotation about the momentum, and exact spin."""
+
+    order: ClassVar[int] = 2
+    flow: ClassVar[int] = flows.BOBENKO_SURIS
+    symmetric_axes: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class BobenkoSuris(_Splitting):
+    """Bobenko and Suris' integrable discretisation of the Lagrange top, a symmetric body in gravity; order one.
+
+    It keeps the momenta about the vertical and about the body's axis, and an energy that differs from the true one by a
+    term of the size of the step. Other forces that do not depend on velocities are admitted, without that energy.
+    """
+
+    requires: ClassVar[frozenset[Trait]] = _Splitting.requires | {Trait.SYMMETRIC_BODIES}
+    order: ClassVar[int] = 1
+    scheme: ClassVar[int] = loops.EULER
+    cite: ClassVar[tuple[str, ...]] = (
+        "Bobenko & Suris 1999, Commun. Math. Phys. 204, 147, (1.17)",
+        "Kinon, Betsch & Schneider 2023, Appendix A.8",
+    )
+
+    @property
+    def rotation(self) -> FreeRotation:
+        return _BobenkoSurisRotation()
+
+
+def _check_method(owner: Strang | NystromSplitting, least: int) -> None:
+    method, name = owner.method, type(owner).__name__
+    if not isinstance(method, FreeRotation):
+        given = f"{method.__name__} (call the class)" if isinstance(method, type) else repr(method)
+        raise ModelError(
+            f"{name}: method is {given}; expected JacobiExact(), MoserVeselov(order), RotationSplitting(), "
+            "SymmetricSplitting() or RigidMidpoint()"
+        )
+    if method.order < least:
+        raise ModelError(
+            f"{name}: method is {method!r} of order {method.order}; expected order {least} at least, such as "
+            "JacobiExact() or MoserVeselov(order=4)"
+        )
+
+
+def _isolated(system: System) -> bool:
+    """No gravity, only forces between bodies, and nothing held."""
+    forces = system.tables.forces
+    between = bool(((forces.a > 0) & (forces.b > 0)).all())
+    return not system.model.gravity.any() and between and not centres(system)[0].any()

@@ -1,0 +1,102 @@
+"""What methods for single bodies ask of a model; each function names the first element that does not comply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...system.entries import connect_tables
+from ...system.evaluate import evaluate_functions
+from ...system.optional import call_forces
+from ..base import Trait
+from .structure import (
+    EQUAL,
+    body_table,
+    centres,
+    has_generalized,
+    holding_joints,
+)
+
+if TYPE_CHECKING:
+    from ...system.system import System
+
+MASSLESS = 1e-12  # moment of inertia, relative to the largest one of the body, that cannot store momentum
+ROUND_OFF = 1e-14
+PROBES = 3
+
+
+def missing_body_trait(system: System, trait: Trait) -> str | None:
+    """The element that spoils a trait of single bodies, or None."""
+    if trait is Trait.SINGLE_BODIES:
+        return _joined(system)
+    if trait is Trait.FREE_ROTATION:
+        return _turned(system)
+    if trait is Trait.VELOCITY_FREE:
+        return _velocity_dependent(system)
+    return _asymmetric(system)
+
+
+def _joined(system: System) -> str | None:
+    model = system.model
+    for node in has_generalized(system):
+        return f"body '{model.bodies[node - 1].name}' has generalized coordinates"
+    allowed = {int(system.tables.primitives.joint[k]) for k in holding_joints(system).values()}
+    for k, joint in enumerate(model.joints):
+        if k not in allowed:
+            names = " and ".join(repr(body.name) for body in joint.bodies[:2])
+            return f"joint '{joint.name}' ({type(joint).__name__}) connects {names}"
+    table = body_table(system, False)
+    for row in table[(table.rotates != 0) & ~(table.i1 > MASSLESS * table.i3)]:
+        return f"body '{model.bodies[row.node - 1].name}' has no moment of inertia about one of its axes"
+    return None
+
+
+def _turned(system: System) -> str | None:
+    model, nodes = system.model, system.tables.nodes
+    if model.forces:
+        return f"force '{model.forces[0].name}' acts on {' and '.join(repr(b.name) for b in model.forces[0].bodies)}"
+    if model.gravity.any():
+        held, centre, _ = centres(system)
+        moment = np.column_stack((nodes.s1, nodes.s2, nodes.s3)) - nodes.mass[:, None] * centre
+        arm = np.abs(moment).max(axis=1) > ROUND_OFF * nodes.mass * np.abs(centre).max(axis=1)
+        for node in np.flatnonzero(held & arm):
+            return f"gravity turns body '{model.bodies[node - 1].name}', which is held away from its centre of mass"
+    return None
+
+
+def _velocity_dependent(system: System) -> str | None:
+    """Forces are probed with random velocities of the frames, whatever elements they come from."""
+    model, tables = system.model, system.tables
+    if not model.forces:
+        return None
+    w, rng = system.new_work(), np.random.default_rng(0)
+    w.z[:] = system.frames(system.initial_state()[0])
+    evaluate_functions(tables, w, 0.0)
+    system.raise_callback_errors()
+    probes = [np.zeros_like(w.zd)] + [rng.normal(size=w.zd.shape) for _ in range(PROBES)]
+
+    def depends(rows: slice) -> bool:
+        results = []
+        part, memory = connect_tables(tables._replace(forces=tables.forces[rows]))
+        for probe in probes:
+            w.zd[:], w.f[:] = probe, 0.0
+            call_forces(part, w)
+            results.append(w.f.copy())
+        del memory  # kept alive until here
+        return any(not np.array_equal(results[0], other) for other in results[1:])
+
+    if not depends(slice(0, len(tables.forces))):
+        return None
+    for force, rows in zip(model.forces, system.assembly.force_rows, strict=True):
+        if depends(rows):
+            return f"force '{force.name}' depends on velocities"
+    return "some force depends on velocities"
+
+
+def _asymmetric(system: System) -> str | None:
+    table = body_table(system, True)
+    for row in table[(table.rotates != 0) & (np.abs(table.i1 - table.i2) > EQUAL * table.i2)]:
+        moments = ", ".join(f"{x:.6g}" for x in sorted((row.i1, row.i2, row.i3)))
+        return f"body '{system.model.bodies[row.node - 1].name}' has the principal moments {moments}"
+    return None

@@ -1,0 +1,96 @@
+"""A run of single rigid bodies in progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base import Array, Run, announce_compilation
+from . import loops
+from .elliptic import SCRATCH
+from .series import modified_inertia
+from .state import STATE, Vectors, new_bodies
+from .structure import body_table, lie_tables
+
+if TYPE_CHECKING:
+    from ...system.system import System
+
+assert SCRATCH <= 32
+
+
+class RigidBodyRun(Run):
+    """The state of all bodies, and the vectors of the system that belong to it."""
+
+    def __init__(self, method: Any, system: System, t: float, step: float) -> None:
+        self.method, self.system = method, system
+        self.origin, self.step, self.index = t, step, 0
+        self.work = system.new_work()
+        self.flow, self.scheme = int(method.rotation.flow), int(method.scheme)
+        table = body_table(system, method.rotation.symmetric_axes)
+        moments = np.column_stack((table.i1, table.i2, table.i3))
+        self.lie, self._memory, blocks = lie_tables(system)
+        zeros = max(system.n_q, system.n_v, system.n_l, 16)
+        self.bodies = new_bodies(table, modified_inertia(moments, method.rotation.series_order), blocks, zeros)
+        self.x = Vectors(np.zeros(system.n_q), np.zeros(system.n_v), np.zeros(system.n_v), np.zeros(system.n_l))
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        announce_compilation(loops.run_free if self.scheme < 0 else loops.run_split)
+        x = self.x
+        self.advance(0, 1, [np.zeros((1, len(row))) for row in (*x, self.work.turns)])
+
+    def begin(self, q: Array, v: Array) -> None:
+        """Take over the first state; what is recorded there is what was given."""
+        loops.begin(self.system.tables, self.work, q, v, self.bodies)
+        x = self.x
+        x.q[:], x.v[:] = q, v
+        x.vd[:], x.lam[:] = self.system.accelerations(q, v, self.origin)
+
+    def initial_row(self) -> list[Array]:
+        return [*(row.copy() for row in self.x), self.work.turns.copy()]
+
+    @property
+    def t(self) -> float:
+        """Time of the state."""
+        return self.origin + self.index * self.step
+
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        s, w, b, x = self.system.tables, self.work, self.bodies, self.x
+        if self.scheme < 0:
+            done = loops.run_free(s, w, b, x, self.flow, self.origin, self.index, self.step, count, every, *out)
+        else:
+            done = loops.run_split(
+                s, self.lie, w, b, x, self.flow, self.scheme, self.origin, self.index, self.step, count,
+                every, *out,
+            )  # fmt: skip
+        self.index += done
+        return done
+
+    def failure(self) -> tuple[str, str]:
+        code, node = (int(k) for k in self.bodies.info)
+        name = self.system.model.bodies[node - 1].name if node > 0 else ""
+        if code == loops.CODE_CHART:
+            return "singularity", name
+        if code == loops.CODE_EQUATIONS:
+            return "convergence", (
+                f"the discrete equations of body '{name}' have no solution near the last state; the step is too large "
+                "for its angular velocity: try a smaller step, or JacobiExact, which is exact for any step"
+            )
+        return "convergence", "values are no longer finite; the forces are too strong for the step: try a smaller one"
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.x._fields}
+        state |= {f"bodies_{name}": getattr(self.bodies, name).copy() for name in STATE}
+        return state | {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state."""
+        for name in self.x._fields:
+            getattr(self.x, name)[:] = state[name]
+        for name in STATE:
+            getattr(self.bodies, name)[:] = state[f"bodies_{name}"]
+        self.index = int(state["index"])
+
+    def statistics(self) -> dict[str, Any]:
+        return {"steps": self.index, "rejected": 0, "newton_iterations": 0, "factorizations": 0}

@@ -1,0 +1,236 @@
+"""Plots of a solution: energy, momenta, constraint errors, paths, reactions, and every quantity of an element."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbd.bodies import Generalized
+from mbd.errors import ModelError, bad_value
+from mbd.view.pictures import check_file
+from mbd.view.plotting import COMPONENTS, Line, Panel, dashes, draw
+from mbd.view.quantities import component_labels, resolve, values_of
+from mbd.view.theme import Theme
+from mbd.view.theme import theme as find_theme
+
+if TYPE_CHECKING:
+    from mbd.solution import Solution
+
+FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".eps")
+MAX_PANELS = 24
+TINY = 1e-17  # the lower end of logarithmic axes
+
+
+def plot(
+    solution: Solution, what: str, file: str | PathLike[str] | None = None, *, elements: Any = None,
+    theme: Any = "light", columns: int | None = None, title: str | None = None, dpi: float = 200.0, against: Any = None,
+    shown: bool | None = None,
+) -> Any:  # fmt: skip
+    """Plot something of a solution and return the matplotlib figure; with ``file`` it is written as PNG, PDF or SVG.
+
+    what: "energy", "momentum", "constraints", "trajectory", "reactions", "power", or a quantity of bodies, joints or
+        forces such as "position", "angular_velocity", "angle", "force", or one element's: "top.position".
+    elements: the bodies, joints or forces to show; by default all that have the quantity.
+    against: another solution (or several) of the same model, drawn in other line styles.
+    shown: make the figure through pyplot, so that a window or a notebook shows it; by default if there is no file.
+    """
+    look = find_theme(theme)
+    target = check_file(file, FORMATS) if file is not None else None
+    shown = target is None if shown is None else shown
+    runs = [solution, *([] if against is None else against if isinstance(against, list | tuple) else [against])]
+    if not len(solution):
+        raise ModelError(f"plot: {solution!r} has no records; expected a run with at least one step")
+    system: dict[str, Any] = {
+        "energy": energy, "momentum": momentum, "constraints": constraints, "reactions": reactions, "power": power,
+    }  # fmt: skip
+    if what == "trajectory":
+        figure = trajectory(runs, elements, look, title, shown)
+    elif what in system and (what not in ("energy", "power") or elements is None):
+        panels = system[what](runs, elements) if what == "reactions" else system[what](runs)
+        figure = draw(panels, look, heading(solution, what, title), columns, shown)
+    else:
+        panels = quantity(runs, what, elements)
+        figure = draw(panels, look, heading(solution, "", title), columns, shown)
+    if target is not None:
+        figure.savefig(target, dpi=dpi)
+    return figure
+
+
+def heading(solution: Solution, what: str, title: str | None) -> str:
+    """Title of a figure."""
+    if title is not None:
+        return title
+    names = {"constraints": "constraint errors"}
+    return f"{solution.model.name}: {names.get(what, what)}" if what else solution.model.name
+
+
+def _tag(runs: list[Any], index: int) -> str:
+    """What tells runs apart in legends."""
+    if len(runs) == 1:
+        return ""
+    names = [type(run.integrator).__name__ for run in runs]
+    name = names[index] if len(set(names)) == len(names) else f"{names[index]} ({index + 1})"
+    return f", {name}"
+
+
+def energy(runs: list[Any]) -> list[Panel]:
+    """Kinetic, potential and total energy, and the change of the total."""
+    lines, drift = [], []
+    for k, run in enumerate(runs):
+        e, tag = run.energy, _tag(runs, k)
+        lines += [
+            Line(run.t, e.kinetic, f"kinetic{tag}", 0, dashes(k)),
+            Line(run.t, e.potential, f"potential{tag}", 1, dashes(k)),
+            Line(run.t, e.total, f"total{tag}", 2, dashes(k), 2.0),
+        ]
+        drift.append(Line(run.t, e.total - e.total[0], tag[2:], 2 if len(runs) == 1 else k, dashes(k)))
+    return [Panel(lines, "energy in J"), Panel(drift, "change in J", "change of the total energy")]
+
+
+def power(runs: list[Any]) -> list[Panel]:
+    """Power of dampers and loads."""
+    lines = [Line(run.t, run.power, _tag(runs, k)[2:], 0, dashes(k)) for k, run in enumerate(runs)]
+    return [Panel(lines, "power in W", "power of dampers and loads")]
+
+
+def momentum(runs: list[Any]) -> list[Panel]:
+    """Linear and angular momentum, and their changes."""
+    panels = []
+    for name, unit, title in (
+        ("linear", "kg m/s", "linear momentum"), ("angular", "kg m²/s", "angular momentum about the origin"),
+    ):  # fmt: skip
+        for change in (False, True):
+            lines = []
+            for k, run in enumerate(runs):
+                values = np.asarray(getattr(run.momentum, name))
+                for i in range(3):
+                    y = values[:, i] - values[0, i] if change else values[:, i]
+                    label = f"{COMPONENTS[i]}{_tag(runs, k)}" if name == "linear" and not change else ""
+                    lines.append(Line(run.t, y, label, i, dashes(k)))
+            panels.append(Panel(lines, f"change in {unit}" if change else f"in {unit}", "change" if change else title))
+    return panels
+
+
+def constraints(runs: list[Any]) -> list[Panel]:
+    """Largest violation of the constraints on both levels, on a logarithmic axis."""
+    solution = runs[0]
+    if not solution.system.n_l:
+        raise ModelError(f"plot: {solution.model} has no constraints, so there is no constraint error; try 'energy'")
+    panels = []
+    for index, (level, unit) in enumerate((("position", "m or rad"), ("velocity", "m/s or rad/s"))):
+        lines = []
+        for k, run in enumerate(runs):
+            values = np.maximum(np.asarray(getattr(run.constraint_error, level)), TINY)
+            lines.append(Line(run.t, values, _tag(runs, k)[2:], index if len(runs) == 1 else k, dashes(k)))
+        panels.append(Panel(lines, f"largest error in {unit}", f"{level} level", log=True))
+    return panels
+
+
+def reactions(runs: list[Any], elements: Any) -> list[Panel]:
+    """Force and torque of each joint on its second body."""
+    model = runs[0].model
+    if elements is None:
+        joints = list(model.joints)
+    else:
+        chosen = elements if isinstance(elements, list | tuple) else [elements]
+        joints = [model[getattr(element, "name", element)] for element in chosen]
+    if not joints:
+        raise ModelError(f"plot: {model} has no joints, so there are no reactions; try 'energy' or 'trajectory'")
+    panels: list[Panel] = []
+    for joint in joints[: MAX_PANELS // 2]:
+        for name, symbol, unit in (("force", "force $F$", "N"), ("torque", "torque $M$", "N m")):
+            lines = []
+            largest = 0.0
+            for k, run in enumerate(runs):
+                values = np.asarray(getattr(run[joint.name], name))
+                largest = max(largest, float(np.abs(values).max()))
+                for i in range(3):
+                    lines.append(Line(run.t, values[:, i], COMPONENTS[i] + _tag(runs, k), i, dashes(k)))
+            size = float(np.abs(np.asarray(runs[0][joint.name].force)).max())
+            if name == "torque" and largest <= 1e-9 * max(size, 1e-30):
+                continue  # a joint without torques, such as a ball
+            panels.append(Panel(lines, f"{symbol} in {unit}", joint.name))
+    return panels
+
+
+def quantity(runs: list[Any], what: str, elements: Any) -> list[Panel]:
+    """One panel for each element that has the quantity."""
+    chosen, found = resolve(runs[0], what, elements)
+    panels = []
+    for element in found[:MAX_PANELS]:
+        lines = []
+        for k, run in enumerate(runs):
+            values = values_of(run[element.name], chosen.name)
+            for i, label in enumerate(component_labels(chosen, element, values.shape[1])):
+                lines.append(
+                    Line(run.t, values[:, i], label + (_tag(runs, k) if label else _tag(runs, k)[2:]), i, dashes(k))
+                )
+        panels.append(Panel(lines, chosen.label, element.name))
+    return panels
+
+
+def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, shown: bool) -> Any:
+    """Paths of the centres of mass in space and in the three coordinate planes."""
+    from mbd.view.plotting import new_figure, style
+
+    model = runs[0].model
+    if elements is None:
+        bodies = [b for b in model.bodies if not isinstance(b, Generalized)]
+    else:
+        chosen = elements if isinstance(elements, list | tuple) else [elements]
+        bodies = [model[getattr(element, "name", element)] for element in chosen]
+    bodies = bodies[:MAX_PANELS]
+    if not bodies:
+        raise ModelError(f"plot: {model} has no body with a path; expected a RigidBody or a PointMass")
+    for body in bodies:
+        if not hasattr(runs[0][body.name], "com"):
+            raise bad_value("plot", "elements", str(body), "bodies with a place in space")
+    paths = [(k, i, b, np.asarray(run[b.name].com)) for k, run in enumerate(runs) for i, b in enumerate(bodies)]
+    with style(theme):
+        figure = new_figure((9.2, 6.6), shown)
+        grid = figure.add_gridspec(2, 2)
+        space = figure.add_subplot(grid[0, 0], projection="3d")
+        for k, i, body, path in paths:
+            shade = theme.bodies[i % len(theme.bodies)]
+            space.plot(*path.T, dashes(k), color=shade, lw=1.4, label=f"{body.name}{_tag(runs, k)}")
+            space.plot(*path[-1:].T, "o", color=shade, ms=4)
+        _tidy_space(space, theme, np.concatenate([path for *_, path in paths]))
+        for place, (a, b) in zip((grid[0, 1], grid[1, 0], grid[1, 1]), ((0, 1), (0, 2), (1, 2)), strict=True):
+            axes = figure.add_subplot(place)
+            for k, i, _, path in paths:
+                shade = theme.bodies[i % len(theme.bodies)]
+                axes.plot(path[:, a], path[:, b], dashes(k), color=shade, lw=1.4)
+                axes.plot(path[-1, a], path[-1, b], "o", color=shade, ms=4)
+            axes.set_aspect("equal", adjustable="datalim")
+            axes.margins(0.08)
+            axes.set_xlabel(f"${'xyz'[a]}$ in m")
+            axes.set_ylabel(f"${'xyz'[b]}$ in m")
+        handles, labels = space.get_legend_handles_labels()
+        if len(labels) <= 12:
+            figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+        text = heading(runs[0], "paths of the centres of mass", title)
+        figure.suptitle(text, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+    return figure
+
+
+def _tidy_space(axes: Any, theme: Theme, points: Any) -> None:
+    """Equal scales and quiet panes for axes in space."""
+    centre, half = 0.5 * (points.max(axis=0) + points.min(axis=0)), 0.5 * np.ptp(points, axis=0)
+    half = np.maximum(half, 0.25 * max(float(half.max()), 1e-9)) * 1.08
+    for k, name in enumerate("xyz"):
+        getattr(axes, f"set_{name}lim")(centre[k] - half[k], centre[k] + half[k])
+        getattr(axes, f"set_{name}label")(f"${name}$ in m")
+        axis = getattr(axes, f"{name}axis")
+        axis.set_pane_color((0.5, 0.5, 0.5, 0.04))
+        axis.line.set_color(theme.muted)
+        axis.set_major_locator(_locator())
+    axes.set_box_aspect(half)
+    axes.tick_params(labelsize=8, pad=0)
+
+
+def _locator() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(4)

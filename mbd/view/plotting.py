@@ -1,0 +1,179 @@
+"""The look of all plots: one style, small multiples with shared axes, units, colours that everybody can tell apart."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mbd.errors import MbdError
+from mbd.view.theme import LINE_STYLES, Theme
+
+MAX_POINTS = 6000  # per line; more are thinned in such a way that peaks stay
+COMPONENTS = ("$x$", "$y$", "$z$")
+
+
+@dataclass
+class Line:
+    """One line of a panel."""
+
+    x: Any
+    y: Any
+    label: str = ""
+    colour: int | str = 0
+    style: str = "-"
+    width: float = 1.5
+
+
+@dataclass
+class Panel:
+    """One pair of axes."""
+
+    lines: list[Line]
+    ylabel: str
+    title: str = ""
+    log: bool = False
+    xlabel: str = "time $t$ in s"
+    equal: bool = False
+    share: bool = True
+
+
+@contextmanager
+def style(theme: Theme) -> Iterator[None]:
+    """Matplotlib with the look of the toolkit, for the time being."""
+    mpl = matplotlib_module()
+    ink, muted = theme.text, theme.muted
+    ground = "#ffffff" if not theme.dark else theme.background
+    with mpl.rc_context(
+        {
+            "figure.facecolor": ground, "axes.facecolor": ground, "savefig.facecolor": ground,
+            "text.color": ink, "axes.labelcolor": ink, "axes.edgecolor": muted, "xtick.color": muted,
+            "ytick.color": muted, "xtick.labelcolor": ink, "ytick.labelcolor": ink,
+            "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.8,
+            "axes.grid": True, "grid.color": theme.grid, "grid.linewidth": 0.6, "grid.alpha": 0.55,
+            "axes.titlesize": 10, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlepad": 7,
+            "axes.labelsize": 10, "xtick.labelsize": 9, "ytick.labelsize": 9, "legend.fontsize": 9,
+            "legend.frameon": False, "legend.handlelength": 1.7, "font.family": "sans-serif",
+            "font.sans-serif": ["DejaVu Sans"], "mathtext.fontset": "dejavusans",
+            "axes.formatter.useoffset": False, "axes.formatter.limits": (-3, 4), "axes.formatter.use_mathtext": True,
+            "svg.fonttype": "none", "pdf.fonttype": 42, "lines.solid_capstyle": "round",
+        }
+    ):  # fmt: skip
+        yield
+
+
+def matplotlib_module() -> Any:
+    """matplotlib, or an error that says how to get it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise MbdError("Plots need matplotlib, which is not installed: pip install 'mbd[view]'") from None
+    return matplotlib
+
+
+def new_figure(size: tuple[float, float], shown: bool) -> Any:
+    """A figure; through pyplot if a window or a notebook shall show it."""
+    if shown:
+        import matplotlib.pyplot as plt
+
+        return plt.figure(figsize=size, layout="constrained")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained")
+
+
+def thinned(x: Any, y: Any) -> tuple[Any, Any]:
+    """At most a few thousand points that still show every peak: the extremes of equal pieces."""
+    x, y = np.asarray(x), np.asarray(y)
+    if len(x) <= MAX_POINTS or y.ndim != 1:
+        return x, y
+    bounds = np.linspace(0, len(x), MAX_POINTS // 2 + 1).astype(int)
+    keep = [0, len(x) - 1]
+    for a, b in itertools.pairwise(bounds):
+        keep += [a + int(np.argmin(y[a:b])), a + int(np.argmax(y[a:b]))]
+    index = np.unique(keep)
+    return x[index], y[index]
+
+
+def draw(panels: Sequence[Panel], theme: Theme, title: str, columns: int | None = None, shown: bool = False) -> Any:
+    """Small multiples: one figure with all panels."""
+    n = len(panels)
+    across = columns or (1 if n <= 3 else 2 if n <= 8 else 3)
+    across = min(across, n)
+    rows = -(-n // across)
+    width = 6.4 if across == 1 else 4.1 * across
+    height = 0.7 + rows * (2.35 if rows > 1 else 3.1)
+    with style(theme):
+        figure = new_figure((width, height), shown)
+        grid = figure.add_gridspec(rows, across)
+        first: Any = None
+        for k, panel in enumerate(panels):
+            shared = first if panel.share and not panel.equal else None
+            axes = figure.add_subplot(grid[k // across, k % across], sharex=shared)
+            if panel.share and not panel.equal and first is None:
+                first = axes
+            fill(axes, panel, theme)
+            below = k + across < n
+            if below and panel.share and panels[k + across].xlabel == panel.xlabel and not panel.equal:
+                axes.tick_params(labelbottom=False)
+            else:
+                axes.set_xlabel(panel.xlabel)
+        if title:
+            figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+    return figure
+
+
+def fill(axes: Any, panel: Panel, theme: Theme) -> None:
+    """Draw one panel."""
+    for line in panel.lines:
+        x, y = thinned(line.x, line.y) if not panel.equal else (line.x, line.y)
+        shade = theme.bodies[line.colour % len(theme.bodies)] if isinstance(line.colour, int) else line.colour
+        axes.plot(x, y, line.style, color=shade, lw=line.width, label=line.label or None)
+    axes.set_ylabel(panel.ylabel)
+    if panel.title:
+        axes.set_title(panel.title)
+    if panel.log:
+        axes.set_yscale("log")
+        values = np.concatenate([np.asarray(line.y) for line in panel.lines])
+        low, high = 0.3 * float(np.nanpercentile(values, 3.0)), 4.0 * float(np.nanmax(values))
+        axes.set_ylim(min(low, 1e-2 * high), high)  # a few exact zeros do not stretch the axis
+    if panel.equal:
+        axes.set_aspect("equal", adjustable="datalim")
+    else:
+        x = [float(np.min(line.x)) for line in panel.lines] + [float(np.max(line.x)) for line in panel.lines]
+        if max(x) > min(x):
+            axes.set_xlim(min(x), max(x))
+        widen(axes, panel)
+    labelled = [line for line in panel.lines if line.label]
+    if labelled:
+        # above the axes, where no line can run through it
+        across = min(len(labelled), 4)
+        if panel.title:
+            axes.legend(
+                loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=across, borderaxespad=0.0, columnspacing=1.1
+            )
+        else:
+            axes.legend(
+                loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=across, borderaxespad=0.15, columnspacing=1.3
+            )
+
+
+def widen(axes: Any, panel: Panel) -> None:
+    """A range for lines that are constant up to rounding, which would otherwise be blown up to noise."""
+    if panel.log:
+        return
+    values = np.concatenate([np.asarray(line.y, dtype=float).ravel() for line in panel.lines])
+    values = values[np.isfinite(values)]
+    if values.size and np.ptp(values) < 1e-9 * max(float(np.abs(values).max()), 1e-12):
+        centre = float(values.mean())
+        half = max(0.1 * abs(centre), 1e-12 if centre else 1.0)
+        axes.set_ylim(centre - half, centre + half)
+
+
+def dashes(index: int) -> str:
+    """The line style of the index-th run or group."""
+    return LINE_STYLES[index % len(LINE_STYLES)]

@@ -1,0 +1,119 @@
+"""What can be plotted: names, symbols and units of the quantities of bodies, joints and forces."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbd.bodies import Generalized
+from mbd.errors import ModelError
+
+if TYPE_CHECKING:
+    from mbd.solution import Solution
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity of an element: how it is called on axes, and in which unit."""
+
+    name: str
+    symbol: str
+    unit: str
+    components: tuple[str, ...] = ("$x$", "$y$", "$z$")
+
+    @property
+    def label(self) -> str:
+        """The text on an axis."""
+        words = f"{self.name.replace('_', ' ')} {self.symbol}".strip()
+        return f"{words} in {self.unit}" if self.unit else words
+
+
+BODY_AXES = ("$1$", "$2$", "$3$")
+QUANTITIES = {
+    q.name: q
+    for q in (
+        Quantity("position", "$r$", "m"),
+        Quantity("com", "$r_C$", "m"),
+        Quantity("velocity", "$v$", "m/s"),
+        Quantity("acceleration", "$a$", "m/s²"),
+        Quantity("quaternion", "$p$", "", ("$p_0$", "$p_1$", "$p_2$", "$p_3$")),
+        Quantity("rotation", "$R$", "", tuple(f"$R_{{{i}{j}}}$" for i in (1, 2, 3) for j in (1, 2, 3))),
+        Quantity("angular_velocity", "$\\omega$", "rad/s", BODY_AXES),
+        Quantity("angular_acceleration", "$\\dot\\omega$", "rad/s²", BODY_AXES),
+        Quantity("coordinates", "$q$", ""),
+        Quantity("velocities", "$\\dot q$", ""),
+        Quantity("accelerations", "$\\ddot q$", ""),
+        Quantity("force", "$F$", "N"),
+        Quantity("torque", "$M$", "N m"),
+        Quantity("multipliers", "$\\lambda$", ""),
+        Quantity("angle", "$\\varphi$", "rad", ("",)),
+        Quantity("angle_rate", "$\\dot\\varphi$", "rad/s", ("",)),
+        Quantity("displacement", "$s$", "m", ("",)),
+        Quantity("displacement_rate", "$\\dot s$", "m/s", ("",)),
+        Quantity("length", "$l$", "m", ("",)),
+        Quantity("energy", "$E$", "J", ("",)),
+        Quantity("power", "$P$", "W", ("",)),
+    )
+}
+SYSTEM = ("energy", "momentum", "constraints", "trajectory", "reactions", "power")
+
+
+def values_of(view: Any, name: str) -> Any:
+    """The columns (n, k) of a quantity of one element; raises AttributeError if it has none."""
+    values = np.asarray(getattr(view, name))
+    return values.reshape(len(values), -1)
+
+
+def elements_with(solution: Solution, name: str) -> list[Any]:
+    """All elements of the model that have this quantity; bodies first."""
+    model = solution.model
+    found = []
+    everything: list[Any] = [*model.bodies, *model.joints, *model.forces]
+    for element in everything:
+        try:
+            values = values_of(solution[element], name)
+        except (AttributeError, ValueError):
+            continue
+        if values.size:
+            found.append(element)
+    return found
+
+
+def resolve(solution: Solution, what: Any, elements: Any) -> tuple[Quantity, list[Any]]:
+    """The quantity and the elements that ``plot`` was asked for: "angle", "top.position", or with elements given."""
+    model = solution.model
+    name = str(what)
+    if elements is None and "." in name:
+        head, tail = name.rsplit(".", 1)
+        if head in model:
+            name, elements = tail, [model[head]]
+    if name not in QUANTITIES:
+        known = [*SYSTEM, *QUANTITIES]
+        close = difflib.get_close_matches(name, known, n=2)
+        advice = (
+            "did you mean " + " or ".join(map(repr, close)) + "?" if close else "expected one of " + ", ".join(known)
+        )
+        raise ModelError(f"plot: there is no quantity {name!r}; {advice} A single element: 'name of it.{name}'")
+    if elements is None:
+        chosen = elements_with(solution, name)
+        if not chosen:
+            raise ModelError(f"plot: no element of {model} has the quantity {name!r}; expected another one")
+        return QUANTITIES[name], chosen
+    if isinstance(elements, str) or not isinstance(elements, list | tuple):
+        elements = [elements]
+    chosen = [model[getattr(element, "name", element)] for element in elements]
+    for element in chosen:
+        if not hasattr(solution[element], name):
+            has = [q for q in QUANTITIES if hasattr(solution[element], q)]
+            raise ModelError(f"plot: {element} has no {name}; it has " + ", ".join(has))
+    return QUANTITIES[name], chosen
+
+
+def component_labels(quantity: Quantity, element: Any, width: int) -> list[str]:
+    """Labels of the columns."""
+    if isinstance(element, Generalized) or len(quantity.components) != width:
+        return [f"${quantity.symbol.strip('$')}_{{{k + 1}}}$" for k in range(width)] if width > 1 else [""]
+    return list(quantity.components)

@@ -1,0 +1,292 @@
+"""The scene of one or several solutions: everything that any view draws, independent of what draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbd.bodies import Body, Generalized, PointMass
+from mbd.errors import Array, ModelError, bad_value, check_vector
+from mbd.view import glyphs, surfaces
+from mbd.view.arrows import load_arrows, reaction_arrows
+from mbd.view.bodies import body_corners, body_solids, frame_parts
+from mbd.view.motion import Motion, matrices
+from mbd.view.pieces import Link, Poses, Solid, Trail, between, rod_surface
+from mbd.view.springs import spring_pieces
+from mbd.view.theme import colour, mixed
+from mbd.view.theme import theme as find_theme
+
+if TYPE_CHECKING:
+    from mbd.solution import Solution
+
+MANY = 150  # bodies beyond which shapes get coarser
+SAMPLES = 80  # records looked at to find the extent of a motion
+TRAIL_RECORDS = 3000
+
+
+class Scene:
+    """Solids, links and trails of solutions, with their extent, the direction of up and the height of the floor.
+
+    Parameters
+    ----------
+    solutions: one, or several runs of the same model, which are then coloured by run.
+    theme: "light" or "dark".
+    joints, springs: draw them; on by default.
+    trails: True (all bodies), False, "auto" (the outermost bodies, three at most), a body, a name, a pair
+        (body, point), or a list of these.
+    reactions, loads: draw the forces of joints and of applied loads as arrows.
+    frames: draw the axes of all bodies. axes: draw those of the world. floor: draw the ground plane. labels: names.
+    """
+
+    def __init__(
+        self, solutions: Any, *, theme: Any = "light", joints: bool = True, springs: bool = True, trails: Any = "auto",
+        reactions: bool = False, loads: bool = True, frames: bool = False, axes: bool = True, floor: bool = True,
+        labels: bool = False,
+    ) -> None:  # fmt: skip
+        self.solutions: list[Solution] = list(solutions) if isinstance(solutions, Iterable) else [solutions]
+        if not self.solutions:
+            raise ModelError("view: no solutions are given; expected one or a list of several")
+        self.theme = find_theme(theme)
+        self.motions = [Motion(solution) for solution in self.solutions]
+        self.first_rows = np.cumsum([0] + [m.solution.system.tables.nodes.shape[0] for m in self.motions])
+        self.axes, self.floor, self.labels = bool(axes), bool(floor), bool(labels)
+        self.reactions, self.loads, self.frames = bool(reactions), bool(loads), bool(frames)
+        self.solids: list[Solid] = []
+        self.links: list[Link] = []
+        self.trails: list[Trail] = []
+        count = sum(len(m.rows) - 1 for m in self.motions)
+        if not count and all(m.solution.model.ground.shape is None for m in self.motions):
+            raise ModelError(
+                f"{self.solutions[0].model} has no body with a place in space; generalized coordinates cannot be "
+                "drawn, but solution.plot(...) shows them"
+            )
+        self.segments = 32 if count <= MANY else 12
+        self._measure()
+        for run in range(len(self.motions)):
+            self._add_bodies(run)
+            if joints:
+                self._add_joints(run)
+            if springs:
+                solids, links = spring_pieces(self, run)
+                self.solids += solids
+                self.links += links
+            self.links += reaction_arrows(self, run) if reactions else []
+            self.links += load_arrows(self, run) if loads else []
+            self._add_trails(run, trails)
+
+    # --- extent
+
+    def _measure(self) -> None:
+        """Centre and radius of the whole motion, up, the height of the floor and the sizes of glyphs."""
+        self.radii: list[dict[str, float]] = []
+        clouds = []
+        for motion in self.motions:
+            model = motion.solution.model
+            bodies = [b for b in [model.ground, *model.bodies] if b.name in motion.rows]
+            drawn = [b for b in bodies if b is not model.ground or b.shape is not None]
+            corners = [body_corners(b) for b in drawn]
+            self.radii.append(
+                {b.name: float(np.linalg.norm(c, axis=1).max()) for b, c in zip(drawn, corners, strict=True)}
+            )
+            rows = np.repeat([motion.rows[b.name] for b in drawn], [len(c) for c in corners])
+            local = np.concatenate(corners)
+            for k in motion.samples(SAMPLES if len(drawn) < MANY else SAMPLES // 4):
+                p, q = motion.record(int(k))
+                clouds.append(p[rows] + np.einsum("nij,nj->ni", matrices(q)[rows], local))
+            for joint in model.joints:  # what holds a body to the ground belongs to the picture
+                if joint.uses_point != "none" and model.ground in joint.bodies[:2]:
+                    clouds.append((joint.point_a if joint.body_a is model.ground else joint.point_b)[None])
+        self.cloud = np.concatenate(clouds)
+        self.cloud = self.cloud[np.isfinite(self.cloud).all(axis=1)]
+        low, high = self.cloud.min(axis=0), self.cloud.max(axis=0)
+        self.centre = 0.5 * (low + high)
+        reach = np.linalg.norm(high - low)
+        if self.axes and np.linalg.norm(self.centre) < 0.75 * reach:  # then the axes of the world are in the picture
+            self.cloud = np.concatenate((self.cloud, 0.08 * reach * np.eye(3), np.zeros((1, 3))))
+        self.low, self.high = low, high
+        self.radius = max(0.5 * float(np.linalg.norm(high - low)), 1e-9)
+        gravity = self.solutions[0].model.gravity
+        up = np.array((0.0, 0.0, 1.0))
+        if np.any(gravity):
+            axis = int(np.argmax(np.abs(gravity)))
+            up = -np.sign(gravity[axis]) * np.eye(3)[axis]
+        self.up: Array = up
+        below = float((self.cloud @ up).min())
+        rests = -1e-6 * self.radius <= below <= 0.6 * self.radius  # then the floor is the plane through the origin
+        self.floor_height = 0.0 if rests else below - 0.06 * self.radius
+        self.glyph = 0.019 * min(self._size_of_start(), self.radius)
+
+    def _size_of_start(self) -> float:
+        """Radius of the first picture; glyphs are sized by it, since a motion may go far."""
+        p = self.motions[0].record(0)[0][list(self.motions[0].rows.values())]
+        extent = 0.5 * float(np.linalg.norm(np.ptp(p, axis=0))) if len(p) > 1 else 0.0
+        return max(extent + max(self.radii[0].values(), default=0.0), 1e-6 * self.radius)
+
+    def row(self, run: int, body: Body) -> int:
+        """Row of a body of a run in the poses of the scene."""
+        return int(self.first_rows[run]) + self.motions[run].rows[body.name]
+
+    def poses(self, t: float) -> Poses:
+        """Positions and rotation matrices of all bodies of all runs at a time."""
+        parts = [motion.at(t) for motion in self.motions]
+        return np.concatenate([p for p, _ in parts]), matrices(np.concatenate([q for _, q in parts]))
+
+    @property
+    def start(self) -> float:
+        """First time of any run."""
+        return min(motion.start for motion in self.motions)
+
+    @property
+    def end(self) -> float:
+        """Last time of any run."""
+        return max(motion.end for motion in self.motions)
+
+    @property
+    def several(self) -> bool:
+        """Whether several runs are in the scene."""
+        return len(self.motions) > 1
+
+    # --- what is in it
+
+    def _add_bodies(self, run: int) -> None:
+        motion, theme = self.motions[run], self.theme
+        model = motion.solution.model
+        heaviest = max((b.mass for b in model.bodies if isinstance(b, PointMass)), default=1.0)
+        if model.ground.shape is not None:
+            parts = body_solids(model.ground, self.row(run, model.ground), 0, theme, self.segments, self.glyph)
+            own = colour(theme.muted) if model.ground.shape.colour is None else None
+            for solid in parts:
+                solid.colour = own or solid.colour
+            self.solids += parts
+        index = 0
+        for body in model.bodies:
+            if isinstance(body, Generalized):
+                continue
+            size = 3.2 * self.glyph
+            if isinstance(body, PointMass):
+                size *= max(0.35, (body.mass / heaviest) ** (1.0 / 3.0))
+            solids = body_solids(body, self.row(run, body), index, theme, self.segments, size)
+            solids += self._sticks(run, body, solids)
+            for solid in solids:
+                if self.several:
+                    solid.colour = theme.run(run)
+            self.solids += solids
+            if self.frames:
+                self._add_frame(run, body)
+            index += 1
+
+    def _add_frame(self, run: int, body: Any) -> None:
+        size = 1.5 * self.radii[run][body.name] or 10.0 * self.glyph
+        for key, surface, offset, turn, axis_colour in frame_parts(min(size, 0.4 * self.radius), self.theme):
+            rgb = colour(axis_colour)
+            self.solids.append(Solid(key, surface, self.row(run, body), rgb, body.name, "frame", offset, turn))
+
+    def _sticks(self, run: int, body: Any, solids: list[Solid]) -> list[Solid]:
+        """Thin rods from the centre of mass of a body to the points outside of its shape where it is held."""
+        model, sticks = self.motions[run].solution.model, []
+        for joint in model.joints if len(model.joints) <= 400 else []:
+            if joint.uses_point == "none" or body not in joint.bodies[:2]:
+                continue
+            point = joint.point_a if body is joint.body_a else joint.point_b
+            arm = point - body.com
+            length = float(np.linalg.norm(arm))
+            if length > 2.0 * self.glyph and min(outside(solid, point) for solid in solids) > 2.0 * self.glyph:
+                shade = mixed(solids[0].colour, (0.5, 0.5, 0.5), 0.25)
+                surface = surfaces.capsule(0.45 * self.glyph, length, 16)
+                key = ("stick", round(length, 12))
+                middle, turn = body.com + 0.5 * arm, surfaces.along(arm)
+                sticks.append(Solid(key, surface, solids[0].body, shade, body.name, "body", middle, turn))
+        return sticks
+
+    def _add_joints(self, run: int) -> None:
+        motion = self.motions[run]
+        grey = colour(self.theme.joint)
+        for joint in motion.solution.model.joints:
+            if any(body.name not in motion.rows for body in joint.bodies[:2]):
+                continue
+            rows = (self.row(run, joint.bodies[0]), self.row(run, joint.bodies[1]))
+            sizes = [r for b in joint.bodies[:2] if (r := self.radii[run].get(b.name, 0.0)) > 0.0]
+            g = max(min([self.glyph, *(0.22 * size for size in sizes)]), 0.25 * self.glyph)
+            self.solids += glyphs.joint_solids(joint, rows, motion, g, grey, min(self.segments, 24))
+            if glyphs.is_rod(joint):
+                surface, weights = rod_surface(0.45 * g)
+                link = Link(surface, weights, between(rows, joint.point_a, joint.point_b), grey, joint.name, "rod")
+                self.links.append(link)
+
+    def _add_trails(self, run: int, trails: Any) -> None:
+        for body, point in chosen_points(self.solutions[run].model, trails):
+            index = [b.name for b in self.solutions[run].model.bodies].index(body.name)
+            rgb = self.theme.run(run) if self.several else self._colour_of(run, body, index)
+            self.trails.append(Trail(self.row(run, body), point, rgb, body.name, run))
+
+    def _colour_of(self, run: int, body: Body, index: int) -> tuple[float, float, float]:
+        row = self.row(run, body)
+        return next((s.colour for s in self.solids if s.body == row and s.role == "body"), self.theme.body(index))
+
+    def path(self, trail: Trail) -> tuple[Array, Array]:
+        """Times (n,) and places (n, 3) of a trail, thinned to a few thousand records."""
+        solution = self.solutions[trail.run]
+        view = solution[trail.owner]
+        places = view.point(trail.point) if hasattr(view, "point") else view.position
+        keep = self.motions[trail.run].samples(TRAIL_RECORDS)
+        return solution.t[keep], np.asarray(places)[keep]
+
+    def label_places(self, poses: Poses) -> tuple[list[str], Array]:
+        """Names of the bodies of the first run and where to write them: a little above their centres of mass."""
+        motion = self.motions[0]
+        bodies = [b for b in motion.solution.model.bodies if b.name in motion.rows]
+        rows = [motion.rows[b.name] for b in bodies]
+        com = np.array([np.asarray(getattr(b, "com", np.zeros(3))) for b in bodies])
+        lift = [min(0.7 * self.radii[0].get(b.name, 0.0), 0.1 * self.radius) + 0.03 * self.radius for b in bodies]
+        places = poses[0][rows] + np.einsum("nij,nj->ni", poses[1][rows], com) + np.outer(lift, self.up)
+        return [b.name for b in bodies], places
+
+
+def outside(solid: Solid, point: Array) -> float:
+    """Distance of a body-fixed point from the box around a solid; zero inside."""
+    local = (point - solid.offset) @ solid.turn
+    low, high = solid.surface.points.min(axis=0), solid.surface.points.max(axis=0)
+    return float(np.linalg.norm(np.maximum(np.maximum(low - local, local - high), 0.0)))
+
+
+def chosen_points(model: Any, trails: Any) -> list[tuple[Any, Array]]:
+    """Bodies and body-fixed points whose paths are drawn."""
+    bodies = [b for b in model.bodies if not isinstance(b, Generalized)]
+    if trails is None or trails is False:
+        return []
+    if trails is True:
+        return [(b, np.asarray(b.com)) for b in bodies]
+    if isinstance(trails, str) and trails == "auto" and "auto" not in model:
+        return [(b, np.asarray(b.com)) for b in outermost(model, bodies)]
+    if isinstance(trails, Body | str) or _is_pair(trails):
+        trails = [trails]
+    if not isinstance(trails, Sequence):
+        raise bad_value("view", "trails", trails, 'True, False, "auto", a body, its name, (body, point) or a list')
+    points = []
+    for item in trails:
+        body, point = item if _is_pair(item) else (item, None)
+        body = model[getattr(body, "name", body)]
+        if not isinstance(body, Body) or isinstance(body, Generalized):
+            raise ModelError(f"view: trails names {body}, which has no place in space; expected a body")
+        place = getattr(body, "com", np.zeros(3)) if point is None else check_vector(point, body, "point of the trail")
+        points.append((body, np.asarray(place)))
+    return points
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and not isinstance(item[1], str | Body)
+
+
+def outermost(model: Any, bodies: list[Any]) -> list[Any]:
+    """The bodies with a trail by default: those with the fewest joints, three at most, none in large models."""
+    if len(bodies) > 40:
+        return []
+    count = {b.name: 0 for b in bodies}
+    for joint in model.joints:
+        for body in joint.bodies[:2]:
+            if body.name in count:
+                count[body.name] += 1
+    least = min(count.values(), default=0)
+    return [b for b in bodies if count[b.name] == least][:3]

@@ -1,0 +1,61 @@
+"""Springs: coils between two points, coils around hinges, and rubber for bushings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbd.bodies import Body
+from mbd.view import surfaces
+from mbd.view.pieces import Link, Solid, between, coil_surface
+from mbd.view.surfaces import Surface
+from mbd.view.theme import Colour, colour, mixed
+
+if TYPE_CHECKING:
+    from mbd.view.scene import Scene
+
+TURNS = 9
+
+
+def spring_pieces(scene: Scene, run: int) -> tuple[list[Solid], list[Link]]:
+    """What is drawn for the springs of a run."""
+    motion = scene.motions[run]
+    shade = colour(scene.theme.spring)
+    if scene.several:
+        shade = mixed(scene.theme.run(run), (0.6, 0.6, 0.6), 0.5)
+    solids: list[Solid] = []
+    links: list[Link] = []
+    for force in motion.solution.model.forces:
+        joint = getattr(force, "joint", None)
+        if joint is not None and getattr(force, "stiffness", None) is not None:
+            solids.append(around_hinge(scene, run, force, joint, shade))
+            continue
+        ends: list[Any] = [getattr(force, key, None) for key in ("body_a", "body_b", "point_a", "point_b")]
+        if any(end is None for end in ends) or any(b.name not in motion.rows for b in ends[:2] if isinstance(b, Body)):
+            continue
+        rows = (scene.row(run, ends[0]), scene.row(run, ends[1]))
+        if np.ndim(getattr(force, "stiffness", 0.0)):  # in three directions: the points are close together
+            solids.append(bushing(scene, force, rows[1], ends[3], shade))
+            continue
+        surface, weights = coil_surface(1.5 * scene.glyph, 0.32 * scene.glyph, TURNS)
+        links.append(Link(surface, weights, between(rows, *ends[2:]), shade, force.name))
+    return solids, links
+
+
+def around_hinge(scene: Scene, run: int, force: Any, joint: Any, shade: Colour) -> Solid:
+    """A coil around the axis of a joint."""
+    g = scene.glyph
+    flat, weights = coil_surface(2.4 * g, 0.3 * g, 4)
+    points = flat.points + np.outer(weights - 0.5, (0.0, 0.0, 3.4 * g))
+    coil = Surface(points, flat.normals, flat.faces)
+    row = scene.row(run, joint.body_b)
+    return Solid(("torsion", round(g, 12)), coil, row, shade, force.name, "spring", joint.point_b, joint.frame_b)
+
+
+def bushing(scene: Scene, force: Any, row: int, point: Any, shade: Colour) -> Solid:
+    """A ring of rubber."""
+    g = scene.glyph
+    ring = surfaces.tube(1.1 * g, 2.6 * g, 2.2 * g, scene.segments)
+    turn = np.asarray(getattr(force, "axes", np.eye(3)), dtype=float)
+    return Solid(("bushing", round(g, 12)), ring, row, shade, force.name, "spring", np.asarray(point), turn)

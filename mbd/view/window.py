@@ -1,0 +1,55 @@
+"""The interactive window of one or several solutions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from mbd.view import opengl
+from mbd.view.player import Window
+from mbd.view.render import check_size
+
+
+def show(
+    solutions: Any, *, speed: float = 1.0, loop: bool = True, play: bool = True, size: Any = (1280, 720),
+    camera: Any = "auto", follow: Any = None, **look: Any,
+) -> None:  # fmt: skip
+    """Open a window with the animation; returns when it is closed. ``solutions`` is one or a list of several runs."""
+    opengl.require("A window")
+    if not has_display():
+        raise opengl.RenderingError(
+            'There is no display here, so no window can be opened; write solution.html("x.html") or '
+            'solution.movie("x.mp4") instead, or set DISPLAY.'
+        )
+    pv = opengl.pyvista_module()
+    width, height = check_size(size)
+    plotter = pv.Plotter(window_size=[width, height], title=_title(solutions))
+    try:
+        plotter.disable_anti_aliasing()
+        plotter.render_window.SetMultiSamples(0 if software(plotter) else 4)
+        Window(plotter, solutions, speed=speed, loop=loop, play=play, camera=camera, follow=follow, **look)
+        plotter.show(auto_close=False)
+    finally:
+        plotter.close()
+
+
+def has_display() -> bool:
+    """Whether a window can be seen."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def software(plotter: Any) -> bool:
+    """Whether the processor draws, which is slow with many samples per pixel."""
+    try:
+        text = plotter.render_window.ReportCapabilities().lower()
+    except Exception:
+        return True
+    return "llvmpipe" in text or "swrast" in text or "software" in text
+
+
+def _title(solutions: Any) -> str:
+    first = solutions[0] if isinstance(solutions, list | tuple) else solutions
+    return f"{first.model.name} - mbd"

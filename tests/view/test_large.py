@@ -1,0 +1,101 @@
+"""A thousand bodies: a few glyph mappers, drawn at least as fast as one actor each, and a bounded page."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.view.pieces import Poses
+from mbd.view.render import grab, offscreen
+from mbd.view.scene import Scene
+
+COUNT = 1000
+SIZE = (640, 400)
+
+
+@pytest.fixture(scope="module")
+def swarm() -> mbd.Solution:
+    """Balls and boxes that are thrown up."""
+    rng = np.random.default_rng(7)
+    model = mbd.Model("swarm", gravity=(0, 0, -9.81))
+    shapes = (mbd.shapes.Sphere(radius=0.12), mbd.shapes.Box(size=(0.2, 0.2, 0.2)))
+    for k in range(COUNT):
+        node = mbd.nodes.RotationVector(
+            position=rng.uniform((-4, -4, 1), (4, 4, 5)),
+            velocity=rng.normal(size=3),
+            angular_velocity=rng.normal(size=3),
+        )
+        model.add(mbd.RigidBody(f"b{k}", 1.0, (0.01, 0.01, 0.01), node, shape=shapes[k % 2]))
+    return mbd.simulate(model, t_end=0.3, step=0.05)
+
+
+def per_actor(stage: Any, scene: Scene) -> Any:
+    """The plain way: one actor for each body and each shadow; returns a function that moves them."""
+    from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+    from mbd.view.groups import flat, polydata
+
+    for group in stage.groups:
+        for actor in group.actors:
+            stage.plotter.renderer.RemoveActor(actor)
+    data = {s.key: polydata(s.surface) for s in scene.solids}
+    actors = []
+    for solid in scene.solids:
+        for shadow in (False, True):
+            actor, matrix = stage._surface_actor(data[solid.key], solid.colour), vtkMatrix4x4()
+            if shadow:
+                flat(actor, (0.8, 0.82, 0.85))
+            actor.SetUserMatrix(matrix)
+            stage.plotter.renderer.AddActor(actor)
+            actors.append((solid, matrix, shadow))
+    skew = np.array([[stage.shadow_matrix.GetElement(i, j) for j in range(4)] for i in range(4)])
+
+    def move(poses: Poses) -> None:
+        whole = np.eye(4)
+        for solid, matrix, shadow in actors:
+            whole[:3, 3], whole[:3, :3] = solid.pose(poses)
+            matrix.DeepCopy((skew @ whole if shadow else whole).ravel())
+
+    return move
+
+
+@pytest.mark.usefixtures("rendering")
+def test_glyphs_are_at_least_as_fast_as_actors(swarm: mbd.Solution) -> None:
+    scene = Scene(swarm)
+    times = np.linspace(0.0, 0.3, 4)
+    with offscreen(scene, SIZE, "auto", None, "test") as stage:
+        assert len(stage.groups) == 2  # one for each shape
+        glyphs, pictures = [], []
+        for t in times:
+            start = time.process_time()
+            stage.show(float(t))
+            glyphs.append(time.process_time() - start)
+            pictures.append(grab(stage).astype(int))
+    with offscreen(scene, SIZE, "auto", None, "test") as stage:
+        move = per_actor(stage, scene)
+        plain, same = [], []
+        for t, picture in zip(times, pictures, strict=True):
+            start = time.process_time()
+            poses = scene.poses(float(t))
+            move(poses)
+            stage.render()
+            plain.append(time.process_time() - start)
+            same.append((np.abs(grab(stage).astype(int) - picture).max(axis=2) > 40).mean())
+    print(f"glyphs {1e3 * min(glyphs):.0f} ms, actors {1e3 * min(plain):.0f} ms per frame")
+    assert max(same) < 2e-3  # both ways draw the same picture
+    assert min(glyphs) < 1.15 * min(plain)
+
+
+def test_the_page_of_a_thousand_bodies_is_bounded(swarm: mbd.Solution, tmp_path: Any) -> None:
+    pytest.importorskip("viser")
+    path = swarm.html(tmp_path / "a.html")
+    assert path.stat().st_size < 4_000_000
+
+
+def test_the_glb_of_a_thousand_bodies_shares_two_shapes(swarm: mbd.Solution, tmp_path: Any) -> None:
+    path = swarm.gltf(tmp_path / "a.glb")
+    assert path.stat().st_size < 3_000_000

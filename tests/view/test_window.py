@@ -1,0 +1,192 @@
+"""The window, driven by events: keys, sliders, the timer and clicks; and once for real where there is an X server."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.view import opengl
+from mbd.view.player import Window
+
+pytestmark = pytest.mark.usefixtures("rendering")
+SIZE = (640, 400)
+
+
+class Driver:
+    """A window without a screen, and what a person does with it."""
+
+    def __init__(self, solutions: Any, **options: Any) -> None:
+        pv = opengl.pyvista_module()
+        self.plotter = pv.Plotter(off_screen=True, window_size=list(SIZE))
+        self.plotter.disable_anti_aliasing()
+        self.window = Window(self.plotter, solutions, **options)
+        self.plotter.show(auto_close=False, interactive=False)
+        self.interactor = self.plotter.iren.interactor
+
+    def key(self, name: str) -> None:
+        self.interactor.SetKeySym(name)
+        for event in ("KeyPressEvent", "CharEvent", "KeyReleaseEvent"):
+            self.interactor.InvokeEvent(event)
+
+    def click(self, x: float, y: float) -> None:
+        self.interactor.SetEventInformation(round(x), round(y), 0, 0, "\0", 0, None)
+        for event in ("MouseMoveEvent", "LeftButtonPressEvent", "LeftButtonReleaseEvent"):
+            self.interactor.InvokeEvent(event)
+
+    def tick(self, seconds: float = 0.0) -> None:
+        time.sleep(seconds)
+        self.interactor.InvokeEvent("TimerEvent")
+
+    def image(self) -> np.ndarray:
+        self.window.stage.render()
+        return self.plotter.screenshot(return_img=True).astype(int)
+
+
+@pytest.fixture
+def driver(mechanism: mbd.Solution) -> Iterator[Driver]:
+    driver = Driver(mechanism, play=False)
+    yield driver
+    driver.plotter.close()
+
+
+def test_play_pause_and_loop(driver: Driver) -> None:
+    window = driver.window
+    driver.tick(0.02)
+    assert window.t == 0.0
+    driver.key("space")
+    driver.tick(0.05)
+    assert window.playing and 0.03 < window.t < 0.4
+    driver.key("space")
+    t, image = window.t, driver.image()
+    driver.tick(0.05)
+    assert window.t == t and (driver.image() == image).all()
+    driver.key("End")
+    assert window.t == 1.0
+    driver.key("space")  # from the end it starts again
+    assert window.playing and window.t == 0.0
+    window.go(0.999)
+    driver.tick(0.05)
+    assert window.playing and window.t == 0.0  # the loop
+    driver.key("l")
+    window.go(0.999)
+    driver.tick(0.05)
+    assert not window.playing and window.t == 1.0
+
+
+def test_single_steps_and_speed(driver: Driver) -> None:
+    window = driver.window
+    driver.key("Right")
+    driver.key("Right")
+    assert window.t == pytest.approx(0.01)
+    driver.key("Left")
+    assert window.t == pytest.approx(0.005)
+    driver.key("Home")
+    assert window.t == 0.0
+    driver.key("Up")
+    driver.key("Up")
+    assert window.speed == 4.0
+    driver.key("Down")
+    assert window.speed == 2.0 and window.speed_slider.GetRepresentation().GetValue() == pytest.approx(1.0)
+    window.speed_slider.GetRepresentation().SetValue(-2.0)
+    window.speed_slider.InvokeEvent("InteractionEvent")
+    assert window.speed == 0.25
+
+
+def test_the_slider_moves_the_bodies(driver: Driver) -> None:
+    before = driver.image()
+    driver.window.time_slider.GetRepresentation().SetValue(0.7)
+    driver.window.time_slider.InvokeEvent("InteractionEvent")
+    assert driver.window.t == pytest.approx(0.7) and not driver.window.playing
+    assert (np.abs(driver.image() - before).max(axis=2) > 30).sum() > 1000
+
+
+@pytest.mark.parametrize("name", ["slider", "ball", "pendulum"])
+def test_a_click_tells_name_and_values(driver: Driver, mechanism: mbd.Solution, name: str) -> None:
+    window = driver.window
+    window.go(0.5)
+    x, y = window.stage.project(window.stage.poses[0][window.scene.row(0, mechanism.model[name])])[0]
+    driver.click(x, SIZE[1] - 1 - y)
+    assert window.picked is not None and window.picked.owner == name
+    text = window.info.GetInput()
+    position = mechanism[name].com[100]
+    assert text.startswith(name) and all(f"{v:.3f}" in text for v in position)
+    window.go(0.6)
+    assert window.info.GetInput() != text  # the values go with the time
+    driver.click(5, SIZE[1] - 5)
+    assert window.picked is None and window.info.GetInput() == ""
+
+
+@pytest.mark.parametrize("key", ["t", "j", "f", "r", "n", "h"])
+def test_switches(driver: Driver, key: str) -> None:
+    driver.window.go(0.5)
+    before = driver.image()
+    driver.key(key)
+    changed = driver.image()
+    assert (np.abs(changed - before).max(axis=2) > 20).sum() > 10
+    driver.key(key)
+    np.testing.assert_array_equal(driver.image(), before)
+
+
+def test_the_camera_returns(driver: Driver) -> None:
+    before = driver.image()
+    driver.plotter.camera.Azimuth(40.0)
+    assert (driver.image() != before).any()
+    driver.key("c")
+    np.testing.assert_array_equal(driver.image(), before)
+
+
+def test_two_runs_in_one_window(chain: mbd.Solution) -> None:
+    driver = Driver([chain, chain], play=False)
+    assert len(driver.window.scene.motions) == 2
+    driver.plotter.close()
+
+
+def test_without_a_display_one_sentence(chain: mbd.Solution, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mbd.view.window.has_display", lambda: False)
+    with pytest.warns(RuntimeWarning, match=r'no display here.*solution.html\("x.html"\)'):
+        assert chain.show() is None
+    with pytest.raises(opengl.RenderingError, match="no display"):
+        mbd.show([chain, chain])
+
+
+SCRIPT = """
+import sys, time
+import numpy as np
+import mbd
+from tests.view import models
+import mbd.view.player as module
+
+shots = []
+original = module.Window.tick
+born = time.perf_counter()
+
+def tick(window):
+    original(window)
+    age = time.perf_counter() - born
+    if len(shots) < 2 and age > 0.5 + len(shots):
+        shots.append(window.plotter.screenshot(return_img=True).astype(int))
+    if len(shots) == 2:
+        window.close()
+
+module.Window.tick = tick
+mbd.show(models.chain(2, 2.0), size=(400, 300))
+print("changed", int((np.abs(shots[0] - shots[1]).max(axis=2) > 30).sum()))
+"""
+
+
+def test_a_real_window_under_xvfb() -> None:
+    if not shutil.which("xvfb-run"):
+        pytest.skip("xvfb-run is not installed: apt install xvfb xauth")
+    environment = {k: v for k, v in __import__("os").environ.items() if not k.startswith("VTK_")}
+    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", SCRIPT]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert int(result.stdout.split("changed")[1]) > 100
