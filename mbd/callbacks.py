@@ -11,6 +11,7 @@ import ctypes
 import warnings
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -101,7 +102,21 @@ def time_callback(function: Callable[[float], Any], size: int, name: str) -> Cal
     return callback
 
 
+_times: WeakKeyDictionary[Any, dict[int, Any]] = WeakKeyDictionary()
+
+
 def _compile_time(function: Callable[[float], Any], size: int) -> Any:
+    """The C function, or None; compiled once for each function."""
+    try:
+        known = _times.setdefault(function, {})
+    except TypeError:
+        known = {}
+    if size not in known:
+        known[size] = _compile_time_now(function, size)
+    return known[size]
+
+
+def _compile_time_now(function: Callable[[float], Any], size: int) -> Any:
     source = "def wrapper(t, out):\n    value = f(t)\n    target = carray(out, (size,))\n"
     # unrolled: a tuple of mixed types can only be indexed by constants
     lines = ["    target[0] = value\n"] if size == 1 else [f"    target[{i}] = value[{i}]\n" for i in range(size)]

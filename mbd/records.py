@@ -35,10 +35,10 @@ NODE = np.dtype(
 
 _MARKERS = [f"{name}{i}" for name in ("pa", "pb", "aa", "ab") for i in (1, 2, 3)]
 PRIMITIVE = np.dtype(
-    [(name, I8) for name in ("kind", "a", "b", "joint", "l0", "x0", "function")]
+    [(name, I8) for name in ("kind", "a", "b", "joint", "l0", "x0", "function", "turn", "shared")]
     + [(name, I8) for name in ("block_ja", "ld_ja", "block_aj", "ld_aj", "block_jb", "ld_jb", "block_bj", "ld_bj")]
     + [(name, I8) for name in ("block_ab", "ld_ab", "block_ba", "ld_ba")]
-    + [(name, F8) for name in [*_MARKERS, "value"]]
+    + [(name, F8) for name in [*_MARKERS, *(f"{n}{i}" for n in ("na", "nb") for i in (1, 2, 3)), "value", "factor"]]
 )
 
 FORCE = np.dtype(
@@ -46,6 +46,11 @@ FORCE = np.dtype(
     + [(name, I8) for name in ("block_ab", "ld_ab", "block_ba", "ld_ba")]
     + [(name, F8) for name in [*_MARKERS, *(f"{n}{i}" for n in ("na", "nb") for i in (1, 2, 3))]]
     + [(name, F8) for name in ("p1", "p2", "p3", "p4", "p5", "p6")]
+)
+
+GENERAL = np.dtype(
+    [(name, I8) for name in ("kind", "count", "first", "blocks", "joint_blocks", "p0", "function", "complex_function")]
+    + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows")]
 )
 
 FUNCTION = np.dtype([("address", I8), ("size", I8), ("offset", I8)])
@@ -57,6 +62,7 @@ FLAG_DENSE = 2  # the matrix is one small dense front
 FLAG_ANGLES = 3  # some element counts turns
 FLAG_REDUNDANT = 4  # constraints are redundant: the multiplier block is regularised, solutions are refined
 FLAG_SIMPLE = 5  # unconstrained Lie and point nodes: accelerations node by node, with the constant inverse inertia
+FLAG_EXTRA = 7  # there are couplings or general elements
 FLAGS = 8
 
 PARAMETER_LENGTH = 0  # characteristic length
@@ -81,6 +87,7 @@ PARAMETERS = 4
     ENTRY_CHARTS,
     ENTRY_ACCELERATIONS,
 ) = range(14)
+ENTRY_EXTRA_FORCES, ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_TANGENT, ENTRY_EXTRA_OBSERVE = range(24, 28)
 ENTRIES = 32
 
 
@@ -93,12 +100,16 @@ class Tables(NamedTuple):
     nodes: Any  # NODE records, the ground first
     primitives: Any  # PRIMITIVE records, joint by joint
     forces: Any  # FORCE records
+    couplings: Any  # PRIMITIVE records, several of which may add up to one equation
+    general: Any  # GENERAL records: elements on the frames of several bodies
+    members: Any  # their nodes and blocks
     functions: Any  # FUNCTION records: user functions of time
     xv: Any  # velocity index -> index in the permuted vector of unknowns
     xl: Any  # multiplier index -> index in the permuted vector of unknowns
     vclass: Any  # velocity index -> 0 translation, 1 rotation, 2 generalized
     lclass: Any  # multiplier index -> 0 length, 1 direction
     qv: Any  # velocity index -> index of the coordinate that it is the rate of, -1 for rotations
+    nonholonomic: Any  # multiplier indices of equations that exist on the velocity level only
     diagonal: Any  # multiplier index -> its diagonal entry in the matrix
     parameters: Any  # see PARAMETER_*
     gravity: Any  # (3,)
@@ -125,6 +136,9 @@ class Work(NamedTuple):
     jac: Any  # (8, 3, 12) Jacobians of markers
     small: Any  # (8, 16) scratch for node kernels
     user: Any  # scratch for user functions
+    time: Any  # (1,) time of the functions' values
+    general: Any  # buffers of general elements
+    complex: Any  # the same, complex
     buffers: Any  # (3, ...) scratch for generalized nodes
     matrix: Any  # the fronts of the iteration matrix
     matrix2: Any  # a second one (index 2)

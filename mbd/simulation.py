@@ -15,6 +15,7 @@ from .errors import ConvergenceError, ModelError, SingularityError
 from .events import Event, Watch
 from .integrators.base import Array, Integrator, Run
 from .integrators.generalized_alpha import GeneralizedAlpha
+from .joints import Rolling
 from .model import Model
 from .progress import Progress
 from .records import FLAG_REDUNDANT
@@ -23,6 +24,7 @@ from .solvers.initial import consistent_start
 from .solvers.redundancy import check_redundancy, regularise
 from .system.system import System, assemble
 
+FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane
 CHUNK_SECONDS = 0.05  # compiled code returns this often: for progress and Ctrl-C
 FIRST_CHUNK = 50
 WHOLE_STEPS = 1e-9  # relative deviation of t_end / step from an integer that counts as round-off
@@ -196,6 +198,13 @@ class _Record:
         solution.events = self.watch.found if self.watch is not None else []
         return solution
 
+    def _is_flat(self, joint: Rolling) -> bool:
+        z = self.system.frames(self.run.x.q)  # type: ignore[attr-defined]
+        axes = z[:, 3:].reshape(-1, 3, 3)
+        normal = joint.axis_a @ axes[self.system.node_index(joint.body_a)]
+        axis = joint.axis_b @ axes[self.system.node_index(joint.body_b)]
+        return joint.is_disk and abs(float(normal @ axis)) > FLAT
+
     def fail(self, advice: str = "") -> None:
         """Raise what stopped the run, with the computed part attached."""
         self.system.raise_callback_errors()
@@ -208,6 +217,10 @@ class _Record:
                 "mbd.nodes.Quaternion: model.with_nodes({" + f"'{text}': mbd.nodes.Quaternion" + "})"
             )
             raise SingularityError(message, body=text, time=t, solution=self.solution(message))
+        flat = next((j for j in self.system.model.joints if isinstance(j, Rolling) and self._is_flat(j)), None)
+        if flat is not None:
+            message = f"the disk of {flat} fell flat at t = {t:.6g} (step {step}), where it has no contact point"
+            raise SingularityError(message, body=flat.body_b.name, time=t, solution=self.solution(message))
         message = f"{self.integrator.name} stopped at t = {t:.6g} (step {step}): {text}"
         raise ConvergenceError(message, step=step, time=t, where=text, solution=self.solution(message))
 

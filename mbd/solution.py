@@ -18,6 +18,7 @@ from .errors import Array, ModelError, read_only
 from .forces import ForceElement
 from .forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from .joints import Joint
+from .joints.primitives import ANGLE
 from .model import Element, Model
 from .records import FORCE
 from .system import observe
@@ -63,13 +64,16 @@ class JointView:
     def _reaction(self) -> Array:
         """Frame forces of the joint on its second body (n, 12)."""
         s = self.solution
-        rows = np.flatnonzero(s.system.tables.primitives.joint == s.model.joints.index(self.joint))
-        f = np.zeros((len(s), 12))
-        first, last = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
-        observe.observe_reaction(
-            s.system.tables, s._work, first, last, self._b.index, s._values, self._a._z, self._b._z, s.lam, f
-        )
-        return -f
+        f, other = np.zeros((len(s), 12)), np.zeros((len(s), 12))
+        index = s.model.joints.index(self.joint)
+        for table in (s.system.tables.primitives, s.system.tables.couplings):
+            for i in np.flatnonzero(table.joint == index):
+                p = table[i]
+                za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
+                fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
+                fb = f if p.b == self._b.index else other
+                observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
+        return -f + s._observe_general("joint", index, self._b.index)[0]
 
     @property
     def force(self) -> Array:
@@ -99,15 +103,8 @@ class JointView:
         joint = self.joint
         if joint.coordinate not in (name, "both"):
             raise MissingQuantity(f"{joint} leaves no {name} free that could be reported")
-        table = np.zeros(1, dtype=FORCE)
-        table["kind"] = kind
         markers = {"pa": joint.point_a, "pb": joint.point_b, "aa": joint.axis_a, "na": joint.n1_a, "nb": joint.n1_b}
-        for key, vector in markers.items():
-            for i in range(3):
-                table[f"{key}{i + 1}"] = vector[i]
-        s = self.solution
-        out = s._observe_force(table.view(np.recarray), 0, self._a, self._b, np.zeros((len(s), 1)))[1]
-        return read_only(out[:, observe.COORDINATE]), read_only(out[:, observe.RATE])
+        return self.solution._observe_coordinate(kind, markers, self._a, self._b)
 
     @property
     def angle(self) -> Array:
@@ -145,12 +142,14 @@ class ForceView:
     def _observed(self) -> tuple[Array, Array, Array]:
         """Frame forces and frames (n, 12) of the second body, and the columns of ``observe``, summed over rows."""
         s, table = self.solution, self.solution.system.tables.forces
-        f, z, out = np.zeros((len(s), 12)), np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
+        f, out = np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
         for i in self._rows:
             a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
             more, columns = s._observe_force(table, i, a, b, s._turns)
-            f, z, out = f + more, b._z, out + columns
-        return f, z, out
+            f, out = f + more, out + columns
+        body = self.element.bodies[-1]
+        more, columns = s._observe_general("force", s.model.forces.index(self.element), s.system.node_index(body))
+        return f + more, s[body]._z, out + columns
 
     @property
     def force(self) -> Array:
@@ -175,6 +174,10 @@ class ForceView:
     @property
     def length(self) -> Array:
         """Length of a spring (n,); of a torsion spring its angle."""
+        e: Any = self.element
+        if hasattr(e, "initial_length"):  # between two points
+            ends = marker(self.solution[e.body_a]._z, e.point_a), marker(self.solution[e.body_b]._z, e.point_b)
+            return read_only(np.linalg.norm(ends[1] - ends[0], axis=1))
         return self._column("length", SPRING, AXIS_SPRING, TORSION_SPRING)
 
     @property
@@ -280,13 +283,15 @@ class Solution:
 
     @property
     def power(self) -> Array:
-        """Power of dampers and loads (n,): the rate of the total energy unless joints are driven."""
+        """Power of dampers, loads and driven joints (n,): the rate of the total energy."""
         return read_only(self._totals[:, observe.POWER])
 
     @cached_property
     def _totals(self) -> Array:
         out = np.zeros((len(self), observe.TOTALS))
-        observe.observe_totals(self.system.tables, self._work, self.q, self.v, self._values, self._turns, out)
+        observe.observe_totals(
+            self.system.tables, self._work, self.t, self.q, self.v, self.lam, self._values, self._turns, out
+        )
         self.system.raise_callback_errors()
         return out
 
@@ -309,7 +314,35 @@ class Solution:
             a, b = self._frame_view(table[i].a), self._frame_view(table[i].b)
             columns = self._observe_force(table, int(i), a, b, np.zeros_like(out))[1]
             out[:, table[i].turn] = unwrapped(self.t, columns[:, observe.COORDINATE], columns[:, observe.RATE])
+        for p in self.system.tables.couplings:
+            if p.kind == ANGLE:
+                markers = {key: [p[f"{key}{i}"] for i in (1, 2, 3)] for key in ("aa", "na", "nb")}
+                views = self._frame_view(int(p.a)), self._frame_view(int(p.b))
+                out[:, p.turn] = unwrapped(self.t, *self._observe_coordinate(TORSION_SPRING, markers, *views))
         return out
+
+    def _observe_general(self, family: str, index: int, node: int) -> tuple[Array, Array]:
+        """Applied frame forces on a node, energy and power of the general elements of a joint or force."""
+        f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
+        s = self.system.tables
+        for i in np.flatnonzero((s.general.joint if family == "joint" else s.general.owner) == index):
+            g = s.general[i]
+            members = s.members[g.first : g.first + g.count].tolist()
+            if node in members:
+                at = members.index(node)
+                observe.observe_general(s, self._work, int(i), at, self.t, self.q, self.v, self.lam, f, out)
+                self.system.raise_callback_errors()
+        return f, out
+
+    def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
+        """Coordinate and rate of a spring of this kind between two bodies; angles without turns."""
+        table = np.zeros(1, dtype=FORCE)
+        table["kind"], table["function"] = kind, -1
+        for key, vector in markers.items():
+            for i in range(3):
+                table[f"{key}{i + 1}"] = vector[i]
+        out = self._observe_force(table.view(np.recarray), 0, a, b, np.zeros((len(self), 1)))[1]
+        return read_only(out[:, observe.COORDINATE]), read_only(out[:, observe.RATE])
 
     def _frame_view(self, index: int) -> Any:
         """View of the body in a row of the node table."""

@@ -1,8 +1,26 @@
 """Forces: springs, dampers and applied loads. Gravity belongs to the model."""
 
 from mbd.forces.force import Force as ForceElement
+from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring, PDControl
 from mbd.forces.loads import Force, Torque
-from mbd.forces.row import ForceRow
+from mbd.forces.row import ForceRow, GeneralRow
 from mbd.forces.springs import Bushing, Spring, TorsionSpring
+from mbd.forces.user import UserForce, UserPotential
 
-__all__ = ["Bushing", "Force", "ForceElement", "ForceRow", "Spring", "Torque", "TorsionSpring"]
+__all__ = [
+    "Bushing",
+    "Drag",
+    "Force",
+    "ForceElement",
+    "ForceRow",
+    "GeneralRow",
+    "Gravitation",
+    "GreenSpring",
+    "NonlinearSpring",
+    "PDControl",
+    "Spring",
+    "Torque",
+    "TorsionSpring",
+    "UserForce",
+    "UserPotential",
+]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mbd.bodies import Body, PointMass
 from mbd.bodies.body import check_name
 from mbd.errors import Array, bad_value, check_vector
-from mbd.forces.row import ForceRow
+from mbd.forces.row import ForceRow, GeneralRow
 from mbd.joints.joint import check_framed
 
 if TYPE_CHECKING:
@@ -27,8 +27,12 @@ class Force:
         self.model: Model | None = None
 
     def rows(self) -> list[ForceRow]:
-        """The rows of this element in the table of forces."""
-        raise NotImplementedError(f"{type(self).__name__} must override rows()")
+        """The rows of this element in the table of forces; override this or ``general()``."""
+        return []
+
+    def general(self) -> list[GeneralRow]:
+        """The parts of this element that are functions of the frames of several bodies."""
+        return []
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -43,22 +43,42 @@ def second_normal(e):
 
 
 @kernel
+def angle_state(e, za, zb, zda, zdb, last):
+    """(phi, phi_dot) of the angle phi = atan2(n2.m, n1.m), continued from the last accepted one."""
+    k1, k2, k3 = second_normal(e)
+    n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
+    h1, h2, h3 = axis(za, k1, k2, k3)
+    m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
+    u1, u2, u3 = axis(zda, e.na1, e.na2, e.na3)
+    v1, v2, v3 = axis(zda, k1, k2, k3)
+    w1, w2, w3 = axis(zdb, e.nb1, e.nb2, e.nb3)
+    c = n1 * m1 + n2 * m2 + n3 * m3
+    s = h1 * m1 + h2 * m2 + h3 * m3
+    cd = u1 * m1 + u2 * m2 + u3 * m3 + n1 * w1 + n2 * w2 + n3 * w3
+    sd = v1 * m1 + v2 * m2 + v3 * m3 + h1 * w1 + h2 * w2 + h3 * w3
+    return last + wrap_angle(math.atan2(s, c) - last), (c * sd - s * cd) / (c * c + s * s)
+
+
+@kernel
+def push_angle(e, za, zb, f, fa, fb):
+    """fa, fb += f grad phi."""
+    k1, k2, k3 = second_normal(e)
+    n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
+    h1, h2, h3 = axis(za, k1, k2, k3)
+    m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
+    c = n1 * m1 + n2 * m2 + n3 * m3
+    s = h1 * m1 + h2 * m2 + h3 * m3
+    f /= c * c + s * s
+    push_axis(fa, e.na1, e.na2, e.na3, -f * s * m1, -f * s * m2, -f * s * m3)
+    push_axis(fa, k1, k2, k3, f * c * m1, f * c * m2, f * c * m3)
+    push_axis(fb, e.nb1, e.nb2, e.nb3, f * (c * h1 - s * n1), f * (c * h2 - s * n2), f * (c * h3 - s * n3))
+
+
+@kernel
 def spring_state(e, za, zb, zda, zdb, turns):
     """(u, u_dot) of a spring's coordinate; the angle continues from the last accepted one in ``turns``."""
     if e.kind == TORSION_SPRING:
-        k1, k2, k3 = second_normal(e)
-        n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
-        h1, h2, h3 = axis(za, k1, k2, k3)
-        m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
-        u1, u2, u3 = axis(zda, e.na1, e.na2, e.na3)
-        v1, v2, v3 = axis(zda, k1, k2, k3)
-        w1, w2, w3 = axis(zdb, e.nb1, e.nb2, e.nb3)
-        c = n1 * m1 + n2 * m2 + n3 * m3
-        s = h1 * m1 + h2 * m2 + h3 * m3
-        cd = u1 * m1 + u2 * m2 + u3 * m3 + n1 * w1 + n2 * w2 + n3 * w3
-        sd = v1 * m1 + v2 * m2 + v3 * m3 + h1 * w1 + h2 * w2 + h3 * w3
-        last = turns[e.turn]
-        return last + wrap_angle(math.atan2(s, c) - last), (c * sd - s * cd) / (c * c + s * s)
+        return angle_state(e, za, zb, zda, zdb, turns[e.turn])
     p1, p2, p3 = point(za, e.pa1, e.pa2, e.pa3)
     q1, q2, q3 = point(zb, e.pb1, e.pb2, e.pb3)
     u1, u2, u3 = point(zda, e.pa1, e.pa2, e.pa3)
@@ -75,23 +95,22 @@ def spring_state(e, za, zb, zda, zdb, turns):
 
 
 @kernel
+def spring_tension(e, u, rate, values):
+    """k (u - u0) + c (u_dot - u0_dot); the rest value u0 may be a function of time."""
+    if e.function >= 0:
+        return e.p1 * (u - values[e.function]) + e.p3 * (rate - values[e.function + 1])
+    return e.p1 * (u - e.p2) + e.p3 * rate
+
+
+@kernel
 def force_residual(e, za, zb, zda, zdb, values, turns, fa, fb):
     """fa, fb += frame forces of the element (with the sign of the residual, i.e. minus the applied force)."""
     kind = e.kind
     if kind == SPRING or kind == AXIS_SPRING or kind == TORSION_SPRING:
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
-        f = e.p1 * (u - e.p2) + e.p3 * rate
+        f = spring_tension(e, u, rate, values)
         if kind == TORSION_SPRING:
-            k1, k2, k3 = second_normal(e)
-            n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
-            h1, h2, h3 = axis(za, k1, k2, k3)
-            m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
-            c = n1 * m1 + n2 * m2 + n3 * m3
-            s = h1 * m1 + h2 * m2 + h3 * m3
-            f /= c * c + s * s
-            push_axis(fa, e.na1, e.na2, e.na3, -f * s * m1, -f * s * m2, -f * s * m3)
-            push_axis(fa, k1, k2, k3, f * c * m1, f * c * m2, f * c * m3)
-            push_axis(fb, e.nb1, e.nb2, e.nb3, f * (c * h1 - s * n1), f * (c * h2 - s * n2), f * (c * h3 - s * n3))
+            push_angle(e, za, zb, f, fa, fb)
             return
         p1, p2, p3 = point(za, e.pa1, e.pa2, e.pa3)
         q1, q2, q3 = point(zb, e.pb1, e.pb2, e.pb3)
@@ -223,7 +242,7 @@ def _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, m
 
 
 @kernel
-def _torsion_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix):
+def torsion_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix):
     """The same for the angle phi = atan2(n2.m, n1.m)."""
     va, vb = na.nv, nb.nv
     row_a, row_b, rate_a, rate_b = jac[6][0], jac[6][1], jac[7][0], jac[7][1]
@@ -295,9 +314,9 @@ def force_tangent(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, ta, tb, values, tur
     kind = e.kind
     if kind == SPRING or kind == AXIS_SPRING or kind == TORSION_SPRING:
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
-        f = e.p1 * (u - e.p2) + e.p3 * rate
+        f = spring_tension(e, u, rate, values)
         if kind == TORSION_SPRING:
-            _torsion_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix)
+            torsion_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix)
         else:
             _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix)
         row_a, row_b, rate_a, rate_b = jac[6][0], jac[6][1], jac[7][0], jac[7][1]

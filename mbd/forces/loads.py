@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -11,7 +12,9 @@ from mbd.bodies import Body, Ground, PointMass
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import force as base
 from mbd.forces import kinds
-from mbd.forces.row import ForceRow
+from mbd.forces.row import ForceRow, GeneralRow
+from mbd.general_kinds import USER_FORCE
+from mbd.motion import complex_variant
 
 
 class _Load(base.Force):
@@ -33,8 +36,11 @@ class _Load(base.Force):
         self.body = body
         self.frame = frame
         self.value = ZERO3
-        self.function: Callable[[float], Any] | None = None
-        if callable(value):
+        self.function: Callable[..., Any] | None = None
+        self.on_frames = callable(value) and _arguments(value) == 3
+        if self.on_frames:
+            self.function = value  # called when the model is assembled
+        elif callable(value):
             self.function = value
             self._probe(value)
         else:
@@ -57,7 +63,18 @@ class _Load(base.Force):
     def bodies(self) -> tuple[Body, ...]:
         return (self.body,)
 
+    def general(self) -> list[GeneralRow]:
+        if not self.on_frames:
+            return []
+        assert self.function is not None
+        if hasattr(self.function, "silent"):  # a function that a file does not contain
+            self.function.size = 3  # type: ignore[attr-defined]
+        function = load_function(self.function, self.point, self.frame == "body", isinstance(self, Torque))
+        return [GeneralRow(USER_FORCE, (self.body,), (), function, "force", 6)]
+
     def rows(self) -> list[ForceRow]:
+        if self.on_frames:
+            return []
         x, y, z = self.value.tolist()
         return [
             ForceRow(
@@ -75,7 +92,8 @@ class _Load(base.Force):
 class Force(_Load):
     """A force on a body at a body-fixed point (by default the reference point).
 
-    ``value`` is a vector or a function of time that returns one, in world axes or, with ``frame="body"``, in body axes.
+    ``value`` is a vector, a function of time that returns one, or a function of (t, frames, velocities) as for
+    ``UserForce`` with the one body; in world axes or, with ``frame="body"``, in body axes (a follower load).
     ``switches`` lists the times at which the function jumps.
     """
 
@@ -98,7 +116,8 @@ class Force(_Load):
 class Torque(_Load):
     """A torque on a body.
 
-    ``value`` is a vector or a function of time that returns one, in world axes or, with ``frame="body"``, in body axes.
+    ``value`` is a vector, a function of time that returns one, or a function of (t, frames, velocities) as for
+    ``UserForce`` with the one body; in world axes or, with ``frame="body"``, in body axes (a follower load).
     ``switches`` lists the times at which the function jumps.
     """
 
@@ -116,3 +135,52 @@ class Torque(_Load):
         if isinstance(body, PointMass):
             raise ModelError(f"{self.label}: {body} has no orientation; expected a RigidBody")
         super().__init__(body, value, frame, switches, name)
+
+
+def _arguments(function: Callable[..., Any]) -> int:
+    """Number of arguments that a function must be given."""
+    try:
+        parameters = inspect.signature(getattr(function, "py_func", function)).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def load_function(value: Callable[..., Any], point: Array, follows: bool, is_torque: bool) -> Callable[..., Any]:
+    """The function (t, frames, velocities) -> (force, torque) of a load, with what is needed to compile it."""
+    function: Any = _load_function(value, point, follows, is_torque)
+    twin: Any = _load_function(complex_variant(value), point, follows, is_torque)
+    function.compilable = lambda: _load_function(_jitted(value), point, follows, is_torque)
+    twin.compilable = lambda: _load_function(_jitted(complex_variant(value)), point, follows, is_torque)
+    function.complex_twin = twin
+    return function
+
+
+def _jitted(value: Any) -> Any:
+    from numba import njit
+
+    return value if hasattr(value, "py_func") else njit(value)
+
+
+def _load_function(value: Callable[..., Any], point: Array, follows: bool, is_torque: bool) -> Callable[..., Any]:
+    x1, x2, x3 = (float(x) for x in point)
+
+    def load(t, frames, velocities):  # type: ignore[no-untyped-def]
+        f = value(t, frames, velocities)
+        z = frames[0]
+        f1, f2, f3 = f[0], f[1], f[2]
+        if follows:
+            f1, f2, f3 = (
+                f[0] * z[3] + f[1] * z[6] + f[2] * z[9],
+                f[0] * z[4] + f[1] * z[7] + f[2] * z[10],
+                f[0] * z[5] + f[1] * z[8] + f[2] * z[11],
+            )
+        zero = 0.0 * z[0]
+        if is_torque:
+            return zero, zero, zero, f1 + zero, f2 + zero, f3 + zero
+        a1 = x1 * z[3] + x2 * z[6] + x3 * z[9]
+        a2 = x1 * z[4] + x2 * z[7] + x3 * z[10]
+        a3 = x1 * z[5] + x2 * z[8] + x3 * z[11]
+        return f1 + zero, f2 + zero, f3 + zero, a2 * f3 - a3 * f2, a3 * f1 - a1 * f3, a1 * f2 - a2 * f1
+
+    return load

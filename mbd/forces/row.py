@@ -22,6 +22,8 @@ class ForceRow:
 
     - SPRING: stiffness, length, damping;
     - TORSION_SPRING: stiffness, rest angle, damping;
+    - AXIS_SPRING: stiffness, rest displacement, damping; ``motion`` replaces the rest value of both by a function of
+      time;
     - FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY: the constant vector, acting on ``body_b`` at ``point_b``; zero
       if there is a ``function`` of time, which then returns ``function_size`` numbers.
     """
@@ -38,3 +40,16 @@ class ForceRow:
     parameters: tuple[float, ...] = ()
     function: Callable[..., Any] | None = None
     function_size: int = 0
+    motion: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralRow:
+    """A force on the frames of several bodies, see ``mbd.general_kinds``; ``style`` says how a function is called."""
+
+    kind: int
+    bodies: tuple[Body, ...]
+    parameters: tuple[float, ...] = ()
+    function: Callable[..., Any] | None = None
+    style: Any = "force"
+    size: int = 0

@@ -20,7 +20,8 @@ from mbd.errors import (
 )
 from mbd.forces import kinds
 from mbd.forces.force import Force, check_attachment
-from mbd.forces.row import ForceRow
+from mbd.forces.row import ForceRow, GeneralRow
+from mbd.general_kinds import TWIST
 from mbd.joints.joint import Joint, to_world
 
 
@@ -132,12 +133,17 @@ class Bushing(Force):
 
     With the displacement ``u = axes^T (Q - P)`` of the second body's point Q from the first body's point P, seen in the
     axes of the first body, the force on the second body is ``-(stiffness u + damping u_dot)`` along each axis; the
-    reaction acts on the first body at Q. It vanishes where the points coincide. Rotations are not resisted.
+    reaction acts on the first body at Q. It vanishes where the points coincide.
+
+    Rotations from the initial relative orientation are resisted by ``-(rotational_stiffness s + rotational_damping
+    s_dot)`` with the sine ``s`` of the angle about each axis (the axial vector of the relative rotation, so keep
+    below 90 degrees).
 
     Parameters
     ----------
     point_a, point_b: body-fixed (for the ground: world).
-    stiffness, damping: three numbers, one for each axis, or one for all; zero leaves a direction free.
+    stiffness, damping, rotational_stiffness, rotational_damping: three numbers, one for each axis, or one for all; zero
+        leaves a direction free.
     axes: 3x3 matrix whose columns are perpendicular unit vectors, fixed in the first body; by default its own axes.
     """
 
@@ -151,6 +157,8 @@ class Bushing(Force):
         damping: Any = 0.0,
         axes: Any = None,
         *,
+        rotational_stiffness: Any = 0.0,
+        rotational_damping: Any = 0.0,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -165,13 +173,21 @@ class Bushing(Force):
                 f"{self}: the first body is {body_a}, which has no axes; expected a RigidBody or the ground "
                 "(exchange the two bodies, or use a Spring)"
             )
-        self.stiffness = _three_numbers(stiffness, self, "stiffness")
+        self.stiffness = _three_numbers(0.0 if stiffness is None else stiffness, self, "stiffness")
         self.damping = _three_numbers(damping, self, "damping")
-        if not self.stiffness.any() and not self.damping.any():
+        self.rotational_stiffness = _three_numbers(rotational_stiffness, self, "rotational_stiffness")
+        self.rotational_damping = _three_numbers(rotational_damping, self, "rotational_damping")
+        self.turns = bool(self.rotational_stiffness.any() or self.rotational_damping.any())
+        if self.turns and isinstance(body_b, PointMass):
+            raise ModelError(f"{self}: the second body is {body_b}, which does not rotate; expected a RigidBody")
+        if not self.stiffness.any() and not self.damping.any() and not self.turns:
             raise bad_value(self, "stiffness", stiffness, "a positive number for at least one axis, or damping")
         self.axes = IDENTITY3 if axes is None else check_matrix(axes, self, "axes", 3)
         if np.abs(self.axes.T @ self.axes - IDENTITY3).max() > 1e-9:
             raise bad_value(self, "axes", axes, "a 3x3 matrix whose columns are perpendicular unit vectors")
+        first: Any = body_a
+        second: Any = body_b
+        self.axes_b = read_only(np.asarray(second.rotation).T @ np.asarray(first.rotation) @ self.axes)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -191,6 +207,13 @@ class Bushing(Force):
             for i, (stiffness, damping) in enumerate(zip(self.stiffness.tolist(), self.damping.tolist(), strict=True))
             if stiffness > 0.0 or damping > 0.0
         ]
+
+    def general(self) -> list[GeneralRow]:
+        if not self.turns:
+            return []
+        frames = self.axes.T.ravel(), self.axes_b.T.ravel()
+        numbers = np.concatenate((self.rotational_stiffness, self.rotational_damping, *frames))
+        return [GeneralRow(TWIST, self.bodies, tuple(numbers.tolist()))]
 
 
 def _three_numbers(value: Any, owner: Force, argument: str) -> Array:

@@ -5,6 +5,7 @@ from .generalized_alpha import GeneralizedAlpha
 from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
 from .lie_em import GonzalezEM, LieEM
 from .livens import LivensEM, LivensMidpoint
+from .python import PythonIntegrator
 from .rigid_body import (
     BobenkoSuris,
     JacobiExact,
@@ -39,6 +40,7 @@ __all__ = [
     "LivensMidpoint",
     "MoserVeselov",
     "NystromSplitting",
+    "PythonIntegrator",
     "Rattle",
     "RigidMidpoint",
     "RotationSplitting",

@@ -105,6 +105,7 @@ AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE = 1, 2, 3, 4
 KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
 KEEP_STEPS = 20
+DECOUPLED = 1e20  # on the diagonal of a multiplier that is to vanish
 STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration
 
 
@@ -141,6 +142,8 @@ def _start(s, w, x, p, t, h):
         velocities(s, w, x.q, x.dq)
         clear(w.x)
         jacobian_times(s, w, x.q, x.dq, w.x)
+        for k in range(s.nonholonomic.shape[0]):
+            w.x[s.xl[s.nonholonomic[k]]] = 0.0
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(nv):
             x.v[k] += w.x[s.xv[k]]
@@ -185,7 +188,7 @@ def _predict(x, p, h):
 
 
 @kernel(inline="always")
-def _residual(s, w, x, p):
+def _residual(s, w, x, p, h):
     """Move to the present iterate and write the residual: dynamics, and g (index 3) or B v + g_t (index 2) in w.x."""
     advance(s, w, x.q, x.dq, x.qn)
     if p.options[OPTION_STABILIZED] != 0:
@@ -198,6 +201,11 @@ def _residual(s, w, x, p):
             velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
         constraints(s, w, x.qn, w.x)
+        if s.nonholonomic.shape[0] > 0:  # B v = 0, scaled like a position
+            constraint_rates(s, w, x.qn, x.vn, w.x2)
+            for k in range(s.nonholonomic.shape[0]):
+                i = s.xl[s.nonholonomic[k]]
+                w.x[i] = w.x2[i] * h * p.method[BETA] / p.method[GAMMA]
 
 
 @kernel(inline="always")
@@ -248,6 +256,8 @@ def _factorise(s, w, x, p, h):
 def _factorise_correction(s, w, x, p):
     """Index 2: [M B^T; B 0], whose range fixes the direction of the position correction."""
     tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, 0.0, 0.0, w.matrix2)
+    for k in range(s.nonholonomic.shape[0]):  # they do not correct positions
+        w.matrix2[s.diagonal[s.nonholonomic[k]]] -= DECOUPLED
     factor(s, w, w.matrix2, w.pivots2, w.dinv2)
     p.memory[MEMORY_FACTORS] += 1.0
 
@@ -284,6 +294,8 @@ def _correct(s, w, x, p, h):
         jacobian_times(s, w, x.qn, x.y, w.x)
         for k in range(nl):
             w.x[s.xl[k]] = -w.x[s.xl[k]] - w.x2[s.xl[k]]
+        for k in range(s.nonholonomic.shape[0]):
+            w.x[s.xl[s.nonholonomic[k]]] = 0.0
         solve(s, w.matrix2, w.pivots2, w.dinv2, w.x)
         for k in range(nv):
             x.y[k] = w.x[s.xv[k]]
@@ -299,7 +311,7 @@ def _newton(s, w, x, p, h):
     paper, keep = p.options[OPTION_PAPER] != 0, p.options[OPTION_KEEP] != 0
     last, best, stalled = 0.0, 1e300, 0
     for iteration in range(p.options[OPTION_ITERATIONS] + 1):
-        _residual(s, w, x, p)
+        _residual(s, w, x, p, h)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0 and (iteration > 0 or not paper):

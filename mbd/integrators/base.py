@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import IncompatibleError
+from ..general_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
 from ..kernel import is_cached
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..system.system import System
 
 Array = np.ndarray
+CONSERVATIVE_KINDS = (GREEN_SPRING, GRAVITATION, TWIST, USER_POTENTIAL)
 
 
 class Trait(Enum):
@@ -34,6 +36,7 @@ class Trait(Enum):
     UNCONSTRAINED = "no constraints"
     CONSERVATIVE = "forces that have a potential"
     AUTONOMOUS = "no explicit dependence on time"
+    QUADRATIC = "constraints that are at most quadratic in the frames"
     SINGLE_BODIES = "bodies that move on their own, held by at most one spherical joint to the ground"
     FREE_ROTATION = "bodies that nothing turns (uniform gravity may act on their centres of mass)"
     VELOCITY_FREE = "forces that do not depend on velocities"
@@ -76,12 +79,21 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return where
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
+    if trait in (Trait.QUADRATIC, Trait.AUTONOMOUS):
+        for joint in model.joints:
+            for primitive in joint.primitives():
+                driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
+                if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
+                    return str(joint)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
         for force in model.forces:
+            if any(row.kind not in CONSERVATIVE_KINDS for row in force.general()):
+                return f"force '{force.name}'"
             for row in force.rows():
                 load = row.body_a is None
                 damped = not load and len(row.parameters) > 2 and row.parameters[2] > 0.0
-                if row.function is not None or (trait is Trait.CONSERVATIVE and (load or damped)):
+                timed = row.function is not None or getattr(row.motion, "function", None) is not None
+                if timed or (trait is Trait.CONSERVATIVE and (load or damped)):
                     return f"force '{force.name}'"
     return None
 
@@ -94,6 +106,7 @@ ADVICE = {
     Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
+    Trait.QUADRATIC: "Use an integrator for general constraints such as GeneralizedAlpha",
     Trait.AUTONOMOUS: "Use an integrator for time-dependent forces such as GeneralizedAlpha",
     Trait.SINGLE_BODIES: "Use an integrator for any model such as GeneralizedAlpha",
     Trait.FREE_ROTATION: "Use mbd.integrators.Strang(method) or NystromSplitting(), which combine it with forces",
@@ -108,6 +121,8 @@ class Integrator(ABC):
 
     order: ClassVar[int]
     adaptive: ClassVar[bool] = False
+    nonholonomic: ClassVar[bool] = False
+    """Whether the method treats constraints that exist on the velocity level only (rolling)."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 
@@ -122,6 +137,13 @@ class Integrator(ABC):
 
     def check(self, system: System) -> None:
         """Refuse a system that the method cannot treat, naming the element and the way out."""
+        if not self.nonholonomic:
+            for joint in system.model.joints:
+                if any(getattr(primitive, "nonholonomic", ()) for primitive in joint.primitives()):
+                    raise IncompatibleError(
+                        f"{self.name} needs constraints on positions; {joint} constrains velocities "
+                        "(nonholonomic). Use GeneralizedAlpha or an explicit method such as RK4."
+                    )
         for trait in sorted(self.requires, key=lambda trait: trait.name):
             culprit = missing_trait(system, trait)
             if culprit is not None:

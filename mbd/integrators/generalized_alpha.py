@@ -52,6 +52,7 @@ class GeneralizedAlpha(Integrator):
     max_iterations: int = 20
 
     order: ClassVar[int] = 2
+    nonholonomic: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
         "Chung & Hulbert 1993, J. Appl. Mech. 60, 371",
         "Arnold & Bruls 2007, Multibody Syst. Dyn. 18, 185",

@@ -95,6 +95,10 @@ class Joint:
         """
         return []
 
+    def orientation_conditions_at(self, t: float) -> list[tuple[Array, Array]]:
+        """The same for joints whose conditions depend on time."""
+        return self.orientation_conditions()
+
     @property
     def label(self) -> str:
         """First part of generated names: "revolute", "point on line"."""

@@ -1,4 +1,4 @@
-"""The four constraint primitives out of which joints are made [Haug 1989].
+"""The constraint primitives out of which joints are made [Haug 1989].
 
 All points and axes are body-fixed: those with suffix ``_a`` in the first body of the joint, those with ``_b`` in the
 second (for the ground: world). P and Q denote the points ``point_a`` and ``point_b`` in space.
@@ -7,7 +7,7 @@ second (for the ground: world). P and Q denote the points ``point_a`` and ``poin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from mbd.errors import check_number, check_vector
 
@@ -17,6 +17,8 @@ class Primitive:
     """Base of the primitives; ``rows`` is the number of equations."""
 
     rows: ClassVar[int]
+    quadratic: ClassVar[bool] = True
+    """Whether the equations are at most quadratic in the frames, which energy-momentum methods need."""
 
     def _vectors(self, *arguments: str) -> None:
         name = type(self).__name__
@@ -56,12 +58,13 @@ class Dot1(Primitive):
 
 @dataclass(frozen=True, eq=False)
 class Dot2(Primitive):
-    """``a . (Q - P) - value = 0`` for an axis a of the first body."""
+    """``a . (Q - P) - value = 0`` for an axis a of the first body; ``motion`` makes the value a function of time."""
 
     axis_a: Any
     point_a: Any
     point_b: Any
     value: float = 0.0
+    motion: Any = None
     rows: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -81,3 +84,65 @@ class DistanceBetween(Primitive):
     def __post_init__(self) -> None:
         self._vectors("point_a", "point_b")
         self._number("length", positive=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Turned(Primitive):
+    """The direction b of the second body is turned from n1 to n2 of the first one by ``value`` or by a ``motion``.
+
+    The equation is ``b . (cos c n2 - sin c n1) = 0``, which is regular through any number of turns.
+    """
+
+    n1_a: Any
+    n2_a: Any
+    axis_b: Any
+    value: float = 0.0
+    motion: Any = None
+    rows: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        self._vectors("n1_a", "n2_a", "axis_b")
+        self._number("value")
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """The angle or the displacement of a joint, times a factor: one term of a ``CoordinateSum``."""
+
+    joint: Any
+    kind: Literal["angle", "displacement"]
+    factor: float
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateSum(Primitive):
+    """``sum of factor * coordinate - value = 0`` over coordinates of joints, angles counted through full turns."""
+
+    terms: tuple[Coordinate, ...]
+    value: float = 0.0
+    motion: Any = None
+    rows: ClassVar[int] = 1
+    quadratic: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        self._number("value")
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows(Primitive):
+    """Equations that are functions of the frames of several bodies, see ``mbd.general_kinds``.
+
+    ``nonholonomic`` lists the rows that exist on the velocity level only.
+    """
+
+    kind: int
+    bodies: tuple[Any, ...]
+    size: int
+    parameters: tuple[float, ...] = ()
+    function: Any = None
+    style: Any = "constraint"
+    nonholonomic: tuple[int, ...] = ()
+    quadratic: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", self.size)

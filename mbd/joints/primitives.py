@@ -1,4 +1,4 @@
-"""The four constraint primitives as kernels on frames [Haug 1989].
+"""The constraint primitives that are at most quadratic in the frames, as kernels [Haug 1989].
 
 ====================  =======================================  ======
 kind                  equation                                  rows
@@ -7,6 +7,7 @@ COINCIDENT            Q - P = 0                                 3
 DOT1                  a . b - c = 0                             1
 DOT2                  a . (Q - P) - c = 0                       1
 DISTANCE              (|Q - P|^2 - L^2) / (2 L) = 0             1
+ROTATING              a(c) . b = 0, a(c) = cos c n2 - sin c n1  1
 ====================  =======================================  ======
 
 P and a are fixed in the first body, Q and b in the second. Each is at most quadratic in the frames, so the second
@@ -16,6 +17,8 @@ derivatives are constant and "averaged frames times a secant" is an exact discre
 
 from __future__ import annotations
 
+import math
+
 from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, point_jacobian
 
@@ -23,6 +26,8 @@ COINCIDENT = 0
 DOT1 = 1
 DOT2 = 2
 DISTANCE = 3
+ROTATING = 4  # DOT1 with an axis of the first body that turns in time: the angle from n1 to b is c(t)
+ANGLE = 5  # see mbd.joints.angles; not quadratic in the frames
 
 
 @kernel
@@ -69,13 +74,42 @@ def push_point(f, x1, x2, x3, f1, f2, f3):
 
 
 @kernel
+def first_axis(p, value):
+    """The axis of DOT1 and ROTATING in the first body."""
+    if p.kind == ROTATING:
+        c, s = math.cos(value), math.sin(value)
+        return c * p.na1 - s * p.aa1, c * p.na2 - s * p.aa2, c * p.na3 - s * p.aa3
+    return p.aa1, p.aa2, p.aa3
+
+
+@kernel
+def primitive_drive(p, za, zb, zda, zdb, values):
+    """(g_t, 2 g_tq v + g_tt) of a primitive with a prescribed value (c, c_dot, c_ddot)."""
+    value, rate, acceleration = values[p.function], values[p.function + 1], values[p.function + 2]
+    if p.kind != ROTATING:
+        return -rate, -acceleration
+    x1, x2, x3 = first_axis(p, value)
+    c, s = -math.cos(value), -math.sin(value)
+    y1, y2, y3 = c * p.aa1 + s * p.na1, c * p.aa2 + s * p.na2, c * p.aa3 + s * p.na3  # d(axis)/d(value)
+    a1, a2, a3 = axis(za, x1, x2, x3)
+    e1, e2, e3 = axis(za, y1, y2, y3)
+    f1, f2, f3 = axis(zda, y1, y2, y3)
+    b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
+    v1, v2, v3 = axis(zdb, p.ab1, p.ab2, p.ab3)
+    slope = e1 * b1 + e2 * b2 + e3 * b3
+    mixed = f1 * b1 + f2 * b2 + f3 * b3 + e1 * v1 + e2 * v2 + e3 * v3
+    return rate * slope, (2.0 * rate * mixed + acceleration * slope - rate * rate * (a1 * b1 + a2 * b2 + a3 * b3))
+
+
+@kernel
 def primitive_value(p, za, zb, value, x, i):
     """x[i:] = g."""
     kind = p.kind
-    if kind == DOT1:
-        a1, a2, a3 = axis(za, p.aa1, p.aa2, p.aa3)
+    if kind == DOT1 or kind == ROTATING:
+        x1, x2, x3 = first_axis(p, value)
+        a1, a2, a3 = axis(za, x1, x2, x3)
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
-        x[i] = a1 * b1 + a2 * b2 + a3 * b3 - value
+        x[i] = a1 * b1 + a2 * b2 + a3 * b3 - (value if kind == DOT1 else 0.0)
         return
     p1, p2, p3 = point(za, p.pa1, p.pa2, p.pa3)
     q1, q2, q3 = point(zb, p.pb1, p.pb2, p.pb3)
@@ -95,11 +129,12 @@ def primitive_value(p, za, zb, value, x, i):
 def primitive_force(p, za, zb, value, lam, i, fa, fb):
     """fa, fb += g_z^T lambda: the frame forces of the constraint."""
     kind = p.kind
-    if kind == DOT1:
-        a1, a2, a3 = axis(za, p.aa1, p.aa2, p.aa3)
+    if kind == DOT1 or kind == ROTATING:
+        x1, x2, x3 = first_axis(p, value)
+        a1, a2, a3 = axis(za, x1, x2, x3)
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
         c = lam[i]
-        push_axis(fa, p.aa1, p.aa2, p.aa3, c * b1, c * b2, c * b3)
+        push_axis(fa, x1, x2, x3, c * b1, c * b2, c * b3)
         push_axis(fb, p.ab1, p.ab2, p.ab3, c * a1, c * a2, c * a3)
         return
     if kind == COINCIDENT:
@@ -124,10 +159,11 @@ def primitive_force(p, za, zb, value, lam, i, fa, fb):
 def primitive_rate(p, za, zb, zda, zdb, value, x, i):
     """x[i:] = g_z z_dot, without the rate of a driven value."""
     kind = p.kind
-    if kind == DOT1:
-        a1, a2, a3 = axis(za, p.aa1, p.aa2, p.aa3)
+    if kind == DOT1 or kind == ROTATING:
+        x1, x2, x3 = first_axis(p, value)
+        a1, a2, a3 = axis(za, x1, x2, x3)
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
-        u1, u2, u3 = axis(zda, p.aa1, p.aa2, p.aa3)
+        u1, u2, u3 = axis(zda, x1, x2, x3)
         v1, v2, v3 = axis(zdb, p.ab1, p.ab2, p.ab3)
         x[i] = u1 * b1 + u2 * b2 + u3 * b3 + a1 * v1 + a2 * v2 + a3 * v3
         return
@@ -156,8 +192,9 @@ def primitive_curvature(p, zda, zdb, value, x, i):
     kind = p.kind
     if kind == COINCIDENT:
         return
-    if kind == DOT1:
-        u1, u2, u3 = axis(zda, p.aa1, p.aa2, p.aa3)
+    if kind == DOT1 or kind == ROTATING:
+        x1, x2, x3 = first_axis(p, value)
+        u1, u2, u3 = axis(zda, x1, x2, x3)
         v1, v2, v3 = axis(zdb, p.ab1, p.ab2, p.ab3)
         x[i] += 2.0 * (u1 * v1 + u2 * v2 + u3 * v3)
         return
@@ -206,11 +243,12 @@ def primitive_blocks(p, na, nb, q, ga, gb, za, zb, value, jac, matrix):
                     matrix[r + k] += j[m, k]
                     matrix[c + k * p.ld_bj] += j[m, k]
         return
-    if kind == DOT1:
-        a1, a2, a3 = axis(za, p.aa1, p.aa2, p.aa3)
+    if kind == DOT1 or kind == ROTATING:
+        x1, x2, x3 = first_axis(p, value)
+        a1, a2, a3 = axis(za, x1, x2, x3)
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
         if va > 0:
-            axis_jacobian(na, q, ga, za, p.aa1, p.aa2, p.aa3, jac[0])
+            axis_jacobian(na, q, ga, za, x1, x2, x3, jac[0])
             _write_row(b1, b2, b3, jac[0], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
         if vb > 0:
             axis_jacobian(nb, q, gb, zb, p.ab1, p.ab2, p.ab3, jac[1])
@@ -251,9 +289,10 @@ def primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, i, c, jac, mat
         return
     va, vb = na.nv, nb.nv
     f = c * lam[i]
-    if kind == DOT1:
+    if kind == DOT1 or kind == ROTATING:
         if va > 0 and vb > 0:
-            axis_jacobian(na, q, ga, za, p.aa1, p.aa2, p.aa3, jac[0])
+            x1, x2, x3 = first_axis(p, value)
+            axis_jacobian(na, q, ga, za, x1, x2, x3, jac[0])
             axis_jacobian(nb, q, gb, zb, p.ab1, p.ab2, p.ab3, jac[1])
             add_product(f, jac[0], va, jac[1], vb, matrix, p.block_ab, p.ld_ab)
             add_product(f, jac[1], vb, jac[0], va, matrix, p.block_ba, p.ld_ba)

@@ -102,7 +102,7 @@ class _Solver:
             q, iterations = self._restarted(q0)
             v = carried_rates(system, q0, q, v0, self.part_q)
         else:
-            check_branches(system, q)
+            check_branches(system, q, self.t)
         rate = system.constraint_velocity(q, v, self.t)
         size = max(self._size(v), float(np.abs(rate * self.weight).max(initial=0.0)))
         if not self._below(rate, self.tolerance * size):
@@ -123,7 +123,7 @@ class _Solver:
             turn[~self.free_q | (self.turn_factor == 0.0)] = 0.0
             try:
                 q, iterations = self._positions(self._moved(q0, turn / np.maximum(self.turn_factor, 0.5)))
-                check_branches(self.system, q)
+                check_branches(self.system, q, self.t)
                 return q, iterations
             except AssemblyError as error:
                 errors.append(error)

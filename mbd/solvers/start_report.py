@@ -15,7 +15,7 @@ import numpy as np
 
 from ..bodies import Body, Generalized, Ground, RigidBody
 from ..errors import AssemblyError, ModelError
-from ..joints.primitives import COINCIDENT, DOT1
+from ..joints.primitives import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..nodes import kinds
 from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import hat
@@ -37,7 +37,8 @@ class Rows:
     """Unit and owner of every constraint row."""
 
     def __init__(self, system: System) -> None:
-        nodes, primitives = system.tables.nodes, system.tables.primitives
+        nodes = system.tables.nodes
+        primitives = np.concatenate((system.tables.primitives, system.tables.couplings))
         joints = system.model.joints
         self.names = [f"joint '{joint.name}'" for joint in joints]
         self.labels = [joint.name for joint in joints]
@@ -57,7 +58,11 @@ class Rows:
             has = (primitives["kind"] == COINCIDENT) | (k == 0)
             row = primitives["l0"][has] + k
             self.owner[row] = primitives["joint"][has]
-            self.is_length[row] = primitives["kind"][has] != DOT1
+            self.is_length[row] = ~np.isin(primitives["kind"][has], (DOT1, ROTATING, ANGLE))
+        for g in system.tables.general:
+            if g.joint >= 0:
+                self.owner[g.l0 : g.l0 + g.rows] = g.joint
+                self.is_length[g.l0 : g.l0 + g.rows] = True
         self.scale = np.where(self.is_length, system.length, 1.0)
 
     def misses(self, g: Array) -> tuple[Array, Array]:
@@ -269,10 +274,10 @@ def carried_rates(system: System, q0: Array, q: Array, v: Array, part: Array) ->
     return v
 
 
-def check_branches(system: System, q: Array) -> None:
+def check_branches(system: System, q: Array, t: float = 0.0) -> None:
     """Axes that should agree must not be opposite: the equations of a joint also hold after a turn by 180 degrees."""
     joints, node_of = system.model.joints, system.assembly.node_of
-    pairs = [(j, a, b) for j, joint in enumerate(joints) for a, b in joint.orientation_conditions()]
+    pairs = [(j, a, b) for j, joint in enumerate(joints) for a, b in joint.orientation_conditions_at(t)]
     if not pairs:
         return
     axes = system.frames(q)[:, 3:].reshape(-1, 3, 3)

@@ -11,16 +11,18 @@ from ..bodies import Generalized, PointMass, RigidBody
 from ..callbacks import Callback, time_callback, vector_callback
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
-from ..joints.primitive_data import Coincident, DistanceBetween, Dot1, Dot2
-from ..joints.primitives import COINCIDENT, DISTANCE, DOT1, DOT2
+from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
+from ..joints.primitives import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..linalg.symbolic import Layout, analyse
 from ..model import Model
+from ..motion import with_derivatives
 from ..nodes import kinds
 from ..records import (
     ENTRIES,
     FLAG_ANGLES,
     FLAG_CHARTS,
     FLAG_DENSE,
+    FLAG_EXTRA,
     FLAG_SIMPLE,
     FLAG_VELOCITY,
     FLAGS,
@@ -40,7 +42,9 @@ from ..records import (
     PRIMITIVE,
     Tables,
 )
+from .general_assembly import general_pairs, general_table, place_general
 
+DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths
 CONVENTIONAL_FORM = {
     kinds.QUATERNION: FORM_QUATERNION,
     kinds.DIRECTORS: FORM_DIRECTORS,
@@ -65,6 +69,7 @@ class Assembly:
     n_values: int
     n_turns: int
     user_size: int
+    general_size: int  # width of the buffers of general elements
     length: float  # characteristic length of the model
 
 
@@ -82,7 +87,13 @@ class _Assembler:
         self.n_turns = 0
         self.user_size = 1
         self.constants: list[float] = []
+        self.general_rows: list[tuple[Any, int, int, int, int]] = []  # element, joint, force, l0, row in the joint
+        self.members: list[int] = []
+        self.nonholonomic: list[int] = []
         self.time_functions: dict[int, int] = {}
+        self.motions: dict[tuple[int, int, int], int] = {}
+        self.kept: list[Any] = []
+        self.frame_functions: dict[Any, tuple[int, int]] = {}
 
     def build(self) -> Assembly:
         model = self.model
@@ -91,26 +102,33 @@ class _Assembler:
         nodes = self._nodes()
         primitives, joint_slices, joint_rows = self._primitives(nodes)
         forces, force_rows = self._forces()
-        layout = self._layout(nodes, primitives, forces, joint_rows)
+        general = general_table(self)
+        layout = self._layout(nodes, primitives, forces, general, joint_rows)
         n_v, n_l = self.n_v, self.n_l
         xv, xl = self._place(nodes, primitives, forces, layout, n_v, n_l, len(model.bodies))
+        place_general(self.members, general, layout, xl, len(model.bodies))
         flags = np.zeros(FLAGS, dtype=np.int64)
         spring_like = np.isin(forces["kind"], [SPRING, AXIS_SPRING, TORSION_SPRING])
-        flags[FLAG_VELOCITY] = bool(spring_like.any())
+        flags[FLAG_VELOCITY] = bool(spring_like.any()) or len(general) > 0
         flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = self.n_turns > 0
+        flags[FLAG_EXTRA] = len(general) > 0 or bool((primitives["shared"] != 0).any())
         flags[FLAG_SIMPLE] = self.n_l == 0 and _invert_inertia(nodes)
         tables = Tables(
             place=np.zeros(1, dtype=np.int64),
             entries=np.zeros(ENTRIES, dtype=np.int64),
             nodes=nodes.view(np.recarray),
-            primitives=primitives.view(np.recarray),
+            primitives=primitives[primitives["shared"] == 0].view(np.recarray),
+            couplings=primitives[primitives["shared"] != 0].view(np.recarray),
             forces=forces.view(np.recarray),
+            general=general.view(np.recarray),
+            members=np.array(self.members, dtype=np.int64),
             functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
             xv=xv,
             xl=xl,
-            **self._classes(nodes, primitives, layout),
+            nonholonomic=np.array(self.nonholonomic, dtype=np.int64),
+            **self._classes(nodes, primitives, general, layout),
             gravity=np.array(model.gravity, dtype=float),
             constants=np.array(self.constants, dtype=float),
             flags=flags,
@@ -121,7 +139,8 @@ class _Assembler:
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
-            user_size=self.user_size, length=length,
+            user_size=self.user_size, general_size=8 + 18 * int(general["count"].max(initial=1))
+            + int(general["rows"].max(initial=0)), length=length,
         )  # fmt: skip
 
     # --- nodes ----------------------------------------------------------------------------------------------------
@@ -211,6 +230,17 @@ class _Assembler:
             self.n_values += size
         return self.time_functions[id(function)]
 
+    def _motion(self, motion: Any, name: str) -> int:
+        """Offset of the value of a prescribed motion and of its two derivatives; -1 for a constant."""
+        if motion is None or motion.function is None:
+            return -1
+        key = id(motion.function), id(motion.rate), id(motion.acceleration)
+        if key not in self.motions:
+            function = with_derivatives(motion)
+            self.motions[key] = self._time(function, 3, name)
+            self.kept.append(function)  # the key of a function of time is its id
+        return self.motions[key]
+
     # --- joints and forces ----------------------------------------------------------------------------------------
 
     def _primitives(self, nodes: np.ndarray) -> tuple[np.ndarray, list[slice], list[int]]:
@@ -221,46 +251,83 @@ class _Assembler:
         for j, joint in enumerate(self.model.joints):
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             start, row = self.n_l, 0
+            name = f"joint '{joint.name}'"
             for p in joint.primitives():
-                value = 0.0
-                pa, pb, aa, ab = zero, zero, zero, zero
+                if isinstance(p, FrameRows):
+                    self.general_rows.append((p, j, -1, self.n_l, row))
+                    self.nonholonomic += [self.n_l + k for k in p.nonholonomic]
+                    self.n_l, row = self.n_l + p.rows, row + p.rows
+                    continue
+                if isinstance(p, CoordinateSum):
+                    rows += self._sum(p, j, row, name)
+                    self.n_l, row = self.n_l + 1, row + 1
+                    continue
+                value, function = 0.0, -1
+                pa, pb, aa, ab, na = zero, zero, zero, zero, zero
                 if isinstance(p, Coincident):
                     kind, pa, pb = COINCIDENT, p.point_a, p.point_b
                 elif isinstance(p, Dot1):
                     kind, aa, ab, value = DOT1, p.axis_a, p.axis_b, p.value
                 elif isinstance(p, Dot2):
                     kind, aa, pa, pb, value = DOT2, p.axis_a, p.point_a, p.point_b, p.value
+                    function = self._motion(p.motion, name)
                 elif isinstance(p, DistanceBetween):
                     kind, pa, pb, value = DISTANCE, p.point_a, p.point_b, p.length
+                elif isinstance(p, Turned):
+                    kind, aa, na, ab, value = ROTATING, p.n1_a, p.n2_a, p.axis_b, p.value
+                    function = self._motion(p.motion, name)
                 else:
                     raise ModelError(
                         f"joint '{joint.name}': primitives() returned {p!r}; expected Coincident, Dot1, Dot2 or "
                         "DistanceBetween"
                     )
-                rows.append((kind, a, b, j, self.n_l, row, -1, *pa, *pb, *aa, *ab, value))
+                rows.append((
+                    kind, a, b, j, self.n_l, row, function, 0, 0, *pa, *pb, *aa, *ab, *na, *zero, value, 1.0
+                ))  # fmt: skip
                 self.n_l += p.rows
                 row += p.rows
             slices.append(slice(start, self.n_l))
             joint_rows.append(row)
         table = np.zeros(len(rows), dtype=PRIMITIVE)
-        names = ["kind", "a", "b", "joint", "l0", "x0", "function"]
-        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab") for i in (1, 2, 3)] + ["value"]
+        names = ["kind", "a", "b", "joint", "l0", "x0", "function", "turn", "shared"]
+        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3)] + ["value", "factor"]
         if rows:
             for name, column in zip(names, zip(*rows, strict=True), strict=True):
                 table[name] = column
         return table, slices, joint_rows
 
+    def _sum(self, p: CoordinateSum, j: int, row: int, name: str) -> list[tuple[Any, ...]]:
+        """The records of a sum of joint coordinates; all of them belong to one equation."""
+        rows: list[tuple[Any, ...]] = []
+        zero = (0.0, 0.0, 0.0)
+        for k, term in enumerate(p.terms):
+            joint, turn = term.joint, 0
+            a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
+            value, function = (p.value, self._motion(p.motion, name)) if k == 0 else (0.0, -1)
+            if term.kind == "angle":
+                kind, turn = ANGLE, self.n_turns
+                self.n_turns += 1
+                markers = (*zero, *zero, *joint.axis_a, *zero, *joint.n1_a, *joint.n1_b)
+            else:
+                kind = DOT2
+                markers = (*joint.point_a, *joint.point_b, *(term.factor * joint.axis_a), *zero, *zero, *zero)
+            rows.append((kind, a, b, j, self.n_l, row, function, turn, 1 + int(k > 0), *markers, value, term.factor))
+        return rows
+
     def _forces(self) -> tuple[np.ndarray, list[slice]]:
         rows: list[tuple[Any, ...]] = []
         slices = []
-        for force in self.model.forces:
+        for index, force in enumerate(self.model.forces):
             start = len(rows)
+            self.general_rows += [(r, -1, index, -1, 0) for r in force.general()]
             for r in force.rows():
                 a = self.node_of[id(r.body_a)] if r.body_a is not None else 0
                 b = self.node_of[id(r.body_b)] if r.body_b is not None else 0
                 function, turn = -1, 0
                 if r.function is not None:
                     function = self._time(r.function, r.function_size, f"force '{force.name}'")
+                elif r.motion is not None:
+                    function = self._motion(r.motion, f"force '{force.name}'")
                 if r.kind == TORSION_SPRING:
                     turn = self.n_turns
                     self.n_turns += 1
@@ -281,7 +348,9 @@ class _Assembler:
 
     # --- the matrix -----------------------------------------------------------------------------------------------
 
-    def _layout(self, nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, joint_rows: list[int]) -> Layout:
+    def _layout(
+        self, nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, general: np.ndarray, joint_rows: list[int]
+    ) -> Layout:
         n = len(nodes) - 1
         sizes = np.concatenate([nodes["nv"][1:] + nodes["nl"][1:], np.array(joint_rows, dtype=np.int64)])
         is_joint = np.arange(len(sizes)) >= n
@@ -301,6 +370,7 @@ class _Assembler:
             a, b = forces["a"], forces["b"]
             both = (a > 0) & (b > 0)
             pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
+        pairs += general_pairs(self.members, general, grounded, n)
         stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
         return analyse(sizes, is_joint, grounded, stacked)
 
@@ -351,7 +421,9 @@ class _Assembler:
             place(forces, b, a, "ba", both)
         return xv, xl
 
-    def _classes(self, nodes: np.ndarray, primitives: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
+    def _classes(
+        self, nodes: np.ndarray, primitives: np.ndarray, general: np.ndarray, layout: Layout
+    ) -> dict[str, np.ndarray]:
         """What kind of quantity every velocity and multiplier belongs to, for tolerances; diagonal of multipliers."""
         vclass, qv = np.ones(self.n_v, dtype=np.int64), np.full(self.n_v, -1, dtype=np.int64)
         lclass, diagonal = np.ones(self.n_l, dtype=np.int64), np.zeros(self.n_l, dtype=np.int64)
@@ -374,7 +446,13 @@ class _Assembler:
                 has = (primitives["kind"] == COINCIDENT) | (k == 0)
                 row = primitives["x0"][has] - layout.position[joint[has]] + k
                 diagonal[primitives["l0"][has] + k] = offset[has] + row * (ld[has] + 1)
-                lclass[primitives["l0"][has] + k] = primitives["kind"][has] == DOT1
+                lclass[primitives["l0"][has] + k] = np.isin(primitives["kind"][has], DIRECTIONS)
+        for g in general[general["joint"] >= 0]:
+            joint = np.array([g["joint"] + len(nodes) - 1])
+            offset, ld = layout.blocks(joint, joint)
+            row = g["x0"] - layout.position[joint[0]] + np.arange(g["rows"])
+            diagonal[g["l0"] : g["l0"] + g["rows"]] = offset[0] + row * (ld[0] + 1)
+            lclass[g["l0"] : g["l0"] + g["rows"]] = 0
         return {
             "vclass": vclass, "lclass": lclass, "qv": qv, "diagonal": diagonal, "parameters": np.zeros(PARAMETERS),
         }  # fmt: skip

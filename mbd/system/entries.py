@@ -11,6 +11,10 @@ from ..kernel import JIT, kernel
 from ..records import (
     ENTRY_ACCELERATIONS,
     ENTRY_CHARTS,
+    ENTRY_EXTRA_CONSTRAINTS,
+    ENTRY_EXTRA_FORCES,
+    ENTRY_EXTRA_OBSERVE,
+    ENTRY_EXTRA_TANGENT,
     ENTRY_FACTOR,
     ENTRY_FORCE_TANGENT,
     ENTRY_FORCES,
@@ -19,12 +23,14 @@ from ..records import (
     ENTRY_SOLVE,
     ENTRY_SPIN_TANGENT,
     FLAG_DENSE,
+    FLAG_EXTRA,
     FORM_GENERALIZED,
     FORM_SPIN,
     Tables,
     Work,
 )
 from .accelerations import accelerations_entry
+from .extra import EXTRA_ENTRIES
 from .optional import OPTIONAL_ENTRIES
 from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
 
@@ -66,8 +72,12 @@ def needed_entries(s: Tables) -> dict[int, Any]:
         ENTRY_CHARTS: FORM_SPIN in forms,
         ENTRY_GENERALIZED: FORM_GENERALIZED in forms,
         ENTRY_GENERALIZED_TANGENT: FORM_GENERALIZED in forms,
+        ENTRY_EXTRA_FORCES: s.flags[FLAG_EXTRA] != 0,
+        ENTRY_EXTRA_CONSTRAINTS: s.flags[FLAG_EXTRA] != 0,
+        ENTRY_EXTRA_TANGENT: s.flags[FLAG_EXTRA] != 0,
+        ENTRY_EXTRA_OBSERVE: len(s.general) > 0,
     }
-    return needed | {index: OPTIONAL_ENTRIES[index] for index, wanted in optional.items() if wanted}
+    return needed | {index: (OPTIONAL_ENTRIES | EXTRA_ENTRIES)[index] for index, wanted in optional.items() if wanted}
 
 
 def connect_tables(s: Tables) -> tuple[Tables, np.ndarray]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from ..callbacks import call_time
 from ..forces.kernels import spring_state
 from ..forces.kinds import TORSION_SPRING
+from ..joints.angles import angle_value
+from ..joints.primitives import ANGLE, primitive_drive
 from ..kernel import JIT, kernel
 from ..nodes.inertia import frame_acceleration
 from ..records import (
@@ -21,9 +23,11 @@ from ..records import (
     ENTRY_UPDATE,
     FLAG_ANGLES,
     FLAG_DENSE,
+    FLAG_EXTRA,
     FORM_GENERALIZED,
 )
 from . import pieces
+from .extra import LEVEL_DRIVEN, call_extra_constraints
 
 if JIT:
     from ..boundary import call_entry
@@ -117,6 +121,7 @@ else:
 @kernel(inline="always")
 def evaluate_functions(s, w, t):
     """Values of all functions of time."""
+    w.time[0] = t
     for k in range(s.functions.shape[0]):
         f = s.functions[k]
         if f.offset >= 0:
@@ -130,7 +135,10 @@ def constraint_rates(s, w, q, v, x):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         if p.function >= 0:
-            x[p.x0] -= w.values[p.function + 1]
+            first, second = primitive_drive(p, w.z[p.a], w.z[p.b], w.zd[p.a], w.zd[p.b], w.values)
+            x[p.x0] += first
+    if s.flags[FLAG_EXTRA] != 0:
+        call_extra_constraints(s, w, x, LEVEL_DRIVEN)
 
 
 @kernel(inline="always")
@@ -168,6 +176,10 @@ def remember_angles(s, w, q, v):
         if e.kind == TORSION_SPRING:
             angle, rate = spring_state(e, w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b], w.turns)
             w.turns[e.turn] = angle
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        if p.kind == ANGLE:
+            w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
 
 
 @kernel(inline="always")

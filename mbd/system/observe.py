@@ -15,7 +15,8 @@ import numpy as np
 from ..errors import Array, check_vector, read_only
 from ..forces.kernels import force_residual, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
-from ..joints.primitives import primitive_force
+from ..joints.angles import angle_force
+from ..joints.primitives import ANGLE, primitive_force
 from ..kernel import kernel
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized_kernels import generalized_mass, generalized_potential
@@ -23,7 +24,9 @@ from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
 from ..records import FORM_GENERALIZED, FORM_SPIN
 from ..rotation import to_quaternion
-from .evaluate import clear, constraint_rates, constraints, evaluate_functions, frames, velocities
+from .evaluate import clear, constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
+from .extra import call_extra_observe
+from .general import FORCE
 
 if TYPE_CHECKING:
     from ..solution import Solution
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 # columns of the totals
 KINETIC = 0
 POTENTIAL = 1
-POWER = 2  # of what is not derived from a potential: dampers and loads
+POWER = 2  # of what is not derived from a potential: dampers, loads, and joints that are driven
 LINEAR = 3  # three columns
 ANGULAR = 6  # three columns, about the world's origin
 POSITION_ERROR = 9
@@ -72,18 +75,15 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
 
 
 @kernel
-def observe_reaction(s, w, first, last, b, values, za, zb, lam, f):
-    """f[k] += g_z^T lambda on the frame of node b, of the primitives first .. last of one joint."""
-    other = w.f[0]
+def observe_reaction(table, i, values, za, zb, lam, fa, fb):
+    """fa[k], fb[k] += g_z^T lambda of primitive i on the frames of its bodies."""
+    p = table[i]
     for k in range(lam.shape[0]):
-        clear(other)
-        for i in range(first, last):
-            p = s.primitives[i]
+        if p.kind == ANGLE:
+            angle_force(p, za[k], zb[k], lam[k, p.l0], fa[k], fb[k])
+        else:
             value = values[k, p.function] if p.function >= 0 else p.value
-            if p.b == b:
-                primitive_force(p, za[k], zb[k], value, lam[k], p.l0, other, f[k])
-            else:  # a primitive may name the bodies of its joint the other way round
-                primitive_force(p, zb[k], za[k], value, lam[k], p.l0, f[k], other)
+            primitive_force(p, za[k], zb[k], value, lam[k], p.l0, fa[k], fb[k])
 
 
 @kernel
@@ -115,7 +115,8 @@ def observe_force(forces, i, values, turns, za, zb, zda, zdb, fa, f, out):
             u, rate = spring_state(e, za[k], zb[k], zda[k], zdb[k], turns[k])
             out[k, COORDINATE] = u
             out[k, RATE] = rate
-            out[k, ENERGY] = 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
+            if e.function < 0:
+                out[k, ENERGY] = 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
 
 
 @kernel
@@ -153,7 +154,7 @@ def _add_force(s, w, i, row):
     """Add the energy of one force element, or the power of what has none."""
     e = s.forces[i]
     za, zb, zda, zdb = w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b]
-    if is_spring(e):
+    if is_spring(e) and e.function < 0:
         u, rate = spring_state(e, za, zb, zda, zdb, w.turns)
         row[POTENTIAL] += 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
         row[POWER] -= e.p3 * rate * rate
@@ -177,7 +178,7 @@ def _largest(x, index):
 
 
 @kernel
-def observe_totals(s, w, q, v, values, turns, out):
+def observe_totals(s, w, times, q, v, lam, values, turns, out):
     """out[k] = energies, power, momenta and constraint errors of the whole system (the columns above)."""
     for k in range(q.shape[0]):
         row = out[k]
@@ -192,10 +193,32 @@ def observe_totals(s, w, q, v, values, turns, out):
             _add_node(s, w, i, q[k], v[k], row)
         for i in range(s.forces.shape[0]):
             _add_force(s, w, i, row)
+        w.time[0] = times[k]
+        for i in range(s.general.shape[0]):
+            call_extra_observe(s, w, i, lam[k], w.x2)
+            row[POTENTIAL] += w.x2[0]
+            row[POWER] += w.x2[2]
         constraints(s, w, q[k], w.x)
         row[POSITION_ERROR] = _largest(w.x, s.xl)
         constraint_rates(s, w, q[k], v[k], w.x)
         row[VELOCITY_ERROR] = _largest(w.x, s.xl)
+        jacobian_times(s, w, q[k], v[k], w.x2)
+        for j in range(s.xl.shape[0]):  # the constraints' power on the system is lambda . g_t
+            row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.x2[s.xl[j]])
+
+
+@kernel
+def observe_general(s, w, i, j, times, q, v, lam, f, out):
+    """General element i: f[k] += applied frame force on its j-th body, out[k] += energy and power."""
+    for k in range(q.shape[0]):
+        w.time[0] = times[k]
+        frames(s, w, q[k])
+        velocities(s, w, q[k], v[k])
+        call_extra_observe(s, w, i, lam[k], w.x2)
+        out[k, ENERGY] += w.x2[0]
+        out[k, FORCE_POWER] += w.x2[1]
+        for m in range(12):
+            f[k, m] -= w.general[FORCE, 12 * j + m]
 
 
 # --- what people see of bodies ------------------------------------------------------------------------------------

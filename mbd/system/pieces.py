@@ -11,6 +11,7 @@ from ..joints.primitives import (
     COINCIDENT,
     primitive_blocks,
     primitive_curvature,
+    primitive_drive,
     primitive_force,
     primitive_rate,
     primitive_stiffness,
@@ -34,12 +35,14 @@ from ..records import (
     ENTRY_MOTION,
     ENTRY_TANGENT,
     ENTRY_UPDATE,
+    FLAG_EXTRA,
     FLAG_REDUNDANT,
     FORM_GENERALIZED,
     FORM_QUATERNION,
     FORM_SPIN,
     PARAMETER_REGULARISATION,
 )
+from .extra import call_extra_constraints, call_extra_forces, call_extra_tangent
 from .optional import (
     GENERALIZED_CURVATURE,
     GENERALIZED_FORCES,
@@ -98,6 +101,8 @@ def element_forces(s, w, lam):
         p = s.primitives[k]
         a, b = p.a, p.b
         primitive_force(p, w.z[a], w.z[b], constant(p, w.values), lam, p.l0, w.f[a], w.f[b])
+    if s.flags[FLAG_EXTRA] != 0:
+        call_extra_forces(s, w, lam)
 
 
 @kernel(inline="always")
@@ -154,7 +159,10 @@ def assemble_constraints(s, w, q, v, x, level):
             primitive_rate(p, w.z[a], w.z[b], w.zb[a], w.zb[b], value, x, p.x0)
             primitive_curvature(p, w.zd[a], w.zd[b], value, x, p.x0)
             if p.function >= 0:
-                x[p.x0] -= w.values[p.function + 2]
+                first, second = primitive_drive(p, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values)
+                x[p.x0] += second
+    if s.flags[FLAG_EXTRA] != 0:
+        call_extra_constraints(s, w, x, level)
 
 
 @kernel(inline="always")
@@ -187,6 +195,8 @@ def assemble_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
             primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
     if s.forces.shape[0] > 0 and (cc != 0.0 or ck != 0.0):
         call_force_tangent(s, w, q, v, t, cc, ck, into)
+    if s.flags[FLAG_EXTRA] != 0:
+        call_extra_tangent(s, w, q, v, lam, t, cc, ck, into)
 
 
 @kernel(inline="always")

@@ -21,6 +21,7 @@ from . import evaluate
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .entries import connect_tables, connect_work
+from .general import BUFFERS
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -61,7 +62,9 @@ class System:
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), t=eye.copy(), eye=eye, values=np.zeros(max(1, a.n_values)),
             turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes), jac=np.zeros((8, 3, 12)),
-            small=np.zeros((8, 16)), user=np.zeros(a.user_size), buffers=np.zeros((3, largest * largest + 16)),
+            small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(1),
+            general=np.zeros((BUFFERS, a.general_size)), complex=np.zeros((BUFFERS, a.general_size), dtype=complex),
+            buffers=np.zeros((3, largest * largest + 16)),
             matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
             pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
             x=np.zeros(n), x2=np.zeros(n), scales=np.zeros(4), info=np.zeros(8),
@@ -151,7 +154,7 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare = self._connected(s._replace(forces=s.forces[:0], gravity=np.zeros(3)))
+        bare = self._connected(s._replace(forces=s.forces[:0], general=s.general[:0], gravity=np.zeros(3)))
         evaluate.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
@@ -210,7 +213,9 @@ class System:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
-        bare = self._connected(self.tables._replace(nodes=nodes, forces=self.tables.forces[:0], gravity=np.zeros(3)))
+        s = self.tables
+        constraining = s.general[s.general["rows"] > 0]
+        bare = self._connected(s._replace(nodes=nodes, forces=s.forces[:0], general=constraining, gravity=np.zeros(3)))
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(

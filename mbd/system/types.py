@@ -9,7 +9,7 @@ import numpy as np
 from ..boundary import loader
 from ..kernel import JIT
 from ..linalg.symbolic import Fronts
-from ..records import FORCE, FUNCTION, NODE, PRIMITIVE, Tables, Work
+from ..records import FORCE, FUNCTION, GENERAL, NODE, PRIMITIVE, Tables, Work
 
 _INT, _UINT = np.int64, np.uint64
 
@@ -19,6 +19,8 @@ def _example_tables() -> Tables:
     table = {
         "nodes": np.zeros(0, NODE).view(np.recarray),
         "primitives": np.zeros(0, PRIMITIVE).view(np.recarray),
+        "couplings": np.zeros(0, PRIMITIVE).view(np.recarray),
+        "general": np.zeros(0, GENERAL).view(np.recarray),
         "forces": np.zeros(0, FORCE).view(np.recarray),
         "functions": np.zeros(0, FUNCTION).view(np.recarray),
         "fronts": Fronts(np.zeros((0, 10), _INT), i, i.astype(_UINT), i.astype(_UINT), f),
@@ -28,14 +30,11 @@ def _example_tables() -> Tables:
 
 
 def _example_work() -> Work:
-    shapes = dict.fromkeys(("z", "zd", "zb", "f", "spin", "t", "eye", "small", "buffers"), 2) | {"jac": 3}
+    tables = ("z", "zd", "zb", "f", "spin", "t", "eye", "small", "buffers", "general", "complex")
+    shapes = dict.fromkeys(tables, 2) | {"jac": 3}
     integers = ("place", "pivots", "pivots2")
-    return Work(
-        **{
-            name: np.zeros((0,) * shapes.get(name, 1), dtype=_INT if name in integers else float)
-            for name in Work._fields
-        }
-    )
+    kinds = dict.fromkeys(integers, _INT) | {"complex": complex}
+    return Work(**{name: np.zeros((0,) * shapes.get(name, 1), dtype=kinds.get(name, float)) for name in Work._fields})
 
 
 load_tables: Any = None

@@ -70,6 +70,9 @@ def _velocity_dependent(system: System) -> str | None:
     model, tables = system.model, system.tables
     if not model.forces:
         return None
+    for force in model.forces:
+        if force.general():  # these methods evaluate the table of forces only
+            return f"force '{force.name}' is a general function of frames"
     w, rng = system.new_work(), np.random.default_rng(0)
     w.z[:] = system.frames(system.initial_state()[0])
     evaluate_functions(tables, w, 0.0)

@@ -1,0 +1,125 @@
+"""Force laws on frames that are differentiated by the complex step: real or complex frames in, frame forces out.
+
+Each law adds its frame forces with the sign of the residual (minus the applied force). ``c`` holds its parameters.
+"""
+
+from __future__ import annotations
+
+from ..general_kinds import DRAG, GRAVITATION, GREEN_SPRING, TWIST
+from ..joints.primitives import axis, point, push_axis, push_point
+from ..kernel import kernel
+
+# drag: quadratic and linear coefficient, point in the body, velocity of the medium
+QUADRATIC, LINEAR, AT, WIND = 0, 1, 2, 5
+# between two points: the points first, then GREEN_SPRING: stiffness, length, damping; GRAVITATION: G m_a m_b
+POINT_A, POINT_B, LAW = 0, 3, 6
+# twist: three stiffnesses, three damping constants, columns of the frame in the first and in the second body
+STIFFNESS, DAMPING, FRAME_A, FRAME_B = 0, 3, 6, 15
+
+
+@kernel
+def _drag(c, z, zd, f):
+    """-(linear + quadratic |u|) u with the velocity u against the medium."""
+    v1, v2, v3 = point(zd, c[AT], c[AT + 1], c[AT + 2])
+    u1, u2, u3 = v1 - c[WIND], v2 - c[WIND + 1], v3 - c[WIND + 2]
+    square = u1 * u1 + u2 * u2 + u3 * u3
+    k = c[LINEAR] + 0.0 * square
+    if square.real > 0.0:
+        k = k + c[QUADRATIC] * square**0.5
+    push_point(f, c[AT], c[AT + 1], c[AT + 2], k * u1, k * u2, k * u3)
+
+
+@kernel
+def separation(c, za, zb):
+    """Q - P; with frame velocities, its velocity."""
+    p1, p2, p3 = point(za, c[POINT_A], c[POINT_A + 1], c[POINT_A + 2])
+    q1, q2, q3 = point(zb, c[POINT_B], c[POINT_B + 1], c[POINT_B + 2])
+    return q1 - p1, q2 - p2, q3 - p3
+
+
+@kernel
+def push_pair(c, f1, f2, f3, fa, fb):
+    """Equal and opposite forces on the two points."""
+    push_point(fa, c[POINT_A], c[POINT_A + 1], c[POINT_A + 2], -f1, -f2, -f3)
+    push_point(fb, c[POINT_B], c[POINT_B + 1], c[POINT_B + 2], f1, f2, f3)
+
+
+@kernel
+def _twist_axes(c, za, zb, i):
+    """The axes j, k of both frames that follow i cyclically: n_j, n_k of the first, m_j, m_k of the second body."""
+    j, k = FRAME_A + 3 * ((i + 1) % 3), FRAME_A + 3 * ((i + 2) % 3)
+    a1, a2, a3 = axis(za, c[j], c[j + 1], c[j + 2])
+    b1, b2, b3 = axis(za, c[k], c[k + 1], c[k + 2])
+    j, k = FRAME_B + 3 * ((i + 1) % 3), FRAME_B + 3 * ((i + 2) % 3)
+    d1, d2, d3 = axis(zb, c[j], c[j + 1], c[j + 2])
+    e1, e2, e3 = axis(zb, c[k], c[k + 1], c[k + 2])
+    return a1, a2, a3, b1, b2, b3, d1, d2, d3, e1, e2, e3
+
+
+@kernel
+def _twist_angle(c, za, zb, i):
+    """u_i = (n_k . m_j - n_j . m_k) / 2: the sine of a rotation about axis i."""
+    a1, a2, a3, b1, b2, b3, d1, d2, d3, e1, e2, e3 = _twist_axes(c, za, zb, i)
+    return 0.5 * (b1 * d1 + b2 * d2 + b3 * d3 - a1 * e1 - a2 * e2 - a3 * e3)
+
+
+@kernel
+def _twist(c, za, zb, zda, zdb, fa, fb):
+    for i in range(3):
+        a1, a2, a3, b1, b2, b3, d1, d2, d3, e1, e2, e3 = _twist_axes(c, za, zb, i)
+        rate = _twist_angle(c, zda, zb, i) + _twist_angle(c, za, zdb, i)
+        g = 0.5 * (c[STIFFNESS + i] * _twist_angle(c, za, zb, i) + c[DAMPING + i] * rate)
+        j, k = FRAME_A + 3 * ((i + 1) % 3), FRAME_A + 3 * ((i + 2) % 3)
+        push_axis(fa, c[k], c[k + 1], c[k + 2], g * d1, g * d2, g * d3)
+        push_axis(fa, c[j], c[j + 1], c[j + 2], -g * e1, -g * e2, -g * e3)
+        j, k = FRAME_B + 3 * ((i + 1) % 3), FRAME_B + 3 * ((i + 2) % 3)
+        push_axis(fb, c[j], c[j + 1], c[j + 2], g * b1, g * b2, g * b3)
+        push_axis(fb, c[k], c[k + 1], c[k + 2], -g * a1, -g * a2, -g * a3)
+
+
+@kernel
+def native_force(kind, c, z, zd, f):
+    """f += frame forces of one or two bodies; z, zd, f hold twelve numbers for each."""
+    if kind == DRAG:
+        _drag(c, z, zd, f)
+    elif kind == TWIST:
+        _twist(c, z, z[12:], zd, zd[12:], f, f[12:])
+    else:
+        d1, d2, d3 = separation(c, z, z[12:])
+        square = d1 * d1 + d2 * d2 + d3 * d3
+        if kind == GREEN_SPRING:
+            r1, r2, r3 = separation(c, zd, zd[12:])
+            length = c[LAW + 1]
+            u = 0.5 * (square - length * length) / length
+            k = (c[LAW] * u + c[LAW + 2] * (d1 * r1 + d2 * r2 + d3 * r3) / length) / length
+        else:  # GRAVITATION
+            k = c[LAW] / (square * square**0.5)
+        push_pair(c, k * d1, k * d2, k * d3, f, f[12:])
+
+
+@kernel
+def native_energy(kind, c, z):
+    """Potential energy of a law."""
+    if kind == DRAG:
+        return 0.0 * z[0]
+    if kind == TWIST:
+        total = 0.0 * z[0]
+        for i in range(3):
+            u = _twist_angle(c, z, z[12:], i)
+            total += 0.5 * c[STIFFNESS + i] * u * u
+        return total
+    d1, d2, d3 = separation(c, z, z[12:])
+    square = d1 * d1 + d2 * d2 + d3 * d3
+    if kind == GREEN_SPRING:
+        length = c[LAW + 1]
+        u = 0.5 * (square - length * length) / length
+        return 0.5 * c[LAW] * u * u
+    if kind == GRAVITATION:
+        return -c[LAW] / square**0.5
+    return 0.0 * square
+
+
+@kernel
+def has_energy(kind):
+    """Whether the law stores energy."""
+    return kind == GREEN_SPRING or kind == GRAVITATION or kind == TWIST

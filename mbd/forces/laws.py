@@ -1,0 +1,174 @@
+"""Nonlinear springs, gravitation, aerodynamic drag, and control of a joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mbd.bodies import Body, Ground, PointMass, RigidBody
+from mbd.errors import ZERO3, Array, ModelError, bad_value, check_number, check_vector
+from mbd.forces import kinds
+from mbd.forces.force import Force, check_attachment
+from mbd.forces.row import ForceRow, GeneralRow
+from mbd.general_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
+from mbd.joints.joint import Joint, to_world
+from mbd.motion import Motion, make_motion
+
+NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
+
+
+class _BetweenPoints(Force):
+    """A force along the line between two body-fixed points."""
+
+    def __init__(self, body_a: Body, body_b: Body, point_a: Any, point_b: Any, name: str | None) -> None:
+        super().__init__(name)
+        self.body_a, self.body_b = body_a, body_b
+        self.point_a: Array = check_attachment(body_a, point_a, self, "body_a", "point_a")
+        self.point_b: Array = check_attachment(body_b, point_b, self, "body_b", "point_b")
+        if body_a is body_b:
+            raise ModelError(f"{self}: both ends are on {body_a}; expected two different bodies")
+        self.initial_length = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
+        if self.initial_length < 1e-12:
+            raise bad_value(self, "point_a, point_b", [point_a, point_b], "points that are apart, but they coincide")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.body_a, self.body_b)
+
+    @property
+    def _points(self) -> tuple[float, ...]:
+        return (*self.point_a.tolist(), *self.point_b.tolist())
+
+
+class GreenSpring(_BetweenPoints):
+    """Spring whose energy is quadratic in Green's strain: ``V = stiffness (d^2 - length^2)^2 / (8 length^2)``.
+
+    Near the rest length it is a linear spring of this stiffness; the energy is a polynomial in the frames. The damping
+    force acts on the rate of ``(d^2 - length^2) / (2 length)``. ``length`` is by default the initial distance.
+    """
+
+    def __init__(
+        self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3, stiffness: Any = None,
+        length: Any = None, damping: Any = 0.0, *, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(body_a, body_b, point_a, point_b, name)
+        self.stiffness = check_number(stiffness, self, "stiffness", nonnegative=True)
+        self.damping = check_number(damping, self, "damping", nonnegative=True)
+        self.length = self.initial_length if length is None else check_number(length, self, "length", positive=True)
+
+    def general(self) -> list[GeneralRow]:
+        law = (self.stiffness, self.length, self.damping)
+        return [GeneralRow(GREEN_SPRING, self.bodies, self._points + law)]
+
+
+class NonlinearSpring(_BetweenPoints):
+    """Spring with the tension ``function(length, rate)``: positive pulls the points together.
+
+    The function is compiled if possible and differentiated; a solution reports the power of the spring, not an energy.
+    """
+
+    def __init__(
+        self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3,
+        function: Callable[[float, float], float] | None = None, *, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(body_a, body_b, point_a, point_b, name)
+        if not callable(function):
+            raise bad_value(self, "function", function, "a function of (length, rate), e.g. lambda x, v: 5 * x**3 + v")
+        self.function = function
+
+    def general(self) -> list[GeneralRow]:
+        return [GeneralRow(LAW_SPRING, self.bodies, self._points, self.function, "law", 1)]
+
+
+class Gravitation(_BetweenPoints):
+    """Gravitational attraction between the centres of mass of two bodies: ``V = -constant m_a m_b / distance``."""
+
+    def __init__(self, body_a: Body, body_b: Body, constant: Any = NEWTON, *, name: str | None = None) -> None:
+        for body in (body_a, body_b):
+            if not isinstance(body, RigidBody | PointMass):
+                raise ModelError(f"{self.label}: {body} has no mass; expected two bodies with mass")
+        centres = [body.com if isinstance(body, RigidBody) else ZERO3 for body in (body_a, body_b)]
+        super().__init__(body_a, body_b, centres[0], centres[1], name)
+        self.constant = check_number(constant, self, "constant", positive=True)
+        self.strength = self.constant * float(body_a.mass) * float(body_b.mass)  # type: ignore[attr-defined]
+
+    def general(self) -> list[GeneralRow]:
+        return [GeneralRow(GRAVITATION, self.bodies, (*self._points, self.strength))]
+
+
+class Drag(Force):
+    """Resistance of a medium at a point of a body: ``-(linear + coefficient |u|) u``.
+
+    u is the velocity of the point against the medium, which moves with ``wind``. For aerodynamic drag,
+    ``coefficient`` is half of density times drag coefficient times area.
+    """
+
+    def __init__(
+        self, body: Body, coefficient: Any = 0.0, linear: Any = 0.0, point: Any = ZERO3, wind: Any = ZERO3, *,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(name)
+        self.body = body
+        self.point = check_attachment(body, point, self, "body", "point")
+        if isinstance(body, Ground):
+            raise ModelError(f"{self}: body is the ground, which does not move; expected a RigidBody or a PointMass")
+        self.coefficient = check_number(coefficient, self, "coefficient", nonnegative=True)
+        self.linear = check_number(linear, self, "linear", nonnegative=True)
+        if self.coefficient == 0.0 and self.linear == 0.0:
+            raise bad_value(self, "coefficient", coefficient, "a positive coefficient, or linear=")
+        self.wind = check_vector(wind, self, "wind")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return (self.body,)
+
+    def general(self) -> list[GeneralRow]:
+        parameters = (self.coefficient, self.linear, *self.point.tolist(), *self.wind.tolist())
+        return [GeneralRow(DRAG, (self.body,), parameters)]
+
+
+class PDControl(Force):
+    """Proportional-derivative control of the coordinate of a joint.
+
+    The force along (torque about) the joint's axis on the second body is
+    ``kp (target - u) + kd (target_dot - u_dot)``. ``target`` is a number or a function of time; ``rate`` is its
+    derivative, computed if not given. ``coordinate`` says which coordinate of a Cylindrical joint is meant.
+    """
+
+    def __init__(
+        self, joint: Joint, target: Any = 0.0, kp: Any = 0.0, kd: Any = 0.0, *, rate: Any = None,
+        coordinate: str | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(name)
+        has = getattr(joint, "coordinate", None) if isinstance(joint, Joint) else None
+        chosen = coordinate if has == "both" else has
+        if chosen not in ("angle", "displacement") or coordinate not in (None, chosen):
+            given = f"{joint}" if isinstance(joint, Joint) else repr(joint)
+            raise ModelError(
+                f"{self}: joint is {given}, coordinate is {coordinate!r}; expected a joint with an angle or a "
+                'displacement (of one with both, coordinate="angle" or "displacement")'
+            )
+        self.joint, self.coordinate = joint, chosen
+        self.kp = check_number(kp, self, "kp", nonnegative=True)
+        self.kd = check_number(kd, self, "kd", nonnegative=True)
+        self.motion: Motion = make_motion(target, rate, None, self, "target")
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.joint.bodies
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        return (self.joint,)
+
+    def rows(self) -> list[ForceRow]:
+        joint = self.joint
+        return [
+            ForceRow(
+                kinds.TORSION_SPRING if self.coordinate == "angle" else kinds.AXIS_SPRING,
+                joint.body_a, joint.body_b, joint.point_a, joint.point_b, joint.axis_a, joint.axis_b,
+                joint.n1_a, joint.n1_b, (self.kp, self.motion.value, self.kd), motion=self.motion,
+            )
+        ]  # fmt: skip

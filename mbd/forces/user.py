@@ -1,0 +1,58 @@
+"""Forces and potentials written as plain Python functions of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mbd.bodies import Body, Ground
+from mbd.errors import bad_value
+from mbd.forces.force import Force, check_framed
+from mbd.forces.row import GeneralRow
+from mbd.general_kinds import USER_FORCE, USER_POTENTIAL
+
+
+class _OnFrames(Force):
+    """A function of the frames of some bodies."""
+
+    signature = ""
+
+    def __init__(self, bodies: Body | Sequence[Body], function: Callable[..., Any], *, name: str | None = None) -> None:
+        super().__init__(name)
+        self.members = tuple(bodies) if isinstance(bodies, Sequence) else (bodies,)
+        if not self.members or all(isinstance(body, Ground) for body in self.members):
+            raise bad_value(self, "bodies", bodies, "at least one body that can move")
+        for body in self.members:
+            check_framed(body, self, "bodies")
+        if not callable(function):
+            raise bad_value(self, "function", function, f"a function of {self.signature}")
+        self.function = function
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.members
+
+
+class UserForce(_OnFrames):
+    """Forces and torques on one or more bodies, given by a function of time, frames and velocities.
+
+    ``function(t, frames, velocities)`` receives frames (k, 12) = (r, d1, d2, d3) and velocities (k, 6) = (velocity of
+    the reference point, angular velocity), both in world axes, and returns (k, 6) = (force, torque about the
+    reference point) in world axes. It is compiled if possible, and differentiated by the complex step if it accepts
+    complex numbers: make arrays with ``np.zeros_like(velocities)``, and write ``x * x`` rather than ``abs(x)``. A
+    solution reports the force on the last body.
+    """
+
+    signature = "(t, frames, velocities)"
+
+    def general(self) -> list[GeneralRow]:
+        return [GeneralRow(USER_FORCE, self.members, (), self.function, "force", 6 * len(self.members))]
+
+
+class UserPotential(_OnFrames):
+    """Forces on one or more bodies that derive from an energy ``function(frames)``; frames as for ``UserForce``."""
+
+    signature = "(frames)"
+
+    def general(self) -> list[GeneralRow]:
+        return [GeneralRow(USER_POTENTIAL, self.members, (), self.function, "potential", 1)]

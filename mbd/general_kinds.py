@@ -1,0 +1,11 @@
+"""Numbers of the general elements, as the compiled tables of a system use them."""
+
+ROLLING = 0
+DRAG = 1
+GREEN_SPRING = 2
+GRAVITATION = 3
+TWIST = 4
+LAW_SPRING = 5
+USER_FORCE = 6
+USER_POTENTIAL = 7
+USER_CONSTRAINT = 8

@@ -1,0 +1,139 @@
+"""Joints that couple coordinates: of one joint (screw) or of two (gears, racks, any transmission)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Literal
+
+from mbd.bodies import Body
+from mbd.bodies.body import check_name
+from mbd.errors import Array, ModelError, bad_value, check_number
+from mbd.joints.joint import Joint
+from mbd.joints.lower_pairs import on_axis, parallel_axes
+from mbd.joints.primitive_data import Coordinate, CoordinateSum, Primitive
+
+Kind = Literal["angle", "displacement"]
+
+
+class Screw(Joint):
+    """Nut on a thread: a cylindrical joint that advances ``pitch`` along the axis per turn (5 equations)."""
+
+    coordinate = "both"
+    uses_point = "required"
+    uses_axis = "required"
+    oriented = (True, True)
+
+    def __init__(self, body_a: Body, body_b: Body, *, pitch: Any, **arguments: Any) -> None:
+        super().__init__(body_a, body_b, **arguments)
+        self.pitch = check_number(pitch, self, "pitch")
+
+    def primitives(self) -> list[Primitive]:
+        terms = [Coordinate(self, "displacement", 1.0)]
+        if self.pitch != 0.0:
+            terms.append(Coordinate(self, "angle", -self.pitch / (2.0 * math.pi)))
+        return [*parallel_axes(self), *on_axis(self), CoordinateSum(tuple(terms))]
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b)]
+
+
+class Coupling(Joint):
+    """Couples the coordinates of two joints: ``u_b = ratio * u_a + offset`` (1 equation).
+
+    ``joint_a`` and ``joint_b`` are joints with an angle or a displacement (of a Cylindrical: say which with
+    ``coordinate_a``, ``coordinate_b``); angles are counted through full turns. The reaction is that on the second
+    body of ``joint_b``.
+    """
+
+    kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
+    """What the two coordinates are, if the class prescribes it."""
+
+    def __init__(
+        self,
+        joint_a: Joint,
+        joint_b: Joint,
+        ratio: Any,
+        offset: Any = 0.0,
+        *,
+        coordinate_a: Kind | None = None,
+        coordinate_b: Kind | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.name: str = check_name(name, self.label)
+        self.model = None
+        self.joint_a, self.joint_b = joint_a, joint_b
+        for argument, joint in (("joint_a", joint_a), ("joint_b", joint_b)):
+            if not isinstance(joint, Joint):
+                raise bad_value(
+                    self.label, argument, joint, "a joint with an angle or a displacement, such as Revolute"
+                )
+        self.body_a = joint_a.body_b if joint_a.body_b is not joint_b.body_b else joint_b.body_a
+        self.body_b = joint_b.body_b
+        self.point_a, self.frame_a = joint_a.point_b, joint_a.frame_b
+        self.point_b, self.frame_b = joint_b.point_b, joint_b.frame_b
+        self.coordinate_a = self._kind(joint_a, coordinate_a, 0)
+        self.coordinate_b = self._kind(joint_b, coordinate_b, 1)
+        if joint_a is joint_b and self.coordinate_a == self.coordinate_b:
+            raise ModelError(
+                f"{self}: both coordinates are the {self.coordinate_a} of {joint_a}; expected two different"
+            )
+        self.ratio = check_number(ratio, self, "ratio")
+        if self.ratio == 0.0:
+            raise bad_value(self, "ratio", ratio, "a number that is not zero")
+        self.offset = check_number(offset, self, "offset")
+
+    def _kind(self, joint: Joint, chosen: Kind | None, side: int) -> Kind:
+        """Which coordinate of a joint is meant."""
+        argument = f"coordinate_{'ab'[side]}"
+        kind = self.kinds[side] or chosen or (joint.coordinate if joint.coordinate != "both" else None)
+        has = ("angle", "displacement") if joint.coordinate == "both" else (joint.coordinate,)
+        if kind is None and joint.coordinate == "both":
+            raise ModelError(f"{self}: {joint} has an angle and a displacement; say which with {argument}=")
+        if kind not in has or kind not in ("angle", "displacement"):
+            raise ModelError(f"{self}: {joint} has no {kind or 'angle or displacement'} that could be coupled")
+        return kind
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        others = (self.joint_a.body_a, self.joint_b.body_a, self.joint_a.body_b)
+        mine: list[Body] = [self.body_a, self.body_b]
+        return tuple(mine + [b for i, b in enumerate(others) if not any(b is x for x in (*mine, *others[:i]))])
+
+    def check(self) -> None:
+        for joint in (self.joint_a, self.joint_b):
+            in_model = joint.model is not None and joint.model is self.body_b.model
+            if not in_model:
+                raise ModelError(f"{self} refers to {joint}, which is not in the model; expected it to be added first")
+
+    def primitives(self) -> list[Primitive]:
+        terms = (
+            Coordinate(self.joint_b, self.coordinate_b, 1.0),
+            Coordinate(self.joint_a, self.coordinate_a, -self.ratio),
+        )
+        return [CoordinateSum(terms, self.offset)]
+
+    def __str__(self) -> str:
+        joints = " and ".join(f"'{joint.name or joint.label}'" for joint in (self.joint_a, self.joint_b))
+        return f"{self.label} '{self.name}' of joints {joints}" if self.name else f"{self.label} of joints {joints}"
+
+
+class Gear(Coupling):
+    """Gear pair: ``angle_b = ratio * angle_a`` (1 equation).
+
+    ``ratio`` is minus the number of teeth of the first wheel over that of the second for external gears with parallel
+    axes, plus for an internal gear. The wheels turn in the two joints.
+    """
+
+    kinds = ("angle", "angle")
+
+
+class RackPinion(Coupling):
+    """Rack and pinion: ``displacement = radius * angle + offset`` (1 equation).
+
+    ``pinion`` is a joint with an angle, ``rack`` one with a displacement.
+    """
+
+    kinds = ("angle", "displacement")
+
+    def __init__(self, pinion: Joint, rack: Joint, radius: Any, offset: Any = 0.0, *, name: str | None = None) -> None:
+        super().__init__(pinion, rack, radius, offset, name=name)

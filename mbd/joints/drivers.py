@@ -1,0 +1,135 @@
+"""Joints that prescribe a motion in time (rheonomic constraints)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbd.bodies import Body
+from mbd.errors import ModelError, bad_value
+from mbd.joints.joint import Array, Joint
+from mbd.joints.lower_pairs import parallel_axes
+from mbd.joints.primitive_data import Dot2, Primitive, Turned
+from mbd.motion import Motion, component, make_motion
+
+
+class PositionDriver(Joint):
+    """Prescribes the displacement along an axis of the first body: ``axis . (Q - P) = value`` (1 equation).
+
+    ``value`` is a number or a function of time, measured from where the joint's points coincide, which is the initial
+    configuration unless ``point_a`` and ``point_b`` are given. ``rate`` and ``acceleration`` are its time derivatives;
+    without them they are computed. A driver prescribes one coordinate only; the guidance is up to other joints, e.g. a
+    ``Prismatic``. The multiplier is the driving force on the first body along the axis.
+    """
+
+    coordinate = "displacement"
+    uses_axis = "required"
+    oriented = (True, False)
+
+    def __init__(
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        value: Any = 0.0,
+        rate: Any = None,
+        acceleration: Any = None,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(body_a, body_b, **arguments)
+        self.motion: Motion = make_motion(value, rate, acceleration, self)
+
+    def primitives(self) -> list[Primitive]:
+        return [Dot2(self.axis_a, self.point_a, self.point_b, self.motion.value, self.motion)]
+
+
+class AngleDriver(Joint):
+    """Prescribes the angle about an axis, through any number of turns: ``angle = value`` (1 equation).
+
+    ``value`` is a number or a function of time, in radians, measured from the initial configuration. ``rate`` and
+    ``acceleration`` are its time derivatives; without them they are computed. The axes of the two bodies must be held
+    together by another joint, e.g. a ``Revolute``. The driving torque on the second body is
+    ``solution[driver].torque``.
+    """
+
+    coordinate = "angle"
+    uses_axis = "required"
+    oriented = (True, True)
+
+    def __init__(
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        value: Any = 0.0,
+        rate: Any = None,
+        acceleration: Any = None,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(body_a, body_b, **arguments)
+        self.motion: Motion = make_motion(value, rate, acceleration, self)
+
+    def primitives(self) -> list[Primitive]:
+        return [Turned(self.n1_a, self.n2_a, self.n1_b, self.motion.value, self.motion)]
+
+    def orientation_conditions_at(self, t: float) -> list[tuple[Array, Array]]:
+        angle = _value_at(self.motion, t)
+        return [(np.cos(angle) * self.n1_a + np.sin(angle) * self.n2_a, self.n1_b)]
+
+
+class DrivenFrame(Joint):
+    """Moves the second body as a given frame on the first one (6 equations).
+
+    ``displacement`` (three numbers, or a function of time that returns three) is the position of ``point_b`` from
+    ``point_a`` in the axes of the first body (for the ground: world); ``angle`` (a number or a function of time) the
+    rotation about the axis of the joint. Both are measured from the initial configuration. Other joints and forces that
+    act on the second body then move with the frame.
+    """
+
+    uses_axis = "optional"
+    oriented = (True, True)
+
+    def __init__(
+        self, body_a: Body, body_b: Body, *, displacement: Any = (0.0, 0.0, 0.0), angle: Any = 0.0, **arguments: Any
+    ) -> None:
+        super().__init__(body_a, body_b, **arguments)
+        parts: list[Any]
+        if callable(displacement):
+            try:
+                size = np.size(displacement(0.0))
+            except Exception as error:
+                raise ModelError(
+                    f"{self}: displacement failed at t = 0 with {type(error).__name__}: {error}"
+                ) from error
+            parts = [component(displacement, i) for i in range(3)]
+        else:
+            size, parts = np.size(displacement), list(np.ravel(displacement))
+        if size != 3:
+            raise bad_value(
+                self, "displacement", displacement, "three numbers, or a function of time that returns three"
+            )
+        self.motions = tuple(make_motion(part, None, None, self, "displacement") for part in parts)
+        self.motion: Motion = make_motion(angle, None, None, self, "angle")
+
+    def primitives(self) -> list[Primitive]:
+        return [
+            *(
+                Dot2(e, self.point_a, self.point_b, motion.value, motion)
+                for e, motion in zip(np.eye(3), self.motions, strict=True)
+            ),
+            *parallel_axes(self),
+            Turned(self.n1_a, self.n2_a, self.n1_b, self.motion.value, self.motion),
+        ]
+
+    def orientation_conditions(self) -> list[tuple[Array, Array]]:
+        return [(self.axis_a, self.axis_b)]
+
+    def orientation_conditions_at(self, t: float) -> list[tuple[Array, Array]]:
+        angle = _value_at(self.motion, t)
+        turned = np.cos(angle) * self.n1_a + np.sin(angle) * self.n2_a
+        return [*self.orientation_conditions(), (turned, self.n1_b)]
+
+
+def _value_at(motion: Motion, t: float) -> float:
+    return motion.value if motion.function is None else float(np.real(motion.function(t)))

@@ -1,0 +1,199 @@
+"""Pieces for couplings of joint coordinates and for general elements; compiled only for models that have them.
+
+As in ``mbd.system.optional``, each piece is a kernel, its entry, and the call that other kernels use.
+"""
+
+from __future__ import annotations
+
+from ..boundary import address, arguments, integer, matrix, real, vector
+from ..joints.angles import angle_blocks, angle_curvature, angle_force, angle_rate, angle_stiffness, angle_value
+from ..joints.primitives import (
+    ANGLE,
+    primitive_blocks,
+    primitive_curvature,
+    primitive_force,
+    primitive_rate,
+    primitive_stiffness,
+    primitive_value,
+)
+from ..kernel import JIT, kernel
+from ..records import ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_FORCES, ENTRY_EXTRA_OBSERVE, ENTRY_EXTRA_TANGENT
+from .general import (
+    FORCE,
+    OUT,
+    gather,
+    general_bias,
+    general_energy,
+    general_force,
+    general_power,
+    general_rate,
+    general_value,
+)
+from .general_tangent import general_blocks, general_tangent
+from .types import load_tables, load_work
+
+POSITION, VELOCITY, ACCELERATION, LEVEL_DRIVEN = 0, 1, 2, 3  # LEVEL_DRIVEN: B v + g_t
+FIRST_TERM = 1  # of a sum of joint coordinates (column ``shared``)
+
+
+@kernel
+def extra_forces(s, w, lam):
+    """Frame forces of couplings and general elements."""
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        a, b = p.a, p.b
+        if p.kind == ANGLE:
+            angle_force(p, w.z[a], w.z[b], lam[p.l0], w.f[a], w.f[b])
+        else:
+            primitive_force(p, w.z[a], w.z[b], p.value, lam, p.l0, w.f[a], w.f[b])
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        gather(g, s, w)
+        general_force(g, s, w, lam)
+        for i in range(g.count):
+            f = w.f[s.members[g.first + i]]
+            for m in range(12):
+                f[m] += w.general[FORCE, 12 * i + m]
+
+
+@kernel
+def _coupling_row(p, w, x, level):
+    """The contribution of one joint coordinate to x[p.x0], which is set; w.small is scratch."""
+    a, b = p.a, p.b
+    za, zb = w.z[a], w.z[b]
+    if p.kind == ANGLE:
+        if level == POSITION:
+            x[p.x0] = angle_value(p, za, zb, w.turns[p.turn]) - p.value
+        elif level == ACCELERATION:
+            x[p.x0] = angle_rate(p, za, zb, w.zb[a], w.zb[b]) + angle_curvature(p, za, zb, w.zd[a], w.zd[b])
+        else:
+            x[p.x0] = angle_rate(p, za, zb, w.zd[a], w.zd[b])
+    elif level == POSITION:
+        primitive_value(p, za, zb, p.value, x, p.x0)
+    elif level == ACCELERATION:
+        primitive_rate(p, za, zb, w.zb[a], w.zb[b], p.value, x, p.x0)
+        primitive_curvature(p, w.zd[a], w.zd[b], p.value, x, p.x0)
+    else:
+        primitive_rate(p, za, zb, w.zd[a], w.zd[b], p.value, x, p.x0)
+
+
+@kernel
+def extra_constraints(s, w, x, level):
+    """Rows of couplings and general constraints: g, B v, gamma, or B v + g_t."""
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        before = 0.0 if p.shared == FIRST_TERM else x[p.x0]
+        _coupling_row(p, w, x, level)
+        x[p.x0] += before
+        if p.function >= 0:
+            if level == POSITION:
+                x[p.x0] += p.value - w.values[p.function]
+            elif level == ACCELERATION:
+                x[p.x0] -= w.values[p.function + 2]
+            elif level == LEVEL_DRIVEN:
+                x[p.x0] -= w.values[p.function + 1]
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows == 0:
+            continue
+        if level == POSITION:
+            gather(g, s, w)
+            general_value(g, s, w)
+            for j in range(g.rows):
+                x[g.x0 + j] = w.general[OUT, j]
+        elif level == ACCELERATION:
+            general_bias(g, s, w, x, g.x0)
+        else:
+            general_rate(g, s, w, 1.0 if level == LEVEL_DRIVEN else 0.0, x, g.x0)
+
+
+@kernel
+def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
+    """B, B^T, damping and stiffness of couplings and general elements."""
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        a, b = p.a, p.b
+        na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
+        if p.kind == ANGLE:
+            angle_blocks(p, na, nb, q, ga, gb, za, zb, w.jac, into)
+            if ck != 0.0:
+                zda, zdb = w.zd[a], w.zd[b]
+                angle_stiffness(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, lam[p.l0], ck, w.jac, w.small, into)
+        else:
+            primitive_blocks(p, na, nb, q, ga, gb, za, zb, p.value, w.jac, into)
+            if ck != 0.0:
+                primitive_stiffness(p, na, nb, q, ga, gb, za, zb, p.value, lam, p.l0, ck, w.jac, into)
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows > 0:
+            general_blocks(g, s, w, q, into)
+        if ck != 0.0 or (g.rows == 0 and cc != 0.0):
+            general_tangent(g, s, w, q, v, lam, t, cc, ck, into)
+
+
+@kernel
+def extra_observe(s, w, i, lam, out):
+    """Frame forces of general element i in w.general; out = energy, power, and power without a potential."""
+    g = s.general[i]
+    gather(g, s, w)
+    general_force(g, s, w, lam)
+    out[0], out[1], out[2] = 0.0, 0.0, 0.0
+    if g.rows == 0:
+        out[1], out[2] = general_power(g, s, w)
+        out[0] = general_energy(g, s, w)
+
+
+_forces = arguments(address, address, vector)
+_constraints = arguments(address, address, vector, integer)
+_tangent = arguments(address, address, vector, vector, vector, matrix, real, real, vector)
+_observe = arguments(address, address, integer, vector, vector)
+
+
+def extra_forces_entry(p):  # type: ignore[no-untyped-def]
+    s, w, lam = _forces(p)
+    extra_forces(load_tables(s), load_work(w), lam)
+
+
+def extra_constraints_entry(p):  # type: ignore[no-untyped-def]
+    s, w, x, level = _constraints(p)
+    extra_constraints(load_tables(s), load_work(w), x, level)
+
+
+def extra_tangent_entry(p):  # type: ignore[no-untyped-def]
+    s, w, q, v, lam, t, cc, ck, into = _tangent(p)
+    extra_tangent(load_tables(s), load_work(w), q, v, lam, t, cc, ck, into)
+
+
+def extra_observe_entry(p):  # type: ignore[no-untyped-def]
+    s, w, i, lam, out = _observe(p)
+    extra_observe(load_tables(s), load_work(w), i, lam, out)
+
+
+EXTRA_ENTRIES = {
+    ENTRY_EXTRA_FORCES: extra_forces_entry,
+    ENTRY_EXTRA_CONSTRAINTS: extra_constraints_entry,
+    ENTRY_EXTRA_TANGENT: extra_tangent_entry,
+    ENTRY_EXTRA_OBSERVE: extra_observe_entry,
+}
+
+if JIT:
+    from ..boundary import call_entry
+
+    @kernel(inline="always")
+    def call_extra_forces(s, w, lam):
+        call_entry(s.entries[ENTRY_EXTRA_FORCES], (s.place[0], w.place[0], lam))
+
+    @kernel(inline="always")
+    def call_extra_constraints(s, w, x, level):
+        call_entry(s.entries[ENTRY_EXTRA_CONSTRAINTS], (s.place[0], w.place[0], x, level))
+
+    @kernel(inline="always")
+    def call_extra_tangent(s, w, q, v, lam, t, cc, ck, into):
+        call_entry(s.entries[ENTRY_EXTRA_TANGENT], (s.place[0], w.place[0], q, v, lam, t, cc, ck, into))
+
+    @kernel(inline="always")
+    def call_extra_observe(s, w, i, lam, out):
+        call_entry(s.entries[ENTRY_EXTRA_OBSERVE], (s.place[0], w.place[0], i, lam, out))
+else:
+    call_extra_forces, call_extra_constraints, call_extra_tangent = extra_forces, extra_constraints, extra_tangent
+    call_extra_observe = extra_observe

@@ -1,0 +1,300 @@
+"""General elements: anything that is a function of the frames of several bodies, differentiated by the complex step.
+
+An element gives frame forces f(t, z, z_dot, lambda), and if it is a constraint its value and its rate B v + g_t. All
+that the rest of the toolkit needs follows from directional derivatives: a column of the tangent is the derivative of
+f along an increment of one body, a column of B the rate along it, the acceleration level the derivative of the rate
+along the motion. These are exact (an imaginary step of 1e-30) for built-in elements and for user functions that
+accept complex numbers; potentials and user constraints, whose forces are derivatives already, take differences of
+them. Columns of the matrix are in ``mbd.system.general_tangent``.
+
+Buffers (w.general real, w.complex complex), one row each: INPUT = (t, frames, velocities) as user functions receive
+them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
+"""
+
+from __future__ import annotations
+
+from ..callbacks import call_vector
+from ..forces.general_kernels import has_energy, native_energy, native_force, push_pair, separation
+from ..general_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..joints.rolling_kernels import rolling_force, rolling_rate, rolling_value
+from ..kernel import kernel
+
+INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM = 0, 1, 2, 3, 4, 5, 6, 7
+BUFFERS = 8
+TINY = 1e-30
+STEP = 2e-4  # of fourth-order differences
+
+
+# --- values and rates -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def gather(g, s, w):
+    """Time, frames and frame velocities of an element into the real buffer."""
+    x, xd = w.general[INPUT], w.general[RATE]
+    x[0] = w.time[0]
+    for i in range(g.count):
+        n = s.members[g.first + i]
+        for m in range(12):
+            x[1 + 12 * i + m] = w.z[n, m]
+            xd[12 * i + m] = w.zd[n, m]
+
+
+@kernel
+def shifted(g, buffers, target, c, direction, direction_rate, time):
+    """target = buffers + c (direction): a shifted copy of INPUT and RATE; c may be imaginary."""
+    target[INPUT, 0] = buffers[INPUT, 0] + c * time
+    for m in range(12 * g.count):
+        target[INPUT, 1 + m] = buffers[INPUT, 1 + m] + c * direction[m]
+        target[RATE, m] = buffers[RATE, m] + c * direction_rate[m]
+
+
+@kernel
+def _body_velocities(g, x, xd):
+    """Velocity of the reference point and angular velocity 1/2 sum d_i x d_i_dot behind the frames."""
+    k = g.count
+    for i in range(k):
+        o, z, d = 1 + 12 * k + 6 * i, 1 + 12 * i, 12 * i
+        for m in range(3):
+            x[o + m] = xd[d + m]
+            a, b = (m + 1) % 3, (m + 2) % 3
+            total = x[z] * 0.0
+            for j in range(3, 12, 3):
+                total += x[z + j + a] * xd[d + j + b] - x[z + j + b] * xd[d + j + a]
+            x[o + 3 + m] = 0.5 * total
+
+
+@kernel
+def _apply_loads(g, buffers):
+    """Frame forces (sign of the residual) of the forces and torques that a user function returned."""
+    x, f, out = buffers[INPUT], buffers[FORCE], buffers[OUT]
+    for i in range(g.count):
+        o = 6 * i
+        t1, t2, t3 = out[o + 3], out[o + 4], out[o + 5]
+        for m in range(3):
+            f[12 * i + m] -= out[o + m]
+            k, z = 12 * i + 3 + 3 * m, 1 + 12 * i + 3 + 3 * m
+            f[k] -= 0.5 * (t2 * x[z + 2] - t3 * x[z + 1])
+            f[k + 1] -= 0.5 * (t3 * x[z] - t1 * x[z + 2])
+            f[k + 2] -= 0.5 * (t1 * x[z + 1] - t2 * x[z])
+
+
+@kernel
+def _law_force(g, s, function, buffers):
+    """Frame forces of a spring with a user's law: tension as a function of length and rate."""
+    x, xd, f, out = buffers[INPUT], buffers[RATE], buffers[FORCE], buffers[OUT]
+    c = s.constants[g.p0 :]
+    d1, d2, d3 = separation(c, x[1:], x[13:])
+    r1, r2, r3 = separation(c, xd, xd[12:])
+    length = (d1 * d1 + d2 * d2 + d3 * d3) ** 0.5
+    out[0] = length
+    out[1] = (d1 * r1 + d2 * r2 + d3 * r3) / length
+    call_vector(s.functions[function].address, out.ctypes.data, out[2:].ctypes.data)
+    k = out[2] / length
+    push_pair(c, k * d1, k * d2, k * d3, f, f[12:])
+
+
+@kernel
+def _native_force(g, s, buffers, lam):
+    """Frame forces of built-in elements, real or complex."""
+    x, xd, f = buffers[INPUT], buffers[RATE], buffers[FORCE]
+    c = s.constants[g.p0 :]
+    if g.kind == ROLLING:
+        rolling_force(c, x[1:], x[13:], lam[g.l0 :], f, f[12:])
+    elif g.kind != LAW_SPRING:
+        native_force(g.kind, c, x[1:], xd, f)
+
+
+@kernel
+def _clear_force(g, buffers):
+    for m in range(12 * g.count):
+        buffers[FORCE, m] = 0.0
+
+
+@kernel
+def _call(s, function, buffers):
+    call_vector(s.functions[function].address, buffers[INPUT].ctypes.data, buffers[OUT].ctypes.data)
+
+
+@kernel
+def complex_force(g, s, w, lam):
+    """FORCE of the complex buffer from its INPUT and RATE."""
+    _clear_force(g, w.complex)
+    if g.kind == USER_FORCE:
+        _body_velocities(g, w.complex[INPUT], w.complex[RATE])
+        _call(s, g.complex_function, w.complex)
+        _apply_loads(g, w.complex)
+    elif g.kind == LAW_SPRING:
+        _law_force(g, s, g.complex_function, w.complex)
+    else:
+        _native_force(g, s, w.complex, lam)
+
+
+@kernel
+def general_force(g, s, w, lam):
+    """FORCE of the real buffer from its INPUT and RATE."""
+    _clear_force(g, w.general)
+    if g.kind == USER_FORCE:
+        _body_velocities(g, w.general[INPUT], w.general[RATE])
+        _call(s, g.function, w.general)
+        _apply_loads(g, w.general)
+    elif g.kind == USER_POTENTIAL or g.kind == USER_CONSTRAINT:
+        _gradient(g, s, w, lam)
+    elif g.kind == LAW_SPRING:
+        _law_force(g, s, g.function, w.general)
+    else:
+        _native_force(g, s, w.general, lam)
+
+
+@kernel
+def _weighted(g, out, lam):
+    """Energy, or lambda . g."""
+    if g.kind == USER_POTENTIAL:
+        return out[0]
+    total = 0.0 * out[0]
+    for j in range(g.rows):
+        total += lam[g.l0 + j] * out[j]
+    return total
+
+
+@kernel
+def _gradient(g, s, w, lam):
+    """FORCE = derivative of the energy, or of lambda . g, with respect to the frames."""
+    x, f = w.general[INPUT], w.general[FORCE]
+    if g.complex_function >= 0:
+        c = w.complex[INPUT]
+        for m in range(12 * g.count + 1):
+            c[m] = x[m]
+        for m in range(12 * g.count):
+            c[1 + m] = x[1 + m] + TINY * 1j
+            _call(s, g.complex_function, w.complex)
+            c[1 + m] = x[1 + m]
+            f[m] = _weighted(g, w.complex[OUT], lam).imag / TINY
+        return
+    h = STEP
+    for m in range(12 * g.count):
+        before, total = x[1 + m], 0.0
+        for p in range(4):
+            x[1 + m] = before + (2.0, 1.0, -1.0, -2.0)[p] * h
+            _call(s, g.function, w.general)
+            total += (-1.0, 8.0, -8.0, 1.0)[p] * _weighted(g, w.general[OUT], lam)
+        x[1 + m] = before
+        f[m] = total / (12.0 * h)
+
+
+@kernel
+def general_value(g, s, w):
+    """OUT = g(z, t), or the energy of a potential."""
+    x = w.general[INPUT]
+    if g.kind == ROLLING:
+        rolling_value(s.constants[g.p0 :], x[1:], x[13:], w.general[OUT])
+    else:
+        _call(s, g.function, w.general)
+
+
+@kernel
+def rate_along(g, s, w, direction, time):
+    """SUM = derivative of g along (direction, time) at INPUT."""
+    total = w.general[SUM]
+    if g.kind == ROLLING:
+        x = w.general[INPUT]
+        rolling_rate(s.constants[g.p0 :], x[1:], x[13:], direction, direction[12:], total)
+        return
+    if g.complex_function >= 0:
+        shifted(g, w.general, w.complex, TINY * 1j, direction, direction, time)
+        _call(s, g.complex_function, w.complex)
+        for j in range(g.rows):
+            total[j] = w.complex[OUT, j].imag / TINY
+        return
+    size = abs(time)
+    for m in range(12 * g.count):
+        size = max(size, abs(direction[m]))
+    for j in range(g.rows):
+        total[j] = 0.0
+    if size == 0.0:
+        return
+    h = STEP / size
+    x = w.general[INPUT]
+    for p in range(4):
+        step = (2.0, -1.0, -2.0, -1.0)[p] * h  # moves on to +2h, +h, -h, -2h and back
+        x[0] += step * time
+        for m in range(12 * g.count):
+            x[1 + m] += step * direction[m]
+        _call(s, g.function, w.general)
+        for j in range(g.rows):
+            total[j] += (-1.0, 8.0, -8.0, 1.0)[p] * w.general[OUT, j] / (12.0 * h)
+    x[0] += 2.0 * h * time
+    for m in range(12 * g.count):
+        x[1 + m] += 2.0 * h * direction[m]
+
+
+@kernel
+def general_rate(g, s, w, time, x, o):
+    """x[o:] = B v (time = 0) or B v + g_t (time = 1)."""
+    gather(g, s, w)
+    rate_along(g, s, w, w.general[RATE], time)
+    for j in range(g.rows):
+        x[o + j] = w.general[SUM, j]
+
+
+@kernel
+def general_bias(g, s, w, x, o):
+    """x[o:] = gamma: the derivative of the rate along the motion at zero coordinate acceleration."""
+    gather(g, s, w)
+    zb = w.general[BIAS]
+    for i in range(g.count):
+        for m in range(12):
+            zb[12 * i + m] = w.zb[s.members[g.first + i], m]
+    if g.kind == ROLLING:
+        shifted(g, w.general, w.complex, TINY * 1j, w.general[RATE], zb, 0.0)
+        c, d = w.complex[INPUT], w.complex[RATE]
+        rolling_rate(s.constants[g.p0 :], c[1:], c[13:], d, d[12:], w.complex[OUT])
+        for j in range(g.rows):
+            x[o + j] = w.complex[OUT, j].imag / TINY
+        return
+    for j in range(g.rows):
+        x[o + j] = 0.0
+    size = 1.0
+    for m in range(12 * g.count):
+        size = max(size, abs(w.general[RATE, m]))
+    h = 10.0 * STEP / size
+    for p in range(4):
+        step = (2.0, 1.0, -1.0, -2.0)[p] * h
+        gather(g, s, w)
+        general = w.general
+        for m in range(12 * g.count):  # along z + s z_dot + s^2/2 z_bias
+            general[INPUT, 1 + m] += step * general[RATE, m] + 0.5 * step * step * zb[m]
+            general[RATE, m] += step * zb[m]
+        general[INPUT, 0] += step
+        rate_along(g, s, w, general[RATE], 1.0)
+        for j in range(g.rows):
+            x[o + j] += (-1.0, 8.0, -8.0, 1.0)[p] * general[SUM, j] / (12.0 * h)
+
+
+# --- energy and power -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def general_energy(g, s, w):
+    """Potential energy, zero for what has none (buffers must be loaded)."""
+    if g.kind == USER_POTENTIAL:
+        _call(s, g.function, w.general)
+        return w.general[OUT, 0]
+    if has_energy(g.kind):
+        return native_energy(g.kind, s.constants[g.p0 :], w.general[INPUT][1:])
+    return 0.0
+
+
+@kernel
+def general_power(g, s, w):
+    """(power of the element, power of its part without a potential); FORCE must be up to date."""
+    power = 0.0
+    for m in range(12 * g.count):
+        power -= w.general[FORCE, m] * w.general[RATE, m]
+    if g.kind == USER_POTENTIAL:
+        return power, 0.0
+    stored = 0.0
+    if has_energy(g.kind):
+        shifted(g, w.general, w.complex, TINY * 1j, w.general[RATE], w.general[RATE], 0.0)
+        stored = native_energy(g.kind, s.constants[g.p0 :], w.complex[INPUT][1:]).imag / TINY
+    return power, power + stored

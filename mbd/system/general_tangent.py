@@ -1,0 +1,202 @@
+"""Columns of the matrix that belong to general elements: directional derivatives, see ``mbd.system.general``."""
+
+from __future__ import annotations
+
+from ..callbacks import call_vector
+from ..general_kinds import USER_FORCE
+from ..kernel import kernel
+from ..nodes.frames import axis_jacobian, velocity_jacobian
+from ..nodes.inertia import pull_back
+from ..records import FORM_LIE
+from .general import (
+    DIRECTION,
+    DIRECTION_RATE,
+    FORCE,
+    INPUT,
+    OUT,
+    RATE,
+    STEP,
+    SUM,
+    TINY,
+    complex_force,
+    gather,
+    general_force,
+    rate_along,
+    shifted,
+)
+
+
+@kernel
+def _direction(n, i, jac, t, k, ck, cc, d, dd):
+    """Frame and frame velocity of body i along its increment k, weighted with ck and, for its velocity, cc."""
+    o = 12 * i
+    if k < n.nx:  # a translation
+        for m in range(12):
+            d[o + m] = 0.0
+            dd[o + m] = 0.0
+        d[o + k] = ck
+        dd[o + k] = cc
+        return
+    lie = n.form == FORM_LIE
+    for m in range(3):
+        d[o + m] = 0.0
+        dd[o + m] = 0.0
+        for a in range(3):
+            if lie:
+                c, b = n.nx, k - n.nx
+                speed = jac[a][m, c] * t[b] + jac[a][m, c + 1] * t[3 + b] + jac[a][m, c + 2] * t[6 + b]
+            else:
+                speed = jac[a][m, k]
+            d[o + 3 + 3 * a + m] = ck * jac[a][m, k]
+            dd[o + 3 + 3 * a + m] = ck * jac[3 + a][m, k] + cc * speed
+
+
+@kernel
+def _jacobians(n, q, v, spin, z, jac, small):
+    """Jacobians of the three axes of a body and of their velocities."""
+    for a in range(3):
+        x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
+        axis_jacobian(n, q, spin, z, x1, x2, x3, jac[a])
+        velocity_jacobian(n, q, v, spin, z, x1, x2, x3, jac[3 + a], small)
+
+
+@kernel
+def general_blocks(g, s, w, q, matrix):
+    """Add B and B^T of a constraint."""
+    d, dd = w.general[DIRECTION], w.general[DIRECTION_RATE]
+    for m in range(12 * g.count):
+        d[m] = 0.0
+    for j in range(g.count):
+        i = s.members[g.first + j]
+        n = s.nodes[i]
+        if n.nv == 0:
+            continue
+        _jacobians(n, q, q, w.spin[i], w.z[i], w.jac, w.small)
+        o = g.joint_blocks + 4 * j
+        row, ld_row, column, ld_column = s.members[o], s.members[o + 1], s.members[o + 2], s.members[o + 3]
+        for k in range(n.nv):
+            _direction(n, j, w.jac, w.eye[i], k, 1.0, 0.0, d, dd)
+            gather(g, s, w)
+            rate_along(g, s, w, d, 0.0)
+            for r in range(g.rows):
+                value = w.general[SUM, r]
+                matrix[row + r * ld_row + k] += value
+                matrix[column + k * ld_column + r] += value
+        for m in range(12 * j, 12 * j + 12):
+            d[m] = 0.0
+
+
+@kernel
+def _derivative(g, s, w, lam, d, dd):
+    """SUM = derivative of the frame forces along (d, dd)."""
+    total = w.general[SUM]
+    if g.exact != 0:
+        shifted(g, w.general, w.complex, TINY * 1j, d, dd, 0.0)
+        complex_force(g, s, w, lam)
+        for m in range(12 * g.count):
+            total[m] = w.complex[FORCE, m].imag / TINY
+        return
+    size = 0.0
+    for m in range(12 * g.count):
+        total[m] = 0.0
+        size = max(size, abs(d[m]), abs(dd[m]))
+    if size == 0.0:
+        return
+    h = STEP / size
+    for p in range(4):
+        step = (2.0, 1.0, -1.0, -2.0)[p] * h
+        gather(g, s, w)
+        shifted(g, w.general, w.general, step, d, dd, 0.0)
+        general_force(g, s, w, lam)
+        for m in range(12 * g.count):
+            total[m] += (-1.0, 8.0, -8.0, 1.0)[p] * w.general[FORCE, m] / (12.0 * h)
+
+
+@kernel
+def _spin_change(x, xd, d, dd, m):
+    """Component m of the change of the angular velocity 1/2 sum d_i x d_i_dot along (d, dd)."""
+    a, b = (m + 1) % 3, (m + 2) % 3
+    total = 0.0
+    for j in range(3, 12, 3):
+        total += d[j + a] * xd[j + b] - d[j + b] * xd[j + a] + x[j + a] * dd[j + b] - x[j + b] * dd[j + a]
+    return 0.5 * total
+
+
+@kernel
+def _load_change(x, d, t1, t2, t3, out, f):
+    """f += change of the frame force -1/2 tau x d_i for changes ``out`` of the torque and d of the axes."""
+    u1, u2, u3 = out[3].imag / TINY, out[4].imag / TINY, out[5].imag / TINY
+    for m in range(3):
+        f[m] = -out[m].imag / TINY
+        k = 3 + 3 * m
+        x1, x2, x3, d1, d2, d3 = x[k], x[k + 1], x[k + 2], d[k], d[k + 1], d[k + 2]
+        f[k] = -0.5 * (u2 * x3 - u3 * x2 + t2 * d3 - t3 * d2)
+        f[k + 1] = -0.5 * (u3 * x1 - u1 * x3 + t3 * d1 - t1 * d3)
+        f[k + 2] = -0.5 * (u1 * x2 - u2 * x1 + t1 * d2 - t2 * d1)
+
+
+@kernel
+def _user_column(g, s, w, j, d, dd):
+    """SUM = derivative of the frame forces of a user force along a change (d, dd) of body j alone.
+
+    The same as ``_derivative``, with complex numbers in the user function only.
+    """
+    x, xd, c = w.general[INPUT], w.general[RATE], w.complex[INPUT]
+    k, z = g.count, 12 * j
+    o = 1 + 12 * k + 6 * j
+    for m in range(12):
+        c[1 + z + m] = complex(x[1 + z + m], TINY * d[z + m])
+    for m in range(3):
+        c[o + m] = complex(x[o + m], TINY * dd[z + m])
+        turn = _spin_change(x[1 + z :], xd[z:], d[z:], dd[z:], m)
+        c[o + 3 + m] = complex(x[o + 3 + m], TINY * turn)
+    call_vector(s.functions[g.complex_function].address, c.ctypes.data, w.complex[OUT].ctypes.data)
+    for i in range(k):
+        out = w.general[OUT]
+        t1, t2, t3 = out[6 * i + 3], out[6 * i + 4], out[6 * i + 5]
+        _load_change(x[1 + 12 * i :], d[12 * i :], t1, t2, t3, w.complex[OUT][6 * i :], w.general[SUM][12 * i :])
+
+
+@kernel
+def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
+    """Add cc C T^-1 + ck K of an element (the frames' own curvature is added with the frame forces)."""
+    gather(g, s, w)
+    d, dd, row = w.general[DIRECTION], w.general[DIRECTION_RATE], w.small[7]
+    for m in range(12 * g.count):
+        d[m] = 0.0
+        dd[m] = 0.0
+    quick = g.kind == USER_FORCE and g.exact != 0
+    if quick:
+        general_force(g, s, w, lam)  # loads at the present state, velocities behind the frames
+        for m in range(1 + 18 * g.count):
+            w.complex[INPUT, m] = w.general[INPUT, m]
+    for j in range(g.count):
+        b = s.members[g.first + j]
+        n = s.nodes[b]
+        if n.nv == 0:
+            continue
+        _jacobians(n, q, v, w.spin[b], w.z[b], w.jac, w.small)
+        for k in range(n.nv):
+            _direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
+            if quick:
+                _user_column(g, s, w, j, d, dd)
+            else:
+                _derivative(g, s, w, lam, d, dd)
+            for i in range(g.count):
+                a = s.members[g.first + i]
+                other = s.nodes[a]
+                if other.nv > 0:
+                    pull_back(other, q, w.spin[a], w.z[a], w.general[SUM, 12 * i :], row, 0)
+                    o = g.blocks + 2 * (i * g.count + j)
+                    block, ld = s.members[o], s.members[o + 1]
+                    for m in range(other.nv):
+                        matrix[block + m * ld + k] += row[m]
+        for m in range(12 * j, 12 * j + 12):
+            d[m] = 0.0
+            dd[m] = 0.0
+        if quick:
+            for m in range(12):
+                w.complex[INPUT, 1 + 12 * j + m] = w.general[INPUT, 1 + 12 * j + m]
+            for m in range(6):
+                o = 1 + 12 * g.count + 6 * j + m
+                w.complex[INPUT, o] = w.general[INPUT, o]

@@ -1,0 +1,162 @@
+"""Driven joints: exact kinematics, driving torques, and the energy that drivers put in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import cumulative_simpson
+
+import mbd
+from mbd.motion import make_motion, with_derivatives
+from mbd.testing import observed_order
+
+MASS, OFFSET, INERTIA, GRAVITY = 2.0, 0.4, 0.3, 9.81
+NODES = [
+    mbd.nodes.RotationVector(),
+    mbd.nodes.RotationVector(lie=False),
+    mbd.nodes.Quaternion(),
+    mbd.nodes.Directors(),
+    mbd.nodes.EulerAngles(lie=True),
+]
+EXACT = 1e-10
+
+
+def turning(t):
+    return 4.0 * t + 0.8 * math.sin(3.0 * t)
+
+
+def turning_rate(t):
+    return 4.0 + 2.4 * np.cos(3.0 * t)
+
+
+def turning_acceleration(t):
+    return -7.2 * np.sin(3.0 * t)
+
+
+def driven_arm(**arguments):
+    """A body with an offset centre of mass on a driven horizontal hinge: no freedom is left."""
+    model = mbd.Model("arm", gravity=(0, 0, -GRAVITY))
+    node = mbd.nodes.RotationVector(angular_velocity=(0, 6.4, 0))
+    arm = model.add(mbd.RigidBody("arm", mass=MASS, inertia=(INERTIA,) * 3, com=(OFFSET, 0, 0), node=node))
+    model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    model.add(mbd.joints.AngleDriver(model.ground, arm, axis=(0, 1, 0), value=turning, name="motor", **arguments))
+    return model
+
+
+def exact_torque(t):
+    """About y, on the arm; gravity turns a positive angle further down."""
+    inertia = INERTIA + MASS * OFFSET**2
+    angle = 4.0 * t + 0.8 * np.sin(3.0 * t)
+    return inertia * turning_acceleration(t) - MASS * GRAVITY * OFFSET * np.cos(angle)
+
+
+@pytest.mark.parametrize("node", NODES, ids=str)
+def test_driven_kinematics_are_exact_through_many_turns(node):
+    solution = mbd.simulate(driven_arm().with_nodes(node), 4.0, 0.01, mbd.integrators.RK4())
+    t = solution.t
+    assert turning(4.0) > 2 * 2 * np.pi
+    assert solution["motor"].angle == pytest.approx(np.vectorize(turning)(t), abs=EXACT)
+    assert solution["hinge"].angle_rate == pytest.approx(turning_rate(t), abs=EXACT)
+    assert solution["motor"].torque[:, 1] == pytest.approx(exact_torque(t), abs=1e-8)
+    assert solution.constraint_error.velocity.max() < EXACT
+
+
+@pytest.mark.parametrize("stabilized", [False, True])
+def test_driver_torque_and_energy_balance_are_second_order(stabilized, tolerance):
+    torque, balance, rate = [], [], []
+    steps = 4.0 / np.array((200, 400, 800, 1600))
+    for h in steps:
+        method = mbd.integrators.GeneralizedAlpha(stabilized=stabilized)
+        solution = mbd.simulate(driven_arm(), 4.0, h, method)
+        t, e = solution.t, solution.energy.total
+        torque.append(np.abs(solution["motor"].torque[:, 1] - exact_torque(t))[1:].max())
+        balance.append(np.abs(e - e[0] - cumulative_simpson(solution.power, x=t, initial=0.0)).max())
+        rate.append(np.abs(solution["hinge"].angle_rate - turning_rate(t)).max())
+    assert observed_order(balance, steps) == pytest.approx(2.0, abs=2 * tolerance.order)
+    assert observed_order(torque[1:], steps[1:]) > 1.9
+    if stabilized:
+        assert max(rate) < EXACT
+    else:
+        assert observed_order(rate, steps) == pytest.approx(2.0, abs=tolerance.order)
+
+
+def test_given_derivatives_are_used():
+    motions = {
+        "computed": make_motion(turning, None, None, "driver"),
+        "rate": make_motion(turning, turning_rate, None, "driver"),
+        "all": make_motion(turning, turning_rate, turning_acceleration, "driver"),
+    }
+    for motion in motions.values():
+        for t in (0.0, 0.7, 3.0):
+            expected = turning(t), turning_rate(t), turning_acceleration(t)
+            assert with_derivatives(motion)(t) == pytest.approx(expected, abs=1e-10)
+
+
+def test_functions_with_branches_are_differentiated():
+    motion = make_motion(lambda t: t * t if t < 1.0 else 2.0 * t - 1.0, None, None, "driver")
+    assert with_derivatives(motion)(0.4) == pytest.approx((0.16, 0.8, 2.0), abs=1e-8)
+    assert with_derivatives(motion)(2.0) == pytest.approx((3.0, 2.0, 0.0), abs=1e-8)
+
+
+def test_position_driver_lifts_a_mass():
+    model = mbd.Model("lift", gravity=(0, 0, -GRAVITY))
+    mass = model.add(mbd.PointMass("mass", 2.0, (0, 0, 0), (0, 0, 0)))
+    driver = mbd.joints.PositionDriver(model.ground, mass, axis=(0, 0, 1), value=lambda t: 0.1 * (1 - np.cos(5 * t)))
+    model.add(driver)
+    solution = mbd.simulate(model, 1.0, 0.01, mbd.integrators.RK4())
+    t = solution.t
+    assert solution[driver].displacement == pytest.approx(0.1 * (1 - np.cos(5 * t)), abs=1e-12)
+    assert solution[driver].force[:, 2] == pytest.approx(2.0 * (GRAVITY + 2.5 * np.cos(5 * t)), abs=1e-9)
+    work = cumulative_simpson(solution.power, x=t, initial=0.0)
+    assert solution.energy.total - solution.energy.total[0] == pytest.approx(work, abs=1e-5)
+
+
+def test_driven_frame_carries_another_body():
+    """A pendulum on a table that moves and turns: the pivot follows the table exactly."""
+    model = mbd.Model("table", gravity=(0, 0, -GRAVITY))
+    table = model.add(mbd.RigidBody("table", mass=1.0, inertia=(1, 1, 1), node=mbd.nodes.Quaternion()))
+    ball = model.add(mbd.PointMass("ball", 1.0, (1, 0, -1), (0, 1, 0)))
+    frame = mbd.joints.DrivenFrame(
+        model.ground, table, at=(0, 0, 0), axis=(0, 0, 1), angle=lambda t: t,
+        displacement=lambda t: (0.1 * np.sin(t), 0.0 * t, 0.2 * t * t),
+    )  # fmt: skip
+    model.add(frame)
+    model.add(mbd.joints.Distance(table, ball, point_a=(1, 0, 0), name="rod"))
+    solution = mbd.simulate(model, 2.0, 0.01, mbd.integrators.RK4())
+    t = solution.t
+    expected = np.stack((0.1 * np.sin(t) + np.cos(t), np.sin(t), 0.2 * t * t), axis=1)
+    assert solution["table"].point((1, 0, 0)) == pytest.approx(expected, abs=EXACT)
+    rod = np.linalg.norm(solution["ball"].position - expected, axis=1)
+    assert rod == pytest.approx(np.ones_like(t), abs=1e-9)
+    work = cumulative_simpson(solution.power, x=t, initial=0.0)
+    assert solution.energy.total - solution.energy.total[0] == pytest.approx(work, abs=1e-5)
+
+
+def test_wrong_branch_of_an_angle_driver_is_refused():
+    model = mbd.Model("turned")
+    arm = model.add(mbd.RigidBody("arm", mass=1.0, inertia=(1, 1, 1)))
+    model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1)))
+    model.add(mbd.joints.AngleDriver(model.ground, arm, axis=(0, 0, 1), value=lambda t: 3.0 + t))
+    with pytest.raises(mbd.AssemblyError, match="180 degrees"):
+        mbd.simulate(model, 0.1, 0.01)
+
+
+def test_bad_drivers_are_refused():
+    model = mbd.Model("bad")
+    arm = model.add(mbd.RigidBody("arm", mass=1.0, inertia=(1, 1, 1)))
+    with pytest.raises(mbd.ModelError, match="function of time that returns a number"):
+        mbd.joints.AngleDriver(model.ground, arm, axis=(0, 0, 1), value=lambda t: 1 / t)
+    with pytest.raises(mbd.ModelError, match="rate= and acceleration= belong to a function"):
+        mbd.joints.AngleDriver(model.ground, arm, axis=(0, 0, 1), value=1.0, rate=lambda t: 0.0)
+    with pytest.raises(mbd.ModelError, match="three numbers"):
+        mbd.joints.DrivenFrame(model.ground, arm, displacement=(1.0, 2.0))
+
+
+def test_a_saved_run_with_drivers_can_be_read(tmp_path):
+    solution = mbd.simulate(driven_arm(), 0.5, 0.01)
+    solution.save(tmp_path / "arm.npz")
+    again = mbd.load(tmp_path / "arm.npz")
+    assert again["motor"].torque == pytest.approx(solution["motor"].torque)
+    assert again.power == pytest.approx(solution.power)
