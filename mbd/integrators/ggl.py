@@ -27,7 +27,7 @@ class GGL(Integrator):
     tolerance: float = 1e-10
     max_iterations: int = 20
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
     symplectic: ClassVar[bool] = True
     groups: ClassVar[int] = 2
     cite: ClassVar[tuple[str, ...]] = ("Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231",)

@@ -73,7 +73,7 @@ class LieEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = (
         "Simo & Wong 1991, Int. J. Numer. Methods Eng. 31, 19 (the free body)",
         "Simo, Tarnow & Wong 1992, Comput. Methods Appl. Mech. Eng. 100, 63 (discrete gradients of springs)",
@@ -94,7 +94,7 @@ class GonzalezEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = (
         "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241",
         "Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231 (EM-G)",

@@ -45,7 +45,7 @@ class LivensEM(FrameEM):
     LieEM.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def preserves(self, system: System) -> frozenset[Invariant]:
@@ -138,7 +138,7 @@ class LivensMidpoint(Variational):
     """
 
     scheme: ClassVar[int] = LIVENS
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def preserves(self, system: System) -> frozenset[Invariant]:

@@ -83,7 +83,7 @@ class DiscreteVariational(Variational):
 
     small_start: int = 0
     scheme: ClassVar[int] = MIDPOINT
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
@@ -108,7 +108,7 @@ class Shake(Variational):
 
     scheme: ClassVar[int] = STORMER
     project: ClassVar[bool] = False
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = ("Ryckaert, Ciccotti & Berendsen 1977, J. Comput. Phys. 23, 327",)
 
 
@@ -117,7 +117,7 @@ class Rattle(Variational):
     """RATTLE on points and directors: explicit forces, position and velocity constraints."""
 
     scheme: ClassVar[int] = STORMER
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = (
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
