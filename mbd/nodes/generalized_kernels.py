@@ -9,7 +9,9 @@ from __future__ import annotations
 from ..callbacks import call_vector
 from ..kernel import kernel
 
-TINY = 1e-30  # imaginary step; the result is exact to round-off
+# Imaginary step: its square is round-off. Much smaller ones would be ruined by powers of negative numbers, whose
+# argument pi cannot hold them.
+TINY = 1e-8
 STENCIL = 1e-3  # step of the fourth-order differences of exact first derivatives
 
 

@@ -22,6 +22,8 @@ Array = np.ndarray
 
 REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
 CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that count as a contradiction
+LARGE = 3000  # velocities
+CLEARLY_REGULAR = 1e-6  # smallest pivot ratio
 SHOWN = 3  # sets of joints that the warning spells out
 
 
@@ -35,6 +37,12 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q, t)
     evaluate.tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
+        matrix = w.matrix.copy()
+        evaluate.factor(s, w, matrix, w.pivots, w.dinv)
+        if w.info[0] > CLEARLY_REGULAR and not w.info[4]:
+            system.work = system.new_work()  # gives the touched memory back
+            return []
     blocks = BlockSolver(system.assembly.layout)
     blocks.F[:] = w.matrix
     blocks.factor()
