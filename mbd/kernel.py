@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-JIT = os.environ.get("MBD_JIT", "1") != "0"
+from .settings import JIT
+
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 PACKAGE = Path(__file__).parent

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .errors import ModelError, check_number
-from .kernel import JIT
+from .settings import JIT
 
 TINY = 1e-30  # imaginary step; the result is exact to round-off
 FINE = 1e-4  # step of differences of exact first derivatives

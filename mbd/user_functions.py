@@ -10,15 +10,17 @@ import ctypes
 import warnings
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .callbacks import VECTOR_SIGNATURE, Callback, _address
 from .errors import Array, ModelError
-from .kernel import JIT
 from .motion import complex_variant
+from .settings import JIT
+
+if TYPE_CHECKING:
+    from .callbacks import Callback
 
 Style = Literal["force", "potential", "constraint", "law"]
 CALLS = {
@@ -132,6 +134,8 @@ def _complex_agrees(
 def _callback(
     function: Any, style: Style, count: int, size: int, shape: tuple[int, ...], name: str, is_complex: bool
 ) -> Callback:
+    from .callbacks import VECTOR_SIGNATURE, Callback, _address  # here, because it loads the compiler
+
     compiled = _compile(function, style, count, size, shape, is_complex) if JIT else None
     if compiled is not None:
         return Callback(name, compiled.address, compiled, True)

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.kernel import JIT
 from mbd.testing import observed_order
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
-ALLOWED_COST = 5.0  # of a user force in units of a built-in one, with room for a busy machine
 
 
 def test_code_of_the_page():
@@ -75,37 +73,3 @@ def test_a_step_of_the_wrong_shape_is_refused():
     model.add(mbd.PointMass("ball", 1.0, (0, 0, 0)))
     with pytest.raises(mbd.ModelError, match="Wrong: step returned shapes"):
         mbd.simulate(model, 0.1, 0.01, Wrong())
-
-
-def pull(t, frames, velocities):
-    d = frames[1, :3] - frames[0, :3]
-    length = np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-    k = 40.0 * (length - 0.7) / length
-    x, y, z, o = k * d[0], k * d[1], k * d[2], 0.0 * k
-    return (x, y, z, o, o, o), (-x, -y, -z, o, o, o)
-
-
-@pytest.mark.skipif(not JIT, reason="times compiled code")
-def test_a_user_force_costs_a_small_multiple_of_a_built_in_one():
-    """Cost of evaluating many springs between many masses, against the same run without any."""
-
-    def run(make):
-        model = mbd.Model("masses")
-        bodies = [
-            model.add(mbd.RigidBody(f"{i}", 1.0, (1, 1, 1), node=mbd.nodes.RotationVector(position=(i, 0, 0))))
-            for i in range(12)
-        ]
-        if make is not None:
-            for i in range(11):
-                for _ in range(4):
-                    model.add(make(bodies[i], bodies[i + 1]))
-        best = np.inf
-        for _ in range(3):
-            solution = mbd.simulate(model, 2.0, 0.002, mbd.integrators.RK4(), progress=False)
-            best = min(best, solution.stats["wall_time"])
-        return best
-
-    plain = run(None)
-    spring = run(lambda a, b: mbd.forces.Spring(a, b, stiffness=40.0, length=0.7)) - plain
-    user = run(lambda a, b: mbd.forces.UserForce([a, b], pull)) - plain
-    assert user < ALLOWED_COST * spring, f"user {user:.3f} s, built-in {spring:.3f} s, without {plain:.3f} s"

@@ -211,17 +211,20 @@ def test_ctrl_c_keeps_what_was_computed(name):
     model = bars_with_balls(40)
     mbd.simulate(model, 0.01, 0.005, INTEGRATORS[name])  # compile
     integrator = DOPRI5(max_step=1e-5) if name == "DOPRI5" else INTEGRATORS[name]
+    # processes started in the background may ignore SIGINT
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     clock = time.perf_counter()
     try:
-        solution = mbd.simulate(model, 1000.0, 1e-4, integrator, output_step=None if integrator.adaptive else 0.1)
+        solution = mbd.simulate(model, 20.0, 1e-4, integrator, output_step=None if integrator.adaptive else 0.1)
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
     assert time.perf_counter() - clock < 30.0
     assert not solution.complete
     assert "interrupted" in solution.message
-    assert 0.0 <= solution.t[-1] < 1000.0
+    assert 0.0 <= solution.t[-1] < 20.0
     assert np.isfinite(solution.q).all()
     assert len(solution.t) == len(solution.q) == len(solution.lam)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import isabstract
 from typing import Any
 
 from .. import integrators
@@ -60,7 +61,7 @@ def small_model(node: str, feature: str) -> Model | None:
 def all_integrators() -> list[Integrator]:
     """Every integrator of the package with its default parameters."""
     classes = [getattr(integrators, name) for name in integrators.__all__]
-    return [c() for c in classes if isinstance(c, type) and issubclass(c, Integrator) and c is not Integrator]
+    return [c() for c in classes if isinstance(c, type) and issubclass(c, Integrator) and not isabstract(c)]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ pytest.importorskip("matplotlib")
 
 def test_it_holds_model_run_plots_and_picture(mechanism: mbd.Solution, tmp_path: Any, rendering: None) -> None:
     text = mechanism.report(tmp_path / "r.html", plots=("energy", "reactions")).read_text()
-    for words in ("slider", "pendulum", "rail", "prismatic", "coil", "Diagnosis", "Newton iterations", "redundan"):
+    for words in ("slider", "pendulum", "rail", "prismatic", "coil", "Diagnosis", "Newton iterations", "degree"):
         assert words in text, words
     images = re.findall(r'src="data:image/png;base64,([^"]+)"', text)
     assert len(images) == 3  # the picture and two plots

@@ -1,0 +1,8 @@
+"""Settings that are read once, from the environment; imports nothing, so that light modules can ask."""
+
+from __future__ import annotations
+
+import os
+
+JIT = os.environ.get("MBD_JIT", "1") != "0"
+"""Whether kernels are compiled; ``MBD_JIT=0`` runs them as plain Python."""
