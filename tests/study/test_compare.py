@@ -87,7 +87,7 @@ def test_failures_are_reported_with_their_reason():
 def test_wrong_arguments():
     with pytest.raises(mbd.ModelError, match="at least one integrator"):
         mbd.compare(pendulum(), [], steps=[0.1])
-    with pytest.raises(mbd.ModelError, match="no integrator"):
+    with pytest.raises(mbd.ModelError, match="not an integrator"):
         mbd.compare(pendulum(), [LieEM], steps=[0.1])
 
 
