@@ -13,11 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .kernel import JIT, OPTIONS, cached_in
-
-PACKED_WORDS = 2048  # room for the packed form of a record, in words of eight bytes
 
 if JIT:
     from llvmlite import ir
@@ -47,37 +43,18 @@ if JIT:
 
         return signature, generate
 
-    @intrinsic
-    def store(typing_context, value, place):  # type: ignore[no-untyped-def]
-        """Write a value (a record of arrays) to memory."""
-        signature = types.void(value, types.int64)
-
-        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            builder.store(args[0], builder.inttoptr(args[1], args[0].type.as_pointer()))
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    def loader(kind: Any, source: Any = types.int64) -> Any:
-        """An intrinsic that reads a value of a numba type from an address (or from an entry's pointer)."""
+    def arguments(*kinds: Any) -> Any:
+        """An intrinsic that reads the tuple of arguments of an entry."""
+        kind = types.Tuple(kinds)
 
         @intrinsic
         def load(typing_context, place):  # type: ignore[no-untyped-def]
-            signature = kind(source)
-
             def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-                target = context.get_value_type(kind).as_pointer()
-                if isinstance(args[0].type, ir.PointerType):
-                    return builder.load(builder.bitcast(args[0], target))
-                return builder.load(builder.inttoptr(args[0], target))
+                return builder.load(builder.bitcast(args[0], context.get_value_type(kind).as_pointer()))
 
-            return signature, generate
+            return kind(types.voidptr), generate
 
         return load
-
-    def arguments(*kinds: Any) -> Any:
-        """An intrinsic that reads the tuple of arguments of an entry."""
-        return loader(types.Tuple(kinds), types.voidptr)
 
     def compile_entry(function: Callable) -> Any:
         """Compile an entry (or load it); returns an object with its address, to be kept alive."""
@@ -88,10 +65,6 @@ if JIT:
 else:
     vector = matrix = integers = address = integer = real = None
 
-    def loader(kind: Any, source: Any = None) -> Any:
-        """Unused without compilation."""
-        return None
-
     def arguments(*kinds: Any) -> Any:
         """Unused without compilation."""
         return None
@@ -100,7 +73,3 @@ else:
         """Unused without compilation."""
         raise RuntimeError("there are no entries without compilation")
 
-
-def packed_buffer() -> np.ndarray:
-    """Memory for the packed form of a record."""
-    return np.zeros(PACKED_WORDS)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..boundary import compile_entry, packed_buffer
-from ..kernel import JIT, kernel
+from ..boundary import compile_entry
+from ..kernel import JIT
+from ..packed import pack
 from ..records import (
     ENTRY_ACCELERATIONS,
     ENTRY_CHARTS,
@@ -35,20 +36,6 @@ from .optional import OPTIONAL_ENTRIES
 from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
 
 _compiled: dict[Any, Any] = {}  # entry function -> compiled object; addresses stay valid as long as it lives
-
-if JIT:
-    from ..boundary import store
-
-    @kernel
-    def pack_tables(s, place):
-        """Write the record to memory, where entries find it."""
-        store(s, place)
-
-    @kernel
-    def pack_work(w, place):
-        """Write the work space to memory, where entries find it."""
-        store(w, place)
-
 
 def entry_address(function: Any) -> int:
     """Address of a compiled entry; compiled when first asked for."""
@@ -81,20 +68,16 @@ def needed_entries(s: Tables) -> dict[int, Any]:
 
 
 def connect_tables(s: Tables) -> tuple[Tables, np.ndarray]:
-    """Fill in the addresses of the pieces and of the record's packed form; keep the returned memory alive."""
-    memory = packed_buffer()
+    """Fill in the addresses of the pieces, and pack; the returned memory is that of the packed form."""
     if JIT:
-        s = s._replace(place=np.array([memory.ctypes.data], dtype=np.int64), entries=s.entries.copy())
+        s = s._replace(entries=s.entries.copy())
         for index, function in needed_entries(s).items():
             s.entries[index] = entry_address(function)
-        pack_tables(s, memory.ctypes.data)
-    return s, memory
+    s = pack(s)
+    return s, s.place
 
 
 def connect_work(w: Work) -> tuple[Work, np.ndarray]:
     """The same for the work space."""
-    memory = packed_buffer()
-    if JIT:
-        w = w._replace(place=np.array([memory.ctypes.data], dtype=np.int64))
-        pack_work(w, memory.ctypes.data)
-    return w, memory
+    w = pack(w)
+    return w, w.place

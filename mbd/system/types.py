@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..boundary import loader
-from ..kernel import JIT
 from ..linalg.symbolic import Fronts
+from ..packed import at_address, declare
 from ..records import FORCE, FUNCTION, GENERAL, NODE, PRIMITIVE, Tables, Work
 
 _INT, _UINT = np.int64, np.uint64
@@ -37,10 +36,5 @@ def _example_work() -> Work:
     return Work(**{name: np.zeros((0,) * shapes.get(name, 1), dtype=kinds.get(name, float)) for name in Work._fields})
 
 
-load_tables: Any = None
-load_work: Any = None
-if JIT:
-    import numba
-
-    load_tables = loader(numba.typeof(_example_tables()))
-    load_work = loader(numba.typeof(_example_work()))
+load_tables: Any = at_address(declare(_example_tables()))
+load_work: Any = at_address(declare(_example_work()))
