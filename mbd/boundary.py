@@ -17,9 +17,11 @@ from .kernel import JIT, OPTIONS, cached_in
 
 if JIT:
     from llvmlite import ir
-    from numba import cfunc, types
+    from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic
+
+    from .compilation import compile_callback
 
     vector = types.float64[::1]
     matrix = types.float64[:, ::1]
@@ -58,9 +60,8 @@ if JIT:
 
     def compile_entry(function: Callable) -> Any:
         """Compile an entry (or load it); returns an object with its address, to be kept alive."""
-        options = {k: v for k, v in OPTIONS.items() if k != "cache"}
         with cached_in(function):
-            return cfunc(types.void(types.voidptr), cache=OPTIONS["cache"], **options)(function)
+            return compile_callback(types.void(types.voidptr), function, OPTIONS)
 
 else:
     vector = matrix = integers = address = integer = real = None

@@ -1,6 +1,6 @@
 """The one decorator under which all compiled code is written.
 
-``@kernel`` is numba's ``njit`` with caching, numpy's error model and no reference counting: kernels never allocate
+``@kernel`` is numba's compilation (``mbd.compilation``) with caching, numpy's error model and no reference counting: kernels never allocate
 and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the decorator into the
 identity, so that the same source runs as plain Python under a debugger.
 
@@ -105,7 +105,8 @@ def _writable(directory: Path) -> bool:
 
 if JIT:
     import numba
-    from numba import njit
+
+    from .compilation import Kernel
 
     if not _writable(CACHE_ROOT):
         OPTIONS["cache"] = False
@@ -129,8 +130,14 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     def decorate(f: Callable) -> Any:
         if not JIT:
             return f
-        with cached_in(f):
-            return njit(**{**OPTIONS, **options})(f)
+
+        def keep(dispatcher: Any) -> None:
+            with cached_in(f):
+                dispatcher.enable_caching()
+
+        settings = {**OPTIONS, **options}
+        cached = settings.pop("cache")
+        return Kernel(f, settings, keep if cached else None)
 
     return decorate if function is None else decorate(function)
 

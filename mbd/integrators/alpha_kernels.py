@@ -16,7 +16,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..kernel import kernel
+from ..packed import NO_PLACE, declare
 from ..records import FLAG_CHARTS, FLAG_VELOCITY, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import (
@@ -69,6 +72,7 @@ class AlphaState(NamedTuple):
     dq: Any
     y: Any
     zero: Any
+    place: Any = NO_PLACE
 
 
 class AlphaNumbers(NamedTuple):
@@ -79,7 +83,12 @@ class AlphaNumbers(NamedTuple):
     memory: Any  # see MEMORY_*: survives between calls, part of a restart
     scales: Any
     worst: Any  # row of the largest residual
+    place: Any = NO_PLACE
 
+
+_VECTOR, _INTEGERS = np.zeros(0), np.zeros(0, dtype=np.int64)
+declare(AlphaState(*[_VECTOR] * 15))
+declare(AlphaNumbers(_VECTOR, _INTEGERS, _VECTOR, _VECTOR, _INTEGERS))
 
 AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
 (
@@ -109,7 +118,7 @@ DECOUPLED = 1e20  # on the diagonal of a multiplier that is to vanish
 STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration
 
 
-@kernel(inline="always")
+@kernel
 def _start(s, w, x, p, t, h):
     """v_dot_0, lambda_0, a_0 and, for index 3, the velocity that carries the method's stationary defect.
 
@@ -151,7 +160,7 @@ def _start(s, w, x, p, t, h):
     p.memory[MEMORY_KEPT] = -1.0
 
 
-@kernel(inline="always")
+@kernel
 def _drop_defect(s, w, x):
     """Index 3 after a change of charts: project the velocity, whose stationary defect belonged to the old chart."""
     frames(s, w, x.q)
@@ -167,7 +176,7 @@ def _drop_defect(s, w, x):
         x.v[k] += w.x[s.xv[k]]
 
 
-@kernel(inline="always")
+@kernel
 def _predict(x, p, h):
     """First guess of v_dot and lambda, and a, v, w that follow from it."""
     am, af, beta, gamma = p.method[AM], p.method[AF], p.method[BETA], p.method[GAMMA]
@@ -187,7 +196,7 @@ def _predict(x, p, h):
         x.dq[k] = x.dw[k]
 
 
-@kernel(inline="always")
+@kernel
 def _residual(s, w, x, p, h):
     """Move to the present iterate and write the residual: dynamics, and g (index 3) or B v + g_t (index 2) in w.x."""
     advance(s, w, x.q, x.dq, x.qn)
@@ -208,7 +217,7 @@ def _residual(s, w, x, p, h):
                 w.x[i] = w.x2[i] * h * p.method[BETA] / p.method[GAMMA]
 
 
-@kernel(inline="always")
+@kernel
 def _error(s, w, x, p, h, first):
     """Residual relative to the tolerance (<= 1: converged)."""
     if p.options[OPTION_PAPER] != 0:
@@ -232,7 +241,7 @@ def _error(s, w, x, p, h, first):
     return error
 
 
-@kernel(inline="always")
+@kernel
 def _factorise(s, w, x, p, h):
     """Iteration matrix at the present iterate."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
@@ -252,7 +261,7 @@ def _factorise(s, w, x, p, h):
     p.memory[MEMORY_KEPT] = 0.0
 
 
-@kernel(inline="always")
+@kernel
 def _factorise_correction(s, w, x, p):
     """Index 2: [M B^T; B 0], whose range fixes the direction of the position correction."""
     tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, 0.0, 0.0, w.matrix2)
@@ -262,7 +271,7 @@ def _factorise_correction(s, w, x, p):
     p.memory[MEMORY_FACTORS] += 1.0
 
 
-@kernel(inline="always")
+@kernel
 def _correct(s, w, x, p, h):
     """Solve for the Newton increment and apply it."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
@@ -305,7 +314,7 @@ def _correct(s, w, x, p, h):
             x.dq[k] += x.y[k]
 
 
-@kernel(inline="always")
+@kernel
 def _newton(s, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
     paper, keep = p.options[OPTION_PAPER] != 0, p.options[OPTION_KEEP] != 0
@@ -340,7 +349,7 @@ def _newton(s, w, x, p, h):
     return CODE_NOT_CONVERGED
 
 
-@kernel(inline="always")
+@kernel
 def _accept(s, w, x, p, h):
     """Make the new values the state; bring charts back to their good region."""
     am, af = p.method[AM], p.method[AF]

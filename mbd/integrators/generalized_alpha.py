@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..packed import pack
 from ..errors import ModelError
 from . import alpha_kernels as kernels
 from .alpha_kernels import AlphaNumbers, AlphaState
@@ -122,11 +123,11 @@ class AlphaRun(Run):
         work = system.new_work()
         self.work = system.two_matrices(work) if method.stabilized else work
         nv, nl = system.n_v, system.n_l
-        self.x = AlphaState(
+        self.x = pack(AlphaState(
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), a=np.zeros(nv), lam=np.zeros(nl),
             vd1=np.zeros(nv), lam1=np.zeros(nl), qn=np.zeros(system.n_q), vn=np.zeros(nv), vdn=np.zeros(nv),
             lamn=np.zeros(nl), dw=np.zeros(nv), dq=np.zeros(nv), y=np.zeros(nv), zero=np.zeros(max(nv, nl, 1)),
-        )  # fmt: skip
+        ))  # fmt: skip
         rho = method.rho_inf
         am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         gamma = 0.5 + af - am
@@ -139,10 +140,10 @@ class AlphaRun(Run):
         memory = np.zeros(8)
         memory[kernels.MEMORY_KEPT] = -1.0
         memory[kernels.MEMORY_RATIO] = 1e300
-        self.numbers = AlphaNumbers(
+        self.numbers = pack(AlphaNumbers(
             np.array([am, af, beta, gamma, method.tolerance]), np.array(options, dtype=np.int64), memory,
             np.zeros(SCALES), np.zeros(1, dtype=np.int64),
-        )  # fmt: skip
+        ))  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
         announce_compilation(kernels.run_alpha)
         self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts

@@ -18,7 +18,7 @@ FORCE, TORQUE, GENERALIZED, ACCELERATION, ANGULAR = 0, 1, 2, 3, 4
 SCALES = 5
 
 
-@kernel(inline="always")
+@kernel
 def equation_scales(s, w, q, v, vd, lam, weight, out):
     """Typical force, torque, generalised force, acceleration and angular acceleration of the present state.
 
@@ -59,7 +59,7 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     out[ANGULAR] = max(angular, acceleration / arm)
 
 
-@kernel(inline="always")
+@kernel
 def dynamic_error(s, x, scales, worst):
     """Root mean square of the dynamic rows of x, each relative to its scale; the worst row goes to worst[0]."""
     total, largest = 0.0, -1.0
@@ -76,7 +76,7 @@ def dynamic_error(s, x, scales, worst):
     return math.sqrt(total / n)
 
 
-@kernel(inline="always")
+@kernel
 def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
     """Largest constraint row of x relative to its tolerance; the worst row goes to worst[0] if it is above one."""
     largest = 0.0
@@ -90,7 +90,7 @@ def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
     return largest
 
 
-@kernel(inline="always")
+@kernel
 def plain_error(s, x):
     """Unscaled root mean square over all equations [Holzinger et al. 2024, as counted in Tables 4 and 5]."""
     total = 0.0

@@ -80,7 +80,7 @@ MODE_START, MODE_FIXED, MODE_ADAPTIVE = 0, 1, 2
 TIME_NUDGE = 1e-10  # fraction of a step by which functions of time are kept away from its ends at a switch
 
 
-@kernel(inline="always")
+@kernel
 def _stages(s, w, x, p, t, h, nudge):
     """Slopes of all stages; the first one is the acceleration of the state, known already."""
     nv = x.v.shape[0]
@@ -104,7 +104,7 @@ def _stages(s, w, x, p, t, h, nudge):
         apply_tangent_inverse(s.nodes, x.dq, x.vn, x.kq[i], w.small[7])
 
 
-@kernel(inline="always")
+@kernel
 def _combine(s, w, x, p, h):
     """qn, vn at the end of the step."""
     stages = p.b.shape[0]
@@ -119,7 +119,7 @@ def _combine(s, w, x, p, h):
     advance(s, w, x.q, x.dq, x.qn)
 
 
-@kernel(inline="always")
+@kernel
 def _error(s, x, p, h):
     """Scaled error of the step (B16)-(B18), in increments: stored rotation parameters may jump."""
     rtol, atol = p.control[RTOL], p.control[ATOL]
@@ -138,14 +138,14 @@ def _error(s, x, p, h):
     return math.sqrt(total / (2 * nv))
 
 
-@kernel(inline="always")
+@kernel
 def _mass_matrix(s, w, x, q, v):
     """Factors of [M B^T; B 0] at q."""
     tangent(s, w, q, v, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
     factor(s, w, w.matrix, w.pivots, w.dinv)
 
 
-@kernel(inline="always")
+@kernel
 def _project(s, w, x, p):
     """Back to the constraints in the mass metric: positions (at most five times), then velocities, of (qn, vn).
 
@@ -183,7 +183,7 @@ def _project(s, w, x, p):
     return 0
 
 
-@kernel(inline="always")
+@kernel
 def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     """Make (qn, vn) the state, projected; compute v_dot and lambda there. Returns an error code."""
     nv = x.v.shape[0]
@@ -217,7 +217,7 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     return 0
 
 
-@kernel(inline="always")
+@kernel
 def _start(s, w, x, p, t):
     """Accelerations of the first state."""
     evaluate_functions(s, w, t)
@@ -234,7 +234,7 @@ def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
     copy(w.turns, out_turns[row])
 
 
-@kernel(inline="always")
+@kernel
 def _run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` equal steps, see run_alpha; returns the steps done."""
     row = 0
@@ -254,7 +254,7 @@ def _run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd,
     return count
 
 
-@kernel(inline="always")
+@kernel
 def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
     """Advance with step-size control until the output is full or t_end is reached; returns the rows written.
 

@@ -59,7 +59,7 @@ def _node_accelerations(nodes, z, x, vd):
             vd[k], vd[k + 1], vd[k + 2] = a1 / n.mass, a2 / n.mass, a3 / n.mass
 
 
-@kernel(inline="always")
+@kernel
 def index_one(s, w, q, v, zero, vd, lam, moved):
     """Index-1 form: [M B^T; B 0][vd; lam] = [f; -gamma] at (q, v) and the time of w.values.
 
@@ -112,12 +112,12 @@ def accelerations_entry(p):  # type: ignore[no-untyped-def]
 if JIT:
     from ..boundary import call_entry
 
-    @kernel(inline="always")
+    @kernel
     def accelerations(s, w, q, v, zero, vd, lam):
         """v_dot and lambda at (q, v); see ``index_one``."""
         call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, 0))
 
-    @kernel(inline="always")
+    @kernel
     def accelerations_here(s, w, q, v, zero, vd, lam):
         """The same where ``advance`` has just moved the frames to q."""
         call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, 1))

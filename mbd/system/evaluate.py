@@ -32,57 +32,57 @@ from .extra import LEVEL_DRIVEN, call_extra_constraints
 if JIT:
     from ..boundary import call_entry
 
-    @kernel(inline="always")
+    @kernel
     def advance(s, w, q, dq, out):
         """The update of absolute coordinates: out = q o exp(dq), and the frames at out."""
         call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out))
 
-    @kernel(inline="always")
+    @kernel
     def frames(s, w, q):
         """Frames of all nodes into w.z."""
         call_entry(s.entries[ENTRY_MOTION], (s.place[0], w.place[0], q, q, 0))
 
-    @kernel(inline="always")
+    @kernel
     def velocities(s, w, q, v):
         """Velocities of all frames into w.zd (frames must be up to date)."""
         call_entry(s.entries[ENTRY_MOTION], (s.place[0], w.place[0], q, v, 1))
 
-    @kernel(inline="always")
+    @kernel
     def biases(s, w, q, v):
         """Accelerations of all frames at zero coordinate acceleration into w.zb (velocities must be up to date)."""
         call_entry(s.entries[ENTRY_MOTION], (s.place[0], w.place[0], q, v, 2))
 
-    @kernel(inline="always")
+    @kernel
     def dynamics(s, w, q, v, vd, lam, x):
         """Dynamic rows of x: M vd - f + B^T lambda (frames must be up to date)."""
         call_entry(s.entries[ENTRY_DYNAMICS], (s.place[0], w.place[0], q, v, vd, lam, x))
 
-    @kernel(inline="always")
+    @kernel
     def constraints(s, w, q, x):
         """Constraint rows of x: g(q, t) (frames must be up to date)."""
         call_entry(s.entries[ENTRY_CONSTRAINTS], (s.place[0], w.place[0], q, q, x, 0))
 
-    @kernel(inline="always")
+    @kernel
     def jacobian_times(s, w, q, v, x):
         """Constraint rows of x: B v (frames and the velocities of v must be up to date)."""
         call_entry(s.entries[ENTRY_CONSTRAINTS], (s.place[0], w.place[0], q, v, x, 1))
 
-    @kernel(inline="always")
+    @kernel
     def constraint_biases(s, w, q, v, x):
         """Constraint rows of x: gamma with g_ddot = B v_dot + gamma (velocities and biases must be up to date)."""
         call_entry(s.entries[ENTRY_CONSTRAINTS], (s.place[0], w.place[0], q, v, x, 2))
 
-    @kernel(inline="always")
+    @kernel
     def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, matrix):
         """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0]; see ``pieces.assemble_tangent``."""
         call_entry(s.entries[ENTRY_TANGENT], (s.place[0], w.place[0], q, v, vd, lam, t, cm, cc, ck, matrix))
 
-    @kernel(inline="always")
+    @kernel
     def factor(s, w, matrix, pivots, dinv):
         """Factorise the matrix in place; w.info tells how well."""
         call_entry(s.entries[ENTRY_FACTOR], (s.place[0], w.place[0], matrix, pivots, dinv))
 
-    @kernel(inline="always")
+    @kernel
     def solve(s, matrix, pivots, dinv, x):
         """Solve with the factors, in place."""
         call_entry(s.entries[ENTRY_SOLVE], (s.place[0], matrix, pivots, dinv, x))
@@ -118,7 +118,7 @@ else:
         run(s.fronts, matrix, pivots, dinv, x)
 
 
-@kernel(inline="always")
+@kernel
 def evaluate_functions(s, w, t):
     """Values of all functions of time."""
     w.time[0] = t
@@ -128,7 +128,7 @@ def evaluate_functions(s, w, t):
             call_time(f.address, t, w.values[f.offset :].ctypes.data)
 
 
-@kernel(inline="always")
+@kernel
 def constraint_rates(s, w, q, v, x):
     """Constraint rows of x: B v + g_t (frames and their velocities must be up to date)."""
     jacobian_times(s, w, q, v, x)
@@ -141,7 +141,7 @@ def constraint_rates(s, w, q, v, x):
         call_extra_constraints(s, w, x, LEVEL_DRIVEN)
 
 
-@kernel(inline="always")
+@kernel
 def constraint_accelerations(s, w, q, v, vd, x):
     """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
     constraint_biases(s, w, q, v, w.x2)
@@ -166,7 +166,7 @@ def copy(x, out):
         out[k] = x[k]
 
 
-@kernel(inline="always")
+@kernel
 def remember_angles(s, w, q, v):
     """After an accepted step: angles continue from here (frames must be up to date)."""
     if s.flags[FLAG_ANGLES] == 0:
@@ -182,7 +182,7 @@ def remember_angles(s, w, q, v):
             w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
 
 
-@kernel(inline="always")
+@kernel
 def frame_accelerations(s, w, q, v, vd, zdd):
     """Second derivatives of all frames (frames, velocities and biases must be up to date)."""
     for i in range(1, s.nodes.shape[0]):

@@ -179,19 +179,19 @@ EXTRA_ENTRIES = {
 if JIT:
     from ..boundary import call_entry
 
-    @kernel(inline="always")
+    @kernel
     def call_extra_forces(s, w, lam):
         call_entry(s.entries[ENTRY_EXTRA_FORCES], (s.place[0], w.place[0], lam))
 
-    @kernel(inline="always")
+    @kernel
     def call_extra_constraints(s, w, x, level):
         call_entry(s.entries[ENTRY_EXTRA_CONSTRAINTS], (s.place[0], w.place[0], x, level))
 
-    @kernel(inline="always")
+    @kernel
     def call_extra_tangent(s, w, q, v, lam, t, cc, ck, into):
         call_entry(s.entries[ENTRY_EXTRA_TANGENT], (s.place[0], w.place[0], q, v, lam, t, cc, ck, into))
 
-    @kernel(inline="always")
+    @kernel
     def call_extra_observe(s, w, i, lam, out):
         call_entry(s.entries[ENTRY_EXTRA_OBSERVE], (s.place[0], w.place[0], i, lam, out))
 else:

@@ -31,7 +31,7 @@ from .types import load_tables, load_work
 GENERALIZED_FORCES, GENERALIZED_VALUES, GENERALIZED_RATES, GENERALIZED_CURVATURE, GENERALIZED_SCALE = 0, 1, 2, 3, 4
 
 
-@kernel(inline="always")
+@kernel
 def all_forces(s, w):
     """Frame forces of all force elements."""
     for k in range(s.forces.shape[0]):
@@ -40,7 +40,7 @@ def all_forces(s, w):
         force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values, w.turns, w.f[a], w.f[b])
 
 
-@kernel(inline="always")
+@kernel
 def all_force_tangents(s, w, q, v, t, cc, ck, into):
     """Damping and stiffness of all force elements."""
     for k in range(s.forces.shape[0]):
@@ -52,7 +52,7 @@ def all_force_tangents(s, w, q, v, t, cc, ck, into):
         )  # fmt: skip
 
 
-@kernel(inline="always")
+@kernel
 def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
     """Diagonal block of a three-parameter node."""
     n = s.nodes[i]
@@ -61,7 +61,7 @@ def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
         spin_frame_stiffness(n, w.spin[i], q, w.z[i], w.f[i], ck, into, w.small)
 
 
-@kernel(inline="always")
+@kernel
 def one_generalized(s, w, i, q, v, vd, lam, x, request):
     """What is asked of a generalized node: its rows of x, or its largest force in x[0]."""
     n = s.nodes[i]
@@ -96,7 +96,7 @@ def one_generalized(s, w, i, q, v, vd, lam, x, request):
         x[0] = largest
 
 
-@kernel(inline="always")
+@kernel
 def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     """Diagonal block of a generalized node."""
     n = s.nodes[i]
@@ -106,7 +106,7 @@ def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     )  # fmt: skip
 
 
-@kernel(inline="always")
+@kernel
 def check_charts(s, w, q_old, q, v, vd, a, shift, change):
     """Look for gimbal lock between two states (change = 0), or bring charts back to their good region (1).
 
@@ -168,27 +168,27 @@ OPTIONAL_ENTRIES = {
 if JIT:
     from ..boundary import call_entry
 
-    @kernel(inline="always")
+    @kernel
     def call_forces(s, w):
         call_entry(s.entries[ENTRY_FORCES], (s.place[0], w.place[0]))
 
-    @kernel(inline="always")
+    @kernel
     def call_force_tangent(s, w, q, v, t, cc, ck, into):
         call_entry(s.entries[ENTRY_FORCE_TANGENT], (s.place[0], w.place[0], q, v, t, cc, ck, into))
 
-    @kernel(inline="always")
+    @kernel
     def call_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
         call_entry(s.entries[ENTRY_SPIN_TANGENT], (s.place[0], w.place[0], i, q, v, vd, cm, cc, ck, into))
 
-    @kernel(inline="always")
+    @kernel
     def call_generalized(s, w, i, q, v, vd, lam, x, request):
         call_entry(s.entries[ENTRY_GENERALIZED], (s.place[0], w.place[0], i, q, v, vd, lam, x, request))
 
-    @kernel(inline="always")
+    @kernel
     def call_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
         call_entry(s.entries[ENTRY_GENERALIZED_TANGENT], (s.place[0], w.place[0], i, q, v, vd, lam, cm, cc, ck, into))
 
-    @kernel(inline="always")
+    @kernel
     def call_charts(s, w, q_old, q, v, vd, a, shift, change):
         call_entry(s.entries[ENTRY_CHARTS], (s.place[0], w.place[0], q_old, q, v, vd, a, shift, change))
 else:

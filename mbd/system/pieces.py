@@ -60,7 +60,7 @@ LEVEL_FRAMES, LEVEL_VELOCITIES, LEVEL_BIASES = 0, 1, 2
 LEVEL_POSITION, LEVEL_VELOCITY, LEVEL_ACCELERATION = 0, 1, 2
 
 
-@kernel(inline="always")
+@kernel
 def move(s, w, q, v, level):
     """Frames (level 0), their velocities (1), or their accelerations at zero coordinate acceleration (2)."""
     if level == LEVEL_FRAMES:
@@ -71,7 +71,7 @@ def move(s, w, q, v, level):
         update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
 
 
-@kernel(inline="always")
+@kernel
 def update(s, w, q, dq, out):
     """The update of absolute coordinates, and the frames at the new ones."""
     update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.small[7])
@@ -83,7 +83,7 @@ def constant(p, values):
     return values[p.function] if p.function >= 0 else p.value
 
 
-@kernel(inline="always")
+@kernel
 def element_forces(s, w, lam):
     """Frame forces of gravity, force elements and constraint multipliers into w.f."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
@@ -105,7 +105,7 @@ def element_forces(s, w, lam):
         call_extra_forces(s, w, lam)
 
 
-@kernel(inline="always")
+@kernel
 def assemble_dynamics(s, w, q, v, vd, lam, x):
     """Dynamic rows of x: M vd - f + B^T lambda; the largest element force and torque go to w.scales."""
     element_forces(s, w, lam)
@@ -128,7 +128,7 @@ def assemble_dynamics(s, w, q, v, vd, lam, x):
     w.scales[1] = torque
 
 
-@kernel(inline="always")
+@kernel
 def assemble_constraints(s, w, q, v, x, level):
     """Constraint rows of x: g(q, t) (level 0), B v (1), or gamma = D^2 g[v, v] + 2 g_tq v + g_tt (2)."""
     for i in range(1, s.nodes.shape[0]):
@@ -165,7 +165,7 @@ def assemble_constraints(s, w, q, v, x, level):
         call_extra_constraints(s, w, x, level)
 
 
-@kernel(inline="always")
+@kernel
 def assemble_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0] in the fronts.
 
@@ -199,7 +199,7 @@ def assemble_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
         call_extra_tangent(s, w, q, v, lam, t, cc, ck, into)
 
 
-@kernel(inline="always")
+@kernel
 def regularise(s, into):
     """Redundant constraints: make the multiplier block regular; refinement removes the effect again."""
     if s.flags[FLAG_REDUNDANT] != 0:
@@ -207,14 +207,14 @@ def regularise(s, into):
             into[s.diagonal[k]] -= s.parameters[PARAMETER_REGULARISATION]
 
 
-@kernel(inline="always")
+@kernel
 def factorise_dense(s, w, into, pivots, dinv):
     """Factorise one small front."""
     regularise(s, into)
     factor_dense(s.fronts, into, pivots, dinv, w.scale, w.info)
 
 
-@kernel(inline="always")
+@kernel
 def factorise_tree(s, w, into, pivots, dinv):
     """Factorise all fronts."""
     regularise(s, into)
