@@ -73,4 +73,3 @@ else:
     def compile_entry(function: Callable) -> Any:
         """Unused without compilation."""
         raise RuntimeError("there are no entries without compilation")
-

@@ -20,7 +20,7 @@ from numba.core import errors, sigutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import _FunctionCompiler
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher
 
 
@@ -120,4 +120,3 @@ class Kernel(CPUDispatcher):
                 self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
                 self.overloads[tuple(args)] = result
             return self.overloads[tuple(args)].entry_point
-

@@ -1,6 +1,6 @@
 """The one decorator under which all compiled code is written.
 
-``@kernel`` is numba's compilation (``mbd.compilation``) with caching, numpy's error model and no reference counting: kernels never allocate
+``@kernel`` is numba (``mbd.compilation``) with caching, numpy's error model and no reference counting: kernels never allocate
 and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the decorator into the
 identity, so that the same source runs as plain Python under a debugger.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..packed import pack
 from ..errors import ModelError
+from ..packed import pack
 from . import alpha_kernels as kernels
 from .alpha_kernels import AlphaNumbers, AlphaState
 from .base import Array, Integrator, Invariant, Run, announce_compilation, near_gimbal_lock

@@ -37,6 +37,7 @@ from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_e
 
 _compiled: dict[Any, Any] = {}  # entry function -> compiled object; addresses stay valid as long as it lives
 
+
 def entry_address(function: Any) -> int:
     """Address of a compiled entry; compiled when first asked for."""
     if function not in _compiled:
