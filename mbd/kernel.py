@@ -1,8 +1,8 @@
 """The one decorator under which all compiled code is written.
 
-``@kernel`` is numba (``mbd.compilation``) with caching, numpy's error model and no reference counting: kernels never allocate
-and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the decorator into the
-identity, so that the same source runs as plain Python under a debugger.
+``@kernel`` is numba (``mbd.compilation``) with caching, numpy's error model and no reference counting: kernels never
+allocate and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the decorator into
+the identity, so that the same source runs as plain Python under a debugger.
 
 numba's own cache notices changes of a function's file, but not of the functions that it calls in other files, nor of
 constants that it imports. The cache directory of every module is therefore named after a hash of the module and of

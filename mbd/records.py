@@ -128,6 +128,7 @@ class Work(NamedTuple):
     zb: Any  # (nodes, 12) their accelerations at zero coordinate acceleration
     f: Any  # (nodes, 12) frame forces
     spin: Any  # (nodes, 9) G(rho) of three-parameter nodes
+    base: Any  # (nodes, 7) rotation vectors that increments started from last, and their quaternions
     t: Any  # (nodes, 9) T_exp^-1 of the increment
     eye: Any  # (nodes, 9) identities
     values: Any  # values of the functions of time

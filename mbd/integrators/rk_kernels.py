@@ -11,8 +11,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..kernel import kernel
 from ..nodes.update import apply_tangent_inverse
+from ..packed import NO_PLACE, declare
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
 from ..system.accelerations import accelerations, accelerations_here
 from ..system.evaluate import (
@@ -24,6 +27,7 @@ from ..system.evaluate import (
     evaluate_functions,
     factor,
     frames,
+    look_ahead,
     remember_angles,
     solve,
     tangent,
@@ -48,6 +52,7 @@ class RungeKuttaState(NamedTuple):
     kq: Any  # (stages, nv) slopes of the increment
     kv: Any  # (stages, nv) slopes of the velocity
     zero: Any
+    place: Any = NO_PLACE
 
 
 class RungeKuttaNumbers(NamedTuple):
@@ -60,7 +65,12 @@ class RungeKuttaNumbers(NamedTuple):
     control: Any  # rtol, atol, safety, largest increase, smallest step, largest step, exponent
     memory: Any  # see MEMORY_*
     switches: Any  # times at which functions of time jump, in ascending order, ending with infinity
+    place: Any = NO_PLACE
 
+
+_VECTOR, _MATRIX = np.zeros(0), np.zeros((0, 0))
+declare(RungeKuttaState(*[_VECTOR] * 7, _MATRIX, _MATRIX, _VECTOR))
+declare(RungeKuttaNumbers(_MATRIX, *[_VECTOR] * 6))
 
 RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT = range(7)
 (
@@ -96,7 +106,7 @@ def _stages(s, w, x, p, t, h, nudge):
                 dv += a * x.kv[j, k]
             x.dq[k] = h * dq
             x.vn[k] = x.v[k] + h * dv
-        advance(s, w, x.q, x.dq, x.qn)
+        look_ahead(s, w, x.q, x.dq, x.qn)
         c = min(max(p.c[i], nudge), 1.0 - nudge)
         evaluate_functions(s, w, t + c * h)
         accelerations_here(s, w, x.qn, x.vn, x.zero, x.kv[i], x.lam)

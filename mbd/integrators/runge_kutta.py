@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..packed import pack
 from . import rk_kernels as kernels
 from .base import Array, Integrator, Invariant, Run, announce_compilation, near_gimbal_lock
 from .rk_kernels import RungeKuttaNumbers, RungeKuttaState
@@ -136,20 +137,20 @@ class RungeKuttaRun(Run):
         self.method, self.system = method, system
         self.work = system.new_work()
         nv, nl, stages = system.n_v, system.n_l, len(method.tableau.b)
-        self.x = RungeKuttaState(
+        self.x = pack(RungeKuttaState(
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl), qn=np.zeros(system.n_q),
             vn=np.zeros(nv), dq=np.zeros(nv), kq=np.zeros((stages, nv)), kv=np.zeros((stages, nv)),
             zero=np.zeros(max(nv, nl, 1)),
-        )  # fmt: skip
+        ))  # fmt: skip
         memory = np.zeros(10)
         memory[kernels.MEMORY_STEP] = step
         memory[kernels.MEMORY_TIME] = t
         switches = sorted({time for force in system.model.forces for time in getattr(force, "switches", ())})
         tableau = method.tableau
-        self.numbers = RungeKuttaNumbers(
+        self.numbers = pack(RungeKuttaNumbers(
             tableau.a, tableau.b, tableau.c, tableau.error, np.array(method.control(step)), memory,
             np.array([*switches, np.inf]),
-        )  # fmt: skip
+        ))  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
         announce_compilation(kernels.run_runge_kutta)
         self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts

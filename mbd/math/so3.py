@@ -50,8 +50,11 @@ def exp_quaternion(x, y, z):
     """Unit quaternion of the rotation vector (x, y, z)."""
     s = 0.25 * (x * x + y * y + z * z)  # square of half the angle
     if s < SMALL_ANGLE_SQUARED:
-        w = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0))))
-        f = 0.5 * (1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0 * (1.0 - s / 110.0)))))
+        w = 1.0 - s * (1 / 2) * (
+            1.0 - s * (1 / 12) * (1.0 - s * (1 / 30) * (1.0 - s * (1 / 56) * (1.0 - s * (1 / 90))))
+        )
+        f = 1.0 - s * (1 / 20) * (1.0 - s * (1 / 42) * (1.0 - s * (1 / 72) * (1.0 - s * (1 / 110))))
+        f = 0.5 * (1.0 - s * (1 / 6) * f)
     else:
         phi = math.sqrt(s)
         w = math.cos(phi)

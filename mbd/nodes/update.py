@@ -28,13 +28,22 @@ NEAR_SWING = 0.3  # rad per step
 
 
 @kernel
-def _compose(n, q, t1, t2, t3, out, z, scratch):
+def _base_quaternion(q1, q2, q3, base):
+    """exp of a rotation vector, remembered: stages and iterations of a step all start from the same one."""
+    if not (base[0] == q1 and base[1] == q2 and base[2] == q3):
+        base[0], base[1], base[2] = q1, q2, q3
+        base[3], base[4], base[5], base[6] = exp_quaternion(q1, q2, q3)
+    return base[3], base[4], base[5], base[6]
+
+
+@kernel
+def _compose(n, q, t1, t2, t3, out, z, base, stored, scratch):
     """Rotation coordinates of R(q) exp(theta) in whatever the node stores, and the axes of its frame z."""
     k = n.q0 + n.nx
     f0, f1, f2, f3 = exp_quaternion(t1, t2, t3)
     kind = n.kind
     if kind == ROTATION_VECTOR:
-        e0, e1, e2, e3 = exp_quaternion(q[k], q[k + 1], q[k + 2])
+        e0, e1, e2, e3 = _base_quaternion(q[k], q[k + 1], q[k + 2], base)
     elif kind == QUATERNION:
         e0, e1, e2, e3 = q[k], q[k + 1], q[k + 2], q[k + 3]
     else:
@@ -44,6 +53,8 @@ def _compose(n, q, t1, t2, t3, out, z, scratch):
     f = 1.5 - 0.5 * (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)  # keeps |e| = 1 against round-off
     e0, e1, e2, e3 = f * e0, f * e1, f * e2, f * e3
     quaternion_axes(e0, e1, e2, e3, z)
+    if stored == 0:
+        return
     if kind == ROTATION_VECTOR:
         out[k], out[k + 1], out[k + 2] = log_quaternion(e0, e1, e2, e3)
     elif kind == QUATERNION:
@@ -56,11 +67,12 @@ def _compose(n, q, t1, t2, t3, out, z, scratch):
 
 
 @kernel
-def update_coordinates(nodes, q, dq, out, z, spin, scratch):
+def update_coordinates(nodes, q, dq, out, z, spin, base, stored, scratch):
     """out = q o exp(dq) for Lie nodes, q + dq for conventional ones (out may be q itself), and the frames there.
 
     The frames come with the update because they are always needed next, and a composed rotation is known as a
-    quaternion already.
+    quaternion already. ``stored`` = 0: the rotations of Lie nodes are not written to out, only their frames; enough
+    for evaluations between two steps, since forces and constraints see the frames of Lie nodes only.
     """
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
@@ -71,10 +83,10 @@ def update_coordinates(nodes, q, dq, out, z, spin, scratch):
                 x1, x2, x3 = q[j] + dq[k], q[j + 1] + dq[k + 1], q[j + 2] + dq[k + 2]
                 out[j], out[j + 1], out[j + 2] = x1, x2, x3
                 k += 3
-                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, scratch)
+                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
                 y[0], y[1], y[2] = x1, x2, x3
             else:
-                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, scratch)
+                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
         else:
             for m in range(n.nv):
                 out[n.q0 + m] = q[n.q0 + m] + dq[n.v0 + m]

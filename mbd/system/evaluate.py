@@ -35,7 +35,12 @@ if JIT:
     @kernel
     def advance(s, w, q, dq, out):
         """The update of absolute coordinates: out = q o exp(dq), and the frames at out."""
-        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out))
+        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out, 1))
+
+    @kernel
+    def look_ahead(s, w, q, dq, out):
+        """The same for an evaluation within a step: rotations of Lie nodes are not written to out, their frames are."""
+        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out, 0))
 
     @kernel
     def frames(s, w, q):
@@ -98,7 +103,13 @@ else:
     def biases(s, w, q, v):
         pieces.move(s, w, q, v, 2)
 
-    advance, dynamics, tangent = pieces.update, pieces.assemble_dynamics, pieces.assemble_tangent
+    def advance(s, w, q, dq, out):
+        pieces.update(s, w, q, dq, out, 1)
+
+    def look_ahead(s, w, q, dq, out):
+        pieces.update(s, w, q, dq, out, 0)
+
+    dynamics, tangent = pieces.assemble_dynamics, pieces.assemble_tangent
 
     def constraints(s, w, q, x):
         pieces.assemble_constraints(s, w, q, q, x, 0)

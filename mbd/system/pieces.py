@@ -72,9 +72,9 @@ def move(s, w, q, v, level):
 
 
 @kernel
-def update(s, w, q, dq, out):
+def update(s, w, q, dq, out, stored):
     """The update of absolute coordinates, and the frames at the new ones."""
-    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.small[7])
+    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.small[7])
 
 
 @kernel
@@ -222,7 +222,7 @@ def factorise_tree(s, w, into, pivots, dinv):
 
 
 _move = arguments(address, address, vector, vector, integer)
-_update = arguments(address, address, vector, vector, vector)
+_update = arguments(address, address, vector, vector, vector, integer)
 _dynamics = arguments(address, address, vector, vector, vector, vector, vector)
 _constraints = arguments(address, address, vector, vector, vector, integer)
 _tangent = arguments(address, address, vector, vector, vector, vector, matrix, real, real, real, vector)
@@ -236,8 +236,8 @@ def move_entry(p):  # type: ignore[no-untyped-def]
 
 
 def update_entry(p):  # type: ignore[no-untyped-def]
-    s, w, q, dq, out = _update(p)
-    update(load_tables(s), load_work(w), q, dq, out)
+    s, w, q, dq, out, stored = _update(p)
+    update(load_tables(s), load_work(w), q, dq, out, stored)
 
 
 def dynamics_entry(p):  # type: ignore[no-untyped-def]

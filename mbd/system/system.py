@@ -60,8 +60,8 @@ class System:
         work = Work(
             place=np.zeros(1, dtype=np.int64),
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
-            spin=np.zeros((nodes, 9)), t=eye.copy(), eye=eye, values=np.zeros(max(1, a.n_values)),
-            turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes), jac=np.zeros((8, 3, 12)),
+            spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
+            values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes), jac=np.zeros((8, 3, 12)),
             small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(1),
             general=np.zeros((BUFFERS, a.general_size)), complex=np.zeros((BUFFERS, a.general_size), dtype=complex),
             buffers=np.zeros((3, largest * largest + 16)),

@@ -29,7 +29,7 @@ def _example_tables() -> Tables:
 
 
 def _example_work() -> Work:
-    tables = ("z", "zd", "zb", "f", "spin", "t", "eye", "small", "buffers", "general", "complex")
+    tables = ("z", "zd", "zb", "f", "spin", "base", "t", "eye", "small", "buffers", "general", "complex")
     shapes = dict.fromkeys(tables, 2) | {"jac": 3}
     integers = ("place", "pivots", "pivots2")
     kinds = dict.fromkeys(integers, _INT) | {"complex": complex}
