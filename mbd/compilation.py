@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite import binding, ir
 from numba import cfunc
 from numba.core import errors, sigutils
 from numba.core.codegen import JITCodeLibrary
@@ -33,6 +34,32 @@ class InnerLibrary(JITCodeLibrary):
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
+
+
+class OuterLibrary(JITCodeLibrary):
+    """Machine code. On disk its intermediate code, which nobody links, is reduced to the names that it defines."""
+
+    def serialize_using_object_code(self) -> Any:
+        """What numba keeps on disk."""
+        names = ir.Module()
+        for function in self._final_module.functions:
+            if not function.is_declaration:
+                empty = ir.Function(names, ir.FunctionType(ir.VoidType(), []), function.name)
+                ir.IRBuilder(empty.append_basic_block()).ret_void()
+        for variable in self._final_module.global_variables:
+            if not variable.is_declaration:
+                ir.GlobalVariable(names, ir.IntType(8), variable.name).initializer = ir.Constant(ir.IntType(8), 0)
+        stub = binding.parse_assembly(str(names)).as_bitcode()
+        return self.name, "object", (self._get_compiled_object(), stub)
+
+
+class OuterCompiler(Compiler):
+    """numba's pipeline, into an OuterLibrary."""
+
+    def __init__(self, typing_context, target_context, library, *rest):  # type: ignore[no-untyped-def]
+        library = OuterLibrary(target_context.codegen(), "kernel")
+        library.enable_object_caching()
+        super().__init__(typing_context, target_context, library, *rest)
 
 
 class InnerCompiler(Compiler):
@@ -75,7 +102,7 @@ class OuterKernel(CPUDispatcher):
 def compile_callback(signature: Any, function: Callable, options: dict[str, Any]) -> Any:
     """A C function that is known by its address, or load it."""
     with _without_collection():
-        return cfunc(signature, **options)(function)
+        return cfunc(signature, pipeline_class=OuterCompiler, **options)(function)
 
 
 class Kernel(CPUDispatcher):
@@ -93,7 +120,7 @@ class Kernel(CPUDispatcher):
     def outer(self) -> Any:
         """The same function for callers outside compiled code."""
         if self._outer is None:
-            self._outer = OuterKernel(self.py_func, {}, self.targetoptions)
+            self._outer = OuterKernel(self.py_func, {}, self.targetoptions, OuterCompiler)
             if self._kept is not None:
                 self._kept(self._outer)
         return self._outer
