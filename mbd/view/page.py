@@ -23,6 +23,7 @@ from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
 from mbd.view.pictures import check_file
 from mbd.view.pieces import Solid
+from mbd.view.runs import run_names
 from mbd.view.scene import Scene
 from mbd.view.stage import grid_step
 from mbd.view.surfaces import along
@@ -264,12 +265,6 @@ class Recorder:
                 handle.position = f * place
 
 
-def run_names(scene: Scene) -> list[str]:
-    """What tells the runs of a scene apart: the integrators, numbered where they are equal."""
-    names = [type(s.integrator).__name__ for s in scene.solutions]
-    return [n if names.count(n) == 1 else f"{n} ({names[: k + 1].count(n)})" for k, n in enumerate(names)]
-
-
 def dressed(text: str, scene: Scene, title: str | None) -> str:
     """The page with its title, a caption and, for several runs, a legend."""
     name = title if title is not None else scene.solutions[0].model.name
@@ -279,7 +274,7 @@ def dressed(text: str, scene: Scene, title: str | None) -> str:
     entries = "".join(
         f'<span style="margin-right:14px"><span style="display:inline-block;width:11px;height:11px;border-radius:3px;'
         f'background:{to_hex(theme.run(k))};margin-right:5px"></span>{escape.escape(run)}</span>'
-        for k, run in enumerate(run_names(scene))
+        for k, run in enumerate(run_names(scene.solutions))
     )
     legend = f'<div style="margin-top:5px;font-size:13px">{entries}</div>' if scene.several else ""
     caption = (

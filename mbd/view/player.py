@@ -11,6 +11,7 @@ from mbd.view.camera import Camera
 from mbd.view.motion import check_rate
 from mbd.view.picking import describe, pick, ray
 from mbd.view.pieces import Solid
+from mbd.view.runs import run_list
 from mbd.view.scene import Scene
 from mbd.view.stage import Stage
 from mbd.view.theme import colour, mixed
@@ -46,8 +47,7 @@ class Window:
         wanted |= {"joints": bool(look.pop("joints", True)), "trails": look.get("trails", "auto") is not False}
         if not wanted["trails"]:
             look["trails"] = "auto"
-        first = solutions[0] if isinstance(solutions, list | tuple) else solutions
-        small = len(first.model.joints) <= 200  # reactions of thousands of joints would take long to prepare
+        small = len(run_list(solutions)[0].model.joints) <= 200  # reactions of thousands of joints would take long to prepare
         self.scene = Scene(solutions, reactions=small or wanted["reactions"], frames=True, labels=True, **look)
         self.speed, self.loop, self.playing = check_rate(speed, "speed"), bool(loop), bool(play)
         width, height = plotter.window_size

@@ -73,8 +73,11 @@ def elements_with(solution: Solution, name: str) -> list[Any]:
     found = []
     everything: list[Any] = [*model.bodies, *model.joints, *model.forces]
     for element in everything:
+        view = solution[element]
+        if name == "length" and hasattr(view, "angle"):
+            continue  # of a torsion spring, whose length is its angle
         try:
-            values = values_of(solution[element], name)
+            values = values_of(view, name)
         except (AttributeError, ValueError):
             continue
         if values.size:
@@ -100,7 +103,8 @@ def resolve(solution: Solution, what: Any, elements: Any) -> tuple[Quantity, lis
     if elements is None:
         chosen = elements_with(solution, name)
         if not chosen:
-            raise ModelError(f"plot: no element of {model} has the quantity {name!r}; expected another one")
+            has = [q for q in QUANTITIES if elements_with(solution, q)]
+            raise ModelError(f"plot: no element of {model} has the quantity {name!r}; there are " + ", ".join(has))
         return QUANTITIES[name], chosen
     if isinstance(elements, str) or not isinstance(elements, list | tuple):
         elements = [elements]

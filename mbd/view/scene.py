@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from mbd.view.arrows import load_arrows, reaction_arrows
 from mbd.view.bodies import body_corners, body_solids, frame_parts
 from mbd.view.motion import Motion, matrices
 from mbd.view.pieces import Link, Poses, Solid, Trail, between, rod_surface
+from mbd.view.runs import run_list
 from mbd.view.springs import spring_pieces
 from mbd.view.theme import colour, mixed
 from mbd.view.theme import theme as find_theme
@@ -45,9 +46,7 @@ class Scene:
         reactions: bool = False, loads: bool = True, frames: bool = False, axes: bool = True, floor: bool = True,
         labels: bool = False,
     ) -> None:  # fmt: skip
-        self.solutions: list[Solution] = list(solutions) if isinstance(solutions, Iterable) else [solutions]
-        if not self.solutions:
-            raise ModelError("view: no solutions are given; expected one or a list of several")
+        self.solutions: list[Solution] = run_list(solutions)
         self.theme = find_theme(theme)
         self.motions = [Motion(solution) for solution in self.solutions]
         self.first_rows = np.cumsum([0] + [m.solution.system.tables.nodes.shape[0] for m in self.motions])

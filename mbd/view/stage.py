@@ -11,6 +11,7 @@ from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.groups import Group, flat, material, polydata
 from mbd.view.opengl import pyvista_module
 from mbd.view.pieces import Link, Solid, Trail
+from mbd.view.runs import run_names
 from mbd.view.surfaces import along
 from mbd.view.theme import AXES, Colour, colour
 
@@ -192,11 +193,9 @@ class Stage:
         """Which colour is which run."""
         from vtkmodules.vtkRenderingCore import vtkTextActor
 
-        from mbd.view.page import run_names
-
         height = self.plotter.window_size[1]
         size = max(13, round(0.028 * height))
-        for k, name in enumerate(run_names(self.scene)):
+        for k, name in enumerate(run_names(self.scene.solutions)):
             text = vtkTextActor()
             text.SetInput(name)
             style = text.GetTextProperty()
