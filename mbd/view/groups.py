@@ -37,6 +37,9 @@ def flat(actor: Any, rgb: Colour) -> None:
     """One colour, without light."""
     look = actor.GetProperty()
     look.LightingOff()
+    look.SetAmbient(0.0)  # the shares of a material still count without light
+    look.SetDiffuse(1.0)
+    look.SetSpecular(0.0)
     look.SetColor(*rgb)
 
 

@@ -13,7 +13,7 @@ from mbd.view.opengl import pyvista_module
 from mbd.view.pieces import Link, Solid, Trail
 from mbd.view.runs import run_names
 from mbd.view.surfaces import along
-from mbd.view.theme import AXES, Colour, colour
+from mbd.view.theme import AXES, Colour, colour, readable_on
 
 if TYPE_CHECKING:
     from mbd.view.scene import Scene
@@ -197,15 +197,17 @@ class Stage:
         size = max(13, round(0.028 * height))
         for k, name in enumerate(run_names(self.scene.solutions)):
             text = vtkTextActor()
-            text.SetInput(name)
+            text.SetInput(f"  {name}  ")
             style = text.GetTextProperty()
             style.SetFontFamilyToArial()
             style.SetBold(True)
             style.SetFontSize(size)
-            style.SetColor(*self.scene.theme.run(k))
+            style.SetBackgroundColor(*self.scene.theme.run(k))
+            style.SetBackgroundOpacity(1.0)
+            style.SetColor(*readable_on(self.scene.theme.run(k)))
             style.SetJustificationToRight()
             text.GetPositionCoordinate().SetCoordinateSystemToNormalizedViewport()
-            text.GetPositionCoordinate().SetValue(0.98, 0.93 - 1.6 * k * size / height)
+            text.GetPositionCoordinate().SetValue(0.98, 0.93 - 1.9 * k * size / height)
             self._add([text], "legend")
 
     # --- time
