@@ -42,7 +42,7 @@ def main(
         print(f"{count:5d}{time:14.1f}{drifts[count]:15.1e}{solution.constraint_error.position.max():18.1e}")
     if directory is not None:
         fall = mbd.simulate(model(counts[0]), 25 * t_end, 2 * step)
-        mbd.view.film(fall, directory / "chain.mp4", reactions=True)
+        mbd.view.film(fall, directory / "chain.mp4")
     return drifts
 
 

@@ -89,7 +89,7 @@ def main(directory: Path = OUTPUT, t_end: float = 10.0, step: float = 0.05) -> d
     directory.mkdir(parents=True, exist_ok=True)
     figure.savefig(directory / "closed_loop.png", dpi=200)
     print(f"plot: {directory / 'closed_loop.png'}")
-    mbd.view.film(lie, directory / "closed_loop.mp4", trails=True)
+    mbd.view.film(lie, directory / "closed_loop.mp4", follow="bar 1", trails=True)
     return largest
 
 

@@ -59,12 +59,12 @@ def main(
         "GeneralizedAlpha, joint": (jointed(), mbd.integrators.GeneralizedAlpha()),
         "GeneralizedAlpha, stabilized": (jointed(), mbd.integrators.GeneralizedAlpha(stabilized=True)),
     }
-    print("error after one second" + "".join(f"{f'h = {h:g}':>14}" for h in steps))
+    print(f"{'error after one second':30}" + "".join(f"{f'h = {h:g}':>14}" for h in steps))
     errors: dict[str, list[float]] = {}
     for name, (top, integrator) in methods.items():
         runs = [mbd.simulate(top, t_end=1.0, step=h, integrator=integrator) for h in steps]
         errors[name] = [float(np.linalg.norm(run["top"].com[-1] - EXACT)) for run in runs]
-        print(f"{name:22.22}" + "".join(f"{error:14.3e}" for error in errors[name]))
+        print(f"{name:30}" + "".join(f"{error:14.3e}" for error in errors[name]))
     if directory is not None:
         mbd.view.film(runs[-1], directory / "heavy_top_reaction.mp4", speed=0.15, reactions=True)
     return errors

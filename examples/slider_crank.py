@@ -22,7 +22,7 @@ def model() -> mbd.Model:
     node, shapes = mbd.nodes.RotationVector, mbd.shapes
 
     crank_node = node(position=(0, 0.1, 0.16), velocity=(0, -0.24, 0), angular_velocity=(6, 0, 0))
-    bar = shapes.Capsule(radius=0.008, height=0.08)
+    bar = shapes.Capsule(radius=0.005, height=0.08)
     crank = system.add(mbd.RigidBody("crank", 0.12, (1e-4, 1e-5, 1e-4), crank_node, shape=bar))
 
     along = np.array((2, -1, -2)) / 3  # of the rod, from B to C
@@ -30,7 +30,7 @@ def model() -> mbd.Model:
     turn = np.column_stack((along, across, np.cross(along, across)))
     spin = turn.T @ (1.92, -0.96, 0.48)
     rod_node = node(position=(0.1, 0.05, 0.1), rotation=turn, velocity=(0.12, -0.24, 0), angular_velocity=spin)
-    bar = shapes.Capsule(radius=0.007, height=0.3, axis=(1, 0, 0))
+    bar = shapes.Capsule(radius=0.004, height=0.3, axis=(1, 0, 0))
     rod = system.add(mbd.RigidBody("rod", 0.5, (4e-4, 4e-3, 4e-3), rod_node, shape=bar))
 
     slider_node = node(position=(0.2, 0, 0), velocity=(0.24, 0, 0))

@@ -58,7 +58,7 @@ def main(directory: Path | None = OUTPUT) -> mbd.Solution:
     print(f"time between flips {np.diff(flips).mean():.5f} s, elliptic integral {expected:.5f} s")
     if directory is not None:
         plot(solution, flips, directory)
-        mbd.view.film(solution, directory / "tennis_racket.mp4", speed=0.5, follow="racket", trails=False)
+        mbd.view.film(solution, directory / "tennis_racket.mp4", speed=0.5, follow="racket")
     return solution
 
 

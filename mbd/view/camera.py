@@ -78,10 +78,10 @@ class Camera:
         self._body = body.name
 
     def _near(self) -> float:
-        """Radius that a following camera shows: the body and its neighbourhood."""
+        """Radius that a following camera shows: the body and what is around it at the start."""
         scene = self.scene
         own = scene.radii[0].get(self._body, 0.0)
-        return float(min(scene.radius, max(3.0 * own, 0.3 * scene.radius, 20.0 * scene.glyph)))
+        return float(min(scene.radius, max(2.2 * own, 0.8 * scene.size_of_start, 20.0 * scene.glyph)))
 
     def at(self, poses: tuple[Array, Array]) -> tuple[Array, Array, Array]:
         """Position, target and up."""

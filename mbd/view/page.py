@@ -22,7 +22,7 @@ from mbd.errors import Array, MbdError
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
 from mbd.view.pictures import check_file
-from mbd.view.pieces import Solid
+from mbd.view.pieces import STRETCHED, Solid, families, stretch
 from mbd.view.runs import run_names
 from mbd.view.scene import Scene
 from mbd.view.stage import grid_step
@@ -154,19 +154,21 @@ class Recorder:
     def _add_solids(self) -> None:
         scene, f = self.scene, self.scale
         groups: dict[Any, list[Solid]] = {}
+        stretched = families(scene.solids)
         for solid in scene.solids:
-            groups.setdefault(solid.key, []).append(solid)
+            groups.setdefault(solid.key[0] if solid.key[0] in stretched else solid.key, []).append(solid)
         many = len(scene.solids) > BATCH
         single = []
-        for k, solids in enumerate(groups.values()):
+        for k, (key, solids) in enumerate(groups.items()):
             if not many or len(solids) < 8:
                 single += solids
                 continue
             q, p = self._batch_poses(solids, self.start)
-            surface = solids[0].surface
+            surface = STRETCHED[key](scene.segments) if key in stretched else solids[0].surface
+            sizes = np.array([stretch(s) for s in solids], dtype=np.float32) if key in stretched else None
             handle = self.api.add_batched_meshes_simple(
                 f"/batches/{k}", (f * surface.points).astype(np.float32), surface.faces.astype(np.uint32), q, p,
-                batched_colors=np.array([rgb255(s.colour) for s in solids], dtype=np.uint8), lod="off",
+                batched_scales=sizes, batched_colors=np.array([rgb255(s.colour) for s in solids], dtype=np.uint8), lod="off",
             )  # fmt: skip
             self.batches.append((handle, solids))
         names: dict[str, int] = {}

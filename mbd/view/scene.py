@@ -115,7 +115,8 @@ class Scene:
         below = float((self.cloud @ up).min())
         rests = -1e-6 * self.radius <= below <= 0.6 * self.radius  # then the floor is the plane through the origin
         self.floor_height = 0.0 if rests else below - 0.06 * self.radius
-        self.glyph = 0.019 * min(self._size_of_start(), self.radius)
+        self.size_of_start = self._size_of_start()
+        self.glyph = 0.019 * min(self.size_of_start, self.radius)
 
     def _size_of_start(self) -> float:
         """Radius of the first picture; glyphs are sized by it, since a motion may go far."""
@@ -177,8 +178,9 @@ class Scene:
             index += 1
 
     def _add_frame(self, run: int, body: Any) -> None:
-        size = 1.5 * self.radii[run][body.name] or 10.0 * self.glyph
-        for key, surface, offset, turn, axis_colour in frame_parts(min(size, 0.4 * self.radius), self.theme):
+        own = self.radii[run][body.name]  # the axes come out of the body, but do not fill the picture
+        size = min(1.5 * own, max(0.4 * self.radius, 1.1 * own)) or 10.0 * self.glyph
+        for key, surface, offset, turn, axis_colour in frame_parts(size, self.theme):
             rgb = colour(axis_colour)
             self.solids.append(Solid(key, surface, self.row(run, body), rgb, body.name, "frame", offset, turn))
 
@@ -215,9 +217,13 @@ class Scene:
                 self.links.append(link)
 
     def _add_trails(self, run: int, trails: Any) -> None:
+        names = [b.name for b in self.solutions[run].model.bodies]
+        count: dict[str, int] = {}
         for body, point in chosen_points(self.solutions[run].model, trails):
-            index = [b.name for b in self.solutions[run].model.bodies].index(body.name)
-            rgb = self.theme.run(run) if self.several else self._colour_of(run, body, index)
+            more = count[body.name] = count.get(body.name, -1) + 1  # further trails of a body have other colours
+            index = names.index(body.name)
+            rgb = self._colour_of(run, body, index) if not more else self.theme.body(index + more)
+            rgb = self.theme.run(run) if self.several else rgb
             self.trails.append(Trail(self.row(run, body), point, rgb, body.name, run))
 
     def _colour_of(self, run: int, body: Body, index: int) -> tuple[float, float, float]:

@@ -10,7 +10,7 @@ from mbd.errors import Array
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.groups import Group, flat, material, polydata
 from mbd.view.opengl import pyvista_module
-from mbd.view.pieces import Link, Solid, Trail
+from mbd.view.pieces import STRETCHED, Link, Solid, Trail, families
 from mbd.view.runs import run_names
 from mbd.view.surfaces import along
 from mbd.view.theme import AXES, Colour, colour, readable_on
@@ -38,13 +38,19 @@ class Stage:
         if scene.axes:
             self._world_axes()
         keys: dict[Any, list[Solid]] = {}
+        many = families(scene.solids)
         for solid in scene.solids:
             run = int(np.searchsorted(scene.first_rows, solid.body, side="right"))
-            keys.setdefault((solid.key, solid.role, run), []).append(solid)
+            kind = solid.key[0] if solid.key[0] in many else None
+            keys.setdefault((kind or solid.key, solid.role, run), []).append(solid)
         self.grouped = list(keys.values())
         shadow = colour(scene.theme.shadow) if self.shadows else None
         self.groups = [
-            Group(solids, shadow if role != "frame" else None, run - 1) for (_, role, run), solids in keys.items()
+            Group(
+                solids, shadow if role != "frame" else None, run - 1,
+                STRETCHED[key](scene.segments) if key in many else None,
+            )
+            for (key, role, run), solids in keys.items()
         ]
         for group in self.groups:
             self._add(group.actors, next(iter(group.roles)))
