@@ -89,8 +89,8 @@ def film(solutions: Any, file: str | PathLike[str], **options: Any) -> Path | No
 def _part(scene: Scene, start: float | None, end: float | None) -> tuple[float, float]:
     from mbd.view.pictures import inside
 
-    first = scene.start if start is None else inside(scene, start)
-    last = scene.end if end is None else inside(scene, end)
+    first = scene.start if start is None else inside(scene, start, "start")
+    last = scene.end if end is None else inside(scene, end, "end")
     if last < first:
         raise ModelError(f"view: start = {start!r} is after end = {end!r}; expected a start before the end")
     return first, last

@@ -91,15 +91,15 @@ def resolve(solution: Solution, what: Any, elements: Any) -> tuple[Quantity, lis
     name = str(what)
     if elements is None and "." in name:
         head, tail = name.rsplit(".", 1)
-        if head in model:
-            name, elements = tail, [model[head]]
+        if tail in QUANTITIES or head in model:
+            name, elements = tail, [model[head]]  # says so if there is no such element
     if name not in QUANTITIES:
-        known = [*SYSTEM, *QUANTITIES]
+        known = list(dict.fromkeys([*SYSTEM, *QUANTITIES]))
         close = difflib.get_close_matches(name, known, n=2)
         advice = (
             "did you mean " + " or ".join(map(repr, close)) + "?" if close else "expected one of " + ", ".join(known)
         )
-        raise ModelError(f"plot: there is no quantity {name!r}; {advice} A single element: 'name of it.{name}'")
+        raise ModelError(f"plot: there is no quantity {name!r}; {advice}")
     if elements is None:
         chosen = elements_with(solution, name)
         if not chosen:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MANY = 150  # bodies beyond which shapes get coarser
 SAMPLES = 80  # records looked at to find the extent of a motion
 TRAIL_RECORDS = 3000
+OPTIONS = (
+    "theme", "joints", "springs", "trails", "reactions", "loads", "frames", "axes", "floor", "labels",
+)  # fmt: skip
 
 
 class Scene:
@@ -44,8 +47,10 @@ class Scene:
     def __init__(
         self, solutions: Any, *, theme: Any = "light", joints: bool = True, springs: bool = True, trails: Any = "auto",
         reactions: bool = False, loads: bool = True, frames: bool = False, axes: bool = True, floor: bool = True,
-        labels: bool = False,
+        labels: bool = False, **unknown: Any,
     ) -> None:  # fmt: skip
+        if unknown:
+            raise ModelError(f"view: there is no option '{next(iter(unknown))}'; expected {', '.join(OPTIONS)}")
         self.solutions: list[Solution] = run_list(solutions)
         self.theme = find_theme(theme)
         self.motions = [Motion(solution) for solution in self.solutions]
