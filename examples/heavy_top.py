@@ -48,9 +48,7 @@ def jointed() -> mbd.Model:
 model = jointed
 
 
-def main(
-    steps: tuple[float, ...] = (1e-3, 5e-4, 2.5e-4), directory: Path | None = OUTPUT
-) -> dict[str, list[float]]:
+def main(steps: tuple[float, ...] = (1e-3, 5e-4, 2.5e-4), directory: Path | None = OUTPUT) -> dict[str, list[float]]:
     """Print the error of the centre of mass after one second, and return it by method; ``None`` writes no movie."""
     methods = {
         "RK4, pinned": (pinned(), mbd.integrators.RK4()),

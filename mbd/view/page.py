@@ -146,7 +146,7 @@ class Recorder:
     def _world_axes(self) -> None:
         from mbd.view.bodies import frame_parts
 
-        for k, (_, surface, _, turn, shade) in enumerate(frame_parts(0.16 * self.scene.radius, self.scene.theme)):
+        for k, (_, surface, _, turn, shade) in enumerate(frame_parts(0.16 * self.scene.measure, self.scene.theme)):
             moved = surface.moved(turn, scale=self.scale)
             self._mesh(f"/world/axes/{k}", moved, colour(shade or "grey"))
 
@@ -220,7 +220,7 @@ class Recorder:
                 path = np.concatenate((path, self.scale * places[b : b + 1]))
             segments = np.stack((path[:-1], path[1:]), axis=1).astype(np.float32)
             handle = self.api.add_line_segments(
-                f"/world/trails/{k}/{i}", segments, rgb255(trail.colour), thickness=0.006 * self.scale * self.scene.radius,
+                f"/world/trails/{k}/{i}", segments, rgb255(trail.colour), thickness=0.006 * self.scale * self.scene.measure,
                 visible=False,
             )  # fmt: skip
             yield float(times[b]), handle

@@ -121,6 +121,7 @@ class Scene:
         rests = -1e-6 * self.radius <= below <= 0.6 * self.radius  # then the floor is the plane through the origin
         self.floor_height = 0.0 if rests else below - 0.06 * self.radius
         self.size_of_start = self._size_of_start()
+        self.measure = min(self.radius, 3.0 * self.size_of_start)  # for axes and trails, which go with the bodies
         self.glyph = 0.019 * min(self.size_of_start, self.radius)
 
     def _size_of_start(self) -> float:

@@ -47,7 +47,9 @@ class Stage:
         shadow = colour(scene.theme.shadow) if self.shadows else None
         self.groups = [
             Group(
-                solids, shadow if role != "frame" else None, run - 1,
+                solids,
+                shadow if role != "frame" else None,
+                run - 1,
                 STRETCHED[key](scene.segments) if key in many else None,
             )
             for (key, role, run), solids in keys.items()
@@ -129,7 +131,7 @@ class Stage:
     def _world_axes(self) -> None:
         from mbd.view.bodies import frame_parts
 
-        size = 0.16 * self.scene.radius
+        size = 0.16 * self.scene.measure
         for _, surface, _, turn, axis_colour in frame_parts(size, self.scene.theme):
             actor = self._surface_actor(polydata(surface.moved(turn)), colour(axis_colour or AXES[0]))
             self._add([actor], "axes")
@@ -170,7 +172,7 @@ class Stage:
         from mbd.view.tubes import Tube
 
         times, places = self.scene.path(trail)
-        tube = Tube(places, 0.0045 * self.scene.radius)
+        tube = Tube(places, 0.0045 * self.scene.measure)
         actor = self._surface_actor(tube.data, trail.colour)
         actor.GetProperty().SetAmbient(0.5)
         self._add([actor], "trail")
@@ -213,7 +215,7 @@ class Stage:
             style.SetColor(*readable_on(self.scene.theme.run(k)))
             style.SetJustificationToRight()
             text.GetPositionCoordinate().SetCoordinateSystemToNormalizedViewport()
-            text.GetPositionCoordinate().SetValue(0.98, 0.93 - 1.9 * k * size / height)
+            text.GetPositionCoordinate().SetValue(0.98, 0.9 - 1.9 * k * size / height)
             self._add([text], "legend")
 
     # --- time
