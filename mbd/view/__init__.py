@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mbd.view.window import show
 
 _LAZY = {
-    "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "film": "movies", "gltf": "glb", "html": "page",
-    "movie": "movies", "picture": "pictures", "plot": "plots", "report": "reports", "show": "window",
+    "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "film": "movies", "gltf": "glb",
+    "html": "page", "movie": "movies", "picture": "pictures", "plot": "plots", "report": "reports", "show": "window",
 }  # fmt: skip
 
 __all__ = [

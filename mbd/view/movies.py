@@ -41,7 +41,8 @@ def movie(
 
     fps: frames per second, by default 30 (gif: 25; a gif knows only 10, 20, 25 and 50).
     speed: 2 shows twice as fast as real, 0.1 ten times slower.
-    size: width and height in pixels, by default (1280, 720). camera: a preset or (position, target). follow: a body that stays in the middle.
+    size: width and height in pixels, by default (1280, 720).
+    camera: a preset or (position, target). follow: a body that stays in the middle.
     start, end: the part of the solution; both are shown, which makes round((end - start) / speed * fps) + 1 frames.
     clock: write the time into the picture. progress: show a bar; by default in a terminal.
     ``look`` holds the options of ``mbd.view.Scene``.

@@ -171,7 +171,8 @@ class Recorder:
             sizes = np.array([stretch(s) for s in solids], dtype=np.float32) if key in stretched else None
             handle = self.api.add_batched_meshes_simple(
                 f"/world/batches/{k}", (f * surface.points).astype(np.float32), surface.faces.astype(np.uint32), q, p,
-                batched_scales=sizes, batched_colors=np.array([rgb255(s.colour) for s in solids], dtype=np.uint8), lod="off",
+                batched_scales=sizes, lod="off",
+                batched_colors=np.array([rgb255(s.colour) for s in solids], dtype=np.uint8),
             )  # fmt: skip
             self.batches.append((handle, solids))
         names: dict[str, int] = {}
@@ -220,8 +221,8 @@ class Recorder:
                 path = np.concatenate((path, self.scale * places[b : b + 1]))
             segments = np.stack((path[:-1], path[1:]), axis=1).astype(np.float32)
             handle = self.api.add_line_segments(
-                f"/world/trails/{k}/{i}", segments, rgb255(trail.colour), thickness=0.006 * self.scale * self.scene.measure,
-                visible=False,
+                f"/world/trails/{k}/{i}", segments, rgb255(trail.colour), visible=False,
+                thickness=0.006 * self.scale * self.scene.measure,
             )  # fmt: skip
             yield float(times[b]), handle
 
