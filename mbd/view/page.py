@@ -11,6 +11,7 @@ import html as escape
 import io
 import itertools
 import re
+import sys
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy as np
 from mbd.errors import Array, MbdError
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
+from mbd.view.opengl import without_hints
 from mbd.view.pictures import check_file
 from mbd.view.pieces import STRETCHED, Solid, families, stretch
 from mbd.view.runs import run_names
@@ -66,7 +68,7 @@ def page(
         times = np.linspace(scene.start, scene.end, frames)
     view = Camera(scene, camera, follow, ASPECT)
     viser = _viser()
-    with contextlib.redirect_stdout(io.StringIO()):  # the server greets
+    with silence():  # the server greets
         try:
             server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
         except OSError as error:
@@ -78,9 +80,22 @@ def page(
     return dressed(text, scene, title)
 
 
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Nothing is printed, nor displayed in a notebook, where printing may be something else than writing."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        if "IPython" in sys.modules:
+            from IPython.utils.capture import capture_output
+
+            stack.enter_context(capture_output(stderr=False))
+        yield
+
+
 def _viser() -> Any:
     try:
-        import viser
+        with without_hints():
+            import viser
     except ImportError:
         raise MbdError("Web pages need viser, which is not installed: pip install 'mbd[view]'") from None
     return viser

@@ -26,7 +26,7 @@ def show(
         )
     pv = opengl.pyvista_module()
     width, height = check_size(size)
-    plotter = pv.Plotter(window_size=[width, height], title=f"{runs[0].model.name} - mbd")
+    plotter = pv.Plotter(window_size=[width, height], notebook=False, title=f"{runs[0].model.name} - mbd")
     try:
         plotter.disable_anti_aliasing()
         plotter.render_window.SetMultiSamples(0 if software(plotter) else 4)
