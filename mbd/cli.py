@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit status."""
     options = _parser().parse_args(arguments)
     with warnings.catch_warnings():
-        for kind in (RedundancyWarning, ModelWarning):
+        for kind in (RedundancyWarning, ModelWarning, RuntimeWarning):
             warnings.simplefilter("always", kind)
         warnings.showwarning = _show_warning
         try:
