@@ -71,6 +71,8 @@ def main(directory: Path | None = OUTPUT) -> mbd.Solution:
     print(f"range of the energy: {np.ptp(solution.energy.total):.1e}")
     if directory is not None:
         plot(solution, directory)
+        tips = [("book", 1.3 * SIZES * axis) for axis in np.eye(3)]
+        mbd.view.film(solution, directory / "book.mp4", speed=3.0, end=0.5 * solution.t[-1], frames=True, trails=tips)
     return solution
 
 

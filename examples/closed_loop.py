@@ -8,17 +8,18 @@ Sec. 5.5]. After that energy and momenta are constant. The figure shows by how m
   the constraint of a joint is not zero at averaged quaternions. The published statement that it is kept does not hold
   for joints.
 
-Run: python examples/closed_loop.py [directory for the figure]
+A figure and a movie of the run with LieEM go to ``out/``.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 
 import mbd
+
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 
 
 def model(node: type = mbd.nodes.RotationVector) -> mbd.Model:
@@ -54,7 +55,7 @@ def model(node: type = mbd.nodes.RotationVector) -> mbd.Model:
     return loop
 
 
-def main(directory: Path = Path("out"), t_end: float = 10.0, step: float = 0.05) -> dict[str, tuple[float, float]]:
+def main(directory: Path = OUTPUT, t_end: float = 10.0, step: float = 0.05) -> dict[str, tuple[float, float]]:
     """Largest changes of energy and angular momentum per step, by method."""
     import matplotlib
 
@@ -87,8 +88,10 @@ def main(directory: Path = Path("out"), t_end: float = 10.0, step: float = 0.05)
     axes[0].legend()
     directory.mkdir(parents=True, exist_ok=True)
     figure.savefig(directory / "closed_loop.png", dpi=200)
+    print(f"plot: {directory / 'closed_loop.png'}")
+    mbd.view.film(lie, directory / "closed_loop.mp4", follow="bar 1", trails=True)
     return largest
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))
+    main()

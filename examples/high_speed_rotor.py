@@ -21,7 +21,11 @@ def model() -> mbd.Model:
     """The rotor; both bearings resist radial motion, the left one also axial motion."""
     system = mbd.Model("high-speed rotor")
     node = mbd.nodes.RotationVector(angular_velocity=(SPEED, 0, 0))
-    shape = mbd.shapes.Cylinder(radius=0.05, height=0.02, axis=(1, 0, 0))
+    shape = mbd.shapes.Composite(
+        mbd.shapes.Cylinder(radius=0.05, height=0.02, axis=(1, 0, 0)),
+        mbd.shapes.Cylinder(radius=0.004, height=0.23, axis=(1, 0, 0), center=(-0.01, 0, 0), colour="steel"),
+        mbd.shapes.Box(size=(0.021, 0.02, 0.009), center=(0, 0.035, 0), colour="orange"),  # shows the turns
+    )
     rotor = system.add(mbd.RigidBody("rotor", 1.2331, (0.001541, 0.000812, 0.000812), node, shape=shape))
     k, d = 4000.0, 5.165093
     bushing = mbd.forces.Bushing
@@ -42,6 +46,9 @@ def main(t_end: float = 4.0, step: float = 1e-5, directory: Path | None = OUTPUT
     print(f"{turns:.0f} turns, {solution.stats['wall_time']:.1f} s of computing")
     if directory is not None:
         plot(path, directory)
+        turn = 2 * np.pi / SPEED  # the movie shows five turns, four thousand times slower
+        turns = mbd.simulate(model(), 5 * turn, step, mbd.integrators.RK6())
+        mbd.view.film(turns, directory / "high_speed_rotor.mp4", speed=2.5e-4)
     return path
 
 

@@ -22,9 +22,11 @@ def model() -> mbd.Model:
     node = mbd.nodes.Quaternion(
         position=rotation @ np.array((0.0, 0.0, length)), rotation=rotation, angular_velocity=omega
     )
-    top = system.add(
-        mbd.RigidBody("top", 1.0, (0.02, 0.018, 0.03), node, shape=mbd.shapes.Cone(0.2, 0.4, axis=(0, 0, -1)))
+    shape = mbd.shapes.Composite(
+        mbd.shapes.Cone(0.2, 0.4, axis=(0, 0, -1), tip=(0, 0, -length)),
+        mbd.shapes.Box(size=(0.16, 0.03, 0.01), center=(0.1, 0, 0.1), colour="orange"),  # shows the spin
     )
+    top = system.add(mbd.RigidBody("top", 1.0, (0.02, 0.018, 0.03), node, shape=shape))
     system.add(mbd.joints.Spherical(system.ground, top, at=(0, 0, 0), name="pivot"))
     return system
 
@@ -42,7 +44,9 @@ def main(directory: Path | None = OUTPUT) -> mbd.Solution:
         print(f"{name}: largest relative error of the energy {energy_error(solutions[name]).max():.1e}")
     if directory is not None:
         plot(solutions, directory)
-    return solutions["Nystrom of order four"]
+        tip = ("top", (0, 0, 0.1))
+        mbd.view.film(solutions[name], directory / "rigid_heavy_top.mp4", speed=0.4, end=2.4, trails=tip)
+    return solutions[name]
 
 
 def energy_error(solution: mbd.Solution) -> np.ndarray:

@@ -21,8 +21,18 @@ def model(tilt: float = 0.01) -> mbd.Model:
     """A racket thrown upwards, spinning about its middle axis up to a small tilt."""
     system = mbd.Model("tennis racket", gravity=(0, 0, -9.81))
     node = mbd.nodes.Quaternion(velocity=(0, 0, 15.0), angular_velocity=(tilt * SPIN, SPIN, tilt * SPIN))
-    system.add(mbd.RigidBody("racket", MASS, MOMENTS, node, shape=mbd.shapes.Box((0.68, 0.27, 0.02))))
+    system.add(mbd.RigidBody("racket", MASS, MOMENTS, node, shape=racket()))
     return system
+
+
+def racket() -> mbd.shapes.Composite:
+    """A head with two faces of different colours, and a handle along the first axis."""
+    shapes = mbd.shapes
+    return shapes.Composite(
+        shapes.Cylinder(radius=0.135, height=0.011, center=(0.16, 0, 0.0055), colour="blue"),
+        shapes.Cylinder(radius=0.135, height=0.011, center=(0.16, 0, -0.0055), colour="orange"),
+        shapes.Capsule(radius=0.014, height=0.33, axis=(1, 0, 0), center=(-0.13, 0, 0), colour="steel"),
+    )
 
 
 def flip_time(y: np.ndarray) -> float:
@@ -48,6 +58,7 @@ def main(directory: Path | None = OUTPUT) -> mbd.Solution:
     print(f"time between flips {np.diff(flips).mean():.5f} s, elliptic integral {expected:.5f} s")
     if directory is not None:
         plot(solution, flips, directory)
+        mbd.view.film(solution, directory / "tennis_racket.mp4", speed=0.5, follow="racket")
     return solution
 
 

@@ -91,6 +91,7 @@ def main(count: int = BODIES, directory: Path | None = OUTPUT) -> mbd.Solution:
     print(f"largest deviation from the exact solution at t = 1.5: {error:.1e}")
     if directory is not None:
         plot(solution, directory)
+        mbd.view.film(solution, directory / "tumbling_cloud.mp4", speed=0.5)
     return solution
 
 

@@ -48,10 +48,11 @@ def main(t_end: float = 3.0, step: float = 2e-3, directory: Path = OUTPUT) -> li
     if mbd.view.can_render():
         solution.picture(directory / f"{name}.png", t=0.4 * t_end, reactions=True, labels=True)
         solution.picture(directory / f"{name}_strip.png", t=np.linspace(0.0, t_end, 5), size=(560, 420))
-        solution.movie(directory / f"{name}.mp4")
-        written += [directory / f"{name}.png", directory / f"{name}_strip.png", directory / f"{name}.mp4"]
+        written += [directory / f"{name}.png", directory / f"{name}_strip.png"]
     for path in written:
         print(f"wrote {path}")
+    if movie := mbd.view.film(solution, directory / f"{name}.mp4"):
+        written.append(movie)
     return written
 
 

@@ -42,8 +42,7 @@ def main(t_end: float = 3.0, directory: Path = OUTPUT, show: bool = False) -> li
         return runs
     directory.mkdir(parents=True, exist_ok=True)
     print(f"wrote {mbd.view.html(runs, directory / 'two_runs.html')}")
-    if mbd.view.can_render():
-        print(f"wrote {mbd.view.movie(runs, directory / 'two_runs.mp4')}")
+    mbd.view.film(runs, directory / "two_runs.mp4")
     return runs
 
 

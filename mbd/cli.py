@@ -1,4 +1,4 @@
-"""The command line: ``python -m mbd run | diagnose | benchmarks | warmup``."""
+"""The command line: ``python -m mbd run | compare | diagnose | benchmarks | warmup``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit status."""
     options = _parser().parse_args(arguments)
     with warnings.catch_warnings():
-        for kind in (RedundancyWarning, ModelWarning):
+        for kind in (RedundancyWarning, ModelWarning, RuntimeWarning):
             warnings.simplefilter("always", kind)
         warnings.showwarning = _show_warning
         try:
@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
 
     run = commands.add_parser("run", help="simulate a model and print a summary")
-    run.add_argument("file", help="a Python file with a model, build() or main(), or a model.json")
+    run.add_argument("file", help="a Python file with a model, model(), build() or main(), or a model.json")
     run.add_argument("--integrator", help="e.g. RK4 or 'GeneralizedAlpha(rho_inf=0.8)'")
     run.add_argument("--step", type=float, help="step size; default: the file's `step`, or 1e-3")
     run.add_argument("--t-end", type=float, help="final time; default: the file's `t_end`, or 1")
@@ -47,6 +47,18 @@ def _parser() -> argparse.ArgumentParser:
         run.add_argument(f"--{name}", metavar=target, help=f"write the motion as {target.split('.')[1]}")
     run.add_argument("--plot", metavar="FILE.png", help="plot the energies")
     run.set_defaults(command=_run)
+
+    compare = commands.add_parser("compare", help="errors, drifts and times of integrators on one model")
+    compare.add_argument("file", help="a Python file with a model, model() or build(), or a model.json")
+    compare.add_argument("--integrators", nargs="+", metavar="NAME", default=["RK4", "GeneralizedAlpha"])
+    compare.add_argument(
+        "--nodes", nargs="+", metavar="NAME", help="e.g. Quaternion Directors; default: as in the file"
+    )
+    compare.add_argument("--steps", nargs="+", type=float, default=[4e-3, 2e-3, 1e-3])
+    compare.add_argument("--t-end", type=float, help="final time; default: the file's `t_end`, or 1")
+    compare.add_argument("--table", metavar="FILE.csv", help="write the table (.csv, .tex or .txt)")
+    compare.add_argument("--plot", metavar="FILE.png", help="plot work and precision")
+    compare.set_defaults(command=_compare)
 
     diagnose = commands.add_parser("diagnose", help="degrees of freedom, redundant and conflicting joints, masses")
     diagnose.add_argument("file", help="a Python file with a model or build(), or a model.json")
@@ -90,6 +102,8 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     try:
         names = runpy.run_path(str(file), run_name="mbd_model_file")
         found = names.get("model")
+        if callable(found):
+            found = found()
         if found is None and callable(names.get("build")):
             found = names["build"]()
         if found is None and callable(names.get("main")):
@@ -102,7 +116,7 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
         return found.model, {"t_end": found.t_end, "step": found.step, "integrator": found.integrator} | names
     if not isinstance(found, Model | Solution):
         raise ModelError(
-            f"{path}: no model found; expected a variable `model`, or a function build() or main() that returns an "
+            f"{path}: no model found; expected `model` or model(), or a function build() or main() that returns an "
             f"mbd.Model" + ("" if found is None else f", not {type(found).__name__}")
         )
     return found, names
@@ -165,7 +179,30 @@ def _write(solution: Any, outputs: dict[str, Any]) -> int:
     for name, target in outputs.items():
         if target:
             arguments = ("energy", target) if name == "plot" else (target,)
-            getattr(solution, name)(*arguments)
+            result = getattr(solution, name)(*arguments)
+            if result is not None or name == "save":  # a movie without OpenGL has warned
+                print(f"wrote {target}")
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from mbd import nodes
+    from mbd.study.compare import compare
+
+    model, names = load_model(options.file)
+    t_end = options.t_end if options.t_end is not None else float(names.get("t_end", 1.0))
+    known = [name for name in nodes.__all__ if isinstance(getattr(nodes, name), type)]
+    for name in options.nodes or ():
+        if name not in known:
+            raise ModelError(f"node {name!r} is not known; expected one of {', '.join(known)}")
+    kinds = [getattr(nodes, name) for name in options.nodes] if options.nodes else None
+    methods = [make_integrator(text) for text in options.integrators]
+    study = compare(getattr(model, "model", model), methods, kinds, options.steps, t_end)
+    print(study.table(options.table) if options.table else study.table())
+    if options.plot:
+        study.plot(options.plot)
+    for target in (options.table, options.plot):
+        if target:
             print(f"wrote {target}")
     return 0
 

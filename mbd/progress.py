@@ -11,10 +11,10 @@ DELAY_SECONDS = 1.0
 
 
 class Progress:
-    """Shows the simulated time; appears only after a second."""
+    """Shows the simulated time, or whatever is counted; appears only after a second."""
 
-    def __init__(self, start: float, end: float, show: bool | None, title: str) -> None:
-        self.start, self.end, self.title = start, end, title
+    def __init__(self, start: float, end: float, show: bool | None, title: str, what: str = "t =") -> None:
+        self.start, self.end, self.title, self.what = start, end, title, what
         self.show = sys.stderr.isatty() if show is None else show
         self.born = time.perf_counter()
         self.bar: Any = None
@@ -29,12 +29,12 @@ class Progress:
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
             self.bar = Progress(
-                TextColumn("{task.description}"), BarColumn(), TextColumn("t = {task.fields[now]}"),
+                TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"),
                 TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True,
             )  # fmt: skip
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.end - self.start, now="")
-        self.bar.update(self.task, completed=t - self.start, now=f"{t:.4g}")
+        self.bar.update(self.task, completed=t - self.start, now=f"{self.what} {t:.4g}")
 
     def __enter__(self) -> Progress:
         return self

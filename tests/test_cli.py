@@ -42,8 +42,9 @@ def test_run(pendulum, tmp_path, capsys):
         "from mbd.benchmarks import simple_pendulum as build\nt_end = 0.05\nstep = 1e-2",
         "import mbd\ndef main():\n  return mbd.benchmarks.simple_pendulum().simulate(t_end=0.05, step=1e-2)",
         "def main():\n  print('it ran')",
+        "import mbd\ndef model():\n  return mbd.benchmarks.simple_pendulum().model\nt_end = 0.05",
     ],
-    ids=["build", "benchmark", "main with a solution", "main alone"],
+    ids=["build", "benchmark", "main with a solution", "main alone", "function"],
 )  # fmt: skip
 def test_other_ways_to_give_a_model(tmp_path, capsys, text):
     file = tmp_path / "model_file.py"
@@ -57,6 +58,34 @@ def test_run_of_a_model_file(tmp_path, capsys):
     mbd.benchmarks.heavy_top().model.save(tmp_path / "top.json")
     assert main(["run", str(tmp_path / "top.json"), "--t-end", "0.01"]) == 0
     assert "constraint error" in capsys.readouterr().out
+
+
+def test_files_of_a_run(pendulum, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    glb, png = tmp_path / "a.glb", tmp_path / "a.png"
+    assert main(["run", pendulum, "--step", "1e-2", "--gltf", str(glb), "--plot", str(png)]) == 0
+    out = capsys.readouterr().out
+    assert f"wrote {glb}" in out and f"wrote {png}" in out
+    assert glb.read_bytes()[:4] == b"glTF" and png.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_movie_that_cannot_be_made_is_not_claimed(pendulum, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("mbd.view.opengl._answer", "There is no OpenGL here.")
+    target = tmp_path / "a.mp4"
+    assert main(["run", pendulum, "--step", "1e-2", "--movie", str(target)]) == 0
+    out, err = capsys.readouterr()
+    assert "There is no OpenGL here" in err and "wrote" not in out and not target.exists()
+
+
+def test_compare(pendulum, tmp_path, capsys):
+    table = tmp_path / "a.csv"
+    arguments = ["--integrators", "RK4", "GeneralizedAlpha(rho_inf=0.8)", "--steps", "1e-2", "5e-3"]
+    assert main(["compare", pendulum, *arguments, "--table", str(table)]) == 0
+    out = capsys.readouterr().out
+    assert out.count("RK4") == 2 and out.count("GeneralizedAlpha") == 2 and f"wrote {table}" in out
+    assert len(table.read_text().splitlines()) == 5
+    assert main(["compare", pendulum, "--nodes", "Eulr"]) == 1
+    assert "node 'Eulr' is not known; expected one of" in capsys.readouterr().err
 
 
 def test_diagnose(pendulum, capsys):
@@ -89,14 +118,12 @@ def test_warmup(capsys):
     ("arguments", "message"),
     [
         (["run", "none.py"], "there is no such file"),
-        (["run", __file__, "--movie", "x.mp4"], "--movie is not available"),
+        (["compare", "none.py"], "there is no such file"),
         (["benchmarks", "A99"], "benchmark 'A99' is not known; expected one of A01"),
         (["benchmarks", "A01", "--integrator", "Euler"], "integrator 'Euler' is not known"),
     ],
 )
 def test_mistakes(arguments, message, capsys):
-    if arguments[-1] == "x.mp4" and hasattr(mbd.Solution, "movie"):
-        pytest.skip("movies are available")
     assert main(arguments) == 1
     assert message in capsys.readouterr().err
 

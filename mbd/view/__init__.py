@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mbd.view.glb import gltf
-    from mbd.view.movies import movie
+    from mbd.view.movies import film, movie
     from mbd.view.opengl import RenderingError, can_render
     from mbd.view.page import html
     from mbd.view.pictures import picture
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from mbd.view.window import show
 
 _LAZY = {
-    "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "gltf": "glb", "html": "page",
-    "movie": "movies", "picture": "pictures", "plot": "plots", "report": "reports", "show": "window",
+    "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "film": "movies", "gltf": "glb",
+    "html": "page", "movie": "movies", "picture": "pictures", "plot": "plots", "report": "reports", "show": "window",
 }  # fmt: skip
 
 __all__ = [
-    "RenderingError", "Scene", "can_render", "gltf", "html", "movie", "picture", "plot", "report", "show",
+    "RenderingError", "Scene", "can_render", "film", "gltf", "html", "movie", "picture", "plot", "report", "show",
 ]  # fmt: skip
 
 

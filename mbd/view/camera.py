@@ -39,6 +39,7 @@ class Camera:
         self.target: Array = np.zeros(3)
         self.row: int | None = None
         self.anchor = np.zeros(3)
+        self.radius = scene.radius  # of what is seen
         if follow is not None:
             self._follow(follow)
         half_height = np.tan(np.radians(0.5 * VIEW_ANGLE))
@@ -50,7 +51,7 @@ class Camera:
             direction = direction / np.linalg.norm(direction)
             if self.row is not None:
                 self.target = np.zeros(3)
-                self.position = direction * 1.5 * self._near() / half_height / min(1.0, aspect)
+                self.position = direction * 1.5 * self.radius / half_height / min(1.0, aspect)
                 return
             self.target, distance = fitted(scene, direction, half_height, aspect, margin)
             self.position = self.target + distance * direction
@@ -75,13 +76,8 @@ class Camera:
             raise ModelError(f"view: follow names {body}, which has no place in space; expected a body")
         self.row = scene.row(0, body)
         self.anchor = scene.poses(scene.start)[0][self.row]
-        self._body = body.name
-
-    def _near(self) -> float:
-        """Radius that a following camera shows: the body and its neighbourhood."""
-        scene = self.scene
-        own = scene.radii[0].get(self._body, 0.0)
-        return float(min(scene.radius, max(3.0 * own, 0.3 * scene.radius, 20.0 * scene.glyph)))
+        own = scene.radii[0].get(body.name, 0.0)  # the body, and what is around it at the start
+        self.radius = float(min(scene.radius, max(2.2 * own, 0.8 * scene.size_of_start, 20.0 * scene.glyph)))
 
     def at(self, poses: tuple[Array, Array]) -> tuple[Array, Array, Array]:
         """Position, target and up."""

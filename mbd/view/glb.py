@@ -222,6 +222,7 @@ class Writer:
             self.channel(end, "translation", far)
         attributes, faces = self._attributes(("link", id(link.surface)), link.surface)
         joints = np.tile(np.array((0, 1, 0, 0), dtype=np.uint16), (len(link.weights), 1))
+        joints[link.weights == 0.0] = 0  # a joint without a share has to be the first one
         weights = np.stack((1.0 - link.weights, link.weights, 0 * link.weights, 0 * link.weights), axis=1)
         attributes = {
             **attributes,

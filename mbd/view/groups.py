@@ -9,7 +9,7 @@ import numpy as np
 from mbd.errors import Array
 from mbd.view.motion import quaternions
 from mbd.view.opengl import pyvista_module
-from mbd.view.pieces import Poses, Solid
+from mbd.view.pieces import Poses, Solid, stretch
 from mbd.view.surfaces import Surface
 from mbd.view.theme import Colour
 
@@ -37,13 +37,16 @@ def flat(actor: Any, rgb: Colour) -> None:
     """One colour, without light."""
     look = actor.GetProperty()
     look.LightingOff()
+    look.SetAmbient(0.0)  # the shares of a material still count without light
+    look.SetDiffuse(1.0)
+    look.SetSpecular(0.0)
     look.SetColor(*rgb)
 
 
 class Group:
-    """All solids with the same surface."""
+    """All solids with the same surface, or with the same one in many sizes (``unit``)."""
 
-    def __init__(self, solids: list[Solid], shadow: Colour | None, layer: int = 0) -> None:
+    def __init__(self, solids: list[Solid], shadow: Colour | None, layer: int = 0, unit: Surface | None = None) -> None:
         from vtkmodules.util.numpy_support import numpy_to_vtk
         from vtkmodules.vtkRenderingCore import vtkActor, vtkGlyph3DMapper
 
@@ -61,13 +64,20 @@ class Group:
         self._vtk_colours = numpy_to_vtk(self.colours)
         self._vtk_colours.SetName("colour")
         self.cloud.GetPointData().AddArray(self._vtk_colours)
-        self.source = polydata(solids[0].surface)
+        self.source = polydata(solids[0].surface if unit is None else unit)
+        if unit is not None:
+            self._vtk_sizes = numpy_to_vtk(np.array([stretch(s) for s in solids], dtype=np.float32), deep=True)
+            self._vtk_sizes.SetName("size")
+            self.cloud.GetPointData().AddArray(self._vtk_sizes)
         self.actors = []
         for is_shadow in (False, True) if shadow is not None else (False,):
             mapper = vtkGlyph3DMapper()
             mapper.SetInputData(self.cloud)
             mapper.SetSourceData(self.source)
-            mapper.SetScaling(False)
+            mapper.SetScaling(unit is not None)
+            if unit is not None:
+                mapper.SetScaleModeToScaleByVectorComponents()
+                mapper.SetScaleArray("size")
             mapper.SetOrientationModeToQuaternion()
             mapper.SetOrientationArray("turn")
             actor = vtkActor()

@@ -22,6 +22,8 @@ from mbd.view.render import check_size, grab, offscreen
 from mbd.view.scene import Scene
 
 FORMATS = (".mp4", ".gif", ".mkv", ".mov", ".webm")
+SIZE = (1280, 720)
+RATE, GIF_RATE = 30.0, 25.0  # frames per second unless something else is wanted
 GIF_RATES = (10, 20, 25, 50)
 OVERSAMPLING = 1.5
 CODECS = {
@@ -31,7 +33,7 @@ CODECS = {
 
 
 def movie(
-    solutions: Any, file: str | PathLike[str], *, fps: float | None = None, speed: float = 1.0, size: Any = (1280, 720),
+    solutions: Any, file: str | PathLike[str], *, fps: float | None = None, speed: float = 1.0, size: Any = None,
     follow: Any = None, camera: Any = "auto", start: float | None = None, end: float | None = None,
     clock: bool = True, progress: bool | None = None, **look: Any,
 ) -> Path:  # fmt: skip
@@ -39,23 +41,25 @@ def movie(
 
     fps: frames per second, by default 30 (gif: 25; a gif knows only 10, 20, 25 and 50).
     speed: 2 shows twice as fast as real, 0.1 ten times slower.
-    size: width and height in pixels. camera: a preset or (position, target). follow: a body that stays in the middle.
+    size: width and height in pixels, by default (1280, 720).
+    camera: a preset or (position, target). follow: a body that stays in the middle.
     start, end: the part of the solution; both are shown, which makes round((end - start) / speed * fps) + 1 frames.
     clock: write the time into the picture. progress: show a bar; by default in a terminal.
     ``look`` holds the options of ``mbd.view.Scene``.
     """
     path = check_file(file, FORMATS)
     is_gif = path.suffix.lower() == ".gif"
-    rate = check_rate(fps if fps is not None else 25 if is_gif else 30, "fps")
+    rate = check_rate(fps if fps is not None else GIF_RATE if is_gif else RATE, "fps")
     if is_gif and rate not in GIF_RATES:
-        raise bad_value("view", "fps", fps, f"one of {', '.join(map(str, GIF_RATES))}, since gifs count in 10 ms")
+        raise bad_value("view", "fps", rate, f"one of {', '.join(map(str, GIF_RATES))}, since gifs count in 10 ms")
     scene = Scene(solutions, **look)
     first, last = _part(scene, start, end)
     times = frame_times(first, last, rate, check_rate(speed, "speed"))
-    shape = check_size(size, even=True)
+    shape = check_size(SIZE if size is None else size, even=True)
     Camera(scene, camera, follow)  # complains before a file is begun
     opengl.require("A movie")
-    with Progress(0, len(times), progress, f"rendering {path.name}") as bar:
+    _ffmpeg()
+    with Progress(0, len(times), progress, f"rendering {path.name}", "frame") as bar:
         frames = _frames(scene, times, shape, camera, follow, clock, bar)
         if is_gif:
             _write_gif(path, frames, shape, rate)
@@ -67,11 +71,27 @@ def movie(
     return path
 
 
+def film(solutions: Any, file: str | PathLike[str], **options: Any) -> Path | None:
+    """A movie for scripts that go on without it: prints where it is, or in one sentence why there is none.
+
+    The folder is made if it is missing. Options are those of ``movie``; mistakes in them still raise.
+    """
+    path = Path(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        movie(solutions, path, **options)
+    except opengl.RenderingError as error:
+        print(f"no movie: {error}")
+        return None
+    print(f"movie: {path}")
+    return path
+
+
 def _part(scene: Scene, start: float | None, end: float | None) -> tuple[float, float]:
     from mbd.view.pictures import inside
 
-    first = scene.start if start is None else inside(scene, start)
-    last = scene.end if end is None else inside(scene, end)
+    first = scene.start if start is None else inside(scene, start, "start")
+    last = scene.end if end is None else inside(scene, end, "end")
     if last < first:
         raise ModelError(f"view: start = {start!r} is after end = {end!r}; expected a start before the end")
     return first, last
@@ -148,7 +168,9 @@ def _ffmpeg() -> Any:
     try:
         import imageio_ffmpeg
     except ImportError:
-        raise MbdError("Movies need imageio-ffmpeg, which is not installed: pip install 'mbd[view]'") from None
+        raise opengl.RenderingError(
+            "Movies need imageio-ffmpeg, which is not installed: pip install 'mbd[view]'."
+        ) from None
     return imageio_ffmpeg
 
 

@@ -14,6 +14,8 @@ import platform
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +97,18 @@ def pyvista_module() -> Any:
     """pyvista, imported in such a way that it is quiet and off-screen where there is no display."""
     if sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
         os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
-    import pyvista
+    with without_hints():
+        import pyvista
 
     return pyvista
+
+
+@contextmanager
+def without_hints() -> Iterator[None]:
+    """Imports of packages that recommend further packages in notebooks."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="IProgress not found")
+        yield
 
 
 # --- the answer of an earlier process

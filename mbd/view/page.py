@@ -11,6 +11,7 @@ import html as escape
 import io
 import itertools
 import re
+import sys
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -21,8 +22,10 @@ import numpy as np
 from mbd.errors import Array, MbdError
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
+from mbd.view.opengl import without_hints
 from mbd.view.pictures import check_file
-from mbd.view.pieces import Solid
+from mbd.view.pieces import STRETCHED, Solid, families, stretch
+from mbd.view.runs import run_names
 from mbd.view.scene import Scene
 from mbd.view.stage import grid_step
 from mbd.view.surfaces import along
@@ -38,22 +41,23 @@ ASPECT = 1.6
 
 def html(
     solutions: Any, file: str | PathLike[str], *, fps: float = FPS, speed: float = 1.0, camera: Any = "auto",
-    title: str | None = None, **look: Any,
+    follow: Any = None, title: str | None = None, **look: Any,
 ) -> Path:  # fmt: skip
     """Write one HTML file that plays the solution in any browser, offline, and return its path.
 
     fps: keys per second of playing time; long runs get fewer. speed: 0.1 plays ten times slower than real.
+    camera: a preset or (position, target), from where it can be turned. follow: a body that stays in the middle.
     ``look`` holds the options of ``mbd.view.Scene``.
     """
     path = check_file(file, (".html", ".htm"))
-    text = page(Scene(solutions, **look), fps=fps, speed=speed, camera=camera, title=title)
+    text = page(Scene(solutions, **look), fps=fps, speed=speed, camera=camera, follow=follow, title=title)
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def page(
-    scene: Scene, *, fps: float = FPS, speed: float = 1.0, camera: Any = "auto", title: str | None = None,
-    max_poses: int = MAX_POSES,
+    scene: Scene, *, fps: float = FPS, speed: float = 1.0, camera: Any = "auto", follow: Any = None,
+    title: str | None = None, max_poses: int = MAX_POSES,
 ) -> str:  # fmt: skip
     """The text of the page."""
     rate, pace = check_rate(fps, "fps"), check_rate(speed, "speed")
@@ -62,22 +66,36 @@ def page(
     times = frame_times(scene.start, scene.end, rate, pace)
     if len(times) > frames:
         times = np.linspace(scene.start, scene.end, frames)
+    view = Camera(scene, camera, follow, ASPECT)
     viser = _viser()
-    with contextlib.redirect_stdout(io.StringIO()):  # the server greets
+    with silence():  # the server greets
         try:
             server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
         except OSError as error:
             raise MbdError(f"The page needs a local port for a moment, which cannot be opened here: {error}") from error
         try:
-            text = Recorder(scene, server, camera).record(times, pace)
+            text = Recorder(scene, server, view).record(times, pace)
         finally:
             server.stop()
     return dressed(text, scene, title)
 
 
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Nothing is printed, nor displayed in a notebook, where printing may be something else than writing."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        if "IPython" in sys.modules:
+            from IPython.utils.capture import capture_output
+
+            stack.enter_context(capture_output(stderr=False))
+        yield
+
+
 def _viser() -> Any:
     try:
-        import viser
+        with without_hints():
+            import viser
     except ImportError:
         raise MbdError("Web pages need viser, which is not installed: pip install 'mbd[view]'") from None
     return viser
@@ -92,12 +110,14 @@ def rgb255(rgb: Colour) -> tuple[int, int, int]:
 class Recorder:
     """Puts a scene onto a viser server and records its motion."""
 
-    def __init__(self, scene: Scene, server: Any, camera: Any) -> None:
-        self.scene, self.server, self.api = scene, server, server.scene
+    def __init__(self, scene: Scene, server: Any, camera: Camera) -> None:
+        self.scene, self.server, self.api, self.camera = scene, server, server.scene, camera
         # lights and shadows of the viewer are made for scenes of a few metres
-        self.scale = 1.0 if 0.5 <= scene.radius <= 6.0 else 2.5 / scene.radius
+        self.scale = 1.0 if 0.5 <= camera.radius <= 6.0 else 2.5 / camera.radius
         self.start = scene.poses(scene.start)
-        self._furniture(camera)
+        # a body is followed by moving the world the other way, since the camera belongs to the reader
+        self.world = self.api.add_frame("/world", show_axes=False)
+        self._furniture()
         self.bodies: dict[int, Any] = {}
         self.batches: list[tuple[Any, list[Solid]]] = []
         self._add_solids()
@@ -105,7 +125,7 @@ class Recorder:
         self.pieces = [piece for k in range(len(scene.trails)) for piece in self._add_trail(k)]
         self.labels = self._add_labels()
 
-    def _furniture(self, camera: Any) -> None:
+    def _furniture(self) -> None:
         scene, api, turn = self.scene, self.api, along(self.scene.up)
         theme, f = scene.theme, self.scale
         api.set_up_direction(tuple(scene.up))
@@ -123,7 +143,7 @@ class Recorder:
             q = quaternions(turn[None])[0]
             grid = rgb255(colour(theme.grid))
             api.add_grid(
-                "/ground", width=size, height=size, cell_size=step, section_size=5 * step, cell_color=grid,
+                "/world/ground", width=size, height=size, cell_size=step, section_size=5 * step, cell_color=grid,
                 section_color=grid, cell_thickness=0.8, section_thickness=1.3,
                 shadow_opacity=0.22 if not theme.dark else 0.5,
                 plane_color=rgb255(colour(theme.floor)), plane_opacity=1.0, position=place, wxyz=q,
@@ -131,8 +151,7 @@ class Recorder:
             )  # fmt: skip
         if scene.axes:
             self._world_axes()
-        view = Camera(scene, camera, None, ASPECT)
-        position, target, up = view.at(self.start)
+        position, target, up = self.camera.at(self.start)
         initial = self.server.initial_camera
         initial.position, initial.look_at, initial.up = f * position, f * target, up
         initial.fov = float(np.radians(VIEW_ANGLE + 4.0))
@@ -142,9 +161,9 @@ class Recorder:
     def _world_axes(self) -> None:
         from mbd.view.bodies import frame_parts
 
-        for k, (_, surface, _, turn, shade) in enumerate(frame_parts(0.16 * self.scene.radius, self.scene.theme)):
+        for k, (_, surface, _, turn, shade) in enumerate(frame_parts(0.16 * self.scene.measure, self.scene.theme)):
             moved = surface.moved(turn, scale=self.scale)
-            self._mesh(f"/axes/{k}", moved, colour(shade or "grey"))
+            self._mesh(f"/world/axes/{k}", moved, colour(shade or "grey"))
 
     def _mesh(self, name: str, surface: Any, rgb: Colour, **more: Any) -> Any:
         points = surface.points.astype(np.float32)
@@ -153,25 +172,28 @@ class Recorder:
     def _add_solids(self) -> None:
         scene, f = self.scene, self.scale
         groups: dict[Any, list[Solid]] = {}
+        stretched = families(scene.solids)
         for solid in scene.solids:
-            groups.setdefault(solid.key, []).append(solid)
+            groups.setdefault(solid.key[0] if solid.key[0] in stretched else solid.key, []).append(solid)
         many = len(scene.solids) > BATCH
         single = []
-        for k, solids in enumerate(groups.values()):
+        for k, (key, solids) in enumerate(groups.items()):
             if not many or len(solids) < 8:
                 single += solids
                 continue
             q, p = self._batch_poses(solids, self.start)
-            surface = solids[0].surface
+            surface = STRETCHED[key](scene.segments) if key in stretched else solids[0].surface
+            sizes = np.array([stretch(s) for s in solids], dtype=np.float32) if key in stretched else None
             handle = self.api.add_batched_meshes_simple(
-                f"/batches/{k}", (f * surface.points).astype(np.float32), surface.faces.astype(np.uint32), q, p,
-                batched_colors=np.array([rgb255(s.colour) for s in solids], dtype=np.uint8), lod="off",
+                f"/world/batches/{k}", (f * surface.points).astype(np.float32), surface.faces.astype(np.uint32), q, p,
+                batched_scales=sizes, lod="off",
+                batched_colors=np.array([rgb255(s.colour) for s in solids], dtype=np.uint8),
             )  # fmt: skip
             self.batches.append((handle, solids))
         names: dict[str, int] = {}
         for row in dict.fromkeys(s.body for s in single):
             owner = next(s.owner for s in single if s.body == row)
-            base = f"/bodies/{re.sub(r'[^A-Za-z0-9_-]+', '_', owner)}_{row}"
+            base = f"/world/bodies/{re.sub(r'[^A-Za-z0-9_-]+', '_', owner)}_{row}"
             self.bodies[row] = self.api.add_frame(base, show_axes=False, **self._pose(row, self.start))
             for solid in (s for s in single if s.body == row):
                 names[base] = names.get(base, 0) + 1
@@ -197,7 +219,7 @@ class Recorder:
         points = f * link.surface.points.copy()
         points[:, 2] += f * link.weights * reach
         return self.api.add_mesh_skinned(
-            f"/links/{k}", points.astype(np.float32), link.surface.faces.astype(np.uint32), skin_weights=weights,
+            f"/world/links/{k}", points.astype(np.float32), link.surface.faces.astype(np.uint32), skin_weights=weights,
             bone_wxyzs=((1.0, 0.0, 0.0, 0.0),) * 2, bone_positions=((0.0, 0.0, 0.0), (0.0, 0.0, f * reach)),
             color=rgb255(link.colour), position=f * start, wxyz=quaternions(turn[None])[0],
             visible=length > 0.3 * link.head,
@@ -214,8 +236,8 @@ class Recorder:
                 path = np.concatenate((path, self.scale * places[b : b + 1]))
             segments = np.stack((path[:-1], path[1:]), axis=1).astype(np.float32)
             handle = self.api.add_line_segments(
-                f"/trails/{k}/{i}", segments, rgb255(trail.colour), thickness=0.006 * self.scale * self.scene.radius,
-                visible=False,
+                f"/world/trails/{k}/{i}", segments, rgb255(trail.colour), visible=False,
+                thickness=0.006 * self.scale * self.scene.measure,
             )  # fmt: skip
             yield float(times[b]), handle
 
@@ -224,7 +246,7 @@ class Recorder:
             return []
         names, places = self.scene.label_places(self.start)
         return [
-            self.api.add_label(f"/labels/{k}", name, position=self.scale * place, anchor="center-center")
+            self.api.add_label(f"/world/labels/{k}", name, position=self.scale * place, anchor="center-center")
             for k, (name, place) in enumerate(zip(names, places, strict=True))
         ]
 
@@ -243,6 +265,8 @@ class Recorder:
     def _move(self, t: float, shown: list[bool]) -> None:
         scene, f = self.scene, self.scale
         poses = scene.poses(t)
+        if self.camera.row is not None:
+            self.world.position = f * (self.start[0][self.camera.row] - poses[0][self.camera.row])
         for row, handle in self.bodies.items():
             if row not in scene.first_rows:
                 pose = self._pose(row, poses)
@@ -264,12 +288,6 @@ class Recorder:
                 handle.position = f * place
 
 
-def run_names(scene: Scene) -> list[str]:
-    """What tells the runs of a scene apart: the integrators, numbered where they are equal."""
-    names = [type(s.integrator).__name__ for s in scene.solutions]
-    return [n if names.count(n) == 1 else f"{n} ({names[: k + 1].count(n)})" for k, n in enumerate(names)]
-
-
 def dressed(text: str, scene: Scene, title: str | None) -> str:
     """The page with its title, a caption and, for several runs, a legend."""
     name = title if title is not None else scene.solutions[0].model.name
@@ -279,7 +297,7 @@ def dressed(text: str, scene: Scene, title: str | None) -> str:
     entries = "".join(
         f'<span style="margin-right:14px"><span style="display:inline-block;width:11px;height:11px;border-radius:3px;'
         f'background:{to_hex(theme.run(k))};margin-right:5px"></span>{escape.escape(run)}</span>'
-        for k, run in enumerate(run_names(scene))
+        for k, run in enumerate(run_names(scene.solutions))
     )
     legend = f'<div style="margin-top:5px;font-size:13px">{entries}</div>' if scene.several else ""
     caption = (

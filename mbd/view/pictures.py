@@ -39,12 +39,14 @@ def picture(
     return image
 
 
-def inside(scene: Scene, t: Any) -> float:
+def inside(scene: Scene, t: Any, argument: str = "t") -> float:
     """A time within the run."""
-    time = check_number(t, "view", "t")
+    time = check_number(t, "view", argument)
     slack = 1e-9 * (1.0 + abs(scene.end))
     if not scene.start - slack <= time <= scene.end + slack:
-        raise bad_value("view", "t", t, f"a time between {scene.start:.6g} and {scene.end:.6g}, where the solution is")
+        raise bad_value(
+            "view", argument, time, f"a time between {scene.start:.6g} and {scene.end:.6g}, where the solution is"
+        )
     return time
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mbd.errors import Array
-from mbd.view.surfaces import Surface, joined, revolved
+from mbd.view.surfaces import Surface, box, cone, cylinder, joined, revolved, sphere
 from mbd.view.theme import Colour
 
 Poses = tuple[Array, Array]  # positions (n, 3) and rotation matrices (n, 3, 3) of all bodies, the ground first
@@ -32,6 +32,33 @@ class Solid:
         """Position and rotation in space."""
         p, r = poses[0][self.body], poses[1][self.body]
         return p + r @ self.offset, r @ self.turn
+
+
+STRETCHED: dict[str, Callable[[int], Surface]] = {
+    "box": lambda segments: box(1.0, 1.0, 1.0),
+    "sphere": lambda segments: sphere(1.0, segments),
+    "ellipsoid": lambda segments: sphere(1.0, segments),
+    "cylinder": lambda segments: cylinder(1.0, 1.0, segments),
+    "cone": lambda segments: cone(1.0, 1.0, segments),
+}
+
+
+def stretch(solid: Solid) -> Array | None:
+    """Factors along the three axes by which a unit surface of ``STRETCHED`` becomes that of the solid, if it can."""
+    kind, *sizes = solid.key
+    if kind not in STRETCHED:
+        return None
+    if kind in ("cylinder", "cone"):
+        return np.array((sizes[0], sizes[0], sizes[1]))
+    return np.array(sizes if len(sizes) == 3 else sizes * 3, dtype=float)
+
+
+def families(solids: Sequence[Solid], most: int = 20) -> set[str]:
+    """Kinds of which there are so many sizes that one surface is stretched for all of them."""
+    keys: dict[str, set[Any]] = {}
+    for solid in solids:
+        keys.setdefault(str(solid.key[0]), set()).add(solid.key)
+    return {kind for kind, found in keys.items() if kind in STRETCHED and len(found) > most}
 
 
 @dataclass(eq=False)

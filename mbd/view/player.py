@@ -11,6 +11,7 @@ from mbd.view.camera import Camera
 from mbd.view.motion import check_rate
 from mbd.view.picking import describe, pick, ray
 from mbd.view.pieces import Solid
+from mbd.view.runs import run_list
 from mbd.view.scene import Scene
 from mbd.view.stage import Stage
 from mbd.view.theme import colour, mixed
@@ -46,8 +47,9 @@ class Window:
         wanted |= {"joints": bool(look.pop("joints", True)), "trails": look.get("trails", "auto") is not False}
         if not wanted["trails"]:
             look["trails"] = "auto"
-        first = solutions[0] if isinstance(solutions, list | tuple) else solutions
-        small = len(first.model.joints) <= 200  # reactions of thousands of joints would take long to prepare
+        small = (
+            len(run_list(solutions)[0].model.joints) <= 200
+        )  # reactions of thousands of joints would take long to prepare
         self.scene = Scene(solutions, reactions=small or wanted["reactions"], frames=True, labels=True, **look)
         self.speed, self.loop, self.playing = check_rate(speed, "speed"), bool(loop), bool(play)
         width, height = plotter.window_size
@@ -79,6 +81,7 @@ class Window:
         self.hint = pl.add_text(
             "h: help", position=(0.93, 0.955), viewport=True, name="hint", **{**style, "color": theme.muted}
         )
+        self.button_text = pl.add_text("", position=(0.042, 0.032), viewport=True, name="button", **style)
         for actor in (self.status, self.info, self.help):
             look = actor.GetTextProperty()
             look.SetBackgroundColor(*colour(theme.background))
@@ -108,7 +111,7 @@ class Window:
             pointa=(0.76, 0.075), pointb=(0.97, 0.075), interaction_event="always", **common,
         )  # fmt: skip
         self.button = self.plotter.add_checkbox_button_widget(
-            self._clicked, value=self.playing, position=(18.0, 22.0), size=34, border_size=4,
+            self._clicked, value=self.playing, position=(14.0, 18.0), size=30, border_size=4,
             color_on=theme.bodies[2], color_off=theme.bodies[1], background_color=theme.grid,
         )  # fmt: skip
 
@@ -284,6 +287,7 @@ class Window:
             self.status,
             f"{self.scene.solutions[0].model.name}   t = {self.t:.4f} s   x {self.speed:g}   {state}   {loop}",
         )
+        self._set(self.button_text, "pause" if self.playing else "play")
         self._set(self.info, describe(self.scene, self.picked, self.t) if self.picked is not None else "")
 
     def _set(self, actor: Any, text: str) -> None:

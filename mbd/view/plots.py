@@ -12,6 +12,7 @@ from mbd.errors import ModelError, bad_value
 from mbd.view.pictures import check_file
 from mbd.view.plotting import COMPONENTS, Line, Panel, dashes, draw
 from mbd.view.quantities import component_labels, resolve, values_of
+from mbd.view.runs import run_list, run_names
 from mbd.view.theme import Theme
 from mbd.view.theme import theme as find_theme
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".eps")
 MAX_PANELS = 24
+MAX_NAMES = 12  # bodies in the legend of paths
 TINY = 1e-17  # the lower end of logarithmic axes
 
 
@@ -39,7 +41,8 @@ def plot(
     look = find_theme(theme)
     target = check_file(file, FORMATS) if file is not None else None
     shown = target is None if shown is None else shown
-    runs = [solution, *([] if against is None else against if isinstance(against, list | tuple) else [against])]
+    others = [] if against is None else against if isinstance(against, list | tuple) else [against]
+    runs = run_list([solution, *others], "plot")
     if not len(solution):
         raise ModelError(f"plot: {solution!r} has no records; expected a run with at least one step")
     system: dict[str, Any] = {
@@ -49,10 +52,10 @@ def plot(
         figure = trajectory(runs, elements, look, title, shown)
     elif what in system and (what not in ("energy", "power") or elements is None):
         panels = system[what](runs, elements) if what == "reactions" else system[what](runs)
-        figure = draw(panels, look, heading(solution, what, title), columns, shown)
+        figure = draw(panels, look, heading(solution, what, title), columns, shown, run_names(runs))
     else:
         panels = quantity(runs, what, elements)
-        figure = draw(panels, look, heading(solution, "", title), columns, shown)
+        figure = draw(panels, look, heading(solution, "", title), columns, shown, run_names(runs))
     if target is not None:
         figure.savefig(target, dpi=dpi)
     return figure
@@ -66,33 +69,24 @@ def heading(solution: Solution, what: str, title: str | None) -> str:
     return f"{solution.model.name}: {names.get(what, what)}" if what else solution.model.name
 
 
-def _tag(runs: list[Any], index: int) -> str:
-    """What tells runs apart in legends."""
-    if len(runs) == 1:
-        return ""
-    names = [type(run.integrator).__name__ for run in runs]
-    name = names[index] if len(set(names)) == len(names) else f"{names[index]} ({index + 1})"
-    return f", {name}"
-
-
 def energy(runs: list[Any]) -> list[Panel]:
     """Kinetic, potential and total energy, and the change of the total."""
     lines, drift = [], []
     for k, run in enumerate(runs):
-        e, tag = run.energy, _tag(runs, k)
+        e, first = run.energy, k == 0
         lines += [
-            Line(run.t, e.kinetic, f"kinetic{tag}", 0, dashes(k)),
-            Line(run.t, e.potential, f"potential{tag}", 1, dashes(k)),
-            Line(run.t, e.total, f"total{tag}", 2, dashes(k), 2.0),
+            Line(run.t, e.kinetic, "kinetic" if first else "", 0, k),
+            Line(run.t, e.potential, "potential" if first else "", 1, k),
+            Line(run.t, e.total, "total" if first else "", 2, k, 2.0),
         ]
-        drift.append(Line(run.t, e.total - e.total[0], tag[2:], 2 if len(runs) == 1 else k, dashes(k)))
+        drift.append(Line(run.t, e.total - e.total[0], "", 2, k))
     return [Panel(lines, "energy in J"), Panel(drift, "change in J", "change of the total energy")]
 
 
 def power(runs: list[Any]) -> list[Panel]:
     """Power of dampers and loads."""
-    lines = [Line(run.t, run.power, _tag(runs, k)[2:], 0, dashes(k)) for k, run in enumerate(runs)]
-    return [Panel(lines, "power in W", "power of dampers and loads")]
+    lines = [Line(run.t, run.power, "", k, k) for k, run in enumerate(runs)]
+    return [Panel(lines, "power in W", "power of dampers, loads and drivers")]
 
 
 def momentum(runs: list[Any]) -> list[Panel]:
@@ -107,8 +101,8 @@ def momentum(runs: list[Any]) -> list[Panel]:
                 values = np.asarray(getattr(run.momentum, name))
                 for i in range(3):
                     y = values[:, i] - values[0, i] if change else values[:, i]
-                    label = f"{COMPONENTS[i]}{_tag(runs, k)}" if name == "linear" and not change else ""
-                    lines.append(Line(run.t, y, label, i, dashes(k)))
+                    label = COMPONENTS[i] if change and k == 0 else ""
+                    lines.append(Line(run.t, y, label, i, k))
             panels.append(Panel(lines, f"change in {unit}" if change else f"in {unit}", "change" if change else title))
     return panels
 
@@ -123,7 +117,7 @@ def constraints(runs: list[Any]) -> list[Panel]:
         lines = []
         for k, run in enumerate(runs):
             values = np.maximum(np.asarray(getattr(run.constraint_error, level)), TINY)
-            lines.append(Line(run.t, values, _tag(runs, k)[2:], index if len(runs) == 1 else k, dashes(k)))
+            lines.append(Line(run.t, values, "", index if len(runs) == 1 else k, k))
         panels.append(Panel(lines, f"largest error in {unit}", f"{level} level", log=True))
     return panels
 
@@ -147,7 +141,7 @@ def reactions(runs: list[Any], elements: Any) -> list[Panel]:
                 values = np.asarray(getattr(run[joint.name], name))
                 largest = max(largest, float(np.abs(values).max()))
                 for i in range(3):
-                    lines.append(Line(run.t, values[:, i], COMPONENTS[i] + _tag(runs, k), i, dashes(k)))
+                    lines.append(Line(run.t, values[:, i], COMPONENTS[i] if k == 0 else "", i, k))
             size = float(np.abs(np.asarray(runs[0][joint.name].force)).max())
             if name == "torque" and largest <= 1e-9 * max(size, 1e-30):
                 continue  # a joint without torques, such as a ball
@@ -163,17 +157,16 @@ def quantity(runs: list[Any], what: str, elements: Any) -> list[Panel]:
         lines = []
         for k, run in enumerate(runs):
             values = values_of(run[element.name], chosen.name)
+            single = values.shape[1] == 1  # then the colour can tell the runs apart, too
             for i, label in enumerate(component_labels(chosen, element, values.shape[1])):
-                lines.append(
-                    Line(run.t, values[:, i], label + (_tag(runs, k) if label else _tag(runs, k)[2:]), i, dashes(k))
-                )
+                lines.append(Line(run.t, values[:, i], label if k == 0 else "", k if single else i, k))
         panels.append(Panel(lines, chosen.label, element.name))
     return panels
 
 
 def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, shown: bool) -> Any:
     """Paths of the centres of mass in space and in the three coordinate planes."""
-    from mbd.view.plotting import new_figure, style
+    from mbd.view.plotting import new_figure, run_handles, style
 
     model = runs[0].model
     if elements is None:
@@ -194,7 +187,7 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
         space = figure.add_subplot(grid[0, 0], projection="3d")
         for k, i, body, path in paths:
             shade = theme.bodies[i % len(theme.bodies)]
-            space.plot(*path.T, dashes(k), color=shade, lw=1.4, label=f"{body.name}{_tag(runs, k)}")
+            space.plot(*path.T, dashes(k), color=shade, lw=1.4, label=body.name if k == 0 else None)
             space.plot(*path[-1:].T, "o", color=shade, ms=4)
         _tidy_space(space, theme, np.concatenate([path for *_, path in paths]))
         for place, (a, b) in zip((grid[0, 1], grid[1, 0], grid[1, 1]), ((0, 1), (0, 2), (1, 2)), strict=True):
@@ -208,7 +201,12 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
             axes.set_xlabel(f"${'xyz'[a]}$ in m")
             axes.set_ylabel(f"${'xyz'[b]}$ in m")
         handles, labels = space.get_legend_handles_labels()
-        if len(labels) <= 12:
+        if len(labels) > MAX_NAMES:
+            handles, labels = [], []
+        if len(runs) > 1:
+            handles += run_handles([], theme, len(runs))
+            labels += run_names(runs)
+        if labels:
             figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
         text = heading(runs[0], "paths of the centres of mass", title)
         figure.suptitle(text, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
@@ -218,6 +216,7 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
 def _tidy_space(axes: Any, theme: Theme, points: Any) -> None:
     """Equal scales and quiet panes for axes in space."""
     centre, half = 0.5 * (points.max(axis=0) + points.min(axis=0)), 0.5 * np.ptp(points, axis=0)
+    thin = half < 0.2 * half.max()
     half = np.maximum(half, 0.25 * max(float(half.max()), 1e-9)) * 1.08
     for k, name in enumerate("xyz"):
         getattr(axes, f"set_{name}lim")(centre[k] - half[k], centre[k] + half[k])
@@ -225,12 +224,12 @@ def _tidy_space(axes: Any, theme: Theme, points: Any) -> None:
         axis = getattr(axes, f"{name}axis")
         axis.set_pane_color((0.5, 0.5, 0.5, 0.04))
         axis.line.set_color(theme.muted)
-        axis.set_major_locator(_locator())
-    axes.set_box_aspect(half)
+        axis.set_major_locator(_locator(1 if thin[k] else 4))
+    axes.set_box_aspect(half, zoom=1.0)
     axes.tick_params(labelsize=8, pad=0)
 
 
-def _locator() -> Any:
+def _locator(count: int) -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(4)
+    return MaxNLocator(count, min_n_ticks=1)

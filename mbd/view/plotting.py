@@ -25,8 +25,13 @@ class Line:
     y: Any
     label: str = ""
     colour: int | str = 0
-    style: str = "-"
+    run: int = 0  # several runs differ in their line styles
     width: float = 1.5
+
+    @property
+    def style(self) -> str:
+        """Solid, dashed ..."""
+        return dashes(self.run)
 
 
 @dataclass
@@ -99,14 +104,17 @@ def thinned(x: Any, y: Any) -> tuple[Any, Any]:
     return x[index], y[index]
 
 
-def draw(panels: Sequence[Panel], theme: Theme, title: str, columns: int | None = None, shown: bool = False) -> Any:
-    """Small multiples: one figure with all panels."""
+def draw(
+    panels: Sequence[Panel], theme: Theme, title: str, columns: int | None = None, shown: bool = False,
+    runs: Sequence[str] = (),
+) -> Any:  # fmt: skip
+    """Small multiples: one figure with all panels; below them the names of several runs with their line styles."""
     n = len(panels)
     across = columns or (1 if n <= 3 else 2 if n <= 8 else 3)
     across = min(across, n)
     rows = -(-n // across)
     width = 6.4 if across == 1 else 4.1 * across
-    height = 0.7 + rows * (2.35 if rows > 1 else 3.1)
+    height = 0.7 + rows * (2.35 if rows > 1 else 3.1) + (0.3 if len(runs) > 1 else 0.0)
     with style(theme):
         figure = new_figure((width, height), shown)
         grid = figure.add_gridspec(rows, across)
@@ -124,15 +132,34 @@ def draw(panels: Sequence[Panel], theme: Theme, title: str, columns: int | None 
                 axes.set_xlabel(panel.xlabel)
         if title:
             figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+        if len(runs) > 1:
+            handles = run_handles([line for panel in panels for line in panel.lines], theme, len(runs))
+            figure.legend(handles, runs, loc="outside lower center", ncols=min(3 if across > 1 else 2, len(runs)))
     return figure
+
+
+def run_handles(lines: Sequence[Line], theme: Theme, count: int) -> list[Any]:
+    """Lines for a legend of runs, in the colour of the run where it has one of its own."""
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for run in range(count):
+        colours = {line.colour for line in lines if line.run == run}
+        own = shade(colours.pop(), theme) if len(colours) == 1 else theme.text
+        handles.append(Line2D([], [], color=own, linestyle=dashes(run), lw=1.5))
+    return handles
+
+
+def shade(colour: int | str, theme: Theme) -> str:
+    """A colour by its number in the theme, or itself."""
+    return theme.bodies[colour % len(theme.bodies)] if isinstance(colour, int) else colour
 
 
 def fill(axes: Any, panel: Panel, theme: Theme) -> None:
     """Draw one panel."""
     for line in panel.lines:
         x, y = thinned(line.x, line.y) if not panel.equal else (line.x, line.y)
-        shade = theme.bodies[line.colour % len(theme.bodies)] if isinstance(line.colour, int) else line.colour
-        axes.plot(x, y, line.style, color=shade, lw=line.width, label=line.label or None)
+        axes.plot(x, y, line.style, color=shade(line.colour, theme), lw=line.width, label=line.label or None)
     axes.set_ylabel(panel.ylabel)
     if panel.title:
         axes.set_title(panel.title)

@@ -73,8 +73,11 @@ def elements_with(solution: Solution, name: str) -> list[Any]:
     found = []
     everything: list[Any] = [*model.bodies, *model.joints, *model.forces]
     for element in everything:
+        view = solution[element]
+        if name == "length" and hasattr(view, "angle"):
+            continue  # of a torsion spring, whose length is its angle
         try:
-            values = values_of(solution[element], name)
+            values = values_of(view, name)
         except (AttributeError, ValueError):
             continue
         if values.size:
@@ -88,19 +91,20 @@ def resolve(solution: Solution, what: Any, elements: Any) -> tuple[Quantity, lis
     name = str(what)
     if elements is None and "." in name:
         head, tail = name.rsplit(".", 1)
-        if head in model:
-            name, elements = tail, [model[head]]
+        if tail in QUANTITIES or head in model:
+            name, elements = tail, [model[head]]  # says so if there is no such element
     if name not in QUANTITIES:
-        known = [*SYSTEM, *QUANTITIES]
+        known = list(dict.fromkeys([*SYSTEM, *QUANTITIES]))
         close = difflib.get_close_matches(name, known, n=2)
         advice = (
             "did you mean " + " or ".join(map(repr, close)) + "?" if close else "expected one of " + ", ".join(known)
         )
-        raise ModelError(f"plot: there is no quantity {name!r}; {advice} A single element: 'name of it.{name}'")
+        raise ModelError(f"plot: there is no quantity {name!r}; {advice}")
     if elements is None:
         chosen = elements_with(solution, name)
         if not chosen:
-            raise ModelError(f"plot: no element of {model} has the quantity {name!r}; expected another one")
+            has = [q for q in QUANTITIES if elements_with(solution, q)]
+            raise ModelError(f"plot: no element of {model} has the quantity {name!r}; there are " + ", ".join(has))
         return QUANTITIES[name], chosen
     if isinstance(elements, str) or not isinstance(elements, list | tuple):
         elements = [elements]

@@ -33,7 +33,7 @@ def offscreen(scene: Scene, size: tuple[int, int], camera: Any, follow: Any, wha
     """A stage without a window, closed at the end."""
     opengl.require(what)
     pv = opengl.pyvista_module()
-    plotter = pv.Plotter(off_screen=True, window_size=list(size))
+    plotter = pv.Plotter(off_screen=True, window_size=list(size), notebook=False)  # or notebooks show every frame
     try:
         plotter.disable_anti_aliasing()
         plotter.render_window.SetMultiSamples(0)

@@ -38,7 +38,8 @@ h2{font-size:18px;margin:34px 0 10px;padding-bottom:5px;border-bottom:1px solid 
 table{border-collapse:collapse;width:100%%;font-size:13.5px;font-variant-numeric:tabular-nums}
 th{text-align:left;color:%(muted)s;font-weight:600}
 th,td{padding:5px 12px 5px 0;border-bottom:1px solid %(line)s;vertical-align:top}
-pre{background:%(card)s;border:1px solid %(line)s;border-radius:9px;padding:12px 15px;overflow:auto;font-size:13px}
+pre{background:%(card)s;border:1px solid %(line)s;border-radius:9px;padding:12px 15px;font-size:13px;
+white-space:pre-wrap}
 figure{margin:0}img,svg{max-width:100%%;height:auto;border-radius:9px;display:block}.picture{border:1px solid %(line)s}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px;align-items:start;grid-auto-flow:dense}
 figure.wide{grid-column:1/-1}footer{margin-top:38px;color:%(muted)s;font-size:12.5px}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from mbd.view.arrows import load_arrows, reaction_arrows
 from mbd.view.bodies import body_corners, body_solids, frame_parts
 from mbd.view.motion import Motion, matrices
 from mbd.view.pieces import Link, Poses, Solid, Trail, between, rod_surface
+from mbd.view.runs import run_list
 from mbd.view.springs import spring_pieces
 from mbd.view.theme import colour, mixed
 from mbd.view.theme import theme as find_theme
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 MANY = 150  # bodies beyond which shapes get coarser
 SAMPLES = 80  # records looked at to find the extent of a motion
 TRAIL_RECORDS = 3000
+OPTIONS = (
+    "theme", "joints", "springs", "trails", "reactions", "loads", "frames", "axes", "floor", "labels",
+)  # fmt: skip
 
 
 class Scene:
@@ -43,11 +47,11 @@ class Scene:
     def __init__(
         self, solutions: Any, *, theme: Any = "light", joints: bool = True, springs: bool = True, trails: Any = "auto",
         reactions: bool = False, loads: bool = True, frames: bool = False, axes: bool = True, floor: bool = True,
-        labels: bool = False,
+        labels: bool = False, **unknown: Any,
     ) -> None:  # fmt: skip
-        self.solutions: list[Solution] = list(solutions) if isinstance(solutions, Iterable) else [solutions]
-        if not self.solutions:
-            raise ModelError("view: no solutions are given; expected one or a list of several")
+        if unknown:
+            raise ModelError(f"view: there is no option '{next(iter(unknown))}'; expected {', '.join(OPTIONS)}")
+        self.solutions: list[Solution] = run_list(solutions)
         self.theme = find_theme(theme)
         self.motions = [Motion(solution) for solution in self.solutions]
         self.first_rows = np.cumsum([0] + [m.solution.system.tables.nodes.shape[0] for m in self.motions])
@@ -116,7 +120,9 @@ class Scene:
         below = float((self.cloud @ up).min())
         rests = -1e-6 * self.radius <= below <= 0.6 * self.radius  # then the floor is the plane through the origin
         self.floor_height = 0.0 if rests else below - 0.06 * self.radius
-        self.glyph = 0.019 * min(self._size_of_start(), self.radius)
+        self.size_of_start = self._size_of_start()
+        self.measure = min(self.radius, 3.0 * self.size_of_start)  # for axes and trails, which go with the bodies
+        self.glyph = 0.019 * min(self.size_of_start, self.radius)
 
     def _size_of_start(self) -> float:
         """Radius of the first picture; glyphs are sized by it, since a motion may go far."""
@@ -178,8 +184,9 @@ class Scene:
             index += 1
 
     def _add_frame(self, run: int, body: Any) -> None:
-        size = 1.5 * self.radii[run][body.name] or 10.0 * self.glyph
-        for key, surface, offset, turn, axis_colour in frame_parts(min(size, 0.4 * self.radius), self.theme):
+        own = self.radii[run][body.name]  # the axes come out of the body, but do not fill the picture
+        size = min(1.5 * own, max(0.4 * self.radius, 1.1 * own)) or 10.0 * self.glyph
+        for key, surface, offset, turn, axis_colour in frame_parts(size, self.theme):
             rgb = colour(axis_colour)
             self.solids.append(Solid(key, surface, self.row(run, body), rgb, body.name, "frame", offset, turn))
 
@@ -216,9 +223,13 @@ class Scene:
                 self.links.append(link)
 
     def _add_trails(self, run: int, trails: Any) -> None:
+        names = [b.name for b in self.solutions[run].model.bodies]
+        count: dict[str, int] = {}
         for body, point in chosen_points(self.solutions[run].model, trails):
-            index = [b.name for b in self.solutions[run].model.bodies].index(body.name)
-            rgb = self.theme.run(run) if self.several else self._colour_of(run, body, index)
+            more = count[body.name] = count.get(body.name, -1) + 1  # further trails of a body have other colours
+            index = names.index(body.name)
+            rgb = self._colour_of(run, body, index) if not more else self.theme.body(index + more)
+            rgb = self.theme.run(run) if self.several else rgb
             self.trails.append(Trail(self.row(run, body), point, rgb, body.name, run))
 
     def _colour_of(self, run: int, body: Body, index: int) -> tuple[float, float, float]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbd.bodies import Body
+from mbd.forces import Gravitation
 from mbd.view import surfaces
 from mbd.view.pieces import Link, Solid, between, coil_surface
 from mbd.view.surfaces import Surface
@@ -27,6 +28,8 @@ def spring_pieces(scene: Scene, run: int) -> tuple[list[Solid], list[Link]]:
     solids: list[Solid] = []
     links: list[Link] = []
     for force in motion.solution.model.forces:
+        if isinstance(force, Gravitation):
+            continue  # it acts between two points as springs do, but there is nothing between them
         joint = getattr(force, "joint", None)
         if joint is not None and getattr(force, "stiffness", None) is not None:
             solids.append(around_hinge(scene, run, force, joint, shade))

@@ -10,9 +10,10 @@ from mbd.errors import Array
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.groups import Group, flat, material, polydata
 from mbd.view.opengl import pyvista_module
-from mbd.view.pieces import Link, Solid, Trail
+from mbd.view.pieces import STRETCHED, Link, Solid, Trail, families
+from mbd.view.runs import run_names
 from mbd.view.surfaces import along
-from mbd.view.theme import AXES, Colour, colour
+from mbd.view.theme import AXES, Colour, colour, readable_on
 
 if TYPE_CHECKING:
     from mbd.view.scene import Scene
@@ -37,13 +38,21 @@ class Stage:
         if scene.axes:
             self._world_axes()
         keys: dict[Any, list[Solid]] = {}
+        many = families(scene.solids)
         for solid in scene.solids:
             run = int(np.searchsorted(scene.first_rows, solid.body, side="right"))
-            keys.setdefault((solid.key, solid.role, run), []).append(solid)
+            kind = solid.key[0] if solid.key[0] in many else None
+            keys.setdefault((kind or solid.key, solid.role, run), []).append(solid)
         self.grouped = list(keys.values())
         shadow = colour(scene.theme.shadow) if self.shadows else None
         self.groups = [
-            Group(solids, shadow if role != "frame" else None, run - 1) for (_, role, run), solids in keys.items()
+            Group(
+                solids,
+                shadow if role != "frame" else None,
+                run - 1,
+                STRETCHED[key](scene.segments) if key in many else None,
+            )
+            for (key, role, run), solids in keys.items()
         ]
         for group in self.groups:
             self._add(group.actors, next(iter(group.roles)))
@@ -122,7 +131,7 @@ class Stage:
     def _world_axes(self) -> None:
         from mbd.view.bodies import frame_parts
 
-        size = 0.16 * self.scene.radius
+        size = 0.16 * self.scene.measure
         for _, surface, _, turn, axis_colour in frame_parts(size, self.scene.theme):
             actor = self._surface_actor(polydata(surface.moved(turn)), colour(axis_colour or AXES[0]))
             self._add([actor], "axes")
@@ -163,7 +172,7 @@ class Stage:
         from mbd.view.tubes import Tube
 
         times, places = self.scene.path(trail)
-        tube = Tube(places, 0.0045 * self.scene.radius)
+        tube = Tube(places, 0.0045 * self.scene.measure)
         actor = self._surface_actor(tube.data, trail.colour)
         actor.GetProperty().SetAmbient(0.5)
         self._add([actor], "trail")
@@ -192,21 +201,21 @@ class Stage:
         """Which colour is which run."""
         from vtkmodules.vtkRenderingCore import vtkTextActor
 
-        from mbd.view.page import run_names
-
         height = self.plotter.window_size[1]
         size = max(13, round(0.028 * height))
-        for k, name in enumerate(run_names(self.scene)):
+        for k, name in enumerate(run_names(self.scene.solutions)):
             text = vtkTextActor()
-            text.SetInput(name)
+            text.SetInput(f"  {name}  ")
             style = text.GetTextProperty()
             style.SetFontFamilyToArial()
             style.SetBold(True)
             style.SetFontSize(size)
-            style.SetColor(*self.scene.theme.run(k))
+            style.SetBackgroundColor(*self.scene.theme.run(k))
+            style.SetBackgroundOpacity(1.0)
+            style.SetColor(*readable_on(self.scene.theme.run(k)))
             style.SetJustificationToRight()
             text.GetPositionCoordinate().SetCoordinateSystemToNormalizedViewport()
-            text.GetPositionCoordinate().SetValue(0.98, 0.93 - 1.6 * k * size / height)
+            text.GetPositionCoordinate().SetValue(0.98, 0.9 - 1.9 * k * size / height)
             self._add([text], "legend")
 
     # --- time

@@ -62,6 +62,23 @@ def mixed(a: Colour, b: Colour, share: float) -> Colour:
     return red, green, blue
 
 
+def luminance(rgb: Colour) -> float:
+    """Relative luminance between 0 and 1 (WCAG 2.1)."""
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: Colour, b: Colour) -> float:
+    """Contrast ratio between 1 and 21 (WCAG 2.1); text needs 4.5."""
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def readable_on(ground: Colour) -> Colour:
+    """Black or white, whichever is easier to read on a colour."""
+    return max(((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)), key=lambda ink: contrast(ink, ground))
+
+
 @dataclass(frozen=True)
 class Theme:
     """What a view looks like."""

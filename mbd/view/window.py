@@ -9,6 +9,7 @@ from typing import Any
 from mbd.view import opengl
 from mbd.view.player import Window
 from mbd.view.render import check_size
+from mbd.view.runs import run_list
 
 
 def show(
@@ -16,6 +17,7 @@ def show(
     camera: Any = "auto", follow: Any = None, **look: Any,
 ) -> None:  # fmt: skip
     """Open a window with the animation; returns when it is closed. ``solutions`` is one or a list of several runs."""
+    runs = run_list(solutions)
     opengl.require("A window")
     if not has_display():
         raise opengl.RenderingError(
@@ -24,11 +26,11 @@ def show(
         )
     pv = opengl.pyvista_module()
     width, height = check_size(size)
-    plotter = pv.Plotter(window_size=[width, height], title=_title(solutions))
+    plotter = pv.Plotter(window_size=[width, height], notebook=False, title=f"{runs[0].model.name} - mbd")
     try:
         plotter.disable_anti_aliasing()
         plotter.render_window.SetMultiSamples(0 if software(plotter) else 4)
-        Window(plotter, solutions, speed=speed, loop=loop, play=play, camera=camera, follow=follow, **look)
+        Window(plotter, runs, speed=speed, loop=loop, play=play, camera=camera, follow=follow, **look)
         plotter.show(auto_close=False)
     finally:
         plotter.close()
@@ -48,8 +50,3 @@ def software(plotter: Any) -> bool:
     except Exception:
         return True
     return "llvmpipe" in text or "swrast" in text or "software" in text
-
-
-def _title(solutions: Any) -> str:
-    first = solutions[0] if isinstance(solutions, list | tuple) else solutions
-    return f"{first.model.name} - mbd"
