@@ -16,6 +16,12 @@ NODES = [
     mbd.nodes.Quaternion(lie=True), mbd.nodes.Directors(), mbd.nodes.Directors(lie=True),
     mbd.nodes.EulerAngles(**EULER), mbd.nodes.EulerAngles(**EULER, lie=True),
 ]  # fmt: skip
+
+
+def node_name(node):
+    return f"{node}{' Lie' if node.lie else ''}"
+
+
 METHODS = {
     "index 3": mbd.integrators.GeneralizedAlpha(),
     "index 2": mbd.integrators.GeneralizedAlpha(stabilized=True),
@@ -48,7 +54,7 @@ def test_steady_circle_balances():
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("node", NODES, ids=repr)
+@pytest.mark.parametrize("node", NODES, ids=node_name)
 def test_disk_returns_after_one_turn(node, name):
     period = 2.0 * np.pi / TURN
     solution = mbd.simulate(rolling_disk().with_nodes(node), period, period / 1000, METHODS[name])
