@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mbd import benchmarks, forces, integrators, joints, nodes, sensors, shapes, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
+    from mbd.driven import inverse_dynamics, kinematics
     from mbd.errors import (
         AssemblyError,
         ConvergenceError,
@@ -51,6 +52,7 @@ _LAZY = {
     ),
     "Model": "mbd.model",
     "simulate": "mbd.simulation",
+    **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.driven"),
     "Solution": "mbd.solution",
     "load": "mbd.io.archive",
     "load_urdf": "mbd.io.urdf",

@@ -72,6 +72,8 @@ class Occurrence:
 
 def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occurrence]:
     """All occurrences of the events in a finished run, in the order of time."""
+    if not hasattr(solution.integrator, "start"):
+        raise ModelError("find_events: this solution has no integrator that could step to an event between records")
     watch = Watch(solution.system, solution.integrator, _step_of(solution), events)
     watch.begin(solution.t[:1], [x[:1] for x in _rows(solution)])
     watch.scan(solution.t[1:], [x[1:] for x in _rows(solution)], stop=False)

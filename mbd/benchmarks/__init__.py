@@ -8,6 +8,7 @@
 """
 
 from mbd.benchmarks.benchmark import Benchmark, Result, energy_drift, run, table
+from mbd.benchmarks.bicycle import bicycle
 from mbd.benchmarks.planar import andrews_squeezer, n_four_bar, simple_pendulum
 from mbd.benchmarks.spatial import bricard, flyball_governor, heavy_top, slider_crank
 
@@ -21,10 +22,11 @@ ALL = {
     "slider-crank": slider_crank,
     "slider-crank-pivot": lambda: slider_crank("pivot"),
     "heavy-top": heavy_top,
+    "bicycle": bicycle,
 }
 """The benchmarks by the names that the command line takes."""
 
 __all__ = [
-    "ALL", "Benchmark", "Result", "andrews_squeezer", "bricard", "energy_drift", "flyball_governor", "heavy_top",
-    "n_four_bar", "run", "simple_pendulum", "slider_crank", "table",
+    "ALL", "Benchmark", "Result", "andrews_squeezer", "bicycle", "bricard", "energy_drift", "flyball_governor",
+    "heavy_top", "n_four_bar", "run", "simple_pendulum", "slider_crank", "table",
 ]  # fmt: skip

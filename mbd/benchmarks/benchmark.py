@@ -15,6 +15,7 @@ from ..integrators.base import Integrator
 from ..model import Model
 from ..simulation import simulate
 from ..solution import Solution
+from ..solvers.linearisation import linearize
 
 Array = np.ndarray
 
@@ -34,6 +35,7 @@ class Benchmark:
     measure: what ``error`` returns, in words.
     t_end, step, integrator: a good choice for it.
     conservative: whether energy is conserved.
+    steady, eigenvalues: the model in a steady state and its published eigenvalues, where there are any.
     """
 
     name: str
@@ -48,6 +50,8 @@ class Benchmark:
     reference: Mapping[float, Mapping[str, float]] = field(default_factory=dict)
     integrator: Integrator = field(default_factory=GeneralizedAlpha)
     conservative: bool = True
+    steady: Model | None = None
+    eigenvalues: tuple[complex, ...] = ()
 
     def simulate(
         self, step: float | None = None, integrator: Integrator | None = None, t_end: float | None = None, **more: Any
@@ -75,6 +79,16 @@ class Benchmark:
                 deviations += [abs(observed[name] - value) for name, value in values.items()]
         return max(deviations, default=float("nan"))
 
+    def eigenvalue_error(self) -> float:
+        """Largest distance of a published eigenvalue to the nearest one of ``mbd.linearize(benchmark.steady)``.
+
+        NaN where no eigenvalues are known.
+        """
+        if self.steady is None or not self.eigenvalues:
+            return float("nan")
+        found = linearize(self.steady).eigenvalues
+        return max(float(np.abs(found - value).min()) for value in self.eigenvalues)
+
 
 def energy_drift(solution: Solution) -> float:
     """Largest change of the total energy beside the largest kinetic energy."""
@@ -95,6 +109,7 @@ class Result:
     constraint_error: float
     wall_time: float
     steps: int
+    eigenvalue_error: float = float("nan")
 
 
 def run(benchmark: Benchmark, **choices: Any) -> Result:
@@ -108,20 +123,24 @@ def run(benchmark: Benchmark, **choices: Any) -> Result:
         benchmark.error(solution),
         energy_drift(solution) if benchmark.conservative else float("nan"),
         float(solution.constraint_error.position.max(initial=0.0)), float(solution.stats["wall_time"]), steps,
+        benchmark.eigenvalue_error(),
     )  # fmt: skip
 
 
 def table(results: list[Result]) -> str:
     """The results as text."""
-    head = ("benchmark", "integrator", "step", "error", "energy drift", "constraints", "time [s]", "us/step")
+    head = (
+        "benchmark", "integrator", "step", "error", "eigenvalues", "energy drift", "constraints", "time [s]", "us/step",
+    )  # fmt: skip
     lines = [head]
     for r in results:
         drift = "-" if np.isnan(r.energy_drift) else f"{r.energy_drift:.1e}"
         error = "-" if np.isnan(r.error) else f"{r.error:.2e}"
+        linear = "-" if np.isnan(r.eigenvalue_error) else f"{r.eigenvalue_error:.1e}"
         per_step = f"{1e6 * r.wall_time / max(r.steps, 1):.1f}"
         lines.append((
-            r.name, r.integrator, f"{r.step:g}", error, drift, f"{r.constraint_error:.1e}", f"{r.wall_time:.3f}",
-            per_step,
+            r.name, r.integrator, f"{r.step:g}", error, linear, drift, f"{r.constraint_error:.1e}",
+            f"{r.wall_time:.3f}", per_step,
         ))  # fmt: skip
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
     return "\n".join(

@@ -68,10 +68,10 @@ def consistent_start(
     t = check_number(t, "consistent_start", "t")
     given = system.initial_state() if q is None or v is None else (q, v)
     q0, v0 = system._q(given[0] if q is None else q).copy(), system._v(given[1] if v is None else v).copy()
-    return _Solver(system, t, tolerance, fixed).run(q0, v0)
+    return StartSolver(system, t, tolerance, fixed).run(q0, v0)
 
 
-class _Solver:
+class StartSolver:
     """One consistent start."""
 
     def __init__(self, system: System, t: float, tolerance: float, fixed: Any) -> None:
@@ -136,13 +136,13 @@ class _Solver:
             raise ModelError("consistent_start: the constraints are not finite at the given coordinates and time")
         damping, slow, last, weak = 0.0, 0, False, False
         for iteration in range(1, ITERATIONS + 1):
-            problem = self._problem(q, self.free_q, damping > 0.0)
+            problem = self.problem(q, self.free_q, damping > 0.0)
             while True:
                 # constraints that are dependent at the solution only: without this their small singular values mislead
                 mild = 0.0 if weak else min(200.0 * f, 1e-4)
                 d, known = problem.step(g, damping or mild)
                 slope = -2.0 * f if known is None else known
-                length = min(1.0, TURN_LIMIT / max(self._largest_turn(d), TURN_LIMIT))
+                length = min(1.0, TURN_LIMIT / max(self.largest_turn(d), TURN_LIMIT))
                 small = self._size(d) < 10.0 * self.tolerance and slope < -1.9 * f  # g is at its round-off
                 accepted, stationary = False, not slope < -1e-12 * f
                 for _ in range(1 if damping or last or stationary else 30):
@@ -188,7 +188,7 @@ class _Solver:
         new[keep] = q[keep]
         return new
 
-    def _largest_turn(self, d: Array) -> float:
+    def largest_turn(self, d: Array) -> float:
         return float(np.sqrt(np.bincount(self.part_v, np.square(self.turn_factor * d)).max(initial=0.0)))
 
     def _size(self, d: Array) -> float:
@@ -198,7 +198,7 @@ class _Solver:
     # --- velocities -----------------------------------------------------------------------------------------------
 
     def _velocities(self, q: Array, v: Array, rate: Array, size: float) -> Array:
-        problem = self._problem(q, self.free_v, False)
+        problem = self.problem(q, self.free_v, False)
         for _ in range(3):
             v = v + problem.step(rate, 0.0)[0]
             rate = self.system.constraint_velocity(q, v, self.t)
@@ -210,7 +210,7 @@ class _Solver:
 
     # --- linear problems ------------------------------------------------------------------------------------------
 
-    def _problem(self, q: Array, free: Array, damped: bool) -> _Regular | _Truncated:
+    def problem(self, q: Array, free: Array, damped: bool) -> _Regular | _Truncated:
         """The linearised problem at q, in the form that suits it."""
         system = self.system
         s, w, zero = system.tables, system.work, np.zeros(system.n_v)

@@ -2,14 +2,17 @@
 
 With increments delta (right increments on Lie nodes, rotations in body axes), dv and dlam,
 
-    delta' = dv,   M dv' = -(C - M H) dv - K delta - B^T dlam,   B delta = 0,   B dv + Z delta = 0,
+    delta' = dv,   M dv' = -(C - M H) dv - K delta - B^T dlam,   B_h delta = 0,   B dv + Z delta = 0,
 
-where K, C and Z are the derivatives of the equations of motion and of B v at the state. H = blockdiag(0, hat(omega))
-turns the rotational components of a spinning body into a frame that does not spin: seen from the body itself the
-equations would depend on time. That frame exists where the body is axisymmetric about its angular velocity.
-With a basis N of the admissible motions, P = -B^+ Z N, delta = N xi and dv = N eta + P xi,
+where K, C and Z are the derivatives of the equations of motion and of B v at the state, and B_h consists of the
+holonomic rows of B: rolling restricts velocities only. H = blockdiag(0, hat(omega)) turns the rotational components of
+a spinning body into a frame that does not spin: seen from the body itself the equations would depend on time. That
+frame exists where the body is axisymmetric about its angular velocity. With bases N of the admissible velocities and
+N_h of the admissible displacements, P = -B^+ Z N_h, delta = N_h xi and dv = N eta + P xi,
 
-    xi' = N^T P xi + eta,   N^T M N eta' = -N^T C' N eta - N^T (C' P + K N) xi - N^T M P xi',   C' = C - M H.
+    xi' = N_h^T (P xi + N eta),   N^T M N eta' = -N^T C' N eta - N^T (C' P + K N_h) xi - N^T M P xi',   C' = C - M H.
+
+Without nonholonomic rows N_h = N; each of them leaves one more coordinate xi than velocities eta.
 """
 
 from __future__ import annotations
@@ -60,10 +63,11 @@ class Mode:
 
 @dataclass
 class Linearisation:
-    """The linear system ``(xi, eta)' = matrix (xi, eta)`` with one coordinate xi per degree of freedom.
+    """The linear system ``(xi, eta)' = matrix (xi, eta)`` with one velocity eta per degree of freedom.
 
-    mass, damping, stiffness: matrices in xi; ``basis`` maps xi to increments of all bodies (Lie nodes).
-    eigenvalues are sorted by size, with negative imaginary parts first.
+    mass, damping, stiffness: of the equations for eta; ``basis`` maps the coordinates xi to increments of all bodies
+    (Lie nodes). Without rolling there are as many xi as eta, and these matrices are square; with it the stiffness has
+    one column for every xi. eigenvalues are sorted by size, with negative imaginary parts first.
     """
 
     model: Model
@@ -123,30 +127,41 @@ def linearize(model: Model, state: Any = None, *, t: float = 0.0) -> Linearisati
     own, q, v, t = given_state(model, state, t)
     system, q, v = on_lie_nodes(own, q, v)
     equations = Equations(system, q, t)
-    basis = np.column_stack([*(equations.increment(m) for m in equations.motions.T), np.zeros((system.n_v, 0))])
-    basis = np.linalg.qr(basis)[0] if basis.shape[1] else basis
+    N = _orthonormal(equations, equations.motions)
+    N_h = N
+    if len(system.tables.nonholonomic):
+        N_h = _orthonormal(equations, equations.displacements)
     M, B = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, t).toarray()
-    vd, lam = _accelerations(system, q, v, t, M, B, basis)
+    vd, lam = _accelerations(system, q, v, t, M, B, N)
     _check_steady(system, q, v, vd, t)
     K = system.stiffness(q, v, vd, lam, t).toarray()
     C = system.damping(q, v, vd, t).toarray() - M @ _spins(system, v)
-    P = np.zeros_like(basis)
+    P = np.zeros_like(N_h)
     if v.any() and len(B):
-        P = -np.linalg.lstsq(B, _rate_derivative(system, q, v, t) @ basis, rcond=RANK_TOLERANCE)[0]
-    return _reduced(model, system, M, C, K, P, basis)
+        P = -np.linalg.lstsq(B, _rate_derivative(system, q, v, t) @ N_h, rcond=RANK_TOLERANCE)[0]
+    return _reduced(model, system, M, C, K, P, N, N_h)
 
 
-def _reduced(model: Model, system: System, M: Array, C: Array, K: Array, P: Array, N: Array) -> Linearisation:
-    d = N.shape[1]
+def _orthonormal(equations: Equations, motions: Array) -> Array:
+    """An orthonormal basis, in increments, of what these motions span."""
+    n = equations.system.n_v
+    basis = np.column_stack([*(equations.increment(m) for m in motions.T), np.zeros((n, 0))])
+    return np.linalg.qr(basis)[0] if basis.shape[1] else basis
+
+
+def _reduced(
+    model: Model, system: System, M: Array, C: Array, K: Array, P: Array, N: Array, N_h: Array
+) -> Linearisation:
+    d = N_h.shape[1]
     mass = N.T @ M @ N
-    top = np.hstack((N.T @ P, np.eye(d)))
-    forces = np.hstack((-N.T @ (C @ P + K @ N), -N.T @ C @ N)) - N.T @ M @ P @ top
-    matrix = np.vstack((top, np.linalg.solve(mass, forces) if d else np.zeros((0, 0))))
+    top = np.hstack((N_h.T @ P, N_h.T @ N))
+    forces = np.hstack((-N.T @ (C @ P + K @ N_h), -N.T @ C @ N)) - N.T @ M @ P @ top
+    matrix = np.vstack((top, np.linalg.solve(mass, forces) if N.shape[1] else np.zeros((0, d))))
     values, vectors = np.linalg.eig(matrix) if d else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((np.round(values.imag, 9), np.round(np.abs(values), 9)))
     values, vectors = values[order], vectors[:, order]
-    modes = [Mode(complex(x), _shape(system, N @ y[:d])) for x, y in zip(values, vectors.T, strict=True)]
-    return Linearisation(model, matrix, mass, N.T @ C @ N, N.T @ K @ N, N, values, modes)
+    modes = [Mode(complex(x), _shape(system, N_h @ y[:d])) for x, y in zip(values, vectors.T, strict=True)]
+    return Linearisation(model, matrix, mass, N.T @ C @ N, N.T @ K @ N_h, N_h, values, modes)
 
 
 def _shape(system: System, delta: Array) -> dict[str, tuple[Array, Array]]:

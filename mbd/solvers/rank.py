@@ -102,6 +102,14 @@ class Equations:
         return self.svd[2][self.rank :].T
 
     @property
+    def displacements(self) -> Array:
+        """Columns span the displacements that the holonomic equations admit; rolling restricts velocities only."""
+        holonomic = np.ones(len(self.matrix), dtype=bool)
+        holonomic[self.system.tables.nonholonomic] = False
+        _, s, vt = np.linalg.svd(self.matrix[holonomic], full_matrices=True)
+        return vt[int(np.sum(s > RANK_TOLERANCE * s.max(initial=1e-300))) :].T
+
+    @property
     def stresses(self) -> Array:
         """Columns span the multipliers that are in equilibrium without a load (scaled like the rows)."""
         return self.svd[0][:, self.rank :]

@@ -13,7 +13,7 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning
 from ..linalg.solver import BlockSolver
-from ..records import FLAG_REDUNDANT, PARAMETER_REGULARISATION
+from ..records import FLAG_REDUNDANT, FORM_GENERALIZED, PARAMETER_REGULARISATION
 from ..system import evaluate
 from ..system.system import System
 from .words import quoted
@@ -107,5 +107,9 @@ def _check_conflict(system: System, q: Array, v: Array, t: float, names: list[st
 def regularise(system: System) -> None:
     """Solve for multipliers of minimum norm from now on."""
     masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
-    system.tables.flags[FLAG_REDUNDANT] = 1
+    nodes = system.tables.nodes
+    internal = int(nodes["nl"].sum())
+    if np.any(nodes["nl"][nodes["form"] == FORM_GENERALIZED]):  # the user's own constraints may be dependent as well
+        internal = 0
+    system.tables.flags[FLAG_REDUNDANT] = 1 + internal
     system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / (float(np.median(masses)) if masses else 1.0)

@@ -245,6 +245,11 @@ def massless_shift(system: System, diagonal: Array) -> Array:
     for i in np.flatnonzero(moments[:, 0] < 1e-9 * moments[:, 2]):
         n = nodes[i + 1]
         shift[n.v0 + n.nx : n.v0 + n.nv] = 1e-6 * (moments[i, 2] or 1e-6 * n.mass * system.length**2)
+    for i in np.flatnonzero(nodes["form"] == FORM_DIRECTORS):  # a flat plate has a director without inertia
+        n = nodes[i]
+        part = slice(n.v0 + n.nx, n.v0 + n.nv)
+        if diagonal[part].min() < 1e-9 * diagonal[part].max():
+            shift[part] = np.maximum(shift[part], 1e-6 * diagonal[part].max())
     for n in nodes[nodes["form"] == FORM_GENERALIZED]:
         shift[n.v0 : n.v0 + n.nv] = 1e-10 * (diagonal[n.v0 : n.v0 + n.nv].max() or 1.0)
     return shift

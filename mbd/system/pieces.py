@@ -201,9 +201,12 @@ def assemble_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
 
 @kernel
 def regularise(s, into):
-    """Redundant constraints: make the multiplier block regular; refinement removes the effect again."""
+    """Redundant constraints: make the multiplier block regular; refinement removes the effect again.
+
+    Not the rows of unit quaternions and directors: reactions of minimum norm must not depend on the coordinates.
+    """
     if s.flags[FLAG_REDUNDANT] != 0:
-        for k in range(s.diagonal.shape[0]):
+        for k in range(s.flags[FLAG_REDUNDANT] - 1, s.diagonal.shape[0]):
             into[s.diagonal[k]] -= s.parameters[PARAMETER_REGULARISATION]
 
 
