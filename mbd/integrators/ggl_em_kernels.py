@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..forces.secant import discrete_force, torque_in_body
+from ..forces.secant_tangent import discrete_force_tangent
 from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..system.evaluate import clear
-from .discrete_gradients import discrete_force, torque_in_body
-from .discrete_tangents import discrete_force_tangent
 from .frame_em_nodes import body_torque_tangent, dual_tangent, dual_torque
 from .ggl_kernels import configure, position_rows, scaled, velocity_rows
 from .linear_frames import (

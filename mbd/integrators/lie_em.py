@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..records import ENTRY_SECANT_TANGENT
+from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
 from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
 from .frame_em_kernels import FrameState
@@ -73,7 +75,7 @@ class LieEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     cite: ClassVar[tuple[str, ...]] = (
         "Simo & Wong 1991, Int. J. Numer. Methods Eng. 31, 19 (the free body)",
         "Simo, Tarnow & Wong 1992, Comput. Methods Appl. Mech. Eng. 100, 63 (discrete gradients of springs)",
@@ -94,7 +96,7 @@ class GonzalezEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     cite: ClassVar[tuple[str, ...]] = (
         "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241",
         "Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231 (EM-G)",
@@ -109,8 +111,9 @@ class FrameRun(Run):
     def __init__(self, method: FrameEM, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system
         self.work = system.new_work()
+        connect_secant(system.tables, ENTRY_SECANT_TANGENT)
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        frames = {name: self.work.z.copy() for name in ("z0", "zm", "zr")}
+        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn", "p")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lamn")}
         coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm")}

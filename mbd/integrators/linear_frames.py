@@ -7,14 +7,14 @@ in q with constant second derivatives, and ``D^2 g[mu] u`` is the constraint for
 from __future__ import annotations
 
 from ..forces.kernels import force_residual, force_tangent
-from ..joints.primitives import COINCIDENT, DOT1, DOT2, axis, primitive_force
+from ..forces.secant import distance
+from ..joints.primitives import COINCIDENT, DOT1, DOT2, ROTATING, axis, first_axis, primitive_force
+from ..joints.secant import joint_stiffness
 from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, node_velocity, point_jacobian
 from ..nodes.inertia import frame_inertia
 from ..nodes.tangent import internal_force, node_tangent
 from ..system.pieces import constant as driven_value
-from .discrete_gradients import distance
-from .discrete_tangents import joint_stiffness
 
 
 @kernel

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..joints.primitives import primitive_force, primitive_stiffness
+from ..joints.secant import joint_blocks
 from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, pull_back
@@ -31,7 +32,6 @@ from ..system.evaluate import (
 )
 from ..system.optional import call_force_tangent
 from ..system.pieces import constant, element_forces
-from .discrete_tangents import joint_blocks
 from .variational_momenta import momentum, momentum_matrix
 
 MIDPOINT, STORMER, LIVENS = 0, 1, 2
