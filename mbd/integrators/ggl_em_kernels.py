@@ -6,13 +6,16 @@ from ..forces.secant import discrete_force, torque_in_body
 from ..forces.secant_tangent import discrete_force_tangent
 from ..kernel import kernel
 from ..nodes.frames import update_frames
-from ..system.evaluate import clear
+from ..records import FLAG_EXTRA
+from ..system.evaluate import clear, copy
+from ..system.secant import begin_step, call_stiffness
 from .frame_em_nodes import body_torque_tangent, dual_tangent, dual_torque
 from .ggl_kernels import configure, position_rows, scaled, velocity_rows
 from .linear_frames import (
     accumulate,
     add_applied,
     add_constraint_force,
+    add_general,
     add_mass,
     add_rows,
     clear_frames,
@@ -47,6 +50,11 @@ def em_residual(s1, s2, w, x, h):
             e, x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h, x.mid, w.turns, x.buffer[a], x.buffer[b],
             x.torque[b],
         )  # fmt: skip
+    if s1.flags[FLAG_EXTRA] != 0:
+        clear_frames(w.f)
+        begin_step(w, x.z0, x.z1, x.zt, h)
+        add_general(s1, w, x.zero, x.buffer)
+        w.time[1] = 0.0
     for i in range(1, s1.nodes.shape[0]):
         if s1.nodes[i].nv > 3:
             dual_torque(x.zt[i], x.torque[i], x.buffer[i])
@@ -69,7 +77,7 @@ def em_residual(s1, s2, w, x, h):
     add_rows(s1, x.f1, w.x)
     add_rows(s2, x.f2, w.x)
     position_rows(s1, w, x.qn, x.z1, w.x)
-    velocity_rows(s2, w, x.qn, x.z1, x.u, x.zu, w.x)
+    velocity_rows(s2, w, x.qn, x.z1, x.u, x.zu, h, w.x)
 
 
 @kernel
@@ -88,6 +96,10 @@ def em_matrix(s11, s12, s21, s22, w, x, h):
         )  # fmt: skip
         if torque_in_body(e):
             body_torque_tangent(e, s11.nodes[b], x.qn, x.z1[b], x.zt[b], x.mid, ck, w.jac, m)
+    if s11.flags[FLAG_EXTRA] != 0:
+        begin_step(w, x.z0, x.z1, x.zt, h)
+        call_stiffness(s11, w, x.qt, x.mean, x.zero, w.eye, ck / h, 0.5 * ck, m)
+        w.time[1] = 0.0
     for i in range(1, s11.nodes.shape[0]):
         if s11.nodes[i].nv > 3:
             dual_tangent(s11.nodes[i], x.zt[i], x.torque[i], ck, m, w.small)
@@ -123,10 +135,12 @@ def euler_residual(s1, s2, s3, w, x, h):
     clear_frames(x.f2)
     clear_frames(x.f3)
     vector_frames(s1, w, x.v, x.zu)
-    add_applied(s1, w, x.z0, x.zu, x.mid, h * h, x.buffer, x.f1)
+    add_applied(s1, w, x.z0, x.zu, x.mid, x.times[1], x.zero, h * h, x.buffer, x.f1)
     add_mass(s1, w, x.dq, 1.0, x.f1)
     add_mass(s1, w, x.y0, -1.0, x.f1)
+    copy(x.begin, w.values)
     add_constraint_force(s1, w, x.z0, x.q, x.lams, True, x.f1, w.x)
+    copy(x.end, w.values)
     scaled(-1.0, x.gams, x.mu)
     add_constraint_force(s1, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
     add_mass(s2, w, x.y, 1.0, x.f2)
@@ -140,7 +154,7 @@ def euler_residual(s1, s2, s3, w, x, h):
     add_rows(s2, x.f2, w.x)
     add_rows(s3, x.f3, w.x)
     position_rows(s1, w, x.qn, x.z1, w.x)
-    velocity_rows(s2, w, x.qt, x.zt, x.y, x.zy, w.x)
+    velocity_rows(s2, w, x.qt, x.zt, x.y, x.zy, h, w.x)
 
 
 @kernel
@@ -150,7 +164,9 @@ def euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, w, x):
     clear(m)
     mass_blocks(s11, w, x.q, 1.0, m)
     gradient_blocks(s11, w, x.z1, x.qn, True, 1.0, 0.0, m)
+    copy(x.begin, w.values)
     gradient_blocks(s11, w, x.z0, x.q, True, 0.0, 1.0, m)
+    copy(x.end, w.values)
     gradient_blocks(s12, w, x.zt, x.qt, True, 0.0, -1.0, m)
     hessian_blocks(s13, w, x.q, x.gams, -1.0, m)
     mass_blocks(s21, w, x.q, -1.0, m)

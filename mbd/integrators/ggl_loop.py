@@ -8,7 +8,7 @@ from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
 from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
-from .ggl_kernels import EM, EULER, theta_finish, theta_matrix, theta_residual
+from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, theta_finish, theta_matrix, theta_residual
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -23,9 +23,10 @@ from .secant_numbers import (
     MEMORY_RATIO,
     STAGNATION,
     TOLERANCE,
+    factors_suffice,
 )
 
-SCHEME, THETA_VALUE, VARTHETA, OPTION = 2, 3, 4, 5  # further entries of numbers.method
+SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS = 2, 3, 4, 5, 6  # further entries of numbers.method
 
 
 @kernel
@@ -94,7 +95,7 @@ def _matrix(r, w, x, p, h):
 @kernel
 def _newton(s, r, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
-    best, stalled = 1e300, 0
+    best, before, stalled = 1e300, 1e300, 0
     limit = int(p.method[ITERATIONS])
     s1, s2, s3 = r[0], r[4], r[8]
     for iteration in range(limit + 1):
@@ -112,13 +113,15 @@ def _newton(s, r, w, x, p, h):
         best = min(best, error)
         if iteration == limit:
             break
-        _matrix(r, w, x, p, h)
-        factor(s1, w, w.matrix, w.pivots, w.dinv)
-        p.memory[MEMORY_FACTORS] += 1.0
-        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-        if w.info[4] != 0.0:
-            p.worst[0] = w.info[1]
-            return CODE_SINGULAR
+        if iteration == 0 or not factors_suffice(error, before):
+            _matrix(r, w, x, p, h)
+            factor(s1, w, w.matrix, w.pivots, w.dinv)
+            p.memory[MEMORY_FACTORS] += 1.0
+            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+            if w.info[4] != 0.0:
+                p.worst[0] = w.info[1]
+                return CODE_SINGULAR
+        before = error
         _correct(s1, s2, s3, w, x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
@@ -126,10 +129,16 @@ def _newton(s, r, w, x, p, h):
 
 @kernel
 def _predict(x, p, h):
+    """First guess: uniform acceleration, uniform motion, or rest at the last position."""
+    guess = p.method[GUESS]
+    later = p.memory[MEMORY_HISTORY] > 0.0
     for k in range(x.v.shape[0]):
+        a = 0.0
+        if guess == ACCELERATED:
+            a = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
         x.y0[k] = h * x.v[k]
-        x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
-        x.y[k] = h * (x.v[k] + h * x.vd[k])
+        x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
+        x.y[k] = h * (x.v[k] + h * a)
         x.u[k] = x.y[k] if p.method[SCHEME] == EM else x.dq[k]
     for k in range(x.lam.shape[0]):
         x.lams[k] = h * h * x.lam[k]
@@ -186,9 +195,13 @@ def run_ggl(s, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd,
     shift = 0.5 if scheme == EM else (0.0 if scheme == EULER else theta)
     for step in range(count):
         t = origin + (first + step) * h
+        evaluate_functions(s, w, t)
+        copy(w.values, x.begin)
         evaluate_functions(s, w, t + shift * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
+        copy(w.values, x.end)
+        x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
         _predict(x, p, h)
         code = _newton(s, r, w, x, p, h)
         if code != 0:

@@ -14,7 +14,10 @@ from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, node_velocity, point_jacobian
 from ..nodes.inertia import frame_inertia
 from ..nodes.tangent import internal_force, node_tangent
+from ..records import FLAG_EXTRA
+from ..system.extra import call_extra_forces
 from ..system.pieces import constant as driven_value
+from ..system.secant import call_stiffness
 
 
 @kernel
@@ -53,7 +56,27 @@ def add_constraint_force(s, w, z, q, mu, constant, f, x):
 
 
 @kernel
-def add_applied(s, w, z, zd, values, c, buffer, f):
+def load_frames(w, z, zd, time):
+    """Frames, their velocities and the time where general elements look for them; clears their frame forces."""
+    w.time[0] = time
+    for i in range(z.shape[0]):
+        for m in range(12):
+            w.z[i, m] = z[i, m]
+            w.zd[i, m] = zd[i, m]
+    clear_frames(w.f)
+
+
+@kernel
+def add_general(s, w, none, buffer):
+    """buffer += frame forces of general elements at the loaded frames."""
+    call_extra_forces(s, w, none)
+    for i in range(buffer.shape[0]):
+        for m in range(12):
+            buffer[i, m] += w.f[i, m]
+
+
+@kernel
+def add_applied(s, w, z, zd, values, time, none, c, buffer, f):
     """f += c times the frame forces of gravity and force elements (sign of the residual); sets w.scales."""
     for i in range(s.nodes.shape[0]):
         n = s.nodes[i]
@@ -65,6 +88,9 @@ def add_applied(s, w, z, zd, values, c, buffer, f):
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         force_residual(e, z[e.a], z[e.b], zd[e.a], zd[e.b], values, w.turns, buffer[e.a], buffer[e.b])
+    if s.flags[FLAG_EXTRA] != 0:
+        load_frames(w, z, zd, time)
+        add_general(s, w, none, buffer)
     accumulate(s, w, c, buffer, f)
 
 
@@ -121,13 +147,14 @@ def _row_and_column(crow, ccol, f1, f2, f3, j, nv, matrix, row, column, ld):
 @kernel
 def _primitive_blocks(p, na, nb, q, za, zb, value, crow, ccol, jac, matrix):
     va, vb = na.nv, nb.nv
-    if p.kind == DOT1:
+    if p.kind == DOT1 or p.kind == ROTATING:
+        x1, x2, x3 = first_axis(p, value)
         if va > 0:
             f1, f2, f3 = axis(zb, p.ab1, p.ab2, p.ab3)
-            axis_jacobian(na, q, za, za, p.aa1, p.aa2, p.aa3, jac[0])
+            axis_jacobian(na, q, za, za, x1, x2, x3, jac[0])
             _row_and_column(crow, ccol, f1, f2, f3, jac[0], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
         if vb > 0:
-            f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
+            f1, f2, f3 = axis(za, x1, x2, x3)
             axis_jacobian(nb, q, zb, zb, p.ab1, p.ab2, p.ab3, jac[0])
             _row_and_column(crow, ccol, f1, f2, f3, jac[0], vb, matrix, p.block_jb, p.block_bj, p.ld_bj)
         return
@@ -213,8 +240,11 @@ def hessian_blocks(s, w, q, mu, c, matrix):
 
 
 @kernel
-def applied_blocks(s, w, z, zd, q, u, values, cc, ck, matrix):
+def applied_blocks(s, w, z, zd, q, u, values, time, none, cc, ck, matrix):
     """Add cc C + ck K of the force elements at (q, u)."""
+    if s.flags[FLAG_EXTRA] != 0:
+        load_frames(w, z, zd, time)
+        call_stiffness(s, w, q, u, none, w.eye, cc, ck, matrix)
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         a, b = e.a, e.b

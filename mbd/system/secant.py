@@ -1,8 +1,8 @@
 """Pieces for methods whose forces belong to a step: couplings and general elements between two frames.
 
 While such a piece runs, w.z holds the frames at which forces act, w.zd the secant (z1 - z0)/h of the frames, and
-w.time[1] the step h (``begin_step``, ``end_step``); the elements then give their discrete gradients. Forces are those of
-``mbd.system.extra``; here are the matrices. *Rows* (qr, zr) turn frame forces into generalised forces, *columns*
+w.time[1] the step h (``begin_step``, ``end_step``); the elements then give their discrete gradients. Their forces are
+in ``mbd.system.extra``; here are the matrices. *Rows* (qr, zr) turn frame forces into generalised forces, *columns*
 (q1, z1) say how the end moves. Methods that take gradients at an instant leave the step zero.
 """
 
