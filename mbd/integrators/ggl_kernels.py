@@ -90,7 +90,7 @@ def scaled(c, x, out):
         out[k] = c * x[k]
 
 
-@kernel
+@kernel(inline="always")
 def configure(s, w, x, theta):
     """End and intermediate coordinates with their frames."""
     for k in range(x.q.shape[0]):
@@ -101,7 +101,7 @@ def configure(s, w, x, theta):
     vector_frames(s, w, x.u, x.zu)
 
 
-@kernel
+@kernel(inline="always")
 def velocity_rows(s, w, q, z, u, zu, h, out):
     """Constraint rows G(q) u + h g_t of the group of s, for u = h v; w.values belong to the time of q."""
     for i in range(z.shape[0]):
@@ -116,7 +116,7 @@ def velocity_rows(s, w, q, z, u, zu, h, out):
             out[p.x0] += h * first
 
 
-@kernel
+@kernel(inline="always")
 def position_rows(s, w, q, z, out):
     """Constraint rows g(q) of the group of s."""
     for i in range(z.shape[0]):
@@ -128,7 +128,7 @@ def position_rows(s, w, q, z, out):
 # --- theta methods ------------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
     """Equations of VI-A (option INTERMEDIATE) and VI-B (TRAPEZOIDAL)."""
     configure(s1, w, x, theta)
@@ -156,8 +156,8 @@ def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
     add_mass(s2, w, x.u, 1.0, x.f2)
     add_mass(s2, w, x.dq, -1.0, x.f2)
     add_constraint_force(s2, w, x.zt, x.qt, x.gams, True, x.f2, w.x)
-    add_rows(s1, x.f1, w.x)
-    add_rows(s2, x.f2, w.x)
+    add_rows(s1.nodes, x.f1, w.x)
+    add_rows(s2.nodes, x.f2, w.x)
     velocity_rows(s2, w, x.qt, x.zt, x.u, x.zu, h, w.x)
     if option == INTERMEDIATE:
         position_rows(s1, w, x.qt, x.zt, w.x)
@@ -167,7 +167,7 @@ def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
         copy(x.mid, w.values)
 
 
-@kernel
+@kernel(inline="always")
 def theta_matrix(s11, s12, s21, s22, w, x, h, theta, vartheta, option):
     """Its derivative."""
     m = w.matrix
@@ -199,7 +199,7 @@ def theta_matrix(s11, s12, s21, s22, w, x, h, theta, vartheta, option):
     gradient_blocks(s22, w, x.zt, x.qt, True, 1.0, 1.0, m)
 
 
-@kernel
+@kernel(inline="always")
 def theta_finish(s, w, x, h, theta, vartheta, option):
     """Momenta at the end of the step: y = h M^-1 p1."""
     clear(w.x)
@@ -214,7 +214,7 @@ def theta_finish(s, w, x, h, theta, vartheta, option):
         scaled(-vartheta, x.lams, x.mu)
         copy(x.end, w.values)
         add_constraint_force(s, w, x.z1, x.qn, x.mu, True, x.f1, w.x)
-    add_rows(s, x.f1, w.x)
+    add_rows(s.nodes, x.f1, w.x)
     for k in range(x.y.shape[0]):
         x.y[k] = w.x[s.xv[k]]
     for i in range(1, s.nodes.shape[0]):

@@ -29,7 +29,7 @@ from .secant_numbers import (
 SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS = 2, 3, 4, 5, 6  # further entries of numbers.method
 
 
-@kernel
+@kernel(inline="always")
 def _residual(s1, s2, s3, w, x, p, h):
     scheme = p.method[SCHEME]
     if scheme == EM:
@@ -40,7 +40,7 @@ def _residual(s1, s2, s3, w, x, p, h):
         theta_residual(s1, s2, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
 
 
-@kernel
+@kernel(inline="always")
 def _error(s, r, s3, w, x, p, h, first):
     """Residual relative to the tolerance; s are the tables of the system, r those of the first two groups."""
     s1, s2 = r
@@ -62,7 +62,7 @@ def _error(s, r, s3, w, x, p, h, first):
     return error
 
 
-@kernel
+@kernel(inline="always")
 def _correct(s1, s2, s3, w, x, p):
     for k in range(w.x.shape[0]):
         w.x[k] = -w.x[k]
@@ -80,7 +80,7 @@ def _correct(s1, s2, s3, w, x, p):
         x.gams[k] += w.x[s2.xl[k]]
 
 
-@kernel
+@kernel(inline="always")
 def _matrix(r, w, x, p, h):
     s11, s12, s13, s21, s22, s23, s31, s32, s33 = r
     scheme = p.method[SCHEME]
@@ -92,7 +92,7 @@ def _matrix(r, w, x, p, h):
         theta_matrix(s11, s12, s21, s22, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
 
 
-@kernel
+@kernel(inline="always")
 def _newton(s, r, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
     best, before, stalled = 1e300, 1e300, 0
@@ -127,7 +127,7 @@ def _newton(s, r, w, x, p, h):
     return CODE_NOT_CONVERGED
 
 
-@kernel
+@kernel(inline="always")
 def _predict(x, p, h):
     """First guess: uniform acceleration, uniform motion, or rest at the last position."""
     guess = p.method[GUESS]
@@ -145,7 +145,7 @@ def _predict(x, p, h):
         x.gams[k] = 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _accept(s, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
     scheme, theta, option = p.method[SCHEME], p.method[THETA_VALUE], int(p.method[OPTION])

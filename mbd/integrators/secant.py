@@ -33,6 +33,9 @@ def check_regular_directors(method: Any, system: System) -> None:
         if n.form != FORM_DIRECTORS:
             continue
         e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
+        if n.nx == 3:  # what the translation leaves of it: the tensor about the centre of mass
+            s = np.array([n.s1, n.s2, n.s3])
+            e = e - np.outer(s, s) / n.mass
         values = np.linalg.eigvalsh(e)
         if values[0] <= SINGULAR * values[-1]:
             raise IncompatibleError(

@@ -29,7 +29,7 @@ from .general_tangent import secant_blocks, secant_tangent
 from .types import load_tables, load_work
 
 
-@kernel
+@kernel(inline="always")
 def begin_step(w, z0, z1, zm, h):
     """Averaged frames and their secant where elements look for frames and velocities."""
     w.time[1] = h
@@ -39,7 +39,7 @@ def begin_step(w, z0, z1, zm, h):
             w.zd[i, m] = (z1[i, m] - z0[i, m]) / h
 
 
-@kernel
+@kernel(inline="always")
 def end_step(w, z1):
     """Back to the frames of an instant."""
     w.time[1] = 0.0
