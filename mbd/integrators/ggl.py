@@ -22,6 +22,7 @@ from .ggl_kernels import (
     UNIFORM,
     GGLState,
 )
+from .ggl_pieces import connect, rows_of
 from .groups import Groups
 from .secant import check_newton, check_regular_directors, keeps_momenta
 
@@ -180,24 +181,28 @@ class GGLRun(FixedStepRun):
         self.groups = Groups(system, method.groups)
         pairs = [[self.groups.tables[min(i, method.groups - 1)][min(j, method.groups - 1)] for j in range(3)]
                  for i in range(3)]  # fmt: skip
-        self.pairs = tuple(table for row in pairs for table in row)
+        tables = tuple(table for row in pairs for table in row)
         self.work = self.groups.new_work()
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "y", "y0", "mean")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu", "mu2")}
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zt")}
         empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "f3", "buffer")}
-        self.x = GGLState(
+        x = GGLState(
+            place=np.zeros(1, dtype=np.int64),
             q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
         )  # fmt: skip
+        self.rows = tuple(rows_of(tables[k]) for k in (0, 4, 8))
+        connected = connect(method.scheme[0], (*tables, system.tables), x)
+        self.pieces, self.pairs, self.x, self._memory = connected
         self.begin((kernels.start_ggl, kernels.run_ggl), *method.scheme, GUESSES[method.guess])
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_ggl(
-            self.system.tables, self.pairs, self.work, self.x, self.numbers, self.origin, self.index, self.step, count,
-            every, *out,
+            self.system.tables, self.rows, self.pieces, self.pairs, self.work, self.x, self.numbers, self.origin,
+            self.index, self.step, count, every, *out,
         )  # fmt: skip
 
     def name_of_unknown(self, row: int) -> str:

@@ -48,6 +48,7 @@ ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
 class GGLState(NamedTuple):
     """State of the method (first six) and its scratch."""
 
+    place: Any  # address of the packed form of this record
     q: Any
     v: Any  # M^-1 p
     vd: Any
