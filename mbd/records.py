@@ -87,6 +87,7 @@ PARAMETERS = 4
     ENTRY_CHARTS,
     ENTRY_ACCELERATIONS,
 ) = range(14)
+ENTRY_REACTIONS, ENTRY_STIFFNESS, ENTRY_SECANT_BLOCKS, ENTRY_SECANT_TANGENT = range(20, 24)
 ENTRY_EXTRA_FORCES, ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_TANGENT, ENTRY_EXTRA_OBSERVE = range(24, 28)
 ENTRIES = 32
 
@@ -137,7 +138,7 @@ class Work(NamedTuple):
     jac: Any  # (8, 3, 12) Jacobians of markers
     small: Any  # (8, 16) scratch for node kernels
     user: Any  # scratch for user functions
-    time: Any  # (1,) time of the functions' values
+    time: Any  # (2,) time of the functions' values; step of a discrete gradient, zero at an instant
     general: Any  # buffers of general elements
     complex: Any  # the same, complex
     buffers: Any  # (3, ...) scratch for generalized nodes

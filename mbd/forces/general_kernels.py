@@ -1,6 +1,12 @@
 """Force laws on frames that are differentiated by the complex step: real or complex frames in, frame forces out.
 
 Each law adds its frame forces with the sign of the residual (minus the applied force). ``c`` holds its parameters.
+
+Laws serve an instant (h = 0, frames z and velocities zd) and a step of size h alike. For a step, z are the averaged
+frames and zd the secant (z1 - z0)/h, and a law with an energy gives its exact discrete gradient: f.(z1 - z0) = V1 - V0.
+This needs no quotient that could degenerate, because the energies are functions of a coordinate u or pi that is
+quadratic in z. Its mean over both ends is u(z) + h^2/4 u(zd), and Greenspan's quotient of V(u) = k u^2 / 2 is k times
+it, that of V(pi) = -c pi^(-1/2) is c / (r0 r1 (r0 + r1)) [Greenspan 1984, J. Comput. Phys. 56, 28].
 """
 
 from __future__ import annotations
@@ -64,11 +70,12 @@ def _twist_angle(c, za, zb, i):
 
 
 @kernel
-def _twist(c, za, zb, zda, zdb, fa, fb):
+def _twist(c, za, zb, zda, zdb, h, fa, fb):
     for i in range(3):
         a1, a2, a3, b1, b2, b3, d1, d2, d3, e1, e2, e3 = _twist_axes(c, za, zb, i)
         rate = _twist_angle(c, zda, zb, i) + _twist_angle(c, za, zdb, i)
-        g = 0.5 * (c[STIFFNESS + i] * _twist_angle(c, za, zb, i) + c[DAMPING + i] * rate)
+        mean = _twist_angle(c, za, zb, i) + 0.25 * h * h * _twist_angle(c, zda, zdb, i)
+        g = 0.5 * (c[STIFFNESS + i] * mean + c[DAMPING + i] * rate)
         j, k = FRAME_A + 3 * ((i + 1) % 3), FRAME_A + 3 * ((i + 2) % 3)
         push_axis(fa, c[k], c[k + 1], c[k + 2], g * d1, g * d2, g * d3)
         push_axis(fa, c[j], c[j + 1], c[j + 2], -g * e1, -g * e2, -g * e3)
@@ -78,22 +85,24 @@ def _twist(c, za, zb, zda, zdb, fa, fb):
 
 
 @kernel
-def native_force(kind, c, z, zd, f):
-    """f += frame forces of one or two bodies; z, zd, f hold twelve numbers for each."""
+def native_force(kind, c, z, zd, h, f):
+    """f += frame forces of one or two bodies over a step h or at an instant; z, zd, f: twelve numbers for each."""
     if kind == DRAG:
         _drag(c, z, zd, f)
     elif kind == TWIST:
-        _twist(c, z, z[12:], zd, zd[12:], f, f[12:])
+        _twist(c, z, z[12:], zd, zd[12:], h, f, f[12:])
     else:
         d1, d2, d3 = separation(c, z, z[12:])
-        square = d1 * d1 + d2 * d2 + d3 * d3
+        r1, r2, r3 = separation(c, zd, zd[12:])
+        square = d1 * d1 + d2 * d2 + d3 * d3 + 0.25 * h * h * (r1 * r1 + r2 * r2 + r3 * r3)  # mean of both ends
+        change = d1 * r1 + d2 * r2 + d3 * r3
         if kind == GREEN_SPRING:
-            r1, r2, r3 = separation(c, zd, zd[12:])
             length = c[LAW + 1]
             u = 0.5 * (square - length * length) / length
-            k = (c[LAW] * u + c[LAW + 2] * (d1 * r1 + d2 * r2 + d3 * r3) / length) / length
+            k = (c[LAW] * u + c[LAW + 2] * change / length) / length
         else:  # GRAVITATION
-            k = c[LAW] / (square * square**0.5)
+            first, last = (square - h * change) ** 0.5, (square + h * change) ** 0.5
+            k = 2.0 * c[LAW] / (first * last * (first + last))
         push_pair(c, k * d1, k * d2, k * d3, f, f[12:])
 
 

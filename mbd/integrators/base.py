@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import IncompatibleError
+from ..forces.general_kernels import DAMPING, LAW
 from ..general_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
 from ..joints.primitive_data import Coincident, DistanceBetween, Dot1, Dot2
 from ..kernel import is_cached
@@ -91,7 +92,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
         return _special_element(system)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
         for force in model.forces:
-            if any(row.kind not in CONSERVATIVE_KINDS for row in force.general()):
+            if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
                 return f"force '{force.name}'"
             for row in force.rows():
                 load = row.body_a is None
@@ -100,6 +101,12 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if timed or (trait is Trait.CONSERVATIVE and (load or damped)):
                     return f"force '{force.name}'"
     return None
+
+
+def _is_damped(row: Any) -> bool:
+    """Whether a general element dissipates besides its potential."""
+    damping = {GREEN_SPRING: slice(LAW + 2, LAW + 3), TWIST: slice(DAMPING, DAMPING + 3)}
+    return row.kind in damping and any(row.parameters[damping[row.kind]])
 
 
 def _special_element(system: System) -> str | None:

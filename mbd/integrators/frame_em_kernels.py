@@ -20,14 +20,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..forces.secant import discrete_force, torque_in_body
+from ..forces.secant_tangent import discrete_force_tangent
 from ..joints.primitives import primitive_force
+from ..joints.secant import joint_blocks, joint_stiffness
 from ..kernel import kernel
 from ..math.so3 import log_quaternion
-from ..records import FORM_LIE, FORM_QUATERNION
-from ..system.evaluate import advance
+from ..records import FLAG_EXTRA, FORM_LIE, FORM_QUATERNION
+from ..system.evaluate import advance, copy
+from ..system.extra import call_extra_forces
 from ..system.pieces import constant
-from .discrete_gradients import discrete_force, torque_in_body
-from .discrete_tangents import discrete_force_tangent, joint_blocks, joint_stiffness
+from ..system.secant import begin_step, call_secant_tangent, end_step
 from .frame_em_nodes import body_torque_tangent, cross_axes, node_matrix
 from .livens_nodes import livens_matrix
 
@@ -51,6 +54,7 @@ class FrameState(NamedTuple):
     lamn: Any
     zero: Any
     z0: Any  # (nodes, 12) frames at the start of the step
+    z1: Any  # frames at its end, kept while elements over a step are evaluated
     zm: Any  # averaged frames
     zr: Any  # frames that turn frame forces into generalised forces
     torque: Any  # (nodes, 3) torques in world axes
@@ -108,6 +112,12 @@ def frame_forces(s, w, x, h, lam):
         p = s.primitives[k]
         a, b = p.a, p.b
         primitive_force(p, x.zm[a], x.zm[b], constant(p, w.values), lam, p.l0, w.f[a], w.f[b])
+    if s.flags[FLAG_EXTRA] != 0:
+        for i in range(s.nodes.shape[0]):
+            copy(w.z[i], x.z1[i])
+        begin_step(w, x.z0, x.z1, x.zm, h)
+        call_extra_forces(s, w, lam)
+        end_step(w, x.z1)
 
 
 @kernel
@@ -147,6 +157,10 @@ def frame_matrix(s, w, x, h, lam):
             p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], value, lam, p.l0, ck, w.jac,
             w.matrix,
         )  # fmt: skip
+    if s.flags[FLAG_EXTRA] != 0:
+        begin_step(w, x.z0, x.z1, x.zm, h)
+        call_secant_tangent(s, w, x.qm, x.zr, x.qn, x.z1, lam, ck, w.matrix)
+        end_step(w, x.z1)
 
 
 @kernel

@@ -10,7 +10,7 @@ from ..system.evaluate import constraints, copy, evaluate_functions, factor, rem
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_nodes import new_velocity, node_equation
 from .livens_nodes import livens_equation, livens_guess, livens_momentum
-from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
@@ -22,8 +22,10 @@ from .secant_numbers import (
     MEMORY_HISTORY,
     MEMORY_ITERATIONS,
     MEMORY_RATIO,
+    MEMORY_TOLERANCE,
     STAGNATION,
     TOLERANCE,
+    factors_suffice,
 )
 from .variational_momenta import momentum_of_velocity
 
@@ -58,6 +60,20 @@ def _residual(s, w, x, h):
 
 
 @kernel
+def _round_off(s, x, scales, h):
+    """What remains of the residual when 2 (m dq/h - m v)/h is computed, relative to the scales."""
+    force, torque = 0.0, 0.0
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        for k in range(n.nx):
+            force = max(force, n.mass * abs(x.vn[n.v0 + k]))
+        inertia = max(n.j11, n.j22, n.j33)
+        for k in range(n.nx, n.nv):
+            torque = max(torque, inertia * abs(x.vn[n.v0 + k]))
+    return ROUND_OFF * max(force / scales[FORCE], torque / scales[TORQUE]) / h
+
+
+@kernel
 def _error(s, w, x, p, h, first):
     """Residual relative to the tolerance (<= 1: converged)."""
     if first:
@@ -65,7 +81,8 @@ def _error(s, w, x, p, h, first):
             x.vn[k] = x.dq[k] / h
             x.vdn[k] = 2.0 * (x.vn[k] - x.v[k]) / h
         equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
-    tolerance = p.method[TOLERANCE]
+        p.memory[MEMORY_TOLERANCE] = max(p.method[TOLERANCE], _round_off(s, x, p.scales, h))
+    tolerance = p.memory[MEMORY_TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
         a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
@@ -93,7 +110,7 @@ def _correct(s, w, x, h):
 @kernel
 def _newton(s, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
-    best, stalled = 1e300, 0
+    best, before, stalled = 1e300, 1e300, 0
     limit = int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
         _residual(s, w, x, h)
@@ -110,13 +127,15 @@ def _newton(s, w, x, p, h):
         best = min(best, error)
         if iteration == limit:
             break
-        frame_matrix(s, w, x, h, x.lamn)
-        factor(s, w, w.matrix, w.pivots, w.dinv)
-        p.memory[MEMORY_FACTORS] += 1.0
-        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-        if w.info[4] != 0.0:
-            p.worst[0] = w.info[1]
-            return CODE_SINGULAR
+        if iteration == 0 or not factors_suffice(error, before):
+            frame_matrix(s, w, x, h, x.lamn)
+            factor(s, w, w.matrix, w.pivots, w.dinv)
+            p.memory[MEMORY_FACTORS] += 1.0
+            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+            if w.info[4] != 0.0:
+                p.worst[0] = w.info[1]
+                return CODE_SINGULAR
+        before = error
         _correct(s, w, x, h)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
@@ -124,17 +143,19 @@ def _newton(s, w, x, p, h):
 
 @kernel
 def _predict(s, x, p, h):
-    """First guess: the motion with the present acceleration, multipliers extrapolated to the middle of the step."""
+    """First guess: accelerations and multipliers extrapolated to the middle of the step."""
+    later = p.memory[MEMORY_HISTORY] > 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         last = n.v0 + n.nv
-        if n.form == FORM_QUATERNION and p.memory[MEMORY_HISTORY] > 0.0:
+        if n.form == FORM_QUATERNION and later:
             livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
             last = n.v0 + n.nx
         for k in range(n.v0, last):
-            x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
+            middle = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
+            x.dq[k] = h * (x.v[k] + 0.5 * h * middle)
     for k in range(x.lam.shape[0]):
-        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if p.memory[MEMORY_HISTORY] > 0.0 else x.lam[k]
+        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if later else x.lam[k]
 
 
 @kernel

@@ -9,31 +9,54 @@ import numpy as np
 
 from ..errors import ModelError
 from . import ggl_loop as kernels
-from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
-from .ggl_kernels import EM, EULER, INTERMEDIATE, THETA, TRAPEZOIDAL, GGLState
+from .base import Array, Integrator, Invariant, Trait, missing_trait
+from .fixed_step import FixedStepRun
+from .ggl_kernels import (
+    ACCELERATED,
+    AT_REST,
+    EM,
+    EULER,
+    INTERMEDIATE,
+    THETA,
+    TRAPEZOIDAL,
+    UNIFORM,
+    GGLState,
+)
+from .ggl_pieces import connect, rows_of
 from .groups import Groups
-from .newton import SCALES
-from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
-from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
+from .secant import check_newton, check_regular_directors, keeps_momenta
 
 if TYPE_CHECKING:
     from ..system.system import System
 
+GUESSES = {"acceleration": ACCELERATED, "velocity": UNIFORM, "position": AT_REST}
+
 
 @dataclass(frozen=True)
 class GGL(Integrator):
-    """Base of the GGL integrators; use GGLEuler, GGLMidpoint, GGLTrapezoidal or GGLEM."""
+    """Base of the GGL integrators; use GGLEuler, GGLMidpoint, GGLTrapezoidal or GGLEM.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
+    max_iterations: limit of the Newton iterations of a step.
+    guess: first guess of the Newton iteration: "acceleration" continues the motion with the acceleration of the last
+        steps; "velocity" (q + h v) and "position" (q) are those of Table 2 of the cited paper.
+    """
 
     tolerance: float = 1e-10
     max_iterations: int = 20
+    guess: str = "acceleration"
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.QUADRATIC})
     symplectic: ClassVar[bool] = True
     groups: ClassVar[int] = 2
     cite: ClassVar[tuple[str, ...]] = ("Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231",)
 
     def __post_init__(self) -> None:
         check_newton(self)
+        if self.guess not in GUESSES:
+            raise ModelError(f"{self.name}: guess is {self.guess!r}; expected one of {', '.join(GUESSES)}")
 
     @property
     def scheme(self) -> tuple[int, float, float, int]:
@@ -55,21 +78,16 @@ class GGL(Integrator):
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> GGLRun:
         run = GGLRun(self, system, t, step)
-        run.x.q[:], run.x.v[:] = q, v
+        run.load(q, v, turns)
         work = system.new_work()
-        if turns is not None:
-            work.turns[: len(turns)] = turns
+        work.turns[:] = run.work.turns
         kernels.start_ggl(system.tables, work, run.x, t)
         run.work.turns[:] = work.turns
         return run
 
     def resume(self, system: System, state: dict[str, Any]) -> GGLRun:
         run = GGLRun(self, system, float(state["origin"]), float(state["step"]))
-        for name in run.saved:
-            getattr(run.x, name)[:] = state[name]
-        run.index = int(state["index"])
-        run.work.turns[:] = state["turns"]
-        run.numbers.memory[:] = state["memory"]
+        run.restore(state)
         return run
 
 
@@ -153,73 +171,39 @@ class GGLEM(GGL):
         return EM, 0.5, 0.0, 0
 
 
-class GGLRun(Run):
+class GGLRun(FixedStepRun):
     """A run of a GGL integrator in progress."""
 
     saved = ("q", "v", "vd", "lam", "vdm", "lamm")
 
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
-        self.method, self.system = method, system
+        super().__init__(method, system, t, step)
         self.groups = Groups(system, method.groups)
         pairs = [[self.groups.tables[min(i, method.groups - 1)][min(j, method.groups - 1)] for j in range(3)]
                  for i in range(3)]  # fmt: skip
-        self.pairs = tuple(table for row in pairs for table in row)
+        tables = tuple(table for row in pairs for table in row)
         self.work = self.groups.new_work()
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "y", "y0", "mean")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu", "mu2")}
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zt")}
         empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "f3", "buffer")}
-        self.x = GGLState(
+        x = GGLState(
+            place=np.zeros(1, dtype=np.int64),
             q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
-            zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values),
-            square=np.zeros((4, 4)),
+            zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
+            **{name: np.zeros_like(self.work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
         )  # fmt: skip
-        memory = np.zeros(8)
-        memory[MEMORY_RATIO] = 1e300
-        self.numbers = SecantNumbers(
-            np.array([method.tolerance, method.max_iterations, *method.scheme], dtype=float), memory,
-            np.zeros(SCALES), np.zeros(1, dtype=np.int64),
+        self.rows = tuple(rows_of(tables[k]) for k in (0, 4, 8))
+        connected = connect(method.scheme[0], (*tables, system.tables), x)
+        self.pieces, self.pairs, self.x, self._memory = connected
+        self.begin((kernels.start_ggl, kernels.run_ggl), *method.scheme, GUESSES[method.guess])
+
+    def loop(self, count: int, every: int, out: list[Array]) -> int:
+        return kernels.run_ggl(
+            self.system.tables, self.rows, self.pieces, self.pairs, self.work, self.x, self.numbers, self.origin,
+            self.index, self.step, count, every, *out,
         )  # fmt: skip
-        self.origin, self.step, self.index = t, step, 0
-        announce_compilation(kernels.start_ggl, kernels.run_ggl)
-        rows = [np.zeros((1, len(y))) for y in (self.x.q, self.x.v, self.x.vd, self.x.lam, self.work.turns)]
-        self.advance(0, 1, rows)  # compile, or load compiled code, before the clock starts
 
-    def initial_row(self) -> list[Array]:
-        x = self.x
-        return [y.copy() for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
-
-    @property
-    def t(self) -> float:
-        """Time of the state."""
-        return self.origin + self.index * self.step
-
-    def advance(self, count: int, every: int, out: list[Array]) -> int:
-        done = kernels.run_ggl(
-            self.system.tables, self.pairs, self.work, self.x, self.numbers, self.origin, self.index, self.step, count,
-            every, *out,
-        )  # fmt: skip
-        self.index += done
-        return done
-
-    def failure(self) -> tuple[str, str]:
-        memory = self.numbers.memory
-        where = self.groups.name_of_unknown(int(self.numbers.worst[0]))
-        return describe_failure(where, self.method, int(memory[MEMORY_CODE]), memory[MEMORY_ERROR])
-
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
-        state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
-        state |= {"turns": self.work.turns.copy(), "memory": self.numbers.memory.copy()}
-        return state
-
-    def statistics(self) -> dict[str, Any]:
-        memory = self.numbers.memory
-        return {
-            "steps": self.index,
-            "rejected": 0,
-            "newton_iterations": int(memory[MEMORY_ITERATIONS]),
-            "factorizations": int(memory[MEMORY_FACTORS]),
-            "smallest_pivot_ratio": float(memory[MEMORY_RATIO]),
-        }
+    def name_of_unknown(self, row: int) -> str:
+        return self.groups.name_of_unknown(row)

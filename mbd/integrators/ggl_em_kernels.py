@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from ..forces.secant import discrete_force, torque_in_body
+from ..forces.secant_tangent import discrete_force_tangent
 from ..kernel import kernel
 from ..nodes.frames import update_frames
-from ..system.evaluate import clear
-from .discrete_gradients import discrete_force, torque_in_body
-from .discrete_tangents import discrete_force_tangent
+from ..records import FLAG_EXTRA
+from ..system.evaluate import clear, copy
+from ..system.secant import begin_step, call_stiffness
 from .frame_em_nodes import body_torque_tangent, dual_tangent, dual_torque
 from .ggl_kernels import configure, position_rows, scaled, velocity_rows
 from .linear_frames import (
     accumulate,
     add_applied,
     add_constraint_force,
+    add_general,
     add_mass,
     add_rows,
     clear_frames,
     gradient_blocks,
+    gravity_forces,
     hessian_blocks,
     mass_blocks,
     vector_frames,
@@ -26,31 +30,58 @@ from .linear_frames import (
 
 
 @kernel
+def _discrete_forces(forces, z0, z1, zm, h, values, turns, f, torque):
+    for k in range(forces.shape[0]):
+        e = forces[k]
+        a, b = e.a, e.b
+        discrete_force(e, z0[a], z0[b], z1[a], z1[b], zm[a], zm[b], h, values, turns, f[a], f[b], torque[b])
+
+
+@kernel
+def _dual_torques(nodes, zm, torque, f):
+    for i in range(1, nodes.shape[0]):
+        if nodes[i].nv > 3:
+            dual_torque(zm[i], torque[i], f[i])
+
+
+@kernel
+def _discrete_tangents(forces, nodes, qm, q1, z0, z1, zm, h, values, turns, ck, jac, matrix):
+    for k in range(forces.shape[0]):
+        e = forces[k]
+        a, b = e.a, e.b
+        discrete_force_tangent(
+            e, nodes[a], nodes[b], qm, q1, zm[a], zm[b], z0[a], z0[b], z1[a], z1[b], zm[a], zm[b], h, values, turns, ck,
+            jac, matrix,
+        )  # fmt: skip
+        if torque_in_body(e):
+            body_torque_tangent(e, nodes[b], q1, z1[b], zm[b], values, ck, jac, matrix)
+
+
+@kernel
+def _dual_tangents(nodes, zm, torque, ck, matrix, small):
+    for i in range(1, nodes.shape[0]):
+        if nodes[i].nv > 3:
+            dual_tangent(nodes[i], zm[i], torque[i], ck, matrix, small)
+
+
+@kernel(inline="always")
 def em_residual(s1, s2, w, x, h):
     """Equations of the energy-momentum scheme; x.u is h M^-1 p1."""
     configure(s1, w, x, 0.5)
     clear(w.x)
     clear_frames(x.f1)
     clear_frames(x.f2)
-    for i in range(s1.nodes.shape[0]):
-        n = s1.nodes[i]
-        for k in range(4):
-            c = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
-            for j in range(3):
-                x.buffer[i, 3 * k + j] = c * s1.gravity[j]
-        for j in range(3):
-            x.torque[i, j] = 0.0
-    for k in range(s1.forces.shape[0]):
-        e = s1.forces[k]
-        a, b = e.a, e.b
-        discrete_force(
-            e, x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h, x.mid, w.turns, x.buffer[a], x.buffer[b],
-            x.torque[b],
-        )  # fmt: skip
-    for i in range(1, s1.nodes.shape[0]):
-        if s1.nodes[i].nv > 3:
-            dual_torque(x.zt[i], x.torque[i], x.buffer[i])
-    accumulate(s1, w, 0.5 * h * h, x.buffer, x.f1)
+    gravity_forces(s1.nodes, s1.gravity, x.buffer)
+    clear_frames(x.torque)
+    if s1.forces.shape[0] > 0:
+        _discrete_forces(s1.forces, x.z0, x.z1, x.zt, h, x.mid, w.turns, x.buffer, x.torque)
+    if s1.flags[FLAG_EXTRA] != 0:
+        clear_frames(w.f)
+        begin_step(w, x.z0, x.z1, x.zt, h)
+        add_general(s1, w, x.zero, x.buffer)
+        w.time[1] = 0.0
+    _dual_torques(s1.nodes, x.zt, x.torque, x.buffer)
+    accumulate(0.5 * h * h, x.buffer, x.f1, w.scales)
     for k in range(x.u.shape[0]):
         x.mean[k] = 0.5 * (x.y0[k] + x.u[k])
     vector_frames(s1, w, x.mean, x.zy)
@@ -66,31 +97,28 @@ def em_residual(s1, s2, w, x, h):
     add_mass(s2, w, x.dq, -2.0, x.f2)
     scaled(2.0, x.gams, x.mu2)
     add_constraint_force(s2, w, x.zt, x.qt, x.mu2, True, x.f2, w.x)
-    add_rows(s1, x.f1, w.x)
-    add_rows(s2, x.f2, w.x)
+    add_rows(s1.nodes, x.f1, w.x)
+    add_rows(s2.nodes, x.f2, w.x)
     position_rows(s1, w, x.qn, x.z1, w.x)
-    velocity_rows(s2, w, x.qn, x.z1, x.u, x.zu, w.x)
+    velocity_rows(s2, w, x.qn, x.z1, x.u, x.zu, h, w.x)
 
 
-@kernel
+@kernel(inline="always")
 def em_matrix(s11, s12, s21, s22, w, x, h):
     """Its derivative."""
     m = w.matrix
     clear(m)
     mass_blocks(s11, w, x.q, 1.0, m)
     ck = 0.5 * h * h
-    for k in range(s11.forces.shape[0]):
-        e = s11.forces[k]
-        a, b = e.a, e.b
-        discrete_force_tangent(
-            e, s11.nodes[a], s11.nodes[b], x.qt, x.qn, x.zt[a], x.zt[b], x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a],
-            x.zt[b], h, x.mid, w.turns, ck, w.jac, m,
+    if s11.forces.shape[0] > 0:
+        _discrete_tangents(
+            s11.forces, s11.nodes, x.qt, x.qn, x.z0, x.z1, x.zt, h, x.mid, w.turns, ck, w.jac, m
         )  # fmt: skip
-        if torque_in_body(e):
-            body_torque_tangent(e, s11.nodes[b], x.qn, x.z1[b], x.zt[b], x.mid, ck, w.jac, m)
-    for i in range(1, s11.nodes.shape[0]):
-        if s11.nodes[i].nv > 3:
-            dual_tangent(s11.nodes[i], x.zt[i], x.torque[i], ck, m, w.small)
+    if s11.flags[FLAG_EXTRA] != 0:
+        begin_step(w, x.z0, x.z1, x.zt, h)
+        call_stiffness(s11, w, x.qt, x.mean, x.zero, w.eye, ck / h, 0.5 * ck, m)
+        w.time[1] = 0.0
+    _dual_tangents(s11.nodes, x.zt, x.torque, ck, m, w.small)
     for k in range(x.lams.shape[0]):
         x.mu[k] = 0.5 * x.lams[k] - x.gams[k]
     hessian_blocks(s11, w, x.q, x.mu, 0.5, m)
@@ -110,7 +138,7 @@ def em_matrix(s11, s12, s21, s22, w, x, h):
 # --- symplectic Euler ---------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def euler_residual(s1, s2, s3, w, x, h):
     """Equations of VI-S; x.u = h v, x.y = h M^-1 p1; the second group has no multipliers."""
     configure(s1, w, x, 0.0)
@@ -123,10 +151,12 @@ def euler_residual(s1, s2, s3, w, x, h):
     clear_frames(x.f2)
     clear_frames(x.f3)
     vector_frames(s1, w, x.v, x.zu)
-    add_applied(s1, w, x.z0, x.zu, x.mid, h * h, x.buffer, x.f1)
+    add_applied(s1, w, x.z0, x.zu, x.mid, x.times[1], x.zero, h * h, x.buffer, x.f1)
     add_mass(s1, w, x.dq, 1.0, x.f1)
     add_mass(s1, w, x.y0, -1.0, x.f1)
+    copy(x.begin, w.values)
     add_constraint_force(s1, w, x.z0, x.q, x.lams, True, x.f1, w.x)
+    copy(x.end, w.values)
     scaled(-1.0, x.gams, x.mu)
     add_constraint_force(s1, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
     add_mass(s2, w, x.y, 1.0, x.f2)
@@ -136,21 +166,23 @@ def euler_residual(s1, s2, s3, w, x, h):
     add_mass(s3, w, x.u, 1.0, x.f3)
     add_mass(s3, w, x.dq, -1.0, x.f3)
     add_constraint_force(s3, w, x.zt, x.qt, x.gams, True, x.f3, w.x)
-    add_rows(s1, x.f1, w.x)
-    add_rows(s2, x.f2, w.x)
-    add_rows(s3, x.f3, w.x)
+    add_rows(s1.nodes, x.f1, w.x)
+    add_rows(s2.nodes, x.f2, w.x)
+    add_rows(s3.nodes, x.f3, w.x)
     position_rows(s1, w, x.qn, x.z1, w.x)
-    velocity_rows(s2, w, x.qt, x.zt, x.y, x.zy, w.x)
+    velocity_rows(s2, w, x.qt, x.zt, x.y, x.zy, h, w.x)
 
 
-@kernel
+@kernel(inline="always")
 def euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, w, x):
     """Its derivative."""
     m = w.matrix
     clear(m)
     mass_blocks(s11, w, x.q, 1.0, m)
     gradient_blocks(s11, w, x.z1, x.qn, True, 1.0, 0.0, m)
+    copy(x.begin, w.values)
     gradient_blocks(s11, w, x.z0, x.q, True, 0.0, 1.0, m)
+    copy(x.end, w.values)
     gradient_blocks(s12, w, x.zt, x.qt, True, 0.0, -1.0, m)
     hessian_blocks(s13, w, x.q, x.gams, -1.0, m)
     mass_blocks(s21, w, x.q, -1.0, m)

@@ -22,9 +22,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..joints.primitives import primitive_drive
 from ..kernel import kernel
 from ..nodes.frames import update_frames
-from ..system.evaluate import clear, constraints, jacobian_times
+from ..system.evaluate import clear, constraints, copy, jacobian_times
 from .linear_frames import (
     add_applied,
     add_constraint_force,
@@ -41,11 +42,13 @@ from .linear_frames import (
 
 THETA, EM, EULER = 0, 1, 2
 INTERMEDIATE, TRAPEZOIDAL = 0, 1
+ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
 
 
 class GGLState(NamedTuple):
     """State of the method (first six) and its scratch."""
 
+    place: Any  # address of the packed form of this record
     q: Any
     v: Any  # M^-1 p
     vd: Any
@@ -74,7 +77,10 @@ class GGLState(NamedTuple):
     f3: Any
     buffer: Any
     torque: Any
-    mid: Any  # functions of time where forces are evaluated
+    begin: Any  # functions of time at the start of the step,
+    mid: Any  # where forces are evaluated,
+    end: Any  # and at the end
+    times: Any  # the same three times
     square: Any  # (4, 4) scratch
 
 
@@ -85,7 +91,7 @@ def scaled(c, x, out):
         out[k] = c * x[k]
 
 
-@kernel
+@kernel(inline="always")
 def configure(s, w, x, theta):
     """End and intermediate coordinates with their frames."""
     for k in range(x.q.shape[0]):
@@ -96,17 +102,22 @@ def configure(s, w, x, theta):
     vector_frames(s, w, x.u, x.zu)
 
 
-@kernel
-def velocity_rows(s, w, q, z, u, zu, out):
-    """Constraint rows G(q) u of the group of s."""
+@kernel(inline="always")
+def velocity_rows(s, w, q, z, u, zu, h, out):
+    """Constraint rows G(q) u + h g_t of the group of s, for u = h v; w.values belong to the time of q."""
     for i in range(z.shape[0]):
         for m in range(12):
             w.z[i, m] = z[i, m]
             w.zd[i, m] = zu[i, m]
     jacobian_times(s, w, q, u, out)
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        if p.function >= 0:
+            first, second = primitive_drive(p, z[p.a], z[p.b], zu[p.a], zu[p.b], w.values)
+            out[p.x0] += h * first
 
 
-@kernel
+@kernel(inline="always")
 def position_rows(s, w, q, z, out):
     """Constraint rows g(q) of the group of s."""
     for i in range(z.shape[0]):
@@ -118,7 +129,7 @@ def position_rows(s, w, q, z, out):
 # --- theta methods ------------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
     """Equations of VI-A (option INTERMEDIATE) and VI-B (TRAPEZOIDAL)."""
     configure(s1, w, x, theta)
@@ -127,7 +138,8 @@ def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
     clear_frames(x.f2)
     scaled(1.0 / h, x.u, x.mean)
     vector_frames(s1, w, x.mean, x.zy)
-    add_applied(s1, w, x.zt, x.zy, x.mid, h * h * (1.0 - theta), x.buffer, x.f1)
+    copy(x.mid, w.values)
+    add_applied(s1, w, x.zt, x.zy, x.mid, x.times[1], x.zero, h * h * (1.0 - theta), x.buffer, x.f1)
     add_mass(s1, w, x.dq, 1.0, x.f1)
     add_mass(s1, w, x.y0, -1.0, x.f1)
     scaled(-1.0, x.gams, x.mu)
@@ -139,39 +151,46 @@ def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
         add_constraint_force(s1, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
     else:
         scaled(1.0 - vartheta, x.lams, x.mu)
+        copy(x.begin, w.values)
         add_constraint_force(s1, w, x.z0, x.q, x.mu, True, x.f1, w.x)
+        copy(x.mid, w.values)
     add_mass(s2, w, x.u, 1.0, x.f2)
     add_mass(s2, w, x.dq, -1.0, x.f2)
     add_constraint_force(s2, w, x.zt, x.qt, x.gams, True, x.f2, w.x)
-    add_rows(s1, x.f1, w.x)
-    add_rows(s2, x.f2, w.x)
+    add_rows(s1.nodes, x.f1, w.x)
+    add_rows(s2.nodes, x.f2, w.x)
+    velocity_rows(s2, w, x.qt, x.zt, x.u, x.zu, h, w.x)
     if option == INTERMEDIATE:
         position_rows(s1, w, x.qt, x.zt, w.x)
     else:
+        copy(x.end, w.values)
         position_rows(s1, w, x.qn, x.z1, w.x)
-    velocity_rows(s2, w, x.qt, x.zt, x.u, x.zu, w.x)
+        copy(x.mid, w.values)
 
 
-@kernel
+@kernel(inline="always")
 def theta_matrix(s11, s12, s21, s22, w, x, h, theta, vartheta, option):
     """Its derivative."""
     m = w.matrix
     clear(m)
     c = 1.0 - theta
     mass_blocks(s11, w, x.q, 1.0, m)
-    applied_blocks(s11, w, x.zt, x.zy, x.qt, x.mean, x.mid, 0.0, h * h * c * theta, m)
+    applied_blocks(s11, w, x.zt, x.zy, x.qt, x.mean, x.mid, x.times[1], x.zero, 0.0, h * h * c * theta, m)
     scaled(-theta, x.gams, x.mu)
     if option == INTERMEDIATE:
         for k in range(x.mu.shape[0]):
             x.mu[k] += c * theta * x.lams[k]
         gradient_blocks(s11, w, x.zt, x.qt, True, theta, c, m)
     else:
+        copy(x.end, w.values)
         gradient_blocks(s11, w, x.z1, x.qn, True, 1.0, 0.0, m)
+        copy(x.begin, w.values)
         gradient_blocks(s11, w, x.z0, x.q, True, 0.0, 1.0 - vartheta, m)
+        copy(x.mid, w.values)
     hessian_blocks(s11, w, x.q, x.mu, 1.0, m)
     if c != 0.0:
         hessian_blocks(s12, w, x.q, x.gams, c, m)
-        applied_blocks(s12, w, x.zt, x.zy, x.qt, x.mean, x.mid, h * c, 0.0, m)
+        applied_blocks(s12, w, x.zt, x.zy, x.qt, x.mean, x.mid, x.times[1], x.zero, h * c, 0.0, m)
         gradient_blocks(s12, w, x.zu, x.u, False, 0.0, c, m)
     gradient_blocks(s12, w, x.zt, x.qt, True, 0.0, -1.0, m)
     mass_blocks(s21, w, x.q, -1.0, m)
@@ -181,12 +200,12 @@ def theta_matrix(s11, s12, s21, s22, w, x, h, theta, vartheta, option):
     gradient_blocks(s22, w, x.zt, x.qt, True, 1.0, 1.0, m)
 
 
-@kernel
+@kernel(inline="always")
 def theta_finish(s, w, x, h, theta, vartheta, option):
     """Momenta at the end of the step: y = h M^-1 p1."""
     clear(w.x)
     clear_frames(x.f1)
-    add_applied(s, w, x.zt, x.zy, x.mid, -h * h * theta, x.buffer, x.f1)
+    add_applied(s, w, x.zt, x.zy, x.mid, x.times[1], x.zero, -h * h * theta, x.buffer, x.f1)
     scaled(-theta, x.gams, x.mu)
     add_constraint_force(s, w, x.zu, x.u, x.mu, False, x.f1, w.x)
     if option == INTERMEDIATE:
@@ -194,8 +213,9 @@ def theta_finish(s, w, x, h, theta, vartheta, option):
         add_constraint_force(s, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
     else:
         scaled(-vartheta, x.lams, x.mu)
+        copy(x.end, w.values)
         add_constraint_force(s, w, x.z1, x.qn, x.mu, True, x.f1, w.x)
-    add_rows(s, x.f1, w.x)
+    add_rows(s.nodes, x.f1, w.x)
     for k in range(x.y.shape[0]):
         x.y[k] = w.x[s.xv[k]]
     for i in range(1, s.nodes.shape[0]):

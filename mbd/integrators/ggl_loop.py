@@ -7,8 +7,8 @@ from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
-from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
-from .ggl_kernels import EM, EULER, theta_finish, theta_matrix, theta_residual
+from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER
+from .ggl_pieces import call_piece
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -23,26 +23,23 @@ from .secant_numbers import (
     MEMORY_RATIO,
     STAGNATION,
     TOLERANCE,
+    factors_suffice,
 )
 
-SCHEME, THETA_VALUE, VARTHETA, OPTION = 2, 3, 4, 5  # further entries of numbers.method
+SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS = 2, 3, 4, 5, 6  # further entries of numbers.method
+RESIDUAL, MATRIX, FINISH = 0, 1, 2  # pieces of a method
 
 
-@kernel
-def _residual(s1, s2, s3, w, x, p, h):
-    scheme = p.method[SCHEME]
-    if scheme == EM:
-        em_residual(s1, s2, w, x, h)
-    elif scheme == EULER:
-        euler_residual(s1, s2, s3, w, x, h)
-    else:
-        theta_residual(s1, s2, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
+@kernel(inline="always")
+def _call(pieces, k, r, w, x, p, h):
+    """Residual, matrix, or the momenta at the end of the step."""
+    call_piece(pieces, k, r, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
 
 
-@kernel
-def _error(s, r, s3, w, x, p, h, first):
-    """Residual relative to the tolerance; s are the tables of the system, r those of the first two groups."""
-    s1, s2 = r
+@kernel(inline="always")
+def _error(s, rows, w, x, p, h, first):
+    """Residual relative to the tolerance; s are the tables of the system."""
+    s1, s2, s3 = rows
     if first:
         for k in range(x.v.shape[0]):
             x.mean[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
@@ -61,8 +58,9 @@ def _error(s, r, s3, w, x, p, h, first):
     return error
 
 
-@kernel
-def _correct(s1, s2, s3, w, x, p):
+@kernel(inline="always")
+def _correct(rows, w, x, p):
+    s1, s2, s3 = rows
     for k in range(w.x.shape[0]):
         w.x[k] = -w.x[k]
     solve(s1, w.matrix, w.pivots, w.dinv, w.x)
@@ -79,27 +77,14 @@ def _correct(s1, s2, s3, w, x, p):
         x.gams[k] += w.x[s2.xl[k]]
 
 
-@kernel
-def _matrix(r, w, x, p, h):
-    s11, s12, s13, s21, s22, s23, s31, s32, s33 = r
-    scheme = p.method[SCHEME]
-    if scheme == EM:
-        em_matrix(s11, s12, s21, s22, w, x, h)
-    elif scheme == EULER:
-        euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, w, x)
-    else:
-        theta_matrix(s11, s12, s21, s22, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
-
-
-@kernel
-def _newton(s, r, w, x, p, h):
+@kernel(inline="always")
+def _newton(s, rows, pieces, r, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
-    best, stalled = 1e300, 0
+    best, before, stalled = 1e300, 1e300, 0
     limit = int(p.method[ITERATIONS])
-    s1, s2, s3 = r[0], r[4], r[8]
     for iteration in range(limit + 1):
-        _residual(s1, s2, s3, w, x, p, h)
-        error = _error(s, (s1, s2), s3, w, x, p, h, iteration == 0)
+        _call(pieces, RESIDUAL, r, w, x, p, h)
+        error = _error(s, rows, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
             return 0
@@ -112,38 +97,46 @@ def _newton(s, r, w, x, p, h):
         best = min(best, error)
         if iteration == limit:
             break
-        _matrix(r, w, x, p, h)
-        factor(s1, w, w.matrix, w.pivots, w.dinv)
-        p.memory[MEMORY_FACTORS] += 1.0
-        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-        if w.info[4] != 0.0:
-            p.worst[0] = w.info[1]
-            return CODE_SINGULAR
-        _correct(s1, s2, s3, w, x, p)
+        if iteration == 0 or not factors_suffice(error, before):
+            _call(pieces, MATRIX, r, w, x, p, h)
+            factor(rows[0], w, w.matrix, w.pivots, w.dinv)
+            p.memory[MEMORY_FACTORS] += 1.0
+            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+            if w.info[4] != 0.0:
+                p.worst[0] = w.info[1]
+                return CODE_SINGULAR
+        before = error
+        _correct(rows, w, x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
 
-@kernel
+@kernel(inline="always")
 def _predict(x, p, h):
+    """First guess: uniform acceleration, uniform motion, or rest at the last position."""
+    guess = p.method[GUESS]
+    later = p.memory[MEMORY_HISTORY] > 0.0
     for k in range(x.v.shape[0]):
+        a = 0.0
+        if guess == ACCELERATED:
+            a = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
         x.y0[k] = h * x.v[k]
-        x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
-        x.y[k] = h * (x.v[k] + h * x.vd[k])
+        x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
+        x.y[k] = h * (x.v[k] + h * a)
         x.u[k] = x.y[k] if p.method[SCHEME] == EM else x.dq[k]
     for k in range(x.lam.shape[0]):
         x.lams[k] = h * h * x.lam[k]
         x.gams[k] = 0.0
 
 
-@kernel
-def _accept(s, w, x, p, h):
+@kernel(inline="always")
+def _accept(s, pieces, r, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
-    scheme, theta, option = p.method[SCHEME], p.method[THETA_VALUE], int(p.method[OPTION])
+    scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]
     if scheme == EM:
         copy(x.u, x.y)
     elif scheme != EULER:
-        theta_finish(s, w, x, h, theta, p.method[VARTHETA], option)
+        _call(pieces, FINISH, r, w, x, p, h)
     first = p.memory[MEMORY_HISTORY] == 0.0
     middle = scheme == EM or (scheme != EULER and theta == 0.5)
     c0, c1 = (1.5, -0.5) if middle and not first else (1.0, 0.0)
@@ -175,10 +168,11 @@ def start_ggl(s, w, x, t):
 
 
 @kernel
-def run_ggl(s, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    ``s`` are the tables of the system, ``r`` those of all pairs of groups, row by row.
+    ``s`` are the tables of the system, ``rows`` parts of those of the three groups; ``pieces`` are the equations of the
+    method, which know the tables of all pairs of groups by ``r``.
     """
     row = 0
     update_frames(s.nodes, x.q, x.z0, w.spin)
@@ -186,15 +180,19 @@ def run_ggl(s, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd,
     shift = 0.5 if scheme == EM else (0.0 if scheme == EULER else theta)
     for step in range(count):
         t = origin + (first + step) * h
+        evaluate_functions(s, w, t)
+        copy(w.values, x.begin)
         evaluate_functions(s, w, t + shift * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
+        copy(w.values, x.end)
+        x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
         _predict(x, p, h)
-        code = _newton(s, r, w, x, p, h)
+        code = _newton(s, rows, pieces, r, w, x, p, h)
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step
-        _accept(s, w, x, p, h)
+        _accept(s, pieces, r, w, x, p, h)
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
             copy(x.v, out_v[row])

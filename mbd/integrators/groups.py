@@ -11,8 +11,10 @@ import numpy as np
 
 from ..joints.primitives import COINCIDENT
 from ..linalg.symbolic import Layout, analyse
-from ..records import FLAG_DENSE, Tables, Work
+from ..records import ENTRY_STIFFNESS, FLAG_DENSE, Tables, Work
 from ..system.entries import connect_tables, connect_work
+from ..system.general_assembly import general_pairs, position_general
+from ..system.secant import connect_secant
 from ..system.system import System
 
 
@@ -25,9 +27,10 @@ class Groups:
         old, s = system.assembly.layout, system.tables
         self.bodies = len(s.nodes) - 1
         grounded = np.zeros(len(old.sizes), dtype=bool)
-        if len(s.primitives):
-            held = (s.primitives.a == 0) | (s.primitives.b == 0)
-            grounded[s.primitives.joint[held] + self.bodies] = True
+        for table in (s.primitives, s.couplings):
+            held = (table.a == 0) | (table.b == 0)
+            grounded[table.joint[held] + self.bodies] = True
+        general_pairs(s.members.tolist(), s.general, grounded, self.bodies)
         self.layout: Layout = analyse(old.sizes * count, old.is_joint, grounded, old.pairs)
         self.tables = [[self._pair(i, j) for j in range(count)] for i in range(count)]
 
@@ -36,7 +39,7 @@ class Groups:
         s, layout, n = self.system.tables, self.layout, self.bodies
         old = self.system.assembly.layout
         size = old.sizes
-        nodes, primitives, forces = s.nodes.copy(), s.primitives.copy(), s.forces.copy()
+        nodes, forces = s.nodes.copy(), s.forces.copy()
 
         def place(us: np.ndarray, vs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             offset, ld = layout.blocks(us, vs)
@@ -56,14 +59,17 @@ class Groups:
         local[old.permutation()] = np.arange(old.n) - np.repeat(np.cumsum(size) - size, size)
         for index in (xv, xl):
             index[:] = layout.position[vertex[index]] + i * size[vertex[index]] + local[index]
-        if len(primitives):
+        tables = {}
+        for name in ("primitives", "couplings"):
+            primitives = getattr(s, name).copy()
+            tables[name] = primitives.view(np.recarray)
             a, b, joint = primitives["a"] - 1, primitives["b"] - 1, primitives["joint"] + n
             row = primitives["x0"] - old.position[joint]
-            for name, body in (("a", a), ("b", b)):
-                fill(primitives, joint, body, f"j{name}", body >= 0)
-                fill(primitives, body, joint, f"{name}j", body >= 0)
-                primitives[f"block_j{name}"] += row * primitives[f"ld_j{name}"]
-                primitives[f"block_{name}j"] += row
+            for side, body in (("a", a), ("b", b)):
+                fill(primitives, joint, body, f"j{side}", body >= 0)
+                fill(primitives, body, joint, f"{side}j", body >= 0)
+                primitives[f"block_j{side}"] += row * primitives[f"ld_j{side}"]
+                primitives[f"block_{side}j"] += row
             both = (a >= 0) & (b >= 0) & (primitives["kind"] != COINCIDENT)
             fill(primitives, a, b, "ab", both)
             fill(primitives, b, a, "ba", both)
@@ -73,15 +79,23 @@ class Groups:
             both = (a >= 0) & (b >= 0)
             fill(forces, a, b, "ab", both)
             fill(forces, b, a, "ba", both)
+        general, members = s.general.copy(), s.members.copy()
+        for g in general:
+            row = int(g["x0"] - old.position[g["joint"] + n]) if g["joint"] >= 0 else 0
+            position_general(members, g, place, n, row)
+            if g["joint"] >= 0:
+                g["x0"] = layout.position[g["joint"] + n] + i * size[g["joint"] + n] + row
         flags = s.flags.copy()
         flags[FLAG_DENSE] = layout.dense
-        tables = s._replace(
-            nodes=nodes.view(np.recarray), primitives=primitives.view(np.recarray), forces=forces.view(np.recarray),
+        result = s._replace(
+            nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), general=general.view(np.recarray),
+            members=members, **tables,
             xv=xv, xl=xl, flags=flags, fronts=layout.fronts, diagonal=self._diagonal(vertex[s.xl], local[s.xl]),
         )  # fmt: skip
-        tables, memory = connect_tables(tables)
+        connect_secant(result, ENTRY_STIFFNESS)
+        result, memory = connect_tables(result)
         self._memory.append(memory)
-        return tables
+        return result
 
     def _diagonal(self, vertex: np.ndarray, local: np.ndarray) -> np.ndarray:
         """Diagonal entries of the multipliers of all groups, for the regularisation of redundant constraints."""

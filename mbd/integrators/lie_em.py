@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..records import ENTRY_SECANT_TANGENT
+from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
-from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
+from .base import Array, Integrator, Invariant, Trait, missing_trait
+from .fixed_step import FixedStepRun
 from .frame_em_kernels import FrameState
-from .newton import SCALES
-from .secant import check_newton, describe_failure, keeps_momenta
-from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
+from .secant import check_newton, keeps_momenta
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class FrameEM(Integrator):
     """Base of the energy-momentum schemes on frames; use LieEM or GonzalezEM."""
 
-    tolerance: float = 1e-10
+    tolerance: float = 1e-12
     max_iterations: int = 20
 
     order: ClassVar[int] = 2
@@ -40,19 +41,13 @@ class FrameEM(Integrator):
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FrameRun:
         run = FrameRun(self, system, t, step)
-        run.x.q[:], run.x.v[:] = q, v
-        if turns is not None:
-            run.work.turns[: len(turns)] = turns
+        run.load(q, v, turns)
         kernels.start_frame_em(system.tables, run.work, run.x, t)
         return run
 
     def resume(self, system: System, state: dict[str, Any]) -> FrameRun:
         run = FrameRun(self, system, float(state["origin"]), float(state["step"]))
-        for name in run.saved:
-            getattr(run.x, name)[:] = state[name]
-        run.index = int(state["index"])
-        run.work.turns[:] = state["turns"]
-        run.numbers.memory[:] = state["memory"]
+        run.restore(state)
         return run
 
 
@@ -73,7 +68,7 @@ class LieEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     cite: ClassVar[tuple[str, ...]] = (
         "Simo & Wong 1991, Int. J. Numer. Methods Eng. 31, 19 (the free body)",
         "Simo, Tarnow & Wong 1992, Comput. Methods Appl. Mech. Eng. 100, 63 (discrete gradients of springs)",
@@ -94,23 +89,24 @@ class GonzalezEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     cite: ClassVar[tuple[str, ...]] = (
         "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241",
         "Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231 (EM-G)",
     )
 
 
-class FrameRun(Run):
+class FrameRun(FixedStepRun):
     """A run of an energy-momentum scheme on frames in progress."""
 
     saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p", "dq")
 
     def __init__(self, method: FrameEM, system: System, t: float, step: float) -> None:
-        self.method, self.system = method, system
+        super().__init__(method, system, t, step)
         self.work = system.new_work()
+        connect_secant(system.tables, ENTRY_SECANT_TANGENT)
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        frames = {name: self.work.z.copy() for name in ("z0", "zm", "zr")}
+        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn", "p")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lamn")}
         coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm")}
@@ -118,50 +114,9 @@ class FrameRun(Run):
             **coordinates, **vectors, **multipliers, **frames, zero=np.zeros(max(nv, nl, 1)),
             torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values),
         )  # fmt: skip
-        memory = np.zeros(8)
-        memory[MEMORY_RATIO] = 1e300
-        self.numbers = SecantNumbers(
-            np.array([method.tolerance, method.max_iterations]), memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64)
-        )
-        self.origin, self.step, self.index = t, step, 0
-        announce_compilation(kernels.start_frame_em, kernels.run_frame_em)
-        self.x.q[:] = system.initial_state()[0]
-        rows = [np.zeros((1, len(y))) for y in (self.x.q, self.x.v, self.x.vd, self.x.lam, self.work.turns)]
-        self.advance(0, 1, rows)  # compile, or load compiled code, before the clock starts
+        self.begin((kernels.start_frame_em, kernels.run_frame_em))
 
-    def initial_row(self) -> list[Array]:
-        x = self.x
-        return [y.copy() for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
-
-    @property
-    def t(self) -> float:
-        """Time of the state."""
-        return self.origin + self.index * self.step
-
-    def advance(self, count: int, every: int, out: list[Array]) -> int:
-        done = kernels.run_frame_em(
+    def loop(self, count: int, every: int, out: list[Array]) -> int:
+        return kernels.run_frame_em(
             self.system.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
         )
-        self.index += done
-        return done
-
-    def failure(self) -> tuple[str, str]:
-        memory = self.numbers.memory
-        where = self.system.name_of_unknown(int(self.numbers.worst[0]))
-        return describe_failure(where, self.method, int(memory[MEMORY_CODE]), memory[MEMORY_ERROR])
-
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
-        state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
-        state |= {"turns": self.work.turns.copy(), "memory": self.numbers.memory.copy()}
-        return state
-
-    def statistics(self) -> dict[str, Any]:
-        memory = self.numbers.memory
-        return {
-            "steps": self.index,
-            "rejected": 0,
-            "newton_iterations": int(memory[MEMORY_ITERATIONS]),
-            "factorizations": int(memory[MEMORY_FACTORS]),
-            "smallest_pivot_ratio": float(memory[MEMORY_RATIO]),
-        }

@@ -2,34 +2,49 @@
 
 Then q, its increments and its velocities have the same indices, the mass matrix is constant, constraints are quadratic
 in q with constant second derivatives, and ``D^2 g[mu] u`` is the constraint force of mu at the "frame" u.
+
+Loops are compiled with the tables that they need; the functions that take the whole records are inlined.
 """
 
 from __future__ import annotations
 
 from ..forces.kernels import force_residual, force_tangent
-from ..joints.primitives import COINCIDENT, DOT1, DOT2, axis, primitive_force
+from ..forces.secant import distance
+from ..joints.primitives import COINCIDENT, DOT1, DOT2, ROTATING, axis, first_axis, primitive_force
+from ..joints.secant import joint_stiffness
 from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, node_velocity, point_jacobian
 from ..nodes.inertia import frame_inertia
 from ..nodes.tangent import internal_force, node_tangent
+from ..records import FLAG_EXTRA
+from ..system.extra import call_extra_forces
 from ..system.pieces import constant as driven_value
-from .discrete_gradients import distance
-from .discrete_tangents import joint_stiffness
+from ..system.secant import call_stiffness
 
 
 @kernel
+def _vector_frames(nodes, spin, small, u, z):
+    for i in range(1, nodes.shape[0]):
+        node_velocity(nodes[i], u, u, spin[i], z[i], z[i], small)
+
+
+@kernel(inline="always")
 def vector_frames(s, w, u, z):
     """Frames of a vector of increments or velocities."""
-    for i in range(1, s.nodes.shape[0]):
-        node_velocity(s.nodes[i], u, u, w.spin[i], z[i], z[i], w.small)
+    _vector_frames(s.nodes, w.spin, w.small, u, z)
+
+
+@kernel(inline="always")
+def add_mass(s, w, u, c, f):
+    """f += c M u, as frame forces."""
+    _add_mass(s.nodes, w.small, u, c, f)
 
 
 @kernel
-def add_mass(s, w, u, c, f):
-    """f += c M u, as frame forces."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        a = w.small[0]
+def _add_mass(nodes, small, u, c, f):
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        a = small[0]
         o = 0 if n.nx == 3 else 3
         for m in range(12):
             a[m] = 0.0
@@ -38,53 +53,104 @@ def add_mass(s, w, u, c, f):
         frame_inertia(n, a, f[i])
 
 
-@kernel
+@kernel(inline="always")
 def add_constraint_force(s, w, z, q, mu, constant, f, x):
     """f and x += G(q)^T mu; without ``constant`` the bilinear part D^2 g[mu] q of a velocity q with frames z."""
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
+    _add_constraint_force(s.nodes, s.primitives, w.values, z, q, mu, constant, f, x)
+
+
+@kernel
+def _add_constraint_force(nodes, primitives, values, z, q, mu, constant, f, x):
+    for k in range(primitives.shape[0]):
+        p = primitives[k]
         if p.kind == COINCIDENT and not constant:
             continue
-        primitive_force(p, z[p.a], z[p.b], driven_value(p, w.values), mu, p.l0, f[p.a], f[p.b])
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
+        primitive_force(p, z[p.a], z[p.b], driven_value(p, values), mu, p.l0, f[p.a], f[p.b])
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
         if n.nl > 0:
             internal_force(n, q, mu, x)
 
 
 @kernel
-def add_applied(s, w, z, zd, values, c, buffer, f):
-    """f += c times the frame forces of gravity and force elements (sign of the residual); sets w.scales."""
-    for i in range(s.nodes.shape[0]):
-        n = s.nodes[i]
-        b = buffer[i]
+def copy_frames(z, out):
+    """out = z."""
+    for i in range(z.shape[0]):
+        for m in range(12):
+            out[i, m] = z[i, m]
+
+
+@kernel
+def add_frames(f, out):
+    """out += f."""
+    for i in range(f.shape[0]):
+        for m in range(12):
+            out[i, m] += f[i, m]
+
+
+@kernel(inline="always")
+def load_frames(w, z, zd, time):
+    """Frames, their velocities and the time where general elements look for them; clears their frame forces."""
+    w.time[0] = time
+    copy_frames(z, w.z)
+    copy_frames(zd, w.zd)
+    clear_frames(w.f)
+
+
+@kernel(inline="always")
+def add_general(s, w, none, buffer):
+    """buffer += frame forces of general elements at the loaded frames."""
+    call_extra_forces(s, w, none)
+    add_frames(w.f, buffer)
+
+
+@kernel
+def gravity_forces(nodes, gravity, buffer):
+    """buffer = frame forces of the weights."""
+    for i in range(nodes.shape[0]):
+        n = nodes[i]
         for k in range(4):
             m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
             for j in range(3):
-                b[3 * k + j] = m * s.gravity[j]
-    for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        force_residual(e, z[e.a], z[e.b], zd[e.a], zd[e.b], values, w.turns, buffer[e.a], buffer[e.b])
-    accumulate(s, w, c, buffer, f)
+                buffer[i, 3 * k + j] = m * gravity[j]
 
 
 @kernel
-def accumulate(s, w, c, buffer, f):
-    """f += c buffer; the largest force and torque of the buffer go to w.scales."""
-    w.scales[0] = 0.0
-    w.scales[1] = 0.0
-    for i in range(1, s.nodes.shape[0]):
+def _add_forces(forces, z, zd, values, turns, buffer):
+    for k in range(forces.shape[0]):
+        e = forces[k]
+        force_residual(e, z[e.a], z[e.b], zd[e.a], zd[e.b], values, turns, buffer[e.a], buffer[e.b])
+
+
+@kernel(inline="always")
+def add_applied(s, w, z, zd, values, time, none, c, buffer, f):
+    """f += c times the frame forces of gravity and force elements (sign of the residual); sets w.scales."""
+    gravity_forces(s.nodes, s.gravity, buffer)
+    if s.forces.shape[0] > 0:
+        _add_forces(s.forces, z, zd, values, w.turns, buffer)
+    if s.flags[FLAG_EXTRA] != 0:
+        load_frames(w, z, zd, time)
+        add_general(s, w, none, buffer)
+    accumulate(c, buffer, f, w.scales)
+
+
+@kernel
+def accumulate(c, buffer, f, scales):
+    """f += c buffer; the largest force and torque of the buffer go to ``scales``."""
+    scales[0] = 0.0
+    scales[1] = 0.0
+    for i in range(1, buffer.shape[0]):
         for m in range(12):
             f[i, m] += c * buffer[i, m]
             k = 0 if m < 3 else 1
-            w.scales[k] = max(w.scales[k], abs(buffer[i, m]))
+            scales[k] = max(scales[k], abs(buffer[i, m]))
 
 
 @kernel
-def add_rows(s, f, x):
+def add_rows(nodes, f, x):
     """x += frame forces at the dynamic rows."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
         o = 0 if n.nx == 3 else 3
         for m in range(n.nv):
             x[n.x0 + m] += f[i, o + m]
@@ -101,11 +167,16 @@ def clear_frames(f):
 # --- blocks -------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def mass_blocks(s, w, q, c, matrix):
     """Add c M."""
-    for i in range(1, s.nodes.shape[0]):
-        node_tangent(s.nodes[i], q, q, q, w.spin[i], w.z[i], w.t[i], c, 0.0, 0.0, matrix, w.small)
+    _mass_blocks(s.nodes, w.spin, w.z, w.t, w.small, q, c, matrix)
+
+
+@kernel
+def _mass_blocks(nodes, spin, z, t, small, q, c, matrix):
+    for i in range(1, nodes.shape[0]):
+        node_tangent(nodes[i], q, q, q, spin[i], z[i], t[i], c, 0.0, 0.0, matrix, small)
 
 
 @kernel
@@ -121,13 +192,14 @@ def _row_and_column(crow, ccol, f1, f2, f3, j, nv, matrix, row, column, ld):
 @kernel
 def _primitive_blocks(p, na, nb, q, za, zb, value, crow, ccol, jac, matrix):
     va, vb = na.nv, nb.nv
-    if p.kind == DOT1:
+    if p.kind == DOT1 or p.kind == ROTATING:
+        x1, x2, x3 = first_axis(p, value)
         if va > 0:
             f1, f2, f3 = axis(zb, p.ab1, p.ab2, p.ab3)
-            axis_jacobian(na, q, za, za, p.aa1, p.aa2, p.aa3, jac[0])
+            axis_jacobian(na, q, za, za, x1, x2, x3, jac[0])
             _row_and_column(crow, ccol, f1, f2, f3, jac[0], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
         if vb > 0:
-            f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
+            f1, f2, f3 = axis(za, x1, x2, x3)
             axis_jacobian(nb, q, zb, zb, p.ab1, p.ab2, p.ab3, jac[0])
             _row_and_column(crow, ccol, f1, f2, f3, jac[0], vb, matrix, p.block_jb, p.block_bj, p.ld_bj)
         return
@@ -174,34 +246,43 @@ def _internal_blocks(n, q, crow, ccol, matrix):
                 matrix[c + (3 * b + m) * n.ld + p] += ccol * q[k + 3 * a + m]
 
 
-@kernel
+@kernel(inline="always")
 def gradient_blocks(s, w, z, q, constant, crow, ccol, matrix):
     """Add crow G to the rows and ccol G^T to the columns of constraints; without ``constant`` only D^2 g[., q]."""
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
+    _gradient_blocks(s.nodes, s.primitives, w.values, w.jac, z, q, constant, crow, ccol, matrix)
+
+
+@kernel
+def _gradient_blocks(nodes, primitives, values, jac, z, q, constant, crow, ccol, matrix):
+    for k in range(primitives.shape[0]):
+        p = primitives[k]
         if p.kind == COINCIDENT and not constant:
             continue
-        _primitive_blocks(
-            p, s.nodes[p.a], s.nodes[p.b], q, z[p.a], z[p.b], driven_value(p, w.values), crow, ccol, w.jac, matrix
-        )
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
+        a, b = p.a, p.b
+        _primitive_blocks(p, nodes[a], nodes[b], q, z[a], z[b], driven_value(p, values), crow, ccol, jac, matrix)
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
         if n.nl > 0:
             _internal_blocks(n, q, crow, ccol, matrix)
 
 
-@kernel
+@kernel(inline="always")
 def hessian_blocks(s, w, q, mu, c, matrix):
     """Add c D^2 g[mu] (constant, because g is quadratic)."""
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
+    _hessian_blocks(s.nodes, s.primitives, w.values, w.jac, w.z, q, mu, c, matrix)
+
+
+@kernel
+def _hessian_blocks(nodes, primitives, values, jac, z, q, mu, c, matrix):
+    for k in range(primitives.shape[0]):
+        p = primitives[k]
         a, b = p.a, p.b
-        za, zb = w.z[a], w.z[b]
+        za, zb = z[a], z[b]
         joint_stiffness(
-            p, s.nodes[a], s.nodes[b], q, q, za, zb, za, zb, driven_value(p, w.values), mu, p.l0, 2.0 * c, w.jac, matrix
+            p, nodes[a], nodes[b], q, q, za, zb, za, zb, driven_value(p, values), mu, p.l0, 2.0 * c, jac, matrix
         )
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
         o = n.block + n.nx * n.ld + n.nx
         for p in range(n.nl):
             a = p if p < 3 else (1 if p == 5 else 0)
@@ -212,15 +293,26 @@ def hessian_blocks(s, w, q, mu, c, matrix):
                     matrix[o + (3 * b + m) * n.ld + 3 * a + m] += c * mu[n.l0 + p]
 
 
-@kernel
-def applied_blocks(s, w, z, zd, q, u, values, cc, ck, matrix):
+@kernel(inline="always")
+def applied_blocks(s, w, z, zd, q, u, values, time, none, cc, ck, matrix):
     """Add cc C + ck K of the force elements at (q, u)."""
-    for k in range(s.forces.shape[0]):
-        e = s.forces[k]
+    if s.flags[FLAG_EXTRA] != 0:
+        load_frames(w, z, zd, time)
+        call_stiffness(s, w, q, u, none, w.eye, cc, ck, matrix)
+    if s.forces.shape[0] > 0:
+        _force_blocks(
+            s.forces, s.nodes, w.spin, w.t, w.turns, w.jac, w.small, z, zd, q, u, values, cc, ck, matrix
+        )  # fmt: skip
+
+
+@kernel
+def _force_blocks(forces, nodes, spin, t, turns, jac, small, z, zd, q, u, values, cc, ck, matrix):
+    for k in range(forces.shape[0]):
+        e = forces[k]
         a, b = e.a, e.b
         force_tangent(
-            e, s.nodes[a], s.nodes[b], q, u, w.spin[a], w.spin[b], z[a], z[b], zd[a], zd[b], w.t[a], w.t[b], values,
-            w.turns, cc, ck, w.jac, w.small, matrix,
+            e, nodes[a], nodes[b], q, u, spin[a], spin[b], z[a], z[b], zd[a], zd[b], t[a], t[b], values, turns, cc, ck,
+            jac, small, matrix,
         )  # fmt: skip
 
 

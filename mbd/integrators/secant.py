@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import IncompatibleError, ModelError
+from ..general_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, TWIST
+from ..joints.primitive_data import FrameRows
 from ..records import FORM_DIRECTORS
 from .secant_numbers import CODE_NOT_FINITE, CODE_SINGULAR
 
 if TYPE_CHECKING:
     from ..system.system import System
 
+CENTRAL_KINDS = (GREEN_SPRING, GRAVITATION, LAW_SPRING, TWIST)  # act and react
 SINGULAR = 1e-12  # smallest eigenvalue of a frame mass matrix relative to its largest that counts as zero
 
 
@@ -30,6 +33,9 @@ def check_regular_directors(method: Any, system: System) -> None:
         if n.form != FORM_DIRECTORS:
             continue
         e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
+        if n.nx == 3:  # what the translation leaves of it: the tensor about the centre of mass
+            s = np.array([n.s1, n.s2, n.s3])
+            e = e - np.outer(s, s) / n.mass
         values = np.linalg.eigvalsh(e)
         if values[0] <= SINGULAR * values[-1]:
             raise IncompatibleError(
@@ -39,13 +45,18 @@ def check_regular_directors(method: Any, system: System) -> None:
 
 
 def keeps_momenta(system: System) -> bool:
-    """Whether the model is free in space: no gravity, no loads, nothing that holds it to the ground."""
+    """Whether the model is free in space: no gravity, no loads, nothing that holds it to the ground.
+
+    Users' functions of frames count as loads: nothing is known about their symmetries.
+    """
     model = system.model
     elements: list[Any] = [*model.joints, *model.forces]
     pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
     held = pinned or any(model.ground is body for element in elements for body in element.bodies)
     loaded = any(row.body_a is None for force in model.forces for row in force.rows())
-    return not held and not loaded and not np.any(model.gravity)
+    general = any(row.kind not in CENTRAL_KINDS for force in model.forces for row in force.general())
+    by_user = any(isinstance(p, FrameRows) for joint in model.joints for p in joint.primitives())
+    return not (held or loaded or general or by_user or np.any(model.gravity))
 
 
 def describe_failure(where: str, method: Any, code: int, error: float) -> tuple[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..kernel import kernel
+
 
 class SecantNumbers(NamedTuple):
     """Parameters and counters as plain arrays."""
@@ -22,7 +24,18 @@ TOLERANCE, ITERATIONS = 0, 1
     MEMORY_CODE,  # 0 good, 1 not converged, 2 singular matrix, 4 not finite
     MEMORY_ERROR,  # last residual norm
     MEMORY_RATIO,  # smallest pivot ratio seen
-) = range(6)
+    MEMORY_TOLERANCE,  # tolerance of the present step
+) = range(7)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4
 STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration
+
+
+@kernel
+def factors_suffice(error, before):
+    """Whether one more iteration with the last factors will do, judged by how the residual fell (both / tolerance).
+
+    Newton's error is C e^2 after the error e, that of an iteration with the matrix of the step before 2 C e e', where
+    e' is the present error; C follows from the last iteration.
+    """
+    return before < 1e200 and 4.0 * error * error <= before

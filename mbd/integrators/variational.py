@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..records import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS
 from ..system.entries import connect_work
 from ..system.evaluate import evaluate_functions
+from ..system.secant import connect_secant
 from . import variational_loop as kernels
-from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
-from .newton import SCALES
-from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
-from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
+from .base import Array, Integrator, Invariant, Trait, missing_trait
+from .fixed_step import FixedStepRun
+from .secant import check_newton, check_regular_directors, keeps_momenta
 from .variational_kernels import MIDPOINT, STORMER, VariationalState
 
 if TYPE_CHECKING:
@@ -51,19 +52,13 @@ class Variational(Integrator):
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
         run = VariationalRun(self, system, t, step)
-        run.x.q[:], run.x.v[:] = q, v
-        if turns is not None:
-            run.work.turns[: len(turns)] = turns
+        run.load(q, v, turns)
         kernels.start_variational(system.tables, run.work, run.x, run.numbers, t, step)
         return run
 
     def resume(self, system: System, state: dict[str, Any]) -> VariationalRun:
         run = VariationalRun(self, system, float(state["origin"]), float(state["step"]))
-        for name in run.saved:
-            getattr(run.x, name)[:] = state[name]
-        run.index = int(state["index"])
-        run.work.turns[:] = state["turns"]
-        run.numbers.memory[:] = state["memory"]
+        run.restore(state)
         return run
 
 
@@ -83,7 +78,7 @@ class DiscreteVariational(Variational):
 
     small_start: int = 0
     scheme: ClassVar[int] = MIDPOINT
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
@@ -108,7 +103,7 @@ class Shake(Variational):
 
     scheme: ClassVar[int] = STORMER
     project: ClassVar[bool] = False
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     cite: ClassVar[tuple[str, ...]] = ("Ryckaert, Ciccotti & Berendsen 1977, J. Comput. Phys. 23, 327",)
 
 
@@ -117,76 +112,37 @@ class Rattle(Variational):
     """RATTLE on points and directors: explicit forces, position and velocity constraints."""
 
     scheme: ClassVar[int] = STORMER
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     cite: ClassVar[tuple[str, ...]] = (
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
     )
 
 
-class VariationalRun(Run):
+class VariationalRun(FixedStepRun):
     """A run of a variational integrator in progress."""
 
     saved = ("q", "v", "vd", "lam", "p", "force")
 
     def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
-        self.method, self.system = method, system
+        super().__init__(method, system, t, step)
         self.work = system.new_work()
-        middle = self.work._replace(values=np.zeros_like(self.work.values))
+        connect_secant(system.tables, ENTRY_REACTIONS, ENTRY_STIFFNESS, ENTRY_SECANT_BLOCKS)
+        middle = self.work._replace(values=np.zeros_like(self.work.values), time=np.zeros(2))
         self.middle, self._memory = connect_work(middle)  # the memory is known to compiled pieces by its address
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
-        frames = {name: self.work.z.copy() for name in ("z0", "zm")}
+        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm")}
         self.x = VariationalState(
             q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
-            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)),
+            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
+            **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         )  # fmt: skip
-        memory = np.zeros(8)
-        memory[MEMORY_RATIO] = 1e300
-        self.numbers = SecantNumbers(
-            np.array([method.tolerance, method.max_iterations, method.scheme, method.project], dtype=float), memory,
-            np.zeros(SCALES), np.zeros(1, dtype=np.int64),
-        )  # fmt: skip
-        self.origin, self.step, self.index = t, step, 0
-        announce_compilation(kernels.start_variational, kernels.run_variational)
-        rows = [np.zeros((1, len(y))) for y in self.initial_row()]
-        self.advance(0, 1, rows)  # compile, or load compiled code, before the clock starts
+        self.begin((kernels.start_variational, kernels.run_variational), method.scheme, method.project)
 
-    def initial_row(self) -> list[Array]:
-        x = self.x
-        return [y.copy() for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
-
-    @property
-    def t(self) -> float:
-        """Time of the state."""
-        return self.origin + self.index * self.step
-
-    def advance(self, count: int, every: int, out: list[Array]) -> int:
-        done = kernels.run_variational(
+    def loop(self, count: int, every: int, out: list[Array]) -> int:
+        return kernels.run_variational(
             self.system.tables, self.work, self.middle, self.x, self.numbers, self.origin, self.index, self.step,
             count, every, *out,
         )  # fmt: skip
-        self.index += done
-        return done
-
-    def failure(self) -> tuple[str, str]:
-        memory = self.numbers.memory
-        where = self.system.name_of_unknown(int(self.numbers.worst[0]))
-        return describe_failure(where, self.method, int(memory[MEMORY_CODE]), memory[MEMORY_ERROR])
-
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
-        state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
-        state |= {"turns": self.work.turns.copy(), "memory": self.numbers.memory.copy()}
-        return state
-
-    def statistics(self) -> dict[str, Any]:
-        memory = self.numbers.memory
-        return {
-            "steps": self.index,
-            "rejected": 0,
-            "newton_iterations": int(memory[MEMORY_ITERATIONS]),
-            "factorizations": int(memory[MEMORY_FACTORS]),
-            "smallest_pivot_ratio": float(memory[MEMORY_RATIO]),
-        }

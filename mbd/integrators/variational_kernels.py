@@ -19,19 +19,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..joints.primitives import primitive_force, primitive_stiffness
+from ..joints.secant import joint_blocks
 from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, pull_back
 from ..nodes.tangent import internal_blocks, internal_force
-from ..records import FORM_QUATERNION
-from ..system.evaluate import (
-    clear,
-    constraints,
-    jacobian_times,
-)
+from ..records import FLAG_EXTRA, FORM_QUATERNION
+from ..system.evaluate import clear, constraint_rates, constraints, copy
 from ..system.optional import call_force_tangent
 from ..system.pieces import constant, element_forces
-from .discrete_tangents import joint_blocks
+from ..system.secant import call_reactions, call_secant_blocks, call_stiffness
 from .variational_momenta import momentum, momentum_matrix
 
 MIDPOINT, STORMER, LIVENS = 0, 1, 2
@@ -56,9 +53,13 @@ class VariationalState(NamedTuple):
     acting: Any  # multipliers that act in the middle of the step (LIVENS), otherwise zero
     zero: Any
     z0: Any
+    z1: Any  # frames of the end (couplings and general constraints)
     zm: Any  # frames of the midpoint (LIVENS)
     f0: Any  # frame forces that act at the start
     square: Any
+    begin: Any  # functions of time at the start of the step
+    end: Any  # and at its end
+    times: Any  # the two times
 
 
 @kernel
@@ -82,9 +83,16 @@ def applied(s, w, q, v, none, out):
 
 @kernel
 def constraint_forces(s, w, q, z, mu, f, x):
-    """x[dynamic rows] += G(q)^T mu; f is scratch for frame forces."""
+    """x[dynamic rows] += G(q)^T mu; f is scratch for frame forces. With couplings, w.z becomes z."""
     for i in range(f.shape[0]):
         clear(f[i])
+    if s.flags[FLAG_EXTRA] != 0:
+        for i in range(f.shape[0]):
+            clear(w.f[i])
+            copy(z[i], w.z[i])
+        call_reactions(s, w, mu)
+        for i in range(f.shape[0]):
+            copy(w.f[i], f[i])
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         primitive_force(p, z[p.a], z[p.b], constant(p, w.values), mu, p.l0, f[p.a], f[p.b])
@@ -124,9 +132,13 @@ def variational_residual(s, w, wm, x, h, scheme):
         if scheme == LIVENS:
             update_frames(s.nodes, x.qm, x.zm, w.spin)
             internal_forces(s, x.qm, x.lams, w.x)
-    update_frames(s.nodes, x.qn, w.z, w.spin)
     if scheme != LIVENS:
+        copy(x.begin, w.values)
+        w.time[0] = x.times[0]
         constraint_forces(s, w, x.q, x.z0, x.lams, x.f0, w.x)
+        copy(x.end, w.values)
+        w.time[0] = x.times[1]
+    update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         y = w.small[5]
@@ -161,6 +173,17 @@ def variational_matrix(s, w, wm, x, h, scheme):
             p, s.nodes[a], s.nodes[b], x.q, x.qn, x.z0[a], x.z0[b], w.z[a], w.z[b], x.z0[a], x.z0[b],
             constant(p, w.values), w.jac, w.matrix,
         )  # fmt: skip
+    if s.flags[FLAG_EXTRA] != 0:
+        middle = scheme == LIVENS
+        for i in range(s.nodes.shape[0]):
+            copy(w.z[i], x.z1[i])
+            copy(x.zm[i] if middle else x.z0[i], w.z[i])
+        if middle:
+            call_secant_blocks(s, w, x.qm, x.zm, x.qn, x.z1, x.times[1], w.matrix)
+        else:
+            call_secant_blocks(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
+        for i in range(s.nodes.shape[0]):
+            copy(x.z1[i], w.z[i])
     if scheme != STORMER:
         ck = 0.25 * h * h
         applied(s, wm, x.qm, x.secant, x.acting, x.force)
@@ -168,6 +191,8 @@ def variational_matrix(s, w, wm, x, h, scheme):
             frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
         if s.forces.shape[0] > 0:
             call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
+        if s.flags[FLAG_EXTRA] != 0:
+            call_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
         if scheme == LIVENS:
             for k in range(s.primitives.shape[0]):
                 p = s.primitives[k]
@@ -202,6 +227,6 @@ def _internal_rows(n, q0, q1, matrix):
 
 @kernel
 def velocity_defect(s, w, q, v, x):
-    """Constraint rows of x: B v at the frames in w.z."""
+    """Constraint rows of x: B v + g_t at the frames in w.z."""
     update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
-    jacobian_times(s, w, q, v, x)
+    constraint_rates(s, w, q, v, x)

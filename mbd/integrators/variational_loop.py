@@ -21,6 +21,7 @@ from .secant_numbers import (
     MEMORY_RATIO,
     STAGNATION,
     TOLERANCE,
+    factors_suffice,
 )
 from .variational_kernels import (
     LIVENS,
@@ -58,7 +59,7 @@ def _error(s, w, x, p, h, first):
 @kernel
 def _newton(s, w, wm, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
-    best, stalled = 1e300, 0
+    best, before, stalled = 1e300, 1e300, 0
     limit, scheme = int(p.method[ITERATIONS]), int(p.method[SCHEME])
     for iteration in range(limit + 1):
         variational_residual(s, w, wm, x, h, scheme)
@@ -75,13 +76,15 @@ def _newton(s, w, wm, x, p, h):
         best = min(best, error)
         if iteration == limit:
             break
-        variational_matrix(s, w, wm, x, h, scheme)
-        factor(s, w, w.matrix, w.pivots, w.dinv)
-        p.memory[MEMORY_FACTORS] += 1.0
-        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-        if w.info[4] != 0.0:
-            p.worst[0] = w.info[1]
-            return CODE_SINGULAR
+        if iteration == 0 or not factors_suffice(error, before):
+            variational_matrix(s, w, wm, x, h, scheme)
+            factor(s, w, w.matrix, w.pivots, w.dinv)
+            p.memory[MEMORY_FACTORS] += 1.0
+            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+            if w.info[4] != 0.0:
+                p.worst[0] = w.info[1]
+                return CODE_SINGULAR
+        before = error
         for k in range(w.x.shape[0]):
             w.x[k] = -w.x[k]
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
@@ -214,9 +217,13 @@ def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v
         copy(w.z[i], x.z0[i])
     for step in range(count):
         t = origin + (first + step) * h
+        evaluate_functions(s, w, t)
+        copy(w.values, x.begin)
         if p.method[SCHEME] != STORMER:
             evaluate_functions(s, wm, t + 0.5 * h)
         evaluate_functions(s, w, t + h)
+        copy(w.values, x.end)
+        x.times[0], x.times[1] = t, t + h
         for k in range(x.v.shape[0]):
             x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
         for k in range(x.lam.shape[0]):

@@ -8,6 +8,8 @@ coordinates of different joints. The angle itself is the one of torsion springs.
 from __future__ import annotations
 
 from ..forces.kernels import angle_state, push_angle, torsion_rows
+from ..forces.secant import angle_quotient, push_secant_angle
+from ..forces.secant_tangent import secant_angle_tangent
 from ..kernel import kernel
 from ..nodes.frames import axis_jacobian
 from .primitives import axis
@@ -103,3 +105,33 @@ def angle_blocks(p, na, nb, q, ga, gb, za, zb, jac, matrix):
 def angle_stiffness(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, lam, c, jac, small, matrix):
     """Add c lambda factor phi_zz pulled back by both frames."""
     torsion_rows(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, p.factor * lam, c, matrix)
+
+
+# --- over a step: z are averaged frames, zd the secant (z1 - z0)/h ------------------------------------------------
+
+
+@kernel
+def _end_cosines(p, za, zb, zda, zdb, h):
+    """cos and sin of the angle at the start and at the end of the step."""
+    c, s, cd, sd, cdd, sdd = _cosines(p, za, zb, zda, zdb)
+    c, s = c + 0.125 * h * h * cdd, s + 0.125 * h * h * sdd
+    cd, sd = 0.5 * h * cd, 0.5 * h * sd
+    return c - cd, s - sd, c + cd, s + sd
+
+
+@kernel
+def secant_angle_force(p, za, zb, zda, zdb, h, lam, fa, fb):
+    """fa, fb += factor lambda times the exact discrete gradient: its work is factor lambda (phi1 - phi0)."""
+    c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
+    phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
+    f = 0.5 * p.factor * lam * t
+    push_secant_angle(p, za, zb, f * (c0 + c1), f * (s0 + s1), fa, fb)
+
+
+@kernel
+def secant_angle_stiffness(p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, zda, zdb, h, lam, ck, jac, matrix):
+    """Add ck times its derivative with respect to the end of the step."""
+    c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
+    secant_angle_tangent(
+        p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, c0, s0, c1, s1, p.factor * lam, 0.0, ck, jac, matrix
+    )

@@ -6,7 +6,15 @@ As in ``mbd.system.optional``, each piece is a kernel, its entry, and the call t
 from __future__ import annotations
 
 from ..boundary import address, arguments, integer, matrix, real, vector
-from ..joints.angles import angle_blocks, angle_curvature, angle_force, angle_rate, angle_stiffness, angle_value
+from ..joints.angles import (
+    angle_blocks,
+    angle_curvature,
+    angle_force,
+    angle_rate,
+    angle_stiffness,
+    angle_value,
+    secant_angle_force,
+)
 from ..joints.primitives import (
     ANGLE,
     primitive_blocks,
@@ -37,23 +45,40 @@ FIRST_TERM = 1  # of a sum of joint coordinates (column ``shared``)
 
 
 @kernel
-def extra_forces(s, w, lam):
-    """Frame forces of couplings and general elements."""
+def _add_general(g, s, w, lam):
+    gather(g, s, w)
+    general_force(g, s, w, lam)
+    for i in range(g.count):
+        f = w.f[s.members[g.first + i]]
+        for m in range(12):
+            f[m] += w.general[FORCE, 12 * i + m]
+
+
+@kernel
+def extra_reactions(s, w, lam):
+    """Frame forces of the multipliers of couplings and general constraints; over a step if w.time[1] is not zero."""
+    h = w.time[1]
     for k in range(s.couplings.shape[0]):
         p = s.couplings[k]
         a, b = p.a, p.b
-        if p.kind == ANGLE:
-            angle_force(p, w.z[a], w.z[b], lam[p.l0], w.f[a], w.f[b])
-        else:
+        if p.kind != ANGLE:
             primitive_force(p, w.z[a], w.z[b], p.value, lam, p.l0, w.f[a], w.f[b])
+        elif h != 0.0:
+            secant_angle_force(p, w.z[a], w.z[b], w.zd[a], w.zd[b], h, lam[p.l0], w.f[a], w.f[b])
+        else:
+            angle_force(p, w.z[a], w.z[b], lam[p.l0], w.f[a], w.f[b])
     for k in range(s.general.shape[0]):
-        g = s.general[k]
-        gather(g, s, w)
-        general_force(g, s, w, lam)
-        for i in range(g.count):
-            f = w.f[s.members[g.first + i]]
-            for m in range(12):
-                f[m] += w.general[FORCE, 12 * i + m]
+        if s.general[k].rows > 0:
+            _add_general(s.general[k], s, w, lam)
+
+
+@kernel
+def extra_forces(s, w, lam):
+    """Frame forces of couplings and general elements."""
+    extra_reactions(s, w, lam)
+    for k in range(s.general.shape[0]):
+        if s.general[k].rows == 0:
+            _add_general(s.general[k], s, w, lam)
 
 
 @kernel
@@ -108,6 +133,26 @@ def extra_constraints(s, w, x, level):
 
 
 @kernel
+def extra_stiffness(s, w, q, v, lam, t, cc, ck, into):
+    """Damping and stiffness of couplings and general elements."""
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        a, b = p.a, p.b
+        na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
+        if ck == 0.0:
+            continue
+        if p.kind == ANGLE:
+            zda, zdb = w.zd[a], w.zd[b]
+            angle_stiffness(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, lam[p.l0], ck, w.jac, w.small, into)
+        else:
+            primitive_stiffness(p, na, nb, q, ga, gb, za, zb, p.value, lam, p.l0, ck, w.jac, into)
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if ck != 0.0 or (g.rows == 0 and cc != 0.0):
+            general_tangent(g, s, w, q, v, lam, t, cc, ck, into)
+
+
+@kernel
 def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
     """B, B^T, damping and stiffness of couplings and general elements."""
     for k in range(s.couplings.shape[0]):
@@ -116,19 +161,12 @@ def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
         na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
         if p.kind == ANGLE:
             angle_blocks(p, na, nb, q, ga, gb, za, zb, w.jac, into)
-            if ck != 0.0:
-                zda, zdb = w.zd[a], w.zd[b]
-                angle_stiffness(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, lam[p.l0], ck, w.jac, w.small, into)
         else:
             primitive_blocks(p, na, nb, q, ga, gb, za, zb, p.value, w.jac, into)
-            if ck != 0.0:
-                primitive_stiffness(p, na, nb, q, ga, gb, za, zb, p.value, lam, p.l0, ck, w.jac, into)
     for k in range(s.general.shape[0]):
-        g = s.general[k]
-        if g.rows > 0:
-            general_blocks(g, s, w, q, into)
-        if ck != 0.0 or (g.rows == 0 and cc != 0.0):
-            general_tangent(g, s, w, q, v, lam, t, cc, ck, into)
+        if s.general[k].rows > 0:
+            general_blocks(s.general[k], s, w, q, into)
+    extra_stiffness(s, w, q, v, lam, t, cc, ck, into)
 
 
 @kernel

@@ -7,6 +7,14 @@ along the motion. These are exact (an imaginary step of 1e-30) for built-in elem
 accept complex numbers; potentials and user constraints, whose forces are derivatives already, take differences of
 them. Columns of the matrix are in ``mbd.system.general_tangent``.
 
+Over a step (w.time[1] = h > 0) w.z are averaged frames and w.zd the secant (z1 - z0)/h. Laws, drag and user forces are
+evaluated there, in the middle of the step; what has an energy gives a discrete gradient: built-in laws an exact one
+(``mbd.forces.general_kernels``), user potentials and constraints that of Gonzalez with the weights W,
+
+    F = V_z(zm) + c W dz,   c = (V1 - V0 - V_z(zm).dz) / (dz.W dz)        [Gonzalez 1996, J. Nonlinear Sci. 6, 449]
+
+Constraints are taken at the time of the end, w.time[0], forces half a step earlier.
+
 Buffers (w.general real, w.complex complex), one row each: INPUT = (t, frames, velocities) as user functions receive
 them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
 """
@@ -18,11 +26,13 @@ from ..forces.general_kernels import has_energy, native_energy, native_force, pu
 from ..general_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..joints.rolling_kernels import rolling_force, rolling_rate, rolling_value
 from ..kernel import kernel
+from ..records import PARAMETER_LENGTH
 
-INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM = 0, 1, 2, 3, 4, 5, 6, 7
-BUFFERS = 8
+INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM, END = 0, 1, 2, 3, 4, 5, 6, 7, 8
+BUFFERS = 9
 TINY = 1e-30
 STEP = 2e-4  # of fourth-order differences
+REST = 1e-10  # square of a relative motion in a step below which V1 - V0 - V_z.dz, cubic in it, is round-off
 
 
 # --- values and rates -----------------------------------------------------------------------------------------------
@@ -32,7 +42,7 @@ STEP = 2e-4  # of fourth-order differences
 def gather(g, s, w):
     """Time, frames and frame velocities of an element into the real buffer."""
     x, xd = w.general[INPUT], w.general[RATE]
-    x[0] = w.time[0]
+    x[0] = w.time[0] - (0.5 * w.time[1] if g.rows == 0 else 0.0)
     for i in range(g.count):
         n = s.members[g.first + i]
         for m in range(12):
@@ -65,18 +75,35 @@ def _body_velocities(g, x, xd):
 
 
 @kernel
-def _apply_loads(g, buffers):
-    """Frame forces (sign of the residual) of the forces and torques that a user function returned."""
+def _apply_loads(g, h, buffers):
+    """Frame forces (sign of the residual) of the forces and torques that a user function returned.
+
+    A torque acts on the axes as tau x d_i / 2; over a step, where averaged axes are not orthonormal, with the
+    reciprocal axes in their place, so that its angular impulse is exact.
+    """
     x, f, out = buffers[INPUT], buffers[FORCE], buffers[OUT]
     for i in range(g.count):
-        o = 6 * i
+        o, z = 6 * i, 1 + 12 * i + 3
         t1, t2, t3 = out[o + 3], out[o + 4], out[o + 5]
+        half = 0.5 + 0.0 * x[z]
+        if h != 0.0:
+            volume = (
+                x[z] * (x[z + 4] * x[z + 8] - x[z + 5] * x[z + 7])
+                + x[z + 1] * (x[z + 5] * x[z + 6] - x[z + 3] * x[z + 8])
+                + x[z + 2] * (x[z + 3] * x[z + 7] - x[z + 4] * x[z + 6])
+            )
+            half = 0.5 / volume
         for m in range(3):
             f[12 * i + m] -= out[o + m]
-            k, z = 12 * i + 3 + 3 * m, 1 + 12 * i + 3 + 3 * m
-            f[k] -= 0.5 * (t2 * x[z + 2] - t3 * x[z + 1])
-            f[k + 1] -= 0.5 * (t3 * x[z] - t1 * x[z + 2])
-            f[k + 2] -= 0.5 * (t1 * x[z + 1] - t2 * x[z])
+            k, a, b = 12 * i + 3 + 3 * m, z + 3 * ((m + 1) % 3), z + 3 * ((m + 2) % 3)
+            d1, d2, d3 = half * x[z + 3 * m], half * x[z + 3 * m + 1], half * x[z + 3 * m + 2]
+            if h != 0.0:
+                d1 = half * (x[a + 1] * x[b + 2] - x[a + 2] * x[b + 1])
+                d2 = half * (x[a + 2] * x[b] - x[a] * x[b + 2])
+                d3 = half * (x[a] * x[b + 1] - x[a + 1] * x[b])
+            f[k] -= t2 * d3 - t3 * d2
+            f[k + 1] -= t3 * d1 - t1 * d3
+            f[k + 2] -= t1 * d2 - t2 * d1
 
 
 @kernel
@@ -95,14 +122,14 @@ def _law_force(g, s, function, buffers):
 
 
 @kernel
-def _native_force(g, s, buffers, lam):
+def _native_force(g, s, h, buffers, lam):
     """Frame forces of built-in elements, real or complex."""
     x, xd, f = buffers[INPUT], buffers[RATE], buffers[FORCE]
     c = s.constants[g.p0 :]
     if g.kind == ROLLING:
         rolling_force(c, x[1:], x[13:], lam[g.l0 :], f, f[12:])
     elif g.kind != LAW_SPRING:
-        native_force(g.kind, c, x[1:], xd, f)
+        native_force(g.kind, c, x[1:], xd, h, f)
 
 
 @kernel
@@ -123,11 +150,11 @@ def complex_force(g, s, w, lam):
     if g.kind == USER_FORCE:
         _body_velocities(g, w.complex[INPUT], w.complex[RATE])
         _call(s, g.complex_function, w.complex)
-        _apply_loads(g, w.complex)
+        _apply_loads(g, w.time[1], w.complex)
     elif g.kind == LAW_SPRING:
         _law_force(g, s, g.complex_function, w.complex)
     else:
-        _native_force(g, s, w.complex, lam)
+        _native_force(g, s, w.time[1], w.complex, lam)
 
 
 @kernel
@@ -137,13 +164,17 @@ def general_force(g, s, w, lam):
     if g.kind == USER_FORCE:
         _body_velocities(g, w.general[INPUT], w.general[RATE])
         _call(s, g.function, w.general)
-        _apply_loads(g, w.general)
+        _apply_loads(g, w.time[1], w.general)
     elif g.kind == USER_POTENTIAL or g.kind == USER_CONSTRAINT:
-        _gradient(g, s, w, lam)
+        frame_gradient(g, s, w, lam)
+        if w.time[1] != 0.0:
+            c, square = gonzalez_factor(g, s, w, lam)
+            for m in range(12 * g.count):
+                w.general[FORCE, m] += c * gonzalez_weight(s, m) * w.time[1] * w.general[RATE, m]
     elif g.kind == LAW_SPRING:
         _law_force(g, s, g.function, w.general)
     else:
-        _native_force(g, s, w.general, lam)
+        _native_force(g, s, w.time[1], w.general, lam)
 
 
 @kernel
@@ -158,7 +189,41 @@ def _weighted(g, out, lam):
 
 
 @kernel
-def _gradient(g, s, w, lam):
+def _value_at(g, s, w, lam, c):
+    """Energy, or lambda . g, at z + c z_dot; INPUT comes back changed by round-off only."""
+    x, xd = w.general[INPUT], w.general[RATE]
+    for m in range(12 * g.count):
+        x[1 + m] += c * xd[m]
+    _call(s, g.function, w.general)
+    for m in range(12 * g.count):
+        x[1 + m] -= c * xd[m]
+    return _weighted(g, w.general[OUT], lam)
+
+
+@kernel
+def gonzalez_weight(s, m):
+    """Weight W of a component of a frame: positions count in units of the characteristic length."""
+    length = s.parameters[PARAMETER_LENGTH]
+    return 1.0 / (length * length) if m % 12 < 3 else 1.0
+
+
+@kernel
+def gonzalez_factor(g, s, w, lam):
+    """(c, dz.W dz); FORCE must be the gradient in the middle. Nothing is to correct where nothing moves."""
+    h = w.time[1]
+    square, power = 0.0, 0.0
+    for m in range(12 * g.count):
+        rate = w.general[RATE, m]
+        square += gonzalez_weight(s, m) * h * h * rate * rate
+        power += w.general[FORCE, m] * h * rate
+    if square < REST:
+        return 0.0, 0.0
+    change = _value_at(g, s, w, lam, 0.5 * h) - _value_at(g, s, w, lam, -0.5 * h)
+    return (change - power) / square, square
+
+
+@kernel
+def frame_gradient(g, s, w, lam):
     """FORCE = derivative of the energy, or of lambda . g, with respect to the frames."""
     x, f = w.general[INPUT], w.general[FORCE]
     if g.complex_function >= 0:

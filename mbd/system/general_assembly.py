@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,26 +70,35 @@ def general_pairs(members: list[int], general: np.ndarray, grounded: np.ndarray,
     return pairs
 
 
+def position_general(
+    members: Any, g: Any, place: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]], n: int, row: int
+) -> None:
+    """Fill in where the blocks of one general element live; ``row`` is its first one in the joint."""
+    count, first = int(g["count"]), int(g["first"])
+    bodies = np.array(members[first : first + count]) - 1
+    for i in range(count):
+        for j in range(count):
+            if bodies[i] >= 0 and bodies[j] >= 0:
+                offset, ld = place(bodies[i : i + 1], bodies[j : j + 1])
+                o = int(g["blocks"]) + 2 * (i * count + j)
+                members[o : o + 2] = [int(offset[0]), int(ld[0])]
+    if g["joint"] < 0:
+        return
+    joint = np.array([g["joint"] + n])
+    for i in range(count):
+        if bodies[i] >= 0:
+            down, ld_down = place(joint, bodies[i : i + 1])
+            right, ld_right = place(bodies[i : i + 1], joint)
+            o = int(g["joint_blocks"]) + 4 * i
+            start = int(down[0] + row * ld_down[0])
+            members[o : o + 4] = [start, int(ld_down[0]), int(right[0] + row), int(ld_right[0])]
+
+
 def place_general(members: list[int], general: np.ndarray, layout: Layout, xl: np.ndarray, n: int) -> None:
     """Fill in where the blocks and rows of general elements live."""
     for g in general:
-        count, first = int(g["count"]), int(g["first"])
-        bodies = np.array(members[first : first + count]) - 1
-        for i in range(count):
-            for j in range(count):
-                if bodies[i] >= 0 and bodies[j] >= 0:
-                    offset, ld = layout.blocks(bodies[i : i + 1], bodies[j : j + 1])
-                    o = int(g["blocks"]) + 2 * (i * count + j)
-                    members[o : o + 2] = [int(offset[0]), int(ld[0])]
-        if g["joint"] < 0:
-            continue
-        joint, row = np.array([g["joint"] + n]), int(g["x0"])
-        for i in range(count):
-            if bodies[i] >= 0:
-                down, ld_down = layout.blocks(joint, bodies[i : i + 1])
-                right, ld_right = layout.blocks(bodies[i : i + 1], joint)
-                o = int(g["joint_blocks"]) + 4 * i
-                start = int(down[0] + row * ld_down[0])
-                members[o : o + 4] = [start, int(ld_down[0]), int(right[0] + row), int(ld_right[0])]
-        g["x0"] = layout.position[joint[0]] + row
-        xl[g["l0"] : g["l0"] + g["rows"]] = g["x0"] + np.arange(g["rows"])
+        row = int(g["x0"])
+        position_general(members, g, layout.blocks, n, row)
+        if g["joint"] >= 0:
+            g["x0"] = layout.position[g["joint"] + n] + row
+            xl[g["l0"] : g["l0"] + g["rows"]] = g["x0"] + np.arange(g["rows"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..callbacks import call_vector
-from ..general_kinds import USER_FORCE
+from ..general_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, velocity_jacobian
 from ..nodes.inertia import pull_back
@@ -11,6 +11,7 @@ from ..records import FORM_LIE
 from .general import (
     DIRECTION,
     DIRECTION_RATE,
+    END,
     FORCE,
     INPUT,
     OUT,
@@ -19,8 +20,11 @@ from .general import (
     SUM,
     TINY,
     complex_force,
+    frame_gradient,
     gather,
     general_force,
+    gonzalez_factor,
+    gonzalez_weight,
     rate_along,
     shifted,
 )
@@ -87,7 +91,7 @@ def general_blocks(g, s, w, q, matrix):
 
 
 @kernel
-def _derivative(g, s, w, lam, d, dd):
+def force_change(g, s, w, lam, d, dd):
     """SUM = derivative of the frame forces along (d, dd)."""
     total = w.general[SUM]
     if g.exact != 0:
@@ -99,7 +103,7 @@ def _derivative(g, s, w, lam, d, dd):
     size = 0.0
     for m in range(12 * g.count):
         total[m] = 0.0
-        size = max(size, abs(d[m]), abs(dd[m]))
+        size = max(size, abs(d[m]), 0.0 if by_energy(g) else abs(dd[m]))
     if size == 0.0:
         return
     h = STEP / size
@@ -107,9 +111,50 @@ def _derivative(g, s, w, lam, d, dd):
         step = (2.0, 1.0, -1.0, -2.0)[p] * h
         gather(g, s, w)
         shifted(g, w.general, w.general, step, d, dd, 0.0)
-        general_force(g, s, w, lam)
+        if by_energy(g):
+            frame_gradient(g, s, w, lam)
+        else:
+            general_force(g, s, w, lam)
         for m in range(12 * g.count):
             total[m] += (-1.0, 8.0, -8.0, 1.0)[p] * w.general[FORCE, m] / (12.0 * h)
+    if by_energy(g) and w.time[1] != 0.0:
+        _gonzalez_change(g, s, w, lam, d, dd, total)
+
+
+@kernel
+def by_energy(g):
+    """Whether the frame forces are the gradient of a user's function."""
+    return g.kind == USER_POTENTIAL or g.kind == USER_CONSTRAINT
+
+
+@kernel
+def _gonzalez_change(g, s, w, lam, d, dd, total):
+    """total, the change of V_z(zm) along (d, dd), becomes that of V_z(zm) + c W dz; END holds V_z(z1)."""
+    h = w.time[1]
+    gather(g, s, w)
+    frame_gradient(g, s, w, lam)
+    c, square = gonzalez_factor(g, s, w, lam)
+    if square == 0.0:
+        return
+    xd, f = w.general[RATE], w.general[FORCE]
+    slope = 0.0  # change of V1 - V0 - V_z.dz - c dz.W dz; the start of the step does not move
+    for m in range(12 * g.count):
+        weight = gonzalez_weight(s, m)
+        slope += w.general[END, m] * (d[m] + 0.5 * h * dd[m]) - total[m] * h * xd[m] - f[m] * h * dd[m]
+        slope -= 2.0 * c * weight * h * h * xd[m] * dd[m]
+    for m in range(12 * g.count):
+        total[m] += gonzalez_weight(s, m) * h * (slope / square * xd[m] + c * dd[m])
+
+
+@kernel
+def end_gradient(g, s, w, lam):
+    """END = V_z at the end of the step."""
+    gather(g, s, w)
+    for m in range(12 * g.count):
+        w.general[INPUT, 1 + m] += 0.5 * w.time[1] * w.general[RATE, m]
+    frame_gradient(g, s, w, lam)
+    for m in range(12 * g.count):
+        w.general[END, m] = w.general[FORCE, m]
 
 
 @kernel
@@ -139,7 +184,7 @@ def _load_change(x, d, t1, t2, t3, out, f):
 def _user_column(g, s, w, j, d, dd):
     """SUM = derivative of the frame forces of a user force along a change (d, dd) of body j alone.
 
-    The same as ``_derivative``, with complex numbers in the user function only.
+    The same as ``force_change``, with complex numbers in the user function only.
     """
     x, xd, c = w.general[INPUT], w.general[RATE], w.complex[INPUT]
     k, z = g.count, 12 * j
@@ -165,7 +210,10 @@ def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
     for m in range(12 * g.count):
         d[m] = 0.0
         dd[m] = 0.0
-    quick = g.kind == USER_FORCE and g.exact != 0
+    quick = g.kind == USER_FORCE and g.exact != 0 and w.time[1] == 0.0
+    if by_energy(g) and w.time[1] != 0.0:
+        end_gradient(g, s, w, lam)
+        gather(g, s, w)
     if quick:
         general_force(g, s, w, lam)  # loads at the present state, velocities behind the frames
         for m in range(1 + 18 * g.count):
@@ -181,7 +229,7 @@ def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
             if quick:
                 _user_column(g, s, w, j, d, dd)
             else:
-                _derivative(g, s, w, lam, d, dd)
+                force_change(g, s, w, lam, d, dd)
             for i in range(g.count):
                 a = s.members[g.first + i]
                 other = s.nodes[a]
@@ -200,3 +248,84 @@ def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
             for m in range(6):
                 o = 1 + 12 * g.count + 6 * j + m
                 w.complex[INPUT, o] = w.general[INPUT, o]
+
+
+@kernel
+def secant_tangent(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
+    """Add ck K of an element over a step: rows by (qr, zr), columns along increments of the end (q1, z1)."""
+    h = w.time[1]
+    if by_energy(g):
+        end_gradient(g, s, w, lam)
+    gather(g, s, w)
+    d, dd, row = w.general[DIRECTION], w.general[DIRECTION_RATE], w.small[7]
+    for m in range(12 * g.count):
+        d[m] = 0.0
+        dd[m] = 0.0
+    for j in range(g.count):
+        b = s.members[g.first + j]
+        n = s.nodes[b]
+        if n.nv == 0:
+            continue
+        for a in range(3):
+            x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
+            axis_jacobian(n, q1, w.spin[b], z1[b], x1, x2, x3, w.jac[a])
+        for k in range(n.nv):
+            for m in range(12):  # the middle moves by half, the secant by 1/h of the end
+                x = (1.0 if m == k else 0.0) if m < 3 and n.nx == 3 else 0.0
+                if m >= 3 and k >= n.nx:
+                    x = w.jac[m // 3 - 1][m % 3, k]
+                d[12 * j + m] = 0.5 * ck * x
+                dd[12 * j + m] = ck / h * x
+            force_change(g, s, w, lam, d, dd)
+            for i in range(g.count):
+                a = s.members[g.first + i]
+                other = s.nodes[a]
+                if other.nv > 0:
+                    pull_back(other, qr, zr[a], zr[a], w.general[SUM, 12 * i :], row, 0)
+                    o = g.blocks + 2 * (i * g.count + j)
+                    block, ld = s.members[o], s.members[o + 1]
+                    for m in range(other.nv):
+                        matrix[block + m * ld + k] += row[m]
+        for m in range(12 * j, 12 * j + 12):
+            d[m] = 0.0
+            dd[m] = 0.0
+
+
+@kernel
+def _write_gradient(g, s, w, q, z, r, column, matrix):
+    """FORCE, pulled back, as row r (or as column r) of a constraint."""
+    row = w.small[7]
+    for i in range(g.count):
+        a = s.members[g.first + i]
+        n = s.nodes[a]
+        if n.nv == 0:
+            continue
+        pull_back(n, q, z[a], z[a], w.general[FORCE, 12 * i :], row, 0)
+        o = g.joint_blocks + 4 * i
+        for k in range(n.nv):
+            if column:
+                matrix[s.members[o + 2] + k * s.members[o + 3] + r] += row[k]
+            else:
+                matrix[s.members[o] + r * s.members[o + 1] + k] += row[k]
+
+
+@kernel
+def secant_blocks(g, s, w, qr, zr, q1, z1, time, unit, matrix):
+    """Add the gradient at z1 to the rows, the discrete one (w.z, w.zd, at ``time``) to the columns of a constraint.
+
+    ``unit`` is scratch as long as the multipliers.
+    """
+    for r in range(g.rows):
+        for k in range(s.xl.shape[0]):
+            unit[k] = 0.0
+        unit[g.l0 + r] = 1.0
+        gather(g, s, w)
+        w.general[INPUT, 0] = time
+        general_force(g, s, w, unit)
+        _write_gradient(g, s, w, qr, zr, r, True, matrix)
+        gather(g, s, w)
+        for i in range(g.count):
+            for m in range(12):
+                w.general[INPUT, 1 + 12 * i + m] = z1[s.members[g.first + i], m]
+        frame_gradient(g, s, w, unit)
+        _write_gradient(g, s, w, q1, z1, r, False, matrix)

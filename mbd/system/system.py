@@ -63,7 +63,7 @@ class System:
             spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
             values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
             jac=np.zeros((8, 3, 12)),
-            small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(1),
+            small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(2),
             general=np.zeros((BUFFERS, a.general_size)), complex=np.zeros((BUFFERS, a.general_size), dtype=complex),
             buffers=np.zeros((3, largest * largest + 16)),
             matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),

@@ -43,3 +43,36 @@ def gyroscopic_top(node: Any = mbd.nodes.Directors, pinned: bool = False) -> mbd
     if not pinned:
         model.add(mbd.joints.Spherical(model.ground, top, at=(0, 0, 0)))
     return model
+
+
+def four_particles() -> mbd.Model:
+    """Two rigid rods, joined by two springs with V = k (d^2 - l^2)^2 / 2 [Kinon, Betsch & Schneider 2023, Sec. 6.3]."""
+    model = mbd.Model("four particles")
+    places, masses = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)), (1.0, 3.0, 2.3, 1.7)
+    speeds = ((0, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 2.0 / 1.7))
+    a, b, c, d = (
+        model.add(mbd.PointMass(f"{i + 1}", mass, place, speed))
+        for i, (mass, place, speed) in enumerate(zip(masses, places, speeds, strict=True))
+    )
+    for first, second in ((a, b), (c, d)):
+        model.add(mbd.joints.Distance(first, second, point_a=(0, 0, 0), point_b=(0, 0, 0)))
+    for first, second, k in ((a, c, 50.0), (b, d, 500.0)):  # l = 1: the stiffness of Green's strain is 4 k
+        model.add(mbd.forces.GreenSpring(first, second, stiffness=4.0 * k, length=1.0))
+    return model
+
+
+def bobenko_suris(t_end: float, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Height of the centre of mass and its momentum with the scheme BS99 for the Lagrange top (166).
+
+    The momentum is m l (J1^-1 m) x d3; the mass is missing in the printed (168).
+    """
+    inertia, weight = TOP_INERTIA + TOP_MASS * TOP_LENGTH**2, TOP_MASS * GRAVITY * TOP_LENGTH
+    d = np.array((0.0, -np.sin(NUTATION), np.cos(NUTATION)))
+    spin = np.array((0.0, 0.0, PRECESSION)) + spin_rate() * d
+    m = inertia * spin + (TOP_INERTIA - inertia) * (d @ spin) * d
+    for _ in range(round(t_end / step)):
+        m = m + step * weight * np.cross((0.0, 0.0, 1.0), d)
+        x = 0.5 * step / inertia * m  # d1 - d0 = 2 x cross (d0 + d1)/2, a rotation by a Cayley step
+        b = d + np.cross(x, d)
+        d = (b + np.cross(x, b) + (x @ b) * x) / (1.0 + x @ x)
+    return TOP_LENGTH * d, TOP_MASS * TOP_LENGTH / inertia * np.cross(m, d)

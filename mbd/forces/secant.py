@@ -4,17 +4,17 @@ Over a step from the frames z0 to z1 every element acts at the averaged frames z
 invariants of springs are at most quadratic in z, ``g_z(zm) (z1 - z0) = g(z1) - g(z0)`` holds without any quotient, and
 the potential of a spring enters through the cancelled form of Greenspan's quotient, e.g. ``k (lm - l0) / lm`` with the
 mean length lm [Greenspan 1984, J. Comput. Phys. 56, 28; Simo, Tarnow & Wong 1992]. Dampers use the secant of the same
-invariant and dissipate exactly ``c (du/h)^2``.
+invariant and dissipate exactly ``c (du/h)^2``. Rest values that are functions of time are taken in the middle.
 """
 
 from __future__ import annotations
 
 import math
 
-from ..forces.kernels import load_vector, second_normal
-from ..forces.kinds import AXIS_SPRING, FORCE_BODY, FORCE_WORLD, SPRING, TORQUE_BODY, TORSION_SPRING
 from ..joints.primitives import axis, point, push_axis, push_point
 from ..kernel import kernel
+from .kernels import load_vector, second_normal, spring_tension
+from .kinds import AXIS_SPRING, FORCE_BODY, FORCE_WORLD, SPRING, TORQUE_BODY, TORSION_SPRING
 
 SMALL_RATIO = 1e-3  # below this |sin| of the angle of a step the quotient angle / sin is a series
 
@@ -65,21 +65,33 @@ def _projection(e, za, zb):
 
 
 @kernel
-def spring_tension(e, za0, zb0, za1, zb1, h):
+def secant_tension(e, za0, zb0, za1, zb1, h, values):
     """(f, df/du1) of a linear or axis spring: f multiplies grad u, for SPRING the vector between the points."""
     slope = 0.5 * e.p1 + e.p3 / h
     if e.kind == AXIS_SPRING:
         u0, u1 = _projection(e, za0, zb0), _projection(e, za1, zb1)
-        return e.p1 * (0.5 * (u0 + u1) - e.p2) + e.p3 * (u1 - u0) / h, slope
+        return spring_tension(e, 0.5 * (u0 + u1), (u1 - u0) / h, values), slope
     d1, d2, d3 = distance(za0, zb0, e)
     u0 = norm(d1, d2, d3)
     d1, d2, d3 = distance(za1, zb1, e)
     u1 = norm(d1, d2, d3)
     mean = 0.5 * (u0 + u1)
     if mean > 0.0:
-        f = (e.p1 * (mean - e.p2) + e.p3 * (u1 - u0) / h) / mean
+        f = spring_tension(e, mean, (u1 - u0) / h, values) / mean
         return f, (slope - 0.5 * f) / mean
     return e.p1, 0.0
+
+
+@kernel
+def push_secant_angle(e, zma, zmb, c, s, fa, fb):
+    """fa, fb += c grad(sin) - s grad(cos) of the hinge angle at the averaged frames."""
+    k1, k2, k3 = second_normal(e)
+    n1, n2, n3 = axis(zma, e.na1, e.na2, e.na3)
+    h1, h2, h3 = axis(zma, k1, k2, k3)
+    m1, m2, m3 = axis(zmb, e.nb1, e.nb2, e.nb3)
+    push_axis(fa, e.na1, e.na2, e.na3, -s * m1, -s * m2, -s * m3)
+    push_axis(fa, k1, k2, k3, c * m1, c * m2, c * m3)
+    push_axis(fb, e.nb1, e.nb2, e.nb3, c * h1 - s * n1, c * h2 - s * n2, c * h3 - s * n3)
 
 
 @kernel
@@ -93,18 +105,11 @@ def discrete_force(e, za0, zb0, za1, zb1, zma, zmb, h, values, turns, fa, fb, to
         c0, s0 = hinge(e, za0, zb0)
         c1, s1 = hinge(e, za1, zb1)
         phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
-        f = t * (e.p1 * (turns[e.turn] + 0.5 * phi - e.p2) + e.p3 * phi / h)
-        c, s = 0.5 * f * (c0 + c1), 0.5 * f * (s0 + s1)
-        k1, k2, k3 = second_normal(e)
-        n1, n2, n3 = axis(zma, e.na1, e.na2, e.na3)
-        h1, h2, h3 = axis(zma, k1, k2, k3)
-        m1, m2, m3 = axis(zmb, e.nb1, e.nb2, e.nb3)
-        push_axis(fa, e.na1, e.na2, e.na3, -s * m1, -s * m2, -s * m3)
-        push_axis(fa, k1, k2, k3, c * m1, c * m2, c * m3)
-        push_axis(fb, e.nb1, e.nb2, e.nb3, c * h1 - s * n1, c * h2 - s * n2, c * h3 - s * n3)
+        f = t * spring_tension(e, turns[e.turn] + 0.5 * phi, phi / h, values)
+        push_secant_angle(e, zma, zmb, 0.5 * f * (c0 + c1), 0.5 * f * (s0 + s1), fa, fb)
         return
     if kind == SPRING or kind == AXIS_SPRING:
-        f, slope = spring_tension(e, za0, zb0, za1, zb1, h)
+        f, slope = secant_tension(e, za0, zb0, za1, zb1, h, values)
         d1, d2, d3 = distance(zma, zmb, e)
         if kind == AXIS_SPRING:
             push_axis(fa, e.aa1, e.aa2, e.aa3, f * d1, f * d2, f * d3)

@@ -1,4 +1,4 @@
-"""Tangents of the discrete gradients of joints and force elements.
+"""Tangents of the discrete gradients of force elements (``mbd.forces.secant``).
 
 Tangents have *row* Jacobians (how the averaged frame turns a frame force into a generalised force, from qr and zr) and
 *column* Jacobians (how the end frame moves with the unknown increment, from q1 and z1); they are the same only for
@@ -7,14 +7,12 @@ frames that are linear in the coordinates. Terms that depend on z1 through zm ca
 
 from __future__ import annotations
 
-from ..forces.kernels import load_vector, second_normal
-from ..forces.kinds import AXIS_SPRING, FORCE_BODY, SPRING, TORSION_SPRING
-from ..joints.primitives import COINCIDENT, DOT1, DOT2, add_product, axis
+from ..joints.primitives import add_product, axis
 from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, point_jacobian
-from .discrete_gradients import angle_quotient, distance, hinge, norm, spring_tension
-
-# --- tangents of force elements -----------------------------------------------------------------------------------
+from .kernels import load_vector, second_normal, spring_tension
+from .kinds import AXIS_SPRING, FORCE_BODY, SPRING, TORSION_SPRING
+from .secant import angle_quotient, distance, hinge, norm, secant_tension
 
 
 @kernel
@@ -55,9 +53,16 @@ def discrete_force_tangent(
     """Add ck d(generalised force)/d(increment); torques, which act on nodes, only where they turn with the body."""
     kind = e.kind
     if kind == TORSION_SPRING:
-        _torsion_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, turns, ck, jac, matrix)
+        c0, s0 = hinge(e, za0, zb0)
+        c1, s1 = hinge(e, za1, zb1)
+        phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
+        f = spring_tension(e, turns[e.turn] + 0.5 * phi, phi / h, values)
+        slope = 0.5 * e.p1 + e.p3 / h
+        secant_angle_tangent(
+            e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jac, matrix
+        )  # fmt: skip
     elif kind == SPRING or kind == AXIS_SPRING:
-        _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, ck, jac, matrix)
+        _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jac, matrix)
     elif kind == FORCE_BODY:
         f1, f2, f3 = load_vector(e, values)
         point_jacobian(nb, qr, zrb, zrb, e.pb1, e.pb2, e.pb3, jac[0])
@@ -66,12 +71,12 @@ def discrete_force_tangent(
 
 
 @kernel
-def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, ck, jac, matrix):
+def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jac, matrix):
     va, vb = na.nv, nb.nv
     rows, columns = jac[6], jac[7]
     _clear_rows(rows)
     _clear_rows(columns)
-    f, slope = spring_tension(e, za0, zb0, za1, zb1, h)
+    f, slope = secant_tension(e, za0, zb0, za1, zb1, h, values)
     d1, d2, d3 = distance(zma, zmb, e)
     x1, x2, x3 = distance(za1, zb1, e)
     r1, r2, r3 = d1, d2, d3
@@ -116,18 +121,20 @@ def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h
 
 
 @kernel
-def _torsion_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, turns, ck, jac, matrix):
+def secant_angle_tangent(
+    e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jac, matrix
+):  # fmt: skip
+    """Add ck times the derivative of f (phi/sin phi) (grad of the hinge angle), df/d(phi1) = slope.
+
+    cos and sin of the hinge angle are (c0, s0) at the start and (c1, s1) at the end of the step.
+    """
     va, vb = na.nv, nb.nv
     rs, rc, cs, cc = jac[4], jac[5], jac[6], jac[7]  # rows and columns of sine and cosine, both bodies
     _clear_rows(rs)
     _clear_rows(rc)
     _clear_rows(cs)
     _clear_rows(cc)
-    c0, s0 = hinge(e, za0, zb0)
-    c1, s1 = hinge(e, za1, zb1)
     phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
-    f = e.p1 * (turns[e.turn] + 0.5 * phi - e.p2) + e.p3 * phi / h
-    slope = 0.5 * e.p1 + e.p3 / h
     cm, sm = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
     k1, k2, k3 = second_normal(e)
     n1, n2, n3 = axis(zma, e.na1, e.na2, e.na3)
@@ -167,117 +174,3 @@ def _torsion_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, 
     _outer_pair(ck * cm * along_c + half, rs[0], rs[1], cc[0], cc[1], na, nb, e, matrix)
     _outer_pair(-ck * sm * along_s - half, rc[0], rc[1], cs[0], cs[1], na, nb, e, matrix)
     _outer_pair(-ck * sm * along_c, rc[0], rc[1], cc[0], cc[1], na, nb, e, matrix)
-
-
-# --- joints -------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _write_column(c1, c2, c3, j, nv, matrix, block, ld):
-    for k in range(nv):
-        matrix[block + k * ld] += c1 * j[0, k] + c2 * j[1, k] + c3 * j[2, k]
-
-
-@kernel
-def _write_row(c1, c2, c3, j, nv, matrix, block):
-    for k in range(nv):
-        matrix[block + k] += c1 * j[0, k] + c2 * j[1, k] + c3 * j[2, k]
-
-
-@kernel
-def joint_blocks(p, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, value, jac, matrix):
-    """Add the Jacobian of g(z1) to the rows and the transposed discrete gradient to the columns of a primitive."""
-    kind = p.kind
-    va, vb = na.nv, nb.nv
-    if kind == DOT1:
-        if va > 0:
-            m1, m2, m3 = axis(zmb, p.ab1, p.ab2, p.ab3)
-            e1, e2, e3 = axis(zb1, p.ab1, p.ab2, p.ab3)
-            axis_jacobian(na, qr, zra, zra, p.aa1, p.aa2, p.aa3, jac[0])
-            axis_jacobian(na, q1, za1, za1, p.aa1, p.aa2, p.aa3, jac[1])
-            _write_column(m1, m2, m3, jac[0], va, matrix, p.block_aj, p.ld_aj)
-            _write_row(e1, e2, e3, jac[1], va, matrix, p.block_ja)
-        if vb > 0:
-            m1, m2, m3 = axis(zma, p.aa1, p.aa2, p.aa3)
-            e1, e2, e3 = axis(za1, p.aa1, p.aa2, p.aa3)
-            axis_jacobian(nb, qr, zrb, zrb, p.ab1, p.ab2, p.ab3, jac[0])
-            axis_jacobian(nb, q1, zb1, zb1, p.ab1, p.ab2, p.ab3, jac[1])
-            _write_column(m1, m2, m3, jac[0], vb, matrix, p.block_bj, p.ld_bj)
-            _write_row(e1, e2, e3, jac[1], vb, matrix, p.block_jb)
-        return
-    if va > 0:
-        point_jacobian(na, qr, zra, zra, p.pa1, p.pa2, p.pa3, jac[0])
-        point_jacobian(na, q1, za1, za1, p.pa1, p.pa2, p.pa3, jac[1])
-    if vb > 0:
-        point_jacobian(nb, qr, zrb, zrb, p.pb1, p.pb2, p.pb3, jac[2])
-        point_jacobian(nb, q1, zb1, zb1, p.pb1, p.pb2, p.pb3, jac[3])
-    if kind == COINCIDENT:
-        for m in range(3):
-            for k in range(va):
-                matrix[p.block_aj + m + k * p.ld_aj] -= jac[0][m, k]
-                matrix[p.block_ja + m * p.ld_ja + k] -= jac[1][m, k]
-            for k in range(vb):
-                matrix[p.block_bj + m + k * p.ld_bj] += jac[2][m, k]
-                matrix[p.block_jb + m * p.ld_jb + k] += jac[3][m, k]
-        return
-    m1, m2, m3 = distance(zma, zmb, p)
-    e1, e2, e3 = distance(za1, zb1, p)
-    if kind == DOT2:
-        if va > 0:
-            axis_jacobian(na, qr, zra, zra, p.aa1, p.aa2, p.aa3, jac[4])
-            axis_jacobian(na, q1, za1, za1, p.aa1, p.aa2, p.aa3, jac[5])
-            _write_column(m1, m2, m3, jac[4], va, matrix, p.block_aj, p.ld_aj)
-            _write_row(e1, e2, e3, jac[5], va, matrix, p.block_ja)
-        m1, m2, m3 = axis(zma, p.aa1, p.aa2, p.aa3)
-        e1, e2, e3 = axis(za1, p.aa1, p.aa2, p.aa3)
-    else:
-        m1, m2, m3, e1, e2, e3 = m1 / value, m2 / value, m3 / value, e1 / value, e2 / value, e3 / value
-    if va > 0:
-        _write_column(-m1, -m2, -m3, jac[0], va, matrix, p.block_aj, p.ld_aj)
-        _write_row(-e1, -e2, -e3, jac[1], va, matrix, p.block_ja)
-    if vb > 0:
-        _write_column(m1, m2, m3, jac[2], vb, matrix, p.block_bj, p.ld_bj)
-        _write_row(e1, e2, e3, jac[3], vb, matrix, p.block_jb)
-
-
-@kernel
-def joint_stiffness(p, na, nb, qr, q1, zra, zrb, za1, zb1, value, lam, i, ck, jac, matrix):
-    """Add ck lambda.g_zz between row and column Jacobians, halved because g_z is taken at the averaged frames."""
-    kind = p.kind
-    if kind == COINCIDENT:
-        return
-    va, vb = na.nv, nb.nv
-    f = 0.5 * ck * lam[i]
-    if kind == DOT1:
-        if va > 0 and vb > 0:
-            axis_jacobian(na, qr, zra, zra, p.aa1, p.aa2, p.aa3, jac[0])
-            axis_jacobian(na, q1, za1, za1, p.aa1, p.aa2, p.aa3, jac[1])
-            axis_jacobian(nb, qr, zrb, zrb, p.ab1, p.ab2, p.ab3, jac[2])
-            axis_jacobian(nb, q1, zb1, zb1, p.ab1, p.ab2, p.ab3, jac[3])
-            add_product(f, jac[0], va, jac[3], vb, matrix, p.block_ab, p.ld_ab)
-            add_product(f, jac[2], vb, jac[1], va, matrix, p.block_ba, p.ld_ba)
-        return
-    if va > 0:
-        point_jacobian(na, qr, zra, zra, p.pa1, p.pa2, p.pa3, jac[0])
-        point_jacobian(na, q1, za1, za1, p.pa1, p.pa2, p.pa3, jac[1])
-    if vb > 0:
-        point_jacobian(nb, qr, zrb, zrb, p.pb1, p.pb2, p.pb3, jac[2])
-        point_jacobian(nb, q1, zb1, zb1, p.pb1, p.pb2, p.pb3, jac[3])
-    if kind == DOT2:
-        if va > 0:
-            axis_jacobian(na, qr, zra, zra, p.aa1, p.aa2, p.aa3, jac[4])
-            axis_jacobian(na, q1, za1, za1, p.aa1, p.aa2, p.aa3, jac[5])
-            add_product(-f, jac[4], va, jac[1], va, matrix, na.block, na.ld)
-            add_product(-f, jac[0], va, jac[5], va, matrix, na.block, na.ld)
-            if vb > 0:
-                add_product(f, jac[4], va, jac[3], vb, matrix, p.block_ab, p.ld_ab)
-                add_product(f, jac[2], vb, jac[5], va, matrix, p.block_ba, p.ld_ba)
-        return
-    f /= value
-    if va > 0:
-        add_product(f, jac[0], va, jac[1], va, matrix, na.block, na.ld)
-    if vb > 0:
-        add_product(f, jac[2], vb, jac[3], vb, matrix, nb.block, nb.ld)
-    if va > 0 and vb > 0:
-        add_product(-f, jac[0], va, jac[3], vb, matrix, p.block_ab, p.ld_ab)
-        add_product(-f, jac[2], vb, jac[1], va, matrix, p.block_ba, p.ld_ba)

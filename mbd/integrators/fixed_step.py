@@ -1,0 +1,109 @@
+"""What runs with a fixed step and a Newton iteration share: counters, saved state, messages.
+
+A method gives its state as a record of arrays ``x`` with the fields q, v, vd, lam (and others), names those that a
+restart needs in ``saved``, and calls its compiled loop in ``loop``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..records import Work
+from .base import Array, Run, announce_compilation
+from .newton import SCALES
+from .secant import describe_failure
+from .secant_numbers import (
+    MEMORY_CODE,
+    MEMORY_ERROR,
+    MEMORY_FACTORS,
+    MEMORY_ITERATIONS,
+    MEMORY_RATIO,
+    SecantNumbers,
+)
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+
+class FixedStepRun(Run):
+    """A run in progress; subclasses set ``work`` and ``x`` and call ``begin``."""
+
+    saved: ClassVar[tuple[str, ...]]
+    work: Work
+    x: Any
+    numbers: SecantNumbers
+
+    def __init__(self, method: Any, system: System, t: float, step: float) -> None:
+        self.method, self.system = method, system
+        self.origin, self.step, self.index = t, step, 0
+
+    def begin(self, compiled: tuple[Callable, ...], *parameters: float) -> None:
+        """Set the counters and the numbers of the method; compile, or load compiled code, before the clock starts."""
+        memory = np.zeros(8)
+        memory[MEMORY_RATIO] = 1e300
+        numbers = np.array([self.method.tolerance, self.method.max_iterations, *parameters], dtype=float)
+        self.numbers = SecantNumbers(numbers, memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64))
+        announce_compilation(*compiled)
+        self.x.q[:] = self.system.initial_state()[0]
+        self.advance(0, 1, [np.zeros((1, len(y))) for y in self.initial_row()])
+
+    @abstractmethod
+    def loop(self, count: int, every: int, out: list[Array]) -> int:
+        """Call the compiled loop; returns the steps done."""
+
+    def name_of_unknown(self, row: int) -> str:
+        """The element behind a row of the equations."""
+        return self.system.name_of_unknown(row)
+
+    def load(self, q: Array, v: Array, turns: Array | None) -> None:
+        """The state at the start."""
+        self.x.q[:], self.x.v[:] = q, v
+        if turns is not None:
+            self.work.turns[: len(turns)] = turns
+
+    @property
+    def t(self) -> float:
+        """Time of the state."""
+        return self.origin + self.index * self.step
+
+    def initial_row(self) -> list[Array]:
+        x = self.x
+        return [y.copy() for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
+
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        done = self.loop(count, every, out)
+        self.index += done
+        return done
+
+    def failure(self) -> tuple[str, str]:
+        memory = self.numbers.memory
+        where = self.name_of_unknown(int(self.numbers.worst[0]))
+        return describe_failure(where, self.method, int(memory[MEMORY_CODE]), memory[MEMORY_ERROR])
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
+        state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+        state |= {"turns": self.work.turns.copy(), "memory": self.numbers.memory.copy()}
+        return state
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state."""
+        for name in self.saved:
+            getattr(self.x, name)[:] = state[name]
+        self.index = int(state["index"])
+        self.work.turns[:] = state["turns"]
+        self.numbers.memory[:] = state["memory"]
+
+    def statistics(self) -> dict[str, Any]:
+        memory = self.numbers.memory
+        return {
+            "steps": self.index,
+            "rejected": 0,
+            "newton_iterations": int(memory[MEMORY_ITERATIONS]),
+            "factorizations": int(memory[MEMORY_FACTORS]),
+            "smallest_pivot_ratio": float(memory[MEMORY_RATIO]),
+        }

@@ -1,0 +1,149 @@
+"""The equations of the GGL methods, compiled in pieces: residual, matrix and last momenta of the method that is used.
+
+The tables of all pairs of groups and the state of the run are known to a piece by the addresses of their packed forms
+(``mbd.boundary``), so that the time loop and the other methods need not be compiled with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..boundary import address, arguments, integer, integers, loader, packed_buffer, real
+from ..kernel import JIT, kernel
+from ..records import Tables
+from ..system.entries import entry_address
+from ..system.types import load_tables, load_work
+from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
+from .ggl_kernels import EM, EULER, THETA, GGLState, theta_finish, theta_matrix, theta_residual
+
+SYSTEM = 9  # place of the tables of the system itself, behind those of the nine pairs
+
+
+class Rows(NamedTuple):
+    """What the time loop needs to know of the tables of a group."""
+
+    place: Any
+    entries: Any
+    xv: Any
+    xl: Any
+    vclass: Any
+    lclass: Any
+
+
+def rows_of(s: Tables) -> Any:
+    """The part of the tables that the compiled loop takes; all of them without compilation."""
+    return Rows(s.place, s.entries, s.xv, s.xl, s.vclass, s.lclass) if JIT else s
+
+
+_arguments = arguments(integers, address, address, real, real, real, integer)
+load_state: Any = None
+
+if JIT:
+    import numba
+
+    from ..boundary import call_entry, store
+
+    def _example() -> GGLState:
+        frames = ("z0", "z1", "zt", "zu", "zy", "f1", "f2", "f3", "buffer", "torque", "square")
+        shapes = {name: (0, 0) for name in frames}
+        kinds = {"place": np.int64}
+        return GGLState(**{name: np.zeros(shapes.get(name, (0,)), kinds.get(name, float)) for name in GGLState._fields})
+
+    load_state = loader(numba.typeof(_example()))
+
+    @kernel
+    def pack_state(x, place):
+        """Write the state to memory, where pieces find it."""
+        store(x, place)
+
+
+def em_residual_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x, h, theta, vartheta, option = _arguments(p)
+    em_residual(load_tables(r[0]), load_tables(r[4]), load_work(w), load_state(x), h)
+
+
+def em_matrix_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x, h, theta, vartheta, option = _arguments(p)
+    s11, s12, s21, s22 = load_tables(r[0]), load_tables(r[1]), load_tables(r[3]), load_tables(r[4])
+    em_matrix(s11, s12, s21, s22, load_work(w), load_state(x), h)
+
+
+def euler_residual_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x, h, theta, vartheta, option = _arguments(p)
+    euler_residual(load_tables(r[0]), load_tables(r[4]), load_tables(r[8]), load_work(w), load_state(x), h)
+
+
+def euler_matrix_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x, h, theta, vartheta, option = _arguments(p)
+    s11, s12, s13 = load_tables(r[0]), load_tables(r[1]), load_tables(r[2])
+    s21, s22, s23 = load_tables(r[3]), load_tables(r[4]), load_tables(r[5])
+    s31, s32, s33 = load_tables(r[6]), load_tables(r[7]), load_tables(r[8])
+    euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, load_work(w), load_state(x))
+
+
+def theta_residual_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x, h, theta, vartheta, option = _arguments(p)
+    s1, s2 = load_tables(r[0]), load_tables(r[4])
+    theta_residual(s1, s2, load_work(w), load_state(x), h, theta, vartheta, option)
+
+
+def theta_matrix_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x, h, theta, vartheta, option = _arguments(p)
+    s11, s12, s21, s22 = load_tables(r[0]), load_tables(r[1]), load_tables(r[3]), load_tables(r[4])
+    theta_matrix(s11, s12, s21, s22, load_work(w), load_state(x), h, theta, vartheta, option)
+
+
+def theta_finish_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x, h, theta, vartheta, option = _arguments(p)
+    theta_finish(load_tables(r[SYSTEM]), load_work(w), load_state(x), h, theta, vartheta, option)
+
+
+ENTRIES = {
+    EM: (em_residual_entry, em_matrix_entry),
+    EULER: (euler_residual_entry, euler_matrix_entry),
+    THETA: (theta_residual_entry, theta_matrix_entry, theta_finish_entry),
+}
+
+
+def plain_pieces(scheme: int) -> tuple[Any, ...]:
+    """The same without compilation: functions of (tables, w, x, h, theta, vartheta, option)."""
+    if scheme == EM:
+        return (
+            lambda r, w, x, h, *_: em_residual(r[0], r[4], w, x, h),
+            lambda r, w, x, h, *_: em_matrix(r[0], r[1], r[3], r[4], w, x, h),
+        )
+    if scheme == EULER:
+        return (
+            lambda r, w, x, h, *_: euler_residual(r[0], r[4], r[8], w, x, h),
+            lambda r, w, x, h, *_: euler_matrix(*r[:9], w, x),
+        )
+    return (
+        lambda r, w, x, *rest: theta_residual(r[0], r[4], w, x, *rest),
+        lambda r, w, x, *rest: theta_matrix(r[0], r[1], r[3], r[4], w, x, *rest),
+        lambda r, w, x, *rest: theta_finish(r[SYSTEM], w, x, *rest),
+    )
+
+
+def connect(scheme: int, tables: tuple[Tables, ...], x: GGLState) -> tuple[Any, Any, GGLState, Any]:
+    """(pieces, tables as pieces know them, state, memory to keep alive) for tables of nine pairs and of the system."""
+    memory = packed_buffer()
+    if not JIT:
+        return plain_pieces(scheme), tables, x, memory
+    pieces = np.array([entry_address(f) for f in ENTRIES[scheme]], dtype=np.int64)
+    places = np.array([s.place[0] for s in tables], dtype=np.int64)
+    x = x._replace(place=np.array([memory.ctypes.data], dtype=np.int64))
+    pack_state(x, memory.ctypes.data)
+    return pieces, places, x, memory
+
+
+if JIT:
+
+    @kernel(inline="always")
+    def call_piece(pieces, k, r, w, x, h, theta, vartheta, option):
+        call_entry(pieces[k], (r, w.place[0], x.place[0], h, theta, vartheta, option))
+else:
+
+    def call_piece(pieces, k, r, w, x, h, theta, vartheta, option):
+        pieces[k](r, w, x, h, theta, vartheta, option)

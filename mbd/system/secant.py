@@ -1,0 +1,181 @@
+"""Pieces for methods whose forces belong to a step: couplings and general elements between two frames.
+
+While such a piece runs, w.z holds the frames at which forces act, w.zd the secant (z1 - z0)/h of the frames, and
+w.time[1] the step h (``begin_step``, ``end_step``); the elements then give their discrete gradients. Their forces are
+in ``mbd.system.extra``; here are the matrices. *Rows* (qr, zr) turn frame forces into generalised forces, *columns*
+(q1, z1) say how the end moves. Methods that take gradients at an instant leave the step zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..boundary import address, arguments, matrix, real, vector
+from ..general_kinds import ROLLING
+from ..joints.angles import angle_force, secant_angle_force, secant_angle_stiffness
+from ..joints.primitives import ANGLE
+from ..joints.secant import joint_blocks, joint_stiffness
+from ..kernel import JIT, kernel
+from ..nodes.inertia import pull_back
+from ..records import (
+    ENTRY_REACTIONS,
+    ENTRY_SECANT_BLOCKS,
+    ENTRY_SECANT_TANGENT,
+    ENTRY_STIFFNESS,
+    FLAG_EXTRA,
+)
+from .extra import extra_reactions, extra_stiffness
+from .general_tangent import secant_blocks, secant_tangent
+from .types import load_tables, load_work
+
+
+@kernel(inline="always")
+def begin_step(w, z0, z1, zm, h):
+    """Averaged frames and their secant where elements look for frames and velocities."""
+    w.time[1] = h
+    for i in range(z0.shape[0]):
+        for m in range(12):
+            w.z[i, m] = zm[i, m]
+            w.zd[i, m] = (z1[i, m] - z0[i, m]) / h
+
+
+@kernel(inline="always")
+def end_step(w, z1):
+    """Back to the frames of an instant."""
+    w.time[1] = 0.0
+    for i in range(z1.shape[0]):
+        for m in range(12):
+            w.z[i, m] = z1[i, m]
+
+
+@kernel
+def _clear_pair(fa, fb):
+    for m in range(12):
+        fa[m] = 0.0
+        fb[m] = 0.0
+
+
+@kernel
+def all_blocks(s, w, qr, zr, q1, z1, time, into):
+    """Rows at the end, columns of the (discrete) gradients at w.z, of couplings and general constraints."""
+    fa, fb, row, h = w.small[5], w.small[6], w.small[7], w.time[1]
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        a, b = p.a, p.b
+        na, nb = s.nodes[a], s.nodes[b]
+        if p.kind != ANGLE:
+            joint_blocks(
+                p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], w.z[a], w.z[b], p.value, w.jac, into
+            )  # fmt: skip
+            continue
+        _clear_pair(fa, fb)
+        if h != 0.0:
+            secant_angle_force(p, w.z[a], w.z[b], w.zd[a], w.zd[b], h, 1.0, fa, fb)
+        else:
+            angle_force(p, w.z[a], w.z[b], 1.0, fa, fb)
+        pull_back(na, qr, zr[a], zr[a], fa, row, 0)
+        for i in range(na.nv):
+            into[p.block_aj + i * p.ld_aj] += row[i]
+        pull_back(nb, qr, zr[b], zr[b], fb, row, 0)
+        for i in range(nb.nv):
+            into[p.block_bj + i * p.ld_bj] += row[i]
+        _clear_pair(fa, fb)
+        angle_force(p, z1[a], z1[b], 1.0, fa, fb)
+        pull_back(na, q1, z1[a], z1[a], fa, row, 0)
+        for i in range(na.nv):
+            into[p.block_ja + i] += row[i]
+        pull_back(nb, q1, z1[b], z1[b], fb, row, 0)
+        for i in range(nb.nv):
+            into[p.block_jb + i] += row[i]
+    for k in range(s.general.shape[0]):
+        g = s.general[k]
+        if g.rows > 0 and g.kind != ROLLING:
+            secant_blocks(g, s, w, qr, zr, q1, z1, time, w.x2, into)
+
+
+@kernel
+def all_tangents(s, w, qr, zr, q1, z1, lam, ck, into):
+    """Blocks, and ck times the derivatives of all frame forces, over a step."""
+    all_blocks(s, w, qr, zr, q1, z1, w.time[0], into)
+    h = w.time[1]
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        a, b = p.a, p.b
+        na, nb = s.nodes[a], s.nodes[b]
+        if p.kind == ANGLE:
+            secant_angle_stiffness(
+                p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], w.z[a], w.z[b], w.zd[a], w.zd[b], h, lam[p.l0], ck,
+                w.jac, into,
+            )  # fmt: skip
+        else:
+            joint_stiffness(
+                p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], p.value, lam, p.l0, ck, w.jac, into
+            )  # fmt: skip
+    for k in range(s.general.shape[0]):
+        secant_tangent(s.general[k], s, w, qr, zr, q1, z1, lam, ck, into)
+
+
+_reactions = arguments(address, address, vector)
+_stiffness = arguments(address, address, vector, vector, vector, matrix, real, real, vector)
+_blocks = arguments(address, address, vector, matrix, vector, matrix, real, vector)
+_tangents = arguments(address, address, vector, matrix, vector, matrix, vector, real, vector)
+
+
+def reactions_entry(p):  # type: ignore[no-untyped-def]
+    s, w, lam = _reactions(p)
+    extra_reactions(load_tables(s), load_work(w), lam)
+
+
+def stiffness_entry(p):  # type: ignore[no-untyped-def]
+    s, w, q, v, lam, t, cc, ck, into = _stiffness(p)
+    extra_stiffness(load_tables(s), load_work(w), q, v, lam, t, cc, ck, into)
+
+
+def blocks_entry(p):  # type: ignore[no-untyped-def]
+    s, w, qr, zr, q1, z1, time, into = _blocks(p)
+    all_blocks(load_tables(s), load_work(w), qr, zr, q1, z1, time, into)
+
+
+def tangents_entry(p):  # type: ignore[no-untyped-def]
+    s, w, qr, zr, q1, z1, lam, ck, into = _tangents(p)
+    all_tangents(load_tables(s), load_work(w), qr, zr, q1, z1, lam, ck, into)
+
+
+SECANT_ENTRIES = {
+    ENTRY_REACTIONS: reactions_entry,
+    ENTRY_STIFFNESS: stiffness_entry,
+    ENTRY_SECANT_BLOCKS: blocks_entry,
+    ENTRY_SECANT_TANGENT: tangents_entry,
+}
+
+
+def connect_secant(tables: Any, *wanted: int) -> None:
+    """Fill in the addresses of these pieces (compiled when first asked for) if the model has such elements."""
+    if JIT and tables.flags[FLAG_EXTRA]:
+        from .entries import entry_address
+
+        for index in wanted:
+            tables.entries[index] = entry_address(SECANT_ENTRIES[index])
+
+
+if JIT:
+    from ..boundary import call_entry
+
+    @kernel(inline="always")
+    def call_reactions(s, w, lam):
+        call_entry(s.entries[ENTRY_REACTIONS], (s.place[0], w.place[0], lam))
+
+    @kernel(inline="always")
+    def call_stiffness(s, w, q, v, lam, t, cc, ck, into):
+        call_entry(s.entries[ENTRY_STIFFNESS], (s.place[0], w.place[0], q, v, lam, t, cc, ck, into))
+
+    @kernel(inline="always")
+    def call_secant_blocks(s, w, qr, zr, q1, z1, time, into):
+        call_entry(s.entries[ENTRY_SECANT_BLOCKS], (s.place[0], w.place[0], qr, zr, q1, z1, time, into))
+
+    @kernel(inline="always")
+    def call_secant_tangent(s, w, qr, zr, q1, z1, lam, ck, into):
+        call_entry(s.entries[ENTRY_SECANT_TANGENT], (s.place[0], w.place[0], qr, zr, q1, z1, lam, ck, into))
+else:
+    call_reactions, call_stiffness = extra_reactions, extra_stiffness
+    call_secant_blocks, call_secant_tangent = all_blocks, all_tangents
