@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 from ..joints.primitives import primitive_force
 from ..kernel import kernel
 from ..math.so3 import log_quaternion
-from ..records import FORM_LIE, FORM_QUATERNION
+from ..records import FORM_LIE
 from ..system.evaluate import advance
 from ..system.pieces import constant
 from .discrete_gradients import discrete_force, torque_in_body
 from .discrete_tangents import discrete_force_tangent, joint_blocks, joint_stiffness
 from .frame_em_nodes import body_torque_tangent, cross_axes, node_matrix
-from .livens_nodes import livens_matrix
+from .special_nodes import MATRIX, call_special
 
 
 class FrameState(NamedTuple):
@@ -41,7 +41,7 @@ class FrameState(NamedTuple):
     lam: Any  # the same for the multipliers
     vdm: Any  # accelerations and multipliers in the middle of the last step
     lamm: Any
-    p: Any  # momenta of quaternion nodes
+    p: Any  # momenta of nodes whose mass matrix is not constant
     qn: Any
     vn: Any
     qm: Any  # averaged coordinates (directors)
@@ -55,6 +55,8 @@ class FrameState(NamedTuple):
     zr: Any  # frames that turn frame forces into generalised forces
     torque: Any  # (nodes, 3) torques in world axes
     mid: Any  # functions of time in the middle of the step
+    pn: Any  # momenta at the end, where they are unknowns
+    special: Any  # (nodes,) pieces of nodes that the loop does not treat itself (``special_nodes``)
 
 
 @kernel
@@ -118,10 +120,8 @@ def frame_matrix(s, w, x, h, lam):
         w.matrix[k] = 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_QUATERNION:
-            livens_matrix(
-                n, x.q, x.qn, x.qm, x.v, x.vn, x.dq, w.z[i], w.f[i], x.torque[i], lam, h, w.jac, w.small, w.matrix
-            )
+        if x.special[i] != 0:
+            call_special(s, w, x, i, MATRIX, lam, h)
             continue
         node_matrix(
             n, x.dq, x.v, x.qn, x.qm, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], lam, h, w.jac, w.small, w.matrix

@@ -9,7 +9,6 @@ from ..system.accelerations import accelerations
 from ..system.evaluate import constraints, copy, evaluate_functions, factor, remember_angles, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_nodes import new_velocity, node_equation
-from .livens_nodes import livens_equation, livens_guess, livens_momentum
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -25,6 +24,7 @@ from .secant_numbers import (
     STAGNATION,
     TOLERANCE,
 )
+from .special_nodes import ACCEPT, EQUATION, GUESS, call_special
 from .variational_momenta import momentum_of_velocity
 
 
@@ -47,11 +47,11 @@ def _residual(s, w, x, h):
     w.scales[1] = torque
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_QUATERNION:
-            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        if x.special[i] != 0:
+            call_special(s, w, x, i, EQUATION, x.lamn, h)
             continue
         node_equation(
-            s.nodes[i], x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
+            n, x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
             w.small,
         )  # fmt: skip
     constraints(s, w, x.qn, w.x)
@@ -123,13 +123,13 @@ def _newton(s, w, x, p, h):
 
 
 @kernel
-def _predict(s, x, p, h):
+def _predict(s, w, x, p, h):
     """First guess: the motion with the present acceleration, multipliers extrapolated to the middle of the step."""
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         last = n.v0 + n.nv
-        if n.form == FORM_QUATERNION and p.memory[MEMORY_HISTORY] > 0.0:
-            livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
+        if x.special[i] != 0 and p.memory[MEMORY_HISTORY] > 0.0:
+            call_special(s, w, x, i, GUESS, x.lamn, h)
             last = n.v0 + n.nx
         for k in range(n.v0, last):
             x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
@@ -142,9 +142,10 @@ def _accept(s, w, x, p, h):
     """Make the new values the state; accelerations and multipliers of the middle are carried to the end."""
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_QUATERNION:
-            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], h, x.p, w.small)
-        new_velocity(s.nodes[i], x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
+        if x.special[i] != 0:
+            call_special(s, w, x, i, ACCEPT, x.lamn, h)
+            continue
+        new_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
     first = p.memory[MEMORY_HISTORY] == 0.0
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
     for k in range(x.v.shape[0]):
@@ -186,7 +187,7 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
         evaluate_functions(s, w, t + 0.5 * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
-        _predict(s, x, p, h)
+        _predict(s, w, x, p, h)
         code = _newton(s, w, x, p, h)
         if code != 0:
             p.memory[MEMORY_CODE] = code

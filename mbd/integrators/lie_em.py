@@ -30,6 +30,10 @@ class FrameEM(Integrator):
     def __post_init__(self) -> None:
         check_newton(self)
 
+    def special_nodes(self, system: System) -> Array:
+        """Pieces of the nodes that the common loop does not treat (``special_nodes``), zero for all others."""
+        return np.zeros(len(system.tables.nodes), dtype=np.int64)
+
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS}
         if missing_trait(system, Trait.AUTONOMOUS) is None and missing_trait(system, Trait.CONSERVATIVE) is None:
@@ -111,12 +115,12 @@ class FrameRun(Run):
         self.work = system.new_work()
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         frames = {name: self.work.z.copy() for name in ("z0", "zm", "zr")}
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn", "p")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn", "p", "pn")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lamn")}
         coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm")}
         self.x = FrameState(
             **coordinates, **vectors, **multipliers, **frames, zero=np.zeros(max(nv, nl, 1)),
-            torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values),
+            torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values), special=method.special_nodes(system),
         )  # fmt: skip
         memory = np.zeros(8)
         memory[MEMORY_RATIO] = 1e300

@@ -1,4 +1,4 @@
-"""Integrators from Livens' principle for points, directors and conventional quaternions: LivensEM, LivensMidpoint."""
+"""Integrators from Livens' principle: LivensEM, LivensMidpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from ..records import FORM_QUATERNION
 from ..rotation import hat
 from .base import Array, Invariant, Trait, missing_trait
 from .lie_em import FrameEM
+from .livens_nodes import livens_entry, livens_piece
 from .secant import keeps_momenta
+from .special_nodes import special_pieces
 from .variational import Variational
 from .variational_kernels import LIVENS
 
@@ -47,6 +49,9 @@ class LivensEM(FrameEM):
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
+
+    def special_nodes(self, system: System) -> Array:
+        return special_pieces(system, {FORM_QUATERNION: (livens_entry, livens_piece)})
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = set(super().preserves(system))

@@ -23,6 +23,7 @@ from .secant_numbers import (
     TOLERANCE,
 )
 from .variational_kernels import (
+    HAMILTON,
     LIVENS,
     STORMER,
     applied,
@@ -105,12 +106,12 @@ def _new_momenta(s, w, wm, x, h, scheme):
         applied(s, wm, x.qm, x.secant, x.acting, x.force)
     update_frames(s.nodes, x.qn, w.z, w.spin)
     clear(w.x)
-    if scheme == LIVENS:
+    if scheme >= LIVENS:
         internal_forces(s, x.qm, x.lams, w.x)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, w.small[4], y, 0)
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.small[4], y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] - half * x.force[n.v0 + m] - w.x[n.x0 + m]
 
@@ -129,7 +130,7 @@ def _velocities(s, w, x, p, h):
         return
     for i in range(1, s.nodes.shape[0]):
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
-    if x.lam.shape[0] == 0 or p.method[SCHEME] == LIVENS:
+    if x.lam.shape[0] == 0 or p.method[SCHEME] >= LIVENS:
         return
     clear(w.x)
     velocity_defect(s, w, x.qn, x.v, w.x)
@@ -156,7 +157,7 @@ def _accept(s, w, wm, x, p, h):
         x.vd[k] = (x.v[k] - x.secant[k]) / h
     first = p.memory[MEMORY_HISTORY] == 0.0
     # the momenta of the start contain one half of the constraint force already; those of LIVENS always do
-    c = (2.0 if first or scheme == LIVENS else 1.0) / (h * h)
+    c = (2.0 if first or scheme >= LIVENS else 1.0) / (h * h)
     for k in range(x.lam.shape[0]):
         x.lam[k] = c * x.lams[k]
     for k in range(x.q.shape[0]):
@@ -197,7 +198,7 @@ def momenta_of_points(s, w, wm, x, h):
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, w.small[4], y, 0)
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.small[4], y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] + 0.5 * h * h * x.force[n.v0 + m]
 
@@ -220,7 +221,7 @@ def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v
         for k in range(x.v.shape[0]):
             x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
         for k in range(x.lam.shape[0]):
-            half = p.memory[MEMORY_HISTORY] == 0.0 or p.method[SCHEME] == LIVENS
+            half = p.memory[MEMORY_HISTORY] == 0.0 or p.method[SCHEME] >= LIVENS
             x.lams[k] = (0.5 if half else 1.0) * h * h * x.lam[k]
         code = _newton(s, w, wm, x, p, h)
         if code != 0:

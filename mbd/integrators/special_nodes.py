@@ -1,0 +1,76 @@
+"""Nodes with inertia terms of their own in the energy-momentum loop, each kind a separately compiled piece.
+
+The loop of ``frame_em_loop`` knows the momentum balances of Lie nodes, points and directors. What a method does with
+other nodes (quaternions, generalized coordinates) is a piece whose address is in ``FrameState.special``, node by node;
+zero means that the loop treats the node itself. A piece is asked for the first guess of the increment, for the rows of
+a node, for its block of the matrix, and for its momenta and velocities when a step has been accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..boundary import address, arguments, integer, matrix, real, vector
+from ..kernel import JIT, kernel
+from ..system.types import load_tables, load_work
+
+GUESS, EQUATION, MATRIX, CORRECT, ACCEPT = range(5)
+
+# s, w, node, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h
+special_arguments = arguments(
+    address, address, integer, integer, vector, vector, vector, vector, vector, vector, vector, vector, vector, matrix,
+    real,
+)  # fmt: skip
+
+Piece = Callable[..., None]
+_pieces: list[Piece] = []  # without compilation: what numbers in ``special`` mean, from one on
+
+
+def special_address(entry: Piece, piece: Piece) -> int:
+    """What stands for a piece in ``FrameState.special``: the address of its entry, compiled when first asked for."""
+    if JIT:
+        from ..system.entries import entry_address
+
+        return entry_address(entry)
+    if piece not in _pieces:
+        _pieces.append(piece)
+    return _pieces.index(piece) + 1
+
+
+def special_pieces(system: Any, pieces: dict[int, tuple[Piece, Piece]]) -> np.ndarray:
+    """``FrameState.special`` for (entry, piece) by the form of the node."""
+    forms = system.tables.nodes["form"]
+    special = np.zeros(len(forms), dtype=np.int64)
+    for form, (entry, piece) in pieces.items():
+        if (forms == form).any():
+            special[forms == form] = special_address(entry, piece)
+    return special
+
+
+if JIT:
+    from ..boundary import call_entry
+
+    @kernel(inline="always")
+    def call_special(s, w, x, i, request, lam, h):
+        """Ask the piece of node i."""
+        call_entry(
+            x.special[i],
+            (
+                s.place[0], w.place[0], i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.dq, lam, x.torque, h,
+            ),
+        )  # fmt: skip
+else:
+
+    def call_special(s: Any, w: Any, x: Any, i: int, request: int, lam: Any, h: float) -> None:
+        """Ask the piece of node i."""
+        piece = _pieces[x.special[i] - 1]
+        piece(s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.dq, lam, x.torque, h)
+
+
+__all__ = [
+    "ACCEPT", "CORRECT", "EQUATION", "GUESS", "MATRIX", "call_special", "load_tables", "load_work", "special_arguments",
+    "special_pieces",
+]  # fmt: skip
