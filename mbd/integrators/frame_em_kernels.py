@@ -55,8 +55,19 @@ class FrameState(NamedTuple):
     zr: Any  # frames that turn frame forces into generalised forces
     torque: Any  # (nodes, 3) torques in world axes
     mid: Any  # functions of time in the middle of the step
-    pn: Any  # momenta at the end, where they are unknowns
     special: Any  # (nodes,) pieces of nodes that the loop does not treat itself (``special_nodes``)
+    pn: Any  # momenta and ...
+    raten: Any  # ... rates of the coordinates at the end, where they are unknowns ...
+    extra: Any  # ... with these rows: q1 = q0 + h vm first, then the fibre derivatives; otherwise empty
+    rate: Any  # rates of the coordinates where they differ from v (null-space method), otherwise empty
+    rated: Any  # their derivatives, as vd
+    ratedm: Any
+    unit: Any  # multipliers that the null-space method eliminates, as lam
+    unitm: Any
+    unitn: Any
+    shown_v: Any  # what is recorded
+    shown_vd: Any
+    shown_lam: Any
 
 
 @kernel

@@ -24,7 +24,7 @@ from .secant_numbers import (
     STAGNATION,
     TOLERANCE,
 )
-from .special_nodes import ACCEPT, EQUATION, GUESS, call_special
+from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, call_special
 from .variational_momenta import momentum_of_velocity
 
 
@@ -71,6 +71,22 @@ def _error(s, w, x, p, h, first):
         a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
         a, b = max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
         error = max(error, constraint_error(s, w.x, a, b, p.worst))
+    if x.extra.shape[0] > 0:
+        error = max(error, _extra_error(s, w, x, p, h))
+    return error
+
+
+@kernel
+def _extra_error(s, w, x, p, h):
+    """The same for velocities and momenta that are unknowns."""
+    tolerance = p.method[TOLERANCE]
+    n = x.v.shape[0]
+    error = 0.0
+    for k in range(n):
+        kind = s.vclass[k]
+        a = tolerance * h * h * p.scales[ANGULAR if kind == 1 else ACCELERATION]
+        a = max(a, ROUND_OFF * (1.0 if kind == 1 else s.parameters[PARAMETER_LENGTH]))
+        error = max(error, abs(w.x[x.extra[k]]) / a, abs(w.x[x.extra[n + k]]) / (tolerance * h * p.scales[kind]))
     return error
 
 
@@ -82,12 +98,17 @@ def _correct(s, w, x, h):
         w.x[s.xv[k]] *= -ck
     for k in range(x.lam.shape[0]):
         w.x[s.xl[k]] *= -1.0
+    for k in range(x.extra.shape[0]):
+        w.x[x.extra[k]] *= -1.0
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(x.lam.shape[0]):
         x.lamn[k] += w.x[s.xl[k]] / ck
     for k in range(x.v.shape[0]):
         x.de[k] = w.x[s.xv[k]]
     apply_cayley(s.nodes, x.de, x.dq)
+    if x.extra.shape[0] > 0:
+        for i in range(1, s.nodes.shape[0]):
+            call_special(s, w, x, i, CORRECT, x.lamn, h)
 
 
 @kernel
@@ -135,6 +156,27 @@ def _predict(s, w, x, p, h):
             x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
     for k in range(x.lam.shape[0]):
         x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if p.memory[MEMORY_HISTORY] > 0.0 else x.lam[k]
+    for k in range(x.extra.shape[0] // 2):
+        x.raten[k] = 2.0 * x.dq[k] / h - x.v[k]
+        x.pn[k] = x.p[k]
+
+
+@kernel
+def _accept_rates(s, x, h, c0, c1, first):
+    """Null-space method: rates of the coordinates and eliminated multipliers, as they are recorded."""
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if x.special[i] == 0:
+            for m in range(n.nv):
+                x.raten[n.q0 + m] = x.vn[n.v0 + m]
+    for k in range(x.rate.shape[0]):
+        middle = (x.raten[k] - x.rate[k]) / h
+        x.rated[k] = c0 * middle + c1 * (x.rated[k] if first else x.ratedm[k])
+        x.ratedm[k] = middle
+        x.rate[k] = x.raten[k]
+    for k in range(x.unit.shape[0]):
+        x.unit[k] = c0 * x.unitn[k] + c1 * (x.unit[k] if first else x.unitm[k])
+        x.unitm[k] = x.unitn[k]
 
 
 @kernel
@@ -156,6 +198,8 @@ def _accept(s, w, x, p, h):
     for k in range(x.lam.shape[0]):
         x.lam[k] = c0 * x.lamn[k] + c1 * (x.lam[k] if first else x.lamm[k])
         x.lamm[k] = x.lamn[k]
+    if x.rate.shape[0] > 0:
+        _accept_rates(s, x, h, c0, c1, first)
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
     update_frames(s.nodes, x.q, x.z0, w.spin)  # from the coordinates, so that a restart finds the same
@@ -195,9 +239,9 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
         _accept(s, w, x, p, h)
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
-            copy(x.v, out_v[row])
-            copy(x.vd, out_vd[row])
-            copy(x.lam, out_l[row])
+            copy(x.shown_v, out_v[row])
+            copy(x.shown_vd, out_vd[row])
+            copy(x.shown_lam, out_l[row])
             copy(w.turns, out_turns[row])
             row += 1
     return count

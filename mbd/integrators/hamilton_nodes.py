@@ -164,7 +164,7 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
 
 
 @kernel(inline="always")
-def hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h):
+def hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """What the loop asks of a quaternion node in HamiltonianEM."""
     n = s.nodes[i]
     if request == EQUATION:
@@ -178,5 +178,6 @@ def hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h
 
 
 def hamilton_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h = special_arguments(a)
-    hamilton_piece(load_tables(s), load_work(w), i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h)
+    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
+    s, w = load_tables(s), load_work(w)
+    hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)

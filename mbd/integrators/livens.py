@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import ModelError
-from ..records import FORM_QUATERNION
+from ..errors import IncompatibleError, ModelError
+from ..nodes import Quaternion
+from ..records import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION
 from ..rotation import hat
+from ..system.system import System
 from .base import Array, Invariant, Trait, missing_trait
+from .frame_em_kernels import FrameState
 from .lie_em import FrameEM
+from .livens_full import full_entry, full_piece
 from .livens_nodes import livens_entry, livens_piece
+from .livens_null import null_entry, null_piece
 from .secant import keeps_momenta
 from .special_nodes import special_pieces
 from .variational import Variational
@@ -20,9 +25,10 @@ from .variational_kernels import LIVENS
 
 if TYPE_CHECKING:
     from ..solution import Solution
-    from ..system.system import System
 
 CITE = ("Kinon & Betsch 2024, Multibody Syst. Dyn. (Livens principle, rigid bodies in unit quaternions)",)
+
+REDUCTIONS = ("none", "size", "nullspace")
 
 
 def has_joined_quaternions(system: System) -> bool:
@@ -35,23 +41,79 @@ def has_joined_quaternions(system: System) -> bool:
 
 @dataclass(frozen=True)
 class LivensEM(FrameEM):
-    """Energy-momentum scheme from Livens' principle (EML), in its size-reduced form (REML).
+    """Energy-momentum scheme from Livens' principle (EML, REML, Null-EML) [Kinon & Betsch 2024, Secs. 4.2 to 4.5].
 
-    The unknowns of a step are the coordinates and multipliers only; velocities and momenta follow explicitly
-    [Kinon & Betsch 2024, Sec. 4.3]. On points and directors it coincides with GonzalezEM.
+    On points and directors it coincides with GonzalezEM.
 
     What it keeps on quaternions is the *generalized* energy p.v - T + V (``invariants``), not T + V, and that
     form is indefinite: an alternating mode of the velocities along the quaternion grows slowly, so that in long runs
     the total energy wanders while the generalized one stays. Joints between quaternions keep the energy but not the
     angular momentum, because the constraint is not zero at the averaged quaternions. For long conservative runs use
     LieEM.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
+    max_iterations: limit of the Newton iterations of a step.
+    reduction: unknowns of Newton's method; the motion is the same. "none": coordinates, velocities, momenta and
+        multipliers (EML); "size": coordinates and multipliers, all else follows explicitly (REML); "nullspace": the
+        rotation of every quaternion body in place of its quaternion and the multiplier of its length (Null-EML).
     """
 
+    reduction: str = "size"
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reduction not in REDUCTIONS:
+            raise ModelError(f"{self.name}: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
+
+    def check(self, system: System) -> None:
+        super().check(system)
+        if self.reduction != "nullspace":
+            return
+        for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
+            if n.form not in (FORM_QUATERNION, FORM_POINT):
+                raise IncompatibleError(
+                    f"{self.name}(reduction='nullspace') needs quaternions and points; node of body '{body.name}' is "
+                    f"{body.node}. Use model.with_nodes(mbd.nodes.Quaternion), or reduction='size'."
+                )
+
+    def inner_system(self, system: System) -> System:
+        if self.reduction == "none":
+            return System(system.model, unknowns=3)
+        if self.reduction == "nullspace":
+            bodies = zip(system.model.bodies, system.tables.nodes[1:], strict=True)
+            turning = {body.name: Quaternion(lie=True) for body, n in bodies if n.form == FORM_QUATERNION}
+            if turning:
+                inner = System(system.model.with_nodes(turning))
+                inner.tables.nodes["l0"] = system.tables.nodes["l0"]  # of the multipliers that are eliminated
+                return inner
+        return system
+
     def special_nodes(self, system: System) -> Array:
-        return special_pieces(system, {FORM_QUATERNION: (livens_entry, livens_piece)})
+        if system.assembly.layout.n > system.n_v + system.n_l:
+            return special_pieces(
+                system, dict.fromkeys((FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION), (full_entry, full_piece))
+            )
+        return special_pieces(
+            system, {FORM_QUATERNION: (livens_entry, livens_piece), FORM_LIE: (null_entry, null_piece)}
+        )
+
+    def reduce_velocities(self, inner: System, x: FrameState) -> None:
+        if self.reduction == "none":  # momenta of constant masses are unknowns as well
+            for n in inner.tables.nodes[1:]:
+                if n.form != FORM_QUATERNION:
+                    k = slice(n.v0, n.v0 + n.nv)
+                    x.p[k] = frame_mass(n)[: n.nv, : n.nv] @ x.v[k] if n.nx else frame_mass(n)[3:, 3:] @ x.v[k]
+            return
+        for n in inner.tables.nodes[1:]:
+            rate = x.rate[n.q0 : n.q0 + n.nq]
+            x.v[n.v0 : n.v0 + n.nv] = rate[: n.nv]
+            if n.form == FORM_LIE:
+                e, ed = x.q[n.q0 + n.nx : n.q0 + n.nq], rate[n.nx :]
+                x.v[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * _g(e) @ ed
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = set(super().preserves(system))

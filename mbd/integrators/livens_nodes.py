@@ -191,7 +191,7 @@ def _centre_matrix(n, q0, q1, v, vn, dq, z, h, jac, matrix):
 
 
 @kernel(inline="always")
-def livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h):
+def livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """What the loop asks of a quaternion node in LivensEM."""
     n = s.nodes[i]
     if request == EQUATION:
@@ -207,5 +207,6 @@ def livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h):
 
 
 def livens_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h = special_arguments(a)
-    livens_piece(load_tables(s), load_work(w), i, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h)
+    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
+    s, w = load_tables(s), load_work(w)
+    livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)

@@ -3,7 +3,8 @@
 The loop of ``frame_em_loop`` knows the momentum balances of Lie nodes, points and directors. What a method does with
 other nodes (quaternions, generalized coordinates) is a piece whose address is in ``FrameState.special``, node by node;
 zero means that the loop treats the node itself. A piece is asked for the first guess of the increment, for the rows of
-a node, for its block of the matrix, and for its momenta and velocities when a step has been accepted.
+a node, for its block of the matrix, for the correction of unknowns of its own, and for its momenta and velocities when
+a step has been accepted.
 """
 
 from __future__ import annotations
@@ -19,11 +20,8 @@ from ..system.types import load_tables, load_work
 
 GUESS, EQUATION, MATRIX, CORRECT, ACCEPT = range(5)
 
-# s, w, node, request, q, qn, qm, v, vn, p, pn, dq, lam, torque, h
-special_arguments = arguments(
-    address, address, integer, integer, vector, vector, vector, vector, vector, vector, vector, vector, vector, matrix,
-    real,
-)  # fmt: skip
+# s, w, node, request; q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit; torque, zr; h
+special_arguments = arguments(address, address, integer, integer, *(vector,) * 12, matrix, matrix, real)
 
 Piece = Callable[..., None]
 _pieces: list[Piece] = []  # without compilation: what numbers in ``special`` mean, from one on
@@ -59,7 +57,8 @@ if JIT:
         call_entry(
             x.special[i],
             (
-                s.place[0], w.place[0], i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.dq, lam, x.torque, h,
+                s.place[0], w.place[0], i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.rate, x.raten, x.dq, lam,
+                x.unitn, x.torque, x.zr, h,
             ),
         )  # fmt: skip
 else:
@@ -67,10 +66,21 @@ else:
     def call_special(s: Any, w: Any, x: Any, i: int, request: int, lam: Any, h: float) -> None:
         """Ask the piece of node i."""
         piece = _pieces[x.special[i] - 1]
-        piece(s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.dq, lam, x.torque, h)
+        piece(
+            s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.rate, x.raten, x.dq, lam, x.unitn, x.torque,
+            x.zr, h,
+        )  # fmt: skip
 
 
 __all__ = [
-    "ACCEPT", "CORRECT", "EQUATION", "GUESS", "MATRIX", "call_special", "load_tables", "load_work", "special_arguments",
+    "ACCEPT",
+    "CORRECT",
+    "EQUATION",
+    "GUESS",
+    "MATRIX",
+    "call_special",
+    "load_tables",
+    "load_work",
+    "special_arguments",
     "special_pieces",
-]  # fmt: skip
+]

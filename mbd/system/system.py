@@ -35,11 +35,14 @@ def assemble(model: Model) -> System:
 
 
 class System:
-    """The tables of a model, its dof maps, and their evaluation."""
+    """The tables of a model, its dof maps, and their evaluation.
 
-    def __init__(self, model: Model) -> None:
+    ``unknowns`` per velocity in the matrix: one, except for integrators that solve for velocities and momenta too.
+    """
+
+    def __init__(self, model: Model, unknowns: int = 1) -> None:
         self.model = model
-        self.assembly: Assembly = assemble_tables(model)
+        self.assembly: Assembly = assemble_tables(model, unknowns)
         self._memory: list[Array] = []  # packed forms of records, which compiled pieces know by address
         self.tables: Tables = self._connected(self.assembly.tables)
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
