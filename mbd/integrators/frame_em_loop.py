@@ -24,7 +24,7 @@ from .secant_numbers import (
     STAGNATION,
     TOLERANCE,
 )
-from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, call_special
+from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 from .variational_momenta import momentum_of_velocity
 
 
@@ -216,6 +216,8 @@ def start_frame_em(s, w, x, t):
     for i in range(1, s.nodes.shape[0]):
         if s.nodes[i].form == FORM_QUATERNION:
             momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], 1.0, x.p, w.small)
+        elif x.special[i] != 0:
+            call_special(s, w, x, i, START, x.lam, 1.0)
 
 
 @kernel

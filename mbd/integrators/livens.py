@@ -9,11 +9,17 @@ import numpy as np
 
 from ..errors import IncompatibleError, ModelError
 from ..nodes import Quaternion
-from ..records import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION
 from ..rotation import hat
 from ..system.system import System
-from .base import Array, Invariant, Trait, missing_trait
+from .base import Array, Invariant, Trait
 from .frame_em_kernels import FrameState
+from .generalized_nodes import (
+    livens_generalized,
+    livens_generalized_entry,
+    midpoint_generalized,
+    midpoint_generalized_entry,
+)
 from .lie_em import FrameEM
 from .livens_full import full_entry, full_piece
 from .livens_nodes import livens_entry, livens_piece
@@ -28,7 +34,17 @@ if TYPE_CHECKING:
 
 CITE = ("Kinon & Betsch 2024, Multibody Syst. Dyn. (Livens principle, rigid bodies in unit quaternions)",)
 
-REDUCTIONS = ("none", "size", "nullspace")
+REDUCIBLE = {  # nodes for which every form of LivensEM is written
+    "none": {FORM_QUATERNION: "quaternions", FORM_DIRECTORS: "directors", FORM_POINT: "points"},
+    "size": {
+        FORM_QUATERNION: "quaternions",
+        FORM_DIRECTORS: "directors",
+        FORM_POINT: "points",
+        FORM_GENERALIZED: "generalized coordinates",
+    },
+    "nullspace": {FORM_QUATERNION: "quaternions", FORM_POINT: "points"},
+}
+REDUCTIONS = tuple(REDUCIBLE)
 
 
 def has_joined_quaternions(system: System) -> bool:
@@ -61,7 +77,7 @@ class LivensEM(FrameEM):
     """
 
     reduction: str = "size"
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def __post_init__(self) -> None:
@@ -71,13 +87,12 @@ class LivensEM(FrameEM):
 
     def check(self, system: System) -> None:
         super().check(system)
-        if self.reduction != "nullspace":
-            return
+        forms = REDUCIBLE[self.reduction]
         for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
-            if n.form not in (FORM_QUATERNION, FORM_POINT):
+            if n.form not in forms:
                 raise IncompatibleError(
-                    f"{self.name}(reduction='nullspace') needs quaternions and points; node of body '{body.name}' is "
-                    f"{body.node}. Use model.with_nodes(mbd.nodes.Quaternion), or reduction='size'."
+                    f"{self.name}(reduction={self.reduction!r}) needs {' or '.join(forms.values())}; node of body "
+                    f"'{body.name}' is {body.node}. Use reduction='size'."
                 )
 
     def inner_system(self, system: System) -> System:
@@ -97,9 +112,12 @@ class LivensEM(FrameEM):
             return special_pieces(
                 system, dict.fromkeys((FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION), (full_entry, full_piece))
             )
-        return special_pieces(
-            system, {FORM_QUATERNION: (livens_entry, livens_piece), FORM_LIE: (null_entry, null_piece)}
-        )
+        pieces = {
+            FORM_QUATERNION: (livens_entry, livens_piece),
+            FORM_LIE: (null_entry, null_piece),
+            FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),
+        }
+        return special_pieces(system, pieces)
 
     def reduce_velocities(self, inner: System, x: FrameState) -> None:
         if self.reduction == "none":  # momenta of constant masses are unknowns as well
@@ -109,18 +127,20 @@ class LivensEM(FrameEM):
                     x.p[k] = frame_mass(n)[: n.nv, : n.nv] @ x.v[k] if n.nx else frame_mass(n)[3:, 3:] @ x.v[k]
             return
         for n in inner.tables.nodes[1:]:
-            rate = x.rate[n.q0 : n.q0 + n.nq]
-            x.v[n.v0 : n.v0 + n.nv] = rate[: n.nv]
-            if n.form == FORM_LIE:
-                e, ed = x.q[n.q0 + n.nx : n.q0 + n.nq], rate[n.nx :]
-                x.v[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * _g(e) @ ed
+            for y, rate in ((x.v, x.rate), (x.vd, x.rated)):
+                y[n.v0 : n.v0 + n.nx] = rate[n.q0 : n.q0 + n.nx]
+                if n.form == FORM_LIE:
+                    e = slice(n.q0 + n.nx, n.q0 + n.nq)
+                    y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * _g(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = set(super().preserves(system))
-        if (system.tables.nodes.form == FORM_QUATERNION).any():  # see ``invariants`` for what takes their place
-            kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
-            if all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE)):
+        nodes = system.tables.nodes
+        turning = (nodes.form == FORM_QUATERNION).any()
+        if turning or (nodes.mass_function >= 0).any():  # see ``invariants`` for what takes their place
+            if Invariant.ENERGY in kept:
                 kept.add(Invariant.GENERALIZED_ENERGY)
+            kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
     def invariants(self, solution: Solution) -> dict[str, Array]:
@@ -135,14 +155,16 @@ class LivensEM(FrameEM):
         energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
         bodies: list[Any] = system.model.bodies
         for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
-            view = solution[body]
+            q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
+            if n.form == FORM_GENERALIZED:
+                energy += _generalized_energy(body.mass, q, v)
+                continue
             if n.form == FORM_QUATERNION:
-                q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
                 part, moment = _quaternion_invariants(n, q, v)
                 energy += part
                 angular += moment
                 continue
-            z, zd = view._motion[:2]
+            z, zd = solution[body]._motion[:2]
             momentum = zd @ frame_mass(n)
             energy += 0.5 * np.sum(zd * momentum, axis=1)
             angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
@@ -197,6 +219,18 @@ def _quaternion_invariants(n: Any, q: Array, v: Array) -> tuple[Array, Array]:
     return energy, angular
 
 
+def _generalized_energy(mass: Any, q: Array, v: Array) -> Array:
+    """p.v - T of generalized coordinates."""
+    m = [np.atleast_2d(mass(x)) if callable(mass) else mass for x in q]
+    p = m[0] @ v[0]
+    energy = np.zeros(len(q))
+    for k in range(len(q)):
+        if k:
+            p = (m[k - 1] + m[k]) @ (v[k - 1] + v[k]) / 2.0 - p
+        energy[k] = p @ v[k] - 0.5 * v[k] @ m[k] @ v[k]
+    return energy
+
+
 @dataclass(frozen=True)
 class LivensMidpoint(Variational):
     """Midpoint rule for the equations of Livens' principle (MPL).
@@ -205,7 +239,11 @@ class LivensMidpoint(Variational):
     """
 
     scheme: ClassVar[int] = LIVENS
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
+
+    def special_nodes(self, system: System) -> Array:
+        return special_pieces(system, {FORM_GENERALIZED: (midpoint_generalized_entry, midpoint_generalized)})
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def preserves(self, system: System) -> frozenset[Invariant]:

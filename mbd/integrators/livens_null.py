@@ -2,9 +2,9 @@
 
 The equations are those of ``livens_nodes``; (1/2) G(em), which annihilates the constraint force lambda em, multiplies
 the rotational balance, and the unknown is the rotation of the step [Kinon & Betsch 2024, Remark 4.11]. A body is
-therefore a Lie node here, without an internal constraint: (1/2) G(em) Z(em)^T F is the torque of the frame forces at the
-frame R(em) of the averaged quaternion, and an end rotation theta means de1 = G(e1)^T theta / 2. The quaternion's rates
-e_dot and its momenta, which have four components, are kept besides, and lambda follows from the balance along em.
+therefore a Lie node here, without an internal constraint: (1/2) G(em) Z(em)^T F is the torque of the frame forces at
+the frame R(em) of the averaged quaternion, and an end rotation theta means de1 = G(e1)^T theta / 2. The quaternion's
+rates e_dot and its momenta, which have four components, are kept besides; lambda follows from the balance along em.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import IncompatibleError, ModelError
-from ..records import FORM_DIRECTORS
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED
 from .secant_numbers import CODE_NOT_FINITE, CODE_SINGULAR
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def check_regular_directors(method: Any, system: System) -> None:
 def keeps_momenta(system: System) -> bool:
     """Whether the model is free in space: no gravity, no loads, nothing that holds it to the ground."""
     model = system.model
+    if (system.tables.nodes.form == FORM_GENERALIZED).any():  # of which nobody knows where they are in space
+        return False
     elements: list[Any] = [*model.joints, *model.forces]
     pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
     held = pinned or any(model.ground is body for element in elements for body in element.bodies)

@@ -2,9 +2,10 @@
 
 The loop of ``frame_em_loop`` knows the momentum balances of Lie nodes, points and directors. What a method does with
 other nodes (quaternions, generalized coordinates) is a piece whose address is in ``FrameState.special``, node by node;
-zero means that the loop treats the node itself. A piece is asked for the first guess of the increment, for the rows of
-a node, for its block of the matrix, for the correction of unknowns of its own, and for its momenta and velocities when
-a step has been accepted.
+zero means that the loop treats the node itself. A piece is asked for the momenta of the start, for the first guess of
+the increment, for the rows of a node, for its block of the matrix, for the correction of unknowns of its own, and for
+its momenta and velocities when a step has been accepted. The loop of the variational integrators asks pieces of this
+kind about generalized coordinates.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..boundary import address, arguments, integer, matrix, real, vector
 from ..kernel import JIT, kernel
 from ..system.types import load_tables, load_work
 
-GUESS, EQUATION, MATRIX, CORRECT, ACCEPT = range(5)
+START, GUESS, EQUATION, MATRIX, CORRECT, ACCEPT, VELOCITY = range(7)
 
 # s, w, node, request; q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit; torque, zr; h
 special_arguments = arguments(address, address, integer, integer, *(vector,) * 12, matrix, matrix, real)
@@ -52,24 +53,28 @@ if JIT:
     from ..boundary import call_entry
 
     @kernel(inline="always")
-    def call_special(s, w, x, i, request, lam, h):
-        """Ask the piece of node i."""
+    def call_piece(
+        place, s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h
+    ):  # fmt: skip
+        """Ask a piece about node i."""
         call_entry(
-            x.special[i],
-            (
-                s.place[0], w.place[0], i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.rate, x.raten, x.dq, lam,
-                x.unitn, x.torque, x.zr, h,
-            ),
-        )  # fmt: skip
+            place,
+            (s.place[0], w.place[0], i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h),
+        )
 else:
 
-    def call_special(s: Any, w: Any, x: Any, i: int, request: int, lam: Any, h: float) -> None:
-        """Ask the piece of node i."""
-        piece = _pieces[x.special[i] - 1]
-        piece(
-            s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.rate, x.raten, x.dq, lam, x.unitn, x.torque,
-            x.zr, h,
-        )  # fmt: skip
+    def call_piece(place: int, *asked: Any) -> None:
+        """Ask a piece about node i."""
+        _pieces[place - 1](*asked)
+
+
+@kernel(inline="always")
+def call_special(s, w, x, i, request, lam, h):
+    """Ask the piece of node i, with the state of the energy-momentum loop."""
+    call_piece(
+        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.rate, x.raten, x.dq, lam, x.unitn,
+        x.torque, x.zr, h,
+    )  # fmt: skip
 
 
 __all__ = [
@@ -78,6 +83,9 @@ __all__ = [
     "EQUATION",
     "GUESS",
     "MATRIX",
+    "START",
+    "VELOCITY",
+    "call_piece",
     "call_special",
     "load_tables",
     "load_work",

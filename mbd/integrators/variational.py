@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..records import FORM_GENERALIZED
 from ..system.entries import connect_work
 from ..system.evaluate import evaluate_functions
 from . import variational_loop as kernels
 from .base import Array, Integrator, Invariant, Run, Trait, announce_compilation, missing_trait
+from .generalized_nodes import variational_generalized, variational_generalized_entry
 from .newton import SCALES
 from .secant import check_newton, check_regular_directors, describe_failure, keeps_momenta
 from .secant_numbers import MEMORY_CODE, MEMORY_ERROR, MEMORY_FACTORS, MEMORY_ITERATIONS, MEMORY_RATIO, SecantNumbers
+from .special_nodes import special_pieces
 from .variational_kernels import MIDPOINT, STORMER, VariationalState
 
 if TYPE_CHECKING:
@@ -45,6 +48,10 @@ class Variational(Integrator):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
+    def special_nodes(self, system: System) -> Array:
+        """Pieces of generalized coordinates (``special_nodes``), zero for all other nodes."""
+        return np.zeros(len(system.tables.nodes), dtype=np.int64)
+
     def check(self, system: System) -> None:
         super().check(system)
         check_regular_directors(self, system)
@@ -71,9 +78,10 @@ class Variational(Integrator):
 class DiscreteVariational(Variational):
     """Discrete Euler-Lagrange equations of the midpoint Lagrangian, constraints at the ends of the steps (DVP).
 
-    For points, directors and conventional quaternions; the kinetic energy of a quaternion is the singular
-    (1/2) Omega.J Omega, as published. Symplectic; momenta are exact where the model is free in space. Dampers and
-    loads act by the middle of a step.
+    For points, directors, conventional quaternions and generalized coordinates; the kinetic energy of a quaternion is
+    the singular (1/2) Omega.J Omega, as published, and the mass matrix of generalized coordinates may depend on them
+    and be singular. Symplectic; momenta are exact where the model is free in space. Dampers and loads act by the middle
+    of a step.
 
     Parameters
     ----------
@@ -83,8 +91,12 @@ class DiscreteVariational(Variational):
 
     small_start: int = 0
     scheme: ClassVar[int] = MIDPOINT
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
+
+    def special_nodes(self, system: System) -> Array:
+        pieces = {FORM_GENERALIZED: (variational_generalized_entry, variational_generalized)}
+        return special_pieces(system, pieces)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
         run = super().start(system, q, v, t, step, turns)
@@ -141,6 +153,7 @@ class VariationalRun(Run):
         self.x = VariationalState(
             q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
             zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)),
+            special=method.special_nodes(system),
         )  # fmt: skip
         memory = np.zeros(8)
         memory[MEMORY_RATIO] = 1e300

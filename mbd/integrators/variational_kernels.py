@@ -24,7 +24,7 @@ from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, pull_back
 from ..nodes.tangent import internal_blocks, internal_force
-from ..records import FORM_QUATERNION
+from ..records import FORM_GENERALIZED, FORM_QUATERNION
 from ..system.evaluate import (
     clear,
     constraints,
@@ -33,6 +33,7 @@ from ..system.evaluate import (
 from ..system.optional import call_force_tangent
 from ..system.pieces import constant, element_forces
 from .discrete_tangents import joint_blocks
+from .special_nodes import EQUATION, MATRIX, call_piece
 from .variational_momenta import momentum, momentum_matrix
 
 MIDPOINT, STORMER, LIVENS, HAMILTON = 0, 1, 2, 3  # the last two share everything but the momenta of quaternions
@@ -60,6 +61,16 @@ class VariationalState(NamedTuple):
     zm: Any  # frames of the midpoint (LIVENS)
     f0: Any  # frame forces that act at the start
     square: Any
+    special: Any  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
+
+
+@kernel(inline="always")
+def ask_piece(s, w, x, i, request, lam, h):
+    """Ask the piece of node i, with the state of the variational loop."""
+    call_piece(
+        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.zero, x.zero, x.zero, x.dq, lam, x.zero,
+        x.z0, x.z0, h,
+    )  # fmt: skip
 
 
 @kernel
@@ -91,6 +102,8 @@ def constraint_forces(s, w, q, z, mu, f, x):
         primitive_force(p, z[p.a], z[p.b], constant(p, w.values), mu, p.l0, f[p.a], f[p.b])
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if n.form == FORM_GENERALIZED:
+            continue
         y = w.small[5]
         pull_back(n, q, z[i], z[i], f[i], y, 0)
         for m in range(n.nv):
@@ -130,6 +143,9 @@ def variational_residual(s, w, wm, x, h, scheme):
         constraint_forces(s, w, x.q, x.z0, x.lams, x.f0, w.x)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, EQUATION, x.lams, h)
+            continue
         y = w.small[5]
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, scheme == HAMILTON, w.small[4], y, 0)
         for m in range(n.nv):
@@ -144,6 +160,9 @@ def variational_matrix(s, w, wm, x, h, scheme):
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, MATRIX, x.lams, h)
+            continue
         momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jac, w.matrix, w.small)
         if n.nl > 0:
             _internal_rows(n, x.qm if scheme >= LIVENS else x.q, x.qn, w.matrix)

@@ -22,11 +22,13 @@ from .secant_numbers import (
     STAGNATION,
     TOLERANCE,
 )
+from .special_nodes import ACCEPT, EQUATION, START, VELOCITY
 from .variational_kernels import (
     HAMILTON,
     LIVENS,
     STORMER,
     applied,
+    ask_piece,
     constraint_forces,
     internal_forces,
     variational_matrix,
@@ -45,8 +47,8 @@ def _error(s, w, x, p, h, first):
         for k in range(x.v.shape[0]):
             x.vn[k] = 2.0 * (x.secant[k] - x.v[k]) / h
         equation_scales(s, w, x.qn, x.secant, x.vn, x.lam, 1.0 / (h * h), p.scales)
-        p.scales[0] *= h * h
-        p.scales[1] *= h * h
+        for k in range(3):
+            p.scales[k] *= h * h
     tolerance = p.method[TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
@@ -110,6 +112,9 @@ def _new_momenta(s, w, wm, x, h, scheme):
         internal_forces(s, x.qm, x.lams, w.x)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, ACCEPT, x.lams, h)
+            continue
         y = w.small[5]
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.small[4], y, 0)
         for m in range(n.nv):
@@ -128,14 +133,21 @@ def _velocities(s, w, x, p, h):
         for i in range(1, s.nodes.shape[0]):
             velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.vn, h, x.v, x.square, w.small)
         return
+    implicit = False
     for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != 0:
+            implicit = True  # the mass matrix may be singular: M v + G^T mu = p, G v = 0
+            continue
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
-    if x.lam.shape[0] == 0 or p.method[SCHEME] >= LIVENS:
+    if not implicit and (x.lam.shape[0] == 0 or p.method[SCHEME] >= LIVENS):
         return
     clear(w.x)
     velocity_defect(s, w, x.qn, x.v, w.x)
     for k in range(x.lam.shape[0]):
         w.x[s.xl[k]] *= -1.0
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, VELOCITY, x.lams, h)
     tangent(s, w, x.qn, x.zero, x.zero, x.none, w.eye, 1.0, 0.0, 0.0, w.matrix)
     factor(s, w, w.matrix, w.pivots, w.dinv)
     p.memory[MEMORY_FACTORS] += 1.0
@@ -179,6 +191,9 @@ def start_variational(s, w, x, p, t, h):
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
     for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, START, x.lams, h)
+            continue
         momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.small)
     applied(s, w, x.q, x.v, x.none, x.force)
 
@@ -197,6 +212,13 @@ def momenta_of_points(s, w, wm, x, h):
     update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if x.special[i] != 0:
+            for m in range(n.v0, n.v0 + n.nv):
+                x.p[m] = 0.0
+            ask_piece(s, w, x, i, EQUATION, x.none, h)
+            for m in range(n.nv):
+                x.p[n.v0 + m] = w.x[n.x0 + m]
+            continue
         y = w.small[5]
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.small[4], y, 0)
         for m in range(n.nv):
