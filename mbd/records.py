@@ -141,7 +141,7 @@ class Work(NamedTuple):
     time: Any  # (2,) time of the functions' values; step of a discrete gradient, zero at an instant
     general: Any  # buffers of general elements
     complex: Any  # the same, complex
-    buffers: Any  # (3, ...) scratch for generalized nodes
+    buffers: Any  # (9, ...) scratch for generalized nodes
     matrix: Any  # the fronts of the iteration matrix
     matrix2: Any  # a second one (index 2)
     pivots: Any

@@ -273,7 +273,7 @@ def _next_chunk(steps: int, seconds: float) -> int:
 
 def _row(run: Run) -> list[Array]:
     x, w = run.x, run.work  # type: ignore[attr-defined]
-    return [x.q, x.v, x.vd, x.lam, w.turns]
+    return [x.q, getattr(x, "shown_v", x.v), getattr(x, "shown_vd", x.vd), getattr(x, "shown_lam", x.lam), w.turns]
 
 
 def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:

@@ -3,6 +3,7 @@
 from .base import Integrator, Invariant, Trait
 from .generalized_alpha import GeneralizedAlpha
 from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
+from .hamilton import HamiltonianEM, HamiltonianMidpoint
 from .lie_em import GonzalezEM, LieEM
 from .livens import LivensEM, LivensMidpoint
 from .python import PythonIntegrator
@@ -32,6 +33,8 @@ __all__ = [
     "GGLTrapezoidal",
     "GeneralizedAlpha",
     "GonzalezEM",
+    "HamiltonianEM",
+    "HamiltonianMidpoint",
     "Integrator",
     "Invariant",
     "JacobiExact",

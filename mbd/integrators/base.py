@@ -35,6 +35,7 @@ class Trait(Enum):
     LIE_OR_POINT = "Lie or point nodes"
     POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
     POLYNOMIAL_FRAMES = "points, conventional directors or quaternions (frames polynomial in the coordinates)"
+    POLYNOMIAL_OR_GENERALIZED = "points, conventional directors or quaternions, or generalized coordinates"
     UNCONSTRAINED = "no constraints"
     CONSERVATIVE = "forces that have a potential"
     AUTONOMOUS = "no explicit dependence on time"
@@ -73,6 +74,8 @@ def missing_trait(system: System, trait: Trait) -> str | None:
         if trait is Trait.LIE_OR_POINT and n.form not in (FORM_LIE, FORM_POINT):
             return where
         if trait is Trait.POLYNOMIAL_FRAMES and n.form not in (FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION):
+            return where
+        if trait is Trait.POLYNOMIAL_OR_GENERALIZED and n.form in (FORM_LIE, FORM_SPIN):
             return where
         if trait is Trait.POINT_OR_DIRECTORS and n.form not in (FORM_POINT, FORM_DIRECTORS):
             return where
@@ -129,6 +132,7 @@ ADVICE = {
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
     Trait.POLYNOMIAL_FRAMES: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
+    Trait.POLYNOMIAL_OR_GENERALIZED: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
     Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",

@@ -26,13 +26,13 @@ from ..joints.primitives import primitive_force
 from ..joints.secant import joint_blocks, joint_stiffness
 from ..kernel import kernel
 from ..math.so3 import log_quaternion
-from ..records import FLAG_EXTRA, FORM_LIE, FORM_QUATERNION
+from ..records import FLAG_EXTRA, FORM_LIE
 from ..system.evaluate import advance, copy
 from ..system.extra import call_extra_forces
 from ..system.pieces import constant
 from ..system.secant import begin_step, call_secant_tangent, end_step
 from .frame_em_nodes import body_torque_tangent, cross_axes, node_matrix
-from .livens_nodes import livens_matrix
+from .special_nodes import MATRIX, call_special
 
 
 class FrameState(NamedTuple):
@@ -44,7 +44,7 @@ class FrameState(NamedTuple):
     lam: Any  # the same for the multipliers
     vdm: Any  # accelerations and multipliers in the middle of the last step
     lamm: Any
-    p: Any  # momenta of quaternion nodes
+    p: Any  # momenta of nodes whose mass matrix is not constant
     qn: Any
     vn: Any
     qm: Any  # averaged coordinates (directors)
@@ -59,6 +59,19 @@ class FrameState(NamedTuple):
     zr: Any  # frames that turn frame forces into generalised forces
     torque: Any  # (nodes, 3) torques in world axes
     mid: Any  # functions of time in the middle of the step
+    special: Any  # (nodes,) pieces of nodes that the loop does not treat itself (``special_nodes``)
+    pn: Any  # momenta and ...
+    raten: Any  # ... rates of the coordinates at the end, where they are unknowns ...
+    extra: Any  # ... with these rows: q1 = q0 + h vm first, then the fibre derivatives; otherwise empty
+    rate: Any  # rates of the coordinates where they differ from v (null-space method), otherwise empty
+    rated: Any  # their derivatives, as vd
+    ratedm: Any
+    unit: Any  # multipliers that the null-space method eliminates, as lam
+    unitm: Any
+    unitn: Any
+    shown_v: Any  # what is recorded
+    shown_vd: Any
+    shown_lam: Any
 
 
 @kernel
@@ -128,10 +141,8 @@ def frame_matrix(s, w, x, h, lam):
         w.matrix[k] = 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_QUATERNION:
-            livens_matrix(
-                n, x.q, x.qn, x.qm, x.v, x.vn, x.dq, w.z[i], w.f[i], x.torque[i], lam, h, w.jac, w.small, w.matrix
-            )
+        if x.special[i] != 0:
+            call_special(s, w, x, i, MATRIX, lam, h)
             continue
         node_matrix(
             n, x.dq, x.v, x.qn, x.qm, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], lam, h, w.jac, w.small, w.matrix

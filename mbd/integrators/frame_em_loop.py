@@ -9,7 +9,6 @@ from ..system.accelerations import accelerations
 from ..system.evaluate import constraints, copy, evaluate_functions, factor, remember_angles, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_nodes import new_velocity, node_equation
-from .livens_nodes import livens_equation, livens_guess, livens_momentum
 from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -27,6 +26,7 @@ from .secant_numbers import (
     TOLERANCE,
     factors_suffice,
 )
+from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 from .variational_momenta import momentum_of_velocity
 
 
@@ -49,11 +49,11 @@ def _residual(s, w, x, h):
     w.scales[1] = torque
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_QUATERNION:
-            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        if x.special[i] != 0:
+            call_special(s, w, x, i, EQUATION, x.lamn, h)
             continue
         node_equation(
-            s.nodes[i], x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
+            n, x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
             w.small,
         )  # fmt: skip
     constraints(s, w, x.qn, w.x)
@@ -88,6 +88,22 @@ def _error(s, w, x, p, h, first):
         a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
         a, b = max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
         error = max(error, constraint_error(s, w.x, a, b, p.worst))
+    if x.extra.shape[0] > 0:
+        error = max(error, _extra_error(s, w, x, p, h))
+    return error
+
+
+@kernel
+def _extra_error(s, w, x, p, h):
+    """The same for velocities and momenta that are unknowns."""
+    tolerance = p.method[TOLERANCE]
+    n = x.v.shape[0]
+    error = 0.0
+    for k in range(n):
+        kind = s.vclass[k]
+        a = tolerance * h * h * p.scales[ANGULAR if kind == 1 else ACCELERATION]
+        a = max(a, ROUND_OFF * (1.0 if kind == 1 else s.parameters[PARAMETER_LENGTH]))
+        error = max(error, abs(w.x[x.extra[k]]) / a, abs(w.x[x.extra[n + k]]) / (tolerance * h * p.scales[kind]))
     return error
 
 
@@ -99,12 +115,17 @@ def _correct(s, w, x, h):
         w.x[s.xv[k]] *= -ck
     for k in range(x.lam.shape[0]):
         w.x[s.xl[k]] *= -1.0
+    for k in range(x.extra.shape[0]):
+        w.x[x.extra[k]] *= -1.0
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(x.lam.shape[0]):
         x.lamn[k] += w.x[s.xl[k]] / ck
     for k in range(x.v.shape[0]):
         x.de[k] = w.x[s.xv[k]]
     apply_cayley(s.nodes, x.de, x.dq)
+    if x.extra.shape[0] > 0:
+        for i in range(1, s.nodes.shape[0]):
+            call_special(s, w, x, i, CORRECT, x.lamn, h)
 
 
 @kernel
@@ -142,20 +163,41 @@ def _newton(s, w, x, p, h):
 
 
 @kernel
-def _predict(s, x, p, h):
+def _predict(s, w, x, p, h):
     """First guess: accelerations and multipliers extrapolated to the middle of the step."""
     later = p.memory[MEMORY_HISTORY] > 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         last = n.v0 + n.nv
-        if n.form == FORM_QUATERNION and later:
-            livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
+        if x.special[i] != 0 and later:
+            call_special(s, w, x, i, GUESS, x.lamn, h)  # velocities of quaternions may carry an alternating part
             last = n.v0 + n.nx
         for k in range(n.v0, last):
             middle = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
             x.dq[k] = h * (x.v[k] + 0.5 * h * middle)
     for k in range(x.lam.shape[0]):
         x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if later else x.lam[k]
+    for k in range(x.extra.shape[0] // 2):
+        x.raten[k] = 2.0 * x.dq[k] / h - x.v[k]
+        x.pn[k] = x.p[k]
+
+
+@kernel
+def _accept_rates(s, x, h, c0, c1, first):
+    """Null-space method: rates of the coordinates and eliminated multipliers, as they are recorded."""
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if x.special[i] == 0:
+            for m in range(n.nv):
+                x.raten[n.q0 + m] = x.vn[n.v0 + m]
+    for k in range(x.rate.shape[0]):
+        middle = (x.raten[k] - x.rate[k]) / h
+        x.rated[k] = c0 * middle + c1 * (x.rated[k] if first else x.ratedm[k])
+        x.ratedm[k] = middle
+        x.rate[k] = x.raten[k]
+    for k in range(x.unit.shape[0]):
+        x.unit[k] = c0 * x.unitn[k] + c1 * (x.unit[k] if first else x.unitm[k])
+        x.unitm[k] = x.unitn[k]
 
 
 @kernel
@@ -163,9 +205,10 @@ def _accept(s, w, x, p, h):
     """Make the new values the state; accelerations and multipliers of the middle are carried to the end."""
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_QUATERNION:
-            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], h, x.p, w.small)
-        new_velocity(s.nodes[i], x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
+        if x.special[i] != 0:
+            call_special(s, w, x, i, ACCEPT, x.lamn, h)
+            continue
+        new_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
     first = p.memory[MEMORY_HISTORY] == 0.0
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
     for k in range(x.v.shape[0]):
@@ -176,6 +219,8 @@ def _accept(s, w, x, p, h):
     for k in range(x.lam.shape[0]):
         x.lam[k] = c0 * x.lamn[k] + c1 * (x.lam[k] if first else x.lamm[k])
         x.lamm[k] = x.lamn[k]
+    if x.rate.shape[0] > 0:
+        _accept_rates(s, x, h, c0, c1, first)
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
     update_frames(s.nodes, x.q, x.z0, w.spin)  # from the coordinates, so that a restart finds the same
@@ -192,6 +237,8 @@ def start_frame_em(s, w, x, t):
     for i in range(1, s.nodes.shape[0]):
         if s.nodes[i].form == FORM_QUATERNION:
             momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], 1.0, x.p, w.small)
+        elif x.special[i] != 0:
+            call_special(s, w, x, i, START, x.lam, 1.0)
 
 
 @kernel
@@ -207,7 +254,7 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
         evaluate_functions(s, w, t + 0.5 * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
-        _predict(s, x, p, h)
+        _predict(s, w, x, p, h)
         code = _newton(s, w, x, p, h)
         if code != 0:
             p.memory[MEMORY_CODE] = code
@@ -215,9 +262,9 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
         _accept(s, w, x, p, h)
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
-            copy(x.v, out_v[row])
-            copy(x.vd, out_vd[row])
-            copy(x.lam, out_l[row])
+            copy(x.shown_v, out_v[row])
+            copy(x.shown_vd, out_vd[row])
+            copy(x.shown_lam, out_l[row])
             copy(w.turns, out_turns[row])
             row += 1
     return count

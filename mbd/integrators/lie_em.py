@@ -31,6 +31,14 @@ class FrameEM(Integrator):
     def __post_init__(self) -> None:
         check_newton(self)
 
+    def inner_system(self, system: System) -> System:
+        """The system on which the loop works: the same, or a form of it in other unknowns."""
+        return system
+
+    def special_nodes(self, system: System) -> Array:
+        """Pieces of the nodes that the common loop does not treat (``special_nodes``), zero for all others."""
+        return np.zeros(len(system.tables.nodes), dtype=np.int64)
+
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS}
         if missing_trait(system, Trait.AUTONOMOUS) is None and missing_trait(system, Trait.CONSERVATIVE) is None:
@@ -41,9 +49,15 @@ class FrameEM(Integrator):
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FrameRun:
         run = FrameRun(self, system, t, step)
-        run.load(q, v, turns)
-        kernels.start_frame_em(system.tables, run.work, run.x, t)
+        first = run if run.inner is system else FrameRun(self, system, t, step, plain=True)
+        first.load(q, v, turns)
+        kernels.start_frame_em(system.tables, first.work, first.x, t)
+        if first is not run:
+            run.take_start(first)
         return run
+
+    def reduce_velocities(self, inner: System, x: FrameState) -> None:
+        """Velocities of the inner system, if it has others."""
 
     def resume(self, system: System, state: dict[str, Any]) -> FrameRun:
         run = FrameRun(self, system, float(state["origin"]), float(state["step"]))
@@ -99,24 +113,59 @@ class GonzalezEM(FrameEM):
 class FrameRun(FixedStepRun):
     """A run of an energy-momentum scheme on frames in progress."""
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p", "dq")
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p", "dq", "rate", "rated", "ratedm", "unit", "unitm")
 
-    def __init__(self, method: FrameEM, system: System, t: float, step: float) -> None:
+    def __init__(self, method: FrameEM, system: System, t: float, step: float, plain: bool = False) -> None:
         super().__init__(method, system, t, step)
-        self.work = system.new_work()
-        connect_secant(system.tables, ENTRY_SECANT_TANGENT)
-        nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
+        self.inner = inner = system if plain else method.inner_system(system)
+        self.work = inner.new_work()
+        connect_secant(inner.tables, ENTRY_SECANT_TANGENT)
+        nq, nv, nl, nodes = inner.n_q, inner.n_v, inner.n_l, len(inner.tables.nodes)
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn", "p")}
-        multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lamn")}
-        coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn")}
+        coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm", "p", "pn", "raten")}
+        # the null-space method has fewer velocities and multipliers than what is recorded
+        fewer = inner.n_v < system.n_v
+        rates = {name: np.zeros(nq if fewer else 0) for name in ("rate", "rated", "ratedm")}
+        hidden = system.n_l - nl
+        every = {name: np.zeros(system.n_l) for name in ("lam", "lamm", "lamn")}
+        multipliers = {name: array[hidden:] for name, array in every.items()}
+        multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
+        shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
         self.x = FrameState(
-            **coordinates, **vectors, **multipliers, **frames, zero=np.zeros(max(nv, nl, 1)),
-            torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values),
+            **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
+            torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values), special=method.special_nodes(inner),
+            extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
         )  # fmt: skip
         self.begin((kernels.start_frame_em, kernels.run_frame_em))
 
+    def take_start(self, first: FrameRun) -> None:
+        """Begin where a run in the unknowns of the system itself begins."""
+        x, y = self.x, first.x
+        x.q[:], x.p[:], x.shown_v[:], x.shown_vd[:], x.shown_lam[:] = y.q, y.p, y.v, y.vd, y.lam
+        self.work.turns[:] = first.work.turns
+        self.method.reduce_velocities(self.inner, x)
+
+    def initial_row(self) -> list[Array]:
+        x = self.x
+        return [y.copy() for y in (x.q, x.shown_v, x.shown_vd, x.shown_lam, self.work.turns)]
+
     def loop(self, count: int, every: int, out: list[Array]) -> int:
-        return kernels.run_frame_em(
-            self.system.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
+        done = kernels.run_frame_em(
+            self.inner.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
         )
+        if self.inner is not self.system:
+            self.inner.raise_callback_errors()
+        return done
+
+    def name_of_unknown(self, row: int) -> str:
+        return self.inner.name_of_unknown(row)
+
+
+def _extra_rows(system: System) -> Array:
+    """Rows of the kinematic relations of all velocities, then of their fibre derivatives, where they are unknowns."""
+    nodes = system.tables.nodes[1:]
+    if system.assembly.layout.n <= system.n_v + system.n_l:
+        return np.zeros(0, dtype=np.int64)
+    first = np.concatenate([n.x0 + n.nv + n.nl + np.arange(n.nv) for n in nodes])
+    return np.concatenate([first, np.concatenate([n.x0 + 2 * n.nv + n.nl + np.arange(n.nv) for n in nodes])])

@@ -1,4 +1,4 @@
-"""Integrators from Livens' principle for points, directors and conventional quaternions: LivensEM, LivensMidpoint."""
+"""Integrators from Livens' principle: LivensEM, LivensMidpoint."""
 
 from __future__ import annotations
 
@@ -7,20 +7,44 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import ModelError
-from ..records import FORM_QUATERNION
+from ..errors import IncompatibleError, ModelError
+from ..nodes import Quaternion
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION
 from ..rotation import hat
-from .base import Array, Invariant, Trait, missing_trait
+from ..system.system import System
+from .base import Array, Invariant, Trait
+from .frame_em_kernels import FrameState
+from .generalized_nodes import (
+    livens_generalized,
+    livens_generalized_entry,
+    midpoint_generalized,
+    midpoint_generalized_entry,
+)
 from .lie_em import FrameEM
+from .livens_full import full_entry, full_piece
+from .livens_nodes import livens_entry, livens_piece
+from .livens_null import null_entry, null_piece
 from .secant import keeps_momenta
+from .special_nodes import special_pieces
 from .variational import Variational
 from .variational_kernels import LIVENS
 
 if TYPE_CHECKING:
     from ..solution import Solution
-    from ..system.system import System
 
 CITE = ("Kinon & Betsch 2024, Multibody Syst. Dyn. (Livens principle, rigid bodies in unit quaternions)",)
+
+REDUCIBLE = {  # nodes for which every form of LivensEM is written
+    "none": {FORM_QUATERNION: "quaternions", FORM_DIRECTORS: "directors", FORM_POINT: "points"},
+    "size": {
+        FORM_QUATERNION: "quaternions",
+        FORM_DIRECTORS: "directors",
+        FORM_POINT: "points",
+        FORM_GENERALIZED: "generalized coordinates",
+    },
+    "nullspace": {FORM_QUATERNION: "quaternions", FORM_POINT: "points"},
+}
+REDUCTIONS = tuple(REDUCIBLE)
 
 
 def has_joined_quaternions(system: System) -> bool:
@@ -33,27 +57,90 @@ def has_joined_quaternions(system: System) -> bool:
 
 @dataclass(frozen=True)
 class LivensEM(FrameEM):
-    """Energy-momentum scheme from Livens' principle (EML), in its size-reduced form (REML).
+    """Energy-momentum scheme from Livens' principle (EML, REML, Null-EML) [Kinon & Betsch 2024, Secs. 4.2 to 4.5].
 
-    The unknowns of a step are the coordinates and multipliers only; velocities and momenta follow explicitly
-    [Kinon & Betsch 2024, Sec. 4.3]. On points and directors it coincides with GonzalezEM.
+    On points and directors it coincides with GonzalezEM.
 
     What it keeps on quaternions is the *generalized* energy p.v - T + V (``invariants``), not T + V, and that
     form is indefinite: an alternating mode of the velocities along the quaternion grows slowly, so that in long runs
     the total energy wanders while the generalized one stays. Joints between quaternions keep the energy but not the
     angular momentum, because the constraint is not zero at the averaged quaternions. For long conservative runs use
     LieEM.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
+    max_iterations: limit of the Newton iterations of a step.
+    reduction: unknowns of Newton's method; the motion is the same. "none": coordinates, velocities, momenta and
+        multipliers (EML); "size": coordinates and multipliers, all else follows explicitly (REML); "nullspace": the
+        rotation of every quaternion body in place of its quaternion and the multiplier of its length (Null-EML).
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
+    reduction: str = "size"
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reduction not in REDUCTIONS:
+            raise ModelError(f"{self.name}: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
+
+    def check(self, system: System) -> None:
+        super().check(system)
+        forms = REDUCIBLE[self.reduction]
+        for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
+            if n.form not in forms:
+                raise IncompatibleError(
+                    f"{self.name}(reduction={self.reduction!r}) needs {' or '.join(forms.values())}; node of body "
+                    f"'{body.name}' is {body.node}. Use reduction='size'."
+                )
+
+    def inner_system(self, system: System) -> System:
+        if self.reduction == "none":
+            return System(system.model, unknowns=3)
+        if self.reduction == "nullspace":
+            bodies = zip(system.model.bodies, system.tables.nodes[1:], strict=True)
+            turning = {body.name: Quaternion(lie=True) for body, n in bodies if n.form == FORM_QUATERNION}
+            if turning:
+                inner = System(system.model.with_nodes(turning))
+                inner.tables.nodes["l0"] = system.tables.nodes["l0"]  # of the multipliers that are eliminated
+                return inner
+        return system
+
+    def special_nodes(self, system: System) -> Array:
+        if system.assembly.layout.n > system.n_v + system.n_l:
+            return special_pieces(
+                system, dict.fromkeys((FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION), (full_entry, full_piece))
+            )
+        pieces = {
+            FORM_QUATERNION: (livens_entry, livens_piece),
+            FORM_LIE: (null_entry, null_piece),
+            FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),
+        }
+        return special_pieces(system, pieces)
+
+    def reduce_velocities(self, inner: System, x: FrameState) -> None:
+        if self.reduction == "none":  # momenta of constant masses are unknowns as well
+            for n in inner.tables.nodes[1:]:
+                if n.form != FORM_QUATERNION:
+                    k = slice(n.v0, n.v0 + n.nv)
+                    x.p[k] = frame_mass(n)[: n.nv, : n.nv] @ x.v[k] if n.nx else frame_mass(n)[3:, 3:] @ x.v[k]
+            return
+        for n in inner.tables.nodes[1:]:
+            for y, rate in ((x.v, x.rate), (x.vd, x.rated)):
+                y[n.v0 : n.v0 + n.nx] = rate[n.q0 : n.q0 + n.nx]
+                if n.form == FORM_LIE:
+                    e = slice(n.q0 + n.nx, n.q0 + n.nq)
+                    y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * _g(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = set(super().preserves(system))
-        if (system.tables.nodes.form == FORM_QUATERNION).any():  # see ``invariants`` for what takes their place
-            kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
-            if all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE)):
+        nodes = system.tables.nodes
+        turning = (nodes.form == FORM_QUATERNION).any()
+        if turning or (nodes.mass_function >= 0).any():  # see ``invariants`` for what takes their place
+            if Invariant.ENERGY in kept:
                 kept.add(Invariant.GENERALIZED_ENERGY)
+            kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
     def invariants(self, solution: Solution) -> dict[str, Array]:
@@ -68,14 +155,16 @@ class LivensEM(FrameEM):
         energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
         bodies: list[Any] = system.model.bodies
         for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
-            view = solution[body]
+            q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
+            if n.form == FORM_GENERALIZED:
+                energy += _generalized_energy(body.mass, q, v)
+                continue
             if n.form == FORM_QUATERNION:
-                q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
                 part, moment = _quaternion_invariants(n, q, v)
                 energy += part
                 angular += moment
                 continue
-            z, zd = view._motion[:2]
+            z, zd = solution[body]._motion[:2]
             momentum = zd @ frame_mass(n)
             energy += 0.5 * np.sum(zd * momentum, axis=1)
             angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
@@ -130,6 +219,18 @@ def _quaternion_invariants(n: Any, q: Array, v: Array) -> tuple[Array, Array]:
     return energy, angular
 
 
+def _generalized_energy(mass: Any, q: Array, v: Array) -> Array:
+    """p.v - T of generalized coordinates."""
+    m = [np.atleast_2d(mass(x)) if callable(mass) else mass for x in q]
+    p = m[0] @ v[0]
+    energy = np.zeros(len(q))
+    for k in range(len(q)):
+        if k:
+            p = (m[k - 1] + m[k]) @ (v[k - 1] + v[k]) / 2.0 - p
+        energy[k] = p @ v[k] - 0.5 * v[k] @ m[k] @ v[k]
+    return energy
+
+
 @dataclass(frozen=True)
 class LivensMidpoint(Variational):
     """Midpoint rule for the equations of Livens' principle (MPL).
@@ -138,7 +239,11 @@ class LivensMidpoint(Variational):
     """
 
     scheme: ClassVar[int] = LIVENS
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES, Trait.PLAIN_ELEMENTS})
+
+    def special_nodes(self, system: System) -> Array:
+        return special_pieces(system, {FORM_GENERALIZED: (midpoint_generalized_entry, midpoint_generalized)})
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def preserves(self, system: System) -> frozenset[Invariant]:

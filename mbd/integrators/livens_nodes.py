@@ -21,6 +21,7 @@ from ..nodes.frames import axis_jacobian, bilinear_axes, point_jacobian
 from ..nodes.inertia import frame_stiffness, pull_back
 from .frame_em_nodes import central_inertia
 from .quaternion_maps import e_transposed, g_times, g_transposed
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
 
 
 @kernel
@@ -187,3 +188,25 @@ def _centre_matrix(n, q0, q1, v, vn, dq, z, h, jac, matrix):
             for m in range(3):
                 value += jac[0][m, a] * jac[1][m, b]
             matrix[n.block + a * n.ld + b] += n.mass * value
+
+
+@kernel(inline="always")
+def livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+    """What the loop asks of a quaternion node in LivensEM."""
+    n = s.nodes[i]
+    if request == EQUATION:
+        livens_equation(n, q, qn, qm, v, p, dq, w.z[i], w.f[i], torque[i], lam, h, w.x, w.small)
+    elif request == MATRIX:
+        livens_matrix(n, q, qn, qm, v, vn, dq, w.z[i], w.f[i], torque[i], lam, h, w.jac, w.small, w.matrix)
+    elif request == ACCEPT:
+        livens_momentum(n, q, qn, qm, v, dq, w.z[i], h, p, w.small)
+        for k in range(n.v0, n.v0 + n.nv):
+            vn[k] = 2.0 * dq[k] / h - v[k]
+    elif request == GUESS:
+        livens_guess(n, q, dq)  # the velocities of quaternions may carry an alternating part
+
+
+def livens_entry(a):  # type: ignore[no-untyped-def]
+    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
+    s, w = load_tables(s), load_work(w)
+    livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)

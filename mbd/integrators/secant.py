@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import IncompatibleError, ModelError
 from ..general_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, TWIST
 from ..joints.primitive_data import FrameRows
-from ..records import FORM_DIRECTORS
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED
 from .secant_numbers import CODE_NOT_FINITE, CODE_SINGULAR
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def keeps_momenta(system: System) -> bool:
     Users' functions of frames count as loads: nothing is known about their symmetries.
     """
     model = system.model
+    if (system.tables.nodes.form == FORM_GENERALIZED).any():  # of which nobody knows where they are in space
+        return False
     elements: list[Any] = [*model.joints, *model.forces]
     pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
     held = pinned or any(model.ground is body for element in elements for body in element.bodies)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
-from ..records import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS
+from ..records import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS, FORM_GENERALIZED
 from ..system.entries import connect_work
 from ..system.evaluate import evaluate_functions
 from ..system.secant import connect_secant
 from . import variational_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
 from .fixed_step import FixedStepRun
+from .generalized_nodes import variational_generalized, variational_generalized_entry
 from .secant import check_newton, check_regular_directors, keeps_momenta
+from .special_nodes import special_pieces
 from .variational_kernels import MIDPOINT, STORMER, VariationalState
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ class Variational(Integrator):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
+    def special_nodes(self, system: System) -> Array:
+        """Pieces of generalized coordinates (``special_nodes``), zero for all other nodes."""
+        return np.zeros(len(system.tables.nodes), dtype=np.int64)
+
     def check(self, system: System) -> None:
         super().check(system)
         check_regular_directors(self, system)
@@ -66,9 +72,10 @@ class Variational(Integrator):
 class DiscreteVariational(Variational):
     """Discrete Euler-Lagrange equations of the midpoint Lagrangian, constraints at the ends of the steps (DVP).
 
-    For points, directors and conventional quaternions; the kinetic energy of a quaternion is the singular
-    (1/2) Omega.J Omega, as published. Symplectic; momenta are exact where the model is free in space. Dampers and
-    loads act by the middle of a step.
+    For points, directors, conventional quaternions and generalized coordinates; the kinetic energy of a quaternion is
+    the singular (1/2) Omega.J Omega, as published, and the mass matrix of generalized coordinates may depend on them
+    and be singular. Symplectic; momenta are exact where the model is free in space. Dampers and loads act by the middle
+    of a step.
 
     Parameters
     ----------
@@ -78,8 +85,12 @@ class DiscreteVariational(Variational):
 
     small_start: int = 0
     scheme: ClassVar[int] = MIDPOINT
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_FRAMES})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
+
+    def special_nodes(self, system: System) -> Array:
+        pieces = {FORM_GENERALIZED: (variational_generalized_entry, variational_generalized)}
+        return special_pieces(system, pieces)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
         run = super().start(system, q, v, t, step, turns)
@@ -137,6 +148,7 @@ class VariationalRun(FixedStepRun):
         self.x = VariationalState(
             q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
             zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
+            special=method.special_nodes(system),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         )  # fmt: skip
         self.begin((kernels.start_variational, kernels.run_variational), method.scheme, method.project)

@@ -9,7 +9,8 @@ that are recorded are projected. MIDPOINT: L_d = h L((q0 + q1)/2, (q1 - q0)/h); 
 is the singular (1/2) Omega.J Omega, Omega = 2 G(e) e_dot, so that -D1, D2 = (4/h) G(e1)^T J y, (4/h) G(e0)^T J y with
 y = G(e0) e1 = G(e0) (e1 - e0) [(5.5) with the factor 2 that its first bracket lacks in print]. STORMER: the
 trapezoidal L_d, which gives SHAKE and RATTLE. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
-MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation.
+MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation. HAMILTON: the midpoint
+rule of Hamilton's equations [MPH], the same with the kinetic energy that belongs to the co-energy of quaternions.
 
 Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the matrix does not degenerate for h -> 0.
 """
@@ -24,14 +25,15 @@ from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, pull_back
 from ..nodes.tangent import internal_blocks, internal_force
-from ..records import FLAG_EXTRA, FORM_QUATERNION
+from ..records import FLAG_EXTRA, FORM_GENERALIZED, FORM_QUATERNION
 from ..system.evaluate import clear, constraint_rates, constraints, copy
 from ..system.optional import call_force_tangent
 from ..system.pieces import constant, element_forces
 from ..system.secant import call_reactions, call_secant_blocks, call_stiffness
+from .special_nodes import EQUATION, MATRIX, call_piece
 from .variational_momenta import momentum, momentum_matrix
 
-MIDPOINT, STORMER, LIVENS = 0, 1, 2
+MIDPOINT, STORMER, LIVENS, HAMILTON = 0, 1, 2, 3  # the last two share everything but the momenta of quaternions
 
 
 class VariationalState(NamedTuple):
@@ -60,6 +62,16 @@ class VariationalState(NamedTuple):
     begin: Any  # functions of time at the start of the step
     end: Any  # and at its end
     times: Any  # the two times
+    special: Any  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
+
+
+@kernel(inline="always")
+def ask_piece(s, w, x, i, request, lam, h):
+    """Ask the piece of node i, with the state of the variational loop."""
+    call_piece(
+        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.zero, x.zero, x.zero, x.dq, lam, x.zero,
+        x.z0, x.z0, h,
+    )  # fmt: skip
 
 
 @kernel
@@ -98,6 +110,8 @@ def constraint_forces(s, w, q, z, mu, f, x):
         primitive_force(p, z[p.a], z[p.b], constant(p, w.values), mu, p.l0, f[p.a], f[p.b])
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if n.form == FORM_GENERALIZED:
+            continue
         y = w.small[5]
         pull_back(n, q, z[i], z[i], f[i], y, 0)
         for m in range(n.nv):
@@ -125,14 +139,14 @@ def variational_residual(s, w, wm, x, h, scheme):
     if scheme != STORMER:
         for k in range(x.q.shape[0]):
             x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
-        if scheme == LIVENS:
+        if scheme >= LIVENS:
             for k in range(x.lams.shape[0]):
                 x.acting[k] = x.lams[k] / half
         applied(s, wm, x.qm, x.secant, x.acting, x.force)
-        if scheme == LIVENS:
+        if scheme >= LIVENS:
             update_frames(s.nodes, x.qm, x.zm, w.spin)
             internal_forces(s, x.qm, x.lams, w.x)
-    if scheme != LIVENS:
+    if scheme < LIVENS:
         copy(x.begin, w.values)
         w.time[0] = x.times[0]
         constraint_forces(s, w, x.q, x.z0, x.lams, x.f0, w.x)
@@ -141,8 +155,11 @@ def variational_residual(s, w, wm, x, h, scheme):
     update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, EQUATION, x.lams, h)
+            continue
         y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, w.small[4], y, 0)
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, scheme == HAMILTON, w.small[4], y, 0)
         for m in range(n.nv):
             k = n.v0 + m
             w.x[n.x0 + m] += y[m] - x.p[k] + half * x.force[k]
@@ -155,15 +172,18 @@ def variational_matrix(s, w, wm, x, h, scheme):
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], w.jac, w.matrix, w.small)
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, MATRIX, x.lams, h)
+            continue
+        momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jac, w.matrix, w.small)
         if n.nl > 0:
-            _internal_rows(n, x.qm if scheme == LIVENS else x.q, x.qn, w.matrix)
-            if scheme == LIVENS:
+            _internal_rows(n, x.qm if scheme >= LIVENS else x.q, x.qn, w.matrix)
+            if scheme >= LIVENS:
                 internal_blocks(n, x.qm, x.lams, 0.0, 0.5, w.matrix)
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        if scheme == LIVENS:
+        if scheme >= LIVENS:
             joint_blocks(
                 p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zm[a], x.zm[b], w.z[a], w.z[b], x.zm[a], x.zm[b],
                 constant(p, w.values), w.jac, w.matrix,
@@ -174,7 +194,7 @@ def variational_matrix(s, w, wm, x, h, scheme):
             constant(p, w.values), w.jac, w.matrix,
         )  # fmt: skip
     if s.flags[FLAG_EXTRA] != 0:
-        middle = scheme == LIVENS
+        middle = scheme >= LIVENS
         for i in range(s.nodes.shape[0]):
             copy(w.z[i], x.z1[i])
             copy(x.zm[i] if middle else x.z0[i], w.z[i])
@@ -193,7 +213,7 @@ def variational_matrix(s, w, wm, x, h, scheme):
             call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
         if s.flags[FLAG_EXTRA] != 0:
             call_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
-        if scheme == LIVENS:
+        if scheme >= LIVENS:
             for k in range(s.primitives.shape[0]):
                 p = s.primitives[k]
                 a, b = p.a, p.b

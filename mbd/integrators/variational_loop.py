@@ -23,10 +23,13 @@ from .secant_numbers import (
     TOLERANCE,
     factors_suffice,
 )
+from .special_nodes import ACCEPT, EQUATION, START, VELOCITY
 from .variational_kernels import (
+    HAMILTON,
     LIVENS,
     STORMER,
     applied,
+    ask_piece,
     constraint_forces,
     internal_forces,
     variational_matrix,
@@ -45,8 +48,8 @@ def _error(s, w, x, p, h, first):
         for k in range(x.v.shape[0]):
             x.vn[k] = 2.0 * (x.secant[k] - x.v[k]) / h
         equation_scales(s, w, x.qn, x.secant, x.vn, x.lam, 1.0 / (h * h), p.scales)
-        p.scales[0] *= h * h
-        p.scales[1] *= h * h
+        for k in range(3):
+            p.scales[k] *= h * h
     tolerance = p.method[TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
@@ -108,12 +111,15 @@ def _new_momenta(s, w, wm, x, h, scheme):
         applied(s, wm, x.qm, x.secant, x.acting, x.force)
     update_frames(s.nodes, x.qn, w.z, w.spin)
     clear(w.x)
-    if scheme == LIVENS:
+    if scheme >= LIVENS:
         internal_forces(s, x.qm, x.lams, w.x)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, ACCEPT, x.lams, h)
+            continue
         y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, w.small[4], y, 0)
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.small[4], y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] - half * x.force[n.v0 + m] - w.x[n.x0 + m]
 
@@ -130,14 +136,21 @@ def _velocities(s, w, x, p, h):
         for i in range(1, s.nodes.shape[0]):
             velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.vn, h, x.v, x.square, w.small)
         return
+    implicit = False
     for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != 0:
+            implicit = True  # the mass matrix may be singular: M v + G^T mu = p, G v = 0
+            continue
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
-    if x.lam.shape[0] == 0 or p.method[SCHEME] == LIVENS:
+    if not implicit and (x.lam.shape[0] == 0 or p.method[SCHEME] >= LIVENS):
         return
     clear(w.x)
     velocity_defect(s, w, x.qn, x.v, w.x)
     for k in range(x.lam.shape[0]):
         w.x[s.xl[k]] *= -1.0
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, VELOCITY, x.lams, h)
     tangent(s, w, x.qn, x.zero, x.zero, x.none, w.eye, 1.0, 0.0, 0.0, w.matrix)
     factor(s, w, w.matrix, w.pivots, w.dinv)
     p.memory[MEMORY_FACTORS] += 1.0
@@ -159,7 +172,7 @@ def _accept(s, w, wm, x, p, h):
         x.vd[k] = (x.v[k] - x.secant[k]) / h
     first = p.memory[MEMORY_HISTORY] == 0.0
     # the momenta of the start contain one half of the constraint force already; those of LIVENS always do
-    c = (2.0 if first or scheme == LIVENS else 1.0) / (h * h)
+    c = (2.0 if first or scheme >= LIVENS else 1.0) / (h * h)
     for k in range(x.lam.shape[0]):
         x.lam[k] = c * x.lams[k]
     for k in range(x.q.shape[0]):
@@ -181,6 +194,9 @@ def start_variational(s, w, x, p, t, h):
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
     for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, START, x.lams, h)
+            continue
         momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.small)
     applied(s, w, x.q, x.v, x.none, x.force)
 
@@ -199,8 +215,15 @@ def momenta_of_points(s, w, wm, x, h):
     update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
+        if x.special[i] != 0:
+            for m in range(n.v0, n.v0 + n.nv):
+                x.p[m] = 0.0
+            ask_piece(s, w, x, i, EQUATION, x.none, h)
+            for m in range(n.nv):
+                x.p[n.v0 + m] = w.x[n.x0 + m]
+            continue
         y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, w.small[4], y, 0)
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.small[4], y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] + 0.5 * h * h * x.force[n.v0 + m]
 
@@ -227,7 +250,7 @@ def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v
         for k in range(x.v.shape[0]):
             x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
         for k in range(x.lam.shape[0]):
-            half = p.memory[MEMORY_HISTORY] == 0.0 or p.method[SCHEME] == LIVENS
+            half = p.memory[MEMORY_HISTORY] == 0.0 or p.method[SCHEME] >= LIVENS
             x.lams[k] = (0.5 if half else 1.0) * h * h * x.lam[k]
         code = _newton(s, w, wm, x, p, h)
         if code != 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..joints.primitives import axis, push_point
 from ..kernel import kernel
 from ..nodes.frames import point_jacobian
@@ -21,7 +23,21 @@ def _centre(n):
 
 
 @kernel
-def momentum(n, q0, q1, dq, z0, z1, end, f, x, i):
+def co_energy_factor(n, q0, q1):
+    """|em|^-4: the kinetic energy of a quaternion that belongs to the co-energy (p.Q_l J_4^-1 Q_l^T p)/8.
+
+    Both extend the energy from |e| = 1 to all e and differ at the midpoint [Kinon & Betsch 2024, (139)]. What the
+    factor adds to the force is parallel to em and taken up by the multiplier of the unit constraint.
+    """
+    j = n.q0 + n.nx
+    a = 0.0
+    for m in range(4):
+        a += 0.25 * (q0[j + m] + q1[j + m]) ** 2
+    return 1.0 / (a * a)
+
+
+@kernel
+def momentum(n, q0, q1, dq, z0, z1, end, co_energy, f, x, i):
     """x[i:] = h D2 L_d of the kinetic energy if ``end``, else -h D1 L_d; f is scratch for a frame force."""
     clear(f)
     if n.form != FORM_QUATERNION:
@@ -43,7 +59,8 @@ def momentum(n, q0, q1, dq, z0, z1, end, f, x, i):
     j = n.q0 + n.nx
     k = n.v0 + n.nx
     y1, y2, y3 = g_times(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], dq[k], dq[k + 1], dq[k + 2], dq[k + 3])
-    y1, y2, y3 = central_inertia(n, 4.0 * y1, 4.0 * y2, 4.0 * y3)
+    c = 4.0 * co_energy_factor(n, q0, q1) if co_energy else 4.0
+    y1, y2, y3 = central_inertia(n, c * y1, c * y2, c * y3)
     r = q0 if end else q1
     s0, s1, s2, s3 = g_transposed(r[j], r[j + 1], r[j + 2], r[j + 3], y1, y2, y3)
     i += n.nx
@@ -69,7 +86,7 @@ def inertia_of_increment(n, dq, f):
 
 
 @kernel
-def momentum_matrix(n, q0, q1, z0, z1, jac, matrix, small):
+def momentum_matrix(n, q0, q1, z0, z1, co_energy, jac, matrix, small):
     """Add d(-h D1 L_d)/dq1 of the kinetic energy."""
     if n.form != FORM_QUATERNION:
         node_tangent(n, q1, q1, q1, z1, z1, z1, 1.0, 0.0, 0.0, matrix, small)
@@ -89,18 +106,25 @@ def momentum_matrix(n, q0, q1, z0, z1, jac, matrix, small):
     x0, x1, x2, x3 = q0[j], q0[j + 1], q0[j + 2], q0[j + 3]
     y0, y1, y2, y3 = q1[j], q1[j + 1], q1[j + 2], q1[j + 3]
     w1, w2, w3 = g_times(x0, x1, x2, x3, y0 - x0, y1 - x1, y2 - x2, y3 - x3)
-    w1, w2, w3 = central_inertia(n, 4.0 * w1, 4.0 * w2, 4.0 * w3)
+    c, slope = 4.0, 0.0
+    if co_energy:
+        factor = co_energy_factor(n, q0, q1)
+        c *= factor
+        slope = -math.sqrt(factor)  # d log |em|^-4 = -(e0 + e1).de1 / |em|^2
+    w1, w2, w3 = central_inertia(n, c * w1, c * w2, c * w3)
+    r0, r1, r2, r3 = g_transposed(y0, y1, y2, y3, slope * w1, slope * w2, slope * w3)
     for b in range(4):
         e0, e1 = 1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0
         e2, e3 = 1.0 if b == 2 else 0.0, 1.0 if b == 3 else 0.0
         u1, u2, u3 = g_times(x0, x1, x2, x3, e0, e1, e2, e3)
-        u1, u2, u3 = central_inertia(n, 4.0 * u1, 4.0 * u2, 4.0 * u3)
+        u1, u2, u3 = central_inertia(n, c * u1, c * u2, c * u3)
         s0, s1, s2, s3 = g_transposed(y0, y1, y2, y3, u1, u2, u3)
         t0, t1, t2, t3 = g_transposed(e0, e1, e2, e3, w1, w2, w3)
-        matrix[o + b] += s0 + t0
-        matrix[o + n.ld + b] += s1 + t1
-        matrix[o + 2 * n.ld + b] += s2 + t2
-        matrix[o + 3 * n.ld + b] += s3 + t3
+        a = q0[j + b] + q1[j + b]
+        matrix[o + b] += s0 + t0 + a * r0
+        matrix[o + n.ld + b] += s1 + t1 + a * r1
+        matrix[o + 2 * n.ld + b] += s2 + t2 + a * r2
+        matrix[o + 3 * n.ld + b] += s3 + t3 + a * r3
 
 
 @kernel

@@ -73,14 +73,18 @@ class Assembly:
     length: float  # characteristic length of the model
 
 
-def assemble_tables(model: Model) -> Assembly:
-    """Group the elements of a model into tables."""
-    return _Assembler(model).build()
+def assemble_tables(model: Model, unknowns: int = 1) -> Assembly:
+    """Group the elements of a model into tables; every velocity stands for so many unknowns of the matrix.
+
+    With three, the rows and columns of a node are nv + nl as usual, followed by 2 nv that only some integrators fill.
+    """
+    return _Assembler(model, unknowns).build()
 
 
 class _Assembler:
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, unknowns: int) -> None:
         self.model = model
+        self.unknowns = unknowns
         self.callbacks: list[Callback] = []
         self.functions: list[tuple[int, int, int]] = []
         self.n_values = 0
@@ -352,7 +356,8 @@ class _Assembler:
         self, nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, general: np.ndarray, joint_rows: list[int]
     ) -> Layout:
         n = len(nodes) - 1
-        sizes = np.concatenate([nodes["nv"][1:] + nodes["nl"][1:], np.array(joint_rows, dtype=np.int64)])
+        bodies = self.unknowns * nodes["nv"][1:] + nodes["nl"][1:]
+        sizes = np.concatenate([bodies, np.array(joint_rows, dtype=np.int64)])
         is_joint = np.arange(len(sizes)) >= n
         grounded = np.zeros(len(sizes), dtype=bool)
         pairs = []

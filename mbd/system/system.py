@@ -35,11 +35,14 @@ def assemble(model: Model) -> System:
 
 
 class System:
-    """The tables of a model, its dof maps, and their evaluation."""
+    """The tables of a model, its dof maps, and their evaluation.
 
-    def __init__(self, model: Model) -> None:
+    ``unknowns`` per velocity in the matrix: one, except for integrators that solve for velocities and momenta too.
+    """
+
+    def __init__(self, model: Model, unknowns: int = 1) -> None:
         self.model = model
-        self.assembly: Assembly = assemble_tables(model)
+        self.assembly: Assembly = assemble_tables(model, unknowns)
         self._memory: list[Array] = []  # packed forms of records, which compiled pieces know by address
         self.tables: Tables = self._connected(self.assembly.tables)
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
@@ -65,7 +68,7 @@ class System:
             jac=np.zeros((8, 3, 12)),
             small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(2),
             general=np.zeros((BUFFERS, a.general_size)), complex=np.zeros((BUFFERS, a.general_size), dtype=complex),
-            buffers=np.zeros((3, largest * largest + 16)),
+            buffers=np.zeros((9, largest * largest + 16)),
             matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
             pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
             x=np.zeros(n), x2=np.zeros(n), scales=np.zeros(4), info=np.zeros(8),

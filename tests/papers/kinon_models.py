@@ -76,3 +76,37 @@ def bobenko_suris(t_end: float, step: float) -> tuple[np.ndarray, np.ndarray]:
         b = d + np.cross(x, d)
         d = (b + np.cross(x, b) + (x @ b) * x) / (1.0 + x @ x)
     return TOP_LENGTH * d, TOP_MASS * TOP_LENGTH / inertia * np.cross(m, d)
+
+
+def mass_spring() -> mbd.Model:
+    """Two masses on nonlinear springs in three redundant coordinates (x1, q2, x2) [Kinon & Betsch 2024, Sec. 5.1].
+
+    The kinetic energy does not see q2 - x2: the mass matrix is singular.
+    """
+    model = mbd.Model("mass-spring")
+    model.add(
+        mbd.Generalized(
+            "masses", coordinates=[0.0, 1.1, 0.0], velocities=[1.0, 1.0, -1.0],
+            mass=[[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]],
+            potential=lambda q: 0.25 * (q[0] ** 2 + q[0] ** 4) + 0.75 * (q[2] ** 2 + q[2] ** 4),
+            constraints=lambda q: [0.5 * ((q[1] - q[0]) ** 2 - 1.1**2)],
+        )
+    )  # fmt: skip
+    return model
+
+
+def spring_pendulum() -> mbd.Model:
+    """Point mass on a nonlinear spring in spherical coordinates (r, theta, phi) [Kinon & Betsch 2024, Sec. 5.2]."""
+
+    def mass(q):  # type: ignore[no-untyped-def]
+        r, s = q[0], np.sin(q[1])
+        return [[1.0 + 0.0 * r, 0.0 * r, 0.0 * r], [0.0 * r, r * r, 0.0 * r], [0.0 * r, 0.0 * r, r * r * s * s]]
+
+    model = mbd.Model("spring pendulum")
+    model.add(
+        mbd.Generalized(
+            "bob", coordinates=[1.05, np.pi / 2.0, 0.0], velocities=[0.0, 1.0, 1.0], mass=mass,
+            potential=lambda q: 150.0 * (0.5 * (q[0] ** 2 - 1.0)) ** 2,
+        )
+    )  # fmt: skip
+    return model

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import DiscreteVariational, GonzalezEM, LieEM, LivensEM, LivensMidpoint, Rattle, Shake
+from mbd.integrators import (
+    DiscreteVariational,
+    GonzalezEM,
+    HamiltonianEM,
+    HamiltonianMidpoint,
+    LieEM,
+    LivensEM,
+    LivensMidpoint,
+    Rattle,
+    Shake,
+)
 from tests.integrators.structure.models import chain
 
 DIRECTORS, QUATERNION = mbd.nodes.Directors, mbd.nodes.Quaternion
@@ -19,6 +29,8 @@ PAIRS = {
     "EML directors": (LivensEM(), DIRECTORS),
     "MPL quaternions": (LivensMidpoint(), QUATERNION),
     "MPL directors": (LivensMidpoint(), DIRECTORS),
+    "EMH quaternions": (HamiltonianEM(), QUATERNION),
+    "MPH quaternions": (HamiltonianMidpoint(), QUATERNION),
 }
 
 
@@ -80,6 +92,17 @@ def test_generalized_energy_of_a_chain_in_quaternions():
     method = LivensEM(tolerance=1e-11)
     own = method.invariants(mbd.simulate(chain(QUATERNION), 0.5, 0.0025, method))
     assert spread(own["generalized energy"]) < 1e-7
+
+
+def test_total_energy_of_a_chain_in_quaternions():
+    solution = mbd.simulate(chain(QUATERNION), 0.5, 0.0025, HamiltonianEM(tolerance=1e-11))
+    assert spread(solution.energy.total) < 1e-7
+
+
+def test_hamiltonian_methods_are_the_livens_methods_on_directors():
+    for a, b in ((HamiltonianEM(), LivensEM()), (HamiltonianMidpoint(), LivensMidpoint())):
+        first, second = (mbd.simulate(chain(DIRECTORS), 0.1, 0.01, method) for method in (a, b))
+        assert np.array_equal(first.q, second.q)
 
 
 def test_shake_and_rattle_move_alike():

@@ -1,0 +1,94 @@
+"""Nodes with inertia terms of their own in the energy-momentum loop, each kind a separately compiled piece.
+
+The loop of ``frame_em_loop`` knows the momentum balances of Lie nodes, points and directors. What a method does with
+other nodes (quaternions, generalized coordinates) is a piece whose address is in ``FrameState.special``, node by node;
+zero means that the loop treats the node itself. A piece is asked for the momenta of the start, for the first guess of
+the increment, for the rows of a node, for its block of the matrix, for the correction of unknowns of its own, and for
+its momenta and velocities when a step has been accepted. The loop of the variational integrators asks pieces of this
+kind about generalized coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..boundary import address, arguments, integer, matrix, real, vector
+from ..kernel import JIT, kernel
+from ..system.types import load_tables, load_work
+
+START, GUESS, EQUATION, MATRIX, CORRECT, ACCEPT, VELOCITY = range(7)
+
+# s, w, node, request; q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit; torque, zr; h
+special_arguments = arguments(address, address, integer, integer, *(vector,) * 12, matrix, matrix, real)
+
+Piece = Callable[..., None]
+_pieces: list[Piece] = []  # without compilation: what numbers in ``special`` mean, from one on
+
+
+def special_address(entry: Piece, piece: Piece) -> int:
+    """What stands for a piece in ``FrameState.special``: the address of its entry, compiled when first asked for."""
+    if JIT:
+        from ..system.entries import entry_address
+
+        return entry_address(entry)
+    if piece not in _pieces:
+        _pieces.append(piece)
+    return _pieces.index(piece) + 1
+
+
+def special_pieces(system: Any, pieces: dict[int, tuple[Piece, Piece]]) -> np.ndarray:
+    """``FrameState.special`` for (entry, piece) by the form of the node."""
+    forms = system.tables.nodes["form"]
+    special = np.zeros(len(forms), dtype=np.int64)
+    for form, (entry, piece) in pieces.items():
+        if (forms == form).any():
+            special[forms == form] = special_address(entry, piece)
+    return special
+
+
+if JIT:
+    from ..boundary import call_entry
+
+    @kernel(inline="always")
+    def call_piece(
+        place, s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h
+    ):  # fmt: skip
+        """Ask a piece about node i."""
+        call_entry(
+            place,
+            (s.place[0], w.place[0], i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h),
+        )
+else:
+
+    def call_piece(place: int, *asked: Any) -> None:
+        """Ask a piece about node i."""
+        _pieces[place - 1](*asked)
+
+
+@kernel(inline="always")
+def call_special(s, w, x, i, request, lam, h):
+    """Ask the piece of node i, with the state of the energy-momentum loop."""
+    call_piece(
+        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.rate, x.raten, x.dq, lam, x.unitn,
+        x.torque, x.zr, h,
+    )  # fmt: skip
+
+
+__all__ = [
+    "ACCEPT",
+    "CORRECT",
+    "EQUATION",
+    "GUESS",
+    "MATRIX",
+    "START",
+    "VELOCITY",
+    "call_piece",
+    "call_special",
+    "load_tables",
+    "load_work",
+    "special_arguments",
+    "special_pieces",
+]
