@@ -137,6 +137,13 @@ else:
         return None
 
 
+def declare_arrays(cls: Any, tables: tuple[str, ...] = (), integers: tuple[str, ...] = ()) -> Any:
+    """``declare`` for a class whose fields are vectors of floats, but for the named tables and integers."""
+    names = [name for name in cls._fields if name != "place"]
+    arrays = {k: np.zeros((0, 0) if k in tables else 0, np.int64 if k in integers else float) for k in names}
+    return declare(cls(**arrays, place=NO_PLACE))
+
+
 def _words(record: Any, kind: Any) -> list[int]:
     words: list[int] = []
     for name, value in zip(record._fields, record, strict=True):

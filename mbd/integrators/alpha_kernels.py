@@ -16,10 +16,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..kernel import kernel
-from ..packed import NO_PLACE, declare
+from ..packed import NO_PLACE, declare_arrays
 from ..records import FLAG_CHARTS, FLAG_VELOCITY, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import (
@@ -86,9 +84,8 @@ class AlphaNumbers(NamedTuple):
     place: Any = NO_PLACE
 
 
-_VECTOR, _INTEGERS = np.zeros(0), np.zeros(0, dtype=np.int64)
-declare(AlphaState(*[_VECTOR] * 15))
-declare(AlphaNumbers(_VECTOR, _INTEGERS, _VECTOR, _VECTOR, _INTEGERS))
+declare_arrays(AlphaState)
+declare_arrays(AlphaNumbers, integers=("options", "worst"))
 
 AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
 (

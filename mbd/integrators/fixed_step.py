@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..packed import pack
 from ..records import Work
 from .base import Array, Run, announce_compilation
 from .newton import SCALES
@@ -46,7 +47,7 @@ class FixedStepRun(Run):
         memory = np.zeros(8)
         memory[MEMORY_RATIO] = 1e300
         numbers = np.array([self.method.tolerance, self.method.max_iterations, *parameters], dtype=float)
-        self.numbers = SecantNumbers(numbers, memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64))
+        self.numbers = pack(SecantNumbers(numbers, memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64)))
         announce_compilation(*compiled)
         self.x.q[:] = self.system.initial_state()[0]
         self.advance(0, 1, [np.zeros((1, len(y))) for y in self.initial_row()])

@@ -26,6 +26,7 @@ from ..joints.primitives import primitive_force
 from ..joints.secant import joint_blocks, joint_stiffness
 from ..kernel import kernel
 from ..math.so3 import log_quaternion
+from ..packed import NO_PLACE, declare_arrays
 from ..records import FLAG_EXTRA, FORM_LIE
 from ..system.evaluate import advance, copy
 from ..system.extra import call_extra_forces
@@ -72,6 +73,10 @@ class FrameState(NamedTuple):
     shown_v: Any  # what is recorded
     shown_vd: Any
     shown_lam: Any
+    place: Any = NO_PLACE
+
+
+declare_arrays(FrameState, tables=("z0", "z1", "zm", "zr", "torque"), integers=("special", "extra"))
 
 
 @kernel

@@ -31,7 +31,7 @@ from .special_nodes import (
 )
 
 
-@kernel(inline="always")
+@kernel
 def _energy_momentum(s, w, i, rule, request, q, qn, v, vn, p, dq, lam, h):
     """A node in the energy-momentum loop; its guess is the increment of the last step."""
     n = s.nodes[i]
@@ -67,7 +67,7 @@ def _start(n, x, rate, momentum, c, functions, constants, user, a):
             momentum[i] += c * a[i * m + j] * rate[j]
 
 
-@kernel(inline="always")
+@kernel
 def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
     """A node in the loop of the variational integrators: P0 = h pm + h^2/2 f (+ constraint force), P1 = h pm - ...
 
@@ -116,25 +116,25 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
         _start(n, x, v[k:], momentum, h, s.functions, s.constants, w.user, b[1])
 
 
-@kernel(inline="always")
+@kernel
 def livens_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """LivensEM."""
     _energy_momentum(s, w, i, LIVENS, request, q, qn, v, vn, p, dq, lam, h)
 
 
-@kernel(inline="always")
+@kernel
 def hamilton_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """HamiltonianEM."""
     _energy_momentum(s, w, i, HAMILTON, request, q, qn, v, vn, p, dq, lam, h)
 
 
-@kernel(inline="always")
+@kernel
 def midpoint_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """LivensMidpoint and HamiltonianMidpoint."""
     _midpoint(s, w, i, MIDPOINT, request, q, qn, v, p, dq, lam, h)
 
 
-@kernel(inline="always")
+@kernel
 def variational_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """DiscreteVariational."""
     _midpoint(s, w, i, VARIATIONAL, request, q, qn, v, p, dq, lam, h)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..packed import NO_PLACE, pack
 from . import ggl_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
 from .fixed_step import FixedStepRun
@@ -22,7 +23,7 @@ from .ggl_kernels import (
     UNIFORM,
     GGLState,
 )
-from .ggl_pieces import connect, rows_of
+from .ggl_pieces import connect
 from .groups import Groups
 from .secant import check_newton, check_regular_directors, keeps_momenta
 
@@ -188,15 +189,14 @@ class GGLRun(FixedStepRun):
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu", "mu2")}
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zt")}
         empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "f3", "buffer")}
-        x = GGLState(
-            place=np.zeros(1, dtype=np.int64),
+        self.x = pack(GGLState(
+            place=NO_PLACE,
             q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
-        )  # fmt: skip
-        self.rows = tuple(rows_of(tables[k]) for k in (0, 4, 8))
-        connected = connect(method.scheme[0], (*tables, system.tables), x)
-        self.pieces, self.pairs, self.x, self._memory = connected
+        ))  # fmt: skip
+        self.rows = tuple(tables[k] for k in (0, 4, 8))
+        self.pieces, self.pairs = connect(method.scheme[0], (*tables, system.tables))
         self.begin((kernels.start_ggl, kernels.run_ggl), *method.scheme, GUESSES[method.guess])
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:

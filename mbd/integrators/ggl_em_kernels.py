@@ -64,7 +64,7 @@ def _dual_tangents(nodes, zm, torque, ck, matrix, small):
             dual_tangent(nodes[i], zm[i], torque[i], ck, matrix, small)
 
 
-@kernel(inline="always")
+@kernel
 def em_residual(s1, s2, w, x, h):
     """Equations of the energy-momentum scheme; x.u is h M^-1 p1."""
     configure(s1, w, x, 0.5)
@@ -103,7 +103,7 @@ def em_residual(s1, s2, w, x, h):
     velocity_rows(s2, w, x.qn, x.z1, x.u, x.zu, h, w.x)
 
 
-@kernel(inline="always")
+@kernel
 def em_matrix(s11, s12, s21, s22, w, x, h):
     """Its derivative."""
     m = w.matrix
@@ -138,7 +138,7 @@ def em_matrix(s11, s12, s21, s22, w, x, h):
 # --- symplectic Euler ---------------------------------------------------------------------------------------------
 
 
-@kernel(inline="always")
+@kernel
 def euler_residual(s1, s2, s3, w, x, h):
     """Equations of VI-S; x.u = h v, x.y = h M^-1 p1; the second group has no multipliers."""
     configure(s1, w, x, 0.0)
@@ -173,7 +173,7 @@ def euler_residual(s1, s2, s3, w, x, h):
     velocity_rows(s2, w, x.qt, x.zt, x.y, x.zy, h, w.x)
 
 
-@kernel(inline="always")
+@kernel
 def euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, w, x):
     """Its derivative."""
     m = w.matrix

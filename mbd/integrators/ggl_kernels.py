@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from ..joints.primitives import primitive_drive
 from ..kernel import kernel
 from ..nodes.frames import update_frames
+from ..packed import declare_arrays
 from ..system.evaluate import clear, constraints, copy, jacobian_times
 from .linear_frames import (
     add_applied,
@@ -84,6 +85,9 @@ class GGLState(NamedTuple):
     square: Any  # (4, 4) scratch
 
 
+STATE = declare_arrays(GGLState, tables=("z0", "z1", "zt", "zu", "zy", "f1", "f2", "f3", "buffer", "torque", "square"))
+
+
 @kernel
 def scaled(c, x, out):
     """out = c x."""
@@ -91,7 +95,7 @@ def scaled(c, x, out):
         out[k] = c * x[k]
 
 
-@kernel(inline="always")
+@kernel
 def configure(s, w, x, theta):
     """End and intermediate coordinates with their frames."""
     for k in range(x.q.shape[0]):
@@ -102,7 +106,7 @@ def configure(s, w, x, theta):
     vector_frames(s, w, x.u, x.zu)
 
 
-@kernel(inline="always")
+@kernel
 def velocity_rows(s, w, q, z, u, zu, h, out):
     """Constraint rows G(q) u + h g_t of the group of s, for u = h v; w.values belong to the time of q."""
     for i in range(z.shape[0]):
@@ -117,7 +121,7 @@ def velocity_rows(s, w, q, z, u, zu, h, out):
             out[p.x0] += h * first
 
 
-@kernel(inline="always")
+@kernel
 def position_rows(s, w, q, z, out):
     """Constraint rows g(q) of the group of s."""
     for i in range(z.shape[0]):
@@ -129,7 +133,7 @@ def position_rows(s, w, q, z, out):
 # --- theta methods ------------------------------------------------------------------------------------------------
 
 
-@kernel(inline="always")
+@kernel
 def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
     """Equations of VI-A (option INTERMEDIATE) and VI-B (TRAPEZOIDAL)."""
     configure(s1, w, x, theta)
@@ -168,7 +172,7 @@ def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
         copy(x.mid, w.values)
 
 
-@kernel(inline="always")
+@kernel
 def theta_matrix(s11, s12, s21, s22, w, x, h, theta, vartheta, option):
     """Its derivative."""
     m = w.matrix
@@ -200,7 +204,7 @@ def theta_matrix(s11, s12, s21, s22, w, x, h, theta, vartheta, option):
     gradient_blocks(s22, w, x.zt, x.qt, True, 1.0, 1.0, m)
 
 
-@kernel(inline="always")
+@kernel
 def theta_finish(s, w, x, h, theta, vartheta, option):
     """Momenta at the end of the step: y = h M^-1 p1."""
     clear(w.x)

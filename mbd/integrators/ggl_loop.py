@@ -30,13 +30,13 @@ SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS = 2, 3, 4, 5, 6  # further entries 
 RESIDUAL, MATRIX, FINISH = 0, 1, 2  # pieces of a method
 
 
-@kernel(inline="always")
+@kernel
 def _call(pieces, k, r, w, x, p, h):
     """Residual, matrix, or the momenta at the end of the step."""
     call_piece(pieces, k, r, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
 
 
-@kernel(inline="always")
+@kernel
 def _error(s, rows, w, x, p, h, first):
     """Residual relative to the tolerance; s are the tables of the system."""
     s1, s2, s3 = rows
@@ -58,7 +58,7 @@ def _error(s, rows, w, x, p, h, first):
     return error
 
 
-@kernel(inline="always")
+@kernel
 def _correct(rows, w, x, p):
     s1, s2, s3 = rows
     for k in range(w.x.shape[0]):
@@ -77,7 +77,7 @@ def _correct(rows, w, x, p):
         x.gams[k] += w.x[s2.xl[k]]
 
 
-@kernel(inline="always")
+@kernel
 def _newton(s, rows, pieces, r, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
     best, before, stalled = 1e300, 1e300, 0
@@ -111,7 +111,7 @@ def _newton(s, rows, pieces, r, w, x, p, h):
     return CODE_NOT_CONVERGED
 
 
-@kernel(inline="always")
+@kernel
 def _predict(x, p, h):
     """First guess: uniform acceleration, uniform motion, or rest at the last position."""
     guess = p.method[GUESS]
@@ -129,7 +129,7 @@ def _predict(x, p, h):
         x.gams[k] = 0.0
 
 
-@kernel(inline="always")
+@kernel
 def _accept(s, pieces, r, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
     scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]

@@ -6,57 +6,24 @@ The tables of all pairs of groups and the state of the run are known to a piece 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..boundary import address, arguments, integer, integers, loader, packed_buffer, real
+from ..boundary import address, arguments, integer, integers, real
 from ..kernel import JIT, kernel
+from ..packed import at_address
 from ..records import Tables
 from ..system.entries import entry_address
 from ..system.types import load_tables, load_work
 from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
-from .ggl_kernels import EM, EULER, THETA, GGLState, theta_finish, theta_matrix, theta_residual
+from .ggl_kernels import EM, EULER, STATE, THETA, theta_finish, theta_matrix, theta_residual
 
 SYSTEM = 9  # place of the tables of the system itself, behind those of the nine pairs
 
 
-class Rows(NamedTuple):
-    """What the time loop needs to know of the tables of a group."""
-
-    place: Any
-    entries: Any
-    xv: Any
-    xl: Any
-    vclass: Any
-    lclass: Any
-
-
-def rows_of(s: Tables) -> Any:
-    """The part of the tables that the compiled loop takes; all of them without compilation."""
-    return Rows(s.place, s.entries, s.xv, s.xl, s.vclass, s.lclass) if JIT else s
-
-
 _arguments = arguments(integers, address, address, real, real, real, integer)
-load_state: Any = None
-
-if JIT:
-    import numba
-
-    from ..boundary import call_entry, store
-
-    def _example() -> GGLState:
-        frames = ("z0", "z1", "zt", "zu", "zy", "f1", "f2", "f3", "buffer", "torque", "square")
-        shapes = {name: (0, 0) for name in frames}
-        kinds = {"place": np.int64}
-        return GGLState(**{name: np.zeros(shapes.get(name, (0,)), kinds.get(name, float)) for name in GGLState._fields})
-
-    load_state = loader(numba.typeof(_example()))
-
-    @kernel
-    def pack_state(x, place):
-        """Write the state to memory, where pieces find it."""
-        store(x, place)
+load_state: Any = at_address(STATE)
 
 
 def em_residual_entry(p):  # type: ignore[no-untyped-def]
@@ -126,21 +93,18 @@ def plain_pieces(scheme: int) -> tuple[Any, ...]:
     )
 
 
-def connect(scheme: int, tables: tuple[Tables, ...], x: GGLState) -> tuple[Any, Any, GGLState, Any]:
-    """(pieces, tables as pieces know them, state, memory to keep alive) for tables of nine pairs and of the system."""
-    memory = packed_buffer()
+def connect(scheme: int, tables: tuple[Tables, ...]) -> tuple[Any, Any]:
+    """(pieces, tables as pieces know them) for tables of nine pairs and of the system."""
     if not JIT:
-        return plain_pieces(scheme), tables, x, memory
+        return plain_pieces(scheme), tables
     pieces = np.array([entry_address(f) for f in ENTRIES[scheme]], dtype=np.int64)
-    places = np.array([s.place[0] for s in tables], dtype=np.int64)
-    x = x._replace(place=np.array([memory.ctypes.data], dtype=np.int64))
-    pack_state(x, memory.ctypes.data)
-    return pieces, places, x, memory
+    return pieces, np.array([s.place[0] for s in tables], dtype=np.int64)
 
 
 if JIT:
+    from ..boundary import call_entry
 
-    @kernel(inline="always")
+    @kernel
     def call_piece(pieces, k, r, w, x, h, theta, vartheta, option):
         call_entry(pieces[k], (r, w.place[0], x.place[0], h, theta, vartheta, option))
 else:

@@ -163,7 +163,7 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
         out[k], out[k + 1], out[k + 2] = 2.0 * d1 - u1 - a1, 2.0 * d2 - u2 - a2, 2.0 * d3 - u3 - a3
 
 
-@kernel(inline="always")
+@kernel
 def hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """What the loop asks of a quaternion node in HamiltonianEM."""
     n = s.nodes[i]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..packed import pack
 from ..records import ENTRY_SECANT_TANGENT
 from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
@@ -132,11 +133,11 @@ class FrameRun(FixedStepRun):
         multipliers = {name: array[hidden:] for name, array in every.items()}
         multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
         shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
-        self.x = FrameState(
+        self.x = pack(FrameState(
             **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
             torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values), special=method.special_nodes(inner),
             extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
-        )  # fmt: skip
+        ))  # fmt: skip
         self.begin((kernels.start_frame_em, kernels.run_frame_em))
 
     def take_start(self, first: FrameRun) -> None:

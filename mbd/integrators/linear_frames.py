@@ -28,13 +28,13 @@ def _vector_frames(nodes, spin, small, u, z):
         node_velocity(nodes[i], u, u, spin[i], z[i], z[i], small)
 
 
-@kernel(inline="always")
+@kernel
 def vector_frames(s, w, u, z):
     """Frames of a vector of increments or velocities."""
     _vector_frames(s.nodes, w.spin, w.small, u, z)
 
 
-@kernel(inline="always")
+@kernel
 def add_mass(s, w, u, c, f):
     """f += c M u, as frame forces."""
     _add_mass(s.nodes, w.small, u, c, f)
@@ -53,7 +53,7 @@ def _add_mass(nodes, small, u, c, f):
         frame_inertia(n, a, f[i])
 
 
-@kernel(inline="always")
+@kernel
 def add_constraint_force(s, w, z, q, mu, constant, f, x):
     """f and x += G(q)^T mu; without ``constant`` the bilinear part D^2 g[mu] q of a velocity q with frames z."""
     _add_constraint_force(s.nodes, s.primitives, w.values, z, q, mu, constant, f, x)
@@ -88,7 +88,7 @@ def add_frames(f, out):
             out[i, m] += f[i, m]
 
 
-@kernel(inline="always")
+@kernel
 def load_frames(w, z, zd, time):
     """Frames, their velocities and the time where general elements look for them; clears their frame forces."""
     w.time[0] = time
@@ -97,7 +97,7 @@ def load_frames(w, z, zd, time):
     clear_frames(w.f)
 
 
-@kernel(inline="always")
+@kernel
 def add_general(s, w, none, buffer):
     """buffer += frame forces of general elements at the loaded frames."""
     call_extra_forces(s, w, none)
@@ -122,7 +122,7 @@ def _add_forces(forces, z, zd, values, turns, buffer):
         force_residual(e, z[e.a], z[e.b], zd[e.a], zd[e.b], values, turns, buffer[e.a], buffer[e.b])
 
 
-@kernel(inline="always")
+@kernel
 def add_applied(s, w, z, zd, values, time, none, c, buffer, f):
     """f += c times the frame forces of gravity and force elements (sign of the residual); sets w.scales."""
     gravity_forces(s.nodes, s.gravity, buffer)
@@ -167,7 +167,7 @@ def clear_frames(f):
 # --- blocks -------------------------------------------------------------------------------------------------------
 
 
-@kernel(inline="always")
+@kernel
 def mass_blocks(s, w, q, c, matrix):
     """Add c M."""
     _mass_blocks(s.nodes, w.spin, w.z, w.t, w.small, q, c, matrix)
@@ -246,7 +246,7 @@ def _internal_blocks(n, q, crow, ccol, matrix):
                 matrix[c + (3 * b + m) * n.ld + p] += ccol * q[k + 3 * a + m]
 
 
-@kernel(inline="always")
+@kernel
 def gradient_blocks(s, w, z, q, constant, crow, ccol, matrix):
     """Add crow G to the rows and ccol G^T to the columns of constraints; without ``constant`` only D^2 g[., q]."""
     _gradient_blocks(s.nodes, s.primitives, w.values, w.jac, z, q, constant, crow, ccol, matrix)
@@ -266,7 +266,7 @@ def _gradient_blocks(nodes, primitives, values, jac, z, q, constant, crow, ccol,
             _internal_blocks(n, q, crow, ccol, matrix)
 
 
-@kernel(inline="always")
+@kernel
 def hessian_blocks(s, w, q, mu, c, matrix):
     """Add c D^2 g[mu] (constant, because g is quadratic)."""
     _hessian_blocks(s.nodes, s.primitives, w.values, w.jac, w.z, q, mu, c, matrix)
@@ -293,7 +293,7 @@ def _hessian_blocks(nodes, primitives, values, jac, z, q, mu, c, matrix):
                     matrix[o + (3 * b + m) * n.ld + 3 * a + m] += c * mu[n.l0 + p]
 
 
-@kernel(inline="always")
+@kernel
 def applied_blocks(s, w, z, zd, q, u, values, time, none, cc, ck, matrix):
     """Add cc C + ck K of the force elements at (q, u)."""
     if s.flags[FLAG_EXTRA] != 0:

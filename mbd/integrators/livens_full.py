@@ -204,7 +204,7 @@ def _linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
             matrix[fibre + m * n.ld + rates + b] -= 0.5 * inertia[o + m]
 
 
-@kernel(inline="always")
+@kernel
 def full_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """What the loop asks of a node in LivensEM(reduction="none"); zr are the averaged frames."""
     n = s.nodes[i]

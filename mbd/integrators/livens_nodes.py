@@ -190,7 +190,7 @@ def _centre_matrix(n, q0, q1, v, vn, dq, z, h, jac, matrix):
             matrix[n.block + a * n.ld + b] += n.mass * value
 
 
-@kernel(inline="always")
+@kernel
 def livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """What the loop asks of a quaternion node in LivensEM."""
     n = s.nodes[i]

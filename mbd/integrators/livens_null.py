@@ -184,7 +184,7 @@ def null_accept(n, q0, q1, qm, rate, raten, p, zr, f, h, unit, vn):
     vn[i], vn[i + 1], vn[i + 2] = 2.0 * w1, 2.0 * w2, 2.0 * w3
 
 
-@kernel(inline="always")
+@kernel
 def null_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
     """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); the guess is the last rotation."""
     n = s.nodes[i]

@@ -11,11 +11,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..kernel import kernel
 from ..nodes.update import apply_tangent_inverse
-from ..packed import NO_PLACE, declare
+from ..packed import NO_PLACE, declare_arrays
 from ..records import FLAG_CHARTS, PARAMETER_LENGTH
 from ..system.accelerations import accelerations, accelerations_here
 from ..system.evaluate import (
@@ -68,9 +66,8 @@ class RungeKuttaNumbers(NamedTuple):
     place: Any = NO_PLACE
 
 
-_VECTOR, _MATRIX = np.zeros(0), np.zeros((0, 0))
-declare(RungeKuttaState(*[_VECTOR] * 7, _MATRIX, _MATRIX, _VECTOR))
-declare(RungeKuttaNumbers(_MATRIX, *[_VECTOR] * 6))
+declare_arrays(RungeKuttaState, tables=("kq", "kv"))
+declare_arrays(RungeKuttaNumbers, tables=("a",))
 
 RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT = range(7)
 (

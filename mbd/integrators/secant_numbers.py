@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..kernel import kernel
+from ..packed import NO_PLACE, declare_arrays
 
 
 class SecantNumbers(NamedTuple):
@@ -14,6 +15,10 @@ class SecantNumbers(NamedTuple):
     memory: Any  # see MEMORY_*: survives between calls, part of a restart
     scales: Any
     worst: Any  # row of the largest residual
+    place: Any = NO_PLACE
+
+
+declare_arrays(SecantNumbers, integers=("worst",))
 
 
 TOLERANCE, ITERATIONS = 0, 1

@@ -52,7 +52,7 @@ def special_pieces(system: Any, pieces: dict[int, tuple[Piece, Piece]]) -> np.nd
 if JIT:
     from ..boundary import call_entry
 
-    @kernel(inline="always")
+    @kernel
     def call_piece(
         place, s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h
     ):  # fmt: skip
@@ -68,7 +68,7 @@ else:
         _pieces[place - 1](*asked)
 
 
-@kernel(inline="always")
+@kernel
 def call_special(s, w, x, i, request, lam, h):
     """Ask the piece of node i, with the state of the energy-momentum loop."""
     call_piece(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..packed import pack
 from ..records import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS, FORM_GENERALIZED
 from ..system.entries import connect_work
 from ..system.evaluate import evaluate_functions
@@ -145,12 +146,12 @@ class VariationalRun(FixedStepRun):
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm")}
-        self.x = VariationalState(
+        self.x = pack(VariationalState(
             q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
             zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
             special=method.special_nodes(system),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
-        )  # fmt: skip
+        ))  # fmt: skip
         self.begin((kernels.start_variational, kernels.run_variational), method.scheme, method.project)
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:

@@ -25,6 +25,7 @@ from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, pull_back
 from ..nodes.tangent import internal_blocks, internal_force
+from ..packed import NO_PLACE, declare_arrays
 from ..records import FLAG_EXTRA, FORM_GENERALIZED, FORM_QUATERNION
 from ..system.evaluate import clear, constraint_rates, constraints, copy
 from ..system.optional import call_force_tangent
@@ -63,9 +64,13 @@ class VariationalState(NamedTuple):
     end: Any  # and at its end
     times: Any  # the two times
     special: Any  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
+    place: Any = NO_PLACE
 
 
-@kernel(inline="always")
+declare_arrays(VariationalState, tables=("z0", "z1", "zm", "f0", "square"), integers=("special",))
+
+
+@kernel
 def ask_piece(s, w, x, i, request, lam, h):
     """Ask the piece of node i, with the state of the variational loop."""
     call_piece(

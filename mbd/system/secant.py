@@ -29,7 +29,7 @@ from .general_tangent import secant_blocks, secant_tangent
 from .types import load_tables, load_work
 
 
-@kernel(inline="always")
+@kernel
 def begin_step(w, z0, z1, zm, h):
     """Averaged frames and their secant where elements look for frames and velocities."""
     w.time[1] = h
@@ -39,7 +39,7 @@ def begin_step(w, z0, z1, zm, h):
             w.zd[i, m] = (z1[i, m] - z0[i, m]) / h
 
 
-@kernel(inline="always")
+@kernel
 def end_step(w, z1):
     """Back to the frames of an instant."""
     w.time[1] = 0.0
@@ -161,19 +161,19 @@ def connect_secant(tables: Any, *wanted: int) -> None:
 if JIT:
     from ..boundary import call_entry
 
-    @kernel(inline="always")
+    @kernel
     def call_reactions(s, w, lam):
         call_entry(s.entries[ENTRY_REACTIONS], (s.place[0], w.place[0], lam))
 
-    @kernel(inline="always")
+    @kernel
     def call_stiffness(s, w, q, v, lam, t, cc, ck, into):
         call_entry(s.entries[ENTRY_STIFFNESS], (s.place[0], w.place[0], q, v, lam, t, cc, ck, into))
 
-    @kernel(inline="always")
+    @kernel
     def call_secant_blocks(s, w, qr, zr, q1, z1, time, into):
         call_entry(s.entries[ENTRY_SECANT_BLOCKS], (s.place[0], w.place[0], qr, zr, q1, z1, time, into))
 
-    @kernel(inline="always")
+    @kernel
     def call_secant_tangent(s, w, qr, zr, q1, z1, lam, ck, into):
         call_entry(s.entries[ENTRY_SECANT_TANGENT], (s.place[0], w.place[0], qr, zr, q1, z1, lam, ck, into))
 else:
