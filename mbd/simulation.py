@@ -157,7 +157,7 @@ class _Record:
         """Look for events from the present state on."""
         if isinstance(events, Event) or events:
             self.watch = Watch(self.system, self.integrator, step, events)
-            first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in _row(self.run)])
+            first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in self.run.row()])
             self.watch.begin(*first)
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
@@ -199,7 +199,7 @@ class _Record:
         return solution
 
     def _is_flat(self, joint: Rolling) -> bool:
-        z = self.system.frames(self.run.x.q)  # type: ignore[attr-defined]
+        z = self.system.frames(self.run.row()[0])
         axes = z[:, 3:].reshape(-1, 3, 3)
         normal = joint.axis_a @ axes[self.system.node_index(joint.body_a)]
         axis = joint.axis_b @ axes[self.system.node_index(joint.body_b)]
@@ -235,7 +235,7 @@ def _run_fixed(
     index, origin = run.index, run.origin
     total_rows = (index + count) // every - index // every
     last_extra = (index + count) % every != 0
-    widths = [len(row) for row in _row(run)]
+    widths = [len(row) for row in run.row()]
     times = np.zeros(total_rows + last_extra)
     arrays = [np.zeros((total_rows + last_extra, n)) for n in widths]
     record.append(times, arrays)
@@ -255,7 +255,7 @@ def _run_fixed(
             bar.update(run.t)
     finally:
         if done == count and last_extra:
-            for array, row in zip(arrays, _row(run), strict=True):
+            for array, row in zip(arrays, run.row(), strict=True):
                 array[rows] = row
             rows += 1
         if done == count and rows:
@@ -271,13 +271,8 @@ def _next_chunk(steps: int, seconds: float) -> int:
     return int(min(max(1.0, wanted, 0.1 * steps), 10.0 * steps))
 
 
-def _row(run: Run) -> list[Array]:
-    x, w = run.x, run.work  # type: ignore[attr-defined]
-    return [x.q, getattr(x, "shown_v", x.v), getattr(x, "shown_vd", x.vd), getattr(x, "shown_lam", x.lam), w.turns]
-
-
 def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:
-    widths = [len(row) for row in _row(run)]
+    widths = [len(row) for row in run.row()]
     rows = FIRST_CHUNK
     while run.t < t_end:
         t, arrays = np.zeros(rows), [np.zeros((rows, n)) for n in widths]

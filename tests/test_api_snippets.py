@@ -55,7 +55,7 @@ def test_build_simulate_look(heavy_top, tmp_path, monkeypatch):
 
 def test_swap_integrators_and_coordinates(heavy_top):
     model, _, _ = heavy_top
-    for integrator in (mbd.integrators.RK4(), mbd.integrators.GeneralizedAlpha()):
+    for integrator in (mbd.integrators.RK4(), mbd.integrators.GeneralizedAlpha(), mbd.integrators.LivensEM()):
         assert mbd.simulate(model, t_end=1.0, step=1e-3, integrator=integrator).complete
     mixed = model.with_nodes({"top": mbd.nodes.Directors})  # a copy; one class for all bodies, or a dict by name
     assert isinstance(mixed["top"].node, mbd.nodes.Directors)

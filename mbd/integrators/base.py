@@ -218,6 +218,11 @@ class Run(ABC):
     def statistics(self) -> dict[str, Any]:
         """Counters for people."""
 
+    def row(self) -> list[Array]:
+        """(q, v, vd, lam, turns) of the present state, as an observer sees them; by default of ``x`` and ``work``."""
+        x, w = self.x, self.work  # type: ignore[attr-defined]
+        return [x.q, x.v, x.vd, x.lam, w.turns]
+
     @abstractmethod
     def initial_row(self) -> list[Array]:
         """(q, v, vd, lam, turns) at the start, as an observer sees them."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import IncompatibleError
 from ..records import FORM_GENERALIZED, FORM_QUATERNION
 from .base import Array, Invariant, Trait
+from .converted import StepsQuaternions, quaternion_twin
 from .generalized_nodes import hamilton_generalized, hamilton_generalized_entry
 from .hamilton_nodes import hamilton_entry, hamilton_piece
 from .lie_em import FrameEM
@@ -43,7 +44,7 @@ def check_regular_generalized(method: Any, system: System) -> None:
 
 
 @dataclass(frozen=True)
-class HamiltonianEM(FrameEM):
+class HamiltonianEM(StepsQuaternions, FrameEM):
     """Energy-momentum scheme of Hamilton's equations in quaternions with the extended, regular mass matrix (EMH).
 
     Unlike LivensEM it keeps T + V itself and e.e_dot = 0 at the ends of the steps, so that no velocity mode can grow;
@@ -60,6 +61,7 @@ class HamiltonianEM(FrameEM):
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def check(self, system: System) -> None:
+        system = quaternion_twin(system)
         super().check(system)
         check_regular_directors(self, system)
         check_regular_generalized(self, system)
@@ -72,6 +74,7 @@ class HamiltonianEM(FrameEM):
         return special_pieces(system, pieces)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
+        system = quaternion_twin(system)
         kept = set(super().preserves(system))
         if has_joined_quaternions(system):
             kept -= {Invariant.ANGULAR_MOMENTUM}
@@ -94,5 +97,6 @@ class HamiltonianMidpoint(LivensMidpoint):
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def check(self, system: System) -> None:
+        system = quaternion_twin(system)
         super().check(system)
         check_regular_generalized(self, system)

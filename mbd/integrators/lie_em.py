@@ -147,9 +147,12 @@ class FrameRun(FixedStepRun):
         self.work.turns[:] = first.work.turns
         self.method.reduce_velocities(self.inner, x)
 
-    def initial_row(self) -> list[Array]:
+    def row(self) -> list[Array]:
         x = self.x
-        return [y.copy() for y in (x.q, x.shown_v, x.shown_vd, x.shown_lam, self.work.turns)]
+        return [x.q, x.shown_v, x.shown_vd, x.shown_lam, self.work.turns]
+
+    def initial_row(self) -> list[Array]:
+        return [y.copy() for y in self.row()]
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         done = kernels.run_frame_em(

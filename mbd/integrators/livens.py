@@ -13,6 +13,7 @@ from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FO
 from ..rotation import hat
 from ..system.system import System
 from .base import Array, Invariant, Trait
+from .converted import StepsQuaternions, quaternion_twin
 from .frame_em_kernels import FrameState
 from .generalized_nodes import (
     livens_generalized,
@@ -56,10 +57,11 @@ def has_joined_quaternions(system: System) -> bool:
 
 
 @dataclass(frozen=True)
-class LivensEM(FrameEM):
+class LivensEM(StepsQuaternions, FrameEM):
     """Energy-momentum scheme from Livens' principle (EML, REML, Null-EML) [Kinon & Betsch 2024, Secs. 4.2 to 4.5].
 
-    On points and directors it coincides with GonzalezEM.
+    On points and directors it coincides with GonzalezEM. Lie nodes are stepped as unit quaternions, for which the
+    method is written, and recorded in their own coordinates.
 
     What it keeps on quaternions is the *generalized* energy p.v - T + V (``invariants``), not T + V, and that
     form is indefinite: an alternating mode of the velocities along the quaternion grows slowly, so that in long runs
@@ -86,6 +88,7 @@ class LivensEM(FrameEM):
             raise ModelError(f"{self.name}: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
 
     def check(self, system: System) -> None:
+        system = quaternion_twin(system)
         super().check(system)
         forms = REDUCIBLE[self.reduction]
         for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
@@ -134,6 +137,7 @@ class LivensEM(FrameEM):
                     y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * _g(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
+        system = quaternion_twin(system)
         kept = set(super().preserves(system))
         nodes = system.tables.nodes
         turning = (nodes.form == FORM_QUATERNION).any()
@@ -152,6 +156,11 @@ class LivensEM(FrameEM):
         if not isinstance(solution.integrator, LivensEM) or len(solution) != solution.stats["steps"] + 1:
             raise ModelError("invariants: expected a run of LivensEM with every step recorded, from its start")
         system = solution.system
+        if quaternion_twin(system) is not system:
+            raise ModelError(
+                "invariants: expected a run in quaternions, whose records keep the rate of change of their length; "
+                "simulate model.with_nodes(mbd.nodes.Quaternion)"
+            )
         energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
         bodies: list[Any] = system.model.bodies
         for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
@@ -232,7 +241,7 @@ def _generalized_energy(mass: Any, q: Array, v: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class LivensMidpoint(Variational):
+class LivensMidpoint(StepsQuaternions, Variational):
     """Midpoint rule for the equations of Livens' principle (MPL).
 
     Second order and free of the growing mode of LivensEM; the energy is not exact.
@@ -247,6 +256,7 @@ class LivensMidpoint(Variational):
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def preserves(self, system: System) -> frozenset[Invariant]:
+        system = quaternion_twin(system)
         kept = {Invariant.POSITION_CONSTRAINTS}
         if keeps_momenta(system):
             kept.add(Invariant.LINEAR_MOMENTUM)
