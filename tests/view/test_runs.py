@@ -67,8 +67,9 @@ def test_texts_can_be_read(theme) -> None:
 def test_the_legend_of_plots_names_each_run_once(chain: mbd.Solution, tmp_path) -> None:
     pytest.importorskip("matplotlib")
     other = models.chain(slope=1.2)
-    for what in ("energy", "momentum", "constraints", "trajectory", "reactions", "angle", "power"):
-        figure = chain.plot(what, tmp_path / f"{what}.png", against=other, dpi=60)
+    for what in ("energy", "momentum", "trajectory", "reactions", "angle"):
+        only = {"elements": ["hinge 1", "hinge 2"]} if what == "reactions" else {}
+        figure = chain.plot(what, tmp_path / f"{what}.png", against=other, dpi=60, **only)
         texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
         assert texts[-2:] == ["GeneralizedAlpha (1)", "GeneralizedAlpha (2)"], what
         width, height = figure.canvas.get_width_height()
