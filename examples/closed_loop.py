@@ -70,7 +70,7 @@ def main(directory: Path = OUTPUT, t_end: float = 10.0, step: float = 0.05) -> d
         "LieEM, rotation vectors": (lie.energy.total, lie.momentum.angular),
         "LivensEM, quaternions": (own["generalized energy"], own["angular momentum"]),
     }
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), constrained_layout=True)
+    figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), constrained_layout=True)
     after = lie.t[1:] > 1.0 + 0.5 * step
     largest = {}
     for (label, (energy, angular)), style in zip(curves.items(), ("o", "x"), strict=True):
@@ -80,8 +80,8 @@ def main(directory: Path = OUTPUT, t_end: float = 10.0, step: float = 0.05) -> d
             ax.semilogy(lie.t[1:][after], np.maximum(change, 1e-16), style, ms=3, label=label)
         print(f"{label}: energy {energy[-1]:.6f} J, change per step up to {changes[0].max():.1e}")
         print(f"    angular momentum {angular[-1].round(6)}, change per step up to {changes[1].max():.1e}")
-    axes[0].set_ylabel("change of the energy per step [J]")
-    axes[1].set_ylabel("change of the angular momentum per step")
+    axes[0].set_ylabel("change of energy per step [J]")
+    axes[1].set_ylabel("change of angular momentum per step [kg m²/s]")
     for ax in axes:
         ax.set_xlabel("time [s]")
         ax.grid(True, lw=0.4, alpha=0.5)

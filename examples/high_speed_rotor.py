@@ -62,7 +62,7 @@ def plot(path: np.ndarray, directory: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(5, 5))
+    figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
     axes.plot(1e3 * path[:, 1], 1e3 * path[:, 2], linewidth=0.8)
     axes.set(xlabel="y [mm]", ylabel="z [mm]", title="left bearing of the rotor", aspect="equal")
     directory.mkdir(parents=True, exist_ok=True)

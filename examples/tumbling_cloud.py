@@ -35,51 +35,6 @@ def model(count: int = BODIES) -> mbd.Model:
     return system
 
 
-def draw(axes, solution: mbd.Solution, record: int) -> None:
-    """All boxes at one record."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-    frames = solution.frames(record)[1:]
-    sizes = np.array([np.sqrt(np.maximum(6.0 * (np.trace(b.inertia) - 2.0 * np.diag(b.inertia)) / b.mass, 0.0)) for b in
-                      solution.model.bodies])  # fmt: skip
-    signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    corners = frames[:, None, :3] + np.einsum(
-        "nci,nij->ncj", 0.5 * signs[None] * sizes[:, None], frames[:, 3:].reshape(-1, 3, 3)
-    )
-    faces = [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5)]
-    import matplotlib.pyplot as plt
-
-    colours = plt.get_cmap("viridis")(np.linspace(0, 1, len(frames)))
-    polygons = corners[:, np.array(faces)].reshape(-1, 4, 3)
-    axes.add_collection3d(Poly3DCollection(polygons, facecolors=np.repeat(colours, 6, axis=0), edgecolor="k", lw=0.1))
-    centre = frames[:, :3].mean(axis=0)
-    axes.set(
-        xlim=centre[0] + np.array((-4, 4)), ylim=centre[1] + np.array((-4, 4)), zlim=centre[2] + np.array((-4, 4)),
-        title=f"t = {solution.t[record]:.2f} s",
-    )  # fmt: skip
-    axes.set_box_aspect((1, 1, 1))
-
-
-def plot(solution: mbd.Solution, directory: Path) -> None:
-    """Three moments of the flight."""
-    try:
-        import matplotlib
-    except ImportError:
-        print("no plot: matplotlib is not installed")
-        return
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=(14, 5))
-    for k, record in enumerate((0, len(solution) // 2, -1)):
-        draw(figure.add_subplot(1, 3, k + 1, projection="3d"), solution, record)
-    figure.tight_layout()
-    directory.mkdir(parents=True, exist_ok=True)
-    figure.savefig(directory / "tumbling_cloud.png", dpi=110)
-    plt.close(figure)
-    print(f"plot: {directory / 'tumbling_cloud.png'}")
-
-
 def main(count: int = BODIES, directory: Path | None = OUTPUT) -> mbd.Solution:
     """Simulate, compare, and draw."""
     system = model(count)
@@ -90,8 +45,9 @@ def main(count: int = BODIES, directory: Path | None = OUTPUT) -> mbd.Solution:
     print(f"{count} bodies, {solution.stats['steps']} steps in {seconds:.3f} s")
     print(f"largest deviation from the exact solution at t = 1.5: {error:.1e}")
     if directory is not None:
-        plot(solution, directory)
-        mbd.view.film(solution, directory / "tumbling_cloud.mp4", speed=0.5)
+        if mbd.view.film(solution, directory / "tumbling_cloud.mp4", speed=0.5):
+            solution.picture(directory / "tumbling_cloud.png", t=(0.0, 0.75, 1.5), size=(640, 480))
+            print(f"picture: {directory / 'tumbling_cloud.png'}")
     return solution
 
 

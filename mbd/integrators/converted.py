@@ -22,6 +22,8 @@ from .base import Array, Integrator, Run
 if TYPE_CHECKING:
     from .base import Invariant
 
+INNER = "inner_"  # in the names of a saved state: values of the run in quaternions
+
 _twins: WeakKeyDictionary[System, System] = WeakKeyDictionary()
 
 
@@ -54,8 +56,10 @@ class StepsQuaternions(Integrator):
 
     def resume(self, system: System, state: dict[str, Any]) -> Any:
         twin = quaternion_twin(system)
-        run = super().resume(twin, state)  # type: ignore[safe-super]
-        return run if twin is system else ConvertedRun(system, run)
+        if twin is system:
+            return super().resume(system, state)  # type: ignore[safe-super]
+        inner = {name.removeprefix(INNER): value for name, value in state.items() if name.startswith(INNER)}
+        return ConvertedRun(system, super().resume(twin, inner))  # type: ignore[safe-super]
 
 
 class ConvertedRun(Run):
@@ -114,7 +118,9 @@ class ConvertedRun(Run):
         return self.inner.failure()
 
     def state(self) -> dict[str, Any]:
-        return self.inner.state()
+        own = dict(zip(("q", "v", "vd", "lam", "turns"), self.row(), strict=True))
+        common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+        return own | common | {INNER + name: value for name, value in self.inner.state().items()}
 
     def statistics(self) -> dict[str, Any]:
         return self.inner.statistics()

@@ -51,7 +51,7 @@ class Camera:
             direction = direction / np.linalg.norm(direction)
             if self.row is not None:
                 self.target = np.zeros(3)
-                self.position = direction * 1.5 * self.radius / half_height / min(1.0, aspect)
+                self.position = direction * 1.25 * self.radius / half_height / min(1.0, aspect)
                 return
             self.target, distance = fitted(scene, direction, half_height, aspect, margin)
             self.position = self.target + distance * direction

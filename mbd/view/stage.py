@@ -10,7 +10,7 @@ from mbd.errors import Array
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.groups import Group, flat, material, polydata
 from mbd.view.opengl import pyvista_module
-from mbd.view.pieces import STRETCHED, Link, Solid, Trail, families
+from mbd.view.pieces import STRETCHED, Link, Poses, Solid, Trail, families
 from mbd.view.runs import run_names
 from mbd.view.surfaces import along
 from mbd.view.theme import AXES, Colour, colour, readable_on
@@ -28,6 +28,7 @@ class Stage:
     def __init__(self, scene: Scene, plotter: Any, camera: Camera, shadows: bool = True) -> None:
         self.scene, self.plotter, self.camera, self.shadows = scene, plotter, camera, shadows and scene.floor
         self.time = scene.start
+        self.poses: Poses = scene.poses(scene.start)
         self.turn = along(scene.up)
         self.switches: dict[str, list[Any]] = {}
         plotter.set_background(scene.theme.background)

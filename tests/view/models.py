@@ -20,7 +20,7 @@ def heavy_top(t_end: float = 0.5, step: float = 2e-3, integrator: Any = None) ->
     return mbd.simulate(model, t_end=t_end, step=step, integrator=integrator)
 
 
-def chain(links: int = 5, t_end: float = 1.0, step: float = 5e-3) -> mbd.Solution:
+def chain(links: int = 5, t_end: float = 1.0, step: float = 5e-3, slope: float = 0.4) -> mbd.Solution:
     """Capsules on hinges, released from the horizontal."""
     model = mbd.Model("chain", gravity=(0, 0, -9.81))
     last: Any = model.ground
@@ -29,7 +29,7 @@ def chain(links: int = 5, t_end: float = 1.0, step: float = 5e-3) -> mbd.Solutio
     for k in range(links):
         node = mbd.nodes.RotationVector(position=((k + 0.5) * length, 0, 3.0))
         body = model.add(mbd.RigidBody(f"link {k + 1}", mass=1.0, inertia=(1e-3, 0.02, 0.02), node=node, shape=shape))
-        axis = (0, 1, 0) if k % 2 == 0 else (0, np.cos(0.4), np.sin(0.4))
+        axis = (0, 1, 0) if k % 2 == 0 else (0, np.cos(slope), np.sin(slope))
         model.add(mbd.joints.Revolute(last, body, at=(k * length, 0, 3.0), axis=axis, name=f"hinge {k + 1}"))
         last = body
     return mbd.simulate(model, t_end=t_end, step=step)

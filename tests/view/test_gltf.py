@@ -82,6 +82,17 @@ def test_coils_stretch(glb: Glb, mechanism: mbd.Solution) -> None:
     np.testing.assert_allclose(glb.array(attributes["WEIGHTS_0"]).sum(axis=1), 1.0, atol=1e-6)
 
 
+def test_joints_without_a_share_are_the_first_one(glb: Glb) -> None:
+    """As the validator of glTF wants it."""
+    skinned = [
+        p["attributes"] for mesh in glb.json["meshes"] for p in mesh["primitives"] if "JOINTS_0" in p["attributes"]
+    ]
+    assert skinned
+    for attributes in skinned:
+        joints, weights = glb.array(attributes["JOINTS_0"]), glb.array(attributes["WEIGHTS_0"])
+        assert (joints[weights == 0.0] == 0).all() and (joints[weights > 0.0] == 1).any()
+
+
 def test_up_is_y(glb: Glb) -> None:
     x, y, z, w = glb.json["nodes"][0]["rotation"]
     turn = matrices(np.array([[w, x, y, z]]))[0]

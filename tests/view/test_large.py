@@ -99,3 +99,43 @@ def test_the_page_of_a_thousand_bodies_is_bounded(swarm: mbd.Solution, tmp_path:
 def test_the_glb_of_a_thousand_bodies_shares_two_shapes(swarm: mbd.Solution, tmp_path: Any) -> None:
     path = swarm.gltf(tmp_path / "a.glb")
     assert path.stat().st_size < 3_000_000
+
+
+@pytest.fixture(scope="module")
+def crowd() -> mbd.Solution:
+    """Boxes, balls, cylinders and cones, each of its own size."""
+    rng = np.random.default_rng(11)
+    model = mbd.Model("crowd")
+    for k in range(100):
+        a, b, c = rng.uniform(0.1, 0.4, 3)
+        shapes = (mbd.shapes.Box((a, b, c)), mbd.shapes.Sphere(a), mbd.shapes.Cylinder(a, b), mbd.shapes.Cone(a, c))
+        position, turn = rng.uniform(-2, 2, 3), mbd.rotation(rng.normal(size=3))
+        node = mbd.nodes.Quaternion(position=position, rotation=turn, velocity=rng.normal(size=3), lie=True)
+        model.add(mbd.RigidBody(f"b{k}", 1.0, (0.01, 0.01, 0.01), node, shape=shapes[k % 4]))
+    return mbd.simulate(model, 0.2, 0.1, mbd.integrators.RK4())
+
+
+@pytest.mark.usefixtures("rendering")
+def test_many_sizes_share_one_mapper_and_look_the_same(crowd: mbd.Solution, monkeypatch: Any) -> None:
+    scene = Scene(crowd)
+    with offscreen(scene, SIZE, "auto", None, "test") as stage:
+        assert len(stage.groups) == 4  # one for each kind
+        stage.show(0.2)
+        stretched = grab(stage).astype(int)
+    monkeypatch.setattr("mbd.view.stage.families", lambda solids: set())
+    with offscreen(scene, SIZE, "auto", None, "test") as stage:
+        assert len(stage.groups) == 100
+        stage.show(0.2)
+        plain = grab(stage).astype(int)
+    assert (np.abs(stretched - plain).max(axis=2) > 8).mean() < 1e-3
+    assert (np.abs(plain - plain[0, 0]).max(axis=2) > 60).mean() > 0.05  # there is something to see
+
+
+def test_stretched_unit_surfaces_are_those_of_the_solids(crowd: mbd.Solution) -> None:
+    from mbd.view.pieces import STRETCHED, families, stretch
+
+    scene = Scene(crowd)
+    assert families(scene.solids) == {"box", "sphere", "cylinder", "cone"}
+    for solid in scene.solids:
+        unit = STRETCHED[solid.key[0]](scene.segments)
+        np.testing.assert_allclose(unit.points * stretch(solid), solid.surface.points, atol=1e-12)

@@ -89,6 +89,43 @@ def test_two_runs_in_one_movie(chain: mbd.Solution, tmp_path) -> None:
     assert len(frames_of(path)[1]) == 6
 
 
+def test_film_says_where_the_movie_is(chain: mbd.Solution, tmp_path, capsys) -> None:
+    path = tmp_path / "new folder" / "a.mp4"
+    assert mbd.view.film(chain, path, fps=5, size=SIZE, end=0.4) == path
+    assert capsys.readouterr().out == f"movie: {path}\n"
+    assert len(frames_of(path)[1]) == 3
+    with pytest.raises(mbd.ModelError, match="ends with .mp4"):
+        mbd.view.film(chain, tmp_path / "a.avi")
+
+
+def test_film_says_why_there_is_none(chain: mbd.Solution, tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("mbd.view.opengl._answer", "OpenGL crashed; apt install libegl1 libgl1.")
+    assert mbd.view.film(chain, tmp_path / "a.mp4") is None
+    assert capsys.readouterr().out == "no movie: A movie cannot be made. OpenGL crashed; apt install libegl1 libgl1.\n"
+
+
+def test_progress_counts_frames(chain: mbd.Solution, tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("mbd.progress.DELAY_SECONDS", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in a terminal
+    chain.movie(tmp_path / "a.mp4", fps=5, size=SIZE, end=0.4, progress=True)
+    shown = capsys.readouterr().err
+    assert "rendering a.mp4" in shown and "frame 3" in shown
+
+
+def test_a_following_camera_stays_close(tmp_path) -> None:
+    """However far a body flies, it has the same size in the middle of the picture."""
+    model = mbd.Model("flight")
+    node = mbd.nodes.RotationVector(velocity=(0.0, 0.0, 100.0))
+    model.add(mbd.RigidBody("ball", 1.0, (0.1, 0.1, 0.1), node, shape=mbd.shapes.Sphere(0.5, colour="#ff0000")))
+    flight = mbd.simulate(model, 1.0, 0.1, mbd.integrators.RK4())
+    for t in (0.0, 1.0):
+        image = flight.picture(t=t, follow="ball", size=SIZE, trails=False, axes=False).astype(int)
+        red = (image[..., 0] > 2 * image[..., 1]) & (image[..., 0] > 2 * image[..., 2])
+        rows, columns = np.nonzero(red)
+        assert abs(rows.mean() - 89.5) < 3.0 and abs(columns.mean() - 159.5) < 3.0
+        assert 30 < np.ptp(rows) < 60
+
+
 def test_arguments_are_checked(chain: mbd.Solution, tmp_path) -> None:
     for arguments, words in (
         ({"file": tmp_path / "a.avi"}, "ends with .mp4"),
@@ -96,6 +133,8 @@ def test_arguments_are_checked(chain: mbd.Solution, tmp_path) -> None:
         ({"file": tmp_path / "a.mp4", "speed": 0.0}, "speed = 0.0; expected a positive number"),
         ({"file": tmp_path / "a.mp4", "start": 0.5, "end": 0.1}, "a start before the end"),
         ({"file": tmp_path / "a.mp4", "follow": "nobody"}, "no element is named 'nobody'"),
+        ({"file": tmp_path / "a.mp4", "end": 5.0}, "end = 5.0; expected a time between 0 and 1"),
+        ({"file": tmp_path / "a.mp4", "trail": True}, "no option 'trail'; expected theme, joints, springs, trails"),
     ):
         with pytest.raises(mbd.ModelError, match=words):
             chain.movie(**arguments)

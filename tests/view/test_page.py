@@ -122,7 +122,9 @@ def test_play_pause_and_scrub(mechanism: mbd.Solution, tmp_path: Any, browser: A
 
 
 def test_colours_and_legend_of_two_runs(chain: mbd.Solution, tmp_path: Any, browser: Any) -> None:
-    path = mbd.view.html([chain, models.chain(4)], tmp_path / "a.html", title="two <runs>", theme="dark", trails=False)
+    path = mbd.view.html(
+        [chain, models.chain(slope=1.2)], tmp_path / "a.html", title="two <runs>", theme="dark", trails=False
+    )
     with Visit(browser, path) as visit:
         visit.press_play()
         image = settled(visit)
@@ -134,6 +136,33 @@ def test_colours_and_legend_of_two_runs(chain: mbd.Solution, tmp_path: Any, brow
         caption = visit.page.inner_text("#mbd-caption")
         assert "GeneralizedAlpha (1)" in caption and "GeneralizedAlpha (2)" in caption
         assert visit.errors == []
+
+
+def test_a_followed_body_stays_in_the_middle(tmp_path: Any, browser: Any) -> None:
+    """A ball flies away from a post; the page keeps the ball in the middle, and the post leaves it."""
+    model = mbd.Model("flight")
+    model.ground.shape = mbd.shapes.Box(size=(0.4, 0.4, 1.0), center=(0, 0, -0.9), colour="orange")
+    node = mbd.nodes.RotationVector(velocity=(15.0, 0.0, 0.0))
+    model.add(mbd.RigidBody("ball", 1.0, (0.1, 0.1, 0.1), node, shape=mbd.shapes.Sphere(0.4, colour="#0000ff")))
+    flight = mbd.simulate(model, 1.0, 0.05, mbd.integrators.RK4())
+    look = {"trails": False, "axes": False, "camera": "front", "speed": 0.5}
+    path = flight.html(tmp_path / "a.html", follow="ball", **look)
+    with Visit(browser, path) as visit:
+        visit.press_play()
+        places = []
+        for share in (0.05, 0.6):
+            track = visit.page.query_selector(".mantine-Slider-track").bounding_box()
+            visit.page.mouse.click(track["x"] + share * track["width"], track["y"] + 0.5 * track["height"])
+            image = settled(visit)
+            blue = (image[..., 2] > 1.5 * image[..., 0]) & (image[..., 2] > 1.5 * image[..., 1])
+            orange = (image[..., 0] > 1.4 * image[..., 2]) & (image[..., 0] > 100)
+            assert blue.sum() > 100
+            places.append((np.argwhere(blue).mean(axis=0), int(orange.sum())))
+        assert np.abs(places[1][0] - places[0][0]).max() < 4.0  # pixels
+        assert places[0][1] > 100 > 20 > places[1][1]
+        assert visit.errors == []
+    with pytest.raises(mbd.ModelError, match="no element is named 'bal'; did you mean 'ball'"):
+        flight.html(tmp_path / "b.html", follow="bal")
 
 
 def test_the_page_names_no_other_place(mechanism: mbd.Solution, tmp_path: Any) -> None:
@@ -149,6 +178,36 @@ def test_notebooks_show_the_page_and_a_picture(chain: mbd.Solution, rendering: N
     assert text.startswith("<iframe srcdoc=") and 'sandbox="allow-scripts"' in text and len(text) < 10_000_000
     assert '"' not in text[len('<iframe srcdoc="') : text.index('" style=')]
     assert chain._repr_png_().startswith(b"\x89PNG")
+
+
+def test_notebooks_get_no_other_output(chain: mbd.Solution, rendering: None, monkeypatch: Any, capfd: Any) -> None:
+    """The greeting of the viewer's server is displayed, not printed, in notebooks; plotters there show themselves."""
+    import contextlib
+    import sys
+    import types
+
+    import mbd.view.render as render
+
+    captured: list[dict[str, Any]] = []
+
+    @contextlib.contextmanager
+    def capture_output(**options: Any) -> Iterator[None]:
+        captured.append(options)
+        yield
+
+    capture = types.ModuleType("IPython.utils.capture")
+    capture.capture_output = capture_output
+    for name, module in (
+        ("IPython", types.ModuleType("IPython")),
+        ("IPython.utils", types.ModuleType("IPython.utils")),
+    ):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, "IPython.utils.capture", capture)
+    assert chain._repr_html_().startswith("<iframe")
+    assert captured == [{"stderr": False}]
+    with render.offscreen(render.Scene(chain), (64, 64), "auto", None, "A picture") as stage:
+        assert stage.plotter.notebook is False
+    assert capfd.readouterr().out == ""
 
 
 def test_the_frame_of_a_notebook_plays(chain: mbd.Solution, tmp_path: Any, browser: Any) -> None:

@@ -76,6 +76,19 @@ def test_every_quantity_with_its_unit(mechanism: mbd.Solution, what: str, panels
     assert len(axes) == panels and axes[0].get_ylabel() == label
 
 
+def test_the_angle_of_a_torsion_spring_is_no_length() -> None:
+    model = mbd.Model("lever")
+    lever = model.add(mbd.RigidBody("lever", 1.0, (1.0, 1.0, 1.0)))
+    hinge = model.add(mbd.joints.Revolute(model.ground, lever, at=(0, 0, 0), axis=(0, 0, 1)))
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=1.0, rest=0.5, name="coil"))
+    run = mbd.simulate(model, 0.01, 5e-3)
+    with pytest.raises(
+        mbd.ModelError, match="no element of .* has the quantity 'length'; there are position, .* angle"
+    ):
+        run.plot("length", shown=False)
+    assert run.plot("coil.angle", shown=False).axes[0].get_ylabel() == "angle $\\varphi$ in rad"
+
+
 def test_two_runs_in_one_plot(top: mbd.Solution) -> None:
     axes = top.plot("top.position", against=top, shown=False).axes
     assert len(axes[0].get_lines()) == 6

@@ -103,6 +103,27 @@ def test_springs_of_other_kinds() -> None:
     np.testing.assert_allclose(turn[:, 2], (0, 1, 0), atol=1e-9)
 
 
+def test_gravitation_is_no_spring() -> None:
+    model = mbd.Model("planets")
+    planets = [model.add(mbd.PointMass(f"p{k}", 1.0, position=(k, 0, 0), velocity=(0, k, 0))) for k in range(2)]
+    model.add(mbd.forces.Gravitation(*planets, constant=1.0))
+    assert Scene(mbd.simulate(model, 0.01, 1e-3, mbd.integrators.RK4())).links == []
+
+
+def test_trails_of_one_body_have_different_colours(chain: mbd.Solution) -> None:
+    scene = Scene(chain, trails=[("link 1", (x, 0, 0)) for x in (-0.2, 0.0, 0.2)])
+    body = next(solid.colour for solid in scene.solids if solid.owner == "link 1" and solid.role == "body")
+    assert scene.trails[0].colour == body and len({trail.colour for trail in scene.trails}) == 3
+
+
+def test_axes_come_out_of_a_single_body() -> None:
+    model = mbd.Model("plate")
+    model.add(mbd.RigidBody("plate", 1.0, (1.0, 1.2, 1.5), shape=mbd.shapes.Box((2.0, 1.0, 0.1))))
+    scene = Scene(mbd.simulate(model, 0.01, 5e-3, mbd.integrators.RK4()), frames=True)
+    lengths = [solid.surface.points[:, 2].max() for solid in scene.solids if solid.role == "frame"]
+    assert len(lengths) == 3 and min(lengths) > 1.05  # half the longest edge is 1
+
+
 def test_trails_of_chosen_points(chain: mbd.Solution) -> None:
     scene = Scene(chain, trails=["link 2", ("link 5", (0.25, 0, 0))])
     assert [t.owner for t in scene.trails] == ["link 2", "link 5"]

@@ -70,3 +70,4 @@ def test_tumbling_cloud(tmp_path):
     solution = example("tumbling_cloud").main(40, tmp_path)
     assert np.ptp(solution.energy.total) < 1e-12 * abs(solution.energy.total[0])
     check_movie(tmp_path / "tumbling_cloud.mp4", 3.0)
+    assert (tmp_path / "tumbling_cloud.png").exists() == (tmp_path / "tumbling_cloud.mp4").exists()

@@ -1,0 +1,90 @@
+"""Several runs in one view belong to the same model; what tells them apart is readable."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.view.runs import run_list, run_names
+from mbd.view.theme import DARK, LIGHT, colour, contrast, readable_on
+
+from . import models
+
+
+def test_different_models_are_refused(chain: mbd.Solution, top: mbd.Solution, tmp_path) -> None:
+    shorter = models.chain(4, t_end=0.05)
+    words = "of the same model .* run 1 has the RigidBody 'link 5' and run 2 has not"
+    for call in (
+        lambda: mbd.show([chain, shorter]),
+        lambda: mbd.view.picture([chain, shorter]),
+        lambda: mbd.view.movie([chain, shorter], tmp_path / "a.mp4"),
+        lambda: mbd.view.html([chain, shorter], tmp_path / "a.html"),
+        lambda: mbd.view.gltf([chain, shorter], tmp_path / "a.glb"),
+        lambda: chain.plot("energy", tmp_path / "a.png", against=shorter),
+    ):
+        with pytest.raises(mbd.ModelError, match=words):
+            call()
+    with pytest.raises(mbd.ModelError, match="run 3 has the RigidBody 'top' and run 1 has not|run 1 has .* run 3"):
+        run_list([chain, chain, top])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_force_more_is_another_model(chain: mbd.Solution) -> None:
+    other = chain.model.copy()
+    other.add(mbd.forces.Force(other["link 5"], (0, 0, 1), name="push"))
+    run = mbd.simulate(other, 0.01, 5e-3)
+    with pytest.raises(mbd.ModelError, match="run 2 has the Force 'push' and run 1 has not"):
+        run_list([chain, run])
+
+
+def test_other_coordinates_and_values_are_the_same_model(chain: mbd.Solution) -> None:
+    others = [
+        mbd.simulate(chain.model.with_nodes(mbd.nodes.Quaternion), 0.01, 5e-3),
+        models.chain(t_end=0.01, slope=1.0),
+    ]
+    assert len(run_list([chain, *others])) == 3
+    assert run_names([chain, *others]) == [f"GeneralizedAlpha ({k})" for k in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [([], "no solutions are given"), (3, "solutions = 3; expected a Solution"), ("abc", "expected a Solution")],
+)
+def test_what_is_no_solution(value: object, words: str) -> None:
+    with pytest.raises(mbd.ModelError, match=words):
+        mbd.show(value)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_texts_can_be_read(theme) -> None:
+    ground = colour(theme.background)
+    assert contrast(colour(theme.text), ground) > 7.0 and contrast(colour(theme.muted), ground) > 4.0
+    for k in range(len(theme.runs)):  # names of runs stand on the colour of the run
+        assert contrast(readable_on(theme.run(k)), theme.run(k)) > 4.5
+
+
+def test_the_legend_of_plots_names_each_run_once(chain: mbd.Solution, tmp_path) -> None:
+    pytest.importorskip("matplotlib")
+    other = models.chain(slope=1.2)
+    for what in ("energy", "momentum", "trajectory", "reactions", "angle"):
+        only = {"elements": ["hinge 1", "hinge 2"]} if what == "reactions" else {}
+        figure = chain.plot(what, tmp_path / f"{what}.png", against=other, dpi=60, **only)
+        texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        assert texts[-2:] == ["GeneralizedAlpha (1)", "GeneralizedAlpha (2)"], what
+        width, height = figure.canvas.get_width_height()
+        boxes = [axes.get_window_extent() for axes in figure.axes if axes.name != "3d"]
+        share = sum(box.width * box.height for box in boxes) / (width * height)
+        assert share > 0.3, f"the legend of {what} leaves no room"
+        if what == "angle":
+            lines = figure.axes[0].get_lines()
+            assert lines[0].get_color() != lines[1].get_color() and lines[1].get_linestyle() == "--"
+            np.testing.assert_array_equal(lines[1].get_ydata(), other["hinge 1"].angle)
+
+
+def test_the_legend_of_a_picture_shows_the_colours(chain: mbd.Solution, rendering: None) -> None:
+    image = mbd.view.picture([chain, models.chain(slope=1.2)], size=(640, 360), trails=False)
+    corner = image[: 360 // 4, 640 // 2 :].reshape(-1, 3).astype(int)
+    for k in range(2):
+        near = np.abs(corner - np.round(255 * np.array(LIGHT.run(k)))).max(axis=1) < 6
+        assert near.sum() > 300
