@@ -108,7 +108,7 @@ AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
     MEMORY_BEGIN,  # 1: the next step begins anew, after a change of charts
 ) = range(8)
 
-CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE = 1, 2, 3, 4
+CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE, CODE_UNSTABLE = 1, 2, 3, 4, 5
 KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
 KEEP_STEPS = 20
 DECOUPLED = 1e20  # on the diagonal of a multiplier that is to vanish

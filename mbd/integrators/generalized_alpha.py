@@ -17,6 +17,8 @@ from .newton import SCALES
 if TYPE_CHECKING:
     from ..system.system import System
 
+AWAY = 0.5  # of the speeds: velocities that violate the constraints by so much are no velocities of the model
+AWAY_IN_A_STEP = 1e-2  # and would move the constraints by so much, relative to the model, in a step
 PREDICTORS = {"zero": 0, "last": 1, "linear": 2}
 
 
@@ -174,8 +176,22 @@ class AlphaRun(Run):
         done = kernels.run_alpha(
             self.system.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
         )
+        if done > 0 and not self.method.stabilized and self._runs_away(self.origin + (self.index + done) * self.step):
+            self.numbers.memory[kernels.MEMORY_CODE] = kernels.CODE_UNSTABLE
+            done -= 1
         self.index += done
         return done
+
+    def _runs_away(self, t: float) -> bool:
+        """Whether the velocities no longer have to do with the constraints; looked at once per call."""
+        system, x, length = self.system, self.x, self.system.length
+        if system.n_l == 0:
+            return False
+        rate = system.constraint_velocity(x.q, x.v, t)
+        rate = np.abs(rate) / np.where(system.tables.lclass == 0, length, 1.0)
+        self.numbers.worst[0] = system.tables.xl[int(rate.argmax())]
+        speed = float(np.abs(np.where(system.tables.vclass == 0, x.v / length, x.v)).max())
+        return bool(rate.max() > AWAY * speed and rate.max() * self.step > AWAY_IN_A_STEP)
 
     def failure(self) -> tuple[str, str]:
         code = int(self.numbers.memory[kernels.MEMORY_CODE])
@@ -190,6 +206,11 @@ class AlphaRun(Run):
         if code == kernels.CODE_SINGULAR:
             return "convergence", (
                 f"the iteration matrix is singular at {where}; look for redundant joints or massless directions there"
+            )
+        if code == kernels.CODE_UNSTABLE:
+            return "convergence", (
+                f"the velocities grow without regard to the constraints of {where}: index 3 is unstable at this step "
+                "size; try a smaller step, stabilized=True, a smaller rho_inf, or Lie nodes"
             )
         if code == kernels.CODE_NOT_FINITE:
             return "convergence", (
