@@ -1,3 +1,13 @@
+"""Generalized-alpha where it must refuse to go on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+
+
 def test_unstable_velocities_are_an_error_not_a_result():
     """Directors turning by 0.15 rad per step: index 3 diverges although Newton's method converges in every step."""
     model = mbd.Model("top", gravity=(0, 0, -9.81))
