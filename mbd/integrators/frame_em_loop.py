@@ -29,6 +29,8 @@ from .secant_numbers import (
 )
 from .variational_momenta import momentum_of_velocity
 
+GUESSES = 3
+
 
 @kernel
 def _residual(s, w, x, h):
@@ -142,20 +144,23 @@ def _newton(s, w, x, p, h):
 
 
 @kernel
-def _predict(s, x, p, h):
-    """First guess: accelerations and multipliers extrapolated to the middle of the step."""
+def _predict(s, x, p, h, guess):
+    """First guess: accelerations and multipliers extrapolated to the middle of the step; uniform motion; no motion."""
     later = p.memory[MEMORY_HISTORY] > 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         last = n.v0 + n.nv
-        if n.form == FORM_QUATERNION and later:
+        if n.form == FORM_QUATERNION and later and guess == 0:
             livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
             last = n.v0 + n.nx
         for k in range(n.v0, last):
             middle = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
-            x.dq[k] = h * (x.v[k] + 0.5 * h * middle)
+            if guess == 0:
+                x.dq[k] = h * (x.v[k] + 0.5 * h * middle)
+            else:
+                x.dq[k] = h * x.v[k] if guess == 1 else 0.0
     for k in range(x.lam.shape[0]):
-        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if later else x.lam[k]
+        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if later and guess == 0 else x.lam[k]
 
 
 @kernel
@@ -207,8 +212,12 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
         evaluate_functions(s, w, t + 0.5 * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
-        _predict(s, x, p, h)
-        code = _newton(s, w, x, p, h)
+        code = 0
+        for guess in range(GUESSES):  # of large steps a plainer one may be in the basin
+            _predict(s, x, p, h, guess)
+            code = _newton(s, w, x, p, h)
+            if code == 0:
+                break
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step

@@ -7,7 +7,7 @@ from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
-from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER
+from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, GUESSES
 from .ggl_pieces import call_piece
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
@@ -112,9 +112,8 @@ def _newton(s, rows, pieces, r, w, x, p, h):
 
 
 @kernel(inline="always")
-def _predict(x, p, h):
+def _predict(x, p, h, guess):
     """First guess: uniform acceleration, uniform motion, or rest at the last position."""
-    guess = p.method[GUESS]
     later = p.memory[MEMORY_HISTORY] > 0.0
     for k in range(x.v.shape[0]):
         a = 0.0
@@ -187,8 +186,12 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
         evaluate_functions(s, w, t + h)
         copy(w.values, x.end)
         x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
-        _predict(x, p, h)
-        code = _newton(s, rows, pieces, r, w, x, p, h)
+        code = 0
+        for guess in range(int(p.method[GUESS]), GUESSES):  # of large steps a plainer one may be in the basin
+            _predict(x, p, h, guess)
+            code = _newton(s, rows, pieces, r, w, x, p, h)
+            if code == 0:
+                break
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step
