@@ -25,7 +25,8 @@ TOLERANCE, ITERATIONS = 0, 1
     MEMORY_ERROR,  # last residual norm
     MEMORY_RATIO,  # smallest pivot ratio seen
     MEMORY_TOLERANCE,  # tolerance of the present step
-) = range(7)
+    MEMORY_FACTORED,  # whether there are factors of an earlier step
+) = range(8)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4
 STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration
