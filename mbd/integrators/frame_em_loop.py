@@ -22,7 +22,6 @@ from .secant_numbers import (
     MEMORY_HISTORY,
     MEMORY_ITERATIONS,
     MEMORY_RATIO,
-    MEMORY_TOLERANCE,
     STAGNATION,
     TOLERANCE,
     factors_suffice,
@@ -62,17 +61,15 @@ def _residual(s, w, x, h):
 
 
 @kernel
-def _round_off(s, x, scales, h):
-    """What remains of the residual when 2 (m dq/h - m v)/h is computed, relative to the scales."""
-    force, torque = 0.0, 0.0
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
+def _admit_round_off(nodes, v, scales, c):
+    """Scales at least such that the tolerance (c = tolerance h) is above the round-off of 2 (m dq/h - m v)/h."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
         for k in range(n.nx):
-            force = max(force, n.mass * abs(x.vn[n.v0 + k]))
+            scales[FORCE] = max(scales[FORCE], ROUND_OFF * n.mass * abs(v[n.v0 + k]) / c)
         inertia = max(n.j11, n.j22, n.j33)
         for k in range(n.nx, n.nv):
-            torque = max(torque, inertia * abs(x.vn[n.v0 + k]))
-    return ROUND_OFF * max(force / scales[FORCE], torque / scales[TORQUE]) / h
+            scales[TORQUE] = max(scales[TORQUE], ROUND_OFF * inertia * abs(v[n.v0 + k]) / c)
 
 
 @kernel
@@ -83,8 +80,8 @@ def _error(s, w, x, p, h, first):
             x.vn[k] = x.dq[k] / h
             x.vdn[k] = 2.0 * (x.vn[k] - x.v[k]) / h
         equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
-        p.memory[MEMORY_TOLERANCE] = max(p.method[TOLERANCE], _round_off(s, x, p.scales, h))
-    tolerance = p.memory[MEMORY_TOLERANCE]
+        _admit_round_off(s.nodes, x.vn, p.scales, p.method[TOLERANCE] * h)
+    tolerance = p.method[TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
         a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
