@@ -35,7 +35,8 @@ OTHERS = {
     "Rattle": (Rattle(), DIRECTORS),
     "Shake": (Shake(), DIRECTORS),
 }
-CONSERVED = 1e-9  # a hundred steps, each with the Newton tolerance of 1e-10 or 1e-12 of energies of order one to ten
+ENERGY = 4.0  # of these models, roughly
+CONSERVED = 1e-9
 
 
 def bodies(model: mbd.Model, node: Any) -> tuple[Any, Any, Any]:
@@ -171,7 +172,7 @@ def test_potentials_keep_energy_and_momenta(conserving):
     solution = mbd.simulate(potentials(node), 1.0, 0.01, method)
     energy = solution.energy
     assert spread(energy.kinetic) > 0.1  # there is an exchange
-    assert spread(energy.total) < CONSERVED
+    assert spread(energy.total) < 100 * method.tolerance * ENERGY  # a hundred steps
     assert spread(solution.momentum.linear) < CONSERVED
     assert spread(solution.momentum.angular) < CONSERVED
     kept = method.preserves(solution.system)
