@@ -21,13 +21,14 @@ from .secant_numbers import (
     MEMORY_HISTORY,
     MEMORY_ITERATIONS,
     MEMORY_RATIO,
-    MEMORY_TOLERANCE,
     STAGNATION,
     TOLERANCE,
     factors_suffice,
 )
 from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 from .variational_momenta import momentum_of_velocity
+
+GUESSES = 3
 
 
 @kernel
@@ -60,17 +61,15 @@ def _residual(s, w, x, h):
 
 
 @kernel
-def _round_off(s, x, scales, h):
-    """What remains of the residual when 2 (m dq/h - m v)/h is computed, relative to the scales."""
-    force, torque = 0.0, 0.0
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
+def _admit_round_off(nodes, v, scales, c):
+    """Scales at least such that the tolerance (c = tolerance h) is above the round-off of 2 (m dq/h - m v)/h."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
         for k in range(n.nx):
-            force = max(force, n.mass * abs(x.vn[n.v0 + k]))
+            scales[FORCE] = max(scales[FORCE], ROUND_OFF * n.mass * abs(v[n.v0 + k]) / c)
         inertia = max(n.j11, n.j22, n.j33)
         for k in range(n.nx, n.nv):
-            torque = max(torque, inertia * abs(x.vn[n.v0 + k]))
-    return ROUND_OFF * max(force / scales[FORCE], torque / scales[TORQUE]) / h
+            scales[TORQUE] = max(scales[TORQUE], ROUND_OFF * inertia * abs(v[n.v0 + k]) / c)
 
 
 @kernel
@@ -81,8 +80,8 @@ def _error(s, w, x, p, h, first):
             x.vn[k] = x.dq[k] / h
             x.vdn[k] = 2.0 * (x.vn[k] - x.v[k]) / h
         equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
-        p.memory[MEMORY_TOLERANCE] = max(p.method[TOLERANCE], _round_off(s, x, p.scales, h))
-    tolerance = p.memory[MEMORY_TOLERANCE]
+        _admit_round_off(s.nodes, x.vn, p.scales, p.method[TOLERANCE] * h)
+    tolerance = p.method[TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
         a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
@@ -163,20 +162,23 @@ def _newton(s, w, x, p, h):
 
 
 @kernel
-def _predict(s, w, x, p, h):
-    """First guess: accelerations and multipliers extrapolated to the middle of the step."""
+def _predict(s, w, x, p, h, guess):
+    """First guess: accelerations and multipliers extrapolated to the middle of the step; uniform motion; no motion."""
     later = p.memory[MEMORY_HISTORY] > 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         last = n.v0 + n.nv
-        if x.special[i] != 0 and later:
+        if x.special[i] != 0 and later and guess == 0:
             call_special(s, w, x, i, GUESS, x.lamn, h)  # velocities of quaternions may carry an alternating part
             last = n.v0 + n.nx
         for k in range(n.v0, last):
             middle = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
-            x.dq[k] = h * (x.v[k] + 0.5 * h * middle)
+            if guess == 0:
+                x.dq[k] = h * (x.v[k] + 0.5 * h * middle)
+            else:
+                x.dq[k] = h * x.v[k] if guess == 1 else 0.0
     for k in range(x.lam.shape[0]):
-        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if later else x.lam[k]
+        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if later and guess == 0 else x.lam[k]
     for k in range(x.extra.shape[0] // 2):
         x.raten[k] = 2.0 * x.dq[k] / h - x.v[k]
         x.pn[k] = x.p[k]
@@ -254,8 +256,12 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
         evaluate_functions(s, w, t + 0.5 * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
-        _predict(s, w, x, p, h)
-        code = _newton(s, w, x, p, h)
+        code = 0
+        for guess in range(GUESSES):  # of large steps a plainer one may be in the basin
+            _predict(s, w, x, p, h, guess)
+            code = _newton(s, w, x, p, h)
+            if code == 0:
+                break
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..packed import NO_PLACE, pack
+from ..records import FLAG_DENSE
 from . import ggl_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
 from .fixed_step import FixedStepRun
@@ -24,7 +25,7 @@ from .ggl_kernels import (
     GGLState,
 )
 from .ggl_pieces import connect
-from .groups import Groups
+from .groups import Groups, SplitGroups
 from .secant import check_newton, check_regular_directors, keeps_momenta
 
 if TYPE_CHECKING:
@@ -173,37 +174,81 @@ class GGLEM(GGL):
 
 
 class GGLRun(FixedStepRun):
-    """A run of a GGL integrator in progress."""
+    """A run of a GGL integrator in progress.
+
+    Large systems take the groups of unknowns in turns; where that does not converge, the run goes on with one matrix
+    for all of them.
+    """
 
     saved = ("q", "v", "vd", "lam", "vdm", "lamm")
+    factors = ("matrix", "pivots", "dinv")
 
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
         super().__init__(method, system, t, step)
-        self.groups = Groups(system, method.groups)
-        pairs = [[self.groups.tables[min(i, method.groups - 1)][min(j, method.groups - 1)] for j in range(3)]
-                 for i in range(3)]  # fmt: skip
-        tables = tuple(table for row in pairs for table in row)
-        self.work = self.groups.new_work()
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "y", "y0", "mean")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu", "mu2")}
-        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zt")}
+        work = system.new_work()
+        frames = {name: work.z.copy() for name in ("z0", "z1", "zt")}
         empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "f3", "buffer")}
         self.x = pack(GGLState(
             place=NO_PLACE,
             q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
-            **{name: np.zeros_like(self.work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
+            **{name: np.zeros_like(work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
         ))  # fmt: skip
+        self.split = not system.tables.flags[FLAG_DENSE]
+        self._connect(SplitGroups(system, method.groups) if self.split else Groups(system, method.groups))
+        scheme, theta, vartheta, option = method.scheme
+        share = {EM: 2.0, EULER: 1.0}.get(scheme, 1.0 / (1.0 - (theta if option == INTERMEDIATE else vartheta)))
+        numbers = scheme, theta, vartheta, option, GUESSES[method.guess], self.split, share
+        self.begin((kernels.start_ggl, kernels.run_ggl), *numbers)
+
+    def _connect(self, groups: Groups) -> None:
+        """Use the matrices of these groups."""
+        self.groups = groups
+        last = self.method.groups - 1
+        tables = tuple(groups.tables[min(i, last)][min(j, last)] for i in range(3) for j in range(3))
+        self.work = groups.new_work()
         self.rows = tuple(tables[k] for k in (0, 4, 8))
-        self.pieces, self.pairs = connect(method.scheme[0], (*tables, system.tables))
-        self.begin((kernels.start_ggl, kernels.run_ggl), *method.scheme, GUESSES[method.guess])
+        self.pieces, self.pairs = connect(self.method.scheme[0], (*tables, self.system.tables))
+
+    def _couple(self) -> None:
+        """From now on one matrix for all groups."""
+        turns = self.work.turns
+        self.split = False
+        self.numbers.method[kernels.SPLIT] = 0.0
+        self._connect(Groups(self.system, self.method.groups))
+        self.work.turns[:] = turns
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_ggl(
             self.system.tables, self.rows, self.pieces, self.pairs, self.work, self.x, self.numbers, self.origin,
             self.index, self.step, count, every, *out,
         )  # fmt: skip
+
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        first = self.index
+        done = super().advance(count, every, out)
+        if done < count and self.split:
+            self._couple()
+            rows = self.index // every - first // every
+            done += super().advance(count - done, every, [y[rows:] for y in out])
+        return done
+
+    def state(self) -> dict[str, Any]:
+        state = super().state() | {"split": self.split}
+        if self.split:
+            state |= {name: getattr(self.work, name).copy() for name in self.factors}
+        return state
+
+    def restore(self, state: dict[str, Any]) -> None:
+        if self.split and not state["split"]:
+            self._couple()
+        super().restore(state)
+        if self.split:
+            for name in self.factors:
+                getattr(self.work, name)[:] = state[name]
 
     def name_of_unknown(self, row: int) -> str:
         return self.groups.name_of_unknown(row)

@@ -43,7 +43,8 @@ from .linear_frames import (
 
 THETA, EM, EULER = 0, 1, 2
 INTERMEDIATE, TRAPEZOIDAL = 0, 1
-ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
+ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses, tried in this order
+GUESSES = 3
 
 
 class GGLState(NamedTuple):

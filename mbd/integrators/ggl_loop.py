@@ -7,7 +7,7 @@ from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
-from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER
+from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, GUESSES
 from .ggl_pieces import call_piece
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
@@ -17,6 +17,7 @@ from .secant_numbers import (
     ITERATIONS,
     MEMORY_CODE,
     MEMORY_ERROR,
+    MEMORY_FACTORED,
     MEMORY_FACTORS,
     MEMORY_HISTORY,
     MEMORY_ITERATIONS,
@@ -26,7 +27,8 @@ from .secant_numbers import (
     factors_suffice,
 )
 
-SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS = 2, 3, 4, 5, 6  # further entries of numbers.method
+SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS, SPLIT, SHARE = 2, 3, 4, 5, 6, 7, 8  # further entries of numbers.method
+TURNS, SLOW = 15, 0.5  # limit of the iteration that takes groups in turns; contraction that asks for new factors
 RESIDUAL, MATRIX, FINISH = 0, 1, 2  # pieces of a method
 
 
@@ -112,9 +114,85 @@ def _newton(s, rows, pieces, r, w, x, p, h):
 
 
 @kernel
-def _predict(x, p, h):
+def _solve_group(s, w, n, size, k):
+    """w.x of group k = -(matrix of the group)^-1 w.x."""
+    x = w.x[k * n : (k + 1) * n]
+    for i in range(n):
+        x[i] = -x[i]
+    solve(s, w.matrix[k * size : (k + 1) * size], w.pivots[k * n : (k + 1) * n], w.dinv[k * n : (k + 1) * n], x)
+
+
+@kernel
+def _sweep(s, rows, pieces, r, w, x, p, h, n, size):
+    """Groups in turns; after the second one the multipliers take the change of its constraint force back.
+
+    -G^T gamma' of the first equation has (nearly) the direction of the force of lambda', so that the first group is
+    then hardly disturbed, and what couples the groups besides is as small as gamma.
+    """
+    s1, s2, s3 = rows
+    _solve_group(s, w, n, size, 0)
+    for k in range(x.v.shape[0]):
+        x.dq[k] += w.x[s1.xv[k]]
+    for k in range(x.lam.shape[0]):
+        x.lams[k] += w.x[s1.xl[k]]
+    _call(pieces, RESIDUAL, r, w, x, p, h)
+    _solve_group(s, w, n, size, 1)
+    euler = p.method[SCHEME] == EULER
+    for k in range(x.v.shape[0]):
+        if euler:
+            x.y[k] += w.x[s2.xv[k]]
+        else:
+            x.u[k] += w.x[s2.xv[k]]
+    for k in range(x.lam.shape[0]):
+        x.gams[k] += w.x[s2.xl[k]]
+        x.lams[k] += p.method[SHARE] * w.x[s2.xl[k]]
+    if euler:
+        _call(pieces, RESIDUAL, r, w, x, p, h)
+        _solve_group(s, w, n, size, 2)
+        for k in range(x.v.shape[0]):
+            x.u[k] += w.x[s3.xv[k]]
+
+
+@kernel
+def _in_turns(s, rows, pieces, r, w, x, p, h):
+    """The same iteration without the coupling of groups in the matrix; the factors are kept while it converges fast."""
+    before = 1e300
+    n = s.xv.shape[0] + s.xl.shape[0]
+    groups = 3 if p.method[SCHEME] == EULER else 2
+    size = w.matrix.shape[0] // groups
+    for iteration in range(TURNS + 1):
+        _call(pieces, RESIDUAL, r, w, x, p, h)
+        error = _error(s, rows, w, x, p, h, iteration == 0)
+        p.memory[MEMORY_ERROR] = error
+        if error <= 1.0:
+            return 0
+        if not error < 1e200:
+            return CODE_NOT_FINITE
+        if iteration == TURNS:
+            break
+        if p.memory[MEMORY_FACTORED] == 0.0 or (iteration > 0 and error > SLOW * before):
+            _call(pieces, MATRIX, r, w, x, p, h)
+            for k in range(groups):
+                factor(
+                    s, w, w.matrix[k * size : (k + 1) * size], w.pivots[k * n : (k + 1) * n],
+                    w.dinv[k * n : (k + 1) * n],
+                )  # fmt: skip
+                if w.info[4] != 0.0:
+                    p.worst[0] = w.info[1]
+                    p.memory[MEMORY_FACTORED] = 0.0
+                    return CODE_SINGULAR
+            p.memory[MEMORY_FACTORED] = 1.0
+            p.memory[MEMORY_FACTORS] += 1.0
+            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+        before = error
+        _sweep(s, rows, pieces, r, w, x, p, h, n, size)
+        p.memory[MEMORY_ITERATIONS] += 1.0
+    return CODE_NOT_CONVERGED
+
+
+@kernel
+def _predict(x, p, h, guess):
     """First guess: uniform acceleration, uniform motion, or rest at the last position."""
-    guess = p.method[GUESS]
     later = p.memory[MEMORY_HISTORY] > 0.0
     for k in range(x.v.shape[0]):
         a = 0.0
@@ -187,8 +265,15 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
         evaluate_functions(s, w, t + h)
         copy(w.values, x.end)
         x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
-        _predict(x, p, h)
-        code = _newton(s, rows, pieces, r, w, x, p, h)
+        code = 0
+        for guess in range(int(p.method[GUESS]), GUESSES):  # of large steps a plainer one may be in the basin
+            _predict(x, p, h, guess)
+            if p.method[SPLIT] != 0.0:
+                code = _in_turns(s, rows, pieces, r, w, x, p, h)
+            else:
+                code = _newton(s, rows, pieces, r, w, x, p, h)
+            if code == 0:
+                break
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step

@@ -3,6 +3,9 @@
 A GGL or Livens scheme solves for coordinates with multipliers *and* for velocities with further multipliers. In the
 matrix every body and joint then owns one larger block, divided into groups. The tables (I, J) made here have the block
 addresses of equation group I and unknown group J, so that all kernels that add blocks to a matrix serve unchanged.
+
+``Groups`` makes one large matrix for Newton's method. ``SplitGroups`` makes a matrix of the system's own size for every
+group and drops the coupling of groups: for an iteration that takes the groups in turns, at a fraction of the cost.
 """
 
 from __future__ import annotations
@@ -103,9 +106,14 @@ class Groups:
         size = self.system.assembly.layout.sizes[vertex]
         return np.concatenate([offset + (g * size + local) * (ld + 1) for g in range(self.count)])
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of unknowns and of entries of the matrix."""
+        return self.layout.n, self.layout.size_F
+
     def new_work(self) -> Work:
         """Buffers of a run."""
-        n, size = self.layout.n, self.layout.size_F
+        n, size = self.sizes
         work = self.system.new_work()._replace(
             matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
             x=np.zeros(n), x2=np.zeros(n),
@@ -121,3 +129,46 @@ class Groups:
         if vertex < self.bodies:
             return f"body '{model.bodies[vertex].name}'"
         return f"joint '{model.joints[vertex - self.bodies].name}'"
+
+
+class SplitGroups(Groups):
+    """A matrix for every group behind one another; the tables of pairs of different groups are empty."""
+
+    def __init__(self, system: System, count: int) -> None:
+        self.system, self.count = system, count
+        self._memory = []
+        self.layout = system.assembly.layout
+        self.bodies = len(system.tables.nodes) - 1
+        self.tables = [[self._pair(i, j) for j in range(count)] for i in range(count)]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return self.count * self.layout.n, self.count * self.layout.size_F
+
+    def _pair(self, i: int, j: int) -> Tables:
+        s = self.system.tables
+        rows, shift = i * self.layout.n, i * self.layout.size_F
+        changed = {name: getattr(s, name).copy() for name in ("nodes", "primitives", "couplings", "forces", "general")}
+        if i != j:
+            changed = {name: table[: 1 if name == "nodes" else 0].copy() for name, table in changed.items()}
+        for table in changed.values():
+            for name in table.dtype.names:
+                if name == "block" or name.startswith("block_"):
+                    table[name] += shift
+                elif name == "x0":
+                    table[name] += rows
+        members = s.members.copy()
+        for g in s.general:
+            count = int(g["count"])
+            members[g["blocks"] : g["blocks"] + 2 * count * count : 2] += shift
+            if g["joint"] >= 0:
+                members[g["joint_blocks"] : g["joint_blocks"] + 4 * count : 2] += shift
+        views = {name: table.view(np.recarray) for name, table in changed.items()}
+        result = s._replace(**views, members=members, xv=s.xv + rows, xl=s.xl + rows, diagonal=s.diagonal + shift)
+        connect_secant(result, ENTRY_STIFFNESS)
+        result, memory = connect_tables(result)
+        self._memory.append(memory)
+        return result
+
+    def name_of_unknown(self, x: int) -> str:
+        return self.system.name_of_unknown(int(x) % self.layout.n)

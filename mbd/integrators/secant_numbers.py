@@ -29,7 +29,7 @@ TOLERANCE, ITERATIONS = 0, 1
     MEMORY_CODE,  # 0 good, 1 not converged, 2 singular matrix, 4 not finite
     MEMORY_ERROR,  # last residual norm
     MEMORY_RATIO,  # smallest pivot ratio seen
-    MEMORY_TOLERANCE,  # tolerance of the present step
+    MEMORY_FACTORED,  # whether there are factors of an earlier step
 ) = range(7)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4

@@ -182,7 +182,8 @@ def compare(
 def _label(node: Any) -> str:
     if isinstance(node, type):
         return node.__name__
-    return f"{node} Lie" if getattr(node, "lie", False) else str(node)
+    name = f"{node} {node.sequence}" if hasattr(node, "sequence") else str(node)
+    return f"{name} Lie" if getattr(node, "lie", False) else name
 
 
 def _reference(

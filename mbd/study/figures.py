@@ -40,6 +40,7 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
         ax.grid(True, which="major", lw=0.4, alpha=0.5)
+        _powers_of_ten(ax)
         if (x, y) == ("step", "error"):
             _slopes(ax, lines)
     handles, labels = axes[0, 0].get_legend_handles_labels()
@@ -51,14 +52,26 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
     return figure
 
 
+def _powers_of_ten(ax: Any) -> None:
+    """Ticks between powers of ten carry no numbers, unless there is less than one decade, where they would be alone."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if high / low >= 10.0:
+            axis.set_minor_formatter(NullFormatter())
+        else:
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_minor_formatter(NullFormatter())
+
+
 def _slopes(ax: Any, lines: Any) -> None:
-    """Slopes of first, second and fourth order, as far as they are in the picture."""
+    """Slopes of the orders of the methods, as far as they are in the picture."""
     steps = np.array([c.step for cells in lines.values() for c in cells])
     errors = np.array([c.error for cells in lines.values() for c in cells])
     if len(steps) < 2 or steps.min() == steps.max() or not errors.max() > 0.0:
         return
     h = np.array([steps.min(), steps.max()])
-    for order in (1, 2, 4):
-        ax.loglog(h, errors.max() * (h / h[1]) ** order, color="0.6", lw=0.8, ls=":")
-        ax.annotate(f"{order}", (h[0], errors.max() * (h[0] / h[1]) ** order), color="0.4", fontsize=7)
+    for order in sorted({c.integrator.order for cells in lines.values() for c in cells}):
+        ax.loglog(h, 2.0 * errors.max() * (h / h[1]) ** order, color="0.6", lw=0.8, ls=":")
+        ax.annotate(f"{order}", (h[0], 2.0 * errors.max() * (h[0] / h[1]) ** order), color="0.4", fontsize=7)
     ax.set_ylim(bottom=0.3 * max(errors[errors > 0.0].min(), FLOOR))

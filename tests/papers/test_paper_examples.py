@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import mbd
+
 pytest.importorskip("matplotlib")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "papers"
 
@@ -25,7 +27,9 @@ def order(study, label):
 
 
 def test_kinon_betsch_schneider_2023(tmp_path, capsys):
-    pendulum, top = load("kinon_betsch_schneider_2023").main(tmp_path, steps=2)
+    pendulum, top, particles = load("kinon_betsch_schneider_2023").main(tmp_path, steps=2)
+    for name in ("GGLEuler", "GGLMidpoint", "GGLTrapezoidal", "GGLEM", "GonzalezEM"):
+        assert order(particles, name) == pytest.approx(2.0, abs=0.1)
     for name, expected in (("GGLMidpoint", 2), ("GGLEM", 2), ("GonzalezEM", 2)):
         assert order(pendulum, name) == pytest.approx(expected, abs=0.1)
         assert order(top, name) == pytest.approx(expected, abs=0.1)
@@ -44,3 +48,17 @@ def test_wendlandt_marsden_1997(tmp_path, capsys):
     study = load("wendlandt_marsden_1997").main(tmp_path, steps=3)
     assert order(study, "DiscreteVariational") == pytest.approx(2.0, abs=0.2)
     assert max(c.energy for c in study.lines()["GonzalezEM"]) < 1e-6
+
+
+def test_holzinger_arnold_gerstmayr_2024(tmp_path):
+    """The top of the example with few steps: orders and the ranking of the implicit formulations."""
+    example = load("holzinger_arnold_gerstmayr_2024")
+    study = mbd.compare(
+        example.heavy_top.pinned(), [mbd.integrators.GeneralizedAlpha(rho_inf=0.9)], [example.RV, example.EP],
+        example.halved(1e-3, 3), 0.5, processes=1, quantity=example.top_centre,
+    )  # fmt: skip
+    lie, parameters = study.lines()["GeneralizedAlpha, RotationVector"], study.lines()["GeneralizedAlpha, Quaternion"]
+    assert lie[-1].order == pytest.approx(2.0, abs=0.1)
+    assert lie[-1].error > 5.0 * parameters[-1].error
+    study.plot(tmp_path / "top.png")
+    assert (tmp_path / "top.png").stat().st_size > 10000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ OTHERS = {
     "Rattle": (Rattle(), DIRECTORS),
     "Shake": (Shake(), DIRECTORS),
 }
-CONSERVED = 1e-11  # relative to the energies, of order one to ten
+ENERGY = 4.0  # of these models, roughly
+CONSERVED = 1e-9
 
 
 def bodies(model: mbd.Model, node: Any) -> tuple[Any, Any, Any]:
@@ -67,6 +69,7 @@ def forces_of_frames(t, frames, velocities):
     return out
 
 
+@cache
 def potentials(node: Any) -> mbd.Model:
     """All elements with an energy and equal and opposite forces, free in space."""
     model, f = mbd.Model("potentials"), mbd.forces
@@ -77,6 +80,7 @@ def potentials(node: Any) -> mbd.Model:
     return model
 
 
+@cache
 def user_elements(node: Any, constraint: bool = True) -> mbd.Model:
     """A user's potential and constraint."""
     model = mbd.Model("user elements")
@@ -87,6 +91,7 @@ def user_elements(node: Any, constraint: bool = True) -> mbd.Model:
     return model
 
 
+@cache
 def loads(node: Any) -> mbd.Model:
     """Forces of a user, drag, and a nonlinear spring with damping."""
     model, f = mbd.Model("loads"), mbd.forces
@@ -98,6 +103,7 @@ def loads(node: Any) -> mbd.Model:
     return model
 
 
+@cache
 def driven(node: Any) -> mbd.Model:
     """An angle and a displacement that are prescribed, and a controlled hinge."""
     model, j = mbd.Model("driven", gravity=(0, 0, -9.81)), mbd.joints
@@ -119,6 +125,7 @@ def driven(node: Any) -> mbd.Model:
     return model
 
 
+@cache
 def geared(node: Any) -> mbd.Model:
     """Two wheels and a rack under gravity: angles counted through full turns, one of them through several."""
     model, j = mbd.Model("geared", gravity=(0, -9.81, 0)), mbd.joints
@@ -133,6 +140,12 @@ def geared(node: Any) -> mbd.Model:
     model.add(j.Gear(first, second, -2.0))
     model.add(j.RackPinion(second, rack, 0.3))
     return model
+
+
+@cache
+def limit(make: Any) -> np.ndarray:
+    """Positions at t = 0.4 by generalized-alpha."""
+    return end(make(RV), 0.4, 1e-3, GeneralizedAlpha())
 
 
 def end(model: mbd.Model, t_end: float, step: float, method: Any) -> np.ndarray:
@@ -159,7 +172,7 @@ def test_potentials_keep_energy_and_momenta(conserving):
     solution = mbd.simulate(potentials(node), 1.0, 0.01, method)
     energy = solution.energy
     assert spread(energy.kinetic) > 0.1  # there is an exchange
-    assert spread(energy.total) < CONSERVED
+    assert spread(energy.total) < 100 * method.tolerance * ENERGY  # a hundred steps
     assert spread(solution.momentum.linear) < CONSERVED
     assert spread(solution.momentum.angular) < CONSERVED
     kept = method.preserves(solution.system)
@@ -181,7 +194,7 @@ def test_couplings_keep_the_energy():
     for method, node in (ENERGY_MOMENTUM["LieEM"], ENERGY_MOMENTUM["GonzalezEM"]):
         solution = mbd.simulate(geared(node), 1.0, 0.01, method)
         assert spread(solution.energy.kinetic) > 10.0
-        assert spread(solution.energy.total) < 1e2 * CONSERVED
+        assert spread(solution.energy.total) < CONSERVED
         assert solution.constraint_error.position.max() < CONSERVED
 
 
@@ -195,8 +208,7 @@ def test_order_and_limit(pair, make, tolerance):
         assert order == pytest.approx(2.0, abs=tolerance.order)
     else:
         assert order == pytest.approx(1.0, abs=0.2)  # h = 0.01 is not small for them
-    reference = end(make(RV), 0.4, 1e-3, GeneralizedAlpha())
-    assert fine == pytest.approx(reference, abs=1e-4 if method.order == 2 else 5e-3)
+    assert fine == pytest.approx(limit(make), abs=1e-4 if method.order == 2 else 5e-3)
 
 
 @pytest.mark.parametrize("name", ["LieEM", "GonzalezEM", "DEL directors", "DEL quaternions", "Rattle"])
@@ -205,7 +217,7 @@ def test_order_with_couplings(name, tolerance):
     coarse, middle, fine = (end(geared(node), 0.4, h, method) for h in (0.01, 0.005, 0.0025))
     order = np.log2(np.linalg.norm(coarse - middle) / np.linalg.norm(middle - fine))
     assert order == pytest.approx(2.0, abs=tolerance.order)
-    assert fine == pytest.approx(end(geared(RV), 0.4, 1e-3, GeneralizedAlpha()), abs=1e-4)
+    assert fine == pytest.approx(limit(geared), abs=3e-4)
 
 
 def test_drivers_are_met_at_the_ends_of_the_steps(pair):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import GonzalezEM, LieEM
+from mbd.integrators import GGLEM, GonzalezEM, LieEM
 from tests.integrators.structure.models import chain, closed_loop
 
 CONSERVED = 1e-10  # relative, a small multiple of the Newton tolerance
@@ -49,6 +49,27 @@ def test_closed_loop_with_universal_joints_keeps_momentum():
     after = solution.t > 1.0 - 1e-9
     assert spread(solution.energy.total[after]) < 1e-8
     assert spread(solution.momentum.angular[after]) < 1e-8
+
+
+@pytest.mark.parametrize("integrator", [GonzalezEM(), GGLEM()], ids=lambda integrator: integrator.name)
+def test_closed_loop_in_directors_keeps_energy_and_momenta(integrator):
+    solution = mbd.simulate(closed_loop(mbd.nodes.Directors, crossbar=True), 2.0, 0.02, integrator)
+    after = solution.t > 1.0 - 1e-9
+    assert spread(solution.energy.total[after]) < 1e-7
+    assert spread(solution.momentum.angular[after]) < 1e-8
+    assert spread(solution.momentum.linear[after]) < 1e-8
+    if isinstance(integrator, GGLEM):
+        assert solution.constraint_error.velocity.max() < 1e-9
+
+
+def test_mixed_nodes_keep_energy_and_momenta():
+    n = mbd.nodes
+    mixture = {"a": n.RotationVector(), "b": n.Quaternion(lie=True), "c": n.Directors(lie=True)}
+    mixture["d"] = n.EulerAngles(sequence="zxz", lie=True)
+    solution = mbd.simulate(chain(free=True).with_nodes(mixture), 2.0, 0.01, LieEM())
+    assert spread(solution.energy.total) < CONSERVED
+    assert spread(solution.momentum.linear) < CONSERVED
+    assert spread(solution.momentum.angular) < CONSERVED
 
 
 def test_angular_impulse_is_exact_on_directors():
