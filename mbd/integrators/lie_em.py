@@ -64,6 +64,7 @@ class FrameEM(Integrator):
         run = FrameRun(self, system, float(state["origin"]), float(state["step"]))
         for name in run.saved:
             getattr(run.x, name)[:] = state[name]
+        run.x.shown_v[:], run.x.shown_lam[:], run.x.v[:] = state["v"], state["lam"], state["inner_v"]
         run.index = int(state["index"])
         run.work.turns[:] = state["turns"]
         run.numbers.memory[:] = state["memory"]
@@ -118,7 +119,8 @@ class GonzalezEM(FrameEM):
 class FrameRun(Run):
     """A run of an energy-momentum scheme on frames in progress."""
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p", "dq", "rate", "rated", "ratedm", "unit", "unitm")
+    # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
+    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm")
 
     def __init__(self, method: FrameEM, system: System, t: float, step: float, plain: bool = False) -> None:
         self.method, self.system = method, system
@@ -184,6 +186,7 @@ class FrameRun(Run):
 
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
+        state |= {"v": self.x.shown_v.copy(), "lam": self.x.shown_lam.copy(), "inner_v": self.x.v.copy()}
         state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
         state |= {"turns": self.work.turns.copy(), "memory": self.numbers.memory.copy()}
         return state
