@@ -1,8 +1,10 @@
-"""Steady precession in quaternions: convergence of LivensEM and LivensMidpoint [Kinon & Betsch 2024, Fig. 13].
+"""Steady precession in quaternions: convergence of four methods [Kinon & Betsch 2024, Fig. 13].
 
-What the paper says and what the figure shows: both methods are of second order, and the midpoint rule has the smaller
-error at equal steps, by a factor of two and a half. LieEM on the same top, for comparison, keeps the total energy and
-not only the generalized one.
+What the paper says and what the figure shows: all are of second order; the methods from Livens' principle are more
+accurate than the Hamiltonian ones, and each midpoint rule more than the energy-momentum scheme of its kind:
+LivensMidpoint, LivensEM, HamiltonianMidpoint, HamiltonianEM from the smallest to the largest error, about 1 : 2.4 : 3.6
+: 5.3 at small steps. HamiltonianEM keeps the total energy, LivensEM the generalized one. LieEM on the same top, for
+comparison, keeps the total energy with an error of 1.4 times that of HamiltonianEM.
 
 Run: python examples/papers/kinon_betsch_2024.py [directory for the figure]
 """
@@ -15,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import mbd
-from mbd.integrators import LieEM, LivensEM, LivensMidpoint
+from mbd.integrators import HamiltonianEM, HamiltonianMidpoint, LieEM, LivensEM, LivensMidpoint
 from mbd.study.compare import Study
 
 MASS, LENGTH, INERTIA, NUTATION, PRECESSION, GRAVITY = 0.7069, 0.075, 5.3014e-4, np.pi / 3, 10.0, 9.81
@@ -41,8 +43,9 @@ def exact(t: float) -> np.ndarray:
 
 def main(directory: Path = Path("out"), steps: int = 5) -> Study:
     """Study with so many steps."""
+    methods = [LivensMidpoint(), LivensEM(), HamiltonianMidpoint(), HamiltonianEM(), LieEM()]
     study = mbd.compare(
-        top(), [LivensEM(), LivensMidpoint(), LieEM()], nodes=[mbd.nodes.Quaternion, mbd.nodes.RotationVector],
+        top(), methods, nodes=[mbd.nodes.Quaternion, mbd.nodes.RotationVector],
         steps=[0.01, 0.005, 0.0025, 0.00125, 0.000625][:steps], t_end=0.1, reference=exact, processes=1,
         quantity=lambda solution: solution["top"].com[-1] / LENGTH,
     )  # fmt: skip

@@ -114,7 +114,8 @@ class GonzalezEM(FrameEM):
 class FrameRun(FixedStepRun):
     """A run of an energy-momentum scheme on frames in progress."""
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "p", "dq", "rate", "rated", "ratedm", "unit", "unitm")
+    # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
+    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm")
 
     def __init__(self, method: FrameEM, system: System, t: float, step: float, plain: bool = False) -> None:
         super().__init__(method, system, t, step)
@@ -164,6 +165,14 @@ class FrameRun(FixedStepRun):
 
     def name_of_unknown(self, row: int) -> str:
         return self.inner.name_of_unknown(row)
+
+    def state(self) -> dict[str, Any]:
+        x = self.x
+        return super().state() | {"v": x.shown_v.copy(), "lam": x.shown_lam.copy(), "inner_v": x.v.copy()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.x.shown_v[:], self.x.shown_lam[:], self.x.v[:] = state["v"], state["lam"], state["inner_v"]
 
 
 def _extra_rows(system: System) -> Array:

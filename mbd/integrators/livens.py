@@ -82,10 +82,14 @@ class LivensEM(StepsQuaternions, FrameEM):
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
     cite: ClassVar[tuple[str, ...]] = CITE
 
+    @property
+    def name(self) -> str:
+        return "LivensEM" if self.reduction == "size" else f"LivensEM(reduction={self.reduction!r})"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.reduction not in REDUCTIONS:
-            raise ModelError(f"{self.name}: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
+            raise ModelError(f"LivensEM: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
 
     def check(self, system: System) -> None:
         system = quaternion_twin(system)
@@ -94,8 +98,8 @@ class LivensEM(StepsQuaternions, FrameEM):
         for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
             if n.form not in forms:
                 raise IncompatibleError(
-                    f"{self.name}(reduction={self.reduction!r}) needs {' or '.join(forms.values())}; node of body "
-                    f"'{body.name}' is {body.node}. Use reduction='size'."
+                    f"{self.name} needs {' or '.join(forms.values())}; node of body '{body.name}' is {body.node}. "
+                    "Use reduction='size'."
                 )
 
     def inner_system(self, system: System) -> System:

@@ -10,7 +10,7 @@ from .. import integrators
 from ..bodies import Generalized, PointMass, RigidBody
 from ..errors import IncompatibleError
 from ..forces import Spring
-from ..integrators import Integrator
+from ..integrators import Integrator, LivensEM
 from ..joints import Distance, Spherical
 from ..model import Model
 from ..nodes import Directors, EulerAngles, Quaternion, RotationVector
@@ -32,16 +32,20 @@ FEATURES = ("free", "joints", "damping")
 
 
 def small_model(node: str, feature: str) -> Model | None:
-    """A model with one body in these coordinates: without anything, held by a joint, or with a damper.
+    """A model with one body in these coordinates: without anything, held by a joint (generalized coordinates: by a
+    constraint of their own), or with a damper.
 
     None where the combination does not exist.
     """
     model = Model(f"{node}, {feature}", gravity=(0, 0, -9.81))
     body: Any
     if node == "Generalized":
-        if feature != "free":
+        if feature == "damping":
             return None
-        body = Generalized("body", coordinates=[1.0, 0.0], velocities=[0.0, 1.0], mass=[[2.0, 0.0], [0.0, 1.0]])
+        body = Generalized(
+            "body", coordinates=[1.0, 0.0], velocities=[0.0, 1.0], mass=[[2.0, 0.0], [0.0, 1.0]],
+            constraints=(lambda q: [0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0)]) if feature == "joints" else None,
+        )  # fmt: skip
     elif node == "Point":
         body = PointMass("body", mass=1.0, position=(1, 0, 0), velocity=(0, 1, 0))
     else:
@@ -51,7 +55,7 @@ def small_model(node: str, feature: str) -> Model | None:
     model.add(body)
     if feature == "joints" and node == "Point":
         model.add(Distance(model.ground, body, point_a=(0, 0, 0), point_b=(0, 0, 0)))
-    elif feature == "joints":
+    elif feature == "joints" and node != "Generalized":
         model.add(Spherical(model.ground, body, at=(0, 0, 0)))
     elif feature == "damping":
         model.add(Spring(model.ground, body, (0, 0, 1), (0, 0, 0), stiffness=3.0, length=1.0, damping=0.5))
@@ -59,9 +63,10 @@ def small_model(node: str, feature: str) -> Model | None:
 
 
 def all_integrators() -> list[Integrator]:
-    """Every integrator of the package with its default parameters."""
+    """Every integrator of the package with its default parameters, and the forms of LivensEM that take fewer nodes."""
     classes = [getattr(integrators, name) for name in integrators.__all__]
-    return [c() for c in classes if isinstance(c, type) and issubclass(c, Integrator) and not isabstract(c)]
+    methods = [c() for c in classes if isinstance(c, type) and issubclass(c, Integrator) and not isabstract(c)]
+    return [*methods, LivensEM(reduction="none"), LivensEM(reduction="nullspace")]
 
 
 @dataclass(frozen=True)

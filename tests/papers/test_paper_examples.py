@@ -39,9 +39,28 @@ def test_kinon_betsch_schneider_2023(tmp_path, capsys):
 
 def test_kinon_betsch_2024(tmp_path, capsys):
     study = load("kinon_betsch_2024").main(tmp_path, steps=3)
-    livens, midpoint = study.lines()["LivensEM, Quaternion"], study.lines()["LivensMidpoint, Quaternion"]
-    assert 2.0 < livens[-1].error / midpoint[-1].error < 3.0
+    ranking = ("LivensMidpoint", "LivensEM", "HamiltonianMidpoint", "HamiltonianEM")
+    errors = [study.lines()[f"{name}, Quaternion"][-1].error for name in ranking]
+    assert errors == sorted(errors)
+    assert 2.0 < errors[1] / errors[0] < 3.0
+    assert max(c.energy for c in study.lines()["HamiltonianEM, Quaternion"]) < 1e-8
     assert [c.incompatible for c in study.cells if c.label == "LieEM, Quaternion"] == [True] * 3
+
+
+def test_kinon_betsch_2024_generalized(tmp_path, capsys):
+    changes = load("kinon_betsch_2024_generalized").main(tmp_path)
+    assert changes["mass-spring, LivensEM"] < 1e-10 < 1e-5 < changes["mass-spring, LivensMidpoint"]
+    assert changes["spring pendulum, LivensEM"] < 1e-10 < 1e-5 < changes["spring pendulum, LivensEM, total"]
+    assert changes["spring pendulum, HamiltonianEM"] < 1e-10
+    assert (tmp_path / "livens_generalized.png").stat().st_size > 10000
+
+
+def test_kinon_betsch_2024_free_body(tmp_path, capsys):
+    radial, ranges = load("kinon_betsch_2024_free_body").main(tmp_path, t_end=4.0)
+    assert radial["LivensEM"][-1] > 2.0 * radial["LivensEM"][0]  # the mode that grows is a property of the method
+    assert ranges["LivensEM"] > 20.0 * ranges["LivensMidpoint"] > 1.0
+    assert max(radial["HamiltonianEM"]) < 1e-8 and ranges["HamiltonianEM"] < 1e-5
+    assert (tmp_path / "livens_free_body.png").stat().st_size > 10000
 
 
 def test_wendlandt_marsden_1997(tmp_path, capsys):
