@@ -50,7 +50,7 @@ FORCE = np.dtype(
 
 GENERAL = np.dtype(
     [(name, I8) for name in ("kind", "count", "first", "blocks", "joint_blocks", "p0", "function", "complex_function")]
-    + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows")]
+    + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows", "uses")]
 )
 
 FUNCTION = np.dtype([("address", I8), ("size", I8), ("offset", I8)])

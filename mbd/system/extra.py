@@ -6,6 +6,7 @@ As in ``mbd.system.optional``, each piece is a kernel, its entry, and the call t
 from __future__ import annotations
 
 from ..boundary import address, arguments, integer, matrix, real, vector
+from ..general_kinds import USER_FORCE
 from ..joints.angles import angle_blocks, angle_curvature, angle_force, angle_rate, angle_stiffness, angle_value
 from ..joints.primitives import (
     ANGLE,
@@ -31,6 +32,7 @@ from .general import (
 )
 from .general_tangent import general_blocks, general_tangent
 from .types import load_tables, load_work
+from .user_force import user_force, user_tangent
 
 POSITION, VELOCITY, ACCELERATION, LEVEL_DRIVEN = 0, 1, 2, 3  # LEVEL_DRIVEN: B v + g_t
 FIRST_TERM = 1  # of a sum of joint coordinates (column ``shared``)
@@ -48,6 +50,9 @@ def extra_forces(s, w, lam):
             primitive_force(p, w.z[a], w.z[b], p.value, lam, p.l0, w.f[a], w.f[b])
     for k in range(s.general.shape[0]):
         g = s.general[k]
+        if g.kind == USER_FORCE:
+            user_force(g, s, w)
+            continue
         gather(g, s, w)
         general_force(g, s, w, lam)
         for i in range(g.count):
@@ -127,7 +132,9 @@ def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
         g = s.general[k]
         if g.rows > 0:
             general_blocks(g, s, w, q, into)
-        if ck != 0.0 or (g.rows == 0 and cc != 0.0):
+        if g.kind == USER_FORCE and g.exact != 0:
+            user_tangent(g, s, w, q, v, t, cc, ck, into)
+        elif ck != 0.0 or (g.rows == 0 and cc != 0.0):
             general_tangent(g, s, w, q, v, lam, t, cc, ck, into)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..general_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..linalg.symbolic import Layout
 from ..records import GENERAL
-from ..user_functions import frame_callbacks, initial_input
+from ..user_functions import frame_callbacks, initial_input, uses_of
 
 
 def general_table(assembler: Any) -> np.ndarray:
@@ -48,7 +48,8 @@ def general_table(assembler: Any) -> np.ndarray:
         exact = twin >= 0 if by_function else r.kind not in (USER_POTENTIAL, USER_CONSTRAINT)
         size = r.rows if joint >= 0 else 0
         values = (
-            r.kind, count, first, blocks, joint_blocks, p0, function, twin, int(exact), joint, force, l0, row, size
+            r.kind, count, first, blocks, joint_blocks, p0, function, twin, int(exact), joint, force, l0, row, size,
+            uses_of(r.function, count, initial_input(r.bodies)) if r.kind == USER_FORCE else 0,
         )  # fmt: skip
         for name, value in zip(names, values, strict=True):
             table[name][i] = value
