@@ -7,6 +7,7 @@ the time without forces subtracted.
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import cases  # noqa: F401  (asks for one thread)
 import numpy as np
@@ -39,6 +40,17 @@ def damped(t, frames, velocities):
     return out
 
 
+def damped_scalars(t, frames, velocities):
+    """The same with scalars only."""
+    x, y, z = frames[1, 0] - frames[0, 0], frames[1, 1] - frames[0, 1], frames[1, 2] - frames[0, 2]
+    v, u = velocities[1], velocities[0]
+    length = np.sqrt(x * x + y * y + z * z)
+    rate = (x * (v[0] - u[0]) + y * (v[1] - u[1]) + z * (v[2] - u[2])) / length
+    k = (40.0 * (length - 0.7) + 0.5 * rate) / length
+    x, y, z, o = k * x, k * y, k * z, 0.0 * k
+    return (x, y, z, o, o, o), (-x, -y, -z, o, o, o)
+
+
 def eccentric(t, frames, velocities):
     """A spring between points beside the reference points: it depends on rotations and has torques."""
     a, b = frames[0], frames[1]
@@ -64,7 +76,8 @@ def user(function):
 
 PAIRS = {
     "between reference points": (spring(), user(pull)),
-    "with damping": (spring(damping=0.5), user(damped)),
+    "with damping": (spring(damping=0.5), user(damped_scalars)),
+    "with damping, written with arrays": (spring(damping=0.5), user(damped)),
     "between other points": (spring(point_a=OFFSET, point_b=OFFSET), user(eccentric)),
 }
 
@@ -76,7 +89,7 @@ def started(make, integrator):
         model.add(mbd.RigidBody(f"{i}", 1.0, (1, 1, 1), node=mbd.nodes.RotationVector(position=(i, 0, 0))))
         for i in range(BODIES)
     ]
-    for a, b in zip(bodies[:-1], bodies[1:], strict=True):
+    for a, b in pairwise(bodies):
         for _ in range(FORCES if make is not None else 0):
             model.add(make(a, b))
     system = mbd.assemble(model)

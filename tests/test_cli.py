@@ -59,6 +59,43 @@ def test_run_of_a_model_file(tmp_path, capsys):
     assert "constraint error" in capsys.readouterr().out
 
 
+OWN = """
+class Euler(mbd.integrators.PythonIntegrator):
+    order = 1
+
+    def step(self, system, t, q, v, h):
+        v = v + h * system.accelerations(q, v, t)[0]
+        end = mbd.consistent_start(system, system.update(q, h * v), v, t + h)
+        return end.q, end.v
+"""
+
+
+def test_compare(pendulum, tmp_path, capsys):
+    with open(pendulum, "a") as file:
+        file.write(OWN)
+    table, figure = tmp_path / "study.csv", tmp_path / "study.png"
+    methods = ["--integrators", "RK4", "GeneralizedAlpha(rho_inf=0.8)", "Euler", "--steps", "1e-2", "5e-3"]
+    assert main(["compare", pendulum, *methods, "--table", str(table), "--plot", str(figure)]) == 0
+    out = capsys.readouterr().out
+    assert "GeneralizedAlpha" in out and "Euler" in out and "error of the reference" in out
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    assert len(rows) == 7 and rows[0][:4] == ["integrator", "nodes", "step", "error"]
+    order = {row[0]: float(row[4]) for row in rows[1:] if row[4]}
+    assert order["Euler"] == pytest.approx(1.0, abs=0.2) and order["GeneralizedAlpha"] == pytest.approx(2.0, abs=0.2)
+    assert figure.stat().st_size > 10000
+
+
+def test_compare_with_nodes_and_the_choices_of_the_file(tmp_path, capsys):
+    file = tmp_path / "top.py"
+    file.write_text(
+        "import mbd\nmodel = mbd.benchmarks.heavy_top().model\nt_end = 0.01\nsteps = [1e-3]\n"
+        "integrators = [mbd.integrators.RK4(), mbd.integrators.LieEM()]\n"
+    )
+    assert main(["compare", str(file), "--nodes", "Quaternion", "RotationVector(lie=True)"]) == 0
+    out = capsys.readouterr().out
+    assert "RotationVector Lie" in out and "incompatible" in out  # LieEM needs Lie nodes
+
+
 def test_diagnose(pendulum, capsys):
     assert main(["diagnose", pendulum]) == 0
     assert "2 degrees of freedom" in capsys.readouterr().out
@@ -90,11 +127,16 @@ def test_warmup(capsys):
     [
         (["run", "none.py"], "there is no such file"),
         (["run", __file__, "--movie", "x.mp4"], "--movie is not available"),
+        (["compare", "none.py"], "there is no such file"),
+        (["compare", "PENDULUM", "--nodes", "Cube"], "node 'Cube' is not known; expected one of Directors"),
+        (["compare", "PENDULUM", "--integrators", "Euler"], "integrator 'Euler' is not known"),
+        (["compare", "PENDULUM", "--plot", "/nowhere/x.png"], "there is no such directory"),
         (["benchmarks", "A99"], "benchmark 'A99' is not known; expected one of A01"),
         (["benchmarks", "A01", "--integrator", "Euler"], "integrator 'Euler' is not known"),
     ],
 )
-def test_mistakes(arguments, message, capsys):
+def test_mistakes(arguments, message, pendulum, capsys):
+    arguments = [pendulum if argument == "PENDULUM" else argument for argument in arguments]
     if arguments[-1] == "x.mp4" and hasattr(mbd.Solution, "movie"):
         pytest.skip("movies are available")
     assert main(arguments) == 1
