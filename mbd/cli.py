@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
 
     run = commands.add_parser("run", help="simulate a model and print a summary")
-    run.add_argument("file", help="a Python file with a model, build() or main(), or a model.json")
+    run.add_argument("file", help="a Python file with a model, model(), build() or main(), or a model.json")
     run.add_argument("--integrator", help="e.g. RK4 or 'GeneralizedAlpha(rho_inf=0.8)'")
     run.add_argument("--step", type=float, help="step size; default: the file's `step`, or 1e-3")
     run.add_argument("--t-end", type=float, help="final time; default: the file's `t_end`, or 1")
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
 
     compare = commands.add_parser("compare", help="many integrators, coordinates and steps on one model")
-    compare.add_argument("file", help="a Python file with a model or build(), or a model.json")
+    compare.add_argument("file", help="a Python file with a model, model() or build(), or a model.json")
     compare.add_argument(
         "--integrators", nargs="+", metavar="METHOD",
         help="e.g. RK4 'GeneralizedAlpha(rho_inf=0.8)', or classes that the file defines; default: the file's "
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.set_defaults(command=_compare)
 
     diagnose = commands.add_parser("diagnose", help="degrees of freedom, redundant and conflicting joints, masses")
-    diagnose.add_argument("file", help="a Python file with a model or build(), or a model.json")
+    diagnose.add_argument("file", help="a Python file with a model, model() or build(), or a model.json")
     diagnose.set_defaults(command=_diagnose)
 
     benchmarks = commands.add_parser("benchmarks", help="run the reference problems and print their errors")
@@ -104,9 +104,9 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     sys.path.insert(0, str(file.resolve().parent))
     try:
         names = runpy.run_path(str(file), run_name="mbd_model_file")
-        found = names.get("model")
-        if found is None and callable(names.get("build")):
-            found = names["build"]()
+        found = names.get("model", names.get("build"))
+        if callable(found):
+            found = found()
         if found is None and callable(names.get("main")):
             found = names["main"]()
             if found is None:
@@ -117,8 +117,8 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
         return found.model, {"t_end": found.t_end, "step": found.step, "integrator": found.integrator} | names
     if not isinstance(found, Model | Solution):
         raise ModelError(
-            f"{path}: no model found; expected a variable `model`, or a function build() or main() that returns an "
-            f"mbd.Model" + ("" if found is None else f", not {type(found).__name__}")
+            f"{path}: no model found; expected a variable `model`, or a function model(), build() or main() that "
+            f"returns an mbd.Model" + ("" if found is None else f", not {type(found).__name__}")
         )
     return found, names
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,14 @@ def test_other_ways_to_give_a_model(tmp_path, capsys, text):
     assert main(["run", str(file)]) == 0
     out = capsys.readouterr().out
     assert "energy" in out or "it ran" in out
+
+
+@pytest.mark.parametrize("name", ["heavy_top", "slider_crank", "chain", "mixed_nodes"])
+def test_run_of_the_examples(name, capsys):
+    """Their model is a function."""
+    file = Path(__file__).parents[1] / "examples" / f"{name}.py"
+    assert main(["run", str(file), "--integrator", "GeneralizedAlpha", "--step", "1e-3", "--t-end", "0.01"]) == 0
+    assert "constraint error" in capsys.readouterr().out
 
 
 def test_run_of_a_model_file(tmp_path, capsys):
