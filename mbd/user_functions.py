@@ -92,31 +92,49 @@ class _Watched:
         return len(self.values)
 
 
+def _entries_read(function: Any, style: Style, count: int, probe: Array) -> tuple[Array, Array] | None:
+    """Which entries of frames and velocities a function without conditions reads; None where that is not certain."""
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, FunctionType) or hasattr(function, "compilable"):
+        return None
+    code = plain.__code__
+    if any("JUMP" in step.opname and "_IF_" in step.opname for step in dis.get_instructions(code)):
+        return None
+    frames = _Watched(probe[1 : 1 + 12 * count].reshape(count, 12), code)
+    velocities = _Watched(probe[1 + 12 * count :].reshape(count, 6), code)
+    arguments = {"force": (float(probe[0]), frames, velocities), "potential": (frames,)}
+    try:
+        with np.errstate(all="ignore"):
+            plain(*arguments.get(style, (frames, float(probe[0]))))
+    except Exception:
+        return None
+    return frames.read, velocities.read
+
+
 def uses_of(function: Any, count: int, probe: Array) -> int:
     """What a user force looks at, as bits of ``mbd.general_kinds``; everything where that is not certain.
 
     Velocities are unused if the function never mentions their argument. Axes and angular velocities are unused if a
     function without conditions reads none of them; what this decides is the matrix of Newton's method, not the force.
     """
-    plain = getattr(function, "py_func", function)
-    if not isinstance(plain, FunctionType) or hasattr(function, "compilable"):
+    code = getattr(getattr(function, "py_func", function), "__code__", None)
+    various = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if code is None or hasattr(function, "compilable") or code.co_argcount != 3 or code.co_flags & various:
         return USES_VELOCITIES | USES_TURNS
-    code = plain.__code__
-    if code.co_argcount != 3 or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-        return USES_VELOCITIES | USES_TURNS
-    steps = list(dis.get_instructions(code))
-    uses = USES_VELOCITIES if any(step.argval == code.co_varnames[2] for step in steps) else 0
-    if any("JUMP" in step.opname and "_IF_" in step.opname for step in steps):
-        return uses | USES_TURNS
-    frames = _Watched(probe[1 : 1 + 12 * count].reshape(count, 12), code)
-    velocities = _Watched(probe[1 + 12 * count :].reshape(count, 6), code)
-    try:
-        with np.errstate(all="ignore"):
-            plain(float(probe[0]), frames, velocities)
-    except Exception:
-        return uses | USES_TURNS
-    turns = frames.read[:, 3:].any() or velocities.read[:, 3:].any()
-    return uses | (USES_TURNS if turns else 0)
+    mentioned = any(step.argval == code.co_varnames[2] for step in dis.get_instructions(code))
+    read = _entries_read(function, "force", count, probe)
+    turns = read is None or read[0][:, 3:].any() or read[1][:, 3:].any()
+    return (USES_VELOCITIES if mentioned else 0) | (USES_TURNS if turns else 0)
+
+
+def used_entries(function: Any, style: Style, count: int, probe: Array) -> list[int]:
+    """Entries of the frames on which a potential or constraint depends; all where that is not certain.
+
+    Functions that accept complex numbers cannot choose an index by their values, so that a reading without conditions
+    holds for all configurations.
+    """
+    read = _entries_read(function, style, count, probe)
+    return list(range(12 * count)) if read is None else np.flatnonzero(read[0]).tolist()
 
 
 def frame_callbacks(

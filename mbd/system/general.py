@@ -23,6 +23,7 @@ INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM = 0, 1, 2, 3, 4, 5
 BUFFERS = 8
 TINY = 1e-30
 STEP = 2e-4  # of fourth-order differences
+FINE_STEP = 6e-6  # of second-order differences of exact gradients
 
 
 # --- values and rates -----------------------------------------------------------------------------------------------
@@ -158,6 +159,12 @@ def _weighted(g, out, lam):
 
 
 @kernel
+def first_used(g):
+    """Where the list of the entries of frames begins that a potential or constraint depends on."""
+    return g.joint_blocks + (4 * g.count if g.rows > 0 else 0)
+
+
+@kernel
 def _gradient(g, s, w, lam):
     """FORCE = derivative of the energy, or of lambda . g, with respect to the frames."""
     x, f = w.general[INPUT], w.general[FORCE]
@@ -165,7 +172,9 @@ def _gradient(g, s, w, lam):
         c = w.complex[INPUT]
         for m in range(12 * g.count + 1):
             c[m] = x[m]
-        for m in range(12 * g.count):
+        used = first_used(g)
+        for k in range(g.uses):
+            m = s.members[used + k]
             c[1 + m] = x[1 + m] + TINY * 1j
             _call(s, g.complex_function, w.complex)
             c[1 + m] = x[1 + m]

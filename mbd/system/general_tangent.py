@@ -9,11 +9,14 @@ from ..records import FORM_LIE
 from .general import (
     DIRECTION,
     DIRECTION_RATE,
+    FINE_STEP,
     FORCE,
+    INPUT,
     STEP,
     SUM,
     TINY,
     complex_force,
+    first_used,
     gather,
     general_force,
     rate_along,
@@ -82,6 +85,28 @@ def general_blocks(g, s, w, q, matrix):
 
 
 @kernel
+def _gradient_change(g, s, w, lam, d):
+    """SUM = derivative along d of a gradient, from two neighbours; zero where the used entries do not change."""
+    used, size = first_used(g), 0.0
+    for k in range(g.uses):
+        size = max(size, abs(d[s.members[used + k]]))
+    if size == 0.0:
+        return
+    h = FINE_STEP / size
+    for p in range(2):
+        step = h if p == 0 else -h
+        gather(g, s, w)
+        x = w.general[INPUT]
+        for k in range(g.uses):
+            m = s.members[used + k]
+            x[1 + m] += step * d[m]
+        general_force(g, s, w, lam)
+        for k in range(g.uses):
+            m = s.members[used + k]
+            w.general[SUM, m] += w.general[FORCE, m] / (2.0 * step)
+
+
+@kernel
 def _derivative(g, s, w, lam, d, dd):
     """SUM = derivative of the frame forces along (d, dd)."""
     total = w.general[SUM]
@@ -95,6 +120,9 @@ def _derivative(g, s, w, lam, d, dd):
     for m in range(12 * g.count):
         total[m] = 0.0
         size = max(size, abs(d[m]), abs(dd[m]))
+    if g.complex_function >= 0:  # a potential or a constraint with an exact gradient that depends on some entries only
+        _gradient_change(g, s, w, lam, d)
+        return
     if size == 0.0:
         return
     h = STEP / size

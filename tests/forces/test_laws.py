@@ -263,3 +263,18 @@ def test_what_a_user_force_looks_at(function, velocities, turns):
 
     uses = uses_of(function, 2, np.linspace(0.1, 1.0, 37))
     assert bool(uses & USES_VELOCITIES) == velocities and bool(uses & USES_TURNS) == turns
+
+
+@pytest.mark.parametrize(
+    ("function", "style", "expected"),
+    [
+        (lambda z: z[0, 0] * z[1, 2], "potential", [0, 14]),
+        (lambda z, t: z[1, :3] - t, "constraint", [12, 13, 14]),
+        (lambda z: np.sum(z * z), "potential", list(range(24))),
+        (lambda z: z[0, 0] if z[0, 1] > 0 else z[0, 2], "potential", list(range(24))),
+    ],
+)
+def test_entries_of_frames_that_a_function_depends_on(function, style, expected):
+    from mbd.user_functions import used_entries
+
+    assert used_entries(function, style, 2, np.linspace(0.1, 1.0, 37)) == expected
