@@ -48,20 +48,23 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--plot", metavar="FILE.png", help="plot the energies")
     run.set_defaults(command=_run)
 
-    compare = commands.add_parser("compare", help="errors, drifts and times of integrators on one model")
+    compare = commands.add_parser("compare", help="many integrators, coordinates and steps on one model")
     compare.add_argument("file", help="a Python file with a model, model() or build(), or a model.json")
-    compare.add_argument("--integrators", nargs="+", metavar="NAME", default=["RK4", "GeneralizedAlpha"])
     compare.add_argument(
-        "--nodes", nargs="+", metavar="NAME", help="e.g. Quaternion Directors; default: as in the file"
-    )
-    compare.add_argument("--steps", nargs="+", type=float, default=[4e-3, 2e-3, 1e-3])
+        "--integrators", nargs="+", metavar="METHOD",
+        help="e.g. RK4 'GeneralizedAlpha(rho_inf=0.8)', or classes that the file defines; default: the file's "
+        "`integrators`, or RK4 and GeneralizedAlpha with and without stabilisation",
+    )  # fmt: skip
+    compare.add_argument("--steps", nargs="+", type=float, metavar="H", help="default: the file's `steps`, or 4 2 1 ms")
+    compare.add_argument("--nodes", nargs="+", metavar="NODE", help="e.g. Quaternion 'Directors(lie=True)'")
     compare.add_argument("--t-end", type=float, help="final time; default: the file's `t_end`, or 1")
-    compare.add_argument("--table", metavar="FILE.csv", help="write the table (.csv, .tex or .txt)")
-    compare.add_argument("--plot", metavar="FILE.png", help="plot work and precision")
+    compare.add_argument("--processes", type=int, default=1, help="parallel runs; with more than one, times are rough")
+    compare.add_argument("--table", metavar="FILE", help="write the table as .csv, .tex or text")
+    compare.add_argument("--plot", metavar="FILE.png", help="draw errors, times and drifts")
     compare.set_defaults(command=_compare)
 
     diagnose = commands.add_parser("diagnose", help="degrees of freedom, redundant and conflicting joints, masses")
-    diagnose.add_argument("file", help="a Python file with a model or build(), or a model.json")
+    diagnose.add_argument("file", help="a Python file with a model, model() or build(), or a model.json")
     diagnose.set_defaults(command=_diagnose)
 
     benchmarks = commands.add_parser("benchmarks", help="run the reference problems and print their errors")
@@ -101,11 +104,9 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     sys.path.insert(0, str(file.resolve().parent))
     try:
         names = runpy.run_path(str(file), run_name="mbd_model_file")
-        found = names.get("model")
+        found = names.get("model", names.get("build"))
         if callable(found):
             found = found()
-        if found is None and callable(names.get("build")):
-            found = names["build"]()
         if found is None and callable(names.get("main")):
             found = names["main"]()
             if found is None:
@@ -116,32 +117,52 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
         return found.model, {"t_end": found.t_end, "step": found.step, "integrator": found.integrator} | names
     if not isinstance(found, Model | Solution):
         raise ModelError(
-            f"{path}: no model found; expected `model` or model(), or a function build() or main() that returns an "
-            f"mbd.Model" + ("" if found is None else f", not {type(found).__name__}")
+            f"{path}: no model found; expected a variable `model`, or a function model(), build() or main() that "
+            f"returns an mbd.Model" + ("" if found is None else f", not {type(found).__name__}")
         )
     return found, names
 
 
-def make_integrator(text: str) -> Any:
-    """An integrator from its name, with keyword arguments that are plain values."""
+def make_integrator(text: str, names: dict[str, Any] | None = None) -> Any:
+    """An integrator from its name, with keyword arguments that are plain values.
+
+    ``names`` are those of a model file, in which methods of one's own may be defined.
+    """
     import mbd.integrators as integrators
 
-    known = sorted(name for name in integrators.__all__ if _is_method(getattr(integrators, name)))
+    known = {name: getattr(integrators, name) for name in integrators.__all__}
+    known = {name: x for name, x in (known | (names or {})).items() if _is_method(x)}
+    return _made("integrator", text, known, "GeneralizedAlpha(rho_inf=0.8)")
+
+
+def make_node(text: str) -> Any:
+    """A node class, or a node as template, from its name and keyword arguments that are plain values."""
+    from mbd import nodes
+    from mbd.nodes.rigid import RigidNode
+
+    rigid = {name: getattr(nodes, name) for name in nodes.__all__}
+    rigid = {name: x for name, x in rigid.items() if isinstance(x, type) and issubclass(x, RigidNode)}
+    rigid.pop("RigidNode", None)
+    return _made("node", text, rigid, "Quaternion(lie=True)")
+
+
+def _made(what: str, text: str, known: dict[str, Any], example: str) -> Any:
+    """One of the known classes, called with the arguments in the text."""
     try:
         tree = ast.parse(text, mode="eval").body
         call = tree if isinstance(tree, ast.Call) else None
         name = ast.unparse(call.func if call else tree)
         settings = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords} if call else {}
     except (SyntaxError, ValueError):
-        raise ModelError(f"integrator {text!r} cannot be read; expected e.g. 'GeneralizedAlpha(rho_inf=0.8)'") from None
+        raise ModelError(f"{what} {text!r} cannot be read; expected e.g. '{example}'") from None
     if call is not None and call.args:
-        raise ModelError(f"integrator {text!r}: expected arguments by name, such as RK4() or DOPRI5(rtol=1e-8)")
+        raise ModelError(f"{what} {text!r}: expected arguments by name, such as {example}")
     if name not in known:
-        raise ModelError(f"integrator {name!r} is not known; expected one of {', '.join(known)}")
+        raise ModelError(f"{what} {name!r} is not known; expected one of {', '.join(sorted(known))}")
     try:
-        return getattr(integrators, name)(**settings)
+        return known[name](**settings)
     except TypeError as error:
-        raise ModelError(f"integrator {text!r}: {error}") from None
+        raise ModelError(f"{what} {text!r}: {error}") from None
 
 
 def _is_method(cls: Any) -> bool:
@@ -166,11 +187,41 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     if isinstance(model, Solution):
         return _write(model, outputs)
-    integrator = make_integrator(options.integrator) if options.integrator else names.get("integrator")
+    integrator = make_integrator(options.integrator, names) if options.integrator else names.get("integrator")
     step = options.step or float(names.get("step", 1e-3))
     t_end = options.t_end if options.t_end is not None else float(names.get("t_end", 1.0))
     solution = simulate(model, t_end, step, integrator, output_step=options.output_step)
     return _write(solution, outputs)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from mbd.integrators import RK4, GeneralizedAlpha
+    from mbd.study.compare import compare
+
+    model, names = load_model(options.file)
+    model = getattr(model, "model", model)  # of a solution: the one that was simulated
+    if model is None:
+        raise ModelError(f"{options.file}: its main() returns nothing; expected a variable `model` or build()")
+    chosen = {key: x for key in ("integrators", "steps") if isinstance(x := names.get(key), list | tuple)}
+    methods = list(chosen.get("integrators", (RK4(), GeneralizedAlpha(), GeneralizedAlpha(stabilized=True))))
+    if options.integrators:
+        methods = [make_integrator(text, names) for text in options.integrators]
+    nodes = [make_node(text) for text in options.nodes] if options.nodes else None
+    steps = options.steps or chosen.get("steps", (4e-3, 2e-3, 1e-3))
+    t_end = options.t_end if options.t_end is not None else float(names.get("t_end", 1.0))
+    for target in (options.table, options.plot):
+        if target and not Path(target).resolve().parent.is_dir():
+            raise ModelError(f"{target}: there is no such directory")
+    study = compare(model, methods, nodes, steps, t_end, processes=options.processes)
+    print(study.table())
+    print(f"error of the reference: about {study.reference_error:.1e}")
+    if options.table:
+        study.table(options.table)
+        print(f"wrote {options.table}")
+    if options.plot:
+        study.plot(options.plot)
+        print(f"wrote {options.plot}")
+    return 0 if any(not cell.failure for cell in study.cells) else 1
 
 
 def _write(solution: Any, outputs: dict[str, Any]) -> int:
@@ -182,28 +233,6 @@ def _write(solution: Any, outputs: dict[str, Any]) -> int:
             result = getattr(solution, name)(*arguments)
             if result is not None or name == "save":  # a movie without OpenGL has warned
                 print(f"wrote {target}")
-    return 0
-
-
-def _compare(options: argparse.Namespace) -> int:
-    from mbd import nodes
-    from mbd.study.compare import compare
-
-    model, names = load_model(options.file)
-    t_end = options.t_end if options.t_end is not None else float(names.get("t_end", 1.0))
-    known = [name for name in nodes.__all__ if isinstance(getattr(nodes, name), type)]
-    for name in options.nodes or ():
-        if name not in known:
-            raise ModelError(f"node {name!r} is not known; expected one of {', '.join(known)}")
-    kinds = [getattr(nodes, name) for name in options.nodes] if options.nodes else None
-    methods = [make_integrator(text) for text in options.integrators]
-    study = compare(getattr(model, "model", model), methods, kinds, options.steps, t_end)
-    print(study.table(options.table) if options.table else study.table())
-    if options.plot:
-        study.plot(options.plot)
-    for target in (options.table, options.plot):
-        if target:
-            print(f"wrote {target}")
     return 0
 
 

@@ -48,9 +48,11 @@ FORCE = np.dtype(
     + [(name, F8) for name in ("p1", "p2", "p3", "p4", "p5", "p6")]
 )
 
+# uses: of a user force what it looks at; of potentials and constraints how many entries of frames (listed behind the
+# places of the blocks)
 GENERAL = np.dtype(
     [(name, I8) for name in ("kind", "count", "first", "blocks", "joint_blocks", "p0", "function", "complex_function")]
-    + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows")]
+    + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows", "uses")]
 )
 
 FUNCTION = np.dtype([("address", I8), ("size", I8), ("offset", I8)])

@@ -7,6 +7,9 @@ numbers and gives the same derivative as differences do; otherwise the toolkit t
 from __future__ import annotations
 
 import ctypes
+import dis
+import inspect
+import sys
 import warnings
 from collections.abc import Callable
 from types import FunctionType
@@ -16,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .errors import Array, ModelError
+from .general_kinds import USES_TURNS, USES_VELOCITIES
 from .motion import complex_variant
 from .settings import JIT
 
@@ -29,6 +33,7 @@ CALLS = {
     "constraint": "f(frames, x[0])",
     "law": "f(x[0], x[1])",
 }
+SHAPES = (np.zeros_like, np.empty_like, np.ones_like, np.shape, np.size, np.ndim)  # they do not look at entries
 AGREEMENT = 1e-5  # of the complex step with differences
 
 
@@ -57,6 +62,79 @@ def call_function(function: Callable[..., Any], style: Style, count: int, x: Arr
     if style == "force":
         return function(float(x[0].real), frames, velocities)
     return function(frames) if style == "potential" else function(frames, x[0])
+
+
+class _Watched:
+    """An array that remembers which of its entries a function reads; outside the function's own code: all of them."""
+
+    def __init__(self, values: Array, code: Any) -> None:
+        self.values, self.code, self.read = values, code, np.zeros(values.shape, dtype=bool)
+
+    def __getitem__(self, key: Any) -> Any:
+        self.read[key if sys._getframe(1).f_code is self.code else ...] = True
+        return self.values[key]
+
+    def __array_function__(self, function: Any, _: Any, arguments: Any, options: Any) -> Any:
+        if function not in SHAPES:
+            self.read[...] = True
+        return function(*(x.values if isinstance(x, _Watched) else x for x in arguments), **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("shape", "dtype", "ndim", "size"):
+            self.read[...] = True
+        return getattr(self.values, name)
+
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        self.read[...] = True
+        return self.values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def _entries_read(function: Any, style: Style, count: int, probe: Array) -> tuple[Array, Array] | None:
+    """Which entries of frames and velocities a function without conditions reads; None where that is not certain."""
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, FunctionType) or hasattr(function, "compilable"):
+        return None
+    code = plain.__code__
+    if any("JUMP" in step.opname and "_IF_" in step.opname for step in dis.get_instructions(code)):
+        return None
+    frames = _Watched(probe[1 : 1 + 12 * count].reshape(count, 12), code)
+    velocities = _Watched(probe[1 + 12 * count :].reshape(count, 6), code)
+    arguments = {"force": (float(probe[0]), frames, velocities), "potential": (frames,)}
+    try:
+        with np.errstate(all="ignore"):
+            plain(*arguments.get(style, (frames, float(probe[0]))))
+    except Exception:
+        return None
+    return frames.read, velocities.read
+
+
+def uses_of(function: Any, count: int, probe: Array) -> int:
+    """What a user force looks at, as bits of ``mbd.general_kinds``; everything where that is not certain.
+
+    Velocities are unused if the function never mentions their argument. Axes and angular velocities are unused if a
+    function without conditions reads none of them; what this decides is the matrix of Newton's method, not the force.
+    """
+    code = getattr(getattr(function, "py_func", function), "__code__", None)
+    various = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if code is None or hasattr(function, "compilable") or code.co_argcount != 3 or code.co_flags & various:
+        return USES_VELOCITIES | USES_TURNS
+    mentioned = any(step.argval == code.co_varnames[2] for step in dis.get_instructions(code))
+    read = _entries_read(function, "force", count, probe)
+    turns = read is None or read[0][:, 3:].any() or read[1][:, 3:].any()
+    return (USES_VELOCITIES if mentioned else 0) | (USES_TURNS if turns else 0)
+
+
+def used_entries(function: Any, style: Style, count: int, probe: Array) -> list[int]:
+    """Entries of the frames on which a potential or constraint depends; all where that is not certain.
+
+    Functions that accept complex numbers cannot choose an index by their values, so that a reading without conditions
+    holds for all configurations.
+    """
+    read = _entries_read(function, style, count, probe)
+    return list(range(12 * count)) if read is None else np.flatnonzero(read[0]).tolist()
 
 
 def frame_callbacks(

@@ -64,6 +64,13 @@ def test_reference_with_other_coordinates(node):
     assert np.ptp(solution.energy.total) < 1e-6
 
 
+def test_the_diagnosis_tells_velocities_from_positions():
+    found = mbd.diagnose(bicycle().model)
+    text = " ".join(str(found).split())
+    assert found.ok and found.dof == 3
+    assert "4 equations of 'rear contact' and 'front contact' restrict velocities only (rolling)" in text
+
+
 def test_other_speeds_have_no_reference():
     benchmark = bicycle(4.0, 0.1)
     assert not benchmark.reference and not benchmark.eigenvalues and np.isnan(benchmark.eigenvalue_error())

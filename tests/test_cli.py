@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,14 @@ def test_other_ways_to_give_a_model(tmp_path, capsys, text):
     assert "energy" in out or "it ran" in out
 
 
+@pytest.mark.parametrize("name", ["heavy_top", "slider_crank", "chain", "mixed_nodes"])
+def test_run_of_the_examples(name, capsys):
+    """Their model is a function."""
+    file = Path(__file__).parents[1] / "examples" / f"{name}.py"
+    assert main(["run", str(file), "--integrator", "GeneralizedAlpha", "--step", "1e-3", "--t-end", "0.01"]) == 0
+    assert "constraint error" in capsys.readouterr().out
+
+
 def test_run_of_a_model_file(tmp_path, capsys):
     mbd.benchmarks.heavy_top().model.save(tmp_path / "top.json")
     assert main(["run", str(tmp_path / "top.json"), "--t-end", "0.01"]) == 0
@@ -77,15 +86,41 @@ def test_a_movie_that_cannot_be_made_is_not_claimed(pendulum, tmp_path, capsys, 
     assert "There is no OpenGL here" in err and "wrote" not in out and not target.exists()
 
 
+OWN = """
+class Euler(mbd.integrators.PythonIntegrator):
+    order = 1
+
+    def step(self, system, t, q, v, h):
+        v = v + h * system.accelerations(q, v, t)[0]
+        end = mbd.consistent_start(system, system.update(q, h * v), v, t + h)
+        return end.q, end.v
+"""
+
+
 def test_compare(pendulum, tmp_path, capsys):
-    table = tmp_path / "a.csv"
-    arguments = ["--integrators", "RK4", "GeneralizedAlpha(rho_inf=0.8)", "--steps", "1e-2", "5e-3"]
-    assert main(["compare", pendulum, *arguments, "--table", str(table)]) == 0
+    with open(pendulum, "a") as file:
+        file.write(OWN)
+    table, figure = tmp_path / "study.csv", tmp_path / "study.png"
+    methods = ["--integrators", "RK4", "GeneralizedAlpha(rho_inf=0.8)", "Euler", "--steps", "1e-2", "5e-3"]
+    assert main(["compare", pendulum, *methods, "--table", str(table), "--plot", str(figure)]) == 0
     out = capsys.readouterr().out
-    assert out.count("RK4") == 2 and out.count("GeneralizedAlpha") == 2 and f"wrote {table}" in out
-    assert len(table.read_text().splitlines()) == 5
-    assert main(["compare", pendulum, "--nodes", "Eulr"]) == 1
-    assert "node 'Eulr' is not known; expected one of" in capsys.readouterr().err
+    assert "GeneralizedAlpha" in out and "Euler" in out and "error of the reference" in out
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    assert len(rows) == 7 and rows[0][:4] == ["integrator", "nodes", "step", "error"]
+    order = {row[0]: float(row[4]) for row in rows[1:] if row[4]}
+    assert order["Euler"] == pytest.approx(1.0, abs=0.2) and order["GeneralizedAlpha"] == pytest.approx(2.0, abs=0.2)
+    assert figure.stat().st_size > 10000
+
+
+def test_compare_with_nodes_and_the_choices_of_the_file(tmp_path, capsys):
+    file = tmp_path / "top.py"
+    file.write_text(
+        "import mbd\nmodel = mbd.benchmarks.heavy_top().model\nt_end = 0.01\nsteps = [1e-3]\n"
+        "integrators = [mbd.integrators.RK4(), mbd.integrators.LieEM()]\n"
+    )
+    assert main(["compare", str(file), "--nodes", "Quaternion", "RotationVector(lie=True)"]) == 0
+    out = capsys.readouterr().out
+    assert "RotationVector Lie" in out and "incompatible" in out  # LieEM needs Lie nodes
 
 
 def test_diagnose(pendulum, capsys):
@@ -119,11 +154,15 @@ def test_warmup(capsys):
     [
         (["run", "none.py"], "there is no such file"),
         (["compare", "none.py"], "there is no such file"),
+        (["compare", "PENDULUM", "--nodes", "Cube"], "node 'Cube' is not known; expected one of Directors"),
+        (["compare", "PENDULUM", "--integrators", "Euler"], "integrator 'Euler' is not known"),
+        (["compare", "PENDULUM", "--plot", "/nowhere/x.png"], "there is no such directory"),
         (["benchmarks", "A99"], "benchmark 'A99' is not known; expected one of A01"),
         (["benchmarks", "A01", "--integrator", "Euler"], "integrator 'Euler' is not known"),
     ],
 )
-def test_mistakes(arguments, message, capsys):
+def test_mistakes(arguments, message, pendulum, capsys):
+    arguments = [pendulum if argument == "PENDULUM" else argument for argument in arguments]
     assert main(arguments) == 1
     assert message in capsys.readouterr().err
 

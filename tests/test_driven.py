@@ -152,6 +152,11 @@ def test_what_is_left_free_is_listed():
         mbd.kinematics(free, 1.0, 0.1)
 
 
+def test_the_diagnosis_names_the_driver():
+    text = " ".join(str(mbd.diagnose(slider_crank())).split())
+    assert "no degree of freedom: 'motor' prescribes the motion" in text
+
+
 def test_rolling_is_refused():
     model = mbd.Model("wheel")
     node = mbd.nodes.RotationVector(position=(0, 0, 1))

@@ -26,7 +26,9 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 def bricard() -> Benchmark:
     """A04: five square rods along the edges of a cube, six hinges; one redundant equation wherever it goes; 10 s.
 
-    Each hinge is perpendicular to both rods that it connects. Gravity along -y, from rest.
+    Each hinge is perpendicular to both rods that it connects. Gravity along -y, from rest. The library shows corners
+    and axes in a drawing; Exudyn's model of the problem has the same ones, and extrapolated from steps of 1 and 0.5 ms
+    it comes to within 5e-10 of the values below at t = 1 and 2.
     """
     corners = [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)]
     model = Model("A04 Bricard", gravity=(0, -9.81, 0))

@@ -26,18 +26,20 @@ import mbd
 from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
 from ..errors import IDENTITY3, ZERO3, ModelError, read_only
+from ..events import Occurrence
 from ..forces import ForceElement, ForceRow
 from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
 from ..model import Model
+from ..motion import Motion
 from ..nodes import Node
 from ..solution import Solution
 from ..solvers.start_report import Miss, StartReport
 from ..system.system import System, assemble
 
 FORMAT, VERSION = "mbd solution", 1
-MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces", "solvers.start_report")
-BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, StartReport)
+MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces", "motion", "solvers.start_report")
+BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 RECORDS = ("t", "q", "v", "vd", "lam")
 
@@ -204,11 +206,15 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         "state": encoder.value(state, "state"),
         "complete": s.complete,
         "message": s.message,
+        "events": [{"name": x.name, "t": x.t, "direction": x.direction} for x in s.events],
         "missing": encoder.missing,
     }
     arrays |= {key: getattr(s, key) for key in RECORDS}
     if s.turns is not None:
         arrays["turns"] = s.turns
+    if s.events:
+        arrays["events.q"] = np.array([x.q for x in s.events])
+        arrays["events.v"] = np.array([x.v for x in s.events])
     if s.system.assembly.n_values:
         arrays["values"] = s._values
     if "_totals" in vars(s) or incomplete:  # functions of generalized bodies enter the energies
@@ -356,6 +362,10 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         complete=header["complete"],
         message=header["message"],
     )
+    solution.events = [
+        Occurrence(**x, q=arrays["events.q"][k], v=arrays["events.v"][k])
+        for k, x in enumerate(header.get("events", ()))  # older files have none
+    ]
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)

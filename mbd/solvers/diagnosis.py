@@ -128,6 +128,13 @@ def diagnose(model: Model, t: float = 0.0) -> Diagnosis:
     groups = floating_groups(Equations(system, start.q, t)) if system.n_v <= DENSE_LIMIT else []
     result.floating = [[body.name for body in group] for group in groups]
     _floating_notes(result, model)
+    rolling = len(system.tables.nonholonomic)
+    if rolling:
+        names = [j.name for j in model.joints if any(getattr(p, "nonholonomic", ()) for p in j.primitives())]
+        result.notes.append(
+            f"{counted(rolling, 'equation')} of {quoted(names)} restrict velocities only (rolling): degrees of freedom "
+            "and free motions are those of velocities, and more positions can be reached"
+        )
     if system.n_v > DENSE_LIMIT:
         redundant = _redundant_pivots(system, start.q)
         result.dof, result.redundant = system.n_v - system.n_l + redundant, redundant
@@ -173,7 +180,23 @@ def _fill(result: Diagnosis, found: Mobility, loops: list[list[int]]) -> None:
         listed = []
     result.motions = listed
     if result.dof == 0:
-        result.notes.append("no degree of freedom: the model is a structure and cannot move")
+        drivers = _drivers(found.here.system.model)
+        result.notes.append(
+            f"no degree of freedom: {quoted(drivers)} {'prescribes' if len(drivers) == 1 else 'prescribe'} the motion "
+            "(see also mbd.kinematics and mbd.inverse_dynamics)"
+            if drivers
+            else "no degree of freedom: the model is a structure and cannot move"
+        )
+
+
+def _drivers(model: Model) -> list[str]:
+    """Joints that move with time."""
+    names = []
+    for joint in model.joints:
+        motions = [getattr(primitive, "motion", None) for primitive in joint.primitives()]
+        if any(getattr(motion, "function", None) is not None for motion in motions):
+            names.append(joint.name)
+    return names
 
 
 def dependent_sets(found: Mobility, loops: list[list[int]]) -> tuple[list[Dependency], list[Dependency]]:

@@ -6,6 +6,7 @@ As in ``mbd.system.optional``, each piece is a kernel, its entry, and the call t
 from __future__ import annotations
 
 from ..boundary import address, arguments, integer, matrix, real, vector
+from ..general_kinds import USER_FORCE
 from ..joints.angles import (
     angle_blocks,
     angle_curvature,
@@ -39,6 +40,7 @@ from .general import (
 )
 from .general_tangent import general_blocks, general_tangent
 from .types import load_tables, load_work
+from .user_force import user_force, user_tangent
 
 POSITION, VELOCITY, ACCELERATION, LEVEL_DRIVEN = 0, 1, 2, 3  # LEVEL_DRIVEN: B v + g_t
 FIRST_TERM = 1  # of a sum of joint coordinates (column ``shared``)
@@ -77,8 +79,11 @@ def extra_forces(s, w, lam):
     """Frame forces of couplings and general elements."""
     extra_reactions(s, w, lam)
     for k in range(s.general.shape[0]):
-        if s.general[k].rows == 0:
-            _add_general(s.general[k], s, w, lam)
+        g = s.general[k]
+        if g.kind == USER_FORCE and w.time[1] == 0.0:
+            user_force(g, s, w)
+        elif g.rows == 0:
+            _add_general(g, s, w, lam)
 
 
 @kernel
@@ -148,7 +153,9 @@ def extra_stiffness(s, w, q, v, lam, t, cc, ck, into):
             primitive_stiffness(p, na, nb, q, ga, gb, za, zb, p.value, lam, p.l0, ck, w.jac, into)
     for k in range(s.general.shape[0]):
         g = s.general[k]
-        if ck != 0.0 or (g.rows == 0 and cc != 0.0):
+        if g.kind == USER_FORCE and g.exact != 0 and w.time[1] == 0.0:
+            user_tangent(g, s, w, q, v, t, cc, ck, into)
+        elif ck != 0.0 or (g.rows == 0 and cc != 0.0):
             general_tangent(g, s, w, q, v, lam, t, cc, ck, into)
 
 

@@ -33,6 +33,7 @@ BUFFERS = 9
 TINY = 1e-30
 STEP = 2e-4  # of fourth-order differences
 REST = 1e-10  # square of a relative motion in a step below which V1 - V0 - V_z.dz, cubic in it, is round-off
+FINE_STEP = 6e-6  # of second-order differences of exact gradients
 
 
 # --- values and rates -----------------------------------------------------------------------------------------------
@@ -189,6 +190,12 @@ def _weighted(g, out, lam):
 
 
 @kernel
+def first_used(g):
+    """Where the list of the entries of frames begins that a potential or constraint depends on."""
+    return g.joint_blocks + (4 * g.count if g.rows > 0 else 0)
+
+
+@kernel
 def _value_at(g, s, w, lam, c):
     """Energy, or lambda . g, at z + c z_dot; INPUT comes back changed by round-off only."""
     x, xd = w.general[INPUT], w.general[RATE]
@@ -227,10 +234,13 @@ def frame_gradient(g, s, w, lam):
     """FORCE = derivative of the energy, or of lambda . g, with respect to the frames."""
     x, f = w.general[INPUT], w.general[FORCE]
     if g.complex_function >= 0:
+        _clear_force(g, w.general)
         c = w.complex[INPUT]
         for m in range(12 * g.count + 1):
             c[m] = x[m]
-        for m in range(12 * g.count):
+        used = first_used(g)
+        for k in range(g.uses):
+            m = s.members[used + k]
             c[1 + m] = x[1 + m] + TINY * 1j
             _call(s, g.complex_function, w.complex)
             c[1 + m] = x[1 + m]

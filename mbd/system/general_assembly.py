@@ -10,7 +10,7 @@ import numpy as np
 from ..general_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..linalg.symbolic import Layout
 from ..records import GENERAL
-from ..user_functions import frame_callbacks, initial_input
+from ..user_functions import frame_callbacks, initial_input, used_entries, uses_of
 
 
 def general_table(assembler: Any) -> np.ndarray:
@@ -45,11 +45,20 @@ def general_table(assembler: Any) -> np.ndarray:
                         assembler.functions.append((callback.address, size, -1))
                 assembler.frame_functions[key] = places[0], places[1]
             function, twin = assembler.frame_functions[key]
+        uses = 0
+        if r.kind == USER_FORCE:
+            uses = uses_of(r.function, count, initial_input(r.bodies))
+        elif r.kind in (USER_POTENTIAL, USER_CONSTRAINT):
+            everything = list(range(12 * count))
+            used = used_entries(r.function, r.style, count, initial_input(r.bodies)) if twin >= 0 else everything
+            assembler.members += used  # behind the blocks
+            uses = len(used)
         by_function = r.kind in (USER_FORCE, LAW_SPRING)
         exact = twin >= 0 if by_function else r.kind not in (USER_POTENTIAL, USER_CONSTRAINT)
         size = r.rows if joint >= 0 else 0
         values = (
-            r.kind, count, first, blocks, joint_blocks, p0, function, twin, int(exact), joint, force, l0, row, size
+            r.kind, count, first, blocks, joint_blocks, p0, function, twin, int(exact), joint, force, l0, row, size,
+            uses,
         )  # fmt: skip
         for name, value in zip(names, values, strict=True):
             table[name][i] = value

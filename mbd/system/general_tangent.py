@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..callbacks import call_vector
-from ..general_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..general_kinds import USER_CONSTRAINT, USER_POTENTIAL
 from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, velocity_jacobian
 from ..nodes.inertia import pull_back
@@ -12,14 +11,15 @@ from .general import (
     DIRECTION,
     DIRECTION_RATE,
     END,
+    FINE_STEP,
     FORCE,
     INPUT,
-    OUT,
     RATE,
     STEP,
     SUM,
     TINY,
     complex_force,
+    first_used,
     frame_gradient,
     gather,
     general_force,
@@ -31,7 +31,7 @@ from .general import (
 
 
 @kernel
-def _direction(n, i, jac, t, k, ck, cc, d, dd):
+def direction(n, i, jac, t, k, ck, cc, d, dd):
     """Frame and frame velocity of body i along its increment k, weighted with ck and, for its velocity, cc."""
     o = 12 * i
     if k < n.nx:  # a translation
@@ -56,7 +56,7 @@ def _direction(n, i, jac, t, k, ck, cc, d, dd):
 
 
 @kernel
-def _jacobians(n, q, v, spin, z, jac, small):
+def body_jacobians(n, q, v, spin, z, jac, small):
     """Jacobians of the three axes of a body and of their velocities."""
     for a in range(3):
         x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
@@ -75,11 +75,11 @@ def general_blocks(g, s, w, q, matrix):
         n = s.nodes[i]
         if n.nv == 0:
             continue
-        _jacobians(n, q, q, w.spin[i], w.z[i], w.jac, w.small)
+        body_jacobians(n, q, q, w.spin[i], w.z[i], w.jac, w.small)
         o = g.joint_blocks + 4 * j
         row, ld_row, column, ld_column = s.members[o], s.members[o + 1], s.members[o + 2], s.members[o + 3]
         for k in range(n.nv):
-            _direction(n, j, w.jac, w.eye[i], k, 1.0, 0.0, d, dd)
+            direction(n, j, w.jac, w.eye[i], k, 1.0, 0.0, d, dd)
             gather(g, s, w)
             rate_along(g, s, w, d, 0.0)
             for r in range(g.rows):
@@ -88,6 +88,28 @@ def general_blocks(g, s, w, q, matrix):
                 matrix[column + k * ld_column + r] += value
         for m in range(12 * j, 12 * j + 12):
             d[m] = 0.0
+
+
+@kernel
+def _gradient_change(g, s, w, lam, d):
+    """SUM = derivative along d of a gradient, from two neighbours; zero where the used entries do not change."""
+    used, size = first_used(g), 0.0
+    for k in range(g.uses):
+        size = max(size, abs(d[s.members[used + k]]))
+    if size == 0.0:
+        return
+    h = FINE_STEP / size
+    for p in range(2):
+        step = h if p == 0 else -h
+        gather(g, s, w)
+        x = w.general[INPUT]
+        for k in range(g.uses):
+            m = s.members[used + k]
+            x[1 + m] += step * d[m]
+        frame_gradient(g, s, w, lam)
+        for k in range(g.uses):
+            m = s.members[used + k]
+            w.general[SUM, m] += w.general[FORCE, m] / (2.0 * step)
 
 
 @kernel
@@ -104,6 +126,11 @@ def force_change(g, s, w, lam, d, dd):
     for m in range(12 * g.count):
         total[m] = 0.0
         size = max(size, abs(d[m]), 0.0 if by_energy(g) else abs(dd[m]))
+    if by_energy(g) and g.complex_function >= 0:  # an exact gradient, which depends on some entries only
+        _gradient_change(g, s, w, lam, d)
+        if size > 0.0 and w.time[1] != 0.0:
+            _gonzalez_change(g, s, w, lam, d, dd, total)
+        return
     if size == 0.0:
         return
     h = STEP / size
@@ -158,51 +185,6 @@ def end_gradient(g, s, w, lam):
 
 
 @kernel
-def _spin_change(x, xd, d, dd, m):
-    """Component m of the change of the angular velocity 1/2 sum d_i x d_i_dot along (d, dd)."""
-    a, b = (m + 1) % 3, (m + 2) % 3
-    total = 0.0
-    for j in range(3, 12, 3):
-        total += d[j + a] * xd[j + b] - d[j + b] * xd[j + a] + x[j + a] * dd[j + b] - x[j + b] * dd[j + a]
-    return 0.5 * total
-
-
-@kernel
-def _load_change(x, d, t1, t2, t3, out, f):
-    """f += change of the frame force -1/2 tau x d_i for changes ``out`` of the torque and d of the axes."""
-    u1, u2, u3 = out[3].imag / TINY, out[4].imag / TINY, out[5].imag / TINY
-    for m in range(3):
-        f[m] = -out[m].imag / TINY
-        k = 3 + 3 * m
-        x1, x2, x3, d1, d2, d3 = x[k], x[k + 1], x[k + 2], d[k], d[k + 1], d[k + 2]
-        f[k] = -0.5 * (u2 * x3 - u3 * x2 + t2 * d3 - t3 * d2)
-        f[k + 1] = -0.5 * (u3 * x1 - u1 * x3 + t3 * d1 - t1 * d3)
-        f[k + 2] = -0.5 * (u1 * x2 - u2 * x1 + t1 * d2 - t2 * d1)
-
-
-@kernel
-def _user_column(g, s, w, j, d, dd):
-    """SUM = derivative of the frame forces of a user force along a change (d, dd) of body j alone.
-
-    The same as ``force_change``, with complex numbers in the user function only.
-    """
-    x, xd, c = w.general[INPUT], w.general[RATE], w.complex[INPUT]
-    k, z = g.count, 12 * j
-    o = 1 + 12 * k + 6 * j
-    for m in range(12):
-        c[1 + z + m] = complex(x[1 + z + m], TINY * d[z + m])
-    for m in range(3):
-        c[o + m] = complex(x[o + m], TINY * dd[z + m])
-        turn = _spin_change(x[1 + z :], xd[z:], d[z:], dd[z:], m)
-        c[o + 3 + m] = complex(x[o + 3 + m], TINY * turn)
-    call_vector(s.functions[g.complex_function].address, c.ctypes.data, w.complex[OUT].ctypes.data)
-    for i in range(k):
-        out = w.general[OUT]
-        t1, t2, t3 = out[6 * i + 3], out[6 * i + 4], out[6 * i + 5]
-        _load_change(x[1 + 12 * i :], d[12 * i :], t1, t2, t3, w.complex[OUT][6 * i :], w.general[SUM][12 * i :])
-
-
-@kernel
 def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
     """Add cc C T^-1 + ck K of an element (the frames' own curvature is added with the frame forces)."""
     gather(g, s, w)
@@ -210,26 +192,18 @@ def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
     for m in range(12 * g.count):
         d[m] = 0.0
         dd[m] = 0.0
-    quick = g.kind == USER_FORCE and g.exact != 0 and w.time[1] == 0.0
     if by_energy(g) and w.time[1] != 0.0:
         end_gradient(g, s, w, lam)
         gather(g, s, w)
-    if quick:
-        general_force(g, s, w, lam)  # loads at the present state, velocities behind the frames
-        for m in range(1 + 18 * g.count):
-            w.complex[INPUT, m] = w.general[INPUT, m]
     for j in range(g.count):
         b = s.members[g.first + j]
         n = s.nodes[b]
         if n.nv == 0:
             continue
-        _jacobians(n, q, v, w.spin[b], w.z[b], w.jac, w.small)
+        body_jacobians(n, q, v, w.spin[b], w.z[b], w.jac, w.small)
         for k in range(n.nv):
-            _direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
-            if quick:
-                _user_column(g, s, w, j, d, dd)
-            else:
-                force_change(g, s, w, lam, d, dd)
+            direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
+            force_change(g, s, w, lam, d, dd)
             for i in range(g.count):
                 a = s.members[g.first + i]
                 other = s.nodes[a]
@@ -242,12 +216,6 @@ def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
         for m in range(12 * j, 12 * j + 12):
             d[m] = 0.0
             dd[m] = 0.0
-        if quick:
-            for m in range(12):
-                w.complex[INPUT, 1 + 12 * j + m] = w.general[INPUT, 1 + 12 * j + m]
-            for m in range(6):
-                o = 1 + 12 * g.count + 6 * j + m
-                w.complex[INPUT, o] = w.general[INPUT, o]
 
 
 @kernel

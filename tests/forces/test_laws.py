@@ -229,3 +229,52 @@ def test_a_compiled_function_that_fails_stops_the_run():
     model.add(mbd.forces.UserForce(a, fails, name="mine"))
     with pytest.raises(mbd.ConvergenceError, match="stopped at t = 0.05"):
         mbd.simulate(model, 0.2, 0.01)
+
+
+def _central(t, z, v):
+    d = z[1, :3] - z[0, :3]
+    out = np.zeros_like(v)
+    for i in range(3):
+        out[0, i] = d[i]
+    return out
+
+
+def _conditional(t, z, v):
+    return -v if z[0, 0] > 0.0 else z[:, 3:9]
+
+
+@pytest.mark.parametrize(
+    ("function", "velocities", "turns"),
+    [
+        (lambda t, z, v: 1.0 * z[:, :6], False, True),
+        (lambda t, z, v: ((z[0, 0], 0, 0, 0, 0, 0),) * 2, False, False),
+        (lambda t, z, v: -v, True, True),
+        (lambda t, z, v: np.concatenate((v[:, :3], 0.0 * v[:, :3]), axis=1), True, False),
+        (lambda t, z, v: [z[i, :3] for i in range(2)], False, True),  # read by another code object
+        (_central, True, False),
+        (_conditional, True, True),
+        (np.add, True, True),
+    ],
+)
+def test_what_a_user_force_looks_at(function, velocities, turns):
+    """Velocities and rotations are left out only where they certainly do not matter."""
+    from mbd.general_kinds import USES_TURNS, USES_VELOCITIES
+    from mbd.user_functions import uses_of
+
+    uses = uses_of(function, 2, np.linspace(0.1, 1.0, 37))
+    assert bool(uses & USES_VELOCITIES) == velocities and bool(uses & USES_TURNS) == turns
+
+
+@pytest.mark.parametrize(
+    ("function", "style", "expected"),
+    [
+        (lambda z: z[0, 0] * z[1, 2], "potential", [0, 14]),
+        (lambda z, t: z[1, :3] - t, "constraint", [12, 13, 14]),
+        (lambda z: np.sum(z * z), "potential", list(range(24))),
+        (lambda z: z[0, 0] if z[0, 1] > 0 else z[0, 2], "potential", list(range(24))),
+    ],
+)
+def test_entries_of_frames_that_a_function_depends_on(function, style, expected):
+    from mbd.user_functions import used_entries
+
+    assert used_entries(function, style, 2, np.linspace(0.1, 1.0, 37)) == expected

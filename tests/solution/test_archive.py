@@ -95,7 +95,29 @@ JOINTS = {
     "PointInPlane": {"at": (1, 0, 0), "normal": (0, 1, 2)},
     "Distance": {},
     "Parallel": {"axis": (0, 1, 2)},
+    "Screw": {"at": (1, 0, 0), "axis": (0, 1, 2), "pitch": 0.3},
+    "AngleDriver": {"axis": (0, 1, 2), "value": 0.1},
+    "PositionDriver": {"at": (1, 0, 0), "axis": (0, 1, 2), "value": 0.2},
+    "DrivenFrame": {"at": (1, 0, 0), "axis": (0, 1, 2), "displacement": (0.1, 0, 0), "angle": 0.2},
+    "Rolling": {"radius": 0.5, "axis": (0, 1, 0), "normal": (1, 0, 0)},
 }
+
+
+def _hinges(model: Model) -> list[Any]:
+    return [model.add(joints.Revolute(model.ground, model[name], at=(1, 0, 0), axis=(0, 1, 2))) for name in "ab"]
+
+
+def _rack(model: Model) -> list[Any]:
+    rail = joints.Prismatic(model.ground, model["b"], axis=(0, 0, 1))
+    return [model.add(joints.Revolute(model.ground, model["a"], at=(1, 0, 0), axis=(0, 1, 2))), model.add(rail)]
+
+
+COUPLINGS = {
+    "Gear": lambda model: joints.Gear(*_hinges(model), ratio=2.0),
+    "Coupling": lambda model: joints.Coupling(*_hinges(model), -0.5, offset=0.1),
+    "RackPinion": lambda model: joints.RackPinion(*_rack(model), radius=0.3),
+}
+WITH_FUNCTIONS = {"UserConstraint"}  # see test_user_constraints
 
 
 def assert_same(a: Any, b: Any) -> None:
@@ -149,23 +171,64 @@ def round_trip(solution: Solution, path: Path) -> Solution:
 def test_all_joints_are_tested() -> None:
     classes = {name: getattr(joints, name) for name in joints.__all__}
     untested = {name for name, cls in classes.items() if isinstance(cls, type) and issubclass(cls, Joint)}
-    untested = untested - set(JOINTS) - {"Joint"}
-    if untested:
-        pytest.skip(f"stored by the same generic code, but without a test of their own: {sorted(untested)}")
+    assert untested == set(JOINTS) | set(COUPLINGS) | WITH_FUNCTIONS | {"Joint"}
 
 
-@pytest.mark.parametrize("name", JOINTS)
+@pytest.mark.parametrize("name", [*JOINTS, *COUPLINGS])
 def test_joints(name: str, tmp_path: Path) -> None:
     model = two_bodies()
-    model.add(getattr(joints, name)(model["a"], model["b"], **JOINTS[name]))
+    if name in COUPLINGS:
+        model.add(COUPLINGS[name](model))
+    else:
+        model.add(getattr(joints, name)(model["a"], model["b"], **JOINTS[name]))
     solution = at_rest(model)
     loaded = round_trip(solution, tmp_path / "x.npz")
     assert_same_model(model, loaded.model)
-    joint = model.joints[0]
+    joint = model.joints[-1]
     np.testing.assert_array_equal(solution[joint].force, loaded[joint].force)
     np.testing.assert_array_equal(solution[joint].torque, loaded[joint].torque)
     again = at_rest(loaded.model)
     assert_same_records(solution, again)
+
+
+def test_drivers_with_functions(tmp_path: Path) -> None:
+    """Their values are stored, so that reactions and power can be read without the function."""
+    model = two_bodies()
+    driver = joints.AngleDriver(model["a"], model["b"], axis=(0, 1, 2), value=lambda t: 0.1 + 3.0 * t, name="motor")
+    model.add(driver)
+    solution = at_rest(model)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    np.testing.assert_array_equal(solution["motor"].torque, loaded["motor"].torque)
+    np.testing.assert_array_equal(solution.power, loaded.power)
+    with pytest.raises(ModelError, match="motor.*is a Python function"):
+        loaded.system.accelerations(loaded.q[0], loaded.v[0])
+
+
+def test_user_constraints(tmp_path: Path) -> None:
+    model = two_bodies()
+    surface = lambda z, t: z[0, 2] - 0.1 * z[0, 0] * z[0, 0]  # noqa: E731
+    model.add(joints.UserConstraint([model["a"]], surface, name="surface"))
+    solution = at_rest(model)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    np.testing.assert_array_equal(solution["a"].position, loaded["a"].position)
+    with pytest.raises(ModelError, match="surface.*is a Python function, which files do not contain"):
+        loaded["surface"].force.sum()
+    again = load(tmp_path / "x.npz", model=model)
+    np.testing.assert_array_equal(solution["surface"].force, again["surface"].force)
+
+
+def test_events(tmp_path: Path) -> None:
+    import mbd
+
+    model = two_bodies()
+    drop = mbd.Event(lambda s: s["a"].position[:, 2], name="floor", direction=-1)
+    solution = mbd.simulate(model, 0.5, 0.01, events=drop)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    (event,), (stored,) = solution.events, loaded.events
+    assert (stored.name, stored.t, stored.direction) == (event.name, event.t, event.direction) == ("floor", event.t, -1)
+    assert_same(stored.q, event.q)
+    assert_same(stored.v, event.v)
+    assert round_trip(at_rest(model), tmp_path / "y.npz").events == []
 
 
 @pytest.mark.parametrize("node", NODES)

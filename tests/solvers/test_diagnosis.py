@@ -31,6 +31,10 @@ def test_every_message(build):
     assert all(len(line) <= 120 for line in page.splitlines())
 
 
+def test_there_are_many_wrong_models():
+    assert len(WRONG) >= 20 and all(build()[1] for build in WRONG)
+
+
 @pytest.mark.parametrize("node", NODES, ids=str)
 def test_diagnosis_does_not_depend_on_the_coordinates(node):
     model = planar_four_bar()[0]

@@ -48,6 +48,27 @@ def test_incompatible_pairs_are_listed():
     assert list(study.lines()) == ["GGLEM, Directors"]
 
 
+class Euler(mbd.integrators.PythonIntegrator):
+    """A method in plain Python, of first order."""
+
+    order = 1
+
+    def step(self, system, t, q, v, h):
+        v = v + h * system.accelerations(q, v, t)[0]
+        return system.update(q, h * v), v
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_methods_in_plain_python(processes):
+    model = mbd.Model("spinning")
+    node = mbd.nodes.Quaternion(angular_velocity=(1.0, 2.0, 3.0))
+    model.add(mbd.RigidBody("body", 1.0, (0.3, 0.5, 0.6), node))
+    nodes = [mbd.nodes.Quaternion(lie=True), mbd.nodes.RotationVector]
+    study = mbd.compare(model, [Euler()], nodes, steps=[2e-3, 1e-3], t_end=0.1, processes=processes)
+    assert list(study.lines()) == ["Euler, Quaternion Lie", "Euler, RotationVector"]
+    assert all(cells[-1].order == pytest.approx(1.0, abs=0.1) for cells in study.lines().values())
+
+
 def test_table_formats(study, tmp_path):
     study.table(tmp_path / "a.csv")
     lines = (tmp_path / "a.csv").read_text().splitlines()

@@ -1,0 +1,182 @@
+"""User forces: frame forces, and columns of the matrix by the complex step in the user function alone.
+
+A translation of a body changes one position and one velocity among the arguments, and forces without torques then
+enter the matrix directly. Rotations need more arithmetic; they are left out where the function does not look at the
+axes of the bodies or at their angular velocities (``uses``, see ``mbd.user_functions``).
+"""
+
+from __future__ import annotations
+
+from ..callbacks import call_vector
+from ..general_kinds import USES_TURNS, USES_VELOCITIES
+from ..kernel import kernel
+from ..nodes.inertia import pull_back
+from .general import DIRECTION, DIRECTION_RATE, INPUT, OUT, RATE, SUM, TINY
+from .general_tangent import body_jacobians, direction
+
+LARGE = 1.0 / TINY
+
+
+@kernel
+def _spin(z, zd):
+    """Angular velocity 1/2 sum d_i x d_i_dot."""
+    a1 = z[4] * zd[5] - z[5] * zd[4] + z[7] * zd[8] - z[8] * zd[7] + z[10] * zd[11] - z[11] * zd[10]
+    a2 = z[5] * zd[3] - z[3] * zd[5] + z[8] * zd[6] - z[6] * zd[8] + z[11] * zd[9] - z[9] * zd[11]
+    a3 = z[3] * zd[4] - z[4] * zd[3] + z[6] * zd[7] - z[7] * zd[6] + z[9] * zd[10] - z[10] * zd[9]
+    return 0.5 * a1, 0.5 * a2, 0.5 * a3
+
+
+@kernel
+def _arguments(g, s, w):
+    """INPUT = (t, frames, velocities); RATE = frame velocities."""
+    x, xd = w.general[INPUT], w.general[RATE]
+    x[0] = w.time[0]
+    velocities = g.uses & USES_VELOCITIES
+    for i in range(g.count):
+        n = s.members[g.first + i]
+        z, o = w.z[n], 1 + 12 * i
+        for m in range(12):
+            x[o + m] = z[m]
+        if velocities:
+            zd, o = w.zd[n], 1 + 12 * g.count + 6 * i
+            for m in range(12):
+                xd[12 * i + m] = zd[m]
+            x[o], x[o + 1], x[o + 2] = zd[0], zd[1], zd[2]
+            x[o + 3], x[o + 4], x[o + 5] = _spin(z, zd)
+
+
+@kernel
+def user_force(g, s, w):
+    """Subtract the loads of the function from the frame forces in w.f (sign of the residual)."""
+    _arguments(g, s, w)
+    out = w.general[OUT]
+    call_vector(s.functions[g.function].address, w.general[INPUT].ctypes.data, out.ctypes.data)
+    for i in range(g.count):
+        n, o = s.members[g.first + i], 6 * i
+        f = w.f[n]
+        f[0] -= out[o]
+        f[1] -= out[o + 1]
+        f[2] -= out[o + 2]
+        t1, t2, t3 = 0.5 * out[o + 3], 0.5 * out[o + 4], 0.5 * out[o + 5]
+        if t1 != 0.0 or t2 != 0.0 or t3 != 0.0:
+            z = w.z[n]
+            for k in range(3, 12, 3):
+                f[k] -= t2 * z[k + 2] - t3 * z[k + 1]
+                f[k + 1] -= t3 * z[k] - t1 * z[k + 2]
+                f[k + 2] -= t1 * z[k + 1] - t2 * z[k]
+
+
+@kernel
+def _spin_change(x, xd, d, dd):
+    """Change of the angular velocity along (d, dd)."""
+    a1, a2, a3 = _spin(d, xd)
+    b1, b2, b3 = _spin(x, dd)
+    return a1 + b1, a2 + b2, a3 + b3
+
+
+@kernel
+def _add_column(g, s, w, q, j, k, turned, matrix):
+    """Add the change of the loads (imaginary parts of OUT) along increment k of body j to the matrix."""
+    out, f, row = w.complex[OUT], w.general[SUM], w.small[7]
+    for i in range(g.count):
+        a = s.members[g.first + i]
+        n = s.nodes[a]
+        if n.nv == 0:
+            continue
+        o, p = 6 * i, g.blocks + 2 * (i * g.count + j)
+        block, ld = s.members[p] + k, s.members[p + 1]
+        u1, u2, u3 = 0.5 * LARGE * out[o + 3].imag, 0.5 * LARGE * out[o + 4].imag, 0.5 * LARGE * out[o + 5].imag
+        own = turned and i == j
+        if not own and u1 == 0.0 and u2 == 0.0 and u3 == 0.0:
+            if n.nx == 3:
+                matrix[block] -= LARGE * out[o].imag
+                matrix[block + ld] -= LARGE * out[o + 1].imag
+                matrix[block + 2 * ld] -= LARGE * out[o + 2].imag
+            continue
+        z, d, loads = w.general[INPUT][1 + 12 * i :], w.general[DIRECTION][12 * i :], w.general[OUT]
+        t1, t2, t3 = 0.5 * loads[o + 3], 0.5 * loads[o + 4], 0.5 * loads[o + 5]
+        for m in range(3):
+            f[m] = -LARGE * out[o + m].imag
+        for m in range(3, 12, 3):  # of the frame force -1/2 tau x d_i
+            f[m] = u3 * z[m + 1] - u2 * z[m + 2]
+            f[m + 1] = u1 * z[m + 2] - u3 * z[m]
+            f[m + 2] = u2 * z[m] - u1 * z[m + 1]
+            if own:
+                f[m] += t3 * d[m + 1] - t2 * d[m + 2]
+                f[m + 1] += t1 * d[m + 2] - t3 * d[m]
+                f[m + 2] += t2 * d[m] - t1 * d[m + 1]
+        pull_back(n, q, w.spin[a], w.z[a], f, row, 0)
+        for m in range(n.nv):
+            matrix[block + m * ld] += row[m]
+
+
+@kernel
+def user_tangent(g, s, w, q, v, t, cc, ck, matrix):
+    """Add cc C T^-1 + ck K of a user force (the frames' own curvature is added with the frame forces)."""
+    moves = g.uses & USES_VELOCITIES
+    if ck == 0.0 and not moves:
+        return
+    _arguments(g, s, w)
+    x, c, out = w.general[INPUT], w.complex[INPUT], w.complex[OUT]
+    address = s.functions[g.complex_function].address
+    count = g.count
+    for m in range(1 + (18 if moves else 12) * count):
+        c[m] = x[m]
+    called = False
+    for j in range(count):
+        if s.nodes[s.members[g.first + j]].nx == 0:
+            continue
+        o, p = 1 + 12 * j, 1 + 12 * count + 6 * j
+        for k in range(3):
+            c[o + k] = complex(x[o + k], TINY * ck)
+            if moves:
+                c[p + k] = complex(x[p + k], TINY * cc)
+            call_vector(address, c.ctypes.data, out.ctypes.data)
+            c[o + k] = x[o + k]
+            if moves:
+                c[p + k] = x[p + k]
+            _add_column(g, s, w, q, j, k, False, matrix)
+            called = True
+    if called:
+        for m in range(6 * count):
+            w.general[OUT, m] = out[m].real
+    else:
+        call_vector(s.functions[g.function].address, x.ctypes.data, w.general[OUT].ctypes.data)
+    _rotations(g, s, w, q, v, t, cc, ck, address, matrix)
+
+
+@kernel
+def _rotations(g, s, w, q, v, t, cc, ck, address, matrix):
+    """The columns of rotations; the loads at present are in the real OUT."""
+    x, xd, c, out = w.general[INPUT], w.general[RATE], w.complex[INPUT], w.complex[OUT]
+    d, dd, loads = w.general[DIRECTION], w.general[DIRECTION_RATE], w.general[OUT]
+    moves, turns = g.uses & USES_VELOCITIES, g.uses & USES_TURNS
+    for j in range(g.count):
+        b = s.members[g.first + j]
+        n = s.nodes[b]
+        o, p = 12 * j, 1 + 12 * g.count + 6 * j
+        loaded = loads[6 * j + 3] != 0.0 or loads[6 * j + 4] != 0.0 or loads[6 * j + 5] != 0.0
+        if n.nv == n.nx or not (turns or loaded):
+            continue
+        if not turns:
+            for m in range(6 * g.count):
+                out[m] = 0.0
+        body_jacobians(n, q, v, w.spin[b], w.z[b], w.jac, w.small)
+        for k in range(n.nx, n.nv):
+            direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
+            if turns:
+                for m in range(3, 12):
+                    c[1 + o + m] = complex(x[1 + o + m], TINY * d[o + m])
+                if moves:
+                    w1, w2, w3 = _spin_change(x[1 + o :], xd[o:], d[o:], dd[o:])
+                    c[p + 3] = complex(x[p + 3], TINY * w1)
+                    c[p + 4] = complex(x[p + 4], TINY * w2)
+                    c[p + 5] = complex(x[p + 5], TINY * w3)
+                call_vector(address, c.ctypes.data, out.ctypes.data)
+            _add_column(g, s, w, q, j, k, True, matrix)
+        if turns:
+            for m in range(3, 12):
+                c[1 + o + m] = x[1 + o + m]
+            if moves:
+                for m in range(3, 6):
+                    c[p + m] = x[p + m]
