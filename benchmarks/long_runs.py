@@ -67,7 +67,7 @@ def main(steps: int = 10**6) -> None:
         (free_body, LieEM(), mbd.nodes.RotationVector, 0.01),
         (free_body, Rattle(), mbd.nodes.Directors, 0.01),
         (closed_loop, LieEM(), mbd.nodes.RotationVector, 0.02),
-        (closed_loop, Rattle(), mbd.nodes.Directors, 0.02),
+        (closed_loop, Rattle(), mbd.nodes.Directors, 0.005),
     )
     for make, method, node, step in cases:
         model = make(node)
