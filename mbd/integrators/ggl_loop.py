@@ -164,7 +164,7 @@ def _in_turns(s, rows, pieces, r, w, x, p, h):
         _call(pieces, RESIDUAL, r, w, x, p, h)
         error = _error(s, rows, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
-        if error <= 1.0:
+        if error <= 0.1:  # below the tolerance, as after a step of Newton's method
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE

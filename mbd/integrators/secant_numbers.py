@@ -41,6 +41,7 @@ def factors_suffice(error, before):
     """Whether one more iteration with the last factors will do, judged by how the residual fell (both / tolerance).
 
     Newton's error is C e^2 after the error e, that of an iteration with the matrix of the step before 2 C e e', where
-    e' is the present error; C follows from the last iteration.
+    e' is the present error; C follows from the last iteration. It has to get well below the tolerance, as Newton's
+    would: what is left of the residual adds up over many steps.
     """
-    return before < 1e200 and 4.0 * error * error <= before
+    return before < 1e200 and 200.0 * error * error <= before

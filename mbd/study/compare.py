@@ -22,6 +22,7 @@ from ..system.system import assemble
 from .tables import Table
 
 REFERENCE_REFINEMENT = 4  # the reference is computed with steps that are this much and twice this much smaller
+SHORT, REPEATS = 0.1, 5  # runs are repeated up to so many times, unless they take longer than this, in s
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,17 @@ def final_state(solution: Solution) -> Array:
 _job: tuple[Model, float, Callable[[Solution], Array], Array] | None = None  # what worker processes inherit
 
 
+def _shortest_time(solution: Solution, again: Callable[[], Solution]) -> float:
+    """Computing time of a run; short runs are repeated, because other processes disturb them most."""
+    best = total = float(solution.stats["wall_time"])
+    for _ in range(REPEATS - 1):
+        if total > SHORT:
+            break
+        time = float(again().stats["wall_time"])
+        best, total = min(best, time), total + time
+    return best
+
+
 def _run(integrator: Integrator, node: Any, label: str, step: float) -> Cell:
     """One run, errors included; never raises what a study is meant to report."""
     assert _job is not None
@@ -69,6 +81,7 @@ def _run(integrator: Integrator, node: Any, label: str, step: float) -> Cell:
     try:
         chosen = model if node is None else model.with_nodes(node)
         solution = simulate(chosen, t_end, step, integrator, progress=False)
+        time = _shortest_time(solution, lambda: simulate(chosen, t_end, step, integrator, progress=False))
     except IncompatibleError as error:
         return replace(cell, failure=str(error), incompatible=True)
     except MbdError as error:
@@ -77,7 +90,7 @@ def _run(integrator: Integrator, node: Any, label: str, step: float) -> Cell:
     return replace(
         cell,
         error=float(np.linalg.norm(quantity(solution) - reference)),
-        time=float(stats["wall_time"]),
+        time=time,
         energy=float(np.ptp(solution.energy.total)),
         linear=float(np.ptp(solution.momentum.linear, axis=0).max()),
         angular=float(np.ptp(solution.momentum.angular, axis=0).max()),

@@ -40,9 +40,9 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
         ax.grid(True, which="major", lw=0.4, alpha=0.5)
-        _powers_of_ten(ax)
         if (x, y) == ("step", "error"):
             _slopes(ax, lines)
+        _powers_of_ten(ax)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(3, max(1, len(labels))), fontsize=8)
     figure.suptitle(f"{study.model.name}, t = {study.t_end:g} s")

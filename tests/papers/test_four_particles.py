@@ -88,8 +88,8 @@ def test_midpoint_blows_up_later_and_energy_momentum_not():
 
 
 def test_energy_momentum_is_stable_at_very_large_steps():
-    """The largest step that the paper mentions, far beyond what resolves the motion."""
-    energy = mbd.simulate(four_particles(), 1000.0, 0.675, GGLEM()).energy.total
+    """The largest step that the paper mentions, far beyond what resolves the motion: sixteen iterations per step."""
+    energy = mbd.simulate(four_particles(), 500.0, 0.675, GGLEM(max_iterations=60)).energy.total
     assert np.abs(energy - ENERGY).max() < 1e-6
 
 
