@@ -18,7 +18,7 @@ from ..kernel import is_cached
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
-from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_SPIN
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -34,7 +34,6 @@ class Trait(Enum):
     CONSTANT_MASS = "a constant mass matrix"
     LIE_OR_POINT = "Lie or point nodes"
     POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
-    POLYNOMIAL_FRAMES = "points, conventional directors or quaternions (frames polynomial in the coordinates)"
     POLYNOMIAL_OR_GENERALIZED = "points, conventional directors or quaternions, or generalized coordinates"
     UNCONSTRAINED = "no constraints"
     CONSERVATIVE = "forces that have a potential"
@@ -72,8 +71,6 @@ def missing_trait(system: System, trait: Trait) -> str | None:
         if trait is Trait.VELOCITY_IS_QDOT and n.form == FORM_LIE:
             return where
         if trait is Trait.LIE_OR_POINT and n.form not in (FORM_LIE, FORM_POINT):
-            return where
-        if trait is Trait.POLYNOMIAL_FRAMES and n.form not in (FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION):
             return where
         if trait is Trait.POLYNOMIAL_OR_GENERALIZED and n.form in (FORM_LIE, FORM_SPIN):
             return where
@@ -131,7 +128,6 @@ ADVICE = {
     Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
-    Trait.POLYNOMIAL_FRAMES: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
     Trait.POLYNOMIAL_OR_GENERALIZED: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
     Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",

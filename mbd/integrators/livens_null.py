@@ -9,6 +9,8 @@ rates e_dot and its momenta, which have four components, are kept besides; lambd
 
 from __future__ import annotations
 
+import math
+
 from ..kernel import kernel
 from ..nodes.frames import bilinear_axes
 from ..nodes.inertia import frame_torque
@@ -18,21 +20,34 @@ from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_wo
 
 
 @kernel
-def _means(n, q0, q1, rate, h):
+def _increment(n, q0, dq):
+    """e1 - e0 = e0 o (f - 1) for f = (1, x/2)/|(1, x/2)| with the Cayley vector x, without cancellation."""
+    j, k = n.q0 + n.nx, n.v0 + n.nx
+    x1, x2, x3 = 0.5 * dq[k], 0.5 * dq[k + 1], 0.5 * dq[k + 2]
+    square = x1 * x1 + x2 * x2 + x3 * x3
+    d = math.sqrt(1.0 + square)
+    c = -square / (d * (1.0 + d))
+    y0, y1, y2, y3 = g_transposed(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], x1 / d, x2 / d, x3 / d)
+    return c * q0[j] + y0, c * q0[j + 1] + y1, c * q0[j + 2] + y2, c * q0[j + 3] + y3
+
+
+@kernel
+def _means(n, q0, q1, rate, dq, h):
     """(W, m u): mean angular velocity and m times the mean velocity of the centre of mass."""
-    k, j = n.q0, n.q0 + n.nx
+    k, j = n.v0, n.q0 + n.nx
     c = 2.0 / h
     v0, v1, v2, v3 = rate[j], rate[j + 1], rate[j + 2], rate[j + 3]
     e0, e1, e2, e3 = q1[j], q1[j + 1], q1[j + 2], q1[j + 3]
     a0, a1, a2, a3 = q0[j], q0[j + 1], q0[j + 2], q0[j + 3]
-    y0, y1, y2, y3 = c * (e0 - a0) - v0, c * (e1 - a1) - v1, c * (e2 - a2) - v2, c * (e3 - a3) - v3
+    y0, y1, y2, y3 = _increment(n, q0, dq)
+    y0, y1, y2, y3 = c * y0 - v0, c * y1 - v1, c * y2 - v2, c * y3 - v3
     w1, w2, w3 = g_times(a0, a1, a2, a3, v0, v1, v2, v3)
     b1, b2, b3 = g_times(e0, e1, e2, e3, y0, y1, y2, y3)
     w1, w2, w3 = w1 + b1, w2 + b2, w3 + b3
     u1, u2, u3 = 0.0, 0.0, 0.0
     if n.nx == 3:
         m = n.mass / h
-        u1, u2, u3 = m * (q1[k] - q0[k]), m * (q1[k + 1] - q0[k + 1]), m * (q1[k + 2] - q0[k + 2])
+        u1, u2, u3 = m * dq[k], m * dq[k + 1], m * dq[k + 2]
         if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
             b1, b2, b3 = lever_times(n.s1, n.s2, n.s3, a0, a1, a2, a3, v0, v1, v2, v3)
             u1, u2, u3 = u1 + 0.5 * b1, u2 + 0.5 * b2, u3 + 0.5 * b3
@@ -68,11 +83,11 @@ def _row_frame(n, qm, z, zr):
 
 
 @kernel
-def null_equation(n, q0, q1, qm, rate, p, z, zr, f, torque, h, x):
+def null_equation(n, q0, q1, qm, rate, p, dq, z, zr, f, torque, h, x):
     """x[x0:] = projected momentum balance."""
     i, k, j = n.x0, n.q0, n.q0 + n.nx
     _row_frame(n, qm, z, zr)
-    w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, rate, h)
+    w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, rate, dq, h)
     y0, y1, y2, y3 = _inertia_force(n, q0, q1, w1, w2, w3, u1, u2, u3, p, h)
     if n.nx == 3:
         c = 2.0 / h
@@ -91,13 +106,13 @@ def null_equation(n, q0, q1, qm, rate, p, z, zr, f, torque, h, x):
 
 
 @kernel
-def null_matrix(n, q0, q1, qm, rate, p, zr, f, torque, h, y, matrix):
+def null_matrix(n, q0, q1, qm, rate, p, dq, zr, f, torque, h, y, matrix):
     """Diagonal block, scaled by h^2/2; y is scratch for a frame."""
     ck = 0.5 * h * h
     j, ld = n.q0 + n.nx, n.ld
     o = n.block + n.nx * ld + n.nx
     offset = n.nx == 3 and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0)
-    w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, rate, h)
+    w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, rate, dq, h)
     i0, i1, i2, i3 = _inertia_force(n, q0, q1, w1, w2, w3, u1, u2, u3, p, h)
     w1, w2, w3 = central_inertia(n, w1, w2, w3)
     a0, a1, a2, a3 = q0[j], q0[j + 1], q0[j + 2], q0[j + 3]
@@ -157,19 +172,22 @@ def null_matrix(n, q0, q1, qm, rate, p, zr, f, torque, h, y, matrix):
 
 
 @kernel
-def null_accept(n, q0, q1, qm, rate, raten, p, zr, f, h, unit, vn):
+def null_accept(n, q0, q1, qm, rate, raten, p, dq, zr, f, h, unit, vn):
     """New rates, momenta (in place), velocities of the Lie node, and the multiplier of the unit constraint."""
     k, j, i = n.q0, n.q0 + n.nx, n.v0
     c = 2.0 / h
-    w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, rate, h)
+    w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, rate, dq, h)
     y0, y1, y2, y3 = _inertia_force(n, q0, q1, w1, w2, w3, u1, u2, u3, p, h)
     m0, m1, m2, m3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
     along = m0 * y0 + m1 * y1 + m2 * y2 + m3 * y3
     for m in range(3, 12):
         along += 2.0 * f[m] * zr[m]
     unit[n.l0] = -along / (m0 * m0 + m1 * m1 + m2 * m2 + m3 * m3)
-    for m in range(n.nx + 4):
-        raten[k + m] = c * (q1[k + m] - q0[k + m]) - rate[k + m]
+    d0, d1, d2, d3 = _increment(n, q0, dq)
+    raten[j], raten[j + 1] = c * d0 - rate[j], c * d1 - rate[j + 1]
+    raten[j + 2], raten[j + 3] = c * d2 - rate[j + 2], c * d3 - rate[j + 3]
+    for m in range(n.nx):
+        raten[k + m] = c * dq[n.v0 + m] - rate[k + m]
     w1, w2, w3 = central_inertia(n, 4.0 * w1, 4.0 * w2, 4.0 * w3)
     y0, y1, y2, y3 = g_transposed(m0, m1, m2, m3, w1, w2, w3)
     if n.nx == 3:
@@ -189,11 +207,11 @@ def null_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, 
     """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); the guess is the last rotation."""
     n = s.nodes[i]
     if request == EQUATION:
-        null_equation(n, q, qn, qm, rate, p, w.z[i], zr[i], w.f[i], torque[i], h, w.x)
+        null_equation(n, q, qn, qm, rate, p, dq, w.z[i], zr[i], w.f[i], torque[i], h, w.x)
     elif request == MATRIX:
-        null_matrix(n, q, qn, qm, rate, p, zr[i], w.f[i], torque[i], h, w.small[0], w.matrix)
+        null_matrix(n, q, qn, qm, rate, p, dq, zr[i], w.f[i], torque[i], h, w.small[0], w.matrix)
     elif request == ACCEPT:
-        null_accept(n, q, qn, qm, rate, raten, p, zr[i], w.f[i], h, unit, vn)
+        null_accept(n, q, qn, qm, rate, raten, p, dq, zr[i], w.f[i], h, unit, vn)
     elif request == GUESS:
         pass
 
