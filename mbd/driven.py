@@ -22,9 +22,10 @@ from .progress import Progress
 from .solution import Solution
 from .solvers.initial import consistent_start
 from .solvers.motions import free_motions
-from .solvers.rank import lie_twin, mobility, twin_coordinates
+from .solvers.rank import mobility
 from .solvers.redundancy import check_redundancy
 from .solvers.tracking import Track
+from .solvers.twins import lie_twin, twin_coordinates
 from .solvers.words import counted
 from .system.system import System, assemble
 

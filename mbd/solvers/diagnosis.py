@@ -18,8 +18,9 @@ from .dependence import Dependency, dependencies, loops_of
 from .initial import consistent_start
 from .motions import FreeMotion, floating_groups, free_motions
 from .plausibility import suspicions
-from .rank import DENSE_LIMIT, Equations, Mobility, lie_twin, mobility, twin_coordinates
+from .rank import DENSE_LIMIT, Equations, Mobility, mobility
 from .start_report import Miss, StartReport
+from .twins import lie_twin, twin_coordinates
 from .words import counted, point_words, quoted
 
 Array = np.ndarray

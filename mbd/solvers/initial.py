@@ -1,8 +1,8 @@
 """Consistent start: the nearest state, in the metric of the mass matrix, that satisfies all constraints.
 
 Positions: Gauss-Newton with steps of minimal mass norm, ``min 1/2 d^T M d`` subject to ``B d = -g``, applied through
-the update of absolute coordinates. Velocities: the same problem once, with ``B v + g_t`` in place of g. Three ways to
-solve it:
+the update of absolute coordinates, on Lie nodes; then projections towards the nearest of the consistent positions.
+Velocities: the same problem once, with ``B v + g_t`` in place of g. Three ways to solve it:
 
 * regular systems: the block solver on ``[M B^T; B 0]``, as fast as one step of an integrator;
 * dependent constraints or fixed quantities (deleted columns), up to 200 velocities: pseudo-inverse of ``B M^-1/2``;
@@ -28,6 +28,7 @@ from ..records import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN, Tabl
 from ..system import evaluate
 from ..system.system import System
 from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
+from .twins import increments, lie_system, own_coordinates, twin_columns, twin_coordinates
 
 Array = np.ndarray
 
@@ -36,6 +37,7 @@ REGULAR = 1e-9  # pivot ratio of the block solver below which constraints count 
 RCOND = 1e-8  # singular values below this fraction of the largest are taken for zero
 TURN_LIMIT = 0.5  # rad per body and iteration
 ARMIJO, ITERATIONS, RESTARTS = 1e-4, 200, 5
+NEARER, NEAR = 60, 1e-9  # iterations towards the nearest positions, and the increment at which they end
 REFINEMENTS, EPS = 4, 1e-12  # of the sparse solution; relative to the size of the rows
 
 
@@ -99,7 +101,7 @@ class StartSolver:
         q, v, iterations = q0, v0, 0
         g = system.constraints(q, self.t)
         if not self._below(g, self.tolerance):
-            q, iterations = self._restarted(q0)
+            q, iterations = self._corrected(q0)
             v = carried_rates(system, q0, q, v0, self.part_q)
         else:
             check_branches(system, q, self.t)
@@ -114,6 +116,46 @@ class StartSolver:
 
     # --- positions ------------------------------------------------------------------------------------------------
 
+    def _corrected(self, q0: Array) -> tuple[Array, int]:
+        """Corrected positions, sought on Lie nodes, so that they do not depend on the coordinates of a model."""
+        twin = lie_system(self.system)
+        if twin is self.system:
+            return self._restarted(q0)
+        solver = StartSolver(twin, self.t, self.tolerance, None)
+        solver.free_q = twin_columns(twin, self.system, self.free_q)
+        given = twin_coordinates(twin, self.system, q0)
+        found, iterations = solver._restarted(given)
+        q = own_coordinates(self.system, twin, q0, given, found)
+        if not self._below(self.system.constraints(q, self.t), 10.0 * self.tolerance):
+            q, more = self._positions(q)  # a chart that cannot say it as well
+            iterations += more
+        return q, iterations
+
+    def _nearest(self, q0: Array, q: Array) -> Array:
+        """From consistent positions to the nearest ones: ``min 1/2 |x|_M^2`` for x = delta + d, with B d = -g.
+
+        delta is the increment from q0 to q. Each iteration is a projection; it converges linearly, and where it does
+        not, the positions found by Gauss-Newton stay.
+        """
+        best, size, relaxation = q, np.inf, 1.0
+        for _ in range(NEARER):
+            delta = increments(self.system, q0, q)
+            g = self.system.constraints(q, self.t) - self.system.constraint_jacobian(q, self.t) @ delta
+            d = self.problem(q, self.free_q, False).step(g, 0.0)[0] - delta
+            d[~self.free_q] = 0.0
+            if not self._size(d) < 0.9 * size:
+                relaxation *= 0.5
+            size = self._size(d)
+            q = self._moved(q, relaxation * d)
+            if size < NEAR or relaxation < 0.1:
+                break
+        if size >= NEAR:
+            return best
+        try:
+            return self._positions(q)[0]
+        except AssemblyError:
+            return best
+
     def _restarted(self, q0: Array) -> tuple[Array, int]:
         """Corrected positions; small models start again from other orientations if that fails, since the first ones may
         be at a saddle: two axes that should be parallel but are perpendicular do not know which way to turn."""
@@ -124,7 +166,7 @@ class StartSolver:
             try:
                 q, iterations = self._positions(self._moved(q0, turn / np.maximum(self.turn_factor, 0.5)))
                 check_branches(self.system, q, self.t)
-                return q, iterations
+                return self._nearest(q0, q), iterations
             except AssemblyError as error:
                 errors.append(error)
         raise errors[0]

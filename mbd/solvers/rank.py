@@ -13,8 +13,6 @@ import numpy as np
 
 from ..bodies import Generalized, RigidBody
 from ..errors import AssemblyError, ModelError
-from ..model import Model
-from ..nodes import RotationVector
 from ..rotation import to_rotation_vector
 from ..system.system import System
 from .initial import consistent_start
@@ -26,26 +24,6 @@ RANK_TOLERANCE = 1e-8  # of singular values, relative to the largest
 NEIGHBOUR = 0.05  # rad, or lengths of the system: how far neighbours are
 TRIES = 4
 DENSE_LIMIT = 1500  # velocities up to which dense singular values are computed
-
-
-def lie_twin(model: Model) -> Model:
-    """A copy of the model in which all rigid bodies are on Lie nodes."""
-    return model.with_nodes(RotationVector)
-
-
-def twin_coordinates(twin: System, system: System, q: Array) -> Array:
-    """Coordinates of the twin in the configuration q of the system."""
-    z = system.frames(q)
-    parts: list[Array] = []
-    for i, body in enumerate(twin.model.bodies):
-        if isinstance(body, Generalized):
-            parts.append(q[system.body_slices(system.model.bodies[i])[0]])
-            continue
-        if twin.tables.nodes[i + 1].nx:
-            parts.append(z[i + 1, :3])
-        if isinstance(body, RigidBody):
-            parts.append(to_rotation_vector(z[i + 1, 3:].reshape(3, 3).T))
-    return np.concatenate(parts)
 
 
 @dataclass

@@ -14,8 +14,8 @@ from ..nodes import Point
 from ..rotation import as_matrix
 from ..system.system import System, assemble
 from .initial import consistent_start
-from .rank import lie_twin, twin_coordinates
 from .start_report import body_spins
+from .twins import lie_twin, twin_coordinates
 
 Array = np.ndarray
 
