@@ -54,7 +54,8 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     acceleration = max(acceleration, gravity)  # at rest in equilibrium nothing else remains
     force = max(force, mass * gravity, mass * weight * length * 1e-14)
     torque = max(torque, 1e-6 * force * arm)
-    out[FORCE], out[TORQUE], out[GENERALIZED] = force, torque, max(other, 1e-300)
+    # a model may lack one kind of equations altogether
+    out[FORCE], out[TORQUE], out[GENERALIZED] = max(force, 1e-300), max(torque, 1e-300), max(other, 1e-300)
     out[ACCELERATION] = max(acceleration, angular * arm)
     out[ANGULAR] = max(angular, acceleration / arm)
 
