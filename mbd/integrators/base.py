@@ -13,7 +13,6 @@ import numpy as np
 from ..errors import IncompatibleError
 from ..forces.general_kernels import DAMPING, LAW
 from ..general_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
-from ..joints.primitive_data import Coincident, DistanceBetween, Dot1, Dot2
 from ..kernel import is_cached
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
@@ -39,7 +38,6 @@ class Trait(Enum):
     CONSERVATIVE = "forces that have a potential"
     AUTONOMOUS = "no explicit dependence on time"
     QUADRATIC = "constraints that are at most quadratic in the frames"
-    PLAIN_ELEMENTS = "linear springs, loads in time, and undriven joints of the four primitives"
     SINGLE_BODIES = "bodies that move on their own, held by at most one spherical joint to the ground"
     FREE_ROTATION = "bodies that nothing turns (uniform gravity may act on their centres of mass)"
     VELOCITY_FREE = "forces that do not depend on velocities"
@@ -88,8 +86,6 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
-    if trait is Trait.PLAIN_ELEMENTS:
-        return _special_element(system)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
         for force in model.forces:
             if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
@@ -109,21 +105,6 @@ def _is_damped(row: Any) -> bool:
     return row.kind in damping and any(row.parameters[damping[row.kind]])
 
 
-def _special_element(system: System) -> str | None:
-    """A joint or force that methods with discrete gradients of their own do not evaluate."""
-    plain = (Coincident, Dot1, Dot2, DistanceBetween)
-    for joint in system.model.joints:
-        for primitive in joint.primitives():
-            if type(primitive) not in plain or getattr(primitive, "motion", None) is not None:
-                return str(joint)
-    for force in system.model.forces:
-        rows = force.rows()
-        timed_spring = any(row.body_a is not None and row.function is not None for row in rows)
-        if force.general() or timed_spring or any(row.motion is not None for row in rows):
-            return f"force '{force.name}'"
-    return None
-
-
 ADVICE = {
     Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
@@ -134,7 +115,6 @@ ADVICE = {
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
     Trait.QUADRATIC: "Use an integrator for general constraints such as GeneralizedAlpha",
     Trait.AUTONOMOUS: "Use an integrator for time-dependent forces such as GeneralizedAlpha",
-    Trait.PLAIN_ELEMENTS: "Use an integrator for all elements such as GeneralizedAlpha",
     Trait.SINGLE_BODIES: "Use an integrator for any model such as GeneralizedAlpha",
     Trait.FREE_ROTATION: "Use mbd.integrators.Strang(method) or NystromSplitting(), which combine it with forces",
     Trait.VELOCITY_FREE: "Use an integrator for general forces such as GeneralizedAlpha",

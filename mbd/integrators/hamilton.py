@@ -57,7 +57,7 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def check(self, system: System) -> None:

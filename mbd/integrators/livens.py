@@ -79,7 +79,7 @@ class LivensEM(StepsQuaternions, FrameEM):
     """
 
     reduction: str = "size"
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     @property
@@ -256,7 +256,7 @@ class LivensMidpoint(StepsQuaternions, Variational):
     def special_nodes(self, system: System) -> Array:
         return special_pieces(system, {FORM_GENERALIZED: (midpoint_generalized_entry, midpoint_generalized)})
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED, Trait.PLAIN_ELEMENTS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def preserves(self, system: System) -> frozenset[Invariant]:

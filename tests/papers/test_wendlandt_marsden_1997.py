@@ -41,7 +41,7 @@ def rigid_body() -> mbd.Model:
 
 
 def quaternions(h: float, output: float | None = SAMPLE) -> np.ndarray:
-    method = DiscreteVariational(small_start=round(h / 1e-5))
+    method = DiscreteVariational(small_start=round(h / 1e-5), tolerance=1e-12)
     return mbd.simulate(rigid_body(), T_END, h, method, output_step=output).q[:, 3:]
 
 

@@ -123,7 +123,7 @@ def test_refusals():
     with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.Directors\)"):
         mbd.simulate(chain(QUATERNION), 0.1, 0.01, Rattle())
     with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.Quaternion\)"):
-        mbd.simulate(chain(), 0.1, 0.01, LivensEM())
+        mbd.simulate(chain(mbd.nodes.EulerAngles), 0.1, 0.01, LivensEM())
 
 
 @pytest.mark.slow
