@@ -15,8 +15,8 @@ CASES = {  # name: (step, steps, repeats, required ratio)
     "pinned": (1e-4, 10000, 5, 3.0),
     "chain 10": (1e-3, 1000, 5, 4.0),
     "chain 100": (1e-3, 1000, 3, 4.0),
-    "chain 1000": (1e-3, 300, 2, 4.0),
-    "chain 10000": (1e-3, 30, 1, 5.0),
+    "chain 1000": (1e-3, 300, 3, 4.0),
+    "chain 10000": (1e-3, 30, 3, 5.0),
 }
 ROUNDS = 3
 
