@@ -19,7 +19,7 @@ from .fixed_step import FixedStepRun
 from .generalized_nodes import variational_generalized, variational_generalized_entry
 from .secant import check_newton, check_regular_directors, keeps_momenta
 from .special_nodes import special_pieces
-from .variational_kernels import MIDPOINT, STORMER, VariationalState
+from .variational_kernels import LIVENS, MIDPOINT, STORMER, VariationalState
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -55,7 +55,8 @@ class Variational(Integrator):
 
     def check(self, system: System) -> None:
         super().check(system)
-        check_regular_directors(self, system)
+        if not self.project or self.scheme >= LIVENS:  # velocities from momenta alone
+            check_regular_directors(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
         run = VariationalRun(self, system, t, step)

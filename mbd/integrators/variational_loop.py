@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kernel import kernel
 from ..nodes.frames import update_frames, update_velocities
-from ..records import PARAMETER_LENGTH
+from ..records import FORM_DIRECTORS, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
@@ -136,21 +136,26 @@ def _velocities(s, w, x, p, h):
         for i in range(1, s.nodes.shape[0]):
             velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.vn, h, x.v, x.square, w.small)
         return
-    implicit = False
+    implicit, livens = False, p.method[SCHEME] >= LIVENS
     for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != 0:
+        if x.special[i] != 0 or (s.nodes[i].form == FORM_DIRECTORS and not livens):
             implicit = True  # the mass matrix may be singular: M v + G^T mu = p, G v = 0
             continue
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
-    if not implicit and (x.lam.shape[0] == 0 or p.method[SCHEME] >= LIVENS):
+    if not implicit and (x.lam.shape[0] == 0 or livens):
         return
     clear(w.x)
     velocity_defect(s, w, x.qn, x.v, w.x)
     for k in range(x.lam.shape[0]):
         w.x[s.xl[k]] *= -1.0
     for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
         if x.special[i] != 0:
             ask_piece(s, w, x, i, VELOCITY, x.lams, h)
+        elif n.form == FORM_DIRECTORS and not livens:
+            momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.small)
+            for m in range(n.nv):
+                w.x[n.x0 + m] = (x.p[n.v0 + m] - x.vn[n.v0 + m]) / h
     tangent(s, w, x.qn, x.zero, x.zero, x.none, w.eye, 1.0, 0.0, 0.0, w.matrix)
     factor(s, w, w.matrix, w.pivots, w.dinv)
     p.memory[MEMORY_FACTORS] += 1.0
