@@ -14,8 +14,9 @@ import numpy as np
 
 from ..joints.primitives import COINCIDENT
 from ..linalg.symbolic import Layout, analyse
+from ..packed import pack
 from ..records import ENTRY_STIFFNESS, FLAG_DENSE, Tables, Work
-from ..system.entries import connect_tables, connect_work
+from ..system.entries import connect_tables
 from ..system.general_assembly import general_pairs, position_general
 from ..system.secant import connect_secant
 from ..system.system import System
@@ -26,7 +27,6 @@ class Groups:
 
     def __init__(self, system: System, count: int) -> None:
         self.system, self.count = system, count
-        self._memory: list[np.ndarray] = []  # packed forms of records, which compiled pieces know by address
         old, s = system.assembly.layout, system.tables
         self.bodies = len(s.nodes) - 1
         grounded = np.zeros(len(old.sizes), dtype=bool)
@@ -96,9 +96,7 @@ class Groups:
             xv=xv, xl=xl, flags=flags, fronts=layout.fronts, diagonal=self._diagonal(vertex[s.xl], local[s.xl]),
         )  # fmt: skip
         connect_secant(result, ENTRY_STIFFNESS)
-        result, memory = connect_tables(result)
-        self._memory.append(memory)
-        return result
+        return connect_tables(result)
 
     def _diagonal(self, vertex: np.ndarray, local: np.ndarray) -> np.ndarray:
         """Diagonal entries of the multipliers of all groups, for the regularisation of redundant constraints."""
@@ -118,9 +116,7 @@ class Groups:
             matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
             x=np.zeros(n), x2=np.zeros(n),
         )  # fmt: skip
-        work, memory = connect_work(work)
-        self._memory.append(memory)
-        return work
+        return pack(work)
 
     def name_of_unknown(self, x: int) -> str:
         """The element behind a row of the larger system."""
@@ -136,7 +132,6 @@ class SplitGroups(Groups):
 
     def __init__(self, system: System, count: int) -> None:
         self.system, self.count = system, count
-        self._memory = []
         self.layout = system.assembly.layout
         self.bodies = len(system.tables.nodes) - 1
         self.tables = [[self._pair(i, j) for j in range(count)] for i in range(count)]
@@ -166,9 +161,7 @@ class SplitGroups(Groups):
         views = {name: table.view(np.recarray) for name, table in changed.items()}
         result = s._replace(**views, members=members, xv=s.xv + rows, xl=s.xl + rows, diagonal=s.diagonal + shift)
         connect_secant(result, ENTRY_STIFFNESS)
-        result, memory = connect_tables(result)
-        self._memory.append(memory)
-        return result
+        return connect_tables(result)
 
     def name_of_unknown(self, x: int) -> str:
         return self.system.name_of_unknown(int(x) % self.layout.n)

@@ -10,7 +10,6 @@ import numpy as np
 from ..errors import ModelError
 from ..packed import pack
 from ..records import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS, FORM_GENERALIZED
-from ..system.entries import connect_work
 from ..system.evaluate import evaluate_functions
 from ..system.secant import connect_secant
 from . import variational_loop as kernels
@@ -142,7 +141,7 @@ class VariationalRun(FixedStepRun):
         self.work = system.new_work()
         connect_secant(system.tables, ENTRY_REACTIONS, ENTRY_STIFFNESS, ENTRY_SECANT_BLOCKS)
         middle = self.work._replace(values=np.zeros_like(self.work.values), time=np.zeros(2))
-        self.middle, self._memory = connect_work(middle)  # the memory is known to compiled pieces by its address
+        self.middle = pack(middle)
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}

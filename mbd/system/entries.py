@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..boundary import compile_entry
 from ..kernel import JIT
 from ..packed import pack
@@ -28,7 +26,6 @@ from ..records import (
     FORM_GENERALIZED,
     FORM_SPIN,
     Tables,
-    Work,
 )
 from .accelerations import accelerations_entry
 from .extra import EXTRA_ENTRIES
@@ -68,17 +65,10 @@ def needed_entries(s: Tables) -> dict[int, Any]:
     return needed | {index: (OPTIONAL_ENTRIES | EXTRA_ENTRIES)[index] for index, wanted in optional.items() if wanted}
 
 
-def connect_tables(s: Tables) -> tuple[Tables, np.ndarray]:
-    """Fill in the addresses of the pieces, and pack; the returned memory is that of the packed form."""
+def connect_tables(s: Tables) -> Tables:
+    """Fill in the addresses of the pieces, and pack."""
     if JIT:
         s = s._replace(entries=s.entries.copy())
         for index, function in needed_entries(s).items():
             s.entries[index] = entry_address(function)
-    s = pack(s)
-    return s, s.place
-
-
-def connect_work(w: Work) -> tuple[Work, np.ndarray]:
-    """The same for the work space."""
-    w = pack(w)
-    return w, w.place
+    return pack(s)

@@ -16,11 +16,12 @@ from ..errors import ModelError
 from ..joints.joint import Joint
 from ..model import Model
 from ..nodes.update import apply_tangent_inverse
+from ..packed import pack
 from ..records import Tables, Work
 from . import evaluate
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
-from .entries import connect_tables, connect_work
+from .entries import connect_tables
 from .general import BUFFERS
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ class System:
     def __init__(self, model: Model, unknowns: int = 1) -> None:
         self.model = model
         self.assembly: Assembly = assemble_tables(model, unknowns)
-        self._memory: list[Array] = []  # packed forms of records, which compiled pieces know by address
         self.tables: Tables = self._connected(self.assembly.tables)
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
@@ -76,25 +76,21 @@ class System:
         work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
         for k, name in enumerate(("r1", "r2", "r3")):
             work.z[:, k] = s.nodes[name]  # pinned positions neither
-        return self._kept(connect_work(work))
+        return pack(work)
 
     def _connected(self, tables: Tables) -> Tables:
-        return self._kept(connect_tables(tables))
-
-    def _kept(self, pair: tuple[Any, Array]) -> Any:
-        self._memory.append(pair[1])
-        return pair[0]
+        return connect_tables(tables)
 
     def work_with(self, **changes: Array) -> Work:
         """The system's own buffers with some of them replaced."""
-        return self._kept(connect_work(self.work._replace(**changes)))
+        return pack(self.work._replace(**changes))
 
     def two_matrices(self, work: Work) -> Work:
         """The same buffers with room for a second factorisation."""
         work = work._replace(
             matrix2=np.zeros_like(work.matrix), pivots2=np.zeros_like(work.pivots), dinv2=np.zeros_like(work.dinv)
         )
-        return self._kept(connect_work(work))
+        return pack(work)
 
     # --- state ----------------------------------------------------------------------------------------------------
 

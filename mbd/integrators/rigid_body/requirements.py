@@ -81,12 +81,11 @@ def _velocity_dependent(system: System) -> str | None:
 
     def depends(rows: slice) -> bool:
         results = []
-        part, memory = connect_tables(tables._replace(forces=tables.forces[rows]))
+        part = connect_tables(tables._replace(forces=tables.forces[rows]))
         for probe in probes:
             w.zd[:], w.f[:] = probe, 0.0
             call_forces(part, w)
             results.append(w.f.copy())
-        del memory  # kept alive until here
         return any(not np.array_equal(results[0], other) for other in results[1:])
 
     if not depends(slice(0, len(tables.forces))):

@@ -29,7 +29,7 @@ class RigidBodyRun(Run):
         self.flow, self.scheme = int(method.rotation.flow), int(method.scheme)
         table = body_table(system, method.rotation.symmetric_axes)
         moments = np.column_stack((table.i1, table.i2, table.i3))
-        self.lie, self._memory, blocks = lie_tables(system)
+        self.lie, blocks = lie_tables(system)
         zeros = max(system.n_q, system.n_v, system.n_l, 16)
         self.bodies = new_bodies(table, modified_inertia(moments, method.rotation.series_order), blocks, zeros)
         self.x = Vectors(np.zeros(system.n_q), np.zeros(system.n_v), np.zeros(system.n_v), np.zeros(system.n_l))

@@ -144,10 +144,8 @@ def body_table(system: System, symmetric: bool) -> np.recarray:
     return table.view(np.recarray)
 
 
-def lie_tables(system: System) -> tuple[Tables, Array, Array]:
+def lie_tables(system: System) -> tuple[Tables, Array]:
     """The tables of a system with all rigid nodes as Lie nodes inside the same matrix, and the blocks of its stiffness.
-
-    The second result is memory that must be kept alive with the tables.
 
     A Lie node has at most as many velocities as any other, so that its block fits into the one of the node that it
     stands for.
@@ -165,7 +163,7 @@ def lie_tables(system: System) -> tuple[Tables, Array, Array]:
     offset, stride = layout.blocks(u, v)
     columns = (nodes.x0[u + 1], nodes.nv[u + 1], nodes.x0[v + 1], nodes.nv[v + 1], offset, stride)
     tables = system.tables._replace(nodes=nodes.view(np.recarray), primitives=system.tables.primitives[:0])
-    return *connect_tables(tables), np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
+    return connect_tables(tables), np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
 
 
 def has_generalized(system: System) -> Array:
