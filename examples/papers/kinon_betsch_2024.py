@@ -43,12 +43,13 @@ def exact(t: float) -> np.ndarray:
 
 def main(directory: Path = Path("out"), steps: int = 5) -> Study:
     """Study with so many steps."""
-    methods = [LivensMidpoint(), LivensEM(), HamiltonianMidpoint(), HamiltonianEM(), LieEM()]
-    study = mbd.compare(
-        top(), methods, nodes=[mbd.nodes.Quaternion, mbd.nodes.RotationVector],
-        steps=[0.01, 0.005, 0.0025, 0.00125, 0.000625][:steps], t_end=0.1, reference=exact, processes=1,
-        quantity=lambda solution: solution["top"].com[-1] / LENGTH,
-    )  # fmt: skip
+    methods = [LivensMidpoint(), LivensEM(), HamiltonianMidpoint(), HamiltonianEM()]
+    chosen = {
+        "steps": [0.01, 0.005, 0.0025, 0.00125, 0.000625][:steps], "t_end": 0.1, "reference": exact, "processes": 1,
+        "quantity": lambda solution: solution["top"].com[-1] / LENGTH,
+    }  # fmt: skip
+    study = mbd.compare(top(), methods, [mbd.nodes.Quaternion], **chosen)
+    study.cells += mbd.compare(top(), [LieEM()], [mbd.nodes.RotationVector], **chosen).cells
     print(study)
     directory.mkdir(parents=True, exist_ok=True)
     study.plot(directory / "livens_top.png")

@@ -176,7 +176,9 @@ class AlphaRun(Run):
         done = kernels.run_alpha(
             self.system.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
         )
-        if done > 0 and not self.method.stabilized and self._runs_away(self.origin + (self.index + done) * self.step):
+        failed = self.numbers.memory[kernels.MEMORY_CODE] != 0.0
+        end = self.origin + (self.index + done) * self.step
+        if done > 0 and not failed and not self.method.stabilized and self._runs_away(end):
             self.numbers.memory[kernels.MEMORY_CODE] = kernels.CODE_UNSTABLE
             done -= 1
         self.index += done
@@ -189,9 +191,11 @@ class AlphaRun(Run):
             return False
         rate = system.constraint_velocity(x.q, x.v, t)
         rate = np.abs(rate) / np.where(system.tables.lclass == 0, length, 1.0)
-        self.numbers.worst[0] = system.tables.xl[int(rate.argmax())]
         speed = float(np.abs(np.where(system.tables.vclass == 0, x.v / length, x.v)).max())
-        return bool(rate.max() > AWAY * speed and rate.max() * self.step > AWAY_IN_A_STEP)
+        away = bool(rate.max() > AWAY * speed and rate.max() * self.step > AWAY_IN_A_STEP)
+        if away:
+            self.numbers.worst[0] = system.tables.xl[int(rate.argmax())]
+        return away
 
     def failure(self) -> tuple[str, str]:
         code = int(self.numbers.memory[kernels.MEMORY_CODE])
