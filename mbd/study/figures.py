@@ -23,10 +23,10 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
     import matplotlib.pyplot as plt
 
     panels = (
-        ("step size", "error", "step", "error"),
+        ("step size [s]", "error", "step", "error"),
         ("computing time [s]", "error", "time", "error"),
-        ("step size", "drift of the energy", "step", "energy"),
-        ("step size", "violation of position constraints", "step", "position"),
+        ("step size [s]", "drift of the energy", "step", "energy"),
+        ("step size [s]", "violation of position constraints", "step", "position"),
     )
     lines = study.lines()
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.5), constrained_layout=True)
