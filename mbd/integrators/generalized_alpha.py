@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..packed import pack
+from ..system import evaluate
 from . import alpha_kernels as kernels
 from .alpha_kernels import AlphaNumbers, AlphaState
 from .base import Array, Integrator, Invariant, Run, announce_compilation, near_gimbal_lock
@@ -186,15 +187,18 @@ class AlphaRun(Run):
 
     def _runs_away(self, t: float) -> bool:
         """Whether the velocities no longer have to do with the constraints; looked at once per call."""
-        system, x, length = self.system, self.x, self.system.length
-        if system.n_l == 0:
+        s, w, x, length = self.system.tables, self.work, self.x, self.system.length
+        if len(x.lam) == 0:
             return False
-        rate = system.constraint_velocity(x.q, x.v, t)
-        rate = np.abs(rate) / np.where(system.tables.lclass == 0, length, 1.0)
-        speed = float(np.abs(np.where(system.tables.vclass == 0, x.v / length, x.v)).max())
+        evaluate.evaluate_functions(s, w, t)
+        evaluate.frames(s, w, x.q)
+        evaluate.velocities(s, w, x.q, x.v)
+        evaluate.constraint_rates(s, w, x.q, x.v, w.x2)
+        rate = np.abs(w.x2[s.xl]) / np.where(s.lclass == 0, length, 1.0)
+        speed = float(np.abs(np.where(s.vclass == 0, x.v / length, x.v)).max())
         away = bool(rate.max() > AWAY * speed and rate.max() * self.step > AWAY_IN_A_STEP)
         if away:
-            self.numbers.worst[0] = system.tables.xl[int(rate.argmax())]
+            self.numbers.worst[0] = s.xl[int(rate.argmax())]
         return away
 
     def failure(self) -> tuple[str, str]:
