@@ -45,6 +45,15 @@ if JIT:
 
         return signature, generate
 
+    @intrinsic
+    def advanced(typing_context, pointer, count):  # type: ignore[no-untyped-def]
+        """A pointer moved on by a number of its elements."""
+
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            return builder.gep(args[0], [args[1]])
+
+        return pointer(pointer, types.int64), generate
+
     def arguments(*kinds: Any) -> Any:
         """An intrinsic that reads the tuple of arguments of an entry."""
         kind = types.Tuple(kinds)

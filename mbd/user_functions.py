@@ -252,18 +252,21 @@ def _compile(function: Any, style: Style, count: int, size: int, shape: tuple[in
 def _compile_now(function: Any, style: Style, count: int, size: int, shape: tuple[int, ...], is_complex: bool) -> Any:
     from numba import carray, cfunc, njit, types
 
+    from .boundary import advanced
+
     lines = ["def wrapper(pointer, out):", "    x = carray(pointer, (n,))", "    target = carray(out, (size,))"]
     if style != "law":
-        lines.append("    frames = x[1:1 + 12 * count].reshape((count, 12))")
+        # from the pointer: a reshape would cost more than many a force
+        lines.append("    frames = carray(advanced(pointer, 1), (count, 12))")
     if style == "force":
-        lines.append("    velocities = x[1 + 12 * count:].reshape((count, 6))")
+        lines.append("    velocities = carray(advanced(pointer, 1 + 12 * count), (count, 6))")
     lines.append("    for i in range(size):\n        target[i] = nan")  # left there by an exception
     lines.append(f"    value = {CALLS[style]}")
     # unrolled: a tuple of mixed types can only be indexed by constants
     for i, index in enumerate(np.ndindex(shape)):
         lines.append(f"    target[{i}] = value" + "".join(f"[{k}]" for k in index))
     space: dict[str, Any] = {"carray": carray, "n": input_size(style, count), "size": size, "count": count}
-    space["nan"] = np.nan
+    space["nan"], space["advanced"] = np.nan, advanced
     try:
         compilable = getattr(function, "compilable", None)
         space["f"] = njit(getattr(function, "py_func", function) if compilable is None else compilable())
