@@ -1,7 +1,8 @@
 """Consistent start: the nearest state, in the metric of the mass matrix, that satisfies all constraints.
 
 Positions: Gauss-Newton with steps of minimal mass norm, ``min 1/2 d^T M d`` subject to ``B d = -g``, applied through
-the update of absolute coordinates, on Lie nodes; then projections towards the nearest of the consistent positions.
+the update of absolute coordinates, on Lie nodes; then, in models of up to 200 velocities, projections towards the
+nearest of the consistent positions (what Gauss-Newton finds differs from it by the square of the correction).
 Velocities: the same problem once, with ``B v + g_t`` in place of g. Three ways to solve it:
 
 * regular systems: the block solver on ``[M B^T; B 0]``, as fast as one step of an integrator;
@@ -166,7 +167,7 @@ class StartSolver:
             try:
                 q, iterations = self._positions(self._moved(q0, turn / np.maximum(self.turn_factor, 0.5)))
                 check_branches(self.system, q, self.t)
-                return self._nearest(q0, q), iterations
+                return (self._nearest(q0, q) if self.system.n_v <= DENSE_LIMIT else q), iterations
             except AssemblyError as error:
                 errors.append(error)
         raise errors[0]
