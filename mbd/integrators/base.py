@@ -17,7 +17,7 @@ from ..kernel import is_cached
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
-from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_SPIN
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -74,7 +74,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return where
         if trait is Trait.POINT_OR_DIRECTORS and n.form not in (FORM_POINT, FORM_DIRECTORS):
             return where
-        if trait is Trait.CONSTANT_MASS and (n.form == FORM_SPIN or n.form == FORM_LIE or n.kind == 2):
+        if trait is Trait.CONSTANT_MASS and n.form in (FORM_SPIN, FORM_LIE, FORM_QUATERNION):
             return where
         if trait is Trait.CONSTANT_MASS and n.form == FORM_GENERALIZED and n.mass_function >= 0:
             return where

@@ -79,7 +79,6 @@ def increments(system: System, q0: Array, q: Array) -> Array:
 
     nodes = system.tables.nodes
     delta = np.zeros(system.n_v)
-    plain = np.ones(system.n_v, dtype=bool)
     turning = nodes[(nodes["form"] == FORM_LIE)]
     rows = turning["q0"] + turning["nx"]
     columns = turning["v0"] + turning["nx"]
@@ -87,7 +86,6 @@ def increments(system: System, q0: Array, q: Array) -> Array:
     if len(turning):
         turned = Rotation.from_rotvec(q0[index]).inv() * Rotation.from_rotvec(q[index])
         delta[target] = turned.as_rotvec()
-        plain[target] = False
     for k in range(3):
         has = (nodes["nx"] > k) & np.isin(nodes["form"], (FORM_LIE, FORM_POINT))
         delta[nodes["v0"][has] + k] = q[nodes["q0"][has] + k] - q0[nodes["q0"][has] + k]
