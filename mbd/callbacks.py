@@ -22,49 +22,15 @@ TIME_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p)
 VECTOR_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 if JIT:
-    from llvmlite import ir
-    from numba import cfunc, njit, types
-    from numba.core import cgutils  # noqa: F401  (ensures the target is initialised)
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def call_time(typing_context, address, t, out):  # type: ignore[no-untyped-def]
-        """Call void f(double t, double *out) at an address."""
-        signature = types.void(types.int64, types.float64, types.uintp)
-
-        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            pointer = ir.PointerType(ir.IntType(8))
-            function = ir.FunctionType(ir.VoidType(), [ir.DoubleType(), pointer])
-            builder.call(
-                builder.inttoptr(args[0], function.as_pointer()), [args[1], builder.inttoptr(args[2], pointer)]
-            )
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    @intrinsic
-    def call_vector(typing_context, address, x, out):  # type: ignore[no-untyped-def]
-        """Call void f(double *x, double *out) at an address."""
-        signature = types.void(types.int64, types.uintp, types.uintp)
-
-        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            pointer = ir.PointerType(ir.IntType(8))
-            function = ir.FunctionType(ir.VoidType(), [pointer, pointer])
-            builder.call(
-                builder.inttoptr(args[0], function.as_pointer()),
-                [builder.inttoptr(args[1], pointer), builder.inttoptr(args[2], pointer)],
-            )
-            return context.get_dummy_value()
-
-        return signature, generate
+    from .boundary import call_time, call_vector
 else:
 
     def call_time(address: int, t: float, out: int) -> None:
-        """Python twin of the intrinsic."""
+        """Call void f(double t, double *out) at an address."""
         TIME_SIGNATURE(int(address))(float(t), int(out))
 
     def call_vector(address: int, x: int, out: int) -> None:
-        """Python twin of the intrinsic."""
+        """Call void f(double *x, double *out) at an address."""
         VECTOR_SIGNATURE(int(address))(int(x), int(out))
 
 
@@ -121,7 +87,9 @@ def _compile_time_now(function: Callable[[float], Any], size: int) -> Any:
     # unrolled: a tuple of mixed types can only be indexed by constants
     lines = ["    target[0] = value\n"] if size == 1 else [f"    target[{i}] = value[{i}]\n" for i in range(size)]
     source += "".join(lines)
-    from numba import carray
+    from numba import carray, cfunc, njit, types
+
+    from .compilation import InnerDispatcher  # noqa: F401  (functions may call kernels)
 
     try:
         inner = njit(function)
@@ -159,7 +127,9 @@ def vector_callback(function: Callable[[Any], Any], n_in: int, n_out: int, name:
 
 
 def _compile_vector(function: Callable[[Any], Any], n_in: int, n_out: int) -> Any:
-    from numba import carray
+    from numba import carray, cfunc, njit, types
+
+    from .compilation import InnerDispatcher  # noqa: F401  (functions may call kernels)
 
     source = "def wrapper(x, out):\n    value = f(carray(x, (n_in,)))\n    target = carray(out, (n_out,))\n    {copy}\n"
     try:

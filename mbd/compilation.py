@@ -4,8 +4,8 @@ numba optimises every function, gives it two wrappers for callers from outside a
 then links its intermediate code into each caller, where all of it is optimised and translated once more. For a
 hundred small kernels that is most of the time of a first run. Here a kernel that is called by kernels stays
 intermediate code (``InnerLibrary``). Only what is entered from outside is finished: the entries of
-``mbd.boundary``, and kernels that Python calls, by a second dispatcher (``Kernel.outer``) that is made when Python
-calls for the first time. Finished code is kept on disk; intermediate code is not needed again once it is.
+``mbd.boundary``, and kernels that Python calls. Both become object code with one C function (``OuterLibrary``), which
+is kept on disk and loaded by ``mbd.native``; nothing in it needs the compiler.
 """
 
 from __future__ import annotations
@@ -15,14 +15,40 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from llvmlite import binding, ir
-from numba import cfunc
+from numba import types
 from numba.core import errors, sigutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.typing.typeof import typeof_impl
+from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import from_dtype
+
+from .kernel import OPTIONS, Deferred, Kernel
+from .packed import layout_of
+from .packed_types import packed_type
+
+_WORD = ir.IntType(64)
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(value: Kernel, context: Any) -> Any:
+    return types.Dispatcher(value.dispatcher)
+
+
+@typeof_impl.register(Deferred)
+def _type_of_deferred(value: Deferred, context: Any) -> Any:
+    made = value.made
+    cpu_target.typing_context.refresh()  # it may have been registered just now
+    cpu_target.target_context.refresh()
+    return cpu_target.typing_context.resolve_value_type(made)
+
+
+# --- intermediate code ----------------------------------------------------------------------------------------------
 
 
 class InnerLibrary(JITCodeLibrary):
@@ -34,32 +60,6 @@ class InnerLibrary(JITCodeLibrary):
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
-
-
-class OuterLibrary(JITCodeLibrary):
-    """Machine code. On disk its intermediate code, which nobody links, is reduced to the names that it defines."""
-
-    def serialize_using_object_code(self) -> Any:
-        """What numba keeps on disk."""
-        names = ir.Module()
-        for function in self._final_module.functions:
-            if not function.is_declaration:
-                empty = ir.Function(names, ir.FunctionType(ir.VoidType(), []), function.name)
-                ir.IRBuilder(empty.append_basic_block()).ret_void()
-        for variable in self._final_module.global_variables:
-            if not variable.is_declaration:
-                ir.GlobalVariable(names, ir.IntType(8), variable.name).initializer = ir.Constant(ir.IntType(8), 0)
-        stub = binding.parse_assembly(str(names)).as_bitcode()
-        return self.name, "object", (self._get_compiled_object(), stub)
-
-
-class OuterCompiler(Compiler):
-    """numba's pipeline, into an OuterLibrary."""
-
-    def __init__(self, typing_context, target_context, library, *rest):  # type: ignore[no-untyped-def]
-        library = OuterLibrary(target_context.codegen(), "kernel")
-        library.enable_object_caching()
-        super().__init__(typing_context, target_context, library, *rest)
 
 
 class InnerCompiler(Compiler):
@@ -78,60 +78,13 @@ class _InnerFunctionCompiler(_FunctionCompiler):
         return flags
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """No garbage collection while compiling: it would walk the compiler's millions of live objects again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+class InnerDispatcher(CPUDispatcher):
+    """A function as kernels link it."""
 
-
-class OuterKernel(CPUDispatcher):
-    """A function that Python calls."""
-
-    def compile(self, sig: Any) -> Any:
-        """Machine code for a signature, or load it."""
-        with _without_collection():
-            return super().compile(sig)
-
-
-def compile_callback(signature: Any, function: Callable, options: dict[str, Any]) -> Any:
-    """A C function that is known by its address, or load it."""
-    with _without_collection():
-        return cfunc(signature, pipeline_class=OuterCompiler, **options)(function)
-
-
-class Kernel(CPUDispatcher):
-    """A function that kernels link, and that Python calls through ``outer``."""
-
-    def __init__(self, function: Callable, options: dict[str, Any], kept: Callable[[Any], Any] | None) -> None:
-        """``kept`` switches a dispatcher's cache on, in the directory of the function's module."""
+    def __init__(self, function: Callable, options: dict[str, Any]) -> None:
         options = options | {"nopython": True}
         super().__init__(function, {}, options, InnerCompiler)
         self._compiler = _InnerFunctionCompiler(function, self.targetdescr, options, {}, InnerCompiler)
-        self._kept = kept
-        self._outer: Any = None
-
-    @property
-    def outer(self) -> Any:
-        """The same function for callers outside compiled code."""
-        if self._outer is None:
-            self._outer = OuterKernel(self.py_func, {}, self.targetoptions, OuterCompiler)
-            if self._kept is not None:
-                self._kept(self._outer)
-        return self._outer
-
-    @property
-    def signatures(self) -> list[Any]:
-        """Signatures that Python has called."""
-        return list(self._outer.signatures) if self._outer is not None else []
-
-    def __call__(self, *args: Any) -> Any:
-        return self.outer(*args)
 
     def compile(self, sig: Any) -> Any:
         """Intermediate code for a signature."""
@@ -147,3 +100,178 @@ class Kernel(CPUDispatcher):
                 self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
                 self.overloads[tuple(args)] = result
             return self.overloads[tuple(args)].entry_point
+
+
+# --- machine code ---------------------------------------------------------------------------------------------------
+
+
+class OuterLibrary(JITCodeLibrary):
+    """Object code with one function that others see."""
+
+    def _finalize_final_module(self) -> None:
+        module = self._final_module
+        for value in (*module.functions, *module.global_variables):
+            if not value.is_declaration and value.name != self.name:
+                value.linkage = binding.Linkage.internal  # the same name may mean something else in other code
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def object_code(self) -> bytes:
+        """Machine code in the format of the system's linker."""
+        return self._codegen._tm.emit_object(self._final_module)
+
+    def needs(self) -> list[str]:
+        """Functions of the C library and the like that it calls."""
+        names = (f.name for f in self._final_module.functions if f.is_declaration)
+        return sorted(name for name in names if not name.startswith("llvm."))
+
+
+@contextmanager
+def _compiling() -> Iterator[None]:
+    """No garbage collection while compiling: it would walk the compiler's millions of live objects again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        with global_compiler_lock:
+            yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _finish(dispatcher: InnerDispatcher, kinds: tuple, symbol: str, read: Callable) -> tuple[dict[str, Any], bytes]:
+    """(what to know of it, object code) of a C function of one pointer, from which ``read`` builds the arguments."""
+    dispatcher.compile(kinds)
+    inner = dispatcher.overloads[kinds]
+    context = dispatcher.targetctx
+    library = OuterLibrary(context.codegen(), symbol)
+    module = library.create_ir_module(symbol)
+    outer = ir.Function(module, ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()]), symbol)
+    builder = ir.IRBuilder(outer.append_basic_block())
+    desc = inner.fndesc
+    callee = ir.Function(module, context.call_conv.get_function_type(desc.restype, desc.argtypes), desc.llvm_func_name)
+    args = read(context, builder, outer.args[0])
+    status, value = context.call_conv.call_function(builder, callee, desc.restype, desc.argtypes, args)
+    result, _ = _write_result(context, builder, desc.restype, value, outer.args[0], 0)
+    builder.ret_void()
+    library.add_ir_module(module)
+    library.add_linking_library(inner.library)
+    library.finalize()
+    return {"symbol": symbol, "result": result, "needs": library.needs()}, library.object_code()
+
+
+def compile_entry(function: Callable, symbol: str) -> tuple[dict[str, Any], bytes]:
+    """Object code of an entry."""
+
+    def read(context: Any, builder: Any, pointer: Any) -> list[Any]:
+        return [builder.bitcast(pointer, context.get_value_type(types.voidptr))]
+
+    with _compiling():
+        return _finish(InnerDispatcher(function, OPTIONS), (types.voidptr,), symbol, read)
+
+
+def compile_kernel(kernel: Kernel, kinds: tuple, symbol: str) -> tuple[dict[str, Any], bytes]:
+    """Object code of a kernel for Python, which describes the kinds of arguments as in ``mbd.native``."""
+    with _compiling():
+        listed = list(reversed(kinds))
+        arguments = []
+        while listed:
+            arguments.append(_numba_type(listed))
+
+        def read(context: Any, builder: Any, pointer: Any) -> list[Any]:
+            values, k = [], 0
+            for kind in arguments:
+                value, k = _read_argument(context, builder, kind, pointer, k)
+                values.append(value)
+            return values
+
+        return _finish(kernel.dispatcher, tuple(arguments), symbol, read)
+
+
+_SCALARS = {"f": types.float64, "i": types.int64, "b": types.boolean, "c": types.complex128}
+
+
+def _numba_type(listed: list[Any]) -> Any:
+    """Type of the last kind on the list, which is taken off."""
+    kind = listed.pop()
+    if isinstance(kind, str):
+        return _SCALARS[kind]
+    if isinstance(kind, np.dtype):
+        return from_dtype(kind)
+    if isinstance(kind, type):
+        layout = layout_of(kind)
+        assert layout is not None
+        return packed_type(layout)
+    if len(kind) == 3:
+        return types.Array(from_dtype(np.dtype(kind[0])), kind[1], kind[2])
+    parts = [_numba_type(listed) for _ in range(kind[1])]
+    if kind[0] == "t":
+        return types.Tuple(parts)
+    return types.NamedTuple(parts, kind[0])
+
+
+def _word(builder: Any, pointer: Any, k: int) -> Any:
+    return builder.gep(pointer, [ir.Constant(_WORD, k)])
+
+
+def _read_argument(context: Any, builder: Any, kind: Any, pointer: Any, k: int) -> tuple[Any, int]:
+    """Value of an argument whose words start at number k, and the number of the next word."""
+    if isinstance(kind, types.BaseTuple):
+        values = []
+        for part in kind:
+            value, k = _read_argument(context, builder, part, pointer, k)
+            values.append(value)
+        return context.make_tuple(builder, kind, values), k
+    if isinstance(kind, types.Array):
+        words = [builder.load(_word(builder, pointer, k + m)) for m in range(1 + 2 * kind.ndim)]
+        array = make_array(kind)(context, builder)
+        item = context.get_data_type(kind.dtype)
+        itemsize = ir.Constant(_WORD, context.get_abi_sizeof(item))
+        shape, strides = words[1 : 1 + kind.ndim], words[1 + kind.ndim :]
+        data = builder.inttoptr(words[0], item.as_pointer())
+        populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+        return array._getvalue(), k + len(words)
+    if kind == types.complex128:
+        number = context.make_complex(builder, kind)
+        number.real, k = _read_argument(context, builder, types.float64, pointer, k)
+        number.imag, k = _read_argument(context, builder, types.float64, pointer, k)
+        return number._getvalue(), k
+    word = builder.load(_word(builder, pointer, k))
+    if kind == types.float64:
+        word = builder.bitcast(word, ir.DoubleType())
+    elif kind == types.boolean:
+        word = builder.icmp_unsigned("!=", word, ir.Constant(_WORD, 0))
+    elif isinstance(kind, types.Record):
+        word = builder.inttoptr(word, context.get_value_type(kind))
+    return word, k + 1
+
+
+def _write_result(context: Any, builder: Any, kind: Any, value: Any, pointer: Any, k: int) -> tuple[Any, int]:
+    """Store a result from word k on; returns its kind as ``mbd.native`` knows it and the number of the next word."""
+    if kind == types.none:
+        return "n", k
+    if isinstance(kind, types.BaseTuple):
+        parts = []
+        for part, each in zip(kind, _parts(builder, value, len(kind)), strict=True):
+            letter, k = _write_result(context, builder, part, each, pointer, k)
+            parts.append(letter)
+        return parts, k
+    if kind == types.complex128:
+        number = context.make_complex(builder, kind, value)
+        _, k = _write_result(context, builder, types.float64, number.real, pointer, k)
+        _, k = _write_result(context, builder, types.float64, number.imag, pointer, k)
+        return "c", k
+    if isinstance(kind, types.Float):
+        letter, word = "f", builder.bitcast(context.cast(builder, value, kind, types.float64), _WORD)
+    elif isinstance(kind, types.Boolean):
+        letter, word = "b", builder.zext(value, _WORD)
+    elif isinstance(kind, types.Integer):
+        letter, word = "i", context.cast(builder, value, kind, types.int64)
+    else:
+        raise TypeError(f"a kernel that Python calls returns {kind}; it may return numbers only")
+    builder.store(word, _word(builder, pointer, k))
+    return letter, k + 1
+
+
+def _parts(builder: Any, value: Any, count: int) -> list[Any]:
+    return [builder.extract_value(value, i) for i in range(count)]

@@ -252,7 +252,8 @@ def _compile(function: Any, style: Style, count: int, size: int, shape: tuple[in
 def _compile_now(function: Any, style: Style, count: int, size: int, shape: tuple[int, ...], is_complex: bool) -> Any:
     from numba import carray, cfunc, njit, types
 
-    from .boundary import advanced
+    from .compilation import InnerDispatcher  # noqa: F401  (functions may call kernels)
+    from .intrinsics import advanced
 
     lines = ["def wrapper(pointer, out):", "    x = carray(pointer, (n,))", "    target = carray(out, (size,))"]
     if style != "law":

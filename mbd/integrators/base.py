@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +12,6 @@ import numpy as np
 from ..errors import IncompatibleError
 from ..forces.general_kernels import DAMPING, LAW
 from ..general_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
-from ..kernel import is_cached
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
@@ -214,12 +212,3 @@ def near_gimbal_lock(system: System, q: Array) -> str | None:
             if abs(spin_determinant(g)) < NEAR_CHART_LIMIT:
                 return body.name
     return None
-
-
-def announce_compilation(*functions: Callable) -> None:
-    """Tell the user once that something is being compiled."""
-    if all(is_cached(f) for f in functions):
-        return
-    import sys
-
-    print("mbd: compiling (once per installation, up to a minute) ...", file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..packed import pack
 from ..records import Work
-from .base import Array, Run, announce_compilation
+from .base import Array, Run
 from .newton import SCALES
 from .secant import describe_failure
 from .secant_numbers import (
@@ -48,7 +48,6 @@ class FixedStepRun(Run):
         memory[MEMORY_RATIO] = 1e300
         numbers = np.array([self.method.tolerance, self.method.max_iterations, *parameters], dtype=float)
         self.numbers = pack(SecantNumbers(numbers, memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64)))
-        announce_compilation(*compiled)
         self.x.q[:] = self.system.initial_state()[0]
         self.advance(0, 1, [np.zeros((1, len(y))) for y in self.initial_row()])
 

@@ -12,7 +12,7 @@ from ..packed import pack
 from ..system import evaluate
 from . import alpha_kernels as kernels
 from .alpha_kernels import AlphaNumbers, AlphaState
-from .base import Array, Integrator, Invariant, Run, announce_compilation, near_gimbal_lock
+from .base import Array, Integrator, Invariant, Run, near_gimbal_lock
 from .newton import SCALES
 
 if TYPE_CHECKING:
@@ -148,7 +148,6 @@ class AlphaRun(Run):
             np.zeros(SCALES), np.zeros(1, dtype=np.int64),
         ))  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
-        announce_compilation(kernels.run_alpha)
         self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
 
     def _rows(self, n: int) -> list[Array]:

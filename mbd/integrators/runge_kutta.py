@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ModelError
 from ..packed import pack
 from . import rk_kernels as kernels
-from .base import Array, Integrator, Invariant, Run, announce_compilation, near_gimbal_lock
+from .base import Array, Integrator, Invariant, Run, near_gimbal_lock
 from .rk_kernels import RungeKuttaNumbers, RungeKuttaState
 from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, Tableau
 
@@ -152,7 +152,6 @@ class RungeKuttaRun(Run):
             np.array([*switches, np.inf]),
         ))  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
-        announce_compilation(kernels.run_runge_kutta)
         self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
 
     def _rows(self, n: int) -> list[Array]:

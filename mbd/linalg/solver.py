@@ -39,11 +39,10 @@ def joint_scale(layout: Layout, F: np.ndarray) -> np.ndarray:
     owner = np.repeat(np.arange(len(layout.sizes)), layout.sizes)
     vertex = np.empty(layout.n, np.int64)
     vertex[layout.permutation()] = owner
-    matrix = layout.to_scipy(F)
+    row, column, value = layout.entries(F)
+    diagonal = row == column
     largest = np.zeros(len(layout.sizes))
-    np.maximum.at(largest, vertex, np.abs(matrix.diagonal()))
-    matrix = matrix.tocoo()
-    row, column, value = matrix.row, matrix.col, matrix.data
+    np.maximum.at(largest, vertex[row[diagonal]], np.abs(value[diagonal]))
     use = layout.is_joint[vertex[row]] & ~layout.is_joint[vertex[column]] & (largest[vertex[column]] > 0.0)
     weights = value[use] ** 2 / largest[vertex[column[use]]]
     return np.bincount(row[use], weights, layout.n)

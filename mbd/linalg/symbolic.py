@@ -102,10 +102,8 @@ class Layout:
         order = order[self.sizes[order] > 0]
         return int(order[np.searchsorted(self.position[order], k, side="right") - 1])
 
-    def to_scipy(self, F: np.ndarray) -> Any:
-        """The assembled, not factored matrix in permuted order (scipy.sparse, CSC)."""
-        from scipy.sparse import coo_matrix
-
+    def entries(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(rows, columns, values) of the assembled, not factored matrix in permuted order."""
         own = np.flatnonzero(self.sizes > 0)
         u = np.concatenate([own, self.pairs[:, 0], self.pairs[:, 1]])
         v = np.concatenate([own, self.pairs[:, 1], self.pairs[:, 0]])
@@ -115,9 +113,15 @@ class Layout:
         row = _spread(self.position[u], height)
         i = _spread(np.zeros(len(u), np.int64), height)
         start = np.repeat(offset, height) + i * np.repeat(stride, height)
-        entries = F[_spread(start, width)]
         column = _spread(np.repeat(self.position[v], height), width)
-        return coo_matrix((entries, (np.repeat(row, width), column)), shape=(self.n, self.n)).tocsc()
+        return np.repeat(row, width), column, F[_spread(start, width)]
+
+    def to_scipy(self, F: np.ndarray) -> Any:
+        """The same as a matrix (scipy.sparse, CSC)."""
+        from scipy.sparse import coo_matrix
+
+        row, column, value = self.entries(F)
+        return coo_matrix((value, (row, column)), shape=(self.n, self.n)).tocsc()
 
 
 def _spread(start: np.ndarray, length: np.ndarray) -> np.ndarray:

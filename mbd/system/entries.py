@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from ..boundary import compile_entry
 from ..kernel import JIT
+from ..native import entry_code
 from ..packed import pack
 from ..records import (
     ENTRY_ACCELERATIONS,
@@ -32,14 +33,11 @@ from .extra import EXTRA_ENTRIES
 from .optional import OPTIONAL_ENTRIES
 from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
 
-_compiled: dict[Any, Any] = {}  # entry function -> compiled object; addresses stay valid as long as it lives
 
-
+@functools.cache
 def entry_address(function: Any) -> int:
     """Address of a compiled entry; compiled when first asked for."""
-    if function not in _compiled:
-        _compiled[function] = compile_entry(function)
-    return int(_compiled[function].address)
+    return entry_code(function)
 
 
 def needed_entries(s: Tables) -> dict[int, Any]:

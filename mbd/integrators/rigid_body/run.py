@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Array, Run, announce_compilation
+from ..base import Array, Run
 from . import loops
 from .elliptic import SCRATCH
 from .series import modified_inertia
@@ -36,7 +36,6 @@ class RigidBodyRun(Run):
         self._warm_up()
 
     def _warm_up(self) -> None:
-        announce_compilation(loops.run_free if self.scheme < 0 else loops.run_split)
         x = self.x
         self.advance(0, 1, [np.zeros((1, len(row))) for row in (*x, self.work.turns)])
 

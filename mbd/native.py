@@ -1,0 +1,225 @@
+"""Machine code: loading it and calling it, without the compiler.
+
+A piece of machine code is a C function of one pointer. For *entries* (``mbd.boundary``), which kernels call, it points
+to their arguments as the compiler lays them out. For kernels that Python calls it points to a list of words of 64 bits:
+numbers, addresses of packed records, and of every array the address of its data, its shape and its strides; the result
+comes back in the first words. What kinds of arguments these are is part of the name under which the code is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import struct
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .code_cache import cache_file, read_code, write_code
+from .packed import address_of, layout_of
+
+ENTRY = "entry"  # kinds of arguments of an entry
+_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_QUIET_SECONDS = 5.0  # compilations that follow within this time belong to one message
+
+
+class _LastCompilation:
+    ended = -1e9
+
+
+@functools.cache
+def _engine() -> Any:
+    from llvmlite import binding
+
+    with contextlib.suppress(RuntimeError):  # newer versions of llvmlite do so on their own, and say so
+        binding.initialize()
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine(codemodel="jitdefault", jit=True)
+    return binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+
+
+def _load(about: dict[str, Any], code: bytes) -> int | None:
+    """Address of the function, or None if what it calls is not there."""
+    from llvmlite import binding
+
+    engine = _engine()
+    if any(binding.address_of_symbol(name) is None for name in about["needs"]):
+        from .compilation import InnerLibrary  # noqa: F401  (the compiler brings a library of its own)
+
+        if any(binding.address_of_symbol(name) is None for name in about["needs"]):
+            return None
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return int(engine.get_function_address(about["symbol"]))
+
+
+def _announce() -> None:
+    """Tell the user that something is being compiled."""
+    if time.monotonic() - _LastCompilation.ended > _QUIET_SECONDS:
+        print("mbd: compiling (once per installation, up to a minute) ...", file=sys.stderr, flush=True)
+
+
+def machine_code(function: Callable, kinds: str, compile_now: Callable[[str], tuple[dict, bytes]]) -> tuple[int, Any]:
+    """(address, kind of the result) of a function for kinds of arguments: from disk, or compiled now."""
+    file = cache_file(function, kinds)
+    if file is not None:
+        kept = read_code(file)
+        address = _load(*kept) if kept is not None else None
+        if kept is not None and address:
+            return address, kept[0]["result"]
+    _announce()
+    symbol = f"{function.__module__}.{function.__qualname__}.{os.urandom(8).hex()}"
+    about, code = compile_now(symbol)
+    address = _load(about, code)
+    if not address:
+        raise RuntimeError(f"{function.__qualname__}: the compiled code needs {', '.join(about['needs'])}")
+    if file is not None:
+        write_code(file, about, code)
+    _LastCompilation.ended = time.monotonic()
+    return address, about["result"]
+
+
+def entry_code(function: Callable) -> int:
+    """Address of an entry."""
+
+    def compile_now(symbol: str) -> tuple[dict, bytes]:
+        from .compilation import compile_entry
+
+        return compile_entry(function, symbol)
+
+    return machine_code(function, ENTRY, compile_now)[0]
+
+
+# --- calls from Python ----------------------------------------------------------------------------------------------
+
+
+def _describe(a: Any, kinds: list[Any], words: list[Any]) -> None:
+    """Append what kind of argument this is, hashable, and its words."""
+    t = type(a)
+    if t is float:
+        kinds.append("f")
+        words.append(a)
+    elif t is int:
+        kinds.append("i")
+        words.append(a)
+    elif isinstance(a, np.ndarray):
+        d, flags = a.dtype, a.flags
+        layout = "C" if flags.c_contiguous else ("F" if flags.f_contiguous else "A")
+        kinds.append((d.char if d.fields is None else d, a.ndim, layout))
+        words.append(a.ctypes.data)
+        words += a.shape
+        words += a.strides
+    elif layout_of(t) is not None:
+        kinds.append(t)
+        words.append(address_of(a))
+    elif isinstance(a, tuple):
+        kinds.append((t if hasattr(a, "_fields") else "t", len(a)))
+        for part in a:
+            _describe(part, kinds, words)
+    elif isinstance(a, (bool, np.bool_)):
+        kinds.append("b")
+        words.append(int(a))
+    elif isinstance(a, (int, np.integer)):
+        kinds.append("i")
+        words.append(int(a))
+    elif isinstance(a, (float, np.floating)):
+        kinds.append("f")
+        words.append(float(a))
+    elif isinstance(a, (complex, np.complexfloating)):
+        kinds.append("c")
+        words += [float(a.real), float(a.imag)]
+    elif isinstance(a, np.void) and a.dtype.fields is not None:
+        kinds.append(a.dtype)
+        words.append(a.__array_interface__["data"][0])
+    else:
+        raise TypeError(f"compiled code takes numbers, arrays and records, not {t.__name__}")
+
+
+def kind_text(kind: Any) -> str:
+    """The kind of an argument as it enters the name of the code."""
+    if isinstance(kind, type):
+        layout = layout_of(kind)
+        return f"{kind.__name__}{kind._fields}" if layout is None else layout.text  # type: ignore[attr-defined]
+    if isinstance(kind, np.dtype):
+        return str(kind)
+    if isinstance(kind, tuple):
+        return "(" + ", ".join(kind_text(k) for k in kind) + ")"
+    return str(kind)
+
+
+def _formats(kinds: Any) -> str:
+    """Letters of ``struct`` for the words of arguments."""
+    letters = []
+    for kind in kinds:
+        if kind in ("f", "c"):
+            letters.append("d" if kind == "f" else "dd")
+        elif isinstance(kind, tuple) and len(kind) == 3:
+            letters.append("q" * (1 + 2 * kind[1]))
+        elif not isinstance(kind, tuple):
+            letters.append("q")
+    return "".join(letters)
+
+
+def _read(result: Any, words: Any) -> Any:
+    """The value that a kernel returned; takes its words off the list."""
+    if isinstance(result, list):
+        return tuple(_read(part, words) for part in result)
+    if result == "n":
+        return None
+    if result == "c":
+        return complex(_read("f", words), _read("f", words))
+    word = words.pop()
+    if result == "f":
+        return struct.unpack("d", struct.pack("q", word))[0]
+    return bool(word) if result == "b" else word
+
+
+class Code:
+    """Machine code for kinds of arguments."""
+
+    def __init__(self, address: int, kinds: tuple, result: Any) -> None:
+        self.function = _FUNCTION(address)
+        self.arguments = struct.Struct(_formats(kinds))
+        self.result = result
+        self.buffer = ctypes.c_longlong * max(self.arguments.size // 8, 16)
+
+
+def call_kernel(kernel: Any, args: tuple) -> Any:
+    """Call a kernel from Python."""
+    missing = kernel.count - len(args)
+    if missing > 0:
+        args += (kernel.py_func.__defaults__ or ())[-missing:]
+    kinds: list[Any] = []
+    words: list[Any] = []
+    for a in args:
+        _describe(a, kinds, words)
+    key = tuple(kinds)
+    code = kernel.codes.get(key)
+    if code is None:
+        code = kernel.codes[key] = _code(kernel, key, len(args))
+    buffer = code.buffer()
+    code.arguments.pack_into(buffer, 0, *words)
+    code.function(ctypes.addressof(buffer))
+    if code.result == "n":
+        return None
+    return _read(code.result, list(reversed(buffer)))
+
+
+def _code(kernel: Any, kinds: tuple, count: int) -> Code:
+    function = kernel.py_func
+    if count != kernel.count:
+        raise TypeError(f"{kernel.__name__} takes {kernel.count} arguments, {count} were given")
+
+    def compile_now(symbol: str) -> tuple[dict, bytes]:
+        from .compilation import compile_kernel
+
+        return compile_kernel(kernel, kinds, symbol)
+
+    address, result = machine_code(function, kind_text(kinds), compile_now)
+    return Code(address, kinds, result)
