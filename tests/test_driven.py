@@ -9,6 +9,7 @@ import pytest
 
 import mbd
 from mbd.joints import AngleDriver, DrivenFrame, Gear, PositionDriver, Prismatic, Revolute, Rolling
+from mbd.solvers.redundancy import REGULARISATION
 
 G = 9.81
 CRANK, ROD = 1.0, 2.0
@@ -73,6 +74,10 @@ def test_slider_crank(node):
     assert np.isnan(solution["motor"].torque).all()  # they need masses: inverse dynamics
 
 
+# what is left to the regularisation of redundant multipliers is known up to round-off over its size
+SHARE_ROUND_OFF = 10.0 * np.finfo(float).eps / REGULARISATION
+
+
 @pytest.mark.parametrize("node", NODES, ids=node_name)
 @pytest.mark.parametrize("hinges", [1, 2])
 def test_torque_of_a_pendulum(node, hinges):
@@ -99,7 +104,8 @@ def test_torque_of_a_pendulum(node, hinges):
     carried = sum(solution[f"hinge {k}"].force for k in range(hinges))
     assert np.abs(carried - 2.0 * (centre + (0, 0, G))).max() < 1e-7
     if hinges == 2:  # the share of minimum norm of a symmetric pair is one half each
-        assert solution["hinge 0"].force == pytest.approx(solution["hinge 1"].force, abs=1e-6)
+        shares = solution["hinge 0"].force, solution["hinge 1"].force
+        assert shares[0] == pytest.approx(shares[1], abs=SHARE_ROUND_OFF * np.abs(carried).max())
 
 
 def test_reactions_have_minimum_norm_and_balance():

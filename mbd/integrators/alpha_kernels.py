@@ -29,6 +29,8 @@ from ..system.evaluate import (
     dynamics,
     evaluate_functions,
     factor,
+    factor_with,
+    finish,
     frames,
     jacobian_times,
     remember_angles,
@@ -239,21 +241,30 @@ def _error(s, w, x, p, h, first):
 
 
 @kernel
+def _scale_rows(s, w, p, h):
+    """The right-hand side of the Newton equations from the residual."""
+    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
+    cl = -h * p.method[BETA] / p.method[GAMMA] if p.options[OPTION_STABILIZED] != 0 else -1.0
+    for k in range(s.xv.shape[0]):
+        w.x[s.xv[k]] *= -1.0 / bp
+    for k in range(s.xl.shape[0]):
+        w.x[s.xl[k]] *= cl
+
+
+@kernel
 def _factorise(s, w, x, p, h):
-    """Iteration matrix at the present iterate."""
+    """Iteration matrix at the present iterate; begins to solve for w.x."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
     gp = p.method[GAMMA] / (h * p.method[BETA])
     ck = 1.0 / bp if p.options[OPTION_STIFFNESS] != 0 else 0.0
     if p.options[OPTION_STABILIZED] != 0:  # T_exp multiplies only K here, of higher order
         tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, gp / bp, ck, w.matrix)
-        factor(s, w, w.matrix, w.pivots, w.dinv)
-        p.memory[MEMORY_FACTORS] += 1.0
     else:
         if p.options[OPTION_TANGENT] != 0:
             store_tangent_inverse(s.nodes, x.dq, w.t)
         tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.t, 1.0, gp / bp, ck, w.matrix)
-        factor(s, w, w.matrix, w.pivots, w.dinv)
-        p.memory[MEMORY_FACTORS] += 1.0
+    factor_with(s, w, w.matrix, w.pivots, w.dinv, w.x)
+    p.memory[MEMORY_FACTORS] += 1.0
     p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
     p.memory[MEMORY_KEPT] = 0.0
 
@@ -269,18 +280,16 @@ def _factorise_correction(s, w, x, p):
 
 
 @kernel
-def _correct(s, w, x, p, h):
-    """Solve for the Newton increment and apply it."""
+def _correct(s, w, x, p, h, begun):
+    """Solve for the Newton increment, which the factorisation may have begun, and apply it."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
     gp = p.method[GAMMA] / (h * p.method[BETA])
     nv, nl = x.v.shape[0], x.lam.shape[0]
     stabilized = p.options[OPTION_STABILIZED] != 0
-    cl = -1.0 / gp if stabilized else -1.0
-    for k in range(nv):
-        w.x[s.xv[k]] *= -1.0 / bp
-    for k in range(nl):
-        w.x[s.xl[k]] *= cl
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    if begun:
+        finish(s, w.matrix, w.pivots, w.dinv, w.x)
+    else:
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(nl):
         x.lamn[k] += bp * w.x[s.xl[k]]
     for k in range(nv):
@@ -332,7 +341,9 @@ def _newton(s, w, x, p, h):
         if iteration == p.options[OPTION_ITERATIONS]:
             break
         slow = iteration > 0 and error > KEEP_CONTRACTION * last
-        if not keep or p.memory[MEMORY_KEPT] < 0.0 or p.memory[MEMORY_KEPT] >= KEEP_STEPS or slow:
+        fresh = not keep or p.memory[MEMORY_KEPT] < 0.0 or p.memory[MEMORY_KEPT] >= KEEP_STEPS or slow
+        _scale_rows(s, w, p, h)
+        if fresh:
             _factorise(s, w, x, p, h)
             if w.info[4] != 0.0:
                 p.worst[0] = w.info[1]
@@ -340,7 +351,7 @@ def _newton(s, w, x, p, h):
         # never older than a step: the converged solution depends on this direction, not only the iteration
         if p.options[OPTION_STABILIZED] != 0 and x.lam.shape[0] > 0 and (iteration == 0 or not keep):
             _factorise_correction(s, w, x, p)
-        _correct(s, w, x, p, h)
+        _correct(s, w, x, p, h, fresh)
         p.memory[MEMORY_ITERATIONS] += 1.0
         last = error
     return CODE_NOT_CONVERGED

@@ -60,26 +60,34 @@ def start_scale(F: Any, dinv: Any, scale: Any, o: Any, n: Any, ld: Any, x0: Any)
 
 
 @kernel
-def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) -> None:
-    """LU in place of a system that is one small front."""
+def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any, x: Any) -> None:
+    """LU in place of a system that is one small front; x, if it is not empty, is eliminated on the way."""
     reset(info)
     n, ld = U(fr.table[0, PIVOTS]), U(fr.table[0, STRIDE])
     start_scale(F, dinv, scale, ZERO, n, ld, ZERO)
     lu_rows(F, pivots, dinv, info, ZERO, n, n, ld, ZERO)
+    if x.shape[0] > 0:
+        forward(F, pivots, x, ZERO, n, ld, ZERO)
 
 
 @kernel
-def solve_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
-    """Solution in place of a system that is one small front."""
+def solve_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any, eliminated: Any) -> None:
+    """Solution in place of a system that is one small front; x may have been eliminated by the factorisation."""
     n, ld = U(fr.table[0, PIVOTS]), U(fr.table[0, STRIDE])
-    forward(F, pivots, x, ZERO, n, ld, ZERO)
+    if eliminated == 0:
+        forward(F, pivots, x, ZERO, n, ld, ZERO)
     backward(F, dinv, x, ZERO, n, ld, ZERO)
 
 
 @kernel
-def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) -> None:
-    """LU in place of all fronts, children before parents."""
+def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any, x: Any) -> None:
+    """LU in place of all fronts, children before parents.
+
+    x, if it is not empty, is eliminated on the way, while the factors of a front are in the cache: for large systems
+    the time of a solution is that of reading the factors.
+    """
     reset(info)
+    eliminated = x.shape[0] > 0
     for s in range(fr.table.shape[0]):
         t = fr.table[s]
         n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
@@ -90,6 +98,8 @@ def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: An
             lu_rows(F, pivots, dinv, info, o, n, n + m, ld, x0)
         else:
             lu_blocked(F, pivots, dinv, info, o, n, n + m, ld, x0)
+        if eliminated:
+            eliminate(fr, F, pivots, x, t)
 
 
 @kernel
@@ -210,20 +220,26 @@ def backward(F: Any, dinv: Any, x: Any, o: Any, n: Any, ld: Any, x0: Any) -> Non
 
 
 @kernel(fastmath=MATH)
-def solve_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
-    """Solution in place with the factors of all fronts."""
+def eliminate(fr: Fronts, F: Any, pivots: Any, x: Any, t: Any) -> None:
+    """Forward elimination with the factors of the front with table row ``t``."""
+    n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
+    forward(F, pivots, x, o, n, ld, x0)
+    row = o + n * ld
+    i = U(t[ROW_START])
+    end = i + m
+    while i < end:
+        x[fr.row_index[i]] -= dot(F, row, x, x0, n)
+        row += ld
+        i += ONE
+
+
+@kernel(fastmath=MATH)
+def solve_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any, eliminated: Any) -> None:
+    """Solution in place with the factors of all fronts; x may have been eliminated by the factorisation."""
     count = fr.table.shape[0]
-    for s in range(count):
-        t = fr.table[s]
-        n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
-        forward(F, pivots, x, o, n, ld, x0)
-        row = o + n * ld
-        i = U(t[ROW_START])
-        end = i + m
-        while i < end:
-            x[fr.row_index[i]] -= dot(F, row, x, x0, n)
-            row += ld
-            i += ONE
+    if eliminated == 0:
+        for s in range(count):
+            eliminate(fr, F, pivots, x, fr.table[s])
     for s in range(count - 1, -1, -1):
         t = fr.table[s]
         n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
@@ -260,21 +276,3 @@ def multiply(fr: Fronts, F: Any, x: Any, y: Any) -> None:
             row = o + i * ld
             y[x0 + i] += dot(F, row, x, x0, n) + dot(F, row + n, fr.work, ZERO, m)
             i += ONE
-
-
-@kernel
-def factor(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any) -> None:
-    """LU in place of any system (compiles both kinds of code)."""
-    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= SMALL:
-        factor_dense(fr, F, pivots, dinv, scale, info)
-    else:
-        factor_tree(fr, F, pivots, dinv, scale, info)
-
-
-@kernel
-def solve(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any) -> None:
-    """Solution in place of any system."""
-    if fr.table.shape[0] == 1 and U(fr.table[0, PIVOTS]) <= SMALL:
-        solve_dense(fr, F, pivots, dinv, x)
-    else:
-        solve_tree(fr, F, pivots, dinv, x)

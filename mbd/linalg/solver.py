@@ -15,6 +15,7 @@ import numpy as np
 from mbd.linalg import numeric
 from mbd.linalg.symbolic import Layout, _spread
 
+NOTHING = np.zeros(0)
 SINGULAR = 1e-11  # pivots with a smaller ratio are taken for zero
 BACKWARD_ERROR = 1e-12  # normwise, after refinement; regular matrices reach 1e-15
 CONSISTENT = 1e-8  # residual relative to the right-hand side that a (nearly) singular system must reach
@@ -110,7 +111,7 @@ class BlockSolver:
         self._regularised = eps != 0.0
         self.info[3] = SINGULAR
         run = numeric.factor_dense if self.layout.dense else numeric.factor_tree
-        run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.info)
+        run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.info, NOTHING)
         self._failed = bool(self.info[4])
 
     def multiply(self, x: np.ndarray) -> np.ndarray:
@@ -122,7 +123,7 @@ class BlockSolver:
     def _own(self, b: np.ndarray) -> np.ndarray:
         x = np.array(b, float)
         run = numeric.solve_dense if self.layout.dense else numeric.solve_tree
-        run(self.layout.fronts, self._factors, self.pivots, self.dinv, x)
+        run(self.layout.fronts, self._factors, self.pivots, self.dinv, x, 0)
         return x
 
     def _refined(self, run: Callable[[np.ndarray], np.ndarray], b: np.ndarray, steps: int) -> np.ndarray:

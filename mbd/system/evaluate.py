@@ -85,12 +85,22 @@ if JIT:
     @kernel
     def factor(s, w, matrix, pivots, dinv):
         """Factorise the matrix in place; w.info tells how well."""
-        call_entry(s.entries[ENTRY_FACTOR], (s.place[0], w.place[0], matrix, pivots, dinv))
+        call_entry(s.entries[ENTRY_FACTOR], (s.place[0], w.place[0], matrix, pivots, dinv, w.x[:0]))
+
+    @kernel
+    def factor_with(s, w, matrix, pivots, dinv, x):
+        """The same, and begin to solve for x, to be finished by ``finish``: faster than to solve afterwards."""
+        call_entry(s.entries[ENTRY_FACTOR], (s.place[0], w.place[0], matrix, pivots, dinv, x))
+
+    @kernel
+    def finish(s, matrix, pivots, dinv, x):
+        """Solve with the factors for x that has been through ``factor_with``, in place."""
+        call_entry(s.entries[ENTRY_SOLVE], (s.place[0], matrix, pivots, dinv, x, 1))
 
     @kernel
     def solve(s, matrix, pivots, dinv, x):
         """Solve with the factors, in place."""
-        call_entry(s.entries[ENTRY_SOLVE], (s.place[0], matrix, pivots, dinv, x))
+        call_entry(s.entries[ENTRY_SOLVE], (s.place[0], matrix, pivots, dinv, x, 0))
 
 else:
 
@@ -120,13 +130,19 @@ else:
     def constraint_biases(s, w, q, v, x):
         pieces.assemble_constraints(s, w, q, v, x, 2)
 
-    def factor(s, w, matrix, pivots, dinv):
+    def factor_with(s, w, matrix, pivots, dinv, x):
         run = pieces.factorise_dense if s.flags[FLAG_DENSE] else pieces.factorise_tree
-        run(s, w, matrix, pivots, dinv)
+        run(s, w, matrix, pivots, dinv, x)
+
+    def factor(s, w, matrix, pivots, dinv):
+        factor_with(s, w, matrix, pivots, dinv, w.x[:0])
+
+    def finish(s, matrix, pivots, dinv, x, eliminated=1):
+        run = pieces.solve_dense if s.flags[FLAG_DENSE] else pieces.solve_tree
+        run(s.fronts, matrix, pivots, dinv, x, eliminated)
 
     def solve(s, matrix, pivots, dinv, x):
-        run = pieces.solve_dense if s.flags[FLAG_DENSE] else pieces.solve_tree
-        run(s.fronts, matrix, pivots, dinv, x)
+        finish(s, matrix, pivots, dinv, x, 0)
 
 
 @kernel

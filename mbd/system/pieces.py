@@ -165,34 +165,77 @@ def assemble_constraints(s, w, q, v, x, level):
         call_extra_constraints(s, w, x, level)
 
 
+IN_CACHE = 500_000  # numbers of a matrix that is cleared as a whole: it stays in the cache
+
+
+@kernel
+def clear_to(end, clean, into):
+    """Clear the matrix up to an address if it is not yet clean so far; returns how far it is."""
+    end = min(end, into.shape[0])
+    for k in range(clean, end):
+        into[k] = 0.0
+    return max(clean, end)
+
+
+@kernel
+def _node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into):
+    n = s.nodes[i]
+    if n.form == FORM_GENERALIZED:
+        call_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into)
+        return
+    node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, into, w.small)
+    if n.form == FORM_SPIN:
+        call_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into)
+    elif ck != 0.0:
+        frame_stiffness(n, w.z[i], w.f[i], ck, into)
+    if n.nl > 0:
+        internal_blocks(n, q, lam, 1.0, ck, into)
+
+
+@kernel
+def _joint_blocks(s, w, k, q, lam, ck, into):
+    p = s.primitives[k]
+    a, b = p.a, p.b
+    na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
+    value = constant(p, w.values)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, value, w.jac, into)
+    if ck != 0.0 and p.kind != COINCIDENT:
+        primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
+
+
+@kernel
+def _end_of_blocks(s, k):
+    """An address behind all blocks that a primitive writes to."""
+    p = s.primitives[k]
+    a, b = s.nodes[p.a], s.nodes[p.b]
+    end = max(a.block + a.nv * a.ld, b.block + b.nv * b.ld)
+    end = max(end, p.block_ja + 3 * p.ld_ja, p.block_aj + a.nv * p.ld_aj, p.block_ab + a.nv * p.ld_ab)
+    return max(end, p.block_jb + 3 * p.ld_jb, p.block_bj + b.nv * p.ld_bj, p.block_ba + b.nv * p.ld_ba)
+
+
 @kernel
 def assemble_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0] in the fronts.
 
     ``t`` holds T_exp^-1 of every node. Needs frames and, for ck != 0, the frame forces of a residual at this state.
+
+    The last bodies come first, each with its joints: outer bodies are usually added last and eliminated first. Where
+    that is so, the matrix is walked through once, and cleared on the way while it is in the cache.
     """
-    for k in range(into.shape[0]):
-        into[k] = 0.0
-    for i in range(1, s.nodes.shape[0]):
+    clean = clear_to(into.shape[0], 0, into) if into.shape[0] < IN_CACHE else 0
+    k = s.primitives.shape[0] - 1
+    for i in range(s.nodes.shape[0] - 1, 0, -1):
         n = s.nodes[i]
-        if n.form == FORM_GENERALIZED:
-            call_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into)
-            continue
-        node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, into, w.small)
-        if n.form == FORM_SPIN:
-            call_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into)
-        elif ck != 0.0:
-            frame_stiffness(n, w.z[i], w.f[i], ck, into)
-        if n.nl > 0:
-            internal_blocks(n, q, lam, 1.0, ck, into)
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
-        value = constant(p, w.values)
-        primitive_blocks(p, na, nb, q, ga, gb, za, zb, value, w.jac, into)
-        if ck != 0.0 and p.kind != COINCIDENT:
-            primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
+        clean = clear_to(n.block + (n.nv + n.nl) * n.ld, clean, into)
+        _node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into)
+        while k >= 0 and max(s.primitives[k].a, s.primitives[k].b) >= i:
+            clean = clear_to(_end_of_blocks(s, k), clean, into)
+            _joint_blocks(s, w, k, q, lam, ck, into)
+            k -= 1
+    clear_to(into.shape[0], clean, into)
+    while k >= 0:
+        _joint_blocks(s, w, k, q, lam, ck, into)
+        k -= 1
     if s.forces.shape[0] > 0 and (cc != 0.0 or ck != 0.0):
         call_force_tangent(s, w, q, v, t, cc, ck, into)
     if s.flags[FLAG_EXTRA] != 0:
@@ -211,17 +254,17 @@ def regularise(s, into):
 
 
 @kernel
-def factorise_dense(s, w, into, pivots, dinv):
+def factorise_dense(s, w, into, pivots, dinv, x):
     """Factorise one small front."""
     regularise(s, into)
-    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.info)
+    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.info, x)
 
 
 @kernel
-def factorise_tree(s, w, into, pivots, dinv):
+def factorise_tree(s, w, into, pivots, dinv, x):
     """Factorise all fronts."""
     regularise(s, into)
-    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.info)
+    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.info, x)
 
 
 _move = arguments(address, address, vector, vector, integer)
@@ -229,8 +272,8 @@ _update = arguments(address, address, vector, vector, vector, integer)
 _dynamics = arguments(address, address, vector, vector, vector, vector, vector)
 _constraints = arguments(address, address, vector, vector, vector, integer)
 _tangent = arguments(address, address, vector, vector, vector, vector, matrix, real, real, real, vector)
-_factor = arguments(address, address, vector, integers, vector)
-_solve = arguments(address, vector, integers, vector, vector)
+_factor = arguments(address, address, vector, integers, vector, vector)
+_solve = arguments(address, vector, integers, vector, vector, integer)
 
 
 def move_entry(p):  # type: ignore[no-untyped-def]
@@ -259,23 +302,23 @@ def tangent_entry(p):  # type: ignore[no-untyped-def]
 
 
 def factor_dense_entry(p):  # type: ignore[no-untyped-def]
-    s, w, into, pivots, dinv = _factor(p)
-    factorise_dense(load_tables(s), load_work(w), into, pivots, dinv)
+    s, w, into, pivots, dinv, x = _factor(p)
+    factorise_dense(load_tables(s), load_work(w), into, pivots, dinv, x)
 
 
 def factor_tree_entry(p):  # type: ignore[no-untyped-def]
-    s, w, into, pivots, dinv = _factor(p)
-    factorise_tree(load_tables(s), load_work(w), into, pivots, dinv)
+    s, w, into, pivots, dinv, x = _factor(p)
+    factorise_tree(load_tables(s), load_work(w), into, pivots, dinv, x)
 
 
 def solve_dense_entry(p):  # type: ignore[no-untyped-def]
-    s, factors, pivots, dinv, x = _solve(p)
-    solve_dense(load_tables(s).fronts, factors, pivots, dinv, x)
+    s, factors, pivots, dinv, x, eliminated = _solve(p)
+    solve_dense(load_tables(s).fronts, factors, pivots, dinv, x, eliminated)
 
 
 def solve_tree_entry(p):  # type: ignore[no-untyped-def]
-    s, factors, pivots, dinv, x = _solve(p)
-    solve_tree(load_tables(s).fronts, factors, pivots, dinv, x)
+    s, factors, pivots, dinv, x, eliminated = _solve(p)
+    solve_tree(load_tables(s).fronts, factors, pivots, dinv, x, eliminated)
 
 
 PIECES = {
