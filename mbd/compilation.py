@@ -29,6 +29,7 @@ from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
 from .kernel import OPTIONS, Deferred, Kernel
+from .native import ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES
 from .packed import layout_of
 from .packed_types import packed_type
 
@@ -223,14 +224,22 @@ def _read_argument(context: Any, builder: Any, kind: Any, pointer: Any, k: int) 
             values.append(value)
         return context.make_tuple(builder, kind, values), k
     if isinstance(kind, types.Array):
-        words = [builder.load(_word(builder, pointer, k + m)) for m in range(1 + 2 * kind.ndim)]
+        place = builder.load(_word(builder, pointer, k))
+
+        def words(offset: int) -> Any:
+            address = builder.add(place, ir.Constant(_WORD, offset))
+            return builder.load(builder.inttoptr(address, _WORD.as_pointer().as_pointer()))
+
         array = make_array(kind)(context, builder)
         item = context.get_data_type(kind.dtype)
         itemsize = ir.Constant(_WORD, context.get_abi_sizeof(item))
-        shape, strides = words[1 : 1 + kind.ndim], words[1 + kind.ndim :]
-        data = builder.inttoptr(words[0], item.as_pointer())
+        shape, strides = (
+            [builder.load(_word(builder, words(offset), m)) for m in range(kind.ndim)]
+            for offset in (ARRAY_SHAPE, ARRAY_STRIDES)
+        )
+        data = builder.bitcast(words(ARRAY_DATA), item.as_pointer())
         populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-        return array._getvalue(), k + len(words)
+        return array._getvalue(), k + 1
     if kind == types.complex128:
         number = context.make_complex(builder, kind)
         number.real, k = _read_argument(context, builder, types.float64, pointer, k)

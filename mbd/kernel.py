@@ -32,6 +32,9 @@ class Deferred:
         return self._made
 
 
+_call: Any = None  # from ``mbd.native``, which only runs need
+
+
 class Kernel:
     """A function that kernels link, and that Python calls through machine code of its own."""
 
@@ -44,9 +47,12 @@ class Kernel:
         self._dispatcher: Any = None
 
     def __call__(self, *args: Any) -> Any:
-        from .native import call_kernel
+        global _call
+        if _call is None:
+            from .native import call_kernel
 
-        return call_kernel(self, args)
+            _call = call_kernel
+        return _call(self, args)
 
     @property
     def dispatcher(self) -> Any:

@@ -1,9 +1,10 @@
 """Machine code: loading it and calling it, without the compiler.
 
 A piece of machine code is a C function of one pointer. For *entries* (``mbd.boundary``), which kernels call, it points
-to their arguments as the compiler lays them out. For kernels that Python calls it points to a list of words of 64 bits:
-numbers, addresses of packed records, and of every array the address of its data, its shape and its strides; the result
-comes back in the first words. What kinds of arguments these are is part of the name under which the code is kept.
+to their arguments as the compiler lays them out. For kernels that Python calls it points to a list of words of 64 bits,
+one for every number, packed record (its address) and array (the address of the numpy object, from which the code reads
+where the data are); the result comes back in the first words. What kinds of arguments these are is part of the name
+under which the code is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,24 @@ import numpy as np
 from .code_cache import cache_file, read_code, write_code
 from .packed import address_of, layout_of
 
+# Where a numpy array (PyArrayObject) keeps the address of its data, its shape and its strides; part of numpy's ABI.
+ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES = (object.__basicsize__ + k for k in (0, 16, 24))
+
 ENTRY = "entry"  # kinds of arguments of an entry
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _QUIET_SECONDS = 5.0  # compilations that follow within this time belong to one message
+
+
+def _check_arrays() -> None:
+    """Arrays are where this module looks for them."""
+    a = np.zeros((2, 3))[:, :2]
+    found = [ctypes.c_longlong.from_address(id(a) + k).value for k in (ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES)]
+    lists = [list((ctypes.c_longlong * 2).from_address(place)) for place in found[1:] if place > 4096]
+    if found[0] != a.ctypes.data or lists != [list(a.shape), list(a.strides)]:
+        raise ImportError("this version of numpy keeps arrays in an unknown way; MBD_JIT=0 runs without compilation")
+
+
+_check_arrays()
 
 
 class _LastCompilation:
@@ -112,9 +128,7 @@ def _describe(a: Any, kinds: list[Any], words: list[Any]) -> None:
         d, flags = a.dtype, a.flags
         layout = "C" if flags.c_contiguous else ("F" if flags.f_contiguous else "A")
         kinds.append((d.char if d.fields is None else d, a.ndim, layout))
-        words.append(a.ctypes.data)
-        words += a.shape
-        words += a.strides
+        words.append(id(a))
     elif layout_of(t) is not None:
         kinds.append(t)
         words.append(address_of(a))
@@ -159,25 +173,25 @@ def _formats(kinds: Any) -> str:
     for kind in kinds:
         if kind in ("f", "c"):
             letters.append("d" if kind == "f" else "dd")
-        elif isinstance(kind, tuple) and len(kind) == 3:
-            letters.append("q" * (1 + 2 * kind[1]))
-        elif not isinstance(kind, tuple):
+        elif not isinstance(kind, tuple) or len(kind) == 3:  # the parts of a tuple follow on their own
             letters.append("q")
     return "".join(letters)
 
 
-def _read(result: Any, words: Any) -> Any:
-    """The value that a kernel returned; takes its words off the list."""
+def _letters(result: Any) -> str:
+    """Letters of ``struct`` for the words of a result."""
     if isinstance(result, list):
-        return tuple(_read(part, words) for part in result)
-    if result == "n":
-        return None
+        return "".join(_letters(part) for part in result)
+    return {"n": "", "f": "d", "c": "dd"}.get(result, "q")
+
+
+def _value(result: Any, words: Iterator[Any]) -> Any:
+    """The value of a result."""
+    if isinstance(result, list):
+        return tuple(_value(part, words) for part in result)
     if result == "c":
-        return complex(_read("f", words), _read("f", words))
-    word = words.pop()
-    if result == "f":
-        return struct.unpack("d", struct.pack("q", word))[0]
-    return bool(word) if result == "b" else word
+        return complex(next(words), next(words))
+    return bool(next(words)) if result == "b" else next(words)
 
 
 class Code:
@@ -185,9 +199,9 @@ class Code:
 
     def __init__(self, address: int, kinds: tuple, result: Any) -> None:
         self.function = _FUNCTION(address)
-        self.arguments = struct.Struct(_formats(kinds))
+        self.arguments, self.results = struct.Struct(_formats(kinds)), struct.Struct(_letters(result))
         self.result = result
-        self.buffer = ctypes.c_longlong * max(self.arguments.size // 8, 16)
+        self.buffer = ctypes.c_longlong * max(self.arguments.size // 8, self.results.size // 8, 1)
 
 
 def call_kernel(kernel: Any, args: tuple) -> Any:
@@ -205,10 +219,10 @@ def call_kernel(kernel: Any, args: tuple) -> Any:
         code = kernel.codes[key] = _code(kernel, key, len(args))
     buffer = code.buffer()
     code.arguments.pack_into(buffer, 0, *words)
-    code.function(ctypes.addressof(buffer))
+    code.function(buffer)
     if code.result == "n":
         return None
-    return _read(code.result, list(reversed(buffer)))
+    return _value(code.result, iter(code.results.unpack_from(buffer)))
 
 
 def _code(kernel: Any, kinds: tuple, count: int) -> Code:
