@@ -1,0 +1,135 @@
+"""Every derivative that a system offers, and its update."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import Array
+from ..rotation import from_rotation_vector
+from ..system.system import System
+from .comparison import (
+    DIFFERENCE_TOLERANCE,
+    EXACT_TOLERANCE,
+    Names,
+    axes_of,
+    compare,
+    derivative,
+    generator,
+    jacobian,
+)
+
+
+def check_system(
+    system: System,
+    rng: np.random.Generator | None = None,
+    *,
+    state: tuple[Array, Array] | None = None,
+    time: float = 0.3,
+    tolerance: float = DIFFERENCE_TOLERANCE,
+) -> None:
+    """Compare every derivative that a system offers with differences, and its update with the group laws.
+
+    The quantities are K, C, M, B, B^T, the velocity and acceleration level of the constraints, and the contracted
+    second derivatives of the constraints; at ``state`` (by default the initial one), with random accelerations and
+    multipliers.
+    """
+    rng = generator(rng)
+    q, v = system.initial_state() if state is None else state
+    _check_derivatives(system, q, v, time, rng, tolerance)
+    _check_update(system, q, rng, tolerance)
+
+
+def _check_derivatives(
+    system: System, q: Array, v: Array, t: float, rng: np.random.Generator, tolerance: float
+) -> None:
+    n, names = system.n_v, Names(system)
+    by_velocity, by_constraint = (names.velocity, names.velocity), (names.constraint, names.velocity)
+    vd, lam, zero = rng.normal(size=n), rng.normal(size=system.n_l), np.zeros(system.n_l)
+
+    mass = system.mass_matrix(q).toarray()
+    compare("mass matrix M, against its transpose,", mass, mass.T, EXACT_TOLERANCE, by_velocity)
+    expected = jacobian(lambda e: system.residual(q, v, vd + e, lam, t), n)
+    compare("mass matrix M", mass, expected, tolerance, by_velocity)
+
+    given = system.damping(q, v, vd, t).toarray()
+    expected = jacobian(lambda e: system.residual(q, v + e, vd, lam, t), n)
+    compare("damping matrix C", given, expected, tolerance, by_velocity)
+
+    given = system.stiffness(q, v, vd, lam, t).toarray()
+    expected = jacobian(lambda e: system.residual(system.update(q, e), v, vd, lam, t), n)
+    compare("stiffness matrix K", given, expected, tolerance, by_velocity)
+
+    if system.n_l == 0:
+        return
+    b = system.constraint_jacobian(q, t).toarray()
+    expected = jacobian(lambda e: system.constraints(system.update(q, e), t), n)
+    velocity_only = system.tables.nonholonomic
+    if velocity_only.size:  # these say nothing about positions
+        still = system.constraint_velocity(q, np.zeros(n), t)
+        columns = np.array([system.constraint_velocity(q, e, t) - still for e in np.eye(n)]).T
+        expected[velocity_only] = columns[velocity_only]
+    compare("constraint Jacobian B", b, expected, tolerance, by_constraint)
+
+    given = system.residual(q, v, vd, lam, t) - system.residual(q, v, vd, zero, t)
+    compare("constraint force B^T lambda", given, b.T @ lam, EXACT_TOLERANCE * 10, (names.velocity,))
+
+    given = system.constraint_velocity(q, v, t)
+    expected = b @ v + derivative(lambda s: system.constraints(q, t + s))
+    compare("constraint velocity B v + g_t", given, expected, tolerance, (names.constraint,))
+
+    # update(q, s v) moves with the constant velocity v on every node, so the acceleration level is a derivative
+    given = system.constraint_bias(q, v, t)
+    expected = derivative(lambda s: system.constraint_velocity(system.update(q, s * v), v, t + s))
+    compare("constraint bias gamma", given, expected, tolerance, (names.constraint,))
+
+    def constraint_force(e: Array) -> Array:
+        moved, still = system.update(q, e), np.zeros(n)
+        return system.residual(moved, still, still, lam, t) - system.residual(moved, still, still, zero, t)
+
+    given = system.constraint_hessian(q, lam, t).toarray()
+    compare("constraint Hessian", given, jacobian(constraint_force, n), tolerance, by_velocity)
+
+
+def _check_update(system: System, q: Array, rng: np.random.Generator, tolerance: float) -> None:
+    """Group laws of the update, and the consistency of velocities with it."""
+    names = Names(system)
+    frame_names = (names.node,)
+    a, b, v = (rng.normal(size=system.n_v) for _ in range(3))
+    zero = np.zeros(system.n_v)
+    compare("update(q, 0)", system.update(q, zero), q, EXACT_TOLERANCE, (names.coordinate,))
+    qa = system.update(q, a)
+    qab = system.update(qa, b)
+    frames = [system.frames(x) for x in (q, qa, qab)]
+    back = system.frames(system.update(qa, -a))
+    compare("update(update(q, a), -a) as frames", back, frames[0], EXACT_TOLERANCE * 10, frame_names)
+    for body in system.model.bodies:
+        i = system.node_index(body)
+        at_q, at_v = system.body_slices(body)
+        if not getattr(body.node, "lie", False):
+            compare(f"update of {body} ({body.node})", qab[at_q], (q[at_q] + a[at_v]) + b[at_v], EXACT_TOLERANCE)
+            continue
+        for k, increment in enumerate((a[at_v], b[at_v])):
+            old, new = frames[k][i], frames[k + 1][i]
+            turned = axes_of(old) @ from_rotation_vector(increment[-3:])
+            compare(f"rotation of update(q, a) of {body} ({body.node})", axes_of(new), turned, EXACT_TOLERANCE * 10)
+            shift = increment[:-3] if increment.size == 6 else np.zeros(3)
+            compare(f"position of update(q, a) of {body} ({body.node})", new[:3], old[:3] + shift, EXACT_TOLERANCE)
+            check_orthonormal(f"axes of {body} ({body.node}) after an update", new)
+
+    given = system.frame_velocities(q, v)
+    expected = derivative(lambda s: system.frames(system.update(q, s * v)))
+    compare("frame velocities Z v", given, expected, tolerance, frame_names)
+
+    # a curve of increments x(s) = a + s T_exp^-1(a) v passes a with the velocity v; short increments, because the
+    # inverse of T_exp has a pole at 2 pi
+    a = 0.5 * a
+    qa, rate = system.update(q, a), system.tangent_inverse(a, v)
+    given = system.frame_velocities(qa, v)
+    expected = derivative(lambda s: system.frames(system.update(q, a + s * rate)))
+    compare("velocity of update(q, a + s T_exp^-1(a) v)", given, expected, tolerance, frame_names)
+
+
+def check_orthonormal(what: str, frame: Array) -> None:
+    axes = axes_of(frame)
+    compare(f"R^T R of the {what}", axes.T @ axes, np.eye(3), EXACT_TOLERANCE * 10)
+    compare(f"det R of the {what}", np.linalg.det(axes), 1.0, EXACT_TOLERANCE * 10)
