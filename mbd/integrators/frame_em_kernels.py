@@ -18,65 +18,22 @@ dx = (I + hat(x)/2 + x x^T/4) theta.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from ..forces.secant import discrete_force, torque_in_body
-from ..forces.secant_tangent import discrete_force_tangent
 from ..joints.primitives import primitive_force
-from ..joints.secant import joint_blocks, joint_stiffness
 from ..kernel import kernel
 from ..math.so3 import log_quaternion
-from ..packed import NO_PLACE, declare_arrays
-from ..records import FLAG_EXTRA, FORM_LIE
-from ..system.evaluate import advance, copy
-from ..system.extra import call_extra_forces
+from ..records import FORM_LIE
+from ..system.evaluate import advance
 from ..system.pieces import constant
-from ..system.secant import begin_step, call_secant_tangent, end_step
-from .frame_em_nodes import body_torque_tangent, cross_axes, node_matrix
+from .frame_em_nodes import cross_axes, node_matrix
+from .frame_em_pieces import (
+    EXTRA_FORCES,
+    EXTRA_TANGENTS,
+    FORCE_TANGENTS,
+    FORCES,
+    JOINT_BLOCKS,
+    call_frame_piece,
+)
 from .special_nodes import MATRIX, call_special
-
-
-class FrameState(NamedTuple):
-    """State of the method (first seven) and its scratch vectors."""
-
-    q: Any
-    v: Any
-    vd: Any  # accelerations at the end of the step, extrapolated from the middles of the last two
-    lam: Any  # the same for the multipliers
-    vdm: Any  # accelerations and multipliers in the middle of the last step
-    lamm: Any
-    p: Any  # momenta of nodes whose mass matrix is not constant
-    qn: Any
-    vn: Any
-    qm: Any  # averaged coordinates (directors)
-    dq: Any  # increment: dr and the Cayley vector, or dq
-    de: Any  # the same with the rotation vector
-    vdn: Any
-    lamn: Any
-    zero: Any
-    z0: Any  # (nodes, 12) frames at the start of the step
-    z1: Any  # frames at its end, kept while elements over a step are evaluated
-    zm: Any  # averaged frames
-    zr: Any  # frames that turn frame forces into generalised forces
-    torque: Any  # (nodes, 3) torques in world axes
-    mid: Any  # functions of time in the middle of the step
-    special: Any  # (nodes,) pieces of nodes that the loop does not treat itself (``special_nodes``)
-    pn: Any  # momenta and ...
-    raten: Any  # ... rates of the coordinates at the end, where they are unknowns ...
-    extra: Any  # ... with these rows: q1 = q0 + h vm first, then the fibre derivatives; otherwise empty
-    rate: Any  # rates of the coordinates where they differ from v (null-space method), otherwise empty
-    rated: Any  # their derivatives, as vd
-    ratedm: Any
-    unit: Any  # multipliers that the null-space method eliminates, as lam
-    unitm: Any
-    unitn: Any
-    shown_v: Any  # what is recorded
-    shown_vd: Any
-    shown_lam: Any
-    place: Any = NO_PLACE
-
-
-declare_arrays(FrameState, tables=("z0", "z1", "zm", "zr", "torque"), integers=("special", "extra"))
 
 
 @kernel
@@ -107,76 +64,41 @@ def average_frame(form, z0, z1, zm, zr):
 
 
 @kernel
-def frame_forces(s, w, x, h, lam):
+def frame_forces(s, w, x, h):
     """Frame forces of the step into w.f, torques into x.torque (frames must be up to date)."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
         n = s.nodes[i]
-        f = w.f[i]
-        for c in range(4):
-            m = -(n.mass if c == 0 else (n.s1 if c == 1 else (n.s2 if c == 2 else n.s3)))
-            f[3 * c] = m * g1
-            f[3 * c + 1] = m * g2
-            f[3 * c + 2] = m * g3
-        for c in range(3):
-            x.torque[i, c] = 0.0
-    for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        a, b = e.a, e.b
-        discrete_force(
-            e, x.z0[a], x.z0[b], w.z[a], w.z[b], x.zm[a], x.zm[b], h, x.mid, w.turns, w.f[a], w.f[b], x.torque[b]
-        )
+        f, torque = w.f[i], x.torque[i]
+        m, s1, s2, s3 = -n.mass, -n.s1, -n.s2, -n.s3
+        f[0], f[1], f[2] = m * g1, m * g2, m * g3
+        f[3], f[4], f[5] = s1 * g1, s1 * g2, s1 * g3
+        f[6], f[7], f[8] = s2 * g1, s2 * g2, s2 * g3
+        f[9], f[10], f[11] = s3 * g1, s3 * g2, s3 * g3
+        torque[0], torque[1], torque[2] = 0.0, 0.0, 0.0
+    call_frame_piece(s, w, x, FORCES, h)
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        primitive_force(p, x.zm[a], x.zm[b], constant(p, w.values), lam, p.l0, w.f[a], w.f[b])
-    if s.flags[FLAG_EXTRA] != 0:
-        for i in range(s.nodes.shape[0]):
-            copy(w.z[i], x.z1[i])
-        begin_step(w, x.z0, x.z1, x.zm, h)
-        call_extra_forces(s, w, lam)
-        end_step(w, x.z1)
+        primitive_force(p, x.zm[a], x.zm[b], constant(p, w.values), x.lamn, p.l0, w.f[a], w.f[b])
+    call_frame_piece(s, w, x, EXTRA_FORCES, h)
 
 
 @kernel
-def frame_matrix(s, w, x, h, lam):
+def frame_matrix(s, w, x, h):
     """The iteration matrix in w.matrix, dynamic rows scaled by h^2/2 (after a residual at the same iterate)."""
-    ck = 0.5 * h * h
-    for k in range(w.matrix.shape[0]):
-        w.matrix[k] = 0.0
+    matrix = w.matrix
+    for k in range(matrix.shape[0]):
+        matrix[k] = 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if x.special[i] != 0:
-            call_special(s, w, x, i, MATRIX, lam, h)
+            call_special(s, w, x, i, MATRIX, h)
             continue
-        node_matrix(
-            n, x.dq, x.v, x.qn, x.qm, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], lam, h, w.jac, w.small, w.matrix
-        )
-    for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        a, b = e.a, e.b
-        discrete_force_tangent(
-            e, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], x.z0[a], x.z0[b], w.z[a], w.z[b], x.zm[a],
-            x.zm[b], h, x.mid, w.turns, ck, w.jac, w.matrix,
-        )  # fmt: skip
-        if torque_in_body(e):
-            body_torque_tangent(e, s.nodes[b], x.qn, w.z[b], x.zm[b], x.mid, ck, w.jac, w.matrix)
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        value = constant(p, w.values)
-        joint_blocks(
-            p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], x.zm[a], x.zm[b], value, w.jac,
-            w.matrix,
-        )  # fmt: skip
-        joint_stiffness(
-            p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], value, lam, p.l0, ck, w.jac,
-            w.matrix,
-        )  # fmt: skip
-    if s.flags[FLAG_EXTRA] != 0:
-        begin_step(w, x.z0, x.z1, x.zm, h)
-        call_secant_tangent(s, w, x.qm, x.zr, x.qn, x.z1, lam, ck, w.matrix)
-        end_step(w, x.z1)
+        node_matrix(n, x.dq, x.v, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, matrix)
+    call_frame_piece(s, w, x, FORCE_TANGENTS, h)
+    call_frame_piece(s, w, x, JOINT_BLOCKS, h)
+    call_frame_piece(s, w, x, EXTRA_TANGENTS, h)
 
 
 @kernel

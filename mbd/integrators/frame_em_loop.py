@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..kernel import kernel
-from ..nodes.frames import update_frames
-from ..records import FORM_QUATERNION, PARAMETER_LENGTH
+from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
-from ..system.evaluate import constraints, copy, evaluate_functions, factor, remember_angles, solve
+from ..system.evaluate import constraints, copy, evaluate_functions, factor, frames, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_nodes import new_velocity, node_equation
+from .frame_em_pieces import ANGLES, RATES, call_frame_piece
 from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -26,7 +26,6 @@ from .secant_numbers import (
     factors_suffice,
 )
 from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
-from .variational_momenta import momentum_of_velocity
 
 GUESSES = 3
 
@@ -37,7 +36,7 @@ def _residual(s, w, x, h):
     move(s, w, x)
     for i in range(s.nodes.shape[0]):
         average_frame(s.nodes[i].form, x.z0[i], w.z[i], x.zm[i], x.zr[i])
-    frame_forces(s, w, x, h, x.lamn)
+    frame_forces(s, w, x, h)
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
         f = w.f[i]
@@ -51,12 +50,9 @@ def _residual(s, w, x, h):
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if x.special[i] != 0:
-            call_special(s, w, x, i, EQUATION, x.lamn, h)
+            call_special(s, w, x, i, EQUATION, h)
             continue
-        node_equation(
-            n, x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
-            w.small,
-        )  # fmt: skip
+        node_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
     constraints(s, w, x.qn, w.x)
 
 
@@ -124,7 +120,7 @@ def _correct(s, w, x, h):
     apply_cayley(s.nodes, x.de, x.dq)
     if x.extra.shape[0] > 0:
         for i in range(1, s.nodes.shape[0]):
-            call_special(s, w, x, i, CORRECT, x.lamn, h)
+            call_special(s, w, x, i, CORRECT, h)
 
 
 @kernel
@@ -148,7 +144,7 @@ def _newton(s, w, x, p, h):
         if iteration == limit:
             break
         if iteration == 0 or not factors_suffice(error, before):
-            frame_matrix(s, w, x, h, x.lamn)
+            frame_matrix(s, w, x, h)
             factor(s, w, w.matrix, w.pivots, w.dinv)
             p.memory[MEMORY_FACTORS] += 1.0
             p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
@@ -169,7 +165,7 @@ def _predict(s, w, x, p, h, guess):
         n = s.nodes[i]
         last = n.v0 + n.nv
         if x.special[i] != 0 and later and guess == 0:
-            call_special(s, w, x, i, GUESS, x.lamn, h)  # velocities of quaternions may carry an alternating part
+            call_special(s, w, x, i, GUESS, h)  # velocities of quaternions may carry an alternating part
             last = n.v0 + n.nx
         for k in range(n.v0, last):
             middle = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
@@ -185,21 +181,11 @@ def _predict(s, w, x, p, h, guess):
 
 
 @kernel
-def _accept_rates(s, x, h, c0, c1, first):
-    """Null-space method: rates of the coordinates and eliminated multipliers, as they are recorded."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if x.special[i] == 0:
-            for m in range(n.nv):
-                x.raten[n.q0 + m] = x.vn[n.v0 + m]
-    for k in range(x.rate.shape[0]):
-        middle = (x.raten[k] - x.rate[k]) / h
-        x.rated[k] = c0 * middle + c1 * (x.rated[k] if first else x.ratedm[k])
-        x.ratedm[k] = middle
-        x.rate[k] = x.raten[k]
-    for k in range(x.unit.shape[0]):
-        x.unit[k] = c0 * x.unitn[k] + c1 * (x.unit[k] if first else x.unitm[k])
-        x.unitm[k] = x.unitn[k]
+def _begin_frames(s, w, x):
+    """Frames at the start of a step, always from the coordinates, so that a restart finds the same."""
+    frames(s, w, x.q)
+    for i in range(s.nodes.shape[0]):
+        copy(w.z[i], x.z0[i])
 
 
 @kernel
@@ -208,7 +194,7 @@ def _accept(s, w, x, p, h):
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if x.special[i] != 0:
-            call_special(s, w, x, i, ACCEPT, x.lamn, h)
+            call_special(s, w, x, i, ACCEPT, h)
             continue
         new_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
     first = p.memory[MEMORY_HISTORY] == 0.0
@@ -221,36 +207,37 @@ def _accept(s, w, x, p, h):
     for k in range(x.lam.shape[0]):
         x.lam[k] = c0 * x.lamn[k] + c1 * (x.lam[k] if first else x.lamm[k])
         x.lamm[k] = x.lamn[k]
-    if x.rate.shape[0] > 0:
-        _accept_rates(s, x, h, c0, c1, first)
+    call_frame_piece(s, w, x, RATES, -h if first else h)
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
-    update_frames(s.nodes, x.q, x.z0, w.spin)  # from the coordinates, so that a restart finds the same
-    remember_angles(s, w, x.q, x.v)
+    _begin_frames(s, w, x)
+    call_frame_piece(s, w, x, ANGLES, h)
     p.memory[MEMORY_HISTORY] += 1.0
 
 
 @kernel
-def start_frame_em(s, w, x, t):
+def _start(s, w, x, t):
     """Accelerations, multipliers and momenta of the start, for the first guess and as output."""
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    remember_angles(s, w, x.q, x.v)
+    call_frame_piece(s, w, x, ANGLES, 0.0)
     for i in range(1, s.nodes.shape[0]):
-        if s.nodes[i].form == FORM_QUATERNION:
-            momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], 1.0, x.p, w.small)
-        elif x.special[i] != 0:
-            call_special(s, w, x, i, START, x.lam, 1.0)
+        if x.special[i] != 0:
+            call_special(s, w, x, i, START, 1.0)
 
 
 @kernel
 def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays.
+    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays. A negative
+    count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
     """
+    if count < 0:
+        _start(s, w, x, origin)
+        return 0
     row = 0
-    update_frames(s.nodes, x.q, x.z0, w.spin)
+    _begin_frames(s, w, x)
     for step in range(count):
         t = origin + (first + step) * h
         evaluate_functions(s, w, t + 0.5 * h)

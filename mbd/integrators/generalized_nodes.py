@@ -25,6 +25,8 @@ from .special_nodes import (
     MATRIX,
     START,
     VELOCITY,
+    frame_arguments,
+    load_state,
     load_tables,
     load_work,
     special_arguments,
@@ -32,11 +34,12 @@ from .special_nodes import (
 
 
 @kernel
-def _energy_momentum(s, w, i, rule, request, q, qn, v, vn, p, dq, lam, h):
+def _energy_momentum(s, w, state, i, rule, request, h):
     """A node in the energy-momentum loop; its guess is the increment of the last step."""
     n = s.nodes[i]
     m, k = n.nv, n.v0
-    x, d, rate, momentum, own, b = q[n.q0 :], dq[k:], v[k:], p[k:], lam[n.l0 :], w.buffers
+    qn, vn, b = state.qn, state.vn, w.buffers
+    x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[k:], state.lamn[n.l0 :]
     if request == EQUATION:
         step_forces(n, rule, x, d, rate, momentum, own, h, s.functions, s.constants, w.user, b, b[6])
         for j in range(m):
@@ -117,15 +120,15 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
 
 
 @kernel
-def livens_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def livens_generalized(s, w, x, i, request, h):
     """LivensEM."""
-    _energy_momentum(s, w, i, LIVENS, request, q, qn, v, vn, p, dq, lam, h)
+    _energy_momentum(s, w, x, i, LIVENS, request, h)
 
 
 @kernel
-def hamilton_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def hamilton_generalized(s, w, x, i, request, h):
     """HamiltonianEM."""
-    _energy_momentum(s, w, i, HAMILTON, request, q, qn, v, vn, p, dq, lam, h)
+    _energy_momentum(s, w, x, i, HAMILTON, request, h)
 
 
 @kernel
@@ -141,13 +144,13 @@ def variational_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, rat
 
 
 def livens_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), i, LIVENS, request, q, qn, v, vn, p, dq, lam, h)
+    s, w, x, i, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), i, LIVENS, request, h)
 
 
 def hamilton_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), i, HAMILTON, request, q, qn, v, vn, p, dq, lam, h)
+    s, w, x, i, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), i, HAMILTON, request, h)
 
 
 def midpoint_generalized_entry(a):  # type: ignore[no-untyped-def]

@@ -26,7 +26,7 @@ from ..nodes.inertia import frame_stiffness, pull_back
 from .frame_em_nodes import central_inertia
 from .livens_nodes import livens_guess
 from .quaternion_maps import e_transposed, g_times, g_transposed
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -164,20 +164,19 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
 
 
 @kernel
-def hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def hamilton_piece(s, w, x, i, request, h):
     """What the loop asks of a quaternion node in HamiltonianEM."""
     n = s.nodes[i]
     if request == EQUATION:
-        hamilton_equation(n, q, qn, qm, v, dq, w.z[i], w.f[i], torque[i], lam, h, w.x, w.small)
+        hamilton_equation(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
     elif request == MATRIX:
-        hamilton_matrix(n, q, qn, qm, v, dq, w.z[i], w.f[i], torque[i], lam, h, w.jac, w.matrix)
+        hamilton_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.matrix)
     elif request == ACCEPT:
-        hamilton_velocity(n, q, qn, qm, v, dq, h, vn, w.small)
+        hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
     elif request == GUESS:
-        livens_guess(n, q, dq)
+        livens_guess(n, x.q, x.dq)
 
 
 def hamilton_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, i, request, h = frame_arguments(a)
+    hamilton_piece(load_tables(s), load_work(w), load_state(x), i, request, h)

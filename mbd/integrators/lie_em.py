@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..packed import pack
-from ..records import ENTRY_SECANT_TANGENT
+from ..records import ENTRY_SECANT_TANGENT, FORM_DIRECTORS
 from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
 from .fixed_step import FixedStepRun
-from .frame_em_kernels import FrameState
+from .frame_em_directors import directors_entry, directors_piece
+from .frame_em_pieces import frame_pieces
+from .frame_em_state import FrameState
 from .secant import check_newton, keeps_momenta
+from .special_nodes import special_pieces
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -38,7 +41,7 @@ class FrameEM(Integrator):
 
     def special_nodes(self, system: System) -> Array:
         """Pieces of the nodes that the common loop does not treat (``special_nodes``), zero for all others."""
-        return np.zeros(len(system.tables.nodes), dtype=np.int64)
+        return special_pieces(system, {FORM_DIRECTORS: (directors_entry, directors_piece)})
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS}
@@ -52,7 +55,7 @@ class FrameEM(Integrator):
         run = FrameRun(self, system, t, step)
         first = run if run.inner is system else FrameRun(self, system, t, step, plain=True)
         first.load(q, v, turns)
-        kernels.start_frame_em(system.tables, first.work, first.x, t)
+        first.loop(-1, 1, [np.zeros((1, len(y))) for y in first.initial_row()])
         if first is not run:
             run.take_start(first)
         return run
@@ -137,9 +140,10 @@ class FrameRun(FixedStepRun):
         self.x = pack(FrameState(
             **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
             torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values), special=method.special_nodes(inner),
+            pieces=frame_pieces(inner.tables, fewer),
             extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
         ))  # fmt: skip
-        self.begin((kernels.start_frame_em, kernels.run_frame_em))
+        self.begin((kernels.run_frame_em,))
 
     def take_start(self, first: FrameRun) -> None:
         """Begin where a run in the unknowns of the system itself begins."""

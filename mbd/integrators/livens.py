@@ -14,7 +14,8 @@ from ..rotation import hat
 from ..system.system import System
 from .base import Array, Invariant, Trait
 from .converted import StepsQuaternions, quaternion_twin
-from .frame_em_kernels import FrameState
+from .frame_em_directors import directors_entry, directors_piece
+from .frame_em_state import FrameState
 from .generalized_nodes import (
     livens_generalized,
     livens_generalized_entry,
@@ -115,13 +116,15 @@ class LivensEM(StepsQuaternions, FrameEM):
         return system
 
     def special_nodes(self, system: System) -> Array:
-        if system.assembly.layout.n > system.n_v + system.n_l:
+        if self.reduction == "none":
             return special_pieces(
                 system, dict.fromkeys((FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION), (full_entry, full_piece))
             )
+        if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
+            return special_pieces(system, dict.fromkeys((FORM_LIE, FORM_QUATERNION), (null_entry, null_piece)))
         pieces = {
             FORM_QUATERNION: (livens_entry, livens_piece),
-            FORM_LIE: (null_entry, null_piece),
+            FORM_DIRECTORS: (directors_entry, directors_piece),
             FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),
         }
         return special_pieces(system, pieces)

@@ -16,9 +16,20 @@ from ..nodes.inertia import frame_inertia, frame_stiffness, pull_back
 from ..nodes.tangent import internal_force
 from ..records import FORM_DIRECTORS, FORM_QUATERNION
 from .frame_em_nodes import central_inertia, dual_tangent, dual_torque, internal_secant
-from .livens_nodes import livens_guess
+from .livens_nodes import livens_guess, start_momentum
 from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
-from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .special_nodes import (
+    ACCEPT,
+    CORRECT,
+    EQUATION,
+    GUESS,
+    MATRIX,
+    START,
+    frame_arguments,
+    load_state,
+    load_tables,
+    load_work,
+)
 
 
 @kernel
@@ -205,23 +216,25 @@ def _linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
 
 
 @kernel
-def full_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def full_piece(s, w, x, i, request, h):
     """What the loop asks of a node in LivensEM(reduction="none"); zr are the averaged frames."""
     n = s.nodes[i]
     kinematic = n.nv + n.nl
     if request == EQUATION:
         if n.form == FORM_QUATERNION:
-            _quaternion_equation(n, q, qn, qm, v, raten, p, pn, w.z[i], w.f[i], torque[i], lam, h, w.x)
+            _quaternion_equation(
+                n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x
+            )
         else:
-            _linear_equation(n, qm, v, raten, p, pn, zr[i], w.f[i], torque[i], lam, h, w.x, w.small)
+            _linear_equation(n, x.qm, x.v, x.raten, x.p, x.pn, x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
         for m in range(n.nv):
             k = n.v0 + m
-            w.x[n.x0 + kinematic + m] = dq[k] - 0.5 * h * (v[k] + raten[k])
+            w.x[n.x0 + kinematic + m] = x.dq[k] - 0.5 * h * (x.v[k] + x.raten[k])
     elif request == MATRIX:
         if n.form == FORM_QUATERNION:
-            _quaternion_matrix(n, q, qn, qm, v, raten, w.z[i], w.f[i], torque[i], lam, h, w.matrix)
+            _quaternion_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
         else:
-            _linear_matrix(n, qn, qm, zr[i], torque[i], lam, h, w.matrix, w.small)
+            _linear_matrix(n, x.qn, x.qm, x.zr[i], x.torque[i], x.lamn, h, w.matrix, w.small)
         for m in range(n.nv):
             row, fibre = n.block + (kinematic + m) * n.ld, n.block + (kinematic + n.nv + m) * n.ld
             w.matrix[row + m] += 1.0
@@ -230,18 +243,20 @@ def full_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, 
             w.matrix[fibre + kinematic + n.nv + m] += 0.5
     elif request == CORRECT:
         for m in range(n.nv):
-            raten[n.v0 + m] += w.x[n.x0 + kinematic + m]
-            pn[n.v0 + m] += w.x[n.x0 + kinematic + n.nv + m]
+            x.raten[n.v0 + m] += w.x[n.x0 + kinematic + m]
+            x.pn[n.v0 + m] += w.x[n.x0 + kinematic + n.nv + m]
     elif request == ACCEPT:
         for k in range(n.v0, n.v0 + n.nv):
-            vn[k] = raten[k]
-            p[k] = pn[k]
+            x.vn[k] = x.raten[k]
+            x.p[k] = x.pn[k]
     elif request == GUESS:
         if n.form == FORM_QUATERNION:
-            livens_guess(n, q, dq)
+            livens_guess(n, x.q, x.dq)
+    elif request == START:
+        if n.form == FORM_QUATERNION:
+            start_momentum(n, x.q, x.v, x.p)
 
 
 def full_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    full_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, i, request, h = frame_arguments(a)
+    full_piece(load_tables(s), load_work(w), load_state(x), i, request, h)

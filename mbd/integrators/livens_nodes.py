@@ -20,8 +20,8 @@ from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, bilinear_axes, point_jacobian
 from ..nodes.inertia import frame_stiffness, pull_back
 from .frame_em_nodes import central_inertia
-from .quaternion_maps import e_transposed, g_times, g_transposed
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -66,6 +66,23 @@ def _add_centre_force(n, q, z, f1, f2, f3, c, small, x, i):
     pull_back(n, q, z, z, f, y, 0)
     for m in range(3, 7):
         x[i + m] += c * y[m]
+
+
+@kernel
+def start_momentum(n, q, v, p):
+    """p = 4 G(e)^T J G(e) e_dot + C(e)^T m u and, of the translation, m u."""
+    j, k = n.q0 + n.nx, n.v0 + n.nx
+    e0, e1, e2, e3 = q[j], q[j + 1], q[j + 2], q[j + 3]
+    w1, w2, w3 = g_times(e0, e1, e2, e3, v[k], v[k + 1], v[k + 2], v[k + 3])
+    w1, w2, w3 = central_inertia(n, 4.0 * w1, 4.0 * w2, 4.0 * w3)
+    p[k], p[k + 1], p[k + 2], p[k + 3] = g_transposed(e0, e1, e2, e3, w1, w2, w3)
+    if n.nx == 3:
+        i, d = n.v0, 1.0 / n.mass
+        u1, u2, u3 = lever_times(n.s1, n.s2, n.s3, e0, e1, e2, e3, v[k], v[k + 1], v[k + 2], v[k + 3])
+        u1, u2, u3 = u1 + n.mass * v[i], u2 + n.mass * v[i + 1], u3 + n.mass * v[i + 2]
+        p[i], p[i + 1], p[i + 2] = u1, u2, u3
+        c0, c1, c2, c3 = lever_transposed(n.s1, n.s2, n.s3, e0, e1, e2, e3, d * u1, d * u2, d * u3)
+        p[k], p[k + 1], p[k + 2], p[k + 3] = p[k] + c0, p[k + 1] + c1, p[k + 2] + c2, p[k + 3] + c3
 
 
 @kernel
@@ -191,22 +208,25 @@ def _centre_matrix(n, q0, q1, v, vn, dq, z, h, jac, matrix):
 
 
 @kernel
-def livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def livens_piece(s, w, x, i, request, h):
     """What the loop asks of a quaternion node in LivensEM."""
     n = s.nodes[i]
     if request == EQUATION:
-        livens_equation(n, q, qn, qm, v, p, dq, w.z[i], w.f[i], torque[i], lam, h, w.x, w.small)
+        livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
     elif request == MATRIX:
-        livens_matrix(n, q, qn, qm, v, vn, dq, w.z[i], w.f[i], torque[i], lam, h, w.jac, w.small, w.matrix)
+        livens_matrix(
+            n, x.q, x.qn, x.qm, x.v, x.vn, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.small, w.matrix
+        )
     elif request == ACCEPT:
-        livens_momentum(n, q, qn, qm, v, dq, w.z[i], h, p, w.small)
+        livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], h, x.p, w.small)
         for k in range(n.v0, n.v0 + n.nv):
-            vn[k] = 2.0 * dq[k] / h - v[k]
+            x.vn[k] = 2.0 * x.dq[k] / h - x.v[k]
     elif request == GUESS:
-        livens_guess(n, q, dq)  # the velocities of quaternions may carry an alternating part
+        livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
+    elif request == START:
+        start_momentum(n, x.q, x.v, x.p)
 
 
 def livens_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, i, request, h = frame_arguments(a)
+    livens_piece(load_tables(s), load_work(w), load_state(x), i, request, h)

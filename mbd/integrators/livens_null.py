@@ -15,8 +15,9 @@ from ..kernel import kernel
 from ..nodes.frames import bilinear_axes
 from ..nodes.inertia import frame_torque
 from .frame_em_nodes import central_inertia
+from .livens_nodes import start_momentum
 from .quaternion_maps import g_times, g_transposed, lever_times, lever_transposed
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -203,20 +204,21 @@ def null_accept(n, q0, q1, qm, rate, raten, p, dq, zr, f, h, unit, vn):
 
 
 @kernel
-def null_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def null_piece(s, w, x, i, request, h):
     """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); the guess is the last rotation."""
     n = s.nodes[i]
     if request == EQUATION:
-        null_equation(n, q, qn, qm, rate, p, dq, w.z[i], zr[i], w.f[i], torque[i], h, w.x)
+        null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
     elif request == MATRIX:
-        null_matrix(n, q, qn, qm, rate, p, dq, zr[i], w.f[i], torque[i], h, w.small[0], w.matrix)
+        null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
     elif request == ACCEPT:
-        null_accept(n, q, qn, qm, rate, raten, p, dq, zr[i], w.f[i], h, unit, vn)
+        null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
     elif request == GUESS:
         pass
+    elif request == START:  # asked of the quaternion node itself
+        start_momentum(n, x.q, x.v, x.p)
 
 
 def null_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    null_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, i, request, h = frame_arguments(a)
+    null_piece(load_tables(s), load_work(w), load_state(x), i, request, h)
