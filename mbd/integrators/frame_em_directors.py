@@ -21,7 +21,7 @@ def directors_equation(n, dq, v, qm, zm, f, torque, lam, h, x, small):
     for m in range(12):
         zdd[m] = 0.0
     for m in range(n.nv):
-        zdd[o + m] = c * (dq[k + m] / h - v[k + m])
+        zdd[o + m] = c * (0.5 * c * dq[k + m] - v[k + m])
     frame_inertia(n, zdd, f)
     dual_torque(zm, torque, f)
     for m in range(n.nv):
@@ -55,8 +55,9 @@ def directors_piece(s, w, x, i, request, h):
     elif request == MATRIX:
         directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
     elif request == ACCEPT:
+        c = 2.0 / h
         for k in range(n.v0, n.v0 + n.nv):
-            x.vn[k] = 2.0 * x.dq[k] / h - x.v[k]
+            x.vn[k] = c * x.dq[k] - x.v[k]
     elif request == GUESS:  # accelerations extrapolated to the middle of the step, as the loop does
         for k in range(n.v0, n.v0 + n.nv):
             x.dq[k] = h * (x.v[k] + 0.5 * h * (2.0 * x.vd[k] - x.vdm[k]))

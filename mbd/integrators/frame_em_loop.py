@@ -24,10 +24,13 @@ from .secant_numbers import (
     STAGNATION,
     TOLERANCE,
     factors_suffice,
+    will_converge,
 )
 from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 
 GUESSES = 3
+SMOOTH = 2  # further entry of numbers.method: 1 if all equations are analytic functions
+POLISHED = 0.01
 
 
 @kernel
@@ -54,6 +57,14 @@ def _residual(s, w, x, h):
             continue
         node_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
     constraints(s, w, x.qn, w.x)
+
+
+@kernel
+def _follow(s, w, x):
+    """Coordinates and frames of the last increment."""
+    move(s, w, x)
+    for i in range(s.nodes.shape[0]):
+        average_frame(s.nodes[i].form, x.z0[i], w.z[i], x.zm[i], x.zr[i])
 
 
 @kernel
@@ -133,6 +144,9 @@ def _newton(s, w, x, p, h):
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
+            if iteration > 0 and error > POLISHED:
+                _correct(s, w, x, h)
+                _follow(s, w, x)
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
@@ -143,6 +157,7 @@ def _newton(s, w, x, p, h):
         best = min(best, error)
         if iteration == limit:
             break
+        last = will_converge(error, before) and p.method[SMOOTH] != 0.0
         if iteration == 0 or not factors_suffice(error, before):
             frame_matrix(s, w, x, h)
             factor(s, w, w.matrix, w.pivots, w.dinv)
@@ -154,6 +169,9 @@ def _newton(s, w, x, p, h):
         before = error
         _correct(s, w, x, h)
         p.memory[MEMORY_ITERATIONS] += 1.0
+        if last:
+            _follow(s, w, x)
+            return 0
     return CODE_NOT_CONVERGED
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..packed import pack
-from ..records import ENTRY_SECANT_TANGENT, FORM_DIRECTORS
+from ..records import ENTRY_SECANT_TANGENT, FORM_DIRECTORS, FORM_GENERALIZED
 from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
@@ -143,7 +143,7 @@ class FrameRun(FixedStepRun):
             pieces=frame_pieces(inner.tables, fewer),
             extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
         ))  # fmt: skip
-        self.begin((kernels.run_frame_em,))
+        self.begin((kernels.run_frame_em,), is_analytic(inner))
 
     def take_start(self, first: FrameRun) -> None:
         """Begin where a run in the unknowns of the system itself begins."""
@@ -177,6 +177,12 @@ class FrameRun(FixedStepRun):
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.x.shown_v[:], self.x.shown_lam[:], self.x.v[:] = state["v"], state["lam"], state["inner_v"]
+
+
+def is_analytic(system: System) -> bool:
+    """Whether the equations of a step are analytic functions: no elements and coordinates of users, no general laws."""
+    tables = system.tables
+    return len(tables.general) == 0 and not (tables.nodes["form"] == FORM_GENERALIZED).any()
 
 
 def _extra_rows(system: System) -> Array:

@@ -39,9 +39,10 @@ def _mean_spin(n, q0, q1, v, dq, h):
 def _mean_velocity(n, q0, q1, v, dq, h, y):
     """m times the mean velocity of the centre of mass; y is scratch for a frame."""
     k, j = n.v0, n.q0 + 3
-    u1, u2, u3 = n.mass * dq[k] / h, n.mass * dq[k + 1] / h, n.mass * dq[k + 2] / h
+    c = 2.0 / h
+    m = 0.5 * c * n.mass
+    u1, u2, u3 = m * dq[k], m * dq[k + 1], m * dq[k + 2]
     if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
-        c = 2.0 / h
         i = k + 3
         bilinear_axes(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], v[i], v[i + 1], v[i + 2], v[i + 3], y)
         a1, a2, a3 = axis(y, n.s1, n.s2, n.s3)
@@ -219,8 +220,9 @@ def livens_piece(s, w, x, i, request, h):
         )
     elif request == ACCEPT:
         livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], h, x.p, w.small)
+        c = 2.0 / h
         for k in range(n.v0, n.v0 + n.nv):
-            x.vn[k] = 2.0 * x.dq[k] / h - x.v[k]
+            x.vn[k] = c * x.dq[k] - x.v[k]
     elif request == GUESS:
         livens_guess(n, x.q, x.dq)  # the velocities of quaternions may carry an alternating part
     elif request == START:

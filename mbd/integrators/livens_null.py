@@ -47,7 +47,7 @@ def _means(n, q0, q1, rate, dq, h):
     w1, w2, w3 = w1 + b1, w2 + b2, w3 + b3
     u1, u2, u3 = 0.0, 0.0, 0.0
     if n.nx == 3:
-        m = n.mass / h
+        m = 0.5 * c * n.mass
         u1, u2, u3 = m * dq[k], m * dq[k + 1], m * dq[k + 2]
         if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
             b1, b2, b3 = lever_times(n.s1, n.s2, n.s3, a0, a1, a2, a3, v0, v1, v2, v3)
