@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..kernel import kernel
 from ..nodes.inertia import frame_inertia
-from ..nodes.tangent import internal_force
+from ..nodes.tangent import _director_tangent, internal_force
 from .frame_em_nodes import dual_tangent, dual_torque, internal_secant
 from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, frame_arguments, load_state, load_tables, load_work
 
@@ -33,15 +33,9 @@ def directors_equation(n, dq, v, qm, zm, f, torque, lam, h, x, small):
 def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
     """Diagonal block, scaled by h^2/2: the constant mass matrix, torques, internal constraints."""
     ck = 0.5 * h * h
-    y, inertia, o = small[0], small[1], 12 - n.nv
-    for b in range(n.nv):
-        for m in range(12):
-            y[m] = 0.0
-            inertia[m] = 0.0
-        y[o + b] = 1.0
-        frame_inertia(n, y, inertia)
-        for m in range(n.nv):
-            matrix[n.block + m * n.ld + b] += inertia[o + m]
+    for m in range(n.nx):
+        matrix[n.block + m * n.ld + m] += n.mass
+    _director_tangent(n, 1.0, matrix)
     dual_tangent(n, zm, torque, ck, matrix, small)
     internal_secant(n, q1, qm, lam, ck, matrix)
 

@@ -30,7 +30,7 @@ from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 
 GUESSES = 3
 SMOOTH = 2  # further entry of numbers.method: 1 if all equations are analytic functions
-POLISHED = 0.01
+POLISHED = 0.1  # multiple of the tolerance above which a converged step gets a last correction
 
 
 @kernel
@@ -183,7 +183,7 @@ def _predict(s, w, x, p, h, guess):
         n = s.nodes[i]
         last = n.v0 + n.nv
         if x.special[i] != 0 and later and guess == 0:
-            call_special(s, w, x, i, GUESS, h)  # velocities of quaternions may carry an alternating part
+            call_special(s, w, x, i, GUESS, h)
             last = n.v0 + n.nx
         for k in range(n.v0, last):
             middle = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
@@ -234,14 +234,14 @@ def _accept(s, w, x, p, h):
 
 
 @kernel
-def _start(s, w, x, t):
+def _start(s, w, x, t, h):
     """Accelerations, multipliers and momenta of the start, for the first guess and as output."""
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     call_frame_piece(s, w, x, ANGLES, 0.0)
     for i in range(1, s.nodes.shape[0]):
         if x.special[i] != 0:
-            call_special(s, w, x, i, START, 1.0)
+            call_special(s, w, x, i, START, h)
 
 
 @kernel
@@ -252,7 +252,7 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
     count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
     """
     if count < 0:
-        _start(s, w, x, origin)
+        _start(s, w, x, origin, h)
         return 0
     row = 0
     _begin_frames(s, w, x)

@@ -31,6 +31,7 @@ class FrameState(NamedTuple):
     zr: Any  # frames that turn frame forces into generalised forces
     torque: Any  # (nodes, 3) torques in world axes
     mid: Any  # functions of time in the middle of the step
+    turn: Any  # (nodes, 9) rotations of the last step and their first and second differences (quaternion bodies)
     special: Any  # (nodes,) pieces of nodes that the loop does not treat itself (``special_nodes``)
     pieces: Any  # addresses of pieces for elements that few models have (``frame_em_pieces``)
     pn: Any  # momenta and ...
@@ -49,5 +50,7 @@ class FrameState(NamedTuple):
 
 
 load_state: Any = at_address(
-    declare_arrays(FrameState, tables=("z0", "z1", "zm", "zr", "torque"), integers=("special", "pieces", "extra"))
+    declare_arrays(
+        FrameState, tables=("z0", "z1", "zm", "zr", "torque", "turn"), integers=("special", "pieces", "extra")
+    )
 )

@@ -24,9 +24,9 @@ from ..kernel import kernel
 from ..nodes.frames import bilinear_axes, point_jacobian
 from ..nodes.inertia import frame_stiffness, pull_back
 from .frame_em_nodes import central_inertia
-from .livens_nodes import livens_guess
+from .livens_nodes import livens_guess, remember_quaternion, start_quaternion
 from .quaternion_maps import e_transposed, g_times, g_transposed
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, frame_arguments, load_state, load_tables, load_work
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -175,8 +175,11 @@ def hamilton_piece(s, w, x, i, request, h):
         hamilton_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.matrix)
     elif request == ACCEPT:
         hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
+        remember_quaternion(n, x.q, x.qn, x.turn[i])
     elif request == GUESS:
-        livens_guess(n, x.q, x.dq)
+        livens_guess(n, x.q, x.turn[i], x.dq)
+    elif request == START:
+        start_quaternion(n, x.q, x.v, h, x.turn[i])
 
 
 def hamilton_entry(a):  # type: ignore[no-untyped-def]

@@ -118,7 +118,7 @@ class FrameRun(FixedStepRun):
     """A run of an energy-momentum scheme on frames in progress."""
 
     # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
-    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm")
+    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm", "turn")
 
     def __init__(self, method: FrameEM, system: System, t: float, step: float, plain: bool = False) -> None:
         super().__init__(method, system, t, step)
@@ -139,9 +139,9 @@ class FrameRun(FixedStepRun):
         shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
         self.x = pack(FrameState(
             **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
-            torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values), special=method.special_nodes(inner),
-            pieces=frame_pieces(inner.tables, fewer),
-            extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
+            torque=np.zeros((nodes, 3)), turn=np.zeros((nodes, 9)), mid=np.zeros_like(self.work.values),
+            special=method.special_nodes(inner), pieces=frame_pieces(inner.tables, fewer), extra=_extra_rows(inner),
+            shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
         ))  # fmt: skip
         self.begin((kernels.run_frame_em,), is_analytic(inner))
 
@@ -149,6 +149,7 @@ class FrameRun(FixedStepRun):
         """Begin where a run in the unknowns of the system itself begins."""
         x, y = self.x, first.x
         x.q[:], x.p[:], x.shown_v[:], x.shown_vd[:], x.shown_lam[:] = y.q, y.p, y.v, y.vd, y.lam
+        x.turn[:] = y.turn
         self.work.turns[:] = first.work.turns
         self.method.reduce_velocities(self.inner, x)
 

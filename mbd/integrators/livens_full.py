@@ -16,7 +16,7 @@ from ..nodes.inertia import frame_inertia, frame_stiffness, pull_back
 from ..nodes.tangent import internal_force
 from ..records import FORM_DIRECTORS, FORM_QUATERNION
 from .frame_em_nodes import central_inertia, dual_tangent, dual_torque, internal_secant
-from .livens_nodes import livens_guess, start_momentum
+from .livens_nodes import livens_guess, remember_quaternion, start_momentum, start_quaternion
 from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
 from .special_nodes import (
     ACCEPT,
@@ -249,12 +249,15 @@ def full_piece(s, w, x, i, request, h):
         for k in range(n.v0, n.v0 + n.nv):
             x.vn[k] = x.raten[k]
             x.p[k] = x.pn[k]
+        if n.form == FORM_QUATERNION:
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
     elif request == GUESS:
         if n.form == FORM_QUATERNION:
-            livens_guess(n, x.q, x.dq)
+            livens_guess(n, x.q, x.turn[i], x.dq)
     elif request == START:
         if n.form == FORM_QUATERNION:
             start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
 
 
 def full_entry(a):  # type: ignore[no-untyped-def]

@@ -15,7 +15,7 @@ from ..kernel import kernel
 from ..nodes.frames import bilinear_axes
 from ..nodes.inertia import frame_torque
 from .frame_em_nodes import central_inertia
-from .livens_nodes import start_momentum
+from .livens_nodes import next_turn, remember_turn, start_momentum, start_quaternion
 from .quaternion_maps import g_times, g_transposed, lever_times, lever_transposed
 from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
 
@@ -205,7 +205,7 @@ def null_accept(n, q0, q1, qm, rate, raten, p, dq, zr, f, h, unit, vn):
 
 @kernel
 def null_piece(s, w, x, i, request, h):
-    """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); the guess is the last rotation."""
+    """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); ``turn`` holds Cayley vectors."""
     n = s.nodes[i]
     if request == EQUATION:
         null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
@@ -213,10 +213,14 @@ def null_piece(s, w, x, i, request, h):
         null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
     elif request == ACCEPT:
         null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
+        k = n.v0 + n.nx
+        remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
     elif request == GUESS:
-        pass
+        k = n.v0 + n.nx
+        x.dq[k], x.dq[k + 1], x.dq[k + 2] = next_turn(x.turn[i])
     elif request == START:  # asked of the quaternion node itself
         start_momentum(n, x.q, x.v, x.p)
+        start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])
 
 
 def null_entry(a):  # type: ignore[no-untyped-def]

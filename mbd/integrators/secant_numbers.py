@@ -53,7 +53,9 @@ def will_converge(error, before):
     """Whether the next correction of an analytic system ends far below the tolerance (both errors / tolerance).
 
     Newton's method with the constant C = e1 / e0^2 of the last iteration leaves C e1^2 = e1^3 / e0^2, with the factors
-    of that iteration 2 e1^2 / e0, which is more and is what ``factors_suffice`` bounds by 0.01; the same bound is asked
-    of the former with a hundred times the constant. The residual has to be small already, so that C is that of the solution.
+    of that iteration 2 e1^2 / e0, which is what ``factors_suffice`` bounds by 0.01; the same bound is asked of the
+    former with a hundred times the constant. The residual has to be small already, so that C is that of the solution.
     """
-    return error <= NEAR and (factors_suffice(error, before) or 1e4 * error * error * error <= before * before)
+    if not (error <= NEAR and before < 1e200):
+        return False
+    return factors_suffice(error, before) or 1e4 * error * error * error <= before * before
