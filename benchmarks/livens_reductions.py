@@ -54,7 +54,9 @@ def chain(n: int) -> mbd.Model:
 
 
 CASES = {  # name: (model, step, steps)
-    "free body": (free_body(), 2e-3, 3000),
+    "free body, h = 0.05": (free_body(), 0.05, 1000),  # the step of the paper: 1.5 rad
+    "free body, h = 0.01": (free_body(), 0.01, 3000),
+    "free body, h = 0.002": (free_body(), 2e-3, 3000),
     "closed loop": (closed_loop(), 0.01, 300),
     "chain of 10 bars": (chain(10), 5e-3, 100),
     "chain of 100 bars": (chain(100), 5e-3, 20),

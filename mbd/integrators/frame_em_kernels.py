@@ -103,28 +103,28 @@ def frame_matrix(s, w, x, h):
 
 @kernel
 def apply_cayley(nodes, y, dq):
-    """dq += increment of the unknowns: y holds dr and the rotation theta at the end of the step."""
+    """dq += increment of the unknowns: y, in the solver's order, holds dr and the rotation at the end of the step."""
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
-        k = n.v0
-        m = n.nv
+        k, o, m = n.v0, n.x0, n.nv
         if n.form == FORM_LIE:
             m = n.nx
             j = k + m
             x1, x2, x3 = dq[j], dq[j + 1], dq[j + 2]
-            e1, e2, e3 = y[j], y[j + 1], y[j + 2]
+            e1, e2, e3 = y[o + m], y[o + m + 1], y[o + m + 2]
             c = 0.25 * (x1 * e1 + x2 * e2 + x3 * e3)
             dq[j] += e1 + 0.5 * (x2 * e3 - x3 * e2) + c * x1
             dq[j + 1] += e2 + 0.5 * (x3 * e1 - x1 * e3) + c * x2
             dq[j + 2] += e3 + 0.5 * (x1 * e2 - x2 * e1) + c * x3
         for c in range(m):
-            dq[k + c] += y[k + c]
+            dq[k + c] += y[o + c]
 
 
 @kernel
 def move(s, w, x):
-    """End coordinates and the three frames of the present increment; needs x.z0."""
+    """End coordinates, averaged coordinates and the frames of the present increment."""
     cayley_increments(s.nodes, x.dq, x.de)
-    advance(s, w, x.q, x.de, x.qn)
-    for k in range(x.q.shape[0]):
-        x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
+    q, qn, qm = x.q, x.qn, x.qm
+    advance(s, w, q, x.de, qn)
+    for k in range(q.shape[0]):
+        qm[k] = 0.5 * (q[k] + qn[k])

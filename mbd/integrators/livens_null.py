@@ -212,6 +212,7 @@ def null_piece(s, w, x, i, request, h):
     elif request == MATRIX:
         null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
     elif request == ACCEPT:
+        _row_frame(n, x.qm, w.z[i], x.zr[i])
         null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
         k = n.v0 + n.nx
         remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
