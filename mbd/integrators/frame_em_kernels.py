@@ -19,11 +19,10 @@ dx = (I + hat(x)/2 + x x^T/4) theta.
 from __future__ import annotations
 
 from ..joints.primitives import primitive_force
-from ..kernel import kernel
-from ..math.so3 import log_quaternion
-from ..records import FORM_LIE
-from ..system.evaluate import advance
-from ..system.pieces import constant
+from ..kernel import JIT, kernel
+from ..nodes.update import STORED_CAYLEY
+from ..records import ENTRY_UPDATE, FORM_LIE
+from ..system import pieces
 from .frame_em_nodes import cross_axes, node_matrix
 from .frame_em_pieces import (
     EXTRA_FORCES,
@@ -35,20 +34,18 @@ from .frame_em_pieces import (
 )
 from .special_nodes import MATRIX, call_special
 
+if JIT:
+    from ..boundary import call_entry
 
-@kernel
-def cayley_increments(nodes, dq, out):
-    """The same increments with rotation vectors in place of Cayley vectors."""
-    for i in range(1, nodes.shape[0]):
-        n = nodes[i]
-        k = n.v0
-        m = n.nv
-        if n.form == FORM_LIE:
-            m = n.nx
-            j = k + m
-            out[j], out[j + 1], out[j + 2] = log_quaternion(1.0, 0.5 * dq[j], 0.5 * dq[j + 1], 0.5 * dq[j + 2])
-        for c in range(m):
-            out[k + c] = dq[k + c]
+    @kernel
+    def advance_cayley(s, w, q, dq, out):
+        """The update of absolute coordinates with Cayley vectors, and the frames at out."""
+        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out, STORED_CAYLEY))
+else:
+
+    def advance_cayley(s, w, q, dq, out):
+        """The update of absolute coordinates with Cayley vectors, and the frames at out."""
+        pieces.update(s, w, q, dq, out, STORED_CAYLEY)
 
 
 @kernel
@@ -80,7 +77,7 @@ def frame_forces(s, w, x, h):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        primitive_force(p, x.zm[a], x.zm[b], constant(p, w.values), x.lamn, p.l0, w.f[a], w.f[b])
+        primitive_force(p, x.zm[a], x.zm[b], pieces.constant(p, w.values), x.lamn, p.l0, w.f[a], w.f[b])
     call_frame_piece(s, w, x, EXTRA_FORCES, h)
 
 
@@ -123,8 +120,7 @@ def apply_cayley(nodes, y, dq):
 @kernel
 def move(s, w, x):
     """End coordinates, averaged coordinates and the frames of the present increment."""
-    cayley_increments(s.nodes, x.dq, x.de)
     q, qn, qm = x.q, x.qn, x.qm
-    advance(s, w, q, x.de, qn)
+    advance_cayley(s, w, q, x.dq, qn)
     for k in range(q.shape[0]):
         qm[k] = 0.5 * (q[k] + qn[k])

@@ -43,8 +43,7 @@ def _follow(s, w, x):
 
 @kernel
 def _residual(s, w, x, h):
-    """The equations at the present iterate into w.x."""
-    frame_forces(s, w, x, h)
+    """The equations at the present iterate into w.x, from its frame forces."""
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
         f, t = w.f[i], x.torque[i]
@@ -146,9 +145,10 @@ def _newton(s, w, x, p, h):
         _follow(s, w, x)
         if last and x.unit.shape[0] == 0:
             return 0
-        _residual(s, w, x, h)
+        frame_forces(s, w, x, h)
         if last:
             return 0  # multipliers that are no unknowns follow from these forces
+        _residual(s, w, x, h)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:

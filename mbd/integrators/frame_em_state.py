@@ -21,7 +21,6 @@ class FrameState(NamedTuple):
     vn: Any
     qm: Any  # averaged coordinates (directors)
     dq: Any  # increment: dr and the Cayley vector, or dq
-    de: Any  # the same with the rotation vector
     vdn: Any
     lamn: Any
     zero: Any

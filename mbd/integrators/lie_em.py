@@ -127,7 +127,7 @@ class FrameRun(FixedStepRun):
         connect_secant(inner.tables, ENTRY_SECANT_TANGENT)
         nq, nv, nl, nodes = inner.n_q, inner.n_v, inner.n_l, len(inner.tables.nodes)
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "vdn")}
         coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm", "p", "pn", "raten")}
         # the null-space method has fewer velocities and multipliers than what is recorded
         fewer = inner.n_v < system.n_v
