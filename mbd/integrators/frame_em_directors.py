@@ -10,7 +10,7 @@ from ..kernel import kernel
 from ..nodes.inertia import frame_inertia
 from ..nodes.tangent import _director_tangent, internal_force
 from .frame_em_nodes import dual_tangent, dual_torque, internal_secant
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, frame_arguments, load_state, load_tables, load_work
+from .special_nodes import ACCEPT, EQUATION, MATRIX, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -41,22 +41,22 @@ def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
 
 
 @kernel
-def directors_piece(s, w, x, i, request, h):
+def directors_piece(s, w, x, place, request, h):
     """What the loop asks of directors."""
-    n = s.nodes[i]
-    if request == EQUATION:
-        directors_equation(n, x.dq, x.v, x.qm, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
-    elif request == MATRIX:
-        directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
-    elif request == ACCEPT:
-        c = 2.0 / h
-        for k in range(n.v0, n.v0 + n.nv):
-            x.vn[k] = c * x.dq[k] - x.v[k]
-    elif request == GUESS:  # accelerations extrapolated to the middle of the step, as the loop does
-        for k in range(n.v0, n.v0 + n.nv):
-            x.dq[k] = h * (x.v[k] + 0.5 * h * (2.0 * x.vd[k] - x.vdm[k]))
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != place:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            directors_equation(n, x.dq, x.v, x.qm, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        elif request == MATRIX:
+            directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+        elif request == ACCEPT:
+            c = 2.0 / h
+            for k in range(n.v0, n.v0 + n.nv):
+                x.vn[k] = c * x.dq[k] - x.v[k]
 
 
 def directors_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, i, request, h = frame_arguments(a)
-    directors_piece(load_tables(s), load_work(w), load_state(x), i, request, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    directors_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

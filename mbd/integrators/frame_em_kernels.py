@@ -23,7 +23,6 @@ from ..kernel import JIT, kernel
 from ..nodes.update import STORED_CAYLEY
 from ..records import ENTRY_UPDATE, FORM_LIE
 from ..system import pieces
-from .frame_em_nodes import cross_axes, node_matrix
 from .frame_em_pieces import (
     EXTRA_FORCES,
     EXTRA_TANGENTS,
@@ -49,15 +48,12 @@ else:
 
 
 @kernel
-def average_frame(form, z0, z1, zm, zr):
-    """Averaged frame and, for Lie nodes, the cofactor axes."""
+def average_frame(z0, z1, zm, zr):
+    """Averaged frame; what turns forces into torques is the same unless a piece has something else."""
     for m in range(12):
-        zm[m] = 0.5 * (z0[m] + z1[m])
-        zr[m] = zm[m]
-    if form == FORM_LIE:
-        zr[3], zr[4], zr[5] = cross_axes(zm, 6, 9)
-        zr[6], zr[7], zr[8] = cross_axes(zm, 9, 3)
-        zr[9], zr[10], zr[11] = cross_axes(zm, 3, 6)
+        middle = 0.5 * (z0[m] + z1[m])
+        zm[m] = middle
+        zr[m] = middle
 
 
 @kernel
@@ -87,12 +83,7 @@ def frame_matrix(s, w, x, h):
     matrix = w.matrix
     for k in range(matrix.shape[0]):
         matrix[k] = 0.0
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if x.special[i] != 0:
-            call_special(s, w, x, i, MATRIX, h)
-            continue
-        node_matrix(n, x.dq, x.v, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, matrix)
+    call_special(s, w, x, MATRIX, h)
     call_frame_piece(s, w, x, FORCE_TANGENTS, h)
     call_frame_piece(s, w, x, JOINT_BLOCKS, h)
     call_frame_piece(s, w, x, EXTRA_TANGENTS, h)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ..kernel import kernel
-from ..records import PARAMETER_LENGTH
+from ..records import FORM_GENERALIZED, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import constraints, copy, evaluate_functions, factor, frames, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
-from .frame_em_nodes import new_velocity, node_equation
 from .frame_em_pieces import ANGLES, RATES, call_frame_piece
 from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
@@ -38,7 +37,7 @@ def _follow(s, w, x):
     """Move to the present iterate: coordinates and frames."""
     move(s, w, x)
     for i in range(s.nodes.shape[0]):
-        average_frame(s.nodes[i].form, x.z0[i], w.z[i], x.zm[i], x.zr[i])
+        average_frame(x.z0[i], w.z[i], x.zm[i], x.zr[i])
 
 
 @kernel
@@ -52,12 +51,7 @@ def _residual(s, w, x, h):
         torque = max(torque, abs(f[6]), abs(f[7]), abs(f[8]), abs(f[9]), abs(f[10]), abs(f[11]))
     w.scales[0] = force
     w.scales[1] = torque
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if x.special[i] != 0:
-            call_special(s, w, x, i, EQUATION, h)
-            continue
-        node_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+    call_special(s, w, x, EQUATION, h)
     constraints(s, w, x.qn, w.x)
 
 
@@ -128,8 +122,7 @@ def _correct(s, w, x, h):
         lamn[k] += d * y[xl[k]]
     apply_cayley(nodes, y, x.dq)
     if extra.shape[0] > 0:
-        for i in range(1, nodes.shape[0]):
-            call_special(s, w, x, i, CORRECT, h)
+        call_special(s, w, x, CORRECT, h)
 
 
 @kernel
@@ -188,11 +181,9 @@ def _predict(s, w, x, p, h, guess):
     lam, lamm, lamn = x.lam, x.lamm, x.lamn
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
-        last = n.v0 + n.nv
-        if x.special[i] != 0 and later and guess == 0:
-            call_special(s, w, x, i, GUESS, h)
-            last = n.v0 + n.nx
-        for k in range(n.v0, last):
+        if n.form == FORM_GENERALIZED and later and guess == 0:
+            continue  # the increment of the last step
+        for k in range(n.v0, n.v0 + n.nv):
             middle = 2.0 * vd[k] - vdm[k] if later else vd[k]
             if guess == 0:
                 dq[k] = h * (v[k] + 0.5 * h * middle)
@@ -200,6 +191,8 @@ def _predict(s, w, x, p, h, guess):
                 dq[k] = h * v[k] if guess == 1 else 0.0
     for k in range(lam.shape[0]):
         lamn[k] = 2.0 * lam[k] - lamm[k] if later and guess == 0 else lam[k]
+    if later and guess == 0:
+        call_special(s, w, x, GUESS, h)
     for k in range(x.extra.shape[0] // 2):
         x.raten[k] = 2.0 * x.dq[k] / h - x.v[k]
         x.pn[k] = x.p[k]
@@ -216,12 +209,7 @@ def _begin_frames(s, w, x):
 @kernel
 def _accept(s, w, x, p, h):
     """Make the new values the state; accelerations and multipliers of the middle are carried to the end."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if x.special[i] != 0:
-            call_special(s, w, x, i, ACCEPT, h)
-            continue
-        new_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
+    call_special(s, w, x, ACCEPT, h)
     first = p.memory[MEMORY_HISTORY] == 0.0
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
     d = 1.0 / h
@@ -247,9 +235,7 @@ def _start(s, w, x, t, h):
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     call_frame_piece(s, w, x, ANGLES, 0.0)
-    for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != 0:
-            call_special(s, w, x, i, START, h)
+    call_special(s, w, x, START, h)
 
 
 @kernel

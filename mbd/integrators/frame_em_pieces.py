@@ -15,7 +15,7 @@ from ..forces.secant import discrete_force, torque_in_body
 from ..forces.secant_tangent import discrete_force_tangent
 from ..joints.secant import joint_blocks, joint_stiffness
 from ..kernel import JIT, kernel
-from ..records import FLAG_ANGLES, FLAG_EXTRA
+from ..records import FLAG_ANGLES, FLAG_EXTRA, FORM_POINT
 from ..system.evaluate import copy, remember_angles
 from ..system.extra import call_extra_forces
 from ..system.pieces import constant
@@ -102,7 +102,7 @@ def rate_piece(s, w, x, h):
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] == 0:
+        if n.form == FORM_POINT:
             for m in range(n.nv):
                 x.raten[n.q0 + m] = x.vn[n.v0 + m]
     for k in range(x.rate.shape[0]):

@@ -31,7 +31,8 @@ class FrameState(NamedTuple):
     torque: Any  # (nodes, 3) torques in world axes
     mid: Any  # functions of time in the middle of the step
     turn: Any  # (nodes, 9) rotations of the last step and their first and second differences (quaternion bodies)
-    special: Any  # (nodes,) pieces of nodes that the loop does not treat itself (``special_nodes``)
+    special: Any  # (nodes,) pieces that know the equations of the nodes (``special_nodes``)
+    kinds: Any  # every one of them once
     pieces: Any  # addresses of pieces for elements that few models have (``frame_em_pieces``)
     pn: Any  # momenta and ...
     raten: Any  # ... rates of the coordinates at the end, where they are unknowns ...
@@ -50,6 +51,6 @@ class FrameState(NamedTuple):
 
 load_state: Any = at_address(
     declare_arrays(
-        FrameState, tables=("z0", "z1", "zm", "zr", "torque", "turn"), integers=("special", "pieces", "extra")
+        FrameState, tables=("z0", "z1", "zm", "zr", "torque", "turn"), integers=("special", "kinds", "pieces", "extra")
     )
 )

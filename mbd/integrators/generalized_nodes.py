@@ -34,9 +34,15 @@ from .special_nodes import (
 
 
 @kernel
-def _energy_momentum(s, w, state, i, rule, request, h):
-    """A node in the energy-momentum loop; its guess is the increment of the last step."""
-    n = s.nodes[i]
+def _energy_momentum(s, w, state, place, rule, request, h):
+    """Nodes in the energy-momentum loop; their guess is the increment of the last step."""
+    for i in range(1, s.nodes.shape[0]):
+        if state.special[i] == place:
+            _one_energy_momentum(s, w, state, s.nodes[i], rule, request, h)
+
+
+@kernel
+def _one_energy_momentum(s, w, state, n, rule, request, h):
     m, k = n.nv, n.v0
     qn, vn, b = state.qn, state.vn, w.buffers
     x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[k:], state.lamn[n.l0 :]
@@ -120,15 +126,15 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
 
 
 @kernel
-def livens_generalized(s, w, x, i, request, h):
+def livens_generalized(s, w, x, place, request, h):
     """LivensEM."""
-    _energy_momentum(s, w, x, i, LIVENS, request, h)
+    _energy_momentum(s, w, x, place, LIVENS, request, h)
 
 
 @kernel
-def hamilton_generalized(s, w, x, i, request, h):
+def hamilton_generalized(s, w, x, place, request, h):
     """HamiltonianEM."""
-    _energy_momentum(s, w, x, i, HAMILTON, request, h)
+    _energy_momentum(s, w, x, place, HAMILTON, request, h)
 
 
 @kernel
@@ -144,13 +150,13 @@ def variational_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, rat
 
 
 def livens_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, i, request, h = frame_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), load_state(x), i, LIVENS, request, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, LIVENS, request, h)
 
 
 def hamilton_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, i, request, h = frame_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), load_state(x), i, HAMILTON, request, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, HAMILTON, request, h)
 
 
 def midpoint_generalized_entry(a):  # type: ignore[no-untyped-def]

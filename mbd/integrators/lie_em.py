@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..packed import pack
-from ..records import ENTRY_SECANT_TANGENT, FORM_DIRECTORS, FORM_GENERALIZED
+from ..records import ENTRY_SECANT_TANGENT, FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
 from .fixed_step import FixedStepRun
 from .frame_em_directors import directors_entry, directors_piece
+from .frame_em_lie import lie_entry, lie_piece
 from .frame_em_pieces import frame_pieces
 from .frame_em_state import FrameState
 from .secant import check_newton, keeps_momenta
@@ -40,8 +41,10 @@ class FrameEM(Integrator):
         return system
 
     def special_nodes(self, system: System) -> Array:
-        """Pieces of the nodes that the common loop does not treat (``special_nodes``), zero for all others."""
-        return special_pieces(system, {FORM_DIRECTORS: (directors_entry, directors_piece)})
+        """Pieces of the nodes (``special_nodes``)."""
+        lie = lie_entry, lie_piece
+        pieces = {FORM_LIE: lie, FORM_POINT: lie, FORM_DIRECTORS: (directors_entry, directors_piece)}
+        return special_pieces(system, pieces)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS}
@@ -137,11 +140,12 @@ class FrameRun(FixedStepRun):
         multipliers = {name: array[hidden:] for name, array in every.items()}
         multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
         shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
+        special = method.special_nodes(inner)
         self.x = pack(FrameState(
             **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
             torque=np.zeros((nodes, 3)), turn=np.zeros((nodes, 9)), mid=np.zeros_like(self.work.values),
-            special=method.special_nodes(inner), pieces=frame_pieces(inner.tables, fewer), extra=_extra_rows(inner),
-            shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
+            special=special, kinds=np.unique(special[special != 0]), pieces=frame_pieces(inner.tables, fewer),
+            extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
         ))  # fmt: skip
         self.begin((kernels.run_frame_em,), is_analytic(inner))
 

@@ -15,6 +15,7 @@ from ..system.system import System
 from .base import Array, Invariant, Trait
 from .converted import StepsQuaternions, quaternion_twin
 from .frame_em_directors import directors_entry, directors_piece
+from .frame_em_lie import lie_entry, lie_piece
 from .frame_em_state import FrameState
 from .generalized_nodes import (
     livens_generalized,
@@ -121,8 +122,10 @@ class LivensEM(StepsQuaternions, FrameEM):
                 system, dict.fromkeys((FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION), (full_entry, full_piece))
             )
         if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
-            return special_pieces(system, dict.fromkeys((FORM_LIE, FORM_QUATERNION), (null_entry, null_piece)))
+            null = null_entry, null_piece
+            return special_pieces(system, {FORM_LIE: null, FORM_QUATERNION: null, FORM_POINT: (lie_entry, lie_piece)})
         pieces = {
+            FORM_POINT: (lie_entry, lie_piece),
             FORM_QUATERNION: (livens_entry, livens_piece),
             FORM_DIRECTORS: (directors_entry, directors_piece),
             FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),

@@ -216,50 +216,55 @@ def _linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
 
 
 @kernel
-def full_piece(s, w, x, i, request, h):
+def full_piece(s, w, x, place, request, h):
     """What the loop asks of a node in LivensEM(reduction="none"); zr are the averaged frames."""
-    n = s.nodes[i]
-    kinematic = n.nv + n.nl
-    if request == EQUATION:
-        if n.form == FORM_QUATERNION:
-            _quaternion_equation(
-                n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x
-            )
-        else:
-            _linear_equation(n, x.qm, x.v, x.raten, x.p, x.pn, x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
-        for m in range(n.nv):
-            k = n.v0 + m
-            w.x[n.x0 + kinematic + m] = x.dq[k] - 0.5 * h * (x.v[k] + x.raten[k])
-    elif request == MATRIX:
-        if n.form == FORM_QUATERNION:
-            _quaternion_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
-        else:
-            _linear_matrix(n, x.qn, x.qm, x.zr[i], x.torque[i], x.lamn, h, w.matrix, w.small)
-        for m in range(n.nv):
-            row, fibre = n.block + (kinematic + m) * n.ld, n.block + (kinematic + n.nv + m) * n.ld
-            w.matrix[row + m] += 1.0
-            w.matrix[row + kinematic + m] -= 0.5 * h
-            w.matrix[n.block + m * n.ld + kinematic + n.nv + m] += 0.5 * h
-            w.matrix[fibre + kinematic + n.nv + m] += 0.5
-    elif request == CORRECT:
-        for m in range(n.nv):
-            x.raten[n.v0 + m] += w.x[n.x0 + kinematic + m]
-            x.pn[n.v0 + m] += w.x[n.x0 + kinematic + n.nv + m]
-    elif request == ACCEPT:
-        for k in range(n.v0, n.v0 + n.nv):
-            x.vn[k] = x.raten[k]
-            x.p[k] = x.pn[k]
-        if n.form == FORM_QUATERNION:
-            remember_quaternion(n, x.q, x.qn, x.turn[i])
-    elif request == GUESS:
-        if n.form == FORM_QUATERNION:
-            livens_guess(n, x.q, x.turn[i], x.dq)
-    elif request == START:
-        if n.form == FORM_QUATERNION:
-            start_momentum(n, x.q, x.v, x.p)
-            start_quaternion(n, x.q, x.v, h, x.turn[i])
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != place:
+            continue
+        n = s.nodes[i]
+        kinematic = n.nv + n.nl
+        if request == EQUATION:
+            if n.form == FORM_QUATERNION:
+                _quaternion_equation(
+                    n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x
+                )
+            else:
+                _linear_equation(
+                    n, x.qm, x.v, x.raten, x.p, x.pn, x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small
+                )
+            for m in range(n.nv):
+                k = n.v0 + m
+                w.x[n.x0 + kinematic + m] = x.dq[k] - 0.5 * h * (x.v[k] + x.raten[k])
+        elif request == MATRIX:
+            if n.form == FORM_QUATERNION:
+                _quaternion_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+            else:
+                _linear_matrix(n, x.qn, x.qm, x.zr[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+            for m in range(n.nv):
+                row, fibre = n.block + (kinematic + m) * n.ld, n.block + (kinematic + n.nv + m) * n.ld
+                w.matrix[row + m] += 1.0
+                w.matrix[row + kinematic + m] -= 0.5 * h
+                w.matrix[n.block + m * n.ld + kinematic + n.nv + m] += 0.5 * h
+                w.matrix[fibre + kinematic + n.nv + m] += 0.5
+        elif request == CORRECT:
+            for m in range(n.nv):
+                x.raten[n.v0 + m] += w.x[n.x0 + kinematic + m]
+                x.pn[n.v0 + m] += w.x[n.x0 + kinematic + n.nv + m]
+        elif request == ACCEPT:
+            for k in range(n.v0, n.v0 + n.nv):
+                x.vn[k] = x.raten[k]
+                x.p[k] = x.pn[k]
+            if n.form == FORM_QUATERNION:
+                remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            if n.form == FORM_QUATERNION:
+                livens_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            if n.form == FORM_QUATERNION:
+                start_momentum(n, x.q, x.v, x.p)
+                start_quaternion(n, x.q, x.v, h, x.turn[i])
 
 
 def full_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, i, request, h = frame_arguments(a)
-    full_piece(load_tables(s), load_work(w), load_state(x), i, request, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    full_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

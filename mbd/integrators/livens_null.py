@@ -204,26 +204,29 @@ def null_accept(n, q0, q1, qm, rate, raten, p, dq, zr, f, h, unit, vn):
 
 
 @kernel
-def null_piece(s, w, x, i, request, h):
+def null_piece(s, w, x, place, request, h):
     """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); ``turn`` holds Cayley vectors."""
-    n = s.nodes[i]
-    if request == EQUATION:
-        null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
-    elif request == MATRIX:
-        null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
-    elif request == ACCEPT:
-        _row_frame(n, x.qm, w.z[i], x.zr[i])
-        null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
-        k = n.v0 + n.nx
-        remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
-    elif request == GUESS:
-        k = n.v0 + n.nx
-        x.dq[k], x.dq[k + 1], x.dq[k + 2] = next_turn(x.turn[i])
-    elif request == START:  # asked of the quaternion node itself
-        start_momentum(n, x.q, x.v, x.p)
-        start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != place:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+        elif request == MATRIX:
+            null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
+        elif request == ACCEPT:
+            _row_frame(n, x.qm, w.z[i], x.zr[i])
+            null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
+            k = n.v0 + n.nx
+            remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
+        elif request == GUESS:
+            k = n.v0 + n.nx
+            x.dq[k], x.dq[k + 1], x.dq[k + 2] = next_turn(x.turn[i])
+        elif request == START:  # asked of the quaternion node itself
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])
 
 
 def null_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, i, request, h = frame_arguments(a)
-    null_piece(load_tables(s), load_work(w), load_state(x), i, request, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    null_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

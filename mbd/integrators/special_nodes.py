@@ -1,10 +1,11 @@
-"""Nodes with inertia terms of their own in the energy-momentum loop, each kind a separately compiled piece.
+"""Nodes in the energy-momentum loop, each kind a separately compiled piece.
 
-The loop of ``frame_em_loop`` knows the momentum balances of Lie nodes and points. What a method does with other nodes
-(directors, quaternions, generalized coordinates) is a piece whose address is in ``FrameState.special``, node by node;
-zero means that the loop treats the node itself. A piece is asked for the momenta of the start, for the first guess of
-the increment, for the rows of a node, for its block of the matrix, for the correction of unknowns of its own, and for
-its momenta and velocities when a step has been accepted; multipliers are those of the iterate, ``FrameState.lamn``.
+What a method does with a kind of nodes (Lie nodes and points, directors, quaternions, generalized coordinates) is a
+piece whose address is in ``FrameState.special``, node by node; ``FrameState.kinds`` has every piece once. A piece is
+asked about all of its nodes: for the momenta of the start, for a better first guess of the increment, for the rows, for
+the blocks of the matrix, for the correction of unknowns of its own, and for momenta and velocities when a step has been
+accepted; multipliers are those of the iterate, ``FrameState.lamn``.
+
 The loop of the variational integrators asks pieces of this kind about generalized coordinates, with its own vectors.
 """
 
@@ -22,7 +23,7 @@ from .frame_em_state import load_state
 
 START, GUESS, EQUATION, MATRIX, CORRECT, ACCEPT, VELOCITY = range(7)
 
-# energy-momentum loop: s, w, x, node, request, h
+# energy-momentum loop: s, w, x, piece, request, h
 frame_arguments = arguments(address, address, address, integer, integer, real)
 # variational loop: s, w, node, request; q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit; torque, zr; h
 special_arguments = arguments(address, address, integer, integer, *(vector,) * 12, matrix, matrix, real)
@@ -56,9 +57,10 @@ if JIT:
     from ..boundary import call_entry
 
     @kernel
-    def call_special(s, w, x, i, request, h):
-        """Ask the piece of node i, with the state of the energy-momentum loop."""
-        call_entry(x.special[i], (s.place[0], w.place[0], x.place[0], i, request, h))
+    def call_special(s, w, x, request, h):
+        """Ask all pieces of the energy-momentum loop."""
+        for k in range(x.kinds.shape[0]):
+            call_entry(x.kinds[k], (s.place[0], w.place[0], x.place[0], x.kinds[k], request, h))
 
     @kernel
     def call_piece(
@@ -71,9 +73,10 @@ if JIT:
         )
 else:
 
-    def call_special(s, w, x, i, request, h):
-        """Ask the piece of node i, with the state of the energy-momentum loop."""
-        _pieces[x.special[i] - 1](s, w, x, i, request, h)
+    def call_special(s, w, x, request, h):
+        """Ask all pieces of the energy-momentum loop."""
+        for place in x.kinds:
+            _pieces[place - 1](s, w, x, place, request, h)
 
     def call_piece(place: int, *asked: Any) -> None:
         """Ask a piece about node i, with the vectors of the variational loop."""
