@@ -29,7 +29,8 @@ from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 
 GUESSES = 3
 SMOOTH = 2  # further entry of numbers.method: 1 if all equations are analytic functions
-POLISHED = 0.1  # multiple of the tolerance above which a converged step gets a last correction
+POLISHED = 0.1  # multiple of the tolerance above which a converged step gets a last correction ...
+POLISHED_ROUGH = 0.01  # ... and in rough motion, with more iterations, where forces and with them tolerances are large
 
 
 @kernel
@@ -145,7 +146,7 @@ def _newton(s, w, x, p, h):
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
-            if iteration == 0 or error <= POLISHED:
+            if iteration == 0 or error <= (POLISHED if iteration == 1 else POLISHED_ROUGH):
                 return 0
             last = True
         else:

@@ -79,9 +79,10 @@ class LieEM(FrameEM):
     Energy, linear and angular momentum are exact up to the Newton tolerance, with every joint made of the four
     primitives, with loops, and with all springs, which enter by exact discrete gradients. Dampers dissipate exactly
     their discrete power, loads act by their value in the middle of a step, drivers are met at its end. Rotations are
-    stored in whatever the Lie nodes use; there is no parasitic velocity mode (unlike LivensEM, whose generalized
-    energy is indefinite), and joints between rotating bodies keep the angular momentum (which no scheme of this kind
-    does on conventional quaternions).
+    stored in whatever the Lie nodes use; the energy that is kept is definite (unlike that of LivensEM), and joints
+    between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
+    Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
+    resolve the motion.
 
     Parameters
     ----------
