@@ -25,6 +25,7 @@ from .generalized_nodes import (
 )
 from .lie_em import FrameEM
 from .livens_full import full_entry, full_piece
+from .livens_full_linear import full_linear_entry, full_linear_piece
 from .livens_nodes import livens_entry, livens_piece
 from .livens_null import null_entry, null_piece
 from .secant import keeps_momenta
@@ -118,8 +119,9 @@ class LivensEM(StepsQuaternions, FrameEM):
 
     def special_nodes(self, system: System) -> Array:
         if self.reduction == "none":
+            linear = full_linear_entry, full_linear_piece
             return special_pieces(
-                system, dict.fromkeys((FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION), (full_entry, full_piece))
+                system, {FORM_POINT: linear, FORM_DIRECTORS: linear, FORM_QUATERNION: (full_entry, full_piece)}
             )
         if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
             null = null_entry, null_piece
