@@ -16,7 +16,7 @@ from mbd.integrators import LivensEM
 from mbd.integrators.livens import REDUCTIONS
 from mbd.system.system import assemble
 
-REPEATS = 7
+REPEATS = 15
 
 
 def free_body() -> mbd.Model:
@@ -54,18 +54,20 @@ def chain(n: int) -> mbd.Model:
 
 
 CASES = {  # name: (model, step, steps)
-    "free body": (free_body(), 2e-3, 3000),
+    "free body, h = 0.02": (free_body(), 0.02, 500),  # 0.6 rad per step; ten seconds, as in the paper
+    "free body, h = 0.01": (free_body(), 0.01, 1000),
+    "free body, h = 0.002": (free_body(), 2e-3, 3000),
     "closed loop": (closed_loop(), 0.01, 300),
     "chain of 10 bars": (chain(10), 5e-3, 100),
     "chain of 100 bars": (chain(100), 5e-3, 20),
 }
 
 
-def measure(model: mbd.Model, h: float, steps: int) -> dict[str, tuple[int, float, float]]:
-    """Per form: (unknowns, microseconds per step, Newton iterations per step)."""
+def measure(model: mbd.Model, h: float, steps: int) -> dict[str, tuple[int, float, float, float]]:
+    """Per form: (unknowns, microseconds per step, Newton iterations and new matrices per step)."""
     system = assemble(model)
     q, v = system.initial_state()
-    results: dict[str, tuple[int, float, float]] = {}
+    results: dict[str, tuple[int, float, float, float]] = {}
     for _ in range(REPEATS):
         for reduction in REDUCTIONS:
             run = LivensEM(reduction=reduction).start(system, q, v, 0.0, h, None)
@@ -76,20 +78,21 @@ def measure(model: mbd.Model, h: float, steps: int) -> dict[str, tuple[int, floa
             if done < steps:
                 raise RuntimeError(run.failure()[1])
             best = min(cost, results[reduction][1]) if reduction in results else cost
-            iterations = run.statistics()["newton_iterations"] / steps
-            results[reduction] = run.inner.assembly.layout.n, best, iterations
+            stats = run.statistics()
+            counts = stats["newton_iterations"] / steps, stats["factorizations"] / steps
+            results[reduction] = run.inner.assembly.layout.n, best, *counts
     return results
 
 
 def main() -> None:
     """Measure and print a Markdown table."""
-    print("| case | form | unknowns | us/step | of full | iterations |")
-    print("|---|---|---|---|---|---|")
+    print("| case | form | unknowns | us/step | of full | iterations | matrices |")
+    print("|---|---|---|---|---|---|---|")
     for name, (model, h, steps) in CASES.items():
         results = measure(model, h, steps)
-        for reduction, (unknowns, cost, iterations) in results.items():
-            share = cost / results["none"][1]
-            print(f"| {name} | {reduction} | {unknowns} | {cost:.2f} | {100 * share:.0f} % | {iterations:.2f} |")
+        for reduction, (unknowns, cost, iterations, matrices) in results.items():
+            share = f"{100 * cost / results['none'][1]:.0f} %"
+            print(f"| {name} | {reduction} | {unknowns} | {cost:.2f} | {share} | {iterations:.2f} | {matrices:.2f} |")
 
 
 if __name__ == "__main__":

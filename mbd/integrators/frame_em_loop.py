@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ..kernel import kernel
-from ..nodes.frames import update_frames
-from ..records import FORM_QUATERNION, PARAMETER_LENGTH
+from ..records import FORM_GENERALIZED, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
-from ..system.evaluate import constraints, copy, evaluate_functions, factor, remember_angles, solve
+from ..system.evaluate import constraints, copy, evaluate_functions, factor, frames, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
-from .frame_em_nodes import new_velocity, node_equation
+from .frame_em_pieces import ANGLES, RATES, call_frame_piece
 from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -24,39 +23,36 @@ from .secant_numbers import (
     STAGNATION,
     TOLERANCE,
     factors_suffice,
+    will_converge,
 )
 from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
-from .variational_momenta import momentum_of_velocity
 
 GUESSES = 3
+SMOOTH = 2  # further entry of numbers.method: 1 if all equations are analytic functions
+POLISHED = 0.1  # multiple of the tolerance above which a converged step gets a last correction ...
+POLISHED_ROUGH = 0.01  # ... and in rough motion, with more iterations, where forces and with them tolerances are large
+
+
+@kernel
+def _follow(s, w, x):
+    """Move to the present iterate: coordinates and frames."""
+    move(s, w, x)
+    for i in range(s.nodes.shape[0]):
+        average_frame(x.z0[i], w.z[i], x.zm[i], x.zr[i])
 
 
 @kernel
 def _residual(s, w, x, h):
-    """Move to the present iterate and write the equations to w.x."""
-    move(s, w, x)
-    for i in range(s.nodes.shape[0]):
-        average_frame(s.nodes[i].form, x.z0[i], w.z[i], x.zm[i], x.zr[i])
-    frame_forces(s, w, x, h, x.lamn)
+    """The equations at the present iterate into w.x, from its frame forces."""
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
-        f = w.f[i]
-        for m in range(3):
-            force = max(force, abs(f[m]))
-            torque = max(torque, abs(x.torque[i, m]))
-        for m in range(3, 12):
-            torque = max(torque, abs(f[m]))
+        f, t = w.f[i], x.torque[i]
+        force = max(force, abs(f[0]), abs(f[1]), abs(f[2]))
+        torque = max(torque, abs(t[0]), abs(t[1]), abs(t[2]), abs(f[3]), abs(f[4]), abs(f[5]))
+        torque = max(torque, abs(f[6]), abs(f[7]), abs(f[8]), abs(f[9]), abs(f[10]), abs(f[11]))
     w.scales[0] = force
     w.scales[1] = torque
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if x.special[i] != 0:
-            call_special(s, w, x, i, EQUATION, x.lamn, h)
-            continue
-        node_equation(
-            n, x.dq, x.v, x.qm, x.z0[i], w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], x.lamn, h, w.x,
-            w.small,
-        )  # fmt: skip
+    call_special(s, w, x, EQUATION, h)
     constraints(s, w, x.qn, w.x)
 
 
@@ -76,9 +72,11 @@ def _admit_round_off(nodes, v, scales, c):
 def _error(s, w, x, p, h, first):
     """Residual relative to the tolerance (<= 1: converged)."""
     if first:
-        for k in range(x.v.shape[0]):
-            x.vn[k] = x.dq[k] / h
-            x.vdn[k] = 2.0 * (x.vn[k] - x.v[k]) / h
+        c, v, dq, vn, vdn = 2.0 / h, x.v, x.dq, x.vn, x.vdn
+        for k in range(v.shape[0]):
+            mean = 0.5 * c * dq[k]
+            vn[k] = mean
+            vdn[k] = c * (mean - v[k])
         equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
         _admit_round_off(s.nodes, x.vn, p.scales, p.method[TOLERANCE] * h)
     tolerance = p.method[TOLERANCE]
@@ -110,51 +108,66 @@ def _extra_error(s, w, x, p, h):
 def _correct(s, w, x, h):
     """Solve for the Newton increment and apply it."""
     ck = 0.5 * h * h
-    for k in range(x.v.shape[0]):
-        w.x[s.xv[k]] *= -ck
-    for k in range(x.lam.shape[0]):
-        w.x[s.xl[k]] *= -1.0
-    for k in range(x.extra.shape[0]):
-        w.x[x.extra[k]] *= -1.0
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(x.lam.shape[0]):
-        x.lamn[k] += w.x[s.xl[k]] / ck
-    for k in range(x.v.shape[0]):
-        x.de[k] = w.x[s.xv[k]]
-    apply_cayley(s.nodes, x.de, x.dq)
-    if x.extra.shape[0] > 0:
-        for i in range(1, s.nodes.shape[0]):
-            call_special(s, w, x, i, CORRECT, x.lamn, h)
+    nodes, y, xl, lamn, extra = s.nodes, w.x, s.xl, x.lamn, x.extra  # once: a store could change where they are
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        for k in range(n.x0, n.x0 + n.nv):
+            y[k] *= -ck
+    for k in range(xl.shape[0]):
+        y[xl[k]] = -y[xl[k]]
+    for k in range(extra.shape[0]):
+        y[extra[k]] = -y[extra[k]]
+    solve(s, w.matrix, w.pivots, w.dinv, y)
+    d = 1.0 / ck
+    for k in range(xl.shape[0]):
+        lamn[k] += d * y[xl[k]]
+    apply_cayley(nodes, y, x.dq)
+    if extra.shape[0] > 0:
+        call_special(s, w, x, CORRECT, h)
 
 
 @kernel
 def _newton(s, w, x, p, h):
-    """Iterate to convergence; returns 0 or an error code."""
-    best, before, stalled = 1e300, 1e300, 0
+    """Iterate to convergence; returns 0 or an error code.
+
+    The last correction is not checked if it is sure to end below the tolerance (``will_converge``), and a residual
+    that is just below the tolerance gets one more, because what is left of it adds up over many steps.
+    """
+    best, before, stalled, last = 1e300, 1e300, 0, False
     limit = int(p.method[ITERATIONS])
-    for iteration in range(limit + 1):
+    for iteration in range(limit + 2):
+        _follow(s, w, x)
+        if last and x.unit.shape[0] == 0:
+            return 0
+        frame_forces(s, w, x, h)
+        if last:
+            return 0  # multipliers that are no unknowns follow from these forces
         _residual(s, w, x, h)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
-            return 0
-        if not error < 1e200:
-            return CODE_NOT_FINITE
-        if iteration > 2:
-            stalled = stalled + 1 if error > 0.5 * best else 0
-            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
-                return 0  # round-off, not the iteration, limits the accuracy
-        best = min(best, error)
-        if iteration == limit:
-            break
-        if iteration == 0 or not factors_suffice(error, before):
-            frame_matrix(s, w, x, h, x.lamn)
-            factor(s, w, w.matrix, w.pivots, w.dinv)
-            p.memory[MEMORY_FACTORS] += 1.0
-            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-            if w.info[4] != 0.0:
-                p.worst[0] = w.info[1]
-                return CODE_SINGULAR
+            if iteration == 0 or error <= (POLISHED if iteration == 1 else POLISHED_ROUGH):
+                return 0
+            last = True
+        else:
+            if not error < 1e200:
+                return CODE_NOT_FINITE
+            if iteration > 2:
+                stalled = stalled + 1 if error > 0.5 * best else 0
+                if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
+                    return 0  # round-off, not the iteration, limits the accuracy
+            best = min(best, error)
+            if iteration >= limit:
+                return CODE_NOT_CONVERGED
+            last = p.method[SMOOTH] != 0.0 and will_converge(error, before)
+            if iteration == 0 or not factors_suffice(error, before):
+                frame_matrix(s, w, x, h)
+                factor(s, w, w.matrix, w.pivots, w.dinv)
+                p.memory[MEMORY_FACTORS] += 1.0
+                p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+                if w.info[4] != 0.0:
+                    p.worst[0] = w.info[1]
+                    return CODE_SINGULAR
         before = error
         _correct(s, w, x, h)
         p.memory[MEMORY_ITERATIONS] += 1.0
@@ -165,92 +178,79 @@ def _newton(s, w, x, p, h):
 def _predict(s, w, x, p, h, guess):
     """First guess: accelerations and multipliers extrapolated to the middle of the step; uniform motion; no motion."""
     later = p.memory[MEMORY_HISTORY] > 0.0
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        last = n.v0 + n.nv
-        if x.special[i] != 0 and later and guess == 0:
-            call_special(s, w, x, i, GUESS, x.lamn, h)  # velocities of quaternions may carry an alternating part
-            last = n.v0 + n.nx
-        for k in range(n.v0, last):
-            middle = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
+    nodes, dq, v, vd, vdm = s.nodes, x.dq, x.v, x.vd, x.vdm
+    lam, lamm, lamn = x.lam, x.lamm, x.lamn
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.form == FORM_GENERALIZED and later and guess == 0:
+            continue  # the increment of the last step
+        for k in range(n.v0, n.v0 + n.nv):
+            middle = 2.0 * vd[k] - vdm[k] if later else vd[k]
             if guess == 0:
-                x.dq[k] = h * (x.v[k] + 0.5 * h * middle)
+                dq[k] = h * (v[k] + 0.5 * h * middle)
             else:
-                x.dq[k] = h * x.v[k] if guess == 1 else 0.0
-    for k in range(x.lam.shape[0]):
-        x.lamn[k] = 2.0 * x.lam[k] - x.lamm[k] if later and guess == 0 else x.lam[k]
+                dq[k] = h * v[k] if guess == 1 else 0.0
+    for k in range(lam.shape[0]):
+        lamn[k] = 2.0 * lam[k] - lamm[k] if later and guess == 0 else lam[k]
+    if later and guess == 0:
+        call_special(s, w, x, GUESS, h)
     for k in range(x.extra.shape[0] // 2):
         x.raten[k] = 2.0 * x.dq[k] / h - x.v[k]
         x.pn[k] = x.p[k]
 
 
 @kernel
-def _accept_rates(s, x, h, c0, c1, first):
-    """Null-space method: rates of the coordinates and eliminated multipliers, as they are recorded."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if x.special[i] == 0:
-            for m in range(n.nv):
-                x.raten[n.q0 + m] = x.vn[n.v0 + m]
-    for k in range(x.rate.shape[0]):
-        middle = (x.raten[k] - x.rate[k]) / h
-        x.rated[k] = c0 * middle + c1 * (x.rated[k] if first else x.ratedm[k])
-        x.ratedm[k] = middle
-        x.rate[k] = x.raten[k]
-    for k in range(x.unit.shape[0]):
-        x.unit[k] = c0 * x.unitn[k] + c1 * (x.unit[k] if first else x.unitm[k])
-        x.unitm[k] = x.unitn[k]
+def _begin_frames(s, w, x):
+    """Frames at the start of a step, always from the coordinates, so that a restart finds the same."""
+    frames(s, w, x.q)
+    for i in range(s.nodes.shape[0]):
+        copy(w.z[i], x.z0[i])
 
 
 @kernel
 def _accept(s, w, x, p, h):
     """Make the new values the state; accelerations and multipliers of the middle are carried to the end."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if x.special[i] != 0:
-            call_special(s, w, x, i, ACCEPT, x.lamn, h)
-            continue
-        new_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
+    call_special(s, w, x, ACCEPT, h)
     first = p.memory[MEMORY_HISTORY] == 0.0
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
-    for k in range(x.v.shape[0]):
-        middle = (x.vn[k] - x.v[k]) / h
-        x.vd[k] = c0 * middle + c1 * (x.vd[k] if first else x.vdm[k])
-        x.vdm[k] = middle
-        x.v[k] = x.vn[k]
-    for k in range(x.lam.shape[0]):
-        x.lam[k] = c0 * x.lamn[k] + c1 * (x.lam[k] if first else x.lamm[k])
-        x.lamm[k] = x.lamn[k]
-    if x.rate.shape[0] > 0:
-        _accept_rates(s, x, h, c0, c1, first)
-    for k in range(x.q.shape[0]):
-        x.q[k] = x.qn[k]
-    update_frames(s.nodes, x.q, x.z0, w.spin)  # from the coordinates, so that a restart finds the same
-    remember_angles(s, w, x.q, x.v)
+    d = 1.0 / h
+    v, vn, vd, vdm, lam, lamn, lamm = x.v, x.vn, x.vd, x.vdm, x.lam, x.lamn, x.lamm
+    for k in range(v.shape[0]):
+        middle = d * (vn[k] - v[k])
+        vd[k] = c0 * middle + c1 * (vd[k] if first else vdm[k])
+        vdm[k] = middle
+        v[k] = vn[k]
+    for k in range(lam.shape[0]):
+        lam[k] = c0 * lamn[k] + c1 * (lam[k] if first else lamm[k])
+        lamm[k] = lamn[k]
+    call_frame_piece(s, w, x, RATES, -h if first else h)
+    copy(x.qn, x.q)
+    _begin_frames(s, w, x)
+    call_frame_piece(s, w, x, ANGLES, h)
     p.memory[MEMORY_HISTORY] += 1.0
 
 
 @kernel
-def start_frame_em(s, w, x, t):
+def _start(s, w, x, t, h):
     """Accelerations, multipliers and momenta of the start, for the first guess and as output."""
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    remember_angles(s, w, x.q, x.v)
-    for i in range(1, s.nodes.shape[0]):
-        if s.nodes[i].form == FORM_QUATERNION:
-            momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], 1.0, x.p, w.small)
-        elif x.special[i] != 0:
-            call_special(s, w, x, i, START, x.lam, 1.0)
+    call_frame_piece(s, w, x, ANGLES, 0.0)
+    call_special(s, w, x, START, h)
 
 
 @kernel
 def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays.
+    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays. A negative
+    count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
     """
+    if count < 0:
+        _start(s, w, x, origin, h)
+        return 0
     row = 0
-    update_frames(s.nodes, x.q, x.z0, w.spin)
+    _begin_frames(s, w, x)
     for step in range(count):
         t = origin + (first + step) * h
         evaluate_functions(s, w, t + 0.5 * h)

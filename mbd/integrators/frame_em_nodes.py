@@ -1,6 +1,8 @@
 """Nodes in the energy-momentum scheme on frames: momentum balances and diagonal blocks of the matrix.
 
-The formulas are derived in ``frame_em_kernels``.
+The formulas are derived in ``frame_em_kernels``. The step enters by the one number c = 2/h only, everywhere as a
+factor: c and h are rounded differently, and impulses of translation and rotation that differ by a fixed part in 10^16
+would add up over many steps.
 """
 
 from __future__ import annotations
@@ -8,9 +10,8 @@ from __future__ import annotations
 from ..forces.kernels import load_vector
 from ..joints.primitives import axis, push_point
 from ..kernel import kernel
-from ..nodes.frames import axis_jacobian, point_jacobian
-from ..nodes.inertia import frame_inertia, pull_back
-from ..nodes.tangent import internal_force, node_tangent
+from ..nodes.frames import axis_jacobian
+from ..nodes.inertia import frame_torque
 from ..records import FORM_DIRECTORS, FORM_LIE
 
 
@@ -51,9 +52,9 @@ def cayley_solve(x1, x2, x3, sign, y1, y2, y3):
 
 
 @kernel
-def _secant_velocity(n, dq, v, z0, zr, h):
+def _secant_velocity(n, dq, v, z0, zr, c):
     """(secant of the centre of mass, its velocity at the start)."""
-    k = n.v0
+    k, half = n.v0, 0.5 * c
     d1, d2, d3 = dq[k], dq[k + 1], dq[k + 2]
     u1, u2, u3 = v[k], v[k + 1], v[k + 2]
     if n.form == FORM_LIE and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0):
@@ -64,33 +65,24 @@ def _secant_velocity(n, dq, v, z0, zr, h):
         x1, x2, x3 = v[k + 3], v[k + 4], v[k + 5]
         y1, y2, y3 = axis(z0, x2 * c3 - x3 * c2, x3 * c1 - x1 * c3, x1 * c2 - x2 * c1)
         u1, u2, u3 = u1 + y1, u2 + y2, u3 + y3
-    return d1 / h, d2 / h, d3 / h, u1, u2, u3
+    return half * d1, half * d2, half * d3, u1, u2, u3
 
 
 @kernel
-def node_equation(n, dq, v, qm, z0, z1, zm, zr, f, torque, lam, h, x, small):
-    """x[x0:] = momentum balance of one node; inertia forces that act on the frame are added to f."""
+def node_equation(n, dq, v, z0, zm, zr, f, torque, h, x):
+    """x[x0:] = momentum balance of a Lie node or point; inertia forces that act on the frame are added to f."""
     c = 2.0 / h
-    if n.form == FORM_DIRECTORS:
-        zdd = small[0]
-        k = n.v0
-        for m in range(12):
-            zdd[m] = 0.0
-        for m in range(n.nv):
-            zdd[12 - n.nv + m] = c * (dq[k + m] / h - v[k + m])
-        frame_inertia(n, zdd, f)
-        dual_torque(zm, torque, f)
-        pull_back(n, qm, zm, zm, f, x, n.x0)
-        internal_force(n, qm, lam, x)
-        return
+    half = 0.5 * c
+    i, k = n.x0, n.v0
     if n.nx == 3:
-        d1, d2, d3, u1, u2, u3 = _secant_velocity(n, dq, v, z0, zr, h)
+        d1, d2, d3, u1, u2, u3 = _secant_velocity(n, dq, v, z0, zr, c)
         m = c * n.mass
         b = 1.0 / n.mass
         push_point(f, b * n.s1, b * n.s2, b * n.s3, m * (d1 - u1), m * (d2 - u2), m * (d3 - u3))
-    pull_back(n, qm, zr, zr, f, x, n.x0)
+        x[i], x[i + 1], x[i + 2] = f[0], f[1], f[2]
+        i += 3
+        k += 3
     if n.form == FORM_LIE:
-        i, k = n.x0 + n.nx, n.v0 + n.nx
         x1, x2, x3 = dq[k], dq[k + 1], dq[k + 2]
         w1, w2, w3 = v[k], v[k + 1], v[k + 2]
         a1, a2, a3 = central_inertia(n, c * x1 - w1, c * x2 - w2, c * x3 - w3)
@@ -98,9 +90,10 @@ def node_equation(n, dq, v, qm, z0, z1, zm, zr, f, torque, lam, h, x, small):
         a1, a2, a3 = cayley_solve(x1, x2, x3, -1.0, a1, a2, a3)
         b1, b2, b3 = cayley_solve(x1, x2, x3, 1.0, b1, b2, b3)
         t1, t2, t3 = torque[0], torque[1], torque[2]
-        x[i] += (a1 - b1) / h + zm[3] * t1 + zm[4] * t2 + zm[5] * t3
-        x[i + 1] += (a2 - b2) / h + zm[6] * t1 + zm[7] * t2 + zm[8] * t3
-        x[i + 2] += (a3 - b3) / h + zm[9] * t1 + zm[10] * t2 + zm[11] * t3
+        f1, f2, f3 = frame_torque(zr, f)
+        x[i] = f1 + half * (a1 - b1) + zm[3] * t1 + zm[4] * t2 + zm[5] * t3
+        x[i + 1] = f2 + half * (a2 - b2) + zm[6] * t1 + zm[7] * t2 + zm[8] * t3
+        x[i + 2] = f3 + half * (a3 - b3) + zm[9] * t1 + zm[10] * t2 + zm[11] * t3
 
 
 @kernel
@@ -142,7 +135,7 @@ def new_velocity(n, dq, v, z0, z1, zr, h, out):
     for m in range(n.nv):
         out[k + m] = c * dq[k + m] - v[k + m]
     if n.form == FORM_LIE and n.nx == 3 and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0):
-        d1, d2, d3, u1, u2, u3 = _secant_velocity(n, dq, v, z0, zr, h)
+        d1, d2, d3, u1, u2, u3 = _secant_velocity(n, dq, v, z0, zr, c)
         c1, c2, c3 = n.s1 / n.mass, n.s2 / n.mass, n.s3 / n.mass
         w1, w2, w3 = out[k + 3], out[k + 4], out[k + 5]
         y1, y2, y3 = axis(z1, w2 * c3 - w3 * c2, w3 * c1 - w1 * c3, w1 * c2 - w2 * c1)
@@ -153,28 +146,37 @@ def new_velocity(n, dq, v, z0, z1, zr, h, out):
 
 
 @kernel
-def node_matrix(n, dq, v, q1, qm, z1, zm, zr, f, torque, lam, h, jac, small, matrix):
-    """Diagonal block of one node, scaled by h^2/2: inertia, curvature of the frame, internal constraints."""
+def _lever_column(z, c1, c2, c3, j):
+    """R (e_j x c): how the point c of a frame moves with the rotation about its axis j."""
+    if j == 0:
+        return axis(z, 0.0, -c3, c2)
+    if j == 1:
+        return axis(z, c3, 0.0, -c1)
+    return axis(z, -c2, c1, 0.0)
+
+
+@kernel
+def node_matrix(n, dq, v, z1, zm, zr, f, torque, h, matrix):
+    """Diagonal block of a Lie node or point, scaled by h^2/2: inertia and curvature of the frame."""
     ck = 0.5 * h * h
-    if n.form == FORM_DIRECTORS:
-        node_tangent(n, q1, v, v, zm, zm, zm, 1.0, 0.0, 0.0, matrix, small)
-        dual_tangent(n, zm, torque, ck, matrix, small)
-        internal_secant(n, q1, qm, lam, ck, matrix)
-        return
     if n.nx == 3:
-        c1, c2, c3 = n.s1 / n.mass, n.s2 / n.mass, n.s3 / n.mass
-        if n.form == FORM_LIE and (c1 != 0.0 or c2 != 0.0 or c3 != 0.0):
-            point_jacobian(n, qm, zr, zr, c1, c2, c3, jac[0])
-            point_jacobian(n, q1, z1, z1, c1, c2, c3, jac[1])
-            for i in range(6):
-                for j in range(6):
-                    value = 0.0
-                    for m in range(3):
-                        value += jac[0][m, i] * jac[1][m, j]
-                    matrix[n.block + i * n.ld + j] += n.mass * value
-        else:
-            for m in range(3):
-                matrix[n.block + m * n.ld + m] += n.mass
+        for m in range(3):
+            matrix[n.block + m * n.ld + m] += n.mass
+        if n.form == FORM_LIE and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0):
+            d = 1.0 / n.mass
+            o = n.block + 3 * n.ld
+            for j in range(3):  # centre of mass off the reference point: rows from zr, columns from z1
+                y1, y2, y3 = _lever_column(z1, n.s1, n.s2, n.s3, j)
+                r1, r2, r3 = _lever_column(zr, n.s1, n.s2, n.s3, j)
+                matrix[n.block + 3 + j] += y1
+                matrix[n.block + n.ld + 3 + j] += y2
+                matrix[n.block + 2 * n.ld + 3 + j] += y3
+                matrix[o + j * n.ld] += r1
+                matrix[o + j * n.ld + 1] += r2
+                matrix[o + j * n.ld + 2] += r3
+                for i in range(3):
+                    r1, r2, r3 = _lever_column(zr, n.s1, n.s2, n.s3, i)
+                    matrix[o + i * n.ld + 3 + j] += d * (r1 * y1 + r2 * y2 + r3 * y3)
     if n.form == FORM_LIE:
         _rotation_matrix(n, dq, v, z1, zm, f, torque, h, ck, matrix)
 

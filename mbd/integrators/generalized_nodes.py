@@ -25,6 +25,8 @@ from .special_nodes import (
     MATRIX,
     START,
     VELOCITY,
+    frame_arguments,
+    load_state,
     load_tables,
     load_work,
     special_arguments,
@@ -32,11 +34,18 @@ from .special_nodes import (
 
 
 @kernel
-def _energy_momentum(s, w, i, rule, request, q, qn, v, vn, p, dq, lam, h):
-    """A node in the energy-momentum loop; its guess is the increment of the last step."""
-    n = s.nodes[i]
+def _energy_momentum(s, w, state, place, rule, request, h):
+    """Nodes in the energy-momentum loop; their guess is the increment of the last step."""
+    for i in range(1, s.nodes.shape[0]):
+        if state.special[i] == place:
+            _one_energy_momentum(s, w, state, s.nodes[i], rule, request, h)
+
+
+@kernel
+def _one_energy_momentum(s, w, state, n, rule, request, h):
     m, k = n.nv, n.v0
-    x, d, rate, momentum, own, b = q[n.q0 :], dq[k:], v[k:], p[k:], lam[n.l0 :], w.buffers
+    qn, vn, b = state.qn, state.vn, w.buffers
+    x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[k:], state.lamn[n.l0 :]
     if request == EQUATION:
         step_forces(n, rule, x, d, rate, momentum, own, h, s.functions, s.constants, w.user, b, b[6])
         for j in range(m):
@@ -117,15 +126,15 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
 
 
 @kernel
-def livens_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def livens_generalized(s, w, x, place, request, h):
     """LivensEM."""
-    _energy_momentum(s, w, i, LIVENS, request, q, qn, v, vn, p, dq, lam, h)
+    _energy_momentum(s, w, x, place, LIVENS, request, h)
 
 
 @kernel
-def hamilton_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def hamilton_generalized(s, w, x, place, request, h):
     """HamiltonianEM."""
-    _energy_momentum(s, w, i, HAMILTON, request, q, qn, v, vn, p, dq, lam, h)
+    _energy_momentum(s, w, x, place, HAMILTON, request, h)
 
 
 @kernel
@@ -141,13 +150,13 @@ def variational_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, rat
 
 
 def livens_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), i, LIVENS, request, q, qn, v, vn, p, dq, lam, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, LIVENS, request, h)
 
 
 def hamilton_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), i, HAMILTON, request, q, qn, v, vn, p, dq, lam, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, HAMILTON, request, h)
 
 
 def midpoint_generalized_entry(a):  # type: ignore[no-untyped-def]

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import IncompatibleError
-from ..records import FORM_GENERALIZED, FORM_QUATERNION
+from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_POINT, FORM_QUATERNION
 from .base import Array, Invariant, Trait
 from .converted import StepsQuaternions, quaternion_twin
+from .frame_em_directors import directors_entry, directors_piece
+from .frame_em_lie import lie_entry, lie_piece
 from .generalized_nodes import hamilton_generalized, hamilton_generalized_entry
 from .hamilton_nodes import hamilton_entry, hamilton_piece
 from .lie_em import FrameEM
@@ -68,7 +70,9 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
 
     def special_nodes(self, system: System) -> Array:
         pieces = {
+            FORM_POINT: (lie_entry, lie_piece),
             FORM_QUATERNION: (hamilton_entry, hamilton_piece),
+            FORM_DIRECTORS: (directors_entry, directors_piece),
             FORM_GENERALIZED: (hamilton_generalized_entry, hamilton_generalized),
         }
         return special_pieces(system, pieces)

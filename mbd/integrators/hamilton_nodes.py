@@ -24,9 +24,9 @@ from ..kernel import kernel
 from ..nodes.frames import bilinear_axes, point_jacobian
 from ..nodes.inertia import frame_stiffness, pull_back
 from .frame_em_nodes import central_inertia
-from .livens_nodes import livens_guess
+from .livens_nodes import livens_guess, remember_quaternion, start_quaternion
 from .quaternion_maps import e_transposed, g_times, g_transposed
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -34,7 +34,8 @@ def _spins(n, q0, qm, v, dq, h):
     """Angular velocities (Omega_m, Omega0)."""
     j, k = n.q0 + n.nx, n.v0 + n.nx
     m0, m1, m2, m3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
-    c = 2.0 / (h * (m0 * m0 + m1 * m1 + m2 * m2 + m3 * m3))
+    c = 2.0 / h
+    c /= m0 * m0 + m1 * m1 + m2 * m2 + m3 * m3
     a1, a2, a3 = g_times(m0, m1, m2, m3, dq[k], dq[k + 1], dq[k + 2], dq[k + 3])
     b1, b2, b3 = g_times(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], v[k], v[k + 1], v[k + 2], v[k + 3])
     return c * a1, c * a2, c * a3, 2.0 * b1, 2.0 * b2, 2.0 * b3
@@ -55,7 +56,8 @@ def _momenta(n, q0, q1, w1, w2, w3, o1, o2, o3):
 def _centre_motion(n, q0, q1, v, dq, h, y):
     """(secant of the centre of mass, its velocity at the start); y is scratch for a frame."""
     k, j = n.v0, n.q0 + 3
-    d1, d2, d3 = dq[k] / h, dq[k + 1] / h, dq[k + 2] / h
+    half = 0.5 * (2.0 / h)
+    d1, d2, d3 = half * dq[k], half * dq[k + 1], half * dq[k + 2]
     u1, u2, u3 = v[k], v[k + 1], v[k + 2]
     if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
         c = 1.0 / n.mass
@@ -66,7 +68,7 @@ def _centre_motion(n, q0, q1, v, dq, h, y):
             0.5 * (q0[j + 3] + q1[j + 3]), dq[i], dq[i + 1], dq[i + 2], dq[i + 3], y,
         )  # fmt: skip
         a1, a2, a3 = axis(y, c1, c2, c3)
-        d1, d2, d3 = d1 + a1 / h, d2 + a2 / h, d3 + a3 / h
+        d1, d2, d3 = d1 + half * a1, d2 + half * a2, d3 + half * a3
         bilinear_axes(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], v[i], v[i + 1], v[i + 2], v[i + 3], y)
         a1, a2, a3 = axis(y, c1, c2, c3)
         u1, u2, u3 = u1 + a1, u2 + a2, u3 + a3
@@ -79,7 +81,7 @@ def hamilton_equation(n, q0, q1, qm, v, dq, z, f, torque, lam, h, x, small):
     i, j = n.x0, n.q0 + n.nx
     if n.nx == 3:
         d1, d2, d3, u1, u2, u3 = _centre_motion(n, q0, q1, v, dq, h, small[0])
-        m, b = 2.0 * n.mass / h, 1.0 / n.mass
+        m, b = 2.0 / h * n.mass, 1.0 / n.mass
         push_point(f, b * n.s1, b * n.s2, b * n.s3, m * (d1 - u1), m * (d2 - u2), m * (d3 - u3))
     pull_back(n, qm, z, z, f, x, i)
     w1, w2, w3, o1, o2, o3 = _spins(n, q0, qm, v, dq, h)
@@ -88,11 +90,11 @@ def hamilton_equation(n, q0, q1, qm, v, dq, z, f, torque, lam, h, x, small):
     e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
     d = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
     t0, t1, t2, t3 = e_transposed(e0, e1, e2, e3, d * torque[0], d * torque[1], d * torque[2])
-    r, i = lam[n.l0], i + n.nx
-    x[i] += (b0 - a0) / h + s0 + t0 + r * e0
-    x[i + 1] += (b1 - a1) / h + s1 + t1 + r * e1
-    x[i + 2] += (b2 - a2) / h + s2 + t2 + r * e2
-    x[i + 3] += (b3 - a3) / h + s3 + t3 + r * e3
+    r, i, half = lam[n.l0], i + n.nx, 0.5 * (2.0 / h)
+    x[i] += half * (b0 - a0) + s0 + t0 + r * e0
+    x[i + 1] += half * (b1 - a1) + s1 + t1 + r * e1
+    x[i + 2] += half * (b2 - a2) + s2 + t2 + r * e2
+    x[i + 3] += half * (b3 - a3) + s3 + t3 + r * e3
 
 
 @kernel
@@ -164,20 +166,25 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
 
 
 @kernel
-def hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def hamilton_piece(s, w, x, place, request, h):
     """What the loop asks of a quaternion node in HamiltonianEM."""
-    n = s.nodes[i]
-    if request == EQUATION:
-        hamilton_equation(n, q, qn, qm, v, dq, w.z[i], w.f[i], torque[i], lam, h, w.x, w.small)
-    elif request == MATRIX:
-        hamilton_matrix(n, q, qn, qm, v, dq, w.z[i], w.f[i], torque[i], lam, h, w.jac, w.matrix)
-    elif request == ACCEPT:
-        hamilton_velocity(n, q, qn, qm, v, dq, h, vn, w.small)
-    elif request == GUESS:
-        livens_guess(n, q, dq)
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != place:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            hamilton_equation(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        elif request == MATRIX:
+            hamilton_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.matrix)
+        elif request == ACCEPT:
+            hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            livens_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
 
 
 def hamilton_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    hamilton_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    hamilton_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

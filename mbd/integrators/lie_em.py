@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..packed import pack
-from ..records import ENTRY_SECANT_TANGENT
+from ..records import ENTRY_SECANT_TANGENT, FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
 from .fixed_step import FixedStepRun
-from .frame_em_kernels import FrameState
+from .frame_em_directors import directors_entry, directors_piece
+from .frame_em_lie import lie_entry, lie_piece
+from .frame_em_pieces import frame_pieces
+from .frame_em_state import FrameState
 from .secant import check_newton, keeps_momenta
+from .special_nodes import special_pieces
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -37,8 +41,10 @@ class FrameEM(Integrator):
         return system
 
     def special_nodes(self, system: System) -> Array:
-        """Pieces of the nodes that the common loop does not treat (``special_nodes``), zero for all others."""
-        return np.zeros(len(system.tables.nodes), dtype=np.int64)
+        """Pieces of the nodes (``special_nodes``)."""
+        lie = lie_entry, lie_piece
+        pieces = {FORM_LIE: lie, FORM_POINT: lie, FORM_DIRECTORS: (directors_entry, directors_piece)}
+        return special_pieces(system, pieces)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS}
@@ -52,7 +58,7 @@ class FrameEM(Integrator):
         run = FrameRun(self, system, t, step)
         first = run if run.inner is system else FrameRun(self, system, t, step, plain=True)
         first.load(q, v, turns)
-        kernels.start_frame_em(system.tables, first.work, first.x, t)
+        first.loop(-1, 1, [np.zeros((1, len(y))) for y in first.initial_row()])
         if first is not run:
             run.take_start(first)
         return run
@@ -73,9 +79,10 @@ class LieEM(FrameEM):
     Energy, linear and angular momentum are exact up to the Newton tolerance, with every joint made of the four
     primitives, with loops, and with all springs, which enter by exact discrete gradients. Dampers dissipate exactly
     their discrete power, loads act by their value in the middle of a step, drivers are met at its end. Rotations are
-    stored in whatever the Lie nodes use; there is no parasitic velocity mode (unlike LivensEM, whose generalized
-    energy is indefinite), and joints between rotating bodies keep the angular momentum (which no scheme of this kind
-    does on conventional quaternions).
+    stored in whatever the Lie nodes use; the energy that is kept is definite (unlike that of LivensEM), and joints
+    between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
+    Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
+    resolve the motion.
 
     Parameters
     ----------
@@ -115,7 +122,7 @@ class FrameRun(FixedStepRun):
     """A run of an energy-momentum scheme on frames in progress."""
 
     # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
-    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm")
+    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm", "turn")
 
     def __init__(self, method: FrameEM, system: System, t: float, step: float, plain: bool = False) -> None:
         super().__init__(method, system, t, step)
@@ -124,7 +131,7 @@ class FrameRun(FixedStepRun):
         connect_secant(inner.tables, ENTRY_SECANT_TANGENT)
         nq, nv, nl, nodes = inner.n_q, inner.n_v, inner.n_l, len(inner.tables.nodes)
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "de", "vdn")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "vdn")}
         coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm", "p", "pn", "raten")}
         # the null-space method has fewer velocities and multipliers than what is recorded
         fewer = inner.n_v < system.n_v
@@ -134,17 +141,20 @@ class FrameRun(FixedStepRun):
         multipliers = {name: array[hidden:] for name, array in every.items()}
         multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
         shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
+        special = method.special_nodes(inner)
         self.x = pack(FrameState(
             **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
-            torque=np.zeros((nodes, 3)), mid=np.zeros_like(self.work.values), special=method.special_nodes(inner),
+            torque=np.zeros((nodes, 3)), turn=np.zeros((nodes, 9)), mid=np.zeros_like(self.work.values),
+            special=special, kinds=np.unique(special[special != 0]), pieces=frame_pieces(inner.tables, fewer),
             extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
         ))  # fmt: skip
-        self.begin((kernels.start_frame_em, kernels.run_frame_em))
+        self.begin((kernels.run_frame_em,), is_analytic(inner))
 
     def take_start(self, first: FrameRun) -> None:
         """Begin where a run in the unknowns of the system itself begins."""
         x, y = self.x, first.x
         x.q[:], x.p[:], x.shown_v[:], x.shown_vd[:], x.shown_lam[:] = y.q, y.p, y.v, y.vd, y.lam
+        x.turn[:] = y.turn
         self.work.turns[:] = first.work.turns
         self.method.reduce_velocities(self.inner, x)
 
@@ -173,6 +183,12 @@ class FrameRun(FixedStepRun):
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.x.shown_v[:], self.x.shown_lam[:], self.x.v[:] = state["v"], state["lam"], state["inner_v"]
+
+
+def is_analytic(system: System) -> bool:
+    """Whether the equations of a step are analytic functions: no elements and coordinates of users, no general laws."""
+    tables = system.tables
+    return len(tables.general) == 0 and not (tables.nodes["form"] == FORM_GENERALIZED).any()
 
 
 def _extra_rows(system: System) -> Array:

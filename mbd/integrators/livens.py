@@ -14,7 +14,9 @@ from ..rotation import hat
 from ..system.system import System
 from .base import Array, Invariant, Trait
 from .converted import StepsQuaternions, quaternion_twin
-from .frame_em_kernels import FrameState
+from .frame_em_directors import directors_entry, directors_piece
+from .frame_em_lie import lie_entry, lie_piece
+from .frame_em_state import FrameState
 from .generalized_nodes import (
     livens_generalized,
     livens_generalized_entry,
@@ -23,6 +25,7 @@ from .generalized_nodes import (
 )
 from .lie_em import FrameEM
 from .livens_full import full_entry, full_piece
+from .livens_full_linear import full_linear_entry, full_linear_piece
 from .livens_nodes import livens_entry, livens_piece
 from .livens_null import null_entry, null_piece
 from .secant import keeps_momenta
@@ -115,13 +118,18 @@ class LivensEM(StepsQuaternions, FrameEM):
         return system
 
     def special_nodes(self, system: System) -> Array:
-        if system.assembly.layout.n > system.n_v + system.n_l:
+        if self.reduction == "none":
+            linear = full_linear_entry, full_linear_piece
             return special_pieces(
-                system, dict.fromkeys((FORM_POINT, FORM_DIRECTORS, FORM_QUATERNION), (full_entry, full_piece))
+                system, {FORM_POINT: linear, FORM_DIRECTORS: linear, FORM_QUATERNION: (full_entry, full_piece)}
             )
+        if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
+            null = null_entry, null_piece
+            return special_pieces(system, {FORM_LIE: null, FORM_QUATERNION: null, FORM_POINT: (lie_entry, lie_piece)})
         pieces = {
+            FORM_POINT: (lie_entry, lie_piece),
             FORM_QUATERNION: (livens_entry, livens_piece),
-            FORM_LIE: (null_entry, null_piece),
+            FORM_DIRECTORS: (directors_entry, directors_piece),
             FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),
         }
         return special_pieces(system, pieces)

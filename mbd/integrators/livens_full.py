@@ -6,19 +6,28 @@ Per node, with means of both ends marked by m [Kinon & Betsch 2024, (72), (86)]:
 
 in this order; the columns are q1, lambda, v1, p1. For quaternions D_q T = -2 G(vm)^T J W + C(vm)^T m u and
 D_v T = 2 G(em)^T J W + C(em)^T m u with the mean angular velocity W, the mean velocity u of the centre of mass and its
-lever C (``livens_nodes``); for points and directors D_q T = 0 and D_v T = M vm.
+lever C (``livens_nodes``); for points and directors (``livens_full_linear``) D_q T = 0 and D_v T = M vm.
 """
 
 from __future__ import annotations
 
 from ..kernel import kernel
-from ..nodes.inertia import frame_inertia, frame_stiffness, pull_back
-from ..nodes.tangent import internal_force
-from ..records import FORM_DIRECTORS, FORM_QUATERNION
-from .frame_em_nodes import central_inertia, dual_tangent, dual_torque, internal_secant
-from .livens_nodes import livens_guess
+from ..nodes.inertia import _quaternion_pull, frame_stiffness
+from .frame_em_nodes import central_inertia
+from .livens_nodes import livens_guess, remember_quaternion, start_momentum, start_quaternion
 from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
-from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .special_nodes import (
+    ACCEPT,
+    CORRECT,
+    EQUATION,
+    GUESS,
+    MATRIX,
+    START,
+    frame_arguments,
+    load_state,
+    load_tables,
+    load_work,
+)
 
 
 @kernel
@@ -53,10 +62,13 @@ def _lever(n, e0, e1, e2, e3, u1, u2, u3):
 
 
 @kernel
-def _quaternion_equation(n, q0, q1, qm, v0, v1, p0, p1, z, f, torque, lam, h, x):
+def _quaternion_equation(n, q0, q1, qm, v0, v1, p0, p1, f, torque, lam, h, x):
     i, k, j = n.x0, n.v0, n.q0 + n.nx
     fibre = i + n.nv + n.nl + n.nv
-    pull_back(n, qm, z, z, f, x, i)
+    e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
+    for m in range(n.nx):
+        x[i + m] = f[m]
+    _quaternion_pull(e0, e1, e2, e3, f, x, i + n.nx)
     w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, v0, v1)
     for m in range(n.nv):
         x[i + m] += (p1[k + m] - p0[k + m]) / h
@@ -67,7 +79,6 @@ def _quaternion_equation(n, q0, q1, qm, v0, v1, p0, p1, z, f, torque, lam, h, x)
         x[fibre + 2] -= u3
     i, k, fibre = i + n.nx, k + n.nx, fibre + n.nx
     a0, a1, a2, a3 = v0[k] + v1[k], v0[k + 1] + v1[k + 1], v0[k + 2] + v1[k + 2], v0[k + 3] + v1[k + 3]  # 2 vm
-    e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
     s0, s1, s2, s3 = g_transposed(a0, a1, a2, a3, w1, w2, w3)
     c0, c1, c2, c3 = _lever(n, a0, a1, a2, a3, -0.5 * u1, -0.5 * u2, -0.5 * u3)
     d = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
@@ -161,87 +172,72 @@ def _quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
         _write(-1.0, s0, s1, s2, s3, matrix, spin + rates + b, ld)
 
 
+# --- what all nodes of this form share ----------------------------------------------------------------------------
+
+
 @kernel
-def _linear_equation(n, qm, v0, v1, p0, p1, zm, f, torque, lam, h, x, small):
-    """Points and directors: constant mass."""
-    i, k = n.x0, n.v0
-    fibre = i + n.nv + n.nl + n.nv
-    o = 0 if n.nx == 3 else 3
-    y, inertia = small[0], small[1]
-    for m in range(12):
-        y[m] = 0.0
-        inertia[m] = 0.0
+def full_rows(n, x, h, y):
+    """Rows of q1 = q0 + h vm."""
+    o = n.x0 + n.nv + n.nl
     for m in range(n.nv):
-        y[o + m] = 0.5 * (v0[k + m] + v1[k + m])
-    frame_inertia(n, y, inertia)
-    if n.form == FORM_DIRECTORS:
-        dual_torque(zm, torque, f)
-    pull_back(n, qm, zm, zm, f, x, i)
-    if n.nl > 0:
-        internal_force(n, qm, lam, x)
-    for m in range(n.nv):
-        x[i + m] += (p1[k + m] - p0[k + m]) / h
-        x[fibre + m] = 0.5 * (p1[k + m] + p0[k + m]) - inertia[o + m]
+        k = n.v0 + m
+        y[o + m] = x.dq[k] - 0.5 * h * (x.v[k] + x.raten[k])
 
 
 @kernel
-def _linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
-    ck = 0.5 * h * h
-    if n.form == FORM_DIRECTORS:
-        dual_tangent(n, zm, torque, ck, matrix, small)
-        internal_secant(n, q1, qm, lam, ck, matrix)
-    # the mass belongs to the rows of the fibre derivative and the columns of v1
-    o = 0 if n.nx == 3 else 3
-    y, inertia = small[0], small[1]
-    fibre, rates = n.block + (n.nv + n.nl + n.nv) * n.ld, n.nv + n.nl
-    for b in range(n.nv):
-        for m in range(12):
-            y[m] = 0.0
-            inertia[m] = 0.0
-        y[o + b] = 1.0
-        frame_inertia(n, y, inertia)
-        for m in range(n.nv):
-            matrix[fibre + m * n.ld + rates + b] -= 0.5 * inertia[o + m]
-
-
-@kernel
-def full_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
-    """What the loop asks of a node in LivensEM(reduction="none"); zr are the averaged frames."""
-    n = s.nodes[i]
+def full_blocks(n, h, matrix):
+    """Their blocks, and those of the momenta."""
     kinematic = n.nv + n.nl
-    if request == EQUATION:
-        if n.form == FORM_QUATERNION:
-            _quaternion_equation(n, q, qn, qm, v, raten, p, pn, w.z[i], w.f[i], torque[i], lam, h, w.x)
-        else:
-            _linear_equation(n, qm, v, raten, p, pn, zr[i], w.f[i], torque[i], lam, h, w.x, w.small)
-        for m in range(n.nv):
-            k = n.v0 + m
-            w.x[n.x0 + kinematic + m] = dq[k] - 0.5 * h * (v[k] + raten[k])
-    elif request == MATRIX:
-        if n.form == FORM_QUATERNION:
-            _quaternion_matrix(n, q, qn, qm, v, raten, w.z[i], w.f[i], torque[i], lam, h, w.matrix)
-        else:
-            _linear_matrix(n, qn, qm, zr[i], torque[i], lam, h, w.matrix, w.small)
-        for m in range(n.nv):
-            row, fibre = n.block + (kinematic + m) * n.ld, n.block + (kinematic + n.nv + m) * n.ld
-            w.matrix[row + m] += 1.0
-            w.matrix[row + kinematic + m] -= 0.5 * h
-            w.matrix[n.block + m * n.ld + kinematic + n.nv + m] += 0.5 * h
-            w.matrix[fibre + kinematic + n.nv + m] += 0.5
-    elif request == CORRECT:
-        for m in range(n.nv):
-            raten[n.v0 + m] += w.x[n.x0 + kinematic + m]
-            pn[n.v0 + m] += w.x[n.x0 + kinematic + n.nv + m]
-    elif request == ACCEPT:
-        for k in range(n.v0, n.v0 + n.nv):
-            vn[k] = raten[k]
-            p[k] = pn[k]
-    elif request == GUESS:
-        if n.form == FORM_QUATERNION:
-            livens_guess(n, q, dq)
+    for m in range(n.nv):
+        row, fibre = n.block + (kinematic + m) * n.ld, n.block + (kinematic + n.nv + m) * n.ld
+        matrix[row + m] += 1.0
+        matrix[row + kinematic + m] -= 0.5 * h
+        matrix[n.block + m * n.ld + kinematic + n.nv + m] += 0.5 * h
+        matrix[fibre + kinematic + n.nv + m] += 0.5
+
+
+@kernel
+def full_correct(n, x, y):
+    """Add the increments of velocities and momenta."""
+    o = n.x0 + n.nv + n.nl
+    for m in range(n.nv):
+        x.raten[n.v0 + m] += y[o + m]
+        x.pn[n.v0 + m] += y[o + n.nv + m]
+
+
+@kernel
+def full_accept(n, x):
+    """Velocities and momenta at the end of the step."""
+    for k in range(n.v0, n.v0 + n.nv):
+        x.vn[k] = x.raten[k]
+        x.p[k] = x.pn[k]
+
+
+@kernel
+def full_piece(s, w, x, place, request, h):
+    """What the loop asks of quaternions in LivensEM(reduction="none")."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != place:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            _quaternion_equation(n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x)
+            full_rows(n, x, h, w.x)
+        elif request == MATRIX:
+            _quaternion_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+            full_blocks(n, h, w.matrix)
+        elif request == CORRECT:
+            full_correct(n, x, w.x)
+        elif request == ACCEPT:
+            full_accept(n, x)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            livens_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
 
 
 def full_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    full_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    full_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

@@ -15,13 +15,13 @@ divisor that is missing in print].
 
 from __future__ import annotations
 
-from ..joints.primitives import axis
+import math
+
 from ..kernel import kernel
-from ..nodes.frames import axis_jacobian, bilinear_axes, point_jacobian
-from ..nodes.inertia import frame_stiffness, pull_back
+from ..nodes.inertia import _quaternion_pull, frame_stiffness
 from .frame_em_nodes import central_inertia
-from .quaternion_maps import e_transposed, g_times, g_transposed
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -36,67 +36,126 @@ def _mean_spin(n, q0, q1, v, dq, h):
 
 
 @kernel
-def _mean_velocity(n, q0, q1, v, dq, h, y):
-    """m times the mean velocity of the centre of mass; y is scratch for a frame."""
+def _mean_velocity(n, q0, q1, v, dq, h):
+    """m times the mean velocity of the centre of mass."""
     k, j = n.v0, n.q0 + 3
-    u1, u2, u3 = n.mass * dq[k] / h, n.mass * dq[k + 1] / h, n.mass * dq[k + 2] / h
+    c = 2.0 / h
+    m = 0.5 * c * n.mass
+    u1, u2, u3 = m * dq[k], m * dq[k + 1], m * dq[k + 2]
     if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
-        c = 2.0 / h
         i = k + 3
-        bilinear_axes(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], v[i], v[i + 1], v[i + 2], v[i + 3], y)
-        a1, a2, a3 = axis(y, n.s1, n.s2, n.s3)
-        bilinear_axes(
-            q1[j], q1[j + 1], q1[j + 2], q1[j + 3],
-            c * dq[i] - v[i], c * dq[i + 1] - v[i + 1], c * dq[i + 2] - v[i + 2], c * dq[i + 3] - v[i + 3], y,
-        )  # fmt: skip
-        b1, b2, b3 = axis(y, n.s1, n.s2, n.s3)
+        v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
+        y0, y1, y2, y3 = c * dq[i] - v0, c * dq[i + 1] - v1, c * dq[i + 2] - v2, c * dq[i + 3] - v3
+        a1, a2, a3 = lever_times(n.s1, n.s2, n.s3, q0[j], q0[j + 1], q0[j + 2], q0[j + 3], v0, v1, v2, v3)
+        b1, b2, b3 = lever_times(n.s1, n.s2, n.s3, q1[j], q1[j + 1], q1[j + 2], q1[j + 3], y0, y1, y2, y3)
         u1, u2, u3 = u1 + 0.5 * (a1 + b1), u2 + 0.5 * (a2 + b2), u3 + 0.5 * (a3 + b3)
     return u1, u2, u3
 
 
 @kernel
-def _add_centre_force(n, q, z, f1, f2, f3, c, small, x, i):
-    """x[i:] += c C(q)^T f on the rotational rows, f already divided by the mass where it multiplies s = m c."""
-    f, y = small[0], small[1]
-    f[0], f[1], f[2] = 0.0, 0.0, 0.0
-    d = 1.0 / n.mass
-    for a in range(3):
-        s = d * (n.s1 if a == 0 else (n.s2 if a == 1 else n.s3))
-        f[3 + 3 * a], f[4 + 3 * a], f[5 + 3 * a] = s * f1, s * f2, s * f3
-    pull_back(n, q, z, z, f, y, 0)
-    for m in range(3, 7):
-        x[i + m] += c * y[m]
+def _add_centre_force(n, q, f1, f2, f3, c, x, i):
+    """x[i:] += c C(q)^T f on the rotational rows."""
+    d, j = c / n.mass, n.q0 + 3
+    y0, y1, y2, y3 = lever_transposed(
+        n.s1, n.s2, n.s3, q[j], q[j + 1], q[j + 2], q[j + 3], d * f1, d * f2, d * f3
+    )  # fmt: skip
+    x[i + 3] += y0
+    x[i + 4] += y1
+    x[i + 5] += y2
+    x[i + 6] += y3
 
 
 @kernel
-def livens_guess(n, q, dq):
-    """Rotational part of dq, on entry that of the last step, such that the rotation of the last step is repeated."""
+def start_momentum(n, q, v, p):
+    """p = 4 G(e)^T J G(e) e_dot + C(e)^T m u and, of the translation, m u."""
     j, k = n.q0 + n.nx, n.v0 + n.nx
     e0, e1, e2, e3 = q[j], q[j + 1], q[j + 2], q[j + 3]
-    b0, b1, b2, b3 = e0 - dq[k], e1 - dq[k + 1], e2 - dq[k + 2], e3 - dq[k + 3]
-    c = b0 * e0 + b1 * e1 + b2 * e2 + b3 * e3 - 1.0
-    y1, y2, y3 = g_times(b0, b1, b2, b3, e0, e1, e2, e3)
+    w1, w2, w3 = g_times(e0, e1, e2, e3, v[k], v[k + 1], v[k + 2], v[k + 3])
+    w1, w2, w3 = central_inertia(n, 4.0 * w1, 4.0 * w2, 4.0 * w3)
+    p[k], p[k + 1], p[k + 2], p[k + 3] = g_transposed(e0, e1, e2, e3, w1, w2, w3)
+    if n.nx == 3:
+        i, d = n.v0, 1.0 / n.mass
+        u1, u2, u3 = lever_times(n.s1, n.s2, n.s3, e0, e1, e2, e3, v[k], v[k + 1], v[k + 2], v[k + 3])
+        u1, u2, u3 = u1 + n.mass * v[i], u2 + n.mass * v[i + 1], u3 + n.mass * v[i + 2]
+        p[i], p[i + 1], p[i + 2] = u1, u2, u3
+        c0, c1, c2, c3 = lever_transposed(n.s1, n.s2, n.s3, e0, e1, e2, e3, d * u1, d * u2, d * u3)
+        p[k], p[k + 1], p[k + 2], p[k + 3] = p[k] + c0, p[k + 1] + c1, p[k + 2] + c2, p[k + 3] + c3
+
+
+@kernel
+def start_turn(turn, y1, y2, y3):
+    """Begin with the rotation that a step at the initial velocity makes."""
+    turn[0], turn[1], turn[2] = y1, y2, y3
+    for m in range(3, 9):
+        turn[m] = 0.0
+
+
+@kernel
+def remember_turn(turn, y1, y2, y3):
+    """The rotation of an accepted step, with its backward differences."""
+    for m in range(3):
+        y = y1 if m == 0 else (y2 if m == 1 else y3)
+        first = y - turn[m]
+        turn[6 + m] = first - turn[3 + m]
+        turn[3 + m] = first
+        turn[m] = y
+
+
+@kernel
+def next_turn(turn):
+    """Rotation of the next step by extrapolation over three steps; of steps that differ much, that of the last."""
+    d1, d2, d3 = turn[3] + turn[6], turn[4] + turn[7], turn[5] + turn[8]
+    y1, y2, y3 = turn[0], turn[1], turn[2]
+    if d1 * d1 + d2 * d2 + d3 * d3 > 0.25 * (y1 * y1 + y2 * y2 + y3 * y3):
+        return y1, y2, y3
+    return y1 + d1, y2 + d2, y3 + d3
+
+
+@kernel
+def livens_guess(n, q, turn, dq):
+    """Rotational part of dq from the rotations of the last steps; velocities may carry an alternating part."""
+    j, k = n.q0 + n.nx, n.v0 + n.nx
+    e0, e1, e2, e3 = q[j], q[j + 1], q[j + 2], q[j + 3]
+    y1, y2, y3 = next_turn(turn)
+    square = min(y1 * y1 + y2 * y2 + y3 * y3, 1.0)
+    c = -square / (1.0 + math.sqrt(1.0 - square))
     s0, s1, s2, s3 = g_transposed(e0, e1, e2, e3, y1, y2, y3)
     dq[k], dq[k + 1], dq[k + 2], dq[k + 3] = c * e0 + s0, c * e1 + s1, c * e2 + s2, c * e3 + s3
 
 
 @kernel
-def livens_equation(n, q0, q1, qm, v, p, dq, z, f, torque, lam, h, x, small):
+def start_quaternion(n, q, v, h, turn):
+    """First rotation of a quaternion node, sin(angle/2) about its axis."""
+    j, k = n.q0 + n.nx, n.v0 + n.nx
+    y1, y2, y3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], v[k], v[k + 1], v[k + 2], v[k + 3])
+    start_turn(turn, h * y1, h * y2, h * y3)
+
+
+@kernel
+def remember_quaternion(n, q0, q1, turn):
+    """Rotation of an accepted step of a quaternion node."""
+    j = n.q0 + n.nx
+    y1, y2, y3 = g_times(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], q1[j], q1[j + 1], q1[j + 2], q1[j + 3])
+    remember_turn(turn, y1, y2, y3)
+
+
+@kernel
+def livens_equation(n, q0, q1, qm, v, p, dq, f, torque, lam, h, x):
     """x[x0:] = momentum balance of a quaternion node; f are its frame forces at the averaged frame."""
     i, k, j = n.x0, n.v0, n.q0 + n.nx
     c = 2.0 / h
-    pull_back(n, qm, z, z, f, x, i)
+    e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
+    _quaternion_pull(e0, e1, e2, e3, f, x, i + n.nx)
     if n.nx == 3:
-        u1, u2, u3 = _mean_velocity(n, q0, q1, v, dq, h, small[2])
-        x[i] += c * (u1 - p[k])
-        x[i + 1] += c * (u2 - p[k + 1])
-        x[i + 2] += c * (u3 - p[k + 2])
+        u1, u2, u3 = _mean_velocity(n, q0, q1, v, dq, h)
+        x[i] = f[0] + c * (u1 - p[k])
+        x[i + 1] = f[1] + c * (u2 - p[k + 1])
+        x[i + 2] = f[2] + c * (u3 - p[k + 2])
         if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
-            _add_centre_force(n, q0, z, u1, u2, u3, c, small, x, i)
+            _add_centre_force(n, q0, u1, u2, u3, c, x, i)
     w1, w2, w3 = _mean_spin(n, q0, q1, v, dq, h)
     s0, s1, s2, s3 = g_transposed(q1[j], q1[j + 1], q1[j + 2], q1[j + 3], 2.0 * w1, 2.0 * w2, 2.0 * w3)
     i, k = i + n.nx, k + n.nx
-    e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
     d = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
     t0, t1, t2, t3 = e_transposed(e0, e1, e2, e3, d * torque[0], d * torque[1], d * torque[2])
     r = lam[n.l0]
@@ -107,18 +166,18 @@ def livens_equation(n, q0, q1, qm, v, p, dq, z, f, torque, lam, h, x, small):
 
 
 @kernel
-def livens_momentum(n, q0, q1, qm, v, dq, z, h, p, small):
+def livens_momentum(n, q0, q1, qm, v, dq, h, p):
     """Momenta at the end of the step, in place."""
     k, j = n.v0, n.q0 + n.nx
     for m in range(n.nv):
         p[k + m] = -p[k + m]
     if n.nx == 3:
-        u1, u2, u3 = _mean_velocity(n, q0, q1, v, dq, h, small[2])
+        u1, u2, u3 = _mean_velocity(n, q0, q1, v, dq, h)
         p[k] += 2.0 * u1
         p[k + 1] += 2.0 * u2
         p[k + 2] += 2.0 * u3
         if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
-            _add_centre_force(n, qm, z, u1, u2, u3, 2.0, small, p, k)
+            _add_centre_force(n, qm, u1, u2, u3, 2.0, p, k)
     w1, w2, w3 = _mean_spin(n, q0, q1, v, dq, h)
     s0, s1, s2, s3 = g_transposed(qm[j], qm[j + 1], qm[j + 2], qm[j + 3], 4.0 * w1, 4.0 * w2, 4.0 * w3)
     k += n.nx
@@ -129,8 +188,8 @@ def livens_momentum(n, q0, q1, qm, v, dq, z, h, p, small):
 
 
 @kernel
-def livens_matrix(n, q0, q1, qm, v, vn, dq, z, f, torque, lam, h, jac, small, matrix):
-    """Diagonal block of a quaternion node, scaled by h^2/2; vn is scratch as long as the velocities."""
+def livens_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, matrix):
+    """Diagonal block of a quaternion node, scaled by h^2/2."""
     ck = 0.5 * h * h
     k, j, ld = n.v0, n.q0 + n.nx, n.ld
     frame_stiffness(n, z, f, 0.5 * ck, matrix)
@@ -138,7 +197,7 @@ def livens_matrix(n, q0, q1, qm, v, vn, dq, z, f, torque, lam, h, jac, small, ma
         for m in range(3):
             matrix[n.block + m * ld + m] += n.mass
         if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
-            _centre_matrix(n, q0, q1, v, vn, dq, z, h, jac, matrix)
+            _centre_matrix(n, q0, q1, v, dq, h, matrix)
     o = n.block + n.nx * ld + n.nx
     i = k + n.nx
     a0, a1, a2, a3 = 2.0 * q0[j], 2.0 * q0[j + 1], 2.0 * q0[j + 2], 2.0 * q0[j + 3]
@@ -170,43 +229,55 @@ def livens_matrix(n, q0, q1, qm, v, vn, dq, z, f, torque, lam, h, jac, small, ma
 
 
 @kernel
-def _centre_matrix(n, q0, q1, v, vn, dq, z, h, jac, matrix):
+def _centre_matrix(n, q0, q1, v, dq, h, matrix):
     """Terms of a centre of mass off the reference point: rows (1, C(e0)), columns (1, C(e1 + h v1/2))."""
-    for m in range(4):
-        i = 3 + m
-        vn[n.v0 + i] = q1[n.q0 + i] + dq[n.v0 + i] - 0.5 * h * v[n.v0 + i]  # e1 + h v1/2
-    d = 1.0 / n.mass
-    point_jacobian(n, q0, z, z, d * n.s1, d * n.s2, d * n.s3, jac[0])
-    axis_jacobian(n, vn, z, z, d * n.s1, d * n.s2, d * n.s3, jac[1])
-    for m in range(3):
-        jac[1][m, m] = 1.0
-    for a in range(7):
-        for b in range(7):
-            if a < 3 and b < 3:
-                continue  # written by the caller
-            value = 0.0
-            for m in range(3):
-                value += jac[0][m, a] * jac[1][m, b]
-            matrix[n.block + a * n.ld + b] += n.mass * value
+    j, k, ld = n.q0 + 3, n.v0 + 3, n.ld
+    a0, a1, a2, a3 = q0[j], q0[j + 1], q0[j + 2], q0[j + 3]
+    half, d = 0.5 * h, 1.0 / n.mass
+    y0, y1 = q1[j] + dq[k] - half * v[k], q1[j + 1] + dq[k + 1] - half * v[k + 1]  # e1 + h v1/2
+    y2, y3 = q1[j + 2] + dq[k + 2] - half * v[k + 2], q1[j + 3] + dq[k + 3] - half * v[k + 3]
+    for b in range(7):
+        if b < 3:
+            u1, u2, u3 = n.mass if b == 0 else 0.0, n.mass if b == 1 else 0.0, n.mass if b == 2 else 0.0
+        else:
+            e0, e1 = 1.0 if b == 3 else 0.0, 1.0 if b == 4 else 0.0
+            e2, e3 = 1.0 if b == 5 else 0.0, 1.0 if b == 6 else 0.0
+            u1, u2, u3 = lever_times(n.s1, n.s2, n.s3, y0, y1, y2, y3, e0, e1, e2, e3)
+            matrix[n.block + b] += u1
+            matrix[n.block + ld + b] += u2
+            matrix[n.block + 2 * ld + b] += u3
+        c0, c1, c2, c3 = lever_transposed(n.s1, n.s2, n.s3, a0, a1, a2, a3, d * u1, d * u2, d * u3)
+        o = n.block + 3 * ld + b
+        matrix[o] += c0
+        matrix[o + ld] += c1
+        matrix[o + 2 * ld] += c2
+        matrix[o + 3 * ld] += c3
 
 
 @kernel
-def livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+def livens_piece(s, w, x, place, request, h):
     """What the loop asks of a quaternion node in LivensEM."""
-    n = s.nodes[i]
-    if request == EQUATION:
-        livens_equation(n, q, qn, qm, v, p, dq, w.z[i], w.f[i], torque[i], lam, h, w.x, w.small)
-    elif request == MATRIX:
-        livens_matrix(n, q, qn, qm, v, vn, dq, w.z[i], w.f[i], torque[i], lam, h, w.jac, w.small, w.matrix)
-    elif request == ACCEPT:
-        livens_momentum(n, q, qn, qm, v, dq, w.z[i], h, p, w.small)
-        for k in range(n.v0, n.v0 + n.nv):
-            vn[k] = 2.0 * dq[k] / h - v[k]
-    elif request == GUESS:
-        livens_guess(n, q, dq)  # the velocities of quaternions may carry an alternating part
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != place:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.f[i], x.torque[i], x.lamn, h, w.x)
+        elif request == MATRIX:
+            livens_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+        elif request == ACCEPT:
+            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.p)
+            c = 2.0 / h
+            for k in range(n.v0, n.v0 + n.nv):
+                x.vn[k] = c * x.dq[k] - x.v[k]
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            livens_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
 
 
 def livens_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    livens_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    livens_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

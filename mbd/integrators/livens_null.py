@@ -15,8 +15,9 @@ from ..kernel import kernel
 from ..nodes.frames import bilinear_axes
 from ..nodes.inertia import frame_torque
 from .frame_em_nodes import central_inertia
+from .livens_nodes import next_turn, remember_turn, start_momentum, start_quaternion
 from .quaternion_maps import g_times, g_transposed, lever_times, lever_transposed
-from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, load_tables, load_work, special_arguments
+from .special_nodes import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
 
 
 @kernel
@@ -46,7 +47,7 @@ def _means(n, q0, q1, rate, dq, h):
     w1, w2, w3 = w1 + b1, w2 + b2, w3 + b3
     u1, u2, u3 = 0.0, 0.0, 0.0
     if n.nx == 3:
-        m = n.mass / h
+        m = 0.5 * c * n.mass
         u1, u2, u3 = m * dq[k], m * dq[k + 1], m * dq[k + 2]
         if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
             b1, b2, b3 = lever_times(n.s1, n.s2, n.s3, a0, a1, a2, a3, v0, v1, v2, v3)
@@ -203,20 +204,29 @@ def null_accept(n, q0, q1, qm, rate, raten, p, dq, zr, f, h, unit, vn):
 
 
 @kernel
-def null_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
-    """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); the guess is the last rotation."""
-    n = s.nodes[i]
-    if request == EQUATION:
-        null_equation(n, q, qn, qm, rate, p, dq, w.z[i], zr[i], w.f[i], torque[i], h, w.x)
-    elif request == MATRIX:
-        null_matrix(n, q, qn, qm, rate, p, dq, zr[i], w.f[i], torque[i], h, w.small[0], w.matrix)
-    elif request == ACCEPT:
-        null_accept(n, q, qn, qm, rate, raten, p, dq, zr[i], w.f[i], h, unit, vn)
-    elif request == GUESS:
-        pass
+def null_piece(s, w, x, place, request, h):
+    """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); ``turn`` holds Cayley vectors."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.special[i] != place:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+        elif request == MATRIX:
+            null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
+        elif request == ACCEPT:
+            _row_frame(n, x.qm, w.z[i], x.zr[i])
+            null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
+            k = n.v0 + n.nx
+            remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
+        elif request == GUESS:
+            k = n.v0 + n.nx
+            x.dq[k], x.dq[k + 1], x.dq[k + 2] = next_turn(x.turn[i])
+        elif request == START:  # asked of the quaternion node itself
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])
 
 
 def null_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    s, w = load_tables(s), load_work(w)
-    null_piece(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h)
+    s, w, x, place, request, h = frame_arguments(a)
+    null_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

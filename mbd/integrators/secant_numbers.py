@@ -33,6 +33,7 @@ TOLERANCE, ITERATIONS = 0, 1
 ) = range(7)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4
+NEAR = 1e5  # multiple of the tolerance within which Newton's contraction is trusted
 STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration
 
 
@@ -45,3 +46,16 @@ def factors_suffice(error, before):
     would: what is left of the residual adds up over many steps.
     """
     return before < 1e200 and 200.0 * error * error <= before
+
+
+@kernel
+def will_converge(error, before):
+    """Whether the next correction of an analytic system ends far below the tolerance (both errors / tolerance).
+
+    Newton's method with the constant C = e1 / e0^2 of the last iteration leaves C e1^2 = e1^3 / e0^2, with the factors
+    of that iteration 2 e1^2 / e0, which is what ``factors_suffice`` bounds by 0.01; the same bound is asked of the
+    former with a hundred times the constant. The residual has to be small already, so that C is that of the solution.
+    """
+    if not (error <= NEAR and before < 1e200):
+        return False
+    return factors_suffice(error, before) or 1e4 * error * error * error <= before * before

@@ -1,11 +1,12 @@
-"""Nodes with inertia terms of their own in the energy-momentum loop, each kind a separately compiled piece.
+"""Nodes in the energy-momentum loop, each kind a separately compiled piece.
 
-The loop of ``frame_em_loop`` knows the momentum balances of Lie nodes, points and directors. What a method does with
-other nodes (quaternions, generalized coordinates) is a piece whose address is in ``FrameState.special``, node by node;
-zero means that the loop treats the node itself. A piece is asked for the momenta of the start, for the first guess of
-the increment, for the rows of a node, for its block of the matrix, for the correction of unknowns of its own, and for
-its momenta and velocities when a step has been accepted. The loop of the variational integrators asks pieces of this
-kind about generalized coordinates.
+What a method does with a kind of nodes (Lie nodes and points, directors, quaternions, generalized coordinates) is a
+piece whose address is in ``FrameState.special``, node by node; ``FrameState.kinds`` has every piece once. A piece is
+asked about all of its nodes: for the momenta of the start, for a better first guess of the increment, for the rows, for
+the blocks of the matrix, for the correction of unknowns of its own, and for momenta and velocities when a step has been
+accepted; multipliers are those of the iterate, ``FrameState.lamn``.
+
+The loop of the variational integrators asks pieces of this kind about generalized coordinates, with its own vectors.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ import numpy as np
 from ..boundary import address, arguments, integer, matrix, real, vector
 from ..kernel import JIT, kernel
 from ..system.types import load_tables, load_work
+from .frame_em_state import load_state
 
 START, GUESS, EQUATION, MATRIX, CORRECT, ACCEPT, VELOCITY = range(7)
 
-# s, w, node, request; q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit; torque, zr; h
+# energy-momentum loop: s, w, x, piece, request, h
+frame_arguments = arguments(address, address, address, integer, integer, real)
+# variational loop: s, w, node, request; q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit; torque, zr; h
 special_arguments = arguments(address, address, integer, integer, *(vector,) * 12, matrix, matrix, real)
 
 Piece = Callable[..., None]
@@ -29,7 +33,7 @@ _pieces: list[Piece] = []  # without compilation: what numbers in ``special`` me
 
 
 def special_address(entry: Piece, piece: Piece) -> int:
-    """What stands for a piece in ``FrameState.special``: the address of its entry, compiled when first asked for."""
+    """What stands for a piece in tables of pieces: the address of its entry, compiled when first asked for."""
     if JIT:
         from ..system.entries import entry_address
 
@@ -53,28 +57,35 @@ if JIT:
     from ..boundary import call_entry
 
     @kernel
+    def call_special(s, w, x, request, h):
+        """Ask all pieces of the energy-momentum loop."""
+        for k in range(x.kinds.shape[0]):
+            call_entry(x.kinds[k], (s.place[0], w.place[0], x.place[0], x.kinds[k], request, h))
+
+    @kernel
     def call_piece(
         place, s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h
     ):  # fmt: skip
-        """Ask a piece about node i."""
+        """Ask a piece about node i, with the vectors of the variational loop."""
         call_entry(
             place,
             (s.place[0], w.place[0], i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h),
         )
 else:
 
+    def call_special(s, w, x, request, h):
+        """Ask all pieces of the energy-momentum loop."""
+        for place in x.kinds:
+            _pieces[place - 1](s, w, x, place, request, h)
+
     def call_piece(place: int, *asked: Any) -> None:
-        """Ask a piece about node i."""
+        """Ask a piece about node i, with the vectors of the variational loop."""
         _pieces[place - 1](*asked)
 
 
-@kernel
-def call_special(s, w, x, i, request, lam, h):
-    """Ask the piece of node i, with the state of the energy-momentum loop."""
-    call_piece(
-        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.pn, x.rate, x.raten, x.dq, lam, x.unitn,
-        x.torque, x.zr, h,
-    )  # fmt: skip
+def plain_piece(place: int) -> Piece:
+    """Without compilation: what a number of ``special_address`` stands for."""
+    return _pieces[place - 1]
 
 
 __all__ = [
@@ -87,8 +98,12 @@ __all__ = [
     "VELOCITY",
     "call_piece",
     "call_special",
+    "frame_arguments",
+    "load_state",
     "load_tables",
     "load_work",
+    "plain_piece",
+    "special_address",
     "special_arguments",
     "special_pieces",
 ]

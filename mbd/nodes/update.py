@@ -25,6 +25,7 @@ from .spin import axes_to_euler, spin_derivative, spin_determinant, spin_matrix
 CHART_LIMIT = 1e-3  # |det G| below which Euler angles are called singular (0.06 degrees from gimbal lock)
 NEAR_CHART_LIMIT = 0.2  # |det G| below which swinging angles are taken for gimbal lock (12 degrees)
 NEAR_SWING = 0.3  # rad per step
+STORED_CAYLEY = 3  # of ``update_coordinates``: rotations are stored, and the increments of Lie nodes are Cayley vectors
 
 
 @kernel
@@ -40,7 +41,11 @@ def _base_quaternion(q1, q2, q3, base):
 def _compose(n, q, t1, t2, t3, out, z, base, stored, scratch):
     """Rotation coordinates of R(q) exp(theta) in whatever the node stores, and the axes of its frame z."""
     k = n.q0 + n.nx
-    f0, f1, f2, f3 = exp_quaternion(t1, t2, t3)
+    if stored == STORED_CAYLEY:
+        f0 = 1.0 / math.sqrt(1.0 + 0.25 * (t1 * t1 + t2 * t2 + t3 * t3))
+        f1, f2, f3 = 0.5 * f0 * t1, 0.5 * f0 * t2, 0.5 * f0 * t3
+    else:
+        f0, f1, f2, f3 = exp_quaternion(t1, t2, t3)
     kind = n.kind
     if kind == ROTATION_VECTOR:
         e0, e1, e2, e3 = _base_quaternion(q[k], q[k + 1], q[k + 2], base)
@@ -72,7 +77,8 @@ def update_coordinates(nodes, q, dq, out, z, spin, base, stored, scratch):
 
     The frames come with the update because they are always needed next, and a composed rotation is known as a
     quaternion already. ``stored`` = 0: the rotations of Lie nodes are not written to out, only their frames; enough
-    for evaluations between two steps, since forces and constraints see the frames of Lie nodes only.
+    for evaluations between two steps, since forces and constraints see the frames of Lie nodes only. STORED_CAYLEY: the
+    rotations of dq are Cayley vectors, R(q) cay(dq), and stored.
     """
     for i in range(1, nodes.shape[0]):
         n = nodes[i]

@@ -7,8 +7,12 @@ import pytest
 
 import mbd
 from mbd.integrators import GGLEM, GonzalezEM, LieEM
+from mbd.integrators.frame_em_pieces import FORCE_TANGENTS, FORCES, JOINT_BLOCKS
+from mbd.integrators.lie_em import is_analytic
+from mbd.integrators.secant_numbers import will_converge
 from tests.integrators.structure.models import chain, closed_loop
 
+MANY_STEPS = 3e-13  # relative change of an invariant in 20000 steps by rounding
 CONSERVED = 1e-10  # relative, a small multiple of the Newton tolerance
 METHODS = {"LieEM": (LieEM(), mbd.nodes.RotationVector), "GonzalezEM": (GonzalezEM(), mbd.nodes.Directors)}
 
@@ -49,6 +53,67 @@ def test_closed_loop_with_universal_joints_keeps_momentum():
     after = solution.t > 1.0 - 1e-9
     assert spread(solution.energy.total[after]) < 1e-8
     assert spread(solution.momentum.angular[after]) < 1e-8
+
+
+def spinning(model: mbd.Model, spin: np.ndarray) -> mbd.Model:
+    """The bars of the closed loop without loads, all turning about their common centre of mass."""
+    nodes = {
+        body.name: mbd.nodes.RotationVector(
+            position=body.node.position, velocity=np.cross(spin, body.node.position), angular_velocity=spin
+        )
+        for body in model.bodies
+    }
+    free = mbd.Model("free loop")
+    for body in model.bodies:
+        free.add(mbd.RigidBody(body.name, body.mass, body.inertia, nodes[body.name]))
+    for k, corner in enumerate(((5, 5, 0), (-5, 5, 0), (-5, -5, 0), (5, -5, 0))):
+        free.add(mbd.joints.Spherical(free.bodies[k], free.bodies[(k + 1) % 4], at=corner))
+    return free
+
+
+@pytest.mark.parametrize("step", [0.02, 0.018])  # 2/h is rounded up and down
+def test_rounding_of_many_steps_is_a_random_walk(step):
+    """Impulses that differ by the rounding of 2/h and 1/h would change |L| by 1e-12 here, all in one direction."""
+    steps = 20000
+    solution = mbd.simulate(
+        spinning(closed_loop(), np.array((1.0, 0.5, 0.2))), steps * step, step, LieEM(), output_step=200 * step
+    )
+    energy, angular = solution.energy.total, np.linalg.norm(solution.momentum.angular, axis=1)
+    assert np.abs(energy / energy[0] - 1.0).max() < MANY_STEPS
+    assert np.abs(angular / angular[0] - 1.0).max() < MANY_STEPS
+
+
+def test_nothing_of_newtons_error_adds_up():
+    """A free body near its unstable axis: residuals just below the tolerance would add up to 8e-13."""
+    model = mbd.Model("free body")
+    start = mbd.nodes.RotationVector(velocity=(1, 0, 0), angular_velocity=(6.0, 0.1, 0.05))
+    model.add(mbd.RigidBody("body", 2.0, (6.0, 8.0, 3.0), start))
+    energy = mbd.simulate(model, 200.0, 0.01, LieEM(), output_step=1.0).energy.total
+    assert np.abs(energy / energy[0] - 1.0).max() < MANY_STEPS
+
+
+def test_pieces_are_those_of_the_model():
+    model = closed_loop()
+    system = mbd.assemble(model)
+    run = LieEM().start(system, *system.initial_state(), 0.0, 0.01, None)
+    plain = mbd.assemble(spinning(model, np.zeros(3)))
+    other = LieEM().start(plain, *plain.initial_state(), 0.0, 0.01, None)
+    assert [k for k in range(len(run.x.pieces)) if run.x.pieces[k]] == [JOINT_BLOCKS, FORCES, FORCE_TANGENTS]
+    assert [k for k in range(len(other.x.pieces)) if other.x.pieces[k]] == [JOINT_BLOCKS]
+
+
+def test_when_a_correction_needs_no_check():
+    first, tolerance = 1e300, 1.0
+    assert not will_converge(100.0, first)  # nothing is known about the contraction yet
+    assert will_converge(100.0, 1e9)  # 2 e1^2 / e0 = 2e-5 tolerances
+    assert will_converge(2e4, 6e9)  # new factors: e1^3 / e0^2
+    assert not will_converge(1e4, 1e6)
+    assert not will_converge(1e6, 1e12)  # far from the solution
+    assert not will_converge(tolerance, 10.0)
+    assert is_analytic(mbd.assemble(closed_loop()))
+    model = closed_loop()
+    model.add(mbd.forces.Drag(model.bodies[0], 0.1))
+    assert not is_analytic(mbd.assemble(model))
 
 
 @pytest.mark.parametrize("integrator", [GonzalezEM(), GGLEM()], ids=lambda integrator: integrator.name)
