@@ -14,12 +14,14 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from .kernel import OPTIONS
+from .settings import STARTED
 
 PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*from\s+(\.+[\w.]*|mbd[\w.]*)\s+import\s+\(?([^)\n]*)", re.MULTILINE)
@@ -57,8 +59,11 @@ def _imported_files(path: Path, text: str) -> set[Path]:
 _texts: dict[Path, tuple[bytes, set[Path]]] = {}
 
 
-def module_hash(path: Path) -> str:
-    """Hash of a module of the package and of everything in the package that it depends on."""
+def module_hash(path: Path) -> str | None:
+    """Hash of a module of the package and of everything in the package that it depends on.
+
+    None if one of them was changed after this process began: what is in memory may then be something else.
+    """
     todo, seen = [path], set()
     while todo:
         file = todo.pop()
@@ -69,6 +74,8 @@ def module_hash(path: Path) -> str:
             content = file.read_bytes()
             _texts[file] = (content, _imported_files(file, content.decode()))
         todo += _texts[file][1]
+    if any(STARTED < file.stat().st_mtime <= time.time() for file in seen):
+        return None
     digest = hashlib.sha256(repr(sorted(OPTIONS.items())).encode())
     for file in sorted(seen):
         digest.update(_texts[file][0])
@@ -77,11 +84,10 @@ def module_hash(path: Path) -> str:
 
 @functools.cache
 def _directory(file: str) -> Path | None:
-    """Directory of a module, or None for code outside the package, which may depend on anything."""
+    """Directory of a module, or None for one that may have changed, or outside the package, may depend on anything."""
     path = Path(file).resolve()
-    if PACKAGE.resolve() not in path.parents:
-        return None
-    return CACHE_ROOT / f"{path.stem}-{module_hash(path)}"
+    name = module_hash(path) if PACKAGE.resolve() in path.parents else None
+    return CACHE_ROOT / f"{path.stem}-{name}" if name is not None else None
 
 
 def _version(package: str) -> str:

@@ -124,3 +124,15 @@ def test_code_that_cannot_be_kept(tmp_path):
     (tmp_path / "file").touch()
     (compiled, _), said = run(ROTATION, NUMBA_CACHE_DIR=str(tmp_path / "file"))
     assert compiled == "True" and said.count("is not writable, compiled code will not be kept") == 1
+
+
+def test_code_of_a_changed_module_is_not_kept(tmp_path, monkeypatch):
+    """Whoever edits a module while a program runs must not find the old code under the new text's name."""
+    from mbd import code_cache
+
+    module = tmp_path / "module.py"
+    module.write_text("x = 1\n")
+    monkeypatch.setattr(code_cache, "STARTED", module.stat().st_mtime - 1.0)
+    assert code_cache.module_hash(module) is None
+    monkeypatch.setattr(code_cache, "STARTED", module.stat().st_mtime + 1.0)
+    assert code_cache.module_hash(module) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..kernel import kernel
 from ..records import FORM_GENERALIZED, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
-from ..system.evaluate import constraints, copy, evaluate_functions, factor, frames, solve
+from ..system.evaluate import constraints, copy, evaluate_functions, factor_with, finish, frames, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_pieces import ANGLES, RATES, call_frame_piece
 from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
@@ -105,10 +105,10 @@ def _extra_error(s, w, x, p, h):
 
 
 @kernel
-def _correct(s, w, x, h):
-    """Solve for the Newton increment and apply it."""
+def _scale_rows(s, w, x, h):
+    """The right-hand side of the Newton equations from the residual."""
     ck = 0.5 * h * h
-    nodes, y, xl, lamn, extra = s.nodes, w.x, s.xl, x.lamn, x.extra  # once: a store could change where they are
+    nodes, y, xl, extra = s.nodes, w.x, s.xl, x.extra  # once: a store could change where they are
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         for k in range(n.x0, n.x0 + n.nv):
@@ -117,8 +117,17 @@ def _correct(s, w, x, h):
         y[xl[k]] = -y[xl[k]]
     for k in range(extra.shape[0]):
         y[extra[k]] = -y[extra[k]]
-    solve(s, w.matrix, w.pivots, w.dinv, y)
-    d = 1.0 / ck
+
+
+@kernel
+def _correct(s, w, x, h, begun):
+    """Solve for the Newton increment, which the factorisation may have begun, and apply it."""
+    nodes, y, xl, lamn, extra = s.nodes, w.x, s.xl, x.lamn, x.extra
+    if begun:
+        finish(s, w.matrix, w.pivots, w.dinv, y)
+    else:
+        solve(s, w.matrix, w.pivots, w.dinv, y)
+    d = 1.0 / (0.5 * h * h)
     for k in range(xl.shape[0]):
         lamn[k] += d * y[xl[k]]
     apply_cayley(nodes, y, x.dq)
@@ -145,6 +154,7 @@ def _newton(s, w, x, p, h):
         _residual(s, w, x, h)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
+        fresh = False
         if error <= 1.0:
             if iteration == 0 or error <= (POLISHED if iteration == 1 else POLISHED_ROUGH):
                 return 0
@@ -160,16 +170,18 @@ def _newton(s, w, x, p, h):
             if iteration >= limit:
                 return CODE_NOT_CONVERGED
             last = p.method[SMOOTH] != 0.0 and will_converge(error, before)
-            if iteration == 0 or not factors_suffice(error, before):
-                frame_matrix(s, w, x, h)
-                factor(s, w, w.matrix, w.pivots, w.dinv)
-                p.memory[MEMORY_FACTORS] += 1.0
-                p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-                if w.info[4] != 0.0:
-                    p.worst[0] = w.info[1]
-                    return CODE_SINGULAR
+            fresh = iteration == 0 or not factors_suffice(error, before)
+        _scale_rows(s, w, x, h)
+        if fresh:
+            frame_matrix(s, w, x, h)
+            factor_with(s, w, w.matrix, w.pivots, w.dinv, w.x)
+            p.memory[MEMORY_FACTORS] += 1.0
+            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+            if w.info[4] != 0.0:
+                p.worst[0] = w.info[1]
+                return CODE_SINGULAR
         before = error
-        _correct(s, w, x, h)
+        _correct(s, w, x, h, fresh)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
