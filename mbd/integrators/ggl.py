@@ -25,7 +25,8 @@ from .ggl_kernels import (
     GGLState,
 )
 from .ggl_pieces import connect
-from .groups import Groups, SplitGroups
+from .groups import Groups, natural_tables
+from .rigid_iteration import RigidBodies
 from .secant import check_newton, check_regular_directors, keeps_momenta
 
 if TYPE_CHECKING:
@@ -176,79 +177,102 @@ class GGLEM(GGL):
 class GGLRun(FixedStepRun):
     """A run of a GGL integrator in progress.
 
-    Large systems take the groups of unknowns in turns; where that does not converge, the run goes on with one matrix
-    for all of them.
+    Large systems are solved with the matrix of rigid bodies; where that does not converge, the run goes on with the
+    large matrix of all unknowns.
     """
 
     saved = ("q", "v", "vd", "lam", "vdm", "lamm")
-    factors = ("matrix", "pivots", "dinv")
+    factors = ("matrix", "pivots", "dinv", "matrix2", "pivots2", "dinv2")
 
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
         super().__init__(method, system, t, step)
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "y", "y0", "mean")}
-        multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu", "mu2")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "w", "y", "y0", "mean")}
+        multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu")}
         work = system.new_work()
         frames = {name: work.z.copy() for name in ("z0", "z1", "zt")}
-        empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "f3", "buffer")}
+        empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "buffer")}
         self.x = pack(GGLState(
             place=NO_PLACE,
             q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
+            r1=np.zeros(nv + nl), r2=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             **{name: np.zeros_like(work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
         ))  # fmt: skip
-        self.split = not system.tables.flags[FLAG_DENSE]
-        self._connect(SplitGroups(system, method.groups) if self.split else Groups(system, method.groups))
-        scheme, theta, vartheta, option = method.scheme
-        share = {EM: 2.0, EULER: 1.0}.get(scheme, 1.0 / (1.0 - (theta if option == INTERMEDIATE else vartheta)))
-        numbers = scheme, theta, vartheta, option, GUESSES[method.guess], self.split, share
-        self.begin((kernels.start_ggl, kernels.run_ggl), *numbers)
+        self.natural = natural_tables(system)
+        self.rigid = not system.tables.flags[FLAG_DENSE]
+        self._connect()
+        self.begin((kernels.start_ggl, kernels.run_ggl), *self._numbers())
 
-    def _connect(self, groups: Groups) -> None:
-        """Use the matrices of these groups."""
-        self.groups = groups
-        last = self.method.groups - 1
-        tables = tuple(groups.tables[min(i, last)][min(j, last)] for i in range(3) for j in range(3))
-        self.work = groups.new_work()
-        self.rows = tuple(tables[k] for k in (0, 4, 8))
-        self.pieces, self.pairs = connect(self.method.scheme[0], (*tables, self.system.tables))
+    def _numbers(self) -> tuple[float, ...]:
+        """What the compiled loop needs to know of the method (``ggl_loop``)."""
+        scheme, theta, vartheta, option = self.method.scheme
+        columns, rows, follows, damping, stiffness = 1.0, 1.0, 1.0, 0.0, 0.0
+        if scheme == EM:
+            follows, damping, stiffness = 0.5, 0.5, 0.25
+        elif scheme == THETA:
+            damping, stiffness = 1.0 - theta, theta * (1.0 - theta)
+            columns = 1.0 / (1.0 - (theta if option == INTERMEDIATE else vartheta))
+            rows = theta if option == INTERMEDIATE else 1.0
+        guess = GUESSES[self.method.guess]
+        return scheme, theta, vartheta, option, guess, self.rigid, columns, rows, follows, damping, stiffness
+
+    def _connect(self) -> None:
+        """Tables and buffers of the matrix: of rigid bodies, or large."""
+        self.solver: RigidBodies | Groups
+        if self.rigid:
+            self.solver = bodies = RigidBodies(self.system)
+            self.rows, pairs = (bodies.tables,) * 3, (self.natural,) * 9
+        else:
+            self.solver = groups = Groups(self.system, self.method.groups)
+            last = self.method.groups - 1
+            pairs = tuple(groups.tables[min(i, last)][min(j, last)] for i in range(3) for j in range(3))
+            self.rows = pairs[0], pairs[4], pairs[8]
+        self.work = self.solver.new_work()
+        self.pieces, self.pairs = connect(self.method.scheme[0], (*pairs, self.natural), not self.rigid)
 
     def _couple(self) -> None:
-        """From now on one matrix for all groups."""
+        """From now on one matrix for all unknowns."""
         turns = self.work.turns
-        self.split = False
-        self.numbers.method[kernels.SPLIT] = 0.0
-        self._connect(Groups(self.system, self.method.groups))
+        self.rigid = False
+        self.numbers.method[kernels.RIGID] = 0.0
+        self._connect()
         self.work.turns[:] = turns
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_ggl(
-            self.system.tables, self.rows, self.pieces, self.pairs, self.work, self.x, self.numbers, self.origin,
+            self.natural, self.rows, self.pieces, self.pairs, self.work, self.x, self.numbers, self.origin,
             self.index, self.step, count, every, *out,
         )  # fmt: skip
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         first = self.index
         done = super().advance(count, every, out)
-        if done < count and self.split:
+        if done < count and self.rigid:
             self._couple()
             rows = self.index // every - first // every
             done += super().advance(count - done, every, [y[rows:] for y in out])
         return done
 
     def state(self) -> dict[str, Any]:
-        state = super().state() | {"split": self.split}
-        if self.split:
+        state = super().state() | {"rigid": self.rigid}
+        if self.rigid:
             state |= {name: getattr(self.work, name).copy() for name in self.factors}
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        if self.split and not state["split"]:
+        if self.rigid and not state["rigid"]:
             self._couple()
         super().restore(state)
-        if self.split:
+        if self.rigid:
             for name in self.factors:
                 getattr(self.work, name)[:] = state[name]
 
     def name_of_unknown(self, row: int) -> str:
-        return self.groups.name_of_unknown(row)
+        """Rows of residuals are those of velocities and multipliers; a negative number means one of the matrix."""
+        if row >= 0:
+            s = self.system.tables
+            return self.system.name_of_unknown(int(s.xv[row] if row < len(s.xv) else s.xl[row - len(s.xv)]))
+        vertex, model = int(self.solver.layout.vertex_of(-1 - row)), self.system.model
+        bodies = len(model.bodies)
+        return f"body '{model.bodies[vertex].name}'" if vertex < bodies else f"joint '{model.joints[vertex - bodies].name}'"

@@ -6,9 +6,10 @@ from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
-from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
+from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
 from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, GUESSES
-from .ggl_pieces import call_piece
+from .ggl_pieces import FINISH, MATRIX, RESIDUAL, call_piece
+from .linear_frames import subtract_mass
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -26,10 +27,15 @@ from .secant_numbers import (
     TOLERANCE,
     factors_suffice,
 )
+from .rigid_iteration import rigid_factor, rigid_solve
 
-SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS, SPLIT, SHARE = 2, 3, 4, 5, 6, 7, 8  # further entries of numbers.method
-TURNS, SLOW = 15, 0.5  # limit of the iteration that takes groups in turns; contraction that asks for new factors
-RESIDUAL, MATRIX, FINISH = 0, 1, 2  # pieces of a method
+# further entries of numbers.method: the scheme, whether its matrix is that of rigid bodies, and what this needs to know
+# of the equations: lambda' = COLUMNS dl, gamma' = -dl and the position rows ROWS G; the increment is FOLLOWS times the
+# velocity of the first group, which acts on forces with DAMPING h C + STIFFNESS h^2 K
+SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS, RIGID, COLUMNS, ROWS, FOLLOWS, DAMPING, STIFFNESS = range(2, 13)
+SWEEPS = 15  # limit of the iteration with the matrix of rigid bodies
+SLOW = 0.2  # contraction that asks for new factors
+MEMORY_STIFF = 7  # whether forces belong to the matrix
 
 
 @kernel
@@ -39,41 +45,39 @@ def _call(pieces, k, r, w, x, p, h):
 
 
 @kernel
-def _error(s, rows, w, x, p, h, first):
-    """Residual relative to the tolerance; s are the tables of the system."""
-    s1, s2, s3 = rows
+def _error(s, w, x, p, h, first):
+    """Residual relative to the tolerance."""
     if first:
         for k in range(x.v.shape[0]):
-            x.mean[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
-        equation_scales(s, w, x.qn, x.v, x.mean, x.lam, 1.0 / (h * h), p.scales)
+            x.y[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
+        equation_scales(s, w, x.qn, x.v, x.y, x.lam, 1.0 / (h * h), p.scales)
         p.scales[0] *= h * h
         p.scales[1] *= h * h
     tolerance = p.method[TOLERANCE]
-    error = max(dynamic_error(s1, w.x, p.scales, p.worst), dynamic_error(s2, w.x, p.scales, p.worst))
-    if p.method[SCHEME] == EULER:
-        error = max(error, dynamic_error(s3, w.x, p.scales, p.worst))
-    error /= tolerance
+    error = max(dynamic_error(s, x.r1, p.scales, p.worst), dynamic_error(s, x.r2, p.scales, p.worst)) / tolerance
     if x.lam.shape[0] > 0:
         a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
         a, b = max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
-        error = max(error, constraint_error(s1, w.x, a, b, p.worst), constraint_error(s2, w.x, a, b, p.worst))
+        error = max(error, constraint_error(s, x.r1, a, b, p.worst), constraint_error(s, x.r2, a, b, p.worst))
     return error
 
 
 @kernel
-def _correct(rows, w, x, p):
+def _correct(s, rows, w, x, p):
+    """A step of Newton's method with the factors of the large matrix."""
     s1, s2, s3 = rows
-    for k in range(w.x.shape[0]):
-        w.x[k] = -w.x[k]
+    clear(w.x)
+    nv = x.v.shape[0]
+    for k in range(nv):
+        w.x[s1.xv[k]] = -x.r1[k]
+        w.x[s2.xv[k]] = -x.r2[k]
+    for k in range(x.lam.shape[0]):
+        w.x[s1.xl[k]] = -x.r1[nv + k]
+        w.x[s2.xl[k]] = -x.r2[nv + k]
     solve(s1, w.matrix, w.pivots, w.dinv, w.x)
-    euler = p.method[SCHEME] == EULER
-    for k in range(x.v.shape[0]):
-        x.dq[k] += w.x[s1.xv[k]]
-        if euler:
-            x.y[k] += w.x[s2.xv[k]]
-            x.u[k] += w.x[s3.xv[k]]
-        else:
-            x.u[k] += w.x[s2.xv[k]]
+    for k in range(nv):
+        x.u[k] += w.x[s1.xv[k]]
+        x.dq[k] += w.x[s2.xv[k]]
     for k in range(x.lam.shape[0]):
         x.lams[k] += w.x[s1.xl[k]]
         x.gams[k] += w.x[s2.xl[k]]
@@ -86,7 +90,7 @@ def _newton(s, rows, pieces, r, w, x, p, h):
     limit = int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
         _call(pieces, RESIDUAL, r, w, x, p, h)
-        error = _error(s, rows, w, x, p, h, iteration == 0)
+        error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
             return 0
@@ -105,87 +109,84 @@ def _newton(s, rows, pieces, r, w, x, p, h):
             p.memory[MEMORY_FACTORS] += 1.0
             p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
             if w.info[4] != 0.0:
-                p.worst[0] = w.info[1]
+                p.worst[0] = -1 - int(w.info[1])
                 return CODE_SINGULAR
         before = error
-        _correct(rows, w, x, p)
+        _correct(s, rows, w, x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
 
 @kernel
-def _solve_group(s, w, n, size, k):
-    """w.x of group k = -(matrix of the group)^-1 w.x."""
-    x = w.x[k * n : (k + 1) * n]
-    for i in range(n):
-        x[i] = -x[i]
-    solve(s, w.matrix[k * size : (k + 1) * size], w.pivots[k * n : (k + 1) * n], w.dinv[k * n : (k + 1) * n], x)
+def _factor(s, t, w, x, p, h):
+    """Factors for both groups; a second matrix for the first one if forces belong to it."""
+    z = x.z1
+    rigid_factor(s, t, w, x.qn, x.zero, z, x.zu, x.lams, 0.0, 0.0, w.matrix, w.pivots, w.dinv)
+    p.memory[MEMORY_FACTORS] += 1.0
+    p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+    if p.memory[MEMORY_STIFF] != 0.0 and w.info[4] == 0.0:
+        for k in range(x.lam.shape[0]):
+            x.mu[k] = x.lams[k] / (h * h)
+        cc, ck = h * p.method[DAMPING], h * h * p.method[STIFFNESS]
+        rigid_factor(s, t, w, x.qn, x.zero, z, x.zy, x.mu, cc, ck, w.matrix2, w.pivots2, w.dinv2)
+        p.memory[MEMORY_FACTORS] += 1.0
+        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
 
 
 @kernel
-def _sweep(s, rows, pieces, r, w, x, p, h, n, size):
-    """Groups in turns; after the second one the multipliers take the change of its constraint force back.
+def _sweep(s, t, w, x, p):
+    """Correct the velocity and lambda', then the increment and gamma' as if the first correction were exact.
 
-    -G^T gamma' of the first equation has (nearly) the direction of the force of lambda', so that the first group is
-    then hardly disturbed, and what couples the groups besides is as small as gamma.
+    The increment follows the velocity (Euler: follows w, which follows lambda'); the second residual is linear in it.
     """
-    s1, s2, s3 = rows
-    _solve_group(s, w, n, size, 0)
-    for k in range(x.v.shape[0]):
-        x.dq[k] += w.x[s1.xv[k]]
+    nv, c = x.v.shape[0], p.method[FOLLOWS]
+    if p.method[SCHEME] == EULER:
+        for k in range(nv):
+            x.r2[k] -= x.r1[k]
+    z = x.z1
+    if p.memory[MEMORY_STIFF] != 0.0:
+        rigid_solve(s, t, w, w.values, z, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
+    else:
+        rigid_solve(s, t, w, w.values, z, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
+    subtract_mass(s.nodes, c, x.r1, w.small, x.r2)
     for k in range(x.lam.shape[0]):
-        x.lams[k] += w.x[s1.xl[k]]
-    _call(pieces, RESIDUAL, r, w, x, p, h)
-    _solve_group(s, w, n, size, 1)
-    euler = p.method[SCHEME] == EULER
-    for k in range(x.v.shape[0]):
-        if euler:
-            x.y[k] += w.x[s2.xv[k]]
-        else:
-            x.u[k] += w.x[s2.xv[k]]
+        x.r2[nv + k] /= p.method[ROWS]
+    rigid_solve(s, t, w, w.values, z, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
+    for k in range(nv):
+        x.u[k] += x.r1[k]
+        x.dq[k] += x.r2[k]
     for k in range(x.lam.shape[0]):
-        x.gams[k] += w.x[s2.xl[k]]
-        x.lams[k] += p.method[SHARE] * w.x[s2.xl[k]]
-    if euler:
-        _call(pieces, RESIDUAL, r, w, x, p, h)
-        _solve_group(s, w, n, size, 2)
-        for k in range(x.v.shape[0]):
-            x.u[k] += w.x[s3.xv[k]]
+        x.lams[k] += p.method[COLUMNS] * x.r1[nv + k]
+        x.gams[k] -= x.r2[nv + k]
 
 
 @kernel
-def _in_turns(s, rows, pieces, r, w, x, p, h):
-    """The same iteration without the coupling of groups in the matrix; the factors are kept while it converges fast."""
-    before = 1e300
-    n = s.xv.shape[0] + s.xl.shape[0]
-    groups = 3 if p.method[SCHEME] == EULER else 2
-    size = w.matrix.shape[0] // groups
-    for iteration in range(TURNS + 1):
+def _rigid(s, t, pieces, r, w, x, p, h):
+    """Iterate with the matrix of rigid bodies (``rigid_iteration``); returns 0 or an error code."""
+    before, fresh = 1e300, False
+    for iteration in range(SWEEPS + 1):
         _call(pieces, RESIDUAL, r, w, x, p, h)
-        error = _error(s, rows, w, x, p, h, iteration == 0)
+        error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 0.1:  # below the tolerance, as after a step of Newton's method
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration == TURNS:
+        if iteration == SWEEPS:
             break
-        if p.memory[MEMORY_FACTORED] == 0.0 or (iteration > 0 and error > SLOW * before):
-            _call(pieces, MATRIX, r, w, x, p, h)
-            for k in range(groups):
-                factor(
-                    s, w, w.matrix[k * size : (k + 1) * size], w.pivots[k * n : (k + 1) * n],
-                    w.dinv[k * n : (k + 1) * n],
-                )  # fmt: skip
-                if w.info[4] != 0.0:
-                    p.worst[0] = w.info[1]
-                    p.memory[MEMORY_FACTORED] = 0.0
-                    return CODE_SINGULAR
+        slow = iteration > 0 and error > SLOW * before
+        if slow and fresh and p.memory[MEMORY_STIFF] == 0.0 and p.method[STIFFNESS] != 0.0:
+            p.memory[MEMORY_STIFF] = 1.0
+        if p.memory[MEMORY_FACTORED] == 0.0 or slow:
+            _factor(s, t, w, x, p, h)
+            fresh = True
             p.memory[MEMORY_FACTORED] = 1.0
-            p.memory[MEMORY_FACTORS] += 1.0
-            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+            if w.info[4] != 0.0:
+                p.worst[0] = -1 - int(w.info[1])
+                p.memory[MEMORY_FACTORED] = 0.0
+                return CODE_SINGULAR
         before = error
-        _sweep(s, rows, pieces, r, w, x, p, h, n, size)
+        _sweep(s, t, w, x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
@@ -200,8 +201,8 @@ def _predict(x, p, h, guess):
             a = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
         x.y0[k] = h * x.v[k]
         x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
-        x.y[k] = h * (x.v[k] + h * a)
-        x.u[k] = x.y[k] if p.method[SCHEME] == EM else x.dq[k]
+        end = p.method[SCHEME] == EM or p.method[SCHEME] == EULER
+        x.u[k] = h * (x.v[k] + h * a) if end else x.dq[k]
     for k in range(x.lam.shape[0]):
         x.lams[k] = h * h * x.lam[k]
         x.gams[k] = 0.0
@@ -211,9 +212,9 @@ def _predict(x, p, h, guess):
 def _accept(s, pieces, r, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
     scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]
-    if scheme == EM:
+    if scheme == EM or scheme == EULER:
         copy(x.u, x.y)
-    elif scheme != EULER:
+    else:
         _call(pieces, FINISH, r, w, x, p, h)
     first = p.memory[MEMORY_HISTORY] == 0.0
     middle = scheme == EM or (scheme != EULER and theta == 0.5)
@@ -249,8 +250,8 @@ def start_ggl(s, w, x, t):
 def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    ``s`` are the tables of the system, ``rows`` parts of those of the three groups; ``pieces`` are the equations of the
-    method, which know the tables of all pairs of groups by ``r``.
+    ``s`` are the tables of residuals, ``rows`` those of the matrix (its three groups, or rigid bodies); ``pieces`` are
+    the equations of the method, which know the tables of all pairs of groups by ``r``.
     """
     row = 0
     update_frames(s.nodes, x.q, x.z0, w.spin)
@@ -268,8 +269,8 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
         code = 0
         for guess in range(int(p.method[GUESS]), GUESSES):  # of large steps a plainer one may be in the basin
             _predict(x, p, h, guess)
-            if p.method[SPLIT] != 0.0:
-                code = _in_turns(s, rows, pieces, r, w, x, p, h)
+            if p.method[RIGID] != 0.0:
+                code = _rigid(s, rows[0], pieces, r, w, x, p, h)
             else:
                 code = _newton(s, rows, pieces, r, w, x, p, h)
             if code == 0:

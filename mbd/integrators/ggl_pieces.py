@@ -19,7 +19,7 @@ from ..system.types import load_tables, load_work
 from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
 from .ggl_kernels import EM, EULER, STATE, THETA, theta_finish, theta_matrix, theta_residual
 
-SYSTEM = 9  # place of the tables of the system itself, behind those of the nine pairs
+SYSTEM = 9  # place of the tables of residuals, behind those of the nine pairs
 
 
 _arguments = arguments(integers, address, address, real, real, real, integer)
@@ -28,7 +28,7 @@ load_state: Any = at_address(STATE)
 
 def em_residual_entry(p):  # type: ignore[no-untyped-def]
     r, w, x, h, theta, vartheta, option = _arguments(p)
-    em_residual(load_tables(r[0]), load_tables(r[4]), load_work(w), load_state(x), h)
+    em_residual(load_tables(r[SYSTEM]), load_work(w), load_state(x), h)
 
 
 def em_matrix_entry(p):  # type: ignore[no-untyped-def]
@@ -39,21 +39,19 @@ def em_matrix_entry(p):  # type: ignore[no-untyped-def]
 
 def euler_residual_entry(p):  # type: ignore[no-untyped-def]
     r, w, x, h, theta, vartheta, option = _arguments(p)
-    euler_residual(load_tables(r[0]), load_tables(r[4]), load_tables(r[8]), load_work(w), load_state(x), h)
+    euler_residual(load_tables(r[SYSTEM]), load_work(w), load_state(x), h)
 
 
 def euler_matrix_entry(p):  # type: ignore[no-untyped-def]
     r, w, x, h, theta, vartheta, option = _arguments(p)
     s11, s12, s13 = load_tables(r[0]), load_tables(r[1]), load_tables(r[2])
-    s21, s22, s23 = load_tables(r[3]), load_tables(r[4]), load_tables(r[5])
-    s31, s32, s33 = load_tables(r[6]), load_tables(r[7]), load_tables(r[8])
-    euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, load_work(w), load_state(x))
+    s22, s23, s31, s33 = load_tables(r[4]), load_tables(r[5]), load_tables(r[6]), load_tables(r[8])
+    euler_matrix(s11, s12, s13, s22, s23, s31, s33, load_work(w), load_state(x))
 
 
 def theta_residual_entry(p):  # type: ignore[no-untyped-def]
     r, w, x, h, theta, vartheta, option = _arguments(p)
-    s1, s2 = load_tables(r[0]), load_tables(r[4])
-    theta_residual(s1, s2, load_work(w), load_state(x), h, theta, vartheta, option)
+    theta_residual(load_tables(r[SYSTEM]), load_work(w), load_state(x), h, theta, vartheta, option)
 
 
 def theta_matrix_entry(p):  # type: ignore[no-untyped-def]
@@ -67,10 +65,11 @@ def theta_finish_entry(p):  # type: ignore[no-untyped-def]
     theta_finish(load_tables(r[SYSTEM]), load_work(w), load_state(x), h, theta, vartheta, option)
 
 
+RESIDUAL, FINISH, MATRIX = 0, 1, 2  # pieces of a method
 ENTRIES = {
-    EM: (em_residual_entry, em_matrix_entry),
-    EULER: (euler_residual_entry, euler_matrix_entry),
-    THETA: (theta_residual_entry, theta_matrix_entry, theta_finish_entry),
+    EM: (em_residual_entry, None, em_matrix_entry),
+    EULER: (euler_residual_entry, None, euler_matrix_entry),
+    THETA: (theta_residual_entry, theta_finish_entry, theta_matrix_entry),
 }
 
 
@@ -78,26 +77,29 @@ def plain_pieces(scheme: int) -> tuple[Any, ...]:
     """The same without compilation: functions of (tables, w, x, h, theta, vartheta, option)."""
     if scheme == EM:
         return (
-            lambda r, w, x, h, *_: em_residual(r[0], r[4], w, x, h),
+            lambda r, w, x, h, *_: em_residual(r[SYSTEM], w, x, h),
+            None,
             lambda r, w, x, h, *_: em_matrix(r[0], r[1], r[3], r[4], w, x, h),
         )
     if scheme == EULER:
         return (
-            lambda r, w, x, h, *_: euler_residual(r[0], r[4], r[8], w, x, h),
-            lambda r, w, x, h, *_: euler_matrix(*r[:9], w, x),
+            lambda r, w, x, h, *_: euler_residual(r[SYSTEM], w, x, h),
+            None,
+            lambda r, w, x, h, *_: euler_matrix(*(r[k] for k in (0, 1, 2, 4, 5, 6, 8)), w, x),
         )
     return (
-        lambda r, w, x, *rest: theta_residual(r[0], r[4], w, x, *rest),
-        lambda r, w, x, *rest: theta_matrix(r[0], r[1], r[3], r[4], w, x, *rest),
+        lambda r, w, x, *rest: theta_residual(r[SYSTEM], w, x, *rest),
         lambda r, w, x, *rest: theta_finish(r[SYSTEM], w, x, *rest),
+        lambda r, w, x, *rest: theta_matrix(r[0], r[1], r[3], r[4], w, x, *rest),
     )
 
 
-def connect(scheme: int, tables: tuple[Tables, ...]) -> tuple[Any, Any]:
-    """(pieces, tables as pieces know them) for tables of nine pairs and of the system."""
+def connect(scheme: int, tables: tuple[Tables, ...], with_matrix: bool) -> tuple[Any, Any]:
+    """(pieces, tables as pieces know them) for tables of nine pairs and of residuals."""
     if not JIT:
         return plain_pieces(scheme), tables
-    pieces = np.array([entry_address(f) for f in ENTRIES[scheme]], dtype=np.int64)
+    needed = [f if k != MATRIX or with_matrix else None for k, f in enumerate(ENTRIES[scheme])]
+    pieces = np.array([0 if f is None else entry_address(f) for f in needed], dtype=np.int64)
     return pieces, np.array([s.place[0] for s in tables], dtype=np.int64)
 
 

@@ -10,12 +10,23 @@ from __future__ import annotations
 
 from ..forces.kernels import force_residual, force_tangent
 from ..forces.secant import distance
-from ..joints.primitives import COINCIDENT, DOT1, DOT2, ROTATING, axis, first_axis, primitive_force
+from ..joints.primitives import (
+    COINCIDENT,
+    DOT1,
+    DOT2,
+    ROTATING,
+    axis,
+    first_axis,
+    primitive_drive,
+    primitive_force,
+    primitive_rate,
+    primitive_value,
+)
 from ..joints.secant import joint_stiffness
 from ..kernel import kernel
-from ..nodes.frames import axis_jacobian, node_velocity, point_jacobian
+from ..nodes.frames import axis_jacobian, point_jacobian
 from ..nodes.inertia import frame_inertia
-from ..nodes.tangent import internal_force, node_tangent
+from ..nodes.tangent import internal_bilinear, internal_constraints, internal_force, node_tangent
 from ..records import FLAG_EXTRA
 from ..system.extra import call_extra_forces
 from ..system.pieces import constant as driven_value
@@ -23,34 +34,53 @@ from ..system.secant import call_stiffness
 
 
 @kernel
-def _vector_frames(nodes, spin, small, u, z):
-    for i in range(1, nodes.shape[0]):
-        node_velocity(nodes[i], u, u, spin[i], z[i], z[i], small)
-
-
-@kernel
-def vector_frames(s, w, u, z):
+def vector_frames(nodes, u, z):
     """Frames of a vector of increments or velocities."""
-    _vector_frames(s.nodes, w.spin, w.small, u, z)
-
-
-@kernel
-def add_mass(s, w, u, c, f):
-    """f += c M u, as frame forces."""
-    _add_mass(s.nodes, w.small, u, c, f)
-
-
-@kernel
-def _add_mass(nodes, small, u, c, f):
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
-        a = small[0]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            z[i, o + m] = u[n.v0 + m]
+
+
+@kernel
+def mass_times(nodes, u, c, y, small, f):
+    """f = M (u - c y), as frame forces."""
+    a = small[0]
+    for m in range(12):
+        a[m] = 0.0
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(o):
+            a[m] = 0.0
+        for m in range(n.nv):
+            a[o + m] = u[n.v0 + m] - c * y[n.v0 + m]
+        force = f[i]
+        for m in range(12):
+            force[m] = 0.0
+        if n.nv > 3:
+            frame_inertia(n, a, force)
+        else:
+            for m in range(3):
+                force[m] = n.mass * a[m]
+
+
+@kernel
+def subtract_mass(nodes, c, u, small, x):
+    """x -= c M u."""
+    a, f = small[0], small[1]
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
         o = 0 if n.nx == 3 else 3
         for m in range(12):
             a[m] = 0.0
+            f[m] = 0.0
         for m in range(n.nv):
-            a[o + m] = c * u[n.v0 + m]
-        frame_inertia(n, a, f[i])
+            a[o + m] = u[n.v0 + m]
+        frame_inertia(n, a, f)
+        for m in range(n.nv):
+            x[n.x0 + m] -= c * f[o + m]
 
 
 @kernel
@@ -154,6 +184,34 @@ def add_rows(nodes, f, x):
         o = 0 if n.nx == 3 else 3
         for m in range(n.nv):
             x[n.x0 + m] += f[i, o + m]
+
+
+@kernel
+def position_rows(nodes, primitives, values, q, z, nv, x):
+    """x[nv:] = g(q) with frames z, in the order of multipliers."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.nl > 0:
+            internal_constraints(n, q, x, nv + n.l0)
+    for k in range(primitives.shape[0]):
+        p = primitives[k]
+        primitive_value(p, z[p.a], z[p.b], driven_value(p, values), x, nv + p.l0)
+
+
+@kernel
+def velocity_rows(nodes, primitives, values, q, z, u, zu, h, nv, x):
+    """x[nv:] = G(q) u + h g_t for u = h v with frames z and zu; values belong to the time of q."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.nl > 0:
+            internal_bilinear(n, q, u, n.q0 + n.nx, n.v0 + n.nx, x, nv + n.l0)
+    for k in range(primitives.shape[0]):
+        p = primitives[k]
+        a, b = p.a, p.b
+        primitive_rate(p, z[a], z[b], zu[a], zu[b], driven_value(p, values), x, nv + p.l0)
+        if p.function >= 0:
+            first, second = primitive_drive(p, z[a], z[b], zu[a], zu[b], values)
+            x[nv + p.l0] += h * first
 
 
 @kernel
