@@ -19,6 +19,7 @@ from .ggl_kernels import (
     EM,
     EULER,
     INTERMEDIATE,
+    PAST,
     THETA,
     TRAPEZOIDAL,
     UNIFORM,
@@ -174,6 +175,24 @@ class GGLEM(GGL):
         return EM, 0.5, 0.0, 0
 
 
+def extrapolation(method: GGL) -> Array:
+    """Weights of the last values, latest first, for the next one; row n is for n known values.
+
+    Exact for quadratic sequences. The velocity constraints of the theta methods see multipliers of two steps together,
+    so that these may alternate. With (E - 1)^3 (E + 1) for the shift E an alternating part of constant size does no
+    harm; those of ``GGLTrapezoidal``, which starts with twice the multipliers, alternate between 0 and twice the
+    true ones: every other value is extrapolated, (E^2 - 1)^3.
+    """
+    weights = np.zeros((PAST + 1, PAST))
+    if method.scheme[0] == THETA and method.scheme[3] == TRAPEZOIDAL:
+        rows: list[tuple[int, ...]] = [(), (1,), (0, 1), (0, 1), (0, 2, 0, -1), (0, 2, 0, -1), (0, 3, 0, -3, 0, 1)]
+    else:
+        rows = [(), (1,), (0, 1), (1, 1, -1), *[(2, 0, -2, 1)] * (PAST - 3)]
+    for n, row in enumerate(rows):
+        weights[n, : len(row)] = row
+    return weights
+
+
 class GGLRun(FixedStepRun):
     """A run of a GGL integrator in progress.
 
@@ -181,7 +200,7 @@ class GGLRun(FixedStepRun):
     large matrix of all unknowns.
     """
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm")
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "past_u", "past_d", "past_l", "past_g")
     factors = ("matrix", "pivots", "dinv", "matrix2", "pivots2", "dinv2")
 
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
@@ -192,9 +211,10 @@ class GGLRun(FixedStepRun):
         work = system.new_work()
         frames = {name: work.z.copy() for name in ("z0", "z1", "zt")}
         empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "buffer")}
+        past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("udlg", (nv, nv, nl, nl), strict=True)}
         self.x = pack(GGLState(
             place=NO_PLACE,
-            q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
+            q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty, **past, weights=extrapolation(method),
             r1=np.zeros(nv + nl), r2=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             **{name: np.zeros_like(work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),

@@ -47,10 +47,11 @@ THETA, EM, EULER = 0, 1, 2
 INTERMEDIATE, TRAPEZOIDAL = 0, 1
 ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses, tried in this order
 GUESSES = 3
+PAST = 6  # steps from which the first guess is extrapolated
 
 
 class GGLState(NamedTuple):
-    """State of the method (first six) and its scratch."""
+    """State of the method (first ten) and its scratch."""
 
     place: Any  # address of the packed form of this record
     q: Any
@@ -59,6 +60,11 @@ class GGLState(NamedTuple):
     lam: Any
     vdm: Any
     lamm: Any
+    past_u: Any  # (PAST, ...) of the last steps: u - y0,
+    past_d: Any  # dq minus what it would be without gamma',
+    past_l: Any  # lambda',
+    past_g: Any  # gamma'
+    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
     qn: Any
     qt: Any  # where G of the velocity constraint is taken
     dq: Any
@@ -89,7 +95,8 @@ class GGLState(NamedTuple):
     square: Any  # (4, 4) scratch
 
 
-STATE = declare_arrays(GGLState, tables=("z0", "z1", "zt", "zu", "zy", "f1", "f2", "buffer", "torque", "square"))
+TABLES = ("weights", "past_u", "past_d", "past_l", "past_g", "z0", "z1", "zt", "zu", "zy", "f1", "f2", "buffer", "torque", "square")
+STATE = declare_arrays(GGLState, tables=TABLES)
 
 
 @kernel

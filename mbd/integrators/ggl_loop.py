@@ -7,7 +7,7 @@ from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
-from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, GUESSES
+from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, GUESSES, PAST, scaled
 from .ggl_pieces import FINISH, MATRIX, RESIDUAL, call_piece
 from .linear_frames import subtract_mass
 from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
@@ -35,6 +35,7 @@ from .rigid_iteration import rigid_factor, rigid_solve
 SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS, RIGID, COLUMNS, ROWS, FOLLOWS, DAMPING, STIFFNESS = range(2, 13)
 SWEEPS = 15  # limit of the iteration with the matrix of rigid bodies
 SLOW = 0.2  # contraction that asks for new factors
+FEW = 2  # sweeps; after more of them the next step has new factors
 MEMORY_STIFF = 7  # whether forces belong to the matrix
 
 
@@ -169,6 +170,8 @@ def _rigid(s, t, pieces, r, w, x, p, h):
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 0.1:  # below the tolerance, as after a step of Newton's method
+            if iteration > FEW:
+                p.memory[MEMORY_FACTORED] = 0.0
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
@@ -192,20 +195,63 @@ def _rigid(s, t, pieces, r, w, x, p, h):
 
 
 @kernel
+def _extrapolate(past, n, weights, out):
+    """out += the sum of the last values, of n steps, with their weights."""
+    for j in range(PAST):
+        c = weights[min(n, PAST), j]
+        if c != 0.0:
+            row = past[(n - 1 - j) % PAST]
+            for k in range(out.shape[0]):
+                out[k] += c * row[k]
+
+
+@kernel
+def _base(x, p, k):
+    """What the increment would be without gamma'."""
+    c = p.method[FOLLOWS]
+    return c * x.u[k] + (1.0 - c) * x.y0[k]
+
+
+@kernel
 def _predict(x, p, h, guess):
-    """First guess: uniform acceleration, uniform motion, or rest at the last position."""
-    later = p.memory[MEMORY_HISTORY] > 0.0
-    for k in range(x.v.shape[0]):
-        a = 0.0
-        if guess == ACCELERATED:
-            a = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
-        x.y0[k] = h * x.v[k]
-        x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
+    """First guess: what the last steps lead to, uniform motion, or rest at the last position.
+
+    Velocities relative to the start of the step, increments relative to velocities and multipliers are extrapolated
+    (``ggl.extrapolation``).
+    """
+    n, nv, nl = int(p.memory[MEMORY_HISTORY]), x.v.shape[0], x.lam.shape[0]
+    scaled(h, x.v, x.y0)
+    if guess != ACCELERATED or n == 0:
         end = p.method[SCHEME] == EM or p.method[SCHEME] == EULER
-        x.u[k] = h * (x.v[k] + h * a) if end else x.dq[k]
+        for k in range(nv):
+            a = x.vd[k] if guess == ACCELERATED else 0.0
+            x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
+            x.u[k] = h * (x.v[k] + h * a) if end else x.dq[k]
+        for k in range(nl):
+            x.lams[k] = h * h * x.lam[k]
+            x.gams[k] = 0.0
+        return
+    copy(x.y0, x.u)
+    _extrapolate(x.past_u, n, x.weights, x.u)
+    for k in range(nv):
+        x.dq[k] = _base(x, p, k)
+    _extrapolate(x.past_d, n, x.weights, x.dq)
+    clear(x.lams)
+    clear(x.gams)
+    _extrapolate(x.past_l, n, x.weights, x.lams)
+    _extrapolate(x.past_g, n, x.weights, x.gams)
+
+
+@kernel
+def _remember(x, p):
+    """Keep what ``_predict`` extrapolates."""
+    i = int(p.memory[MEMORY_HISTORY]) % PAST
+    for k in range(x.v.shape[0]):
+        x.past_u[i, k] = x.u[k] - x.y0[k]
+        x.past_d[i, k] = x.dq[k] - _base(x, p, k)
     for k in range(x.lam.shape[0]):
-        x.lams[k] = h * h * x.lam[k]
-        x.gams[k] = 0.0
+        x.past_l[i, k] = x.lams[k]
+        x.past_g[i, k] = x.gams[k]
 
 
 @kernel
@@ -216,6 +262,7 @@ def _accept(s, pieces, r, w, x, p, h):
         copy(x.u, x.y)
     else:
         _call(pieces, FINISH, r, w, x, p, h)
+    _remember(x, p)
     first = p.memory[MEMORY_HISTORY] == 0.0
     middle = scheme == EM or (scheme != EULER and theta == 0.5)
     c0, c1 = (1.5, -0.5) if middle and not first else (1.0, 0.0)
