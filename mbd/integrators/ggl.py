@@ -18,12 +18,11 @@ from .ggl_kernels import (
     AT_REST,
     EM,
     EULER,
-    INTERMEDIATE,
     PAST,
     THETA,
-    TRAPEZOIDAL,
     UNIFORM,
     GGLState,
+    Numbers,
 )
 from .ggl_pieces import connect
 from .groups import Groups, natural_tables
@@ -62,9 +61,15 @@ class GGL(Integrator):
         if self.guess not in GUESSES:
             raise ModelError(f"{self.name}: guess is {self.guess!r}; expected one of {', '.join(GUESSES)}")
 
+    kind: ClassVar[int] = THETA
+
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        """(scheme, theta, vartheta, option) for the compiled loop."""
+    def shift(self) -> float:
+        """Where in the step forces are evaluated."""
+        return 0.5
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        """Numbers, frames and times of the equations (``ggl_kernels``)."""
         raise NotImplementedError
 
     def preserves(self, system: System) -> frozenset[Invariant]:
@@ -104,10 +109,23 @@ class GGLEuler(GGL):
 
     order: ClassVar[int] = 1
     groups: ClassVar[int] = 3
+    kind: ClassVar[int] = EULER
 
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return EULER, 0.0, 0.0, 0
+    def shift(self) -> float:
+        return 0.0
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        numbers = Numbers(
+            h=h, explicit=1.0, theta=0.0, follows=0.0, mean_u=0.0, mean_y=1.0 / h,
+            force=h * h, gradient=1.0, curvature=1.0, last_force=0.0, last_gradient=0.0, last_curvature=0.0,
+            d_curvature=1.0, d_gradient=0.0, d_rate=0.0, d_value=1.0, damping=0.0, stiffness=0.0,
+        )  # fmt: skip
+        return (
+            numbers,
+            {"zl": "z0", "zh": "zu", "zv": "zt", "zp": "z1", "ze": "z1"},
+            {"t": "end", "l": "start", "v": "end", "p": "end", "e": "end"},
+        )
 
 
 @dataclass(frozen=True)
@@ -126,8 +144,16 @@ class GGLMidpoint(GGL):
             raise ModelError(f"GGLMidpoint: theta is {self.theta}; expected a number between 0 and 1")
 
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return THETA, self.theta, 0.0, INTERMEDIATE
+    def shift(self) -> float:
+        return self.theta
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        theta = self.theta
+        numbers = _theta_numbers(h, theta)._replace(
+            gradient=1.0 - theta, last_gradient=theta, d_gradient=theta, d_value=theta
+        )
+        frames = {"zl": "zt", "zh": "zu", "zv": "zt", "zp": "zt", "ze": "zt"}
+        return numbers, frames, dict.fromkeys("tlvpe", "force")
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         return super().preserves(system) - {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
@@ -153,8 +179,15 @@ class GGLTrapezoidal(GGL):
             raise ModelError(f"GGLTrapezoidal: vartheta is {self.vartheta}; expected a number between 0 and 1")
 
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return THETA, self.theta, self.vartheta, TRAPEZOIDAL
+    def shift(self) -> float:
+        return self.theta
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        numbers = _theta_numbers(h, self.theta)._replace(
+            gradient=1.0 - self.vartheta, last_gradient=self.vartheta, d_gradient=0.0, d_value=1.0
+        )
+        frames = {"zl": "z0", "zh": "zu", "zv": "zt", "zp": "z1", "ze": "z1"}
+        return numbers, frames, {"t": "force", "l": "start", "v": "force", "p": "end", "e": "end"}
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         return super().preserves(system) - {Invariant.VELOCITY_CONSTRAINTS}
@@ -169,10 +202,26 @@ class GGLEM(GGL):
 
     order: ClassVar[int] = 2
     symplectic: ClassVar[bool] = False
+    kind: ClassVar[int] = EM
 
-    @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return EM, 0.5, 0.0, 0
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        numbers = Numbers(
+            h=h, explicit=0.0, theta=0.5, follows=0.5, mean_u=0.5, mean_y=0.5,
+            force=h * h, gradient=1.0, curvature=1.0, last_force=0.0, last_gradient=0.0, last_curvature=0.0,
+            d_curvature=0.5, d_gradient=0.5, d_rate=1.0, d_value=1.0, damping=h, stiffness=0.5 * h * h,
+        )  # fmt: skip
+        frames = {"zl": "zt", "zh": "zy", "zv": "z1", "zp": "z1", "ze": "z1"}
+        return numbers, frames, dict.fromkeys("tlvpe", "end")
+
+
+def _theta_numbers(h: float, theta: float) -> Numbers:
+    """What the theta methods have in common."""
+    c = 1.0 - theta
+    return Numbers(
+        h=h, explicit=0.0, theta=theta, follows=1.0, mean_u=1.0 / h, mean_y=0.0,
+        force=h * h * c, gradient=0.0, curvature=c, last_force=h * h * theta, last_gradient=0.0, last_curvature=theta,
+        d_curvature=1.0, d_gradient=0.0, d_rate=theta, d_value=0.0, damping=h * c, stiffness=h * h * c * theta,
+    )  # fmt: skip
 
 
 def extrapolation(method: GGL) -> Array:
@@ -184,7 +233,7 @@ def extrapolation(method: GGL) -> Array:
     true ones: every other value is extrapolated, (E^2 - 1)^3.
     """
     weights = np.zeros((PAST + 1, PAST))
-    if method.scheme[0] == THETA and method.scheme[3] == TRAPEZOIDAL:
+    if isinstance(method, GGLTrapezoidal):
         rows: list[tuple[int, ...]] = [(), (1,), (0, 1), (0, 1), (0, 2, 0, -1), (0, 2, 0, -1), (0, 3, 0, -3, 0, 1)]
     else:
         rows = [(), (1,), (0, 1), (1, 1, -1), *[(2, 0, -2, 1)] * (PAST - 3)]
@@ -206,18 +255,20 @@ class GGLRun(FixedStepRun):
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
         super().__init__(method, system, t, step)
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "w", "y", "y0", "mean")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "w", "y", "y0")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu")}
-        work = system.new_work()
-        frames = {name: work.z.copy() for name in ("z0", "z1", "zt")}
-        empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "buffer")}
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("udlg", (nv, nv, nl, nl), strict=True)}
+        work = system.new_work()
+        z = {name: work.z.copy() for name in ("z0", "z1", "zt")}
+        z |= {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "fl", "buffer")}
+        at = {name: np.zeros_like(work.values) for name in ("at_start", "at_force", "at_end")}
+        numbers, frames, times = method.equations(step)
+        z |= {name: z[same] for name, same in frames.items()}
+        at |= {f"at_{name}": at[f"at_{same}"] for name, same in times.items()}
         self.x = pack(GGLState(
-            place=NO_PLACE,
-            q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty, **past, weights=extrapolation(method),
-            r1=np.zeros(nv + nl), r2=np.zeros(nv + nl),
-            zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
-            **{name: np.zeros_like(work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
+            place=NO_PLACE, q=np.zeros(nq), **vectors, **multipliers, **past, **z, **at, weights=extrapolation(method),
+            c=np.array(numbers), r1=np.zeros(nv + nl), r2=np.zeros(nv + nl), norms=np.zeros(6),
+            zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)), times=np.zeros(3),
         ))  # fmt: skip
         self.natural = natural_tables(system)
         self.rigid = not system.tables.flags[FLAG_DENSE]
@@ -226,16 +277,11 @@ class GGLRun(FixedStepRun):
 
     def _numbers(self) -> tuple[float, ...]:
         """What the compiled loop needs to know of the method (``ggl_loop``)."""
-        scheme, theta, vartheta, option = self.method.scheme
-        columns, rows, follows, damping, stiffness = 1.0, 1.0, 1.0, 0.0, 0.0
-        if scheme == EM:
-            follows, damping, stiffness = 0.5, 0.5, 0.25
-        elif scheme == THETA:
-            damping, stiffness = 1.0 - theta, theta * (1.0 - theta)
-            columns = 1.0 / (1.0 - (theta if option == INTERMEDIATE else vartheta))
-            rows = theta if option == INTERMEDIATE else 1.0
-        guess = GUESSES[self.method.guess]
-        return scheme, theta, vartheta, option, guess, self.rigid, columns, rows, follows, damping, stiffness
+        method, c = self.method, Numbers(*self.x.c)
+        columns, rows = 1.0 / c.gradient, c.d_value
+        guess, follows = GUESSES[method.guess], c.follows
+        damping = c.damping * (follows if method.kind == EM else 1.0)
+        return method.kind, method.shift, guess, self.rigid, columns, rows, damping, c.stiffness * follows
 
     def _connect(self) -> None:
         """Tables and buffers of the matrix: of rigid bodies, or large."""
@@ -249,7 +295,7 @@ class GGLRun(FixedStepRun):
             pairs = tuple(groups.tables[min(i, last)][min(j, last)] for i in range(3) for j in range(3))
             self.rows = pairs[0], pairs[4], pairs[8]
         self.work = self.solver.new_work()
-        self.pieces, self.pairs = connect(self.method.scheme[0], (*pairs, self.natural), not self.rigid)
+        self.pieces, self.pairs = connect(self.method.kind, (*pairs, self.natural), not self.rigid)
 
     def _couple(self) -> None:
         """From now on one matrix for all unknowns."""
@@ -295,4 +341,6 @@ class GGLRun(FixedStepRun):
             return self.system.name_of_unknown(int(s.xv[row] if row < len(s.xv) else s.xl[row - len(s.xv)]))
         vertex, model = int(self.solver.layout.vertex_of(-1 - row)), self.system.model
         bodies = len(model.bodies)
-        return f"body '{model.bodies[vertex].name}'" if vertex < bodies else f"joint '{model.joints[vertex - bodies].name}'"
+        if vertex < bodies:
+            return f"body '{model.bodies[vertex].name}'"
+        return f"joint '{model.joints[vertex - bodies].name}'"

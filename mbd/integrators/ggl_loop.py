@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import math
+
 from ..kernel import kernel
 from ..nodes.frames import update_frames
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
-from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, GUESSES, PAST, scaled
-from .ggl_pieces import FINISH, MATRIX, RESIDUAL, call_piece
+from .ggl_kernels import (
+    ACCELERATED,
+    AT_REST,
+    C_FOLLOWS,
+    DIRECTION,
+    EM,
+    EULER,
+    FORCE_1,
+    FORCE_2,
+    GUESSES,
+    LENGTH,
+    PAST,
+    TORQUE_1,
+    TORQUE_2,
+    scaled,
+)
+from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
 from .linear_frames import subtract_mass
-from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .newton import (
+    ACCELERATION,
+    ANGULAR,
+    FORCE,
+    ROUND_OFF,
+    TORQUE,
+    constraint_error,
+    dynamic_error,
+    equation_scales,
+)
+from .rigid_iteration import rigid_factor, rigid_solve
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
@@ -27,12 +54,11 @@ from .secant_numbers import (
     TOLERANCE,
     factors_suffice,
 )
-from .rigid_iteration import rigid_factor, rigid_solve
 
-# further entries of numbers.method: the scheme, whether its matrix is that of rigid bodies, and what this needs to know
-# of the equations: lambda' = COLUMNS dl, gamma' = -dl and the position rows ROWS G; the increment is FOLLOWS times the
-# velocity of the first group, which acts on forces with DAMPING h C + STIFFNESS h^2 K
-SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS, RIGID, COLUMNS, ROWS, FOLLOWS, DAMPING, STIFFNESS = range(2, 13)
+# further entries of numbers.method: the scheme, where its forces are evaluated, the first guess, whether the matrix is
+# that of rigid bodies, and what this needs to know of the equations: lambda' = COLUMNS dl, gamma' = -dl, the position
+# rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
+SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
 SWEEPS = 15  # limit of the iteration with the matrix of rigid bodies
 SLOW = 0.2  # contraction that asks for new factors
 FEW = 2  # sweeps; after more of them the next step has new factors
@@ -40,27 +66,50 @@ MEMORY_STIFF = 7  # whether forces belong to the matrix
 
 
 @kernel
-def _call(pieces, k, r, w, x, p, h):
-    """Residual, matrix, or the momenta at the end of the step."""
-    call_piece(pieces, k, r, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
+def _residual(pieces, r, w, x):
+    """Equations at the present values of the unknowns."""
+    call_piece(pieces, CONFIGURE, r, w, x)
+    call_piece(pieces, FORCES, r, w, x)
+    call_piece(pieces, EQUATIONS, r, w, x)
 
 
 @kernel
 def _error(s, w, x, p, h, first):
-    """Residual relative to the tolerance."""
+    """Residual relative to the tolerance (<= 1: converged); norms as those of ``newton``."""
     if first:
         for k in range(x.v.shape[0]):
             x.y[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
-        equation_scales(s, w, x.qn, x.v, x.y, x.lam, 1.0 / (h * h), p.scales)
-        p.scales[0] *= h * h
-        p.scales[1] *= h * h
-    tolerance = p.method[TOLERANCE]
-    error = max(dynamic_error(s, x.r1, p.scales, p.worst), dynamic_error(s, x.r2, p.scales, p.worst)) / tolerance
+        equation_scales(s, w, x.q, x.v, x.y, x.lam, 1.0 / (h * h), p.scales)
+        p.scales[FORCE] *= h * h
+        p.scales[TORQUE] *= h * h
+    tolerance, n = p.method[TOLERANCE], x.v.shape[0]
+    c0, c1 = 1.0 / p.scales[FORCE], 1.0 / p.scales[TORQUE]
+    first_group = c0 * c0 * x.norms[FORCE_1] + c1 * c1 * x.norms[TORQUE_1]
+    second_group = c0 * c0 * x.norms[FORCE_2] + c1 * c1 * x.norms[TORQUE_2]
+    error = math.sqrt((second_group if first_group <= second_group else first_group) / n) / tolerance
     if x.lam.shape[0] > 0:
-        a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
-        a, b = max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
-        error = max(error, constraint_error(s, x.r1, a, b, p.worst), constraint_error(s, x.r2, a, b, p.worst))
+        a, b = _constraint_tolerances(s, p, h)
+        length, direction = x.norms[LENGTH] / a, x.norms[DIRECTION] / b
+        error = error if length <= error else length
+        error = error if direction <= error else direction
     return error
+
+
+@kernel
+def _constraint_tolerances(s, p, h):
+    c = p.method[TOLERANCE] * h * h
+    a, b = c * p.scales[ACCELERATION], c * p.scales[ANGULAR]
+    return max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
+
+
+@kernel
+def _find_worst(s, x, p, h):
+    """The row of the largest residual, for the message."""
+    dynamic_error(s, x.r1, p.scales, p.worst)
+    if x.lam.shape[0] > 0:
+        a, b = _constraint_tolerances(s, p, h)
+        constraint_error(s, x.r1, a, b, p.worst)
+        constraint_error(s, x.r2, a, b, p.worst)
 
 
 @kernel
@@ -90,7 +139,7 @@ def _newton(s, rows, pieces, r, w, x, p, h):
     best, before, stalled = 1e300, 1e300, 0
     limit = int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
-        _call(pieces, RESIDUAL, r, w, x, p, h)
+        _residual(pieces, r, w, x)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
@@ -105,7 +154,8 @@ def _newton(s, rows, pieces, r, w, x, p, h):
         if iteration == limit:
             break
         if iteration == 0 or not factors_suffice(error, before):
-            _call(pieces, MATRIX, r, w, x, p, h)
+            call_piece(pieces, BLOCKS, r, w, x)
+            call_piece(pieces, FORCE_BLOCKS, r, w, x)
             factor(rows[0], w, w.matrix, w.pivots, w.dinv)
             p.memory[MEMORY_FACTORS] += 1.0
             p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
@@ -122,14 +172,15 @@ def _newton(s, rows, pieces, r, w, x, p, h):
 def _factor(s, t, w, x, p, h):
     """Factors for both groups; a second matrix for the first one if forces belong to it."""
     z = x.z1
-    rigid_factor(s, t, w, x.qn, x.zero, z, x.zu, x.lams, 0.0, 0.0, w.matrix, w.pivots, w.dinv)
+    copy(x.at_v, w.values)
+    rigid_factor(s, t, w, x.q, x.zero, z, x.zu, x.lams, 0.0, 0.0, w.matrix, w.pivots, w.dinv)
     p.memory[MEMORY_FACTORS] += 1.0
     p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
     if p.memory[MEMORY_STIFF] != 0.0 and w.info[4] == 0.0:
         for k in range(x.lam.shape[0]):
             x.mu[k] = x.lams[k] / (h * h)
-        cc, ck = h * p.method[DAMPING], h * h * p.method[STIFFNESS]
-        rigid_factor(s, t, w, x.qn, x.zero, z, x.zy, x.mu, cc, ck, w.matrix2, w.pivots2, w.dinv2)
+        cc, ck = p.method[RIGID_DAMPING], p.method[RIGID_STIFFNESS]
+        rigid_factor(s, t, w, x.q, x.zero, z, x.zy, x.mu, cc, ck, w.matrix2, w.pivots2, w.dinv2)
         p.memory[MEMORY_FACTORS] += 1.0
         p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
 
@@ -140,19 +191,19 @@ def _sweep(s, t, w, x, p):
 
     The increment follows the velocity (Euler: follows w, which follows lambda'); the second residual is linear in it.
     """
-    nv, c = x.v.shape[0], p.method[FOLLOWS]
-    if p.method[SCHEME] == EULER:
+    nv, euler = x.v.shape[0], p.method[SCHEME] == EULER
+    if euler:
         for k in range(nv):
             x.r2[k] -= x.r1[k]
     z = x.z1
     if p.memory[MEMORY_STIFF] != 0.0:
-        rigid_solve(s, t, w, w.values, z, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
+        rigid_solve(s, t, w, x.at_v, z, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
     else:
-        rigid_solve(s, t, w, w.values, z, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
-    subtract_mass(s.nodes, c, x.r1, w.small, x.r2)
+        rigid_solve(s, t, w, x.at_v, z, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
+    subtract_mass(s.nodes, 1.0 if euler else x.c[C_FOLLOWS], x.r1, w.small, x.r2)
     for k in range(x.lam.shape[0]):
         x.r2[nv + k] /= p.method[ROWS]
-    rigid_solve(s, t, w, w.values, z, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
+    rigid_solve(s, t, w, x.at_v, z, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
     for k in range(nv):
         x.u[k] += x.r1[k]
         x.dq[k] += x.r2[k]
@@ -166,7 +217,7 @@ def _rigid(s, t, pieces, r, w, x, p, h):
     """Iterate with the matrix of rigid bodies (``rigid_iteration``); returns 0 or an error code."""
     before, fresh = 1e300, False
     for iteration in range(SWEEPS + 1):
-        _call(pieces, RESIDUAL, r, w, x, p, h)
+        _residual(pieces, r, w, x)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 0.1:  # below the tolerance, as after a step of Newton's method
@@ -178,7 +229,7 @@ def _rigid(s, t, pieces, r, w, x, p, h):
         if iteration == SWEEPS:
             break
         slow = iteration > 0 and error > SLOW * before
-        if slow and fresh and p.memory[MEMORY_STIFF] == 0.0 and p.method[STIFFNESS] != 0.0:
+        if slow and fresh and p.memory[MEMORY_STIFF] == 0.0 and p.method[RIGID_STIFFNESS] != 0.0:
             p.memory[MEMORY_STIFF] = 1.0
         if p.memory[MEMORY_FACTORED] == 0.0 or slow:
             _factor(s, t, w, x, p, h)
@@ -206,9 +257,9 @@ def _extrapolate(past, n, weights, out):
 
 
 @kernel
-def _base(x, p, k):
+def _base(x, k):
     """What the increment would be without gamma'."""
-    c = p.method[FOLLOWS]
+    c = x.c[C_FOLLOWS]
     return c * x.u[k] + (1.0 - c) * x.y0[k]
 
 
@@ -234,7 +285,7 @@ def _predict(x, p, h, guess):
     copy(x.y0, x.u)
     _extrapolate(x.past_u, n, x.weights, x.u)
     for k in range(nv):
-        x.dq[k] = _base(x, p, k)
+        x.dq[k] = _base(x, k)
     _extrapolate(x.past_d, n, x.weights, x.dq)
     clear(x.lams)
     clear(x.gams)
@@ -248,7 +299,7 @@ def _remember(x, p):
     i = int(p.memory[MEMORY_HISTORY]) % PAST
     for k in range(x.v.shape[0]):
         x.past_u[i, k] = x.u[k] - x.y0[k]
-        x.past_d[i, k] = x.dq[k] - _base(x, p, k)
+        x.past_d[i, k] = x.dq[k] - _base(x, k)
     for k in range(x.lam.shape[0]):
         x.past_l[i, k] = x.lams[k]
         x.past_g[i, k] = x.gams[k]
@@ -257,14 +308,14 @@ def _remember(x, p):
 @kernel
 def _accept(s, pieces, r, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
-    scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]
+    scheme = p.method[SCHEME]
     if scheme == EM or scheme == EULER:
         copy(x.u, x.y)
     else:
-        _call(pieces, FINISH, r, w, x, p, h)
+        call_piece(pieces, FINISH, r, w, x)
     _remember(x, p)
     first = p.memory[MEMORY_HISTORY] == 0.0
-    middle = scheme == EM or (scheme != EULER and theta == 0.5)
+    middle = p.method[SHIFT] == 0.5
     c0, c1 = (1.5, -0.5) if middle and not first else (1.0, 0.0)
     for k in range(x.v.shape[0]):
         v = x.y[k] / h
@@ -277,7 +328,7 @@ def _accept(s, pieces, r, w, x, p, h):
         x.lam[k] = c0 * lam + c1 * x.lamm[k]
         x.lamm[k] = lam
     for k in range(x.q.shape[0]):
-        x.q[k] = x.qn[k]
+        x.q[k] += x.dq[k]
     for i in range(s.nodes.shape[0]):
         copy(x.z1[i], x.z0[i])
         copy(x.z1[i], w.z[i])
@@ -302,16 +353,15 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
     """
     row = 0
     update_frames(s.nodes, x.q, x.z0, w.spin)
-    scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]
-    shift = 0.5 if scheme == EM else (0.0 if scheme == EULER else theta)
+    shift = p.method[SHIFT]
     for step in range(count):
         t = origin + (first + step) * h
         evaluate_functions(s, w, t)
-        copy(w.values, x.begin)
+        copy(w.values, x.at_start)
         evaluate_functions(s, w, t + shift * h)
-        copy(w.values, x.mid)
+        copy(w.values, x.at_force)
         evaluate_functions(s, w, t + h)
-        copy(w.values, x.end)
+        copy(w.values, x.at_end)
         x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
         code = 0
         for guess in range(int(p.method[GUESS]), GUESSES):  # of large steps a plainer one may be in the basin
@@ -323,6 +373,8 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
             if code == 0:
                 break
         if code != 0:
+            if code != CODE_SINGULAR:
+                _find_worst(s, x, p, h)
             p.memory[MEMORY_CODE] = code
             return step
         _accept(s, pieces, r, w, x, p, h)

@@ -17,7 +17,6 @@ from ..linalg.symbolic import Layout, analyse
 from ..nodes import kinds
 from ..packed import pack
 from ..records import (
-    ENTRY_STIFFNESS,
     FLAG_DENSE,
     FLAG_REDUNDANT,
     FORM_DIRECTORS,
@@ -27,7 +26,6 @@ from ..records import (
 )
 from ..system.entries import connect_tables
 from ..system.general_assembly import general_pairs, position_general
-from ..system.secant import connect_secant
 from ..system.system import System
 
 
@@ -129,9 +127,8 @@ class Groups:
         offset, ld = self.layout.blocks(vertex[s.xl], vertex[s.xl])  # of all groups: redundancy is regularised
         size = old.sizes[vertex[s.xl]]
         diagonal = np.concatenate([offset + (g * size + local[s.xl]) * (ld + 1) for g in range(self.count)])
-        result = _placed(self.system, self.layout, old.sizes, i, j)._replace(xv=xv, xl=xl, diagonal=diagonal)
-        connect_secant(result, ENTRY_STIFFNESS)
-        return connect_tables(result)
+        placed = _placed(self.system, self.layout, old.sizes, i, j)
+        return connect_tables(placed._replace(xv=xv, xl=xl, diagonal=diagonal))
 
     def new_work(self) -> Work:
         """Buffers of a run."""

@@ -33,6 +33,7 @@ from ..system.pieces import constant
 from ..system.system import System
 from ..system.types import load_tables, load_work
 from .groups import new_work, rigid_tables
+from .linear_frames import clear_frames, internal_frame_force
 
 
 @kernel
@@ -177,22 +178,6 @@ class RigidBodies:
 
 
 @kernel
-def _internal_forces(nodes, z, lam, f):
-    """f = minus the frame forces of internal multipliers: in equilibrium, all others together."""
-    for i in range(nodes.shape[0]):
-        n = nodes[i]
-        for m in range(12):
-            f[i, m] = 0.0
-        if n.nl > 0:
-            j = n.l0
-            for m in range(3):
-                d1, d2, d3 = z[i, 3 + m], z[i, 6 + m], z[i, 9 + m]
-                f[i, 3 + m] = -(lam[j] * d1 + lam[j + 3] * d2 + lam[j + 4] * d3)
-                f[i, 6 + m] = -(lam[j + 1] * d2 + lam[j + 3] * d1 + lam[j + 5] * d3)
-                f[i, 9 + m] = -(lam[j + 2] * d3 + lam[j + 4] * d1 + lam[j + 5] * d2)
-
-
-@kernel
 def rigid_factor(s, t, w, q, zero, z, zd, lam, cc, ck, matrix, pivots, dinv):
     """Factors of [M + cc C + ck K, G^T; G, 0] at the frames z with velocities zd, for rigid bodies.
 
@@ -203,6 +188,9 @@ def rigid_factor(s, t, w, q, zero, z, zd, lam, cc, ck, matrix, pivots, dinv):
             w.z[i, m] = z[i, m]
             w.zd[i, m] = zd[i, m]
     if ck != 0.0:
-        _internal_forces(s.nodes, z, lam, w.f)
+        clear_frames(w.f)  # in equilibrium, the internal forces are minus all others
+        for i in range(1, z.shape[0]):
+            if s.nodes[i].nl > 0:
+                internal_frame_force(z[i], lam, s.nodes[i].l0, -1.0, w.f[i])
     tangent(t, w, q, zero, zero, lam, w.eye, 1.0, cc, ck, matrix)
     factor(t, w, matrix, pivots, dinv)
