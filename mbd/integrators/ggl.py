@@ -227,17 +227,21 @@ def _theta_numbers(h: float, theta: float) -> Numbers:
 def extrapolation(method: GGL) -> Array:
     """Weights of the last values, latest first, for the next one; row n is for n known values.
 
-    Exact for quadratic sequences. The velocity constraints of the theta methods see multipliers of two steps together,
-    so that these may alternate. With (E - 1)^3 (E + 1) for the shift E an alternating part of constant size does no
-    harm; those of ``GGLTrapezoidal``, which starts with twice the multipliers, alternate between 0 and twice the
-    true ones: every other value is extrapolated, (E^2 - 1)^3.
+    The velocity constraints of the theta methods see multipliers of two steps together, so that these may alternate.
+    With (E - 1)^4 (E + 1) for the shift E, cubic sequences are continued exactly and an alternating part of constant
+    size does no harm; those of ``GGLTrapezoidal``, which starts with twice the multipliers, alternate between 0 and
+    twice the true ones: every other value is extrapolated, (E^2 - 1)^4.
     """
     weights = np.zeros((PAST + 1, PAST))
+    rows: list[tuple[int, ...]]
     if isinstance(method, GGLTrapezoidal):
-        rows: list[tuple[int, ...]] = [(), (1,), (0, 1), (0, 1), (0, 2, 0, -1), (0, 2, 0, -1), (0, 3, 0, -3, 0, 1)]
+        every_other: list[tuple[int, ...]] = [(1,), (2, -1), (3, -3, 1), (4, -6, 4, -1)]
+        rows = [(), (1,)]
+        for row in every_other:
+            rows += [tuple(c for weight in row for c in (0, weight))] * 2
     else:
-        rows = [(), (1,), (0, 1), (1, 1, -1), *[(2, 0, -2, 1)] * (PAST - 3)]
-    for n, row in enumerate(rows):
+        rows = [(), (1,), (0, 1), (1, 1, -1), (2, 0, -2, 1), *[(3, -2, -2, 3, -1)] * (PAST - 4)]
+    for n, row in enumerate(rows[: PAST + 1]):
         weights[n, : len(row)] = row
     return weights
 

@@ -40,7 +40,7 @@ from .linear_frames import clear_frames, internal_frame_force, joint_forces, sol
 THETA, EM, EULER = 0, 1, 2
 ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses, tried in this order
 GUESSES = 3
-PAST = 6  # steps from which the first guess is extrapolated
+PAST = 8  # steps from which the first guess is extrapolated
 
 
 class Numbers(NamedTuple):

@@ -26,7 +26,7 @@ from .ggl_kernels import (
     scaled,
 )
 from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
-from .linear_frames import subtract_mass
+from .linear_frames import add_constraint_force, subtract_mass
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -189,18 +189,17 @@ def _factor(s, t, w, x, p, h):
 def _sweep(s, t, w, x, p):
     """Correct the velocity and lambda', then the increment and gamma' as if the first correction were exact.
 
-    The increment follows the velocity (Euler: follows w, which follows lambda'); the second residual is linear in it.
+    The increment follows the velocity (EULER: w, which follows lambda'), in which the second residual is linear.
     """
-    nv, euler = x.v.shape[0], p.method[SCHEME] == EULER
-    if euler:
-        for k in range(nv):
-            x.r2[k] -= x.r1[k]
-    z = x.z1
+    nv, z = x.v.shape[0], x.z1
     if p.memory[MEMORY_STIFF] != 0.0:
         rigid_solve(s, t, w, x.at_v, z, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
     else:
         rigid_solve(s, t, w, x.at_v, z, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
-    subtract_mass(s.nodes, 1.0 if euler else x.c[C_FOLLOWS], x.r1, w.small, x.r2)
+    if p.method[SCHEME] == EULER:
+        add_constraint_force(s, x.at_l, x.zl, x.r1[nv:], w.small[0], x.f1, x.r2)
+    else:
+        subtract_mass(s.nodes, x.c[C_FOLLOWS], x.r1, w.small, x.r2)
     for k in range(x.lam.shape[0]):
         x.r2[nv + k] /= p.method[ROWS]
     rigid_solve(s, t, w, x.at_v, z, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
@@ -228,7 +227,7 @@ def _rigid(s, t, pieces, r, w, x, p, h):
             return CODE_NOT_FINITE
         if iteration == SWEEPS:
             break
-        slow = iteration > 0 and error > SLOW * before
+        slow = iteration > 0 and error > SLOW * before and error > 1.0
         if slow and fresh and p.memory[MEMORY_STIFF] == 0.0 and p.method[RIGID_STIFFNESS] != 0.0:
             p.memory[MEMORY_STIFF] = 1.0
         if p.memory[MEMORY_FACTORED] == 0.0 or slow:

@@ -57,6 +57,20 @@ def internal_frame_force(z, mu, j, c, f):
 
 
 @kernel
+def add_constraint_force(s, values, z, mu, small, f, x):
+    """x += G(z)^T mu in the order of velocities; f is scratch."""
+    clear_frames(f)
+    joint_forces(s.primitives, values, z, mu, 1.0, True, small, f)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.nl > 0:
+            internal_frame_force(z[i], mu, n.l0, 1.0, f[i])
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            x[n.v0 + m] += f[i, o + m]
+
+
+@kernel
 def subtract_mass(nodes, c, u, small, x):
     """x -= c M u."""
     a, f = small[0], small[1]
