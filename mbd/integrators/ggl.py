@@ -25,7 +25,7 @@ from .ggl_kernels import (
     Numbers,
 )
 from .ggl_pieces import connect
-from .groups import Groups, natural_tables
+from .groups import Groups, name_of_vertex, natural_tables
 from .rigid_iteration import RigidBodies
 from .secant import check_newton, check_regular_directors, keeps_momenta
 
@@ -343,8 +343,4 @@ class GGLRun(FixedStepRun):
         if row >= 0:
             s = self.system.tables
             return self.system.name_of_unknown(int(s.xv[row] if row < len(s.xv) else s.xl[row - len(s.xv)]))
-        vertex, model = int(self.solver.layout.vertex_of(-1 - row)), self.system.model
-        bodies = len(model.bodies)
-        if vertex < bodies:
-            return f"body '{model.bodies[vertex].name}'"
-        return f"joint '{model.joints[vertex - bodies].name}'"
+        return name_of_vertex(self.system, self.solver.layout.vertex_of(-1 - row))

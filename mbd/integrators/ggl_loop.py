@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 
+from ..joints.primitives import COINCIDENT, primitive_rate
 from ..kernel import kernel
 from ..nodes.frames import update_frames
+from ..nodes.tangent import internal_bilinear
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
+from ..system.pieces import constant
 from .ggl_kernels import (
     ACCELERATED,
     AT_REST,
     C_FOLLOWS,
+    C_H,
     DIRECTION,
     EM,
     EULER,
@@ -26,7 +30,7 @@ from .ggl_kernels import (
     scaled,
 )
 from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
-from .linear_frames import add_constraint_force, subtract_mass
+from .linear_frames import add_constraint_force, solve_mass, subtract_mass
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -37,7 +41,7 @@ from .newton import (
     dynamic_error,
     equation_scales,
 )
-from .rigid_iteration import rigid_factor, rigid_solve
+from .rigid_iteration import rigid_blocks, rigid_solve, rigid_tangent
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
@@ -169,18 +173,19 @@ def _newton(s, rows, pieces, r, w, x, p, h):
 
 
 @kernel
-def _factor(s, t, w, x, p, h):
+def _factor(s, t, w, x, p):
     """Factors for both groups; a second matrix for the first one if forces belong to it."""
-    z = x.z1
-    copy(x.at_v, w.values)
-    rigid_factor(s, t, w, x.q, x.zero, z, x.zu, x.lams, 0.0, 0.0, w.matrix, w.pivots, w.dinv)
+    rigid_blocks(t, w, x.at_p, x.zt, x.z1, w.matrix)
+    factor(t, w, w.matrix, w.pivots, w.dinv)
     p.memory[MEMORY_FACTORS] += 1.0
     p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
     if p.memory[MEMORY_STIFF] != 0.0 and w.info[4] == 0.0:
-        for k in range(x.lam.shape[0]):
-            x.mu[k] = x.lams[k] / (h * h)
-        cc, ck = p.method[RIGID_DAMPING], p.method[RIGID_STIFFNESS]
-        rigid_factor(s, t, w, x.q, x.zero, z, x.zy, x.mu, cc, ck, w.matrix2, w.pivots2, w.dinv2)
+        scaled(1.0 / (x.c[C_H] * x.c[C_H]), x.lams, x.mu)
+        copy(x.at_v, w.values)
+        rigid_tangent(
+            s, t, w, x.q, x.zero, x.z1, x.zy, x.mu, p.method[RIGID_DAMPING], p.method[RIGID_STIFFNESS], w.matrix2
+        )  # fmt: skip
+        factor(t, w, w.matrix2, w.pivots2, w.dinv2)
         p.memory[MEMORY_FACTORS] += 1.0
         p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
 
@@ -191,18 +196,20 @@ def _sweep(s, t, w, x, p):
 
     The increment follows the velocity (EULER: w, which follows lambda'), in which the second residual is linear.
     """
-    nv, z = x.v.shape[0], x.z1
+    nv, zr, at_r = x.v.shape[0], x.z1, x.at_p
+    if p.method[SCHEME] == EULER:
+        _explicit_rows(s, x)
     if p.memory[MEMORY_STIFF] != 0.0:
-        rigid_solve(s, t, w, x.at_v, z, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
+        rigid_solve(s, t, w, x.at_l, at_r, x.zl, zr, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
     else:
-        rigid_solve(s, t, w, x.at_v, z, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
+        rigid_solve(s, t, w, x.at_l, at_r, x.zl, zr, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
     if p.method[SCHEME] == EULER:
         add_constraint_force(s, x.at_l, x.zl, x.r1[nv:], w.small[0], x.f1, x.r2)
     else:
         subtract_mass(s.nodes, x.c[C_FOLLOWS], x.r1, w.small, x.r2)
     for k in range(x.lam.shape[0]):
         x.r2[nv + k] /= p.method[ROWS]
-    rigid_solve(s, t, w, x.at_v, z, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
+    rigid_solve(s, t, w, x.at_t, at_r, x.zt, zr, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
     for k in range(nv):
         x.u[k] += x.r1[k]
         x.dq[k] += x.r2[k]
@@ -212,9 +219,33 @@ def _sweep(s, t, w, x, p):
 
 
 @kernel
+def _explicit_rows(s, x):
+    """Velocity constraints hold at q + w, and w will change by M^-1 r1 more than u: add D^2 g[u, M^-1 r1] to them."""
+    nv = x.v.shape[0]
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            x.y[n.v0 + m] = x.r1[n.v0 + m]
+        solve_mass(n, x.y, x.square)
+        for m in range(n.nv):
+            x.zy[i, o + m] = x.y[n.v0 + m]
+        if n.nl > 0:
+            internal_bilinear(n, x.zu[i], x.zy[i], 3, 3, x.y, n.v0)
+            for m in range(6):
+                x.r1[nv + n.l0 + m] += x.y[n.v0 + m]
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        if p.kind != COINCIDENT:
+            a, b = p.a, p.b
+            primitive_rate(p, x.zu[a], x.zu[b], x.zy[a], x.zy[b], constant(p, x.at_v), x.y, 0)
+            x.r1[nv + p.l0] += x.y[0]
+
+
+@kernel
 def _rigid(s, t, pieces, r, w, x, p, h):
     """Iterate with the matrix of rigid bodies (``rigid_iteration``); returns 0 or an error code."""
-    before, fresh = 1e300, False
+    earlier, before, fresh = 1e300, 1e300, False
     for iteration in range(SWEEPS + 1):
         _residual(pieces, r, w, x)
         error = _error(s, w, x, p, h, iteration == 0)
@@ -227,18 +258,18 @@ def _rigid(s, t, pieces, r, w, x, p, h):
             return CODE_NOT_FINITE
         if iteration == SWEEPS:
             break
-        slow = iteration > 0 and error > SLOW * before and error > 1.0
+        slow = error > max(1.0, SLOW * before) and (iteration == 1 or error > SLOW * SLOW * earlier)
         if slow and fresh and p.memory[MEMORY_STIFF] == 0.0 and p.method[RIGID_STIFFNESS] != 0.0:
             p.memory[MEMORY_STIFF] = 1.0
         if p.memory[MEMORY_FACTORED] == 0.0 or slow:
-            _factor(s, t, w, x, p, h)
+            _factor(s, t, w, x, p)
             fresh = True
             p.memory[MEMORY_FACTORED] = 1.0
             if w.info[4] != 0.0:
                 p.worst[0] = -1 - int(w.info[1])
                 p.memory[MEMORY_FACTORED] = 0.0
                 return CODE_SINGULAR
-        before = error
+        earlier, before = before, error
         _sweep(s, t, w, x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED

@@ -109,6 +109,14 @@ def new_work(system: System, unknowns: int, entries: int) -> Work:
     return pack(work)
 
 
+def name_of_vertex(system: System, vertex: int) -> str:
+    """The body or joint that is a vertex of the matrix."""
+    bodies = system.model.bodies
+    if vertex < len(bodies):
+        return f"body '{bodies[vertex].name}'"
+    return f"joint '{system.model.joints[vertex - len(bodies)].name}'"
+
+
 class Groups:
     """Tables of all pairs of groups, and buffers that fit the larger matrix."""
 
@@ -137,11 +145,12 @@ class Groups:
 
 def natural_tables(system: System) -> Tables:
     """Tables for residuals in the order of velocities, then multipliers: no fronts, and rows that are not permuted."""
-    s = system.tables
-    nodes = s.nodes.copy()
-    nodes["x0"] = nodes["v0"]
-    xv = np.arange(system.n_v)
-    return pack(s._replace(nodes=nodes.view(np.recarray), xv=xv, xl=system.n_v + np.arange(system.n_l)))
+    s, nv = system.tables, system.n_v
+    changed = {name: getattr(s, name).copy() for name in ("nodes", "primitives", "couplings", "general")}
+    for name, table in changed.items():
+        table["x0"] = table["v0"] if name == "nodes" else nv + table["l0"]
+    views = {name: table.view(np.recarray) for name, table in changed.items()}
+    return pack(s._replace(**views, entries=s.entries.copy(), xv=np.arange(nv), xl=nv + np.arange(system.n_l)))
 
 
 def rigid_tables(system: System) -> tuple[Tables, Layout]:
