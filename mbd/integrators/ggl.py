@@ -117,7 +117,7 @@ class GGLEuler(GGL):
 
     def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
         numbers = Numbers(
-            h=h, explicit=1.0, theta=0.0, follows=0.0, mean_u=0.0, mean_y=1.0 / h,
+            h=h, explicit=1.0, theta=0.0, moves=1.0, follows=0.0, mean_u=0.0, mean_y=1.0 / h,
             force=h * h, gradient=1.0, curvature=1.0, last_force=0.0, last_gradient=0.0, last_curvature=0.0,
             d_curvature=1.0, d_gradient=0.0, d_rate=0.0, d_value=1.0, damping=0.0, stiffness=0.0,
         )  # fmt: skip
@@ -206,7 +206,7 @@ class GGLEM(GGL):
 
     def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
         numbers = Numbers(
-            h=h, explicit=0.0, theta=0.5, follows=0.5, mean_u=0.5, mean_y=0.5,
+            h=h, explicit=0.0, theta=0.5, moves=0.5, follows=0.5, mean_u=0.5, mean_y=0.5,
             force=h * h, gradient=1.0, curvature=1.0, last_force=0.0, last_gradient=0.0, last_curvature=0.0,
             d_curvature=0.5, d_gradient=0.5, d_rate=1.0, d_value=1.0, damping=h, stiffness=0.5 * h * h,
         )  # fmt: skip
@@ -218,7 +218,7 @@ def _theta_numbers(h: float, theta: float) -> Numbers:
     """What the theta methods have in common."""
     c = 1.0 - theta
     return Numbers(
-        h=h, explicit=0.0, theta=theta, follows=1.0, mean_u=1.0 / h, mean_y=0.0,
+        h=h, explicit=0.0, theta=theta, moves=theta, follows=1.0, mean_u=1.0 / h, mean_y=0.0,
         force=h * h * c, gradient=0.0, curvature=c, last_force=h * h * theta, last_gradient=0.0, last_curvature=theta,
         d_curvature=1.0, d_gradient=0.0, d_rate=theta, d_value=0.0, damping=h * c, stiffness=h * h * c * theta,
     )  # fmt: skip
@@ -264,7 +264,7 @@ class GGLRun(FixedStepRun):
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("udlg", (nv, nv, nl, nl), strict=True)}
         work = system.new_work()
         z = {name: work.z.copy() for name in ("z0", "z1", "zt")}
-        z |= {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "fl", "buffer")}
+        z |= {name: np.zeros((nodes, 12)) for name in ("zr", "zu", "zy", "f1", "f2", "fl", "buffer")}
         at = {name: np.zeros_like(work.values) for name in ("at_start", "at_force", "at_end")}
         numbers, frames, times = method.equations(step)
         z |= {name: z[same] for name, same in frames.items()}

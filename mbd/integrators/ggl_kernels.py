@@ -49,6 +49,7 @@ class Numbers(NamedTuple):
     h: float
     explicit: float  # 1: w follows from lambda', and zt is at q + w (EULER)
     theta: float  # zt is at q + theta dq
+    moves: float  # zv moves so much with u
     follows: float  # dq is follows u + (1 - follows) y0 but for the force of gamma'; not with EULER
     mean_u: float  # zy = mean_u u + mean_y y0
     mean_y: float
@@ -66,9 +67,9 @@ class Numbers(NamedTuple):
     stiffness: float
 
 
-C_H, C_EXPLICIT, C_THETA, C_FOLLOWS, C_MEAN_U, C_MEAN_Y, C_FORCE, C_GRADIENT, C_CURVATURE = range(9)
-C_LAST_FORCE, C_LAST_GRADIENT, C_LAST_CURVATURE = range(9, 12)
-C_D_CURVATURE, C_D_GRADIENT, C_D_RATE, C_D_VALUE, C_DAMPING, C_STIFFNESS = range(12, 18)
+C_H, C_EXPLICIT, C_THETA, C_MOVES, C_FOLLOWS, C_MEAN_U, C_MEAN_Y, C_FORCE, C_GRADIENT, C_CURVATURE = range(10)
+C_LAST_FORCE, C_LAST_GRADIENT, C_LAST_CURVATURE = range(10, 13)
+C_D_CURVATURE, C_D_GRADIENT, C_D_RATE, C_D_VALUE, C_DAMPING, C_STIFFNESS = range(13, 19)
 
 # sums of squares and largest values that a residual leaves in ``norms``
 FORCE_1, TORQUE_1, FORCE_2, TORQUE_2, LENGTH, DIRECTION = range(6)
@@ -109,6 +110,7 @@ class GGLState(NamedTuple):
     ze: Any  # and does so in the momenta of the end
     zv: Any  # of velocity constraints
     zp: Any  # of position constraints
+    zr: Any  # where the derivative of velocity constraints is taken
     zu: Any  # frames of u
     zy: Any  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
     zh: Any  # of the velocity in H[gamma']
@@ -129,7 +131,7 @@ class GGLState(NamedTuple):
     square: Any  # (4, 4) scratch
 
 
-FRAMES = ("z0", "z1", "zt", "zl", "ze", "zv", "zp", "zu", "zy", "zh", "f1", "f2", "fl", "buffer", "torque")
+FRAMES = ("z0", "z1", "zt", "zl", "ze", "zv", "zp", "zr", "zu", "zy", "zh", "f1", "f2", "fl", "buffer", "torque")
 STATE = declare_arrays(
     GGLState, tables=("past_u", "past_d", "past_l", "past_g", "weights", "square", *FRAMES)
 )  # fmt: skip

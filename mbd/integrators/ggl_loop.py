@@ -17,6 +17,7 @@ from .ggl_kernels import (
     AT_REST,
     C_FOLLOWS,
     C_H,
+    C_MOVES,
     DIRECTION,
     EM,
     EULER,
@@ -194,22 +195,26 @@ def _factor(s, t, w, x, p):
 def _sweep(s, t, w, x, p):
     """Correct the velocity and lambda', then the increment and gamma' as if the first correction were exact.
 
-    The increment follows the velocity (EULER: w, which follows lambda'), in which the second residual is linear.
+    Rows of velocity constraints move with the velocity, as their frames do. The increment follows it (EULER: w, which
+    follows lambda'), in which the second residual is linear.
     """
-    nv, zr, at_r = x.v.shape[0], x.z1, x.at_p
+    nv = x.v.shape[0]
     if p.method[SCHEME] == EULER:
         _explicit_rows(s, x)
+    for i in range(1, s.nodes.shape[0]):
+        for m in range(12):
+            x.zr[i, m] = x.zv[i, m] + x.c[C_MOVES] * x.zu[i, m]
     if p.memory[MEMORY_STIFF] != 0.0:
-        rigid_solve(s, t, w, x.at_l, at_r, x.zl, zr, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
+        rigid_solve(s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
     else:
-        rigid_solve(s, t, w, x.at_l, at_r, x.zl, zr, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
+        rigid_solve(s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
     if p.method[SCHEME] == EULER:
         add_constraint_force(s, x.at_l, x.zl, x.r1[nv:], w.small[0], x.f1, x.r2)
     else:
         subtract_mass(s.nodes, x.c[C_FOLLOWS], x.r1, w.small, x.r2)
     for k in range(x.lam.shape[0]):
         x.r2[nv + k] /= p.method[ROWS]
-    rigid_solve(s, t, w, x.at_t, at_r, x.zt, zr, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
+    rigid_solve(s, t, w, x.at_t, x.at_p, x.zt, x.z1, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
     for k in range(nv):
         x.u[k] += x.r1[k]
         x.dq[k] += x.r2[k]
