@@ -31,7 +31,7 @@ from .ggl_kernels import (
     scaled,
 )
 from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
-from .linear_frames import add_constraint_force, solve_mass, subtract_mass
+from .linear_frames import add_constraint_force, extrapolate, solve_mass, subtract_mass
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -281,17 +281,6 @@ def _rigid(s, t, pieces, r, w, x, p, h):
 
 
 @kernel
-def _extrapolate(past, n, weights, out):
-    """out += the sum of the last values, of n steps, with their weights."""
-    for j in range(PAST):
-        c = weights[min(n, PAST), j]
-        if c != 0.0:
-            row = past[(n - 1 - j) % PAST]
-            for k in range(out.shape[0]):
-                out[k] += c * row[k]
-
-
-@kernel
 def _base(x, k):
     """What the increment would be without gamma'."""
     c = x.c[C_FOLLOWS]
@@ -318,14 +307,14 @@ def _predict(x, p, h, guess):
             x.gams[k] = 0.0
         return
     copy(x.y0, x.u)
-    _extrapolate(x.past_u, n, x.weights, x.u)
+    extrapolate(x.past_u, n, x.weights, x.u)
     for k in range(nv):
         x.dq[k] = _base(x, k)
-    _extrapolate(x.past_d, n, x.weights, x.dq)
+    extrapolate(x.past_d, n, x.weights, x.dq)
     clear(x.lams)
     clear(x.gams)
-    _extrapolate(x.past_l, n, x.weights, x.lams)
-    _extrapolate(x.past_g, n, x.weights, x.gams)
+    extrapolate(x.past_l, n, x.weights, x.lams)
+    extrapolate(x.past_g, n, x.weights, x.gams)
 
 
 @kernel

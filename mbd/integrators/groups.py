@@ -154,7 +154,10 @@ def natural_tables(system: System) -> Tables:
 
 
 def rigid_tables(system: System) -> tuple[Tables, Layout]:
-    """Tables of the same bodies with six velocities in place of directors; multipliers keep their numbers."""
+    """Tables of the same bodies with six velocities in place of directors.
+
+    Multipliers keep their numbers, except for those of general constraints, which count from the first joint.
+    """
     s, old = system.tables, system.assembly.layout
     bodies = len(s.nodes) - 1
     turning = s.nodes.form == FORM_DIRECTORS
@@ -169,6 +172,7 @@ def rigid_tables(system: System) -> tuple[Tables, Layout]:
     vertex, local = _owners(old)
     internal = int(s.nodes.nl.sum())  # their multipliers are the first ones
     joint, row = vertex[s.xl[internal:]], local[s.xl[internal:]]
+    result.general["l0"] -= internal
     offset, ld = layout.blocks(joint, joint)
     result.flags[FLAG_REDUNDANT] = min(1, s.flags[FLAG_REDUNDANT])
     owner = np.repeat(np.arange(len(nodes)), nv)
