@@ -13,6 +13,7 @@ from . import rattle_loop as kernels
 from .base import Array
 from .fixed_step import FixedStepRun
 from .groups import natural_tables
+from .newton import SCALES
 from .rattle_kernels import PAST, RattleState, start_state
 from .rigid_iteration import RigidBodies
 
@@ -45,6 +46,7 @@ class RattleRun(FixedStepRun):
         self.x = pack(RattleState(
             q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **empty, weights=weights,
             r=np.zeros(nv + nl), zero=np.zeros(max(nv, nl, 1)), loads=np.zeros(2), times=np.zeros(2),
+            scales=np.zeros(SCALES),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_end")}, square=np.zeros((4, 4)),
         ))  # fmt: skip
         self.begin((start_state, kernels.run_rattle), method.project)

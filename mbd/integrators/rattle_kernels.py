@@ -65,6 +65,7 @@ class RattleState(NamedTuple):
     at_start: Any  # functions of time
     at_end: Any
     times: Any
+    scales: Any
     square: Any
     place: Any = NO_PLACE
 

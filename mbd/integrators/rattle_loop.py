@@ -25,6 +25,7 @@ from .secant_numbers import (
     ITERATIONS,
     MEMORY_CODE,
     MEMORY_ERROR,
+    MEMORY_FACTORED,
     MEMORY_FACTORS,
     MEMORY_HISTORY,
     MEMORY_ITERATIONS,
@@ -52,14 +53,20 @@ def _error(s, x, p, h):
 
 
 @kernel
-def _scales(s, w, x, p, h):
+def _scales(s, w, x, p, h, stage):
+    """Scales of the equations from the forces that are known; those of velocities are at least those of positions."""
     for k in range(x.v.shape[0]):
-        x.rate[k] = x.dq[k] / h
-        x.u[k] = 2.0 * (x.rate[k] - x.v[k]) / h
+        if stage == POSITIONS:
+            x.rate[k] = x.dq[k] / h
+            x.r[k] = 2.0 * (x.rate[k] - x.v[k]) / h
+        else:
+            x.rate[k] = x.u[k] / h
+            x.r[k] = (x.rate[k] - x.v[k]) / h
     w.scales[0], w.scales[1] = x.loads[0], x.loads[1]
-    equation_scales(s, w, x.q, x.rate, x.u, x.lam, 1.0 / (h * h), p.scales)
-    for k in range(3):
-        p.scales[k] *= h * h
+    equation_scales(s, w, x.q, x.rate, x.r, x.lam, 1.0 / (h * h), x.scales)
+    for k in range(x.scales.shape[0]):
+        c = x.scales[k] * (h * h if k < ACCELERATION else 1.0)
+        p.scales[k] = c if stage == POSITIONS else max(c, p.scales[k])
 
 
 @kernel
@@ -72,6 +79,7 @@ def _factor(t, w, x, p, zc, time):
         w.time[0] = x.times[1]
         call_secant_blocks(t, w, x.q, zc, x.q, x.z1, time, w.matrix)
     factor(t, w, w.matrix, w.pivots, w.dinv)
+    p.memory[MEMORY_FACTORED] = 1.0
     p.memory[MEMORY_FACTORS] += 1.0
     p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
 
@@ -80,11 +88,10 @@ def _factor(t, w, x, p, zc, time):
 def _iterate(s, t, w, x, p, h, stage, limit):
     """Solve the equations of positions or velocities; returns 0 or an error code."""
     best, before, stalled = 1e300, 1e300, 0
+    _scales(s, w, x, p, h, stage)
     for iteration in range(limit + 1):
         if stage == POSITIONS:
             position_residual(s, w, x, h)
-            if iteration == 0:
-                _scales(s, w, x, p, h)
         else:
             velocity_residual(s, w, x, h)
         error = _error(s, x, p, h)
@@ -100,8 +107,7 @@ def _iterate(s, t, w, x, p, h, stage, limit):
         best = min(best, error)
         if iteration == limit:
             return 0 if error <= 1.0 else CODE_NOT_CONVERGED
-        first = iteration == 0 and stage == POSITIONS
-        if first or (iteration > 0 and error > max(1.0, SLOW * before)):
+        if p.memory[MEMORY_FACTORED] == 0.0 or (iteration > 0 and error > max(1.0, SLOW * before)):
             if stage == POSITIONS:
                 _factor(t, w, x, p, x.z0, x.times[0])
             else:
@@ -204,6 +210,7 @@ def run_rattle(s, t, w, x, p, origin, first, h, count, every, out_q, out_v, out_
         evaluate_functions(s, w, time + h)
         copy(w.values, x.at_end)
         x.times[0], x.times[1] = time, time + h
+        p.memory[MEMORY_FACTORED] = 0.0
         _predict(x, p, h)
         code = _iterate(s, t, w, x, p, h, POSITIONS, int(p.method[ITERATIONS]))
         if code == 0:
