@@ -41,6 +41,8 @@ from .linear_frames import clear_frames, internal_frame_force
 @kernel
 def _project(nodes, twins, zc, zr, r, nv, stretch, f, x):
     """Stretches from the internal rows of r, and the dynamic rows on translations and rotations."""
+    for m in range(12):
+        stretch[0, m] = 0.0
     for i in range(1, nodes.shape[0]):
         n, t = nodes[i], twins[i]
         force, ds = f[i], stretch[i]
@@ -58,6 +60,9 @@ def _project(nodes, twins, zc, zr, r, nv, stretch, f, x):
                 ds[6 + m] = s12 * d1 + s22 * d2 + s23 * d3
                 ds[9 + m] = s13 * d1 + s23 * d2 + s33 * d3
             frame_inertia(n, ds, force)
+        else:
+            for m in range(12):
+                ds[m] = 0.0
         k = t.x0
         if n.nx == 3:
             x[k], x[k + 1], x[k + 2] = -force[0], -force[1], -force[2]
