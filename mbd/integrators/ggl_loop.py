@@ -64,6 +64,7 @@ from .secant_numbers import (
 # that of rigid bodies, and what this needs to know of the equations: lambda' = COLUMNS dl, gamma' = -dl, the position
 # rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
 SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
+ENOUGH = 0.3  # of the tolerance: Newton's method, which converges faster, is well below it after its last step
 SWEEPS = 15  # limit of the iteration with the matrix of rigid bodies
 SLOW = 0.2  # contraction that asks for new factors
 FEW = 2  # sweeps; after more of them the next step has new factors
@@ -255,8 +256,8 @@ def _rigid(s, t, pieces, r, w, x, p, h):
         _residual(pieces, r, w, x)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
-        if error <= 0.1:  # below the tolerance, as after a step of Newton's method
-            if iteration > FEW:
+        if error <= ENOUGH:
+            if iteration > FEW and not fresh:
                 p.memory[MEMORY_FACTORED] = 0.0
             return 0
         if not error < 1e200:

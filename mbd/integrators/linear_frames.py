@@ -218,6 +218,19 @@ def hessian_blocks(s, w, values, q, mu, c, matrix):
 @kernel
 def solve_mass(n, u, a):
     """u := M^-1 u for one node, by elimination in the 4 x 4 (pinned: 3 x 3) frame mass matrix; a is 4 x 4 scratch."""
+    k = n.v0
+    if n.s1 == 0.0 and n.s2 == 0.0 and n.s3 == 0.0 and n.e12 == 0.0 and n.e13 == 0.0 and n.e23 == 0.0:  # diagonal
+        if n.nx == 3:
+            c = 1.0 / n.mass
+            u[k], u[k + 1], u[k + 2] = c * u[k], c * u[k + 1], c * u[k + 2]
+            k += 3
+        if n.nv > 3:
+            c1, c2, c3 = 1.0 / n.e11, 1.0 / n.e22, 1.0 / n.e33
+            for m in range(3):
+                u[k + m] *= c1
+                u[k + 3 + m] *= c2
+                u[k + 6 + m] *= c3
+        return
     size = 4 if n.nx == 3 else (3 if n.nv == 9 else 1)
     if n.nv == 3 and n.nx == 3:
         size = 1
@@ -233,7 +246,6 @@ def solve_mass(n, u, a):
                 a[i, j] = n.e22 if r == 2 else n.e23
             else:
                 a[i, j] = n.e33
-    k = n.v0
     for i in range(size):
         for j in range(i + 1, size):
             c = a[j, i] / a[i, i]
