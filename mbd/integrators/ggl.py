@@ -18,14 +18,15 @@ from .ggl_kernels import (
     AT_REST,
     EM,
     EULER,
-    INTERMEDIATE,
+    PAST,
     THETA,
-    TRAPEZOIDAL,
     UNIFORM,
     GGLState,
+    Numbers,
 )
 from .ggl_pieces import connect
-from .groups import Groups, SplitGroups
+from .groups import Groups, name_of_vertex, natural_tables
+from .rigid_iteration import RigidBodies
 from .secant import check_newton, check_regular_directors, keeps_momenta
 
 if TYPE_CHECKING:
@@ -60,9 +61,15 @@ class GGL(Integrator):
         if self.guess not in GUESSES:
             raise ModelError(f"{self.name}: guess is {self.guess!r}; expected one of {', '.join(GUESSES)}")
 
+    kind: ClassVar[int] = THETA
+
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        """(scheme, theta, vartheta, option) for the compiled loop."""
+    def shift(self) -> float:
+        """Where in the step forces are evaluated."""
+        return 0.5
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        """Numbers, frames and times of the equations (``ggl_kernels``)."""
         raise NotImplementedError
 
     def preserves(self, system: System) -> frozenset[Invariant]:
@@ -102,10 +109,23 @@ class GGLEuler(GGL):
 
     order: ClassVar[int] = 1
     groups: ClassVar[int] = 3
+    kind: ClassVar[int] = EULER
 
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return EULER, 0.0, 0.0, 0
+    def shift(self) -> float:
+        return 0.0
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        numbers = Numbers(
+            h=h, explicit=1.0, theta=0.0, moves=1.0, follows=0.0, mean_u=0.0, mean_y=1.0 / h,
+            force=h * h, gradient=1.0, curvature=1.0, last_force=0.0, last_gradient=0.0, last_curvature=0.0,
+            d_curvature=1.0, d_gradient=0.0, d_rate=0.0, d_value=1.0, damping=0.0, stiffness=0.0,
+        )  # fmt: skip
+        return (
+            numbers,
+            {"zl": "z0", "zh": "zu", "zv": "zt", "zp": "z1", "ze": "z1"},
+            {"t": "end", "l": "start", "v": "end", "p": "end", "e": "end"},
+        )
 
 
 @dataclass(frozen=True)
@@ -124,8 +144,16 @@ class GGLMidpoint(GGL):
             raise ModelError(f"GGLMidpoint: theta is {self.theta}; expected a number between 0 and 1")
 
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return THETA, self.theta, 0.0, INTERMEDIATE
+    def shift(self) -> float:
+        return self.theta
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        theta = self.theta
+        numbers = _theta_numbers(h, theta)._replace(
+            gradient=1.0 - theta, last_gradient=theta, d_gradient=theta, d_value=theta
+        )
+        frames = {"zl": "zt", "zh": "zu", "zv": "zt", "zp": "zt", "ze": "zt"}
+        return numbers, frames, dict.fromkeys("tlvpe", "force")
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         return super().preserves(system) - {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
@@ -151,8 +179,15 @@ class GGLTrapezoidal(GGL):
             raise ModelError(f"GGLTrapezoidal: vartheta is {self.vartheta}; expected a number between 0 and 1")
 
     @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return THETA, self.theta, self.vartheta, TRAPEZOIDAL
+    def shift(self) -> float:
+        return self.theta
+
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        numbers = _theta_numbers(h, self.theta)._replace(
+            gradient=1.0 - self.vartheta, last_gradient=self.vartheta, d_gradient=0.0, d_value=1.0
+        )
+        frames = {"zl": "z0", "zh": "zu", "zv": "zt", "zp": "z1", "ze": "z1"}
+        return numbers, frames, {"t": "force", "l": "start", "v": "force", "p": "end", "e": "end"}
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         return super().preserves(system) - {Invariant.VELOCITY_CONSTRAINTS}
@@ -167,88 +202,145 @@ class GGLEM(GGL):
 
     order: ClassVar[int] = 2
     symplectic: ClassVar[bool] = False
+    kind: ClassVar[int] = EM
 
-    @property
-    def scheme(self) -> tuple[int, float, float, int]:
-        return EM, 0.5, 0.0, 0
+    def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        numbers = Numbers(
+            h=h, explicit=0.0, theta=0.5, moves=0.5, follows=0.5, mean_u=0.5, mean_y=0.5,
+            force=h * h, gradient=1.0, curvature=1.0, last_force=0.0, last_gradient=0.0, last_curvature=0.0,
+            d_curvature=0.5, d_gradient=0.5, d_rate=1.0, d_value=1.0, damping=h, stiffness=0.5 * h * h,
+        )  # fmt: skip
+        frames = {"zl": "zt", "zh": "zy", "zv": "z1", "zp": "z1", "ze": "z1"}
+        return numbers, frames, dict.fromkeys("tlvpe", "end")
+
+
+def _theta_numbers(h: float, theta: float) -> Numbers:
+    """What the theta methods have in common."""
+    c = 1.0 - theta
+    return Numbers(
+        h=h, explicit=0.0, theta=theta, moves=theta, follows=1.0, mean_u=1.0 / h, mean_y=0.0,
+        force=h * h * c, gradient=0.0, curvature=c, last_force=h * h * theta, last_gradient=0.0, last_curvature=theta,
+        d_curvature=1.0, d_gradient=0.0, d_rate=theta, d_value=0.0, damping=h * c, stiffness=h * h * c * theta,
+    )  # fmt: skip
+
+
+def extrapolation(method: GGL) -> Array:
+    """Weights of the last values, latest first, for the next one; row n is for n known values.
+
+    The velocity constraints of the theta methods see multipliers of two steps together, so that these may alternate.
+    With (E - 1)^4 (E + 1) for the shift E, cubic sequences are continued exactly and an alternating part of constant
+    size does no harm; those of ``GGLTrapezoidal``, which starts with twice the multipliers, alternate between 0 and
+    twice the true ones: every other value is extrapolated, (E^2 - 1)^4.
+    """
+    weights = np.zeros((PAST + 1, PAST))
+    rows: list[tuple[int, ...]]
+    if isinstance(method, GGLTrapezoidal):
+        every_other: list[tuple[int, ...]] = [(1,), (2, -1), (3, -3, 1), (4, -6, 4, -1)]
+        rows = [(), (1,)]
+        for row in every_other:
+            rows += [tuple(c for weight in row for c in (0, weight))] * 2
+    else:
+        rows = [(), (1,), (0, 1), (1, 1, -1), (2, 0, -2, 1), *[(3, -2, -2, 3, -1)] * (PAST - 4)]
+    for n, row in enumerate(rows[: PAST + 1]):
+        weights[n, : len(row)] = row
+    return weights
 
 
 class GGLRun(FixedStepRun):
     """A run of a GGL integrator in progress.
 
-    Large systems take the groups of unknowns in turns; where that does not converge, the run goes on with one matrix
-    for all of them.
+    Large systems are solved with the matrix of rigid bodies; where that does not converge, the run goes on with the
+    large matrix of all unknowns.
     """
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm")
-    factors = ("matrix", "pivots", "dinv")
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "past_u", "past_d", "past_l", "past_g")
+    factors = ("matrix", "pivots", "dinv", "matrix2", "pivots2", "dinv2")
 
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
         super().__init__(method, system, t, step)
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "y", "y0", "mean")}
-        multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu", "mu2")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "w", "y", "y0")}
+        multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "mu")}
+        past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("udlg", (nv, nv, nl, nl), strict=True)}
         work = system.new_work()
-        frames = {name: work.z.copy() for name in ("z0", "z1", "zt")}
-        empty = {name: np.zeros((nodes, 12)) for name in ("zu", "zy", "f1", "f2", "f3", "buffer")}
+        z = {name: work.z.copy() for name in ("z0", "z1", "zt")}
+        z |= {name: np.zeros((nodes, 12)) for name in ("zr", "zu", "zy", "f1", "f2", "fl", "buffer")}
+        at = {name: np.zeros_like(work.values) for name in ("at_start", "at_force", "at_end")}
+        numbers, frames, times = method.equations(step)
+        z |= {name: z[same] for name, same in frames.items()}
+        at |= {f"at_{name}": at[f"at_{same}"] for name, same in times.items()}
         self.x = pack(GGLState(
-            place=NO_PLACE,
-            q=np.zeros(nq), qn=np.zeros(nq), qt=np.zeros(nq), **vectors, **multipliers, **frames, **empty,
-            zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
-            **{name: np.zeros_like(work.values) for name in ("begin", "mid", "end")}, times=np.zeros(3),
+            place=NO_PLACE, q=np.zeros(nq), **vectors, **multipliers, **past, **z, **at, weights=extrapolation(method),
+            c=np.array(numbers), r1=np.zeros(nv + nl), r2=np.zeros(nv + nl), norms=np.zeros(6),
+            zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)), times=np.zeros(3),
         ))  # fmt: skip
-        self.split = not system.tables.flags[FLAG_DENSE]
-        self._connect(SplitGroups(system, method.groups) if self.split else Groups(system, method.groups))
-        scheme, theta, vartheta, option = method.scheme
-        share = {EM: 2.0, EULER: 1.0}.get(scheme, 1.0 / (1.0 - (theta if option == INTERMEDIATE else vartheta)))
-        numbers = scheme, theta, vartheta, option, GUESSES[method.guess], self.split, share
-        self.begin((kernels.start_ggl, kernels.run_ggl), *numbers)
+        self.natural = natural_tables(system)
+        self.rigid = not system.tables.flags[FLAG_DENSE]
+        self._connect()
+        self.begin((kernels.start_ggl, kernels.run_ggl), *self._numbers())
 
-    def _connect(self, groups: Groups) -> None:
-        """Use the matrices of these groups."""
-        self.groups = groups
-        last = self.method.groups - 1
-        tables = tuple(groups.tables[min(i, last)][min(j, last)] for i in range(3) for j in range(3))
-        self.work = groups.new_work()
-        self.rows = tuple(tables[k] for k in (0, 4, 8))
-        self.pieces, self.pairs = connect(self.method.scheme[0], (*tables, self.system.tables))
+    def _numbers(self) -> tuple[float, ...]:
+        """What the compiled loop needs to know of the method (``ggl_loop``)."""
+        method, c = self.method, Numbers(*self.x.c)
+        columns, rows = 1.0 / c.gradient, c.d_value
+        guess, follows = GUESSES[method.guess], c.follows
+        damping = c.damping * (follows if method.kind == EM else 1.0)
+        return method.kind, method.shift, guess, self.rigid, columns, rows, damping, c.stiffness * follows
+
+    def _connect(self) -> None:
+        """Tables and buffers of the matrix: of rigid bodies, or large."""
+        self.solver: RigidBodies | Groups
+        if self.rigid:
+            self.solver = bodies = RigidBodies(self.system)
+            self.rows, pairs = (bodies.tables,) * 3, (self.natural,) * 9
+        else:
+            self.solver = groups = Groups(self.system, self.method.groups)
+            last = self.method.groups - 1
+            pairs = tuple(groups.tables[min(i, last)][min(j, last)] for i in range(3) for j in range(3))
+            self.rows = pairs[0], pairs[4], pairs[8]
+        self.work = self.solver.new_work()
+        self.pieces, self.pairs = connect(self.method.kind, (*pairs, self.natural), not self.rigid)
 
     def _couple(self) -> None:
-        """From now on one matrix for all groups."""
+        """From now on one matrix for all unknowns."""
         turns = self.work.turns
-        self.split = False
-        self.numbers.method[kernels.SPLIT] = 0.0
-        self._connect(Groups(self.system, self.method.groups))
+        self.rigid = False
+        self.numbers.method[kernels.RIGID] = 0.0
+        self._connect()
         self.work.turns[:] = turns
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_ggl(
-            self.system.tables, self.rows, self.pieces, self.pairs, self.work, self.x, self.numbers, self.origin,
+            self.natural, self.rows, self.pieces, self.pairs, self.work, self.x, self.numbers, self.origin,
             self.index, self.step, count, every, *out,
         )  # fmt: skip
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         first = self.index
         done = super().advance(count, every, out)
-        if done < count and self.split:
+        if done < count and self.rigid:
             self._couple()
             rows = self.index // every - first // every
             done += super().advance(count - done, every, [y[rows:] for y in out])
         return done
 
     def state(self) -> dict[str, Any]:
-        state = super().state() | {"split": self.split}
-        if self.split:
+        state = super().state() | {"rigid": self.rigid}
+        if self.rigid:
             state |= {name: getattr(self.work, name).copy() for name in self.factors}
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        if self.split and not state["split"]:
+        if self.rigid and not state["rigid"]:
             self._couple()
         super().restore(state)
-        if self.split:
+        if self.rigid:
             for name in self.factors:
                 getattr(self.work, name)[:] = state[name]
 
     def name_of_unknown(self, row: int) -> str:
-        return self.groups.name_of_unknown(row)
+        """Rows of residuals are those of velocities and multipliers; a negative number means one of the matrix."""
+        if row >= 0:
+            s = self.system.tables
+            return self.system.name_of_unknown(int(s.xv[row] if row < len(s.xv) else s.xl[row - len(s.xv)]))
+        return name_of_vertex(self.system, self.solver.layout.vertex_of(-1 - row))

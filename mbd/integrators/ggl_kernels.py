@@ -2,53 +2,81 @@
 
 Everything is written in increments: Y = h M^-1 p, w = h v, and scaled multipliers lambda' = h^2 lambda,
 gamma' = h gamma, so that all blocks of the matrix stay of the size of M and G for h -> 0. F is the gradient of the
-potential (minus the applied forces), H[mu] u = sum_k mu_k D^2 g_k u. Unknowns are (dq, lambda') and (w or Y, gamma'),
-and for VI-S w besides.
+potential (minus the applied forces), H[mu] u = sum_k mu_k D^2 g_k u.
 
-theta methods (76) with D1, D2 = (1-theta) G, theta G at q_theta (VI-A) or (1-vartheta) G(q), vartheta G(q1) (VI-B):
-    M dq - M Y0 + h^2 (1-theta) F - G^T gamma' + (1-theta) H[gamma'] w + D1^T lambda' = 0,   g_d = 0
-    M w - M dq + G^T gamma' = 0,                                                             G(q_theta) w = 0
-    M Y1 = M w - h^2 theta F - theta H[gamma'] w - D2^T lambda'
-energy-momentum (84), G at the midpoint, F the discrete gradient:
-    M dq - M Y0 - G^T gamma' + (h^2 F + G^T lambda' + H[gamma'](Y0 + Y1)/2)/2 = 0,           g(q1) = 0
-    M Y1 + M Y0 - 2 M dq + 2 G^T gamma' = 0,                                                 G(q1) Y1 = 0
-symplectic Euler (55), q* = q0 + w:
-    M dq - M Y0 + h^2 F(q0) + G(q0)^T lambda' - G(q*)^T gamma' = 0,                          g(q1) = 0
-    M Y1 + H[gamma'] Y1 - M dq + G(q*)^T gamma' = 0,                                         G(q*) Y1 = 0
-    M w - M dq + G(q*)^T gamma' = 0
+The published equations are combined such that they come in two groups that hardly know of each other: lambda' makes a
+velocity meet the velocity constraints, gamma' makes the increment, which is that velocity but for a small projection,
+meet the position constraints. Group 1 has the unknowns (u, lambda'), group 2 (dq, gamma').
+
+theta methods (76), u = w, with D1, D2 = (1-theta) G, theta G at q_theta (VI-A) or (1-vartheta) G(q), vartheta G(q1)
+(VI-B):
+    M w - M Y0 + h^2 (1-theta) F + D1^T lambda' + (1-theta) H[gamma'] w = 0,    G(q_theta) w = 0
+    M dq - M w - G(q_theta)^T gamma' = 0,                                       g_d = 0
+    M Y1 = M w - h^2 theta F - D2^T lambda' - theta H[gamma'] w
+energy-momentum (84), G at the midpoint unless said, F the discrete gradient, u = Y1:
+    M Y1 - M Y0 + h^2 F + G^T lambda' + H[gamma'] (Y0 + Y1)/2 = 0,              G(q1) Y1 = 0
+    M dq - M (Y0 + Y1)/2 - G^T gamma' = 0,                                      g(q1) = 0
+symplectic Euler (55), q* = q0 + w, u = Y1; w follows from lambda' and has a third group in the matrix only:
+    M Y1 - M Y0 + h^2 F(q0) + G(q0)^T lambda' + H[gamma'] Y1 = 0,               G(q*) Y1 = 0
+    M dq - M w - G(q*)^T gamma' = 0,                                            g(q1) = 0
+    M w = M Y0 - h^2 F(q0) - G(q0)^T lambda'
+
+They differ in numbers (``Numbers``) and in the frames at which gradients are taken, and are evaluated by one set of
+kernels: the frames zl, zh, zv, zp of a run are the same arrays as z0, zt, z1, zu or zy.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..joints.primitives import primitive_drive
+from ..joints.primitives import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
 from ..kernel import kernel
-from ..nodes.frames import update_frames
+from ..nodes.inertia import frame_inertia
+from ..nodes.tangent import internal_bilinear
 from ..packed import declare_arrays
-from ..system.evaluate import clear, constraints, copy, jacobian_times
-from .linear_frames import (
-    add_applied,
-    add_constraint_force,
-    add_mass,
-    add_rows,
-    applied_blocks,
-    clear_frames,
-    gradient_blocks,
-    hessian_blocks,
-    mass_blocks,
-    solve_mass,
-    vector_frames,
-)
+from ..system.pieces import constant
+from .linear_frames import clear_frames, internal_frame_force, joint_forces, solve_mass
 
 THETA, EM, EULER = 0, 1, 2
-INTERMEDIATE, TRAPEZOIDAL = 0, 1
 ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses, tried in this order
 GUESSES = 3
+PAST = 8  # steps from which the first guess is extrapolated
+
+
+class Numbers(NamedTuple):
+    """What distinguishes the methods; the record ``c`` of a run has these numbers in this order."""
+
+    h: float
+    explicit: float  # 1: w follows from lambda', and zt is at q + w (EULER)
+    theta: float  # zt is at q + theta dq
+    moves: float  # zv moves so much with u
+    follows: float  # dq is follows u + (1 - follows) y0 but for the force of gamma'; not with EULER
+    mean_u: float  # zy = mean_u u + mean_y y0
+    mean_y: float
+    force: float  # factors of F,
+    gradient: float  # of G(zl)^T lambda',
+    curvature: float  # and of H[gamma'] zh
+    last_force: float  # the same in the momenta of the end, with gradients at ze
+    last_gradient: float
+    last_curvature: float
+    d_curvature: float  # derivatives of zh with respect to u,
+    d_gradient: float  # of zl,
+    d_rate: float  # zv
+    d_value: float  # and zp with respect to dq
+    damping: float  # d(force F) = damping C du or dq + stiffness K dq
+    stiffness: float
+
+
+C_H, C_EXPLICIT, C_THETA, C_MOVES, C_FOLLOWS, C_MEAN_U, C_MEAN_Y, C_FORCE, C_GRADIENT, C_CURVATURE = range(10)
+C_LAST_FORCE, C_LAST_GRADIENT, C_LAST_CURVATURE = range(10, 13)
+C_D_CURVATURE, C_D_GRADIENT, C_D_RATE, C_D_VALUE, C_DAMPING, C_STIFFNESS = range(13, 19)
+
+# sums of squares and largest values that a residual leaves in ``norms``
+FORCE_1, TORQUE_1, FORCE_2, TORQUE_2, LENGTH, DIRECTION = range(6)
 
 
 class GGLState(NamedTuple):
-    """State of the method (first six) and its scratch."""
+    """State of the method (first ten) and its scratch."""
 
     place: Any  # address of the packed form of this record
     q: Any
@@ -57,36 +85,56 @@ class GGLState(NamedTuple):
     lam: Any
     vdm: Any
     lamm: Any
-    qn: Any
-    qt: Any  # where G of the velocity constraint is taken
+    past_u: Any  # (PAST, ...) of the last steps: u - y0,
+    past_d: Any  # dq minus what it would be without gamma',
+    past_l: Any  # lambda',
+    past_g: Any  # gamma'
+    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    c: Any  # see Numbers
     dq: Any
-    u: Any  # h v (theta, EULER) or h M^-1 p1 (EM)
+    u: Any  # velocity of the first group
+    w: Any  # h v (EULER)
     y: Any  # h M^-1 p1
     y0: Any
-    mean: Any  # (y0 + y)/2
+    r1: Any  # residuals of the two groups: dynamic rows, then constraints
+    r2: Any
+    norms: Any  # of these residuals
     lams: Any  # scaled multipliers
     gams: Any
     mu: Any  # scratch multipliers
-    mu2: Any
     zero: Any
-    z0: Any
-    z1: Any
-    zt: Any
+    z0: Any  # frames at the start,
+    z1: Any  # at the end,
+    zt: Any  # where gamma' acts
+    zl: Any  # where lambda' acts,
+    ze: Any  # and does so in the momenta of the end
+    zv: Any  # of velocity constraints
+    zp: Any  # of position constraints
+    zr: Any  # where the derivative of velocity constraints is taken
     zu: Any  # frames of u
-    zy: Any  # frames of y, or of mean
-    f1: Any  # frame forces of the three equations
+    zy: Any  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
+    zh: Any  # of the velocity in H[gamma']
+    f1: Any  # frame forces of the two equations
     f2: Any
-    f3: Any
-    buffer: Any
+    fl: Any  # of applied forces and lambda'
+    buffer: Any  # of applied forces
     torque: Any
-    begin: Any  # functions of time at the start of the step,
-    mid: Any  # where forces are evaluated,
-    end: Any  # and at the end
-    times: Any  # the same three times
+    at_start: Any  # functions of time at the start of the step,
+    at_force: Any  # where forces are evaluated,
+    at_end: Any  # at the end,
+    at_t: Any  # and where the frames above are
+    at_l: Any
+    at_e: Any
+    at_v: Any
+    at_p: Any
+    times: Any  # of start, forces and end
     square: Any  # (4, 4) scratch
 
 
-STATE = declare_arrays(GGLState, tables=("z0", "z1", "zt", "zu", "zy", "f1", "f2", "f3", "buffer", "torque", "square"))
+FRAMES = ("z0", "z1", "zt", "zl", "ze", "zv", "zp", "zr", "zu", "zy", "zh", "f1", "f2", "fl", "buffer", "torque")
+STATE = declare_arrays(
+    GGLState, tables=("past_u", "past_d", "past_l", "past_g", "weights", "square", *FRAMES)
+)  # fmt: skip
 
 
 @kernel
@@ -97,133 +145,169 @@ def scaled(c, x, out):
 
 
 @kernel
-def configure(s, w, x, theta):
-    """End and intermediate coordinates with their frames."""
-    for k in range(x.q.shape[0]):
-        x.qn[k] = x.q[k] + x.dq[k]
-        x.qt[k] = x.q[k] + theta * x.dq[k]
-    update_frames(s.nodes, x.qn, x.z1, w.spin)
-    update_frames(s.nodes, x.qt, x.zt, w.spin)
-    vector_frames(s, w, x.u, x.zu)
-
-
-@kernel
-def velocity_rows(s, w, q, z, u, zu, h, out):
-    """Constraint rows G(q) u + h g_t of the group of s, for u = h v; w.values belong to the time of q."""
-    for i in range(z.shape[0]):
-        for m in range(12):
-            w.z[i, m] = z[i, m]
-            w.zd[i, m] = zu[i, m]
-    jacobian_times(s, w, q, u, out)
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        if p.function >= 0:
-            first, second = primitive_drive(p, z[p.a], z[p.b], zu[p.a], zu[p.b], w.values)
-            out[p.x0] += h * first
-
-
-@kernel
-def position_rows(s, w, q, z, out):
-    """Constraint rows g(q) of the group of s."""
-    for i in range(z.shape[0]):
-        for m in range(12):
-            w.z[i, m] = z[i, m]
-    constraints(s, w, q, out)
-
-
-# --- theta methods ------------------------------------------------------------------------------------------------
-
-
-@kernel
-def theta_residual(s1, s2, w, x, h, theta, vartheta, option):
-    """Equations of VI-A (option INTERMEDIATE) and VI-B (TRAPEZOIDAL)."""
-    configure(s1, w, x, theta)
-    clear(w.x)
-    clear_frames(x.f1)
-    clear_frames(x.f2)
-    scaled(1.0 / h, x.u, x.mean)
-    vector_frames(s1, w, x.mean, x.zy)
-    copy(x.mid, w.values)
-    add_applied(s1, w, x.zt, x.zy, x.mid, x.times[1], x.zero, h * h * (1.0 - theta), x.buffer, x.f1)
-    add_mass(s1, w, x.dq, 1.0, x.f1)
-    add_mass(s1, w, x.y0, -1.0, x.f1)
-    scaled(-1.0, x.gams, x.mu)
-    add_constraint_force(s1, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
-    scaled(1.0 - theta, x.gams, x.mu)
-    add_constraint_force(s1, w, x.zu, x.u, x.mu, False, x.f1, w.x)
-    if option == INTERMEDIATE:
-        scaled(1.0 - theta, x.lams, x.mu)
-        add_constraint_force(s1, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
-    else:
-        scaled(1.0 - vartheta, x.lams, x.mu)
-        copy(x.begin, w.values)
-        add_constraint_force(s1, w, x.z0, x.q, x.mu, True, x.f1, w.x)
-        copy(x.mid, w.values)
-    add_mass(s2, w, x.u, 1.0, x.f2)
-    add_mass(s2, w, x.dq, -1.0, x.f2)
-    add_constraint_force(s2, w, x.zt, x.qt, x.gams, True, x.f2, w.x)
-    add_rows(s1.nodes, x.f1, w.x)
-    add_rows(s2.nodes, x.f2, w.x)
-    velocity_rows(s2, w, x.qt, x.zt, x.u, x.zu, h, w.x)
-    if option == INTERMEDIATE:
-        position_rows(s1, w, x.qt, x.zt, w.x)
-    else:
-        copy(x.end, w.values)
-        position_rows(s1, w, x.qn, x.z1, w.x)
-        copy(x.mid, w.values)
-
-
-@kernel
-def theta_matrix(s11, s12, s21, s22, w, x, h, theta, vartheta, option):
-    """Its derivative."""
-    m = w.matrix
-    clear(m)
-    c = 1.0 - theta
-    mass_blocks(s11, w, x.q, 1.0, m)
-    applied_blocks(s11, w, x.zt, x.zy, x.qt, x.mean, x.mid, x.times[1], x.zero, 0.0, h * h * c * theta, m)
-    scaled(-theta, x.gams, x.mu)
-    if option == INTERMEDIATE:
-        for k in range(x.mu.shape[0]):
-            x.mu[k] += c * theta * x.lams[k]
-        gradient_blocks(s11, w, x.zt, x.qt, True, theta, c, m)
-    else:
-        copy(x.end, w.values)
-        gradient_blocks(s11, w, x.z1, x.qn, True, 1.0, 0.0, m)
-        copy(x.begin, w.values)
-        gradient_blocks(s11, w, x.z0, x.q, True, 0.0, 1.0 - vartheta, m)
-        copy(x.mid, w.values)
-    hessian_blocks(s11, w, x.q, x.mu, 1.0, m)
-    if c != 0.0:
-        hessian_blocks(s12, w, x.q, x.gams, c, m)
-        applied_blocks(s12, w, x.zt, x.zy, x.qt, x.mean, x.mid, x.times[1], x.zero, h * c, 0.0, m)
-        gradient_blocks(s12, w, x.zu, x.u, False, 0.0, c, m)
-    gradient_blocks(s12, w, x.zt, x.qt, True, 0.0, -1.0, m)
-    mass_blocks(s21, w, x.q, -1.0, m)
-    hessian_blocks(s21, w, x.q, x.gams, theta, m)
-    gradient_blocks(s21, w, x.zu, x.u, False, theta, 0.0, m)
-    mass_blocks(s22, w, x.q, 1.0, m)
-    gradient_blocks(s22, w, x.zt, x.qt, True, 1.0, 1.0, m)
-
-
-@kernel
-def theta_finish(s, w, x, h, theta, vartheta, option):
-    """Momenta at the end of the step: y = h M^-1 p1."""
-    clear(w.x)
-    clear_frames(x.f1)
-    add_applied(s, w, x.zt, x.zy, x.mid, x.times[1], x.zero, -h * h * theta, x.buffer, x.f1)
-    scaled(-theta, x.gams, x.mu)
-    add_constraint_force(s, w, x.zu, x.u, x.mu, False, x.f1, w.x)
-    if option == INTERMEDIATE:
-        scaled(-theta, x.lams, x.mu)
-        add_constraint_force(s, w, x.zt, x.qt, x.mu, True, x.f1, w.x)
-    else:
-        scaled(-vartheta, x.lams, x.mu)
-        copy(x.end, w.values)
-        add_constraint_force(s, w, x.z1, x.qn, x.mu, True, x.f1, w.x)
-    add_rows(s.nodes, x.f1, w.x)
-    for k in range(x.y.shape[0]):
-        x.y[k] = w.x[s.xv[k]]
+def configure(s, x):
+    """Frames of the step; weights into the buffer, all other frame forces zero."""
+    theta, mean_u, mean_y = x.c[C_THETA], x.c[C_MEAN_U], x.c[C_MEAN_Y]
+    g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(1, s.nodes.shape[0]):
-        solve_mass(s.nodes[i], x.y, x.square)
-    for k in range(x.y.shape[0]):
-        x.y[k] += x.u[k]
+        n = s.nodes[i]
+        z0, z1, zt, zu, zy = x.z0[i], x.z1[i], x.zt[i], x.zu[i], x.zy[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            d, u = x.dq[n.v0 + m], x.u[n.v0 + m]
+            z1[o + m] = z0[o + m] + d
+            zt[o + m] = z0[o + m] + theta * d
+            zu[o + m] = u
+            zy[o + m] = mean_u * u + mean_y * x.y0[n.v0 + m]
+        f1, f2, fl, b = x.f1[i], x.f2[i], x.fl[i], x.buffer[i]
+        for m in range(12):
+            f1[m], f2[m], fl[m] = 0.0, 0.0, 0.0
+        for k in range(4):
+            m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
+            b[3 * k], b[3 * k + 1], b[3 * k + 2] = m * g1, m * g2, m * g3
+    for m in range(12):  # joints push at the ground as well, forces were added to its weight
+        x.f1[0, m], x.f2[0, m], x.fl[0, m], x.buffer[0, m] = 0.0, 0.0, 0.0, 0.0
+
+
+@kernel
+def equations(s, w, x):
+    """Residuals r1 and r2 with their norms; the buffer has the applied forces."""
+    joint_forces(s.primitives, x.at_l, x.zl, x.lams, x.c[C_GRADIENT], True, w.small[0], x.fl)
+    _applied(s.nodes, x, w.scales)
+    if x.c[C_EXPLICIT] != 0.0:
+        _explicit_velocity(s.nodes, x)
+    if x.c[C_CURVATURE] != 0.0:
+        joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.c[C_CURVATURE], False, w.small[0], x.f1)
+    joint_forces(s.primitives, x.at_t, x.zt, x.gams, -1.0, True, w.small[0], x.f2)
+    for k in range(6):
+        x.norms[k] = 0.0
+    _joint_rows(s.primitives, x)
+    _rows(s.nodes, x, w.small)
+
+
+@kernel
+def _applied(nodes, x, scales):
+    """fl += applied forces and the internal forces of lambda'; largest applied force and torque."""
+    c, cl = x.c[C_FORCE], x.c[C_GRADIENT]
+    force, torque = 0.0, 0.0
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        b, f = x.buffer[i], x.fl[i]
+        force = max(force, abs(b[0]), abs(b[1]), abs(b[2]))
+        for m in range(3, 12):
+            torque = max(torque, abs(b[m]))
+        for m in range(12):
+            f[m] += c * b[m]
+        if n.nl > 0:
+            internal_frame_force(x.zl[i], x.lams, n.l0, cl, f)
+    scales[0], scales[1] = force, torque
+
+
+@kernel
+def _explicit_velocity(nodes, x):
+    """w = y0 - M^-1 fl, and the frames of q + w."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        z0, zt, f = x.z0[i], x.zt[i], x.fl[i]
+        for m in range(n.nv):
+            x.w[n.v0 + m] = f[o + m]
+        solve_mass(n, x.w, x.square)
+        for m in range(n.nv):
+            x.w[n.v0 + m] = x.y0[n.v0 + m] - x.w[n.v0 + m]
+            zt[o + m] = z0[o + m] + x.w[n.v0 + m]
+
+
+@kernel
+def _larger(largest, value):
+    """The larger size; not a number wins."""
+    return largest if abs(value) <= largest else abs(value)
+
+
+@kernel
+def _joint_rows(primitives, x):
+    """Rows of joints: G(zv) u + h g_t, and g(zp)."""
+    nv, h = x.v.shape[0], x.c[C_H]
+    r1, r2 = x.r1, x.r2
+    length, direction = 0.0, 0.0
+    for k in range(primitives.shape[0]):
+        p = primitives[k]
+        a, b, i = p.a, p.b, nv + p.l0
+        primitive_rate(p, x.zv[a], x.zv[b], x.zu[a], x.zu[b], constant(p, x.at_v), r1, i)
+        if p.function >= 0:
+            first, second = primitive_drive(p, x.zv[a], x.zv[b], x.zu[a], x.zu[b], x.at_v)
+            r1[i] += h * first
+        primitive_value(p, x.zp[a], x.zp[b], constant(p, x.at_p), r2, i)
+        if p.kind == DOT1 or p.kind == ROTATING:
+            direction = _larger(_larger(direction, r1[i]), r2[i])
+        else:
+            for m in range(3 if p.kind == COINCIDENT else 1):
+                length = _larger(_larger(length, r1[i + m]), r2[i + m])
+    x.norms[LENGTH], x.norms[DIRECTION] = length, direction
+
+
+@kernel
+def _rows(nodes, x, small):
+    """Dynamic rows and those of internal constraints."""
+    nv, explicit, follows = x.v.shape[0], x.c[C_EXPLICIT], x.c[C_FOLLOWS]
+    ch = x.c[C_CURVATURE]
+    r1, r2, a, b = x.r1, x.r2, small[0], small[1]
+    force1, torque1, force2, torque2, direction = 0.0, 0.0, 0.0, 0.0, x.norms[DIRECTION]
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        f1, f2, fl = x.f1[i], x.f2[i], x.fl[i]
+        for m in range(o):
+            a[m], b[m] = 0.0, 0.0
+        for m in range(n.nv):
+            u, y = x.u[n.v0 + m], x.y0[n.v0 + m]
+            a[o + m] = u - y
+            b[o + m] = x.dq[n.v0 + m] - follows * u - (1.0 - follows) * y
+        for m in range(n.nv, 12 - o):
+            a[o + m], b[o + m] = 0.0, 0.0
+        frame_inertia(n, a, f1)
+        frame_inertia(n, b, f2)
+        if n.nl > 0:
+            if ch != 0.0:
+                internal_frame_force(x.zh[i], x.gams, n.l0, ch, f1)
+            internal_frame_force(x.zt[i], x.gams, n.l0, -1.0, f2)
+        for m in range(12):
+            f1[m] += fl[m]
+            f2[m] += explicit * fl[m]  # M w = M y0 - fl
+        for m in range(n.nv):
+            r1[n.v0 + m], r2[n.v0 + m] = f1[o + m], f2[o + m]
+        if o == 0:
+            force1 += f1[0] * f1[0] + f1[1] * f1[1] + f1[2] * f1[2]
+            force2 += f2[0] * f2[0] + f2[1] * f2[1] + f2[2] * f2[2]
+        if n.nl > 0:
+            for m in range(3, 12):
+                torque1 += f1[m] * f1[m]
+                torque2 += f2[m] * f2[m]
+            k = nv + n.l0
+            internal_bilinear(n, x.zv[i], x.zu[i], 3, 3, r1, k)
+            internal_bilinear(n, x.zp[i], x.zp[i], 3, 3, r2, k)
+            for m in range(6):
+                r2[k + m] = 0.5 * (r2[k + m] - 1.0) if m < 3 else 0.5 * r2[k + m]
+                direction = _larger(_larger(direction, r1[k + m]), r2[k + m])
+    x.norms[FORCE_1], x.norms[TORQUE_1], x.norms[FORCE_2], x.norms[TORQUE_2] = force1, torque1, force2, torque2
+    x.norms[DIRECTION] = direction
+
+
+@kernel
+def finish(s, w, x):
+    """Momenta at the end of the step: y = h M^-1 p1; the buffer has the applied forces."""
+    clear_frames(x.f1)
+    joint_forces(s.primitives, x.at_e, x.ze, x.lams, x.c[C_LAST_GRADIENT], True, w.small[0], x.f1)
+    joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.c[C_LAST_CURVATURE], False, w.small[0], x.f1)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = 0 if n.nx == 3 else 3
+        f = x.f1[i]
+        if n.nl > 0:
+            internal_frame_force(x.ze[i], x.lams, n.l0, x.c[C_LAST_GRADIENT], f)
+            internal_frame_force(x.zh[i], x.gams, n.l0, x.c[C_LAST_CURVATURE], f)
+        for m in range(n.nv):
+            x.y[n.v0 + m] = f[o + m] + x.c[C_LAST_FORCE] * x.buffer[i, o + m]
+        solve_mass(n, x.y, x.square)
+        for m in range(n.nv):
+            x.y[n.v0 + m] = x.u[n.v0 + m] - x.y[n.v0 + m]

@@ -2,14 +2,47 @@
 
 from __future__ import annotations
 
+import math
+
+from ..joints.primitives import COINCIDENT, primitive_rate
 from ..kernel import kernel
 from ..nodes.frames import update_frames
+from ..nodes.tangent import internal_bilinear
 from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
-from ..system.evaluate import copy, evaluate_functions, factor, remember_angles, solve
-from .ggl_kernels import ACCELERATED, AT_REST, EM, EULER, GUESSES
-from .ggl_pieces import call_piece
-from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
+from ..system.pieces import constant
+from .ggl_kernels import (
+    ACCELERATED,
+    AT_REST,
+    C_FOLLOWS,
+    C_H,
+    C_MOVES,
+    DIRECTION,
+    EM,
+    EULER,
+    FORCE_1,
+    FORCE_2,
+    GUESSES,
+    LENGTH,
+    PAST,
+    TORQUE_1,
+    TORQUE_2,
+    scaled,
+)
+from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
+from .linear_frames import add_constraint_force, extrapolate, solve_mass, subtract_mass
+from .newton import (
+    ACCELERATION,
+    ANGULAR,
+    FORCE,
+    ROUND_OFF,
+    TORQUE,
+    constraint_error,
+    dynamic_error,
+    equation_scales,
+)
+from .rigid_iteration import rigid_blocks, rigid_solve, rigid_tangent
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
@@ -27,53 +60,80 @@ from .secant_numbers import (
     factors_suffice,
 )
 
-SCHEME, THETA_VALUE, VARTHETA, OPTION, GUESS, SPLIT, SHARE = 2, 3, 4, 5, 6, 7, 8  # further entries of numbers.method
-TURNS, SLOW = 15, 0.5  # limit of the iteration that takes groups in turns; contraction that asks for new factors
-RESIDUAL, MATRIX, FINISH = 0, 1, 2  # pieces of a method
+# further entries of numbers.method: the scheme, where its forces are evaluated, the first guess, whether the matrix is
+# that of rigid bodies, and what this needs to know of the equations: lambda' = COLUMNS dl, gamma' = -dl, the position
+# rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
+SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
+ENOUGH = 0.3  # of the tolerance: Newton's method, which converges faster, is well below it after its last step
+SWEEPS = 15  # limit of the iteration with the matrix of rigid bodies
+SLOW = 0.2  # contraction that asks for new factors
+FEW = 2  # sweeps; after more of them the next step has new factors
+MEMORY_STIFF = 7  # whether forces belong to the matrix
 
 
 @kernel
-def _call(pieces, k, r, w, x, p, h):
-    """Residual, matrix, or the momenta at the end of the step."""
-    call_piece(pieces, k, r, w, x, h, p.method[THETA_VALUE], p.method[VARTHETA], int(p.method[OPTION]))
+def _residual(pieces, r, w, x):
+    """Equations at the present values of the unknowns."""
+    call_piece(pieces, CONFIGURE, r, w, x)
+    call_piece(pieces, FORCES, r, w, x)
+    call_piece(pieces, EQUATIONS, r, w, x)
 
 
 @kernel
-def _error(s, rows, w, x, p, h, first):
-    """Residual relative to the tolerance; s are the tables of the system."""
-    s1, s2, s3 = rows
+def _error(s, w, x, p, h, first):
+    """Residual relative to the tolerance (<= 1: converged); norms as those of ``newton``."""
     if first:
         for k in range(x.v.shape[0]):
-            x.mean[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
-        equation_scales(s, w, x.qn, x.v, x.mean, x.lam, 1.0 / (h * h), p.scales)
-        p.scales[0] *= h * h
-        p.scales[1] *= h * h
-    tolerance = p.method[TOLERANCE]
-    error = max(dynamic_error(s1, w.x, p.scales, p.worst), dynamic_error(s2, w.x, p.scales, p.worst))
-    if p.method[SCHEME] == EULER:
-        error = max(error, dynamic_error(s3, w.x, p.scales, p.worst))
-    error /= tolerance
+            x.y[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
+        equation_scales(s, w, x.q, x.v, x.y, x.lam, 1.0 / (h * h), p.scales)
+        p.scales[FORCE] *= h * h
+        p.scales[TORQUE] *= h * h
+    tolerance, n = p.method[TOLERANCE], x.v.shape[0]
+    c0, c1 = 1.0 / p.scales[FORCE], 1.0 / p.scales[TORQUE]
+    first_group = c0 * c0 * x.norms[FORCE_1] + c1 * c1 * x.norms[TORQUE_1]
+    second_group = c0 * c0 * x.norms[FORCE_2] + c1 * c1 * x.norms[TORQUE_2]
+    error = math.sqrt((second_group if first_group <= second_group else first_group) / n) / tolerance
     if x.lam.shape[0] > 0:
-        a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
-        a, b = max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
-        error = max(error, constraint_error(s1, w.x, a, b, p.worst), constraint_error(s2, w.x, a, b, p.worst))
+        a, b = _constraint_tolerances(s, p, h)
+        length, direction = x.norms[LENGTH] / a, x.norms[DIRECTION] / b
+        error = error if length <= error else length
+        error = error if direction <= error else direction
     return error
 
 
 @kernel
-def _correct(rows, w, x, p):
+def _constraint_tolerances(s, p, h):
+    c = p.method[TOLERANCE] * h * h
+    a, b = c * p.scales[ACCELERATION], c * p.scales[ANGULAR]
+    return max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
+
+
+@kernel
+def _find_worst(s, x, p, h):
+    """The row of the largest residual, for the message."""
+    dynamic_error(s, x.r1, p.scales, p.worst)
+    if x.lam.shape[0] > 0:
+        a, b = _constraint_tolerances(s, p, h)
+        constraint_error(s, x.r1, a, b, p.worst)
+        constraint_error(s, x.r2, a, b, p.worst)
+
+
+@kernel
+def _correct(s, rows, w, x, p):
+    """A step of Newton's method with the factors of the large matrix."""
     s1, s2, s3 = rows
-    for k in range(w.x.shape[0]):
-        w.x[k] = -w.x[k]
+    clear(w.x)
+    nv = x.v.shape[0]
+    for k in range(nv):
+        w.x[s1.xv[k]] = -x.r1[k]
+        w.x[s2.xv[k]] = -x.r2[k]
+    for k in range(x.lam.shape[0]):
+        w.x[s1.xl[k]] = -x.r1[nv + k]
+        w.x[s2.xl[k]] = -x.r2[nv + k]
     solve(s1, w.matrix, w.pivots, w.dinv, w.x)
-    euler = p.method[SCHEME] == EULER
-    for k in range(x.v.shape[0]):
-        x.dq[k] += w.x[s1.xv[k]]
-        if euler:
-            x.y[k] += w.x[s2.xv[k]]
-            x.u[k] += w.x[s3.xv[k]]
-        else:
-            x.u[k] += w.x[s2.xv[k]]
+    for k in range(nv):
+        x.u[k] += w.x[s1.xv[k]]
+        x.dq[k] += w.x[s2.xv[k]]
     for k in range(x.lam.shape[0]):
         x.lams[k] += w.x[s1.xl[k]]
         x.gams[k] += w.x[s2.xl[k]]
@@ -85,8 +145,8 @@ def _newton(s, rows, pieces, r, w, x, p, h):
     best, before, stalled = 1e300, 1e300, 0
     limit = int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
-        _call(pieces, RESIDUAL, r, w, x, p, h)
-        error = _error(s, rows, w, x, p, h, iteration == 0)
+        _residual(pieces, r, w, x)
+        error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
             return 0
@@ -100,123 +160,187 @@ def _newton(s, rows, pieces, r, w, x, p, h):
         if iteration == limit:
             break
         if iteration == 0 or not factors_suffice(error, before):
-            _call(pieces, MATRIX, r, w, x, p, h)
+            call_piece(pieces, BLOCKS, r, w, x)
+            call_piece(pieces, FORCE_BLOCKS, r, w, x)
             factor(rows[0], w, w.matrix, w.pivots, w.dinv)
             p.memory[MEMORY_FACTORS] += 1.0
             p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
             if w.info[4] != 0.0:
-                p.worst[0] = w.info[1]
+                p.worst[0] = -1 - int(w.info[1])
                 return CODE_SINGULAR
         before = error
-        _correct(rows, w, x, p)
+        _correct(s, rows, w, x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
 
 @kernel
-def _solve_group(s, w, n, size, k):
-    """w.x of group k = -(matrix of the group)^-1 w.x."""
-    x = w.x[k * n : (k + 1) * n]
-    for i in range(n):
-        x[i] = -x[i]
-    solve(s, w.matrix[k * size : (k + 1) * size], w.pivots[k * n : (k + 1) * n], w.dinv[k * n : (k + 1) * n], x)
+def _factor(s, t, w, x, p):
+    """Factors for both groups; a second matrix for the first one if forces belong to it."""
+    rigid_blocks(t, w, x.at_p, x.zt, x.z1, w.matrix)
+    factor(t, w, w.matrix, w.pivots, w.dinv)
+    p.memory[MEMORY_FACTORS] += 1.0
+    p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
+    if p.memory[MEMORY_STIFF] != 0.0 and w.info[4] == 0.0:
+        scaled(1.0 / (x.c[C_H] * x.c[C_H]), x.lams, x.mu)
+        copy(x.at_v, w.values)
+        rigid_tangent(
+            s, t, w, x.q, x.zero, x.z1, x.zy, x.mu, p.method[RIGID_DAMPING], p.method[RIGID_STIFFNESS], w.matrix2
+        )  # fmt: skip
+        factor(t, w, w.matrix2, w.pivots2, w.dinv2)
+        p.memory[MEMORY_FACTORS] += 1.0
+        p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
 
 
 @kernel
-def _sweep(s, rows, pieces, r, w, x, p, h, n, size):
-    """Groups in turns; after the second one the multipliers take the change of its constraint force back.
+def _sweep(s, t, w, x, p):
+    """Correct the velocity and lambda', then the increment and gamma' as if the first correction were exact.
 
-    -G^T gamma' of the first equation has (nearly) the direction of the force of lambda', so that the first group is
-    then hardly disturbed, and what couples the groups besides is as small as gamma.
+    Rows of velocity constraints move with the velocity, as their frames do. The increment follows it (EULER: w, which
+    follows lambda'), in which the second residual is linear.
     """
-    s1, s2, s3 = rows
-    _solve_group(s, w, n, size, 0)
-    for k in range(x.v.shape[0]):
-        x.dq[k] += w.x[s1.xv[k]]
+    nv = x.v.shape[0]
+    if p.method[SCHEME] == EULER:
+        _explicit_rows(s, x)
+    for i in range(1, s.nodes.shape[0]):
+        for m in range(12):
+            x.zr[i, m] = x.zv[i, m] + x.c[C_MOVES] * x.zu[i, m]
+    if p.memory[MEMORY_STIFF] != 0.0:
+        rigid_solve(s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
+    else:
+        rigid_solve(s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
+    if p.method[SCHEME] == EULER:
+        add_constraint_force(s, x.at_l, x.zl, x.r1[nv:], w.small[0], x.f1, x.r2)
+    else:
+        subtract_mass(s.nodes, x.c[C_FOLLOWS], x.r1, w.small, x.r2)
     for k in range(x.lam.shape[0]):
-        x.lams[k] += w.x[s1.xl[k]]
-    _call(pieces, RESIDUAL, r, w, x, p, h)
-    _solve_group(s, w, n, size, 1)
-    euler = p.method[SCHEME] == EULER
-    for k in range(x.v.shape[0]):
-        if euler:
-            x.y[k] += w.x[s2.xv[k]]
-        else:
-            x.u[k] += w.x[s2.xv[k]]
+        x.r2[nv + k] /= p.method[ROWS]
+    rigid_solve(s, t, w, x.at_t, x.at_p, x.zt, x.z1, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
+    for k in range(nv):
+        x.u[k] += x.r1[k]
+        x.dq[k] += x.r2[k]
     for k in range(x.lam.shape[0]):
-        x.gams[k] += w.x[s2.xl[k]]
-        x.lams[k] += p.method[SHARE] * w.x[s2.xl[k]]
-    if euler:
-        _call(pieces, RESIDUAL, r, w, x, p, h)
-        _solve_group(s, w, n, size, 2)
-        for k in range(x.v.shape[0]):
-            x.u[k] += w.x[s3.xv[k]]
+        x.lams[k] += p.method[COLUMNS] * x.r1[nv + k]
+        x.gams[k] -= x.r2[nv + k]
 
 
 @kernel
-def _in_turns(s, rows, pieces, r, w, x, p, h):
-    """The same iteration without the coupling of groups in the matrix; the factors are kept while it converges fast."""
-    before = 1e300
-    n = s.xv.shape[0] + s.xl.shape[0]
-    groups = 3 if p.method[SCHEME] == EULER else 2
-    size = w.matrix.shape[0] // groups
-    for iteration in range(TURNS + 1):
-        _call(pieces, RESIDUAL, r, w, x, p, h)
-        error = _error(s, rows, w, x, p, h, iteration == 0)
+def _explicit_rows(s, x):
+    """Velocity constraints hold at q + w, and w will change by M^-1 r1 more than u: add D^2 g[u, M^-1 r1] to them."""
+    nv = x.v.shape[0]
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            x.y[n.v0 + m] = x.r1[n.v0 + m]
+        solve_mass(n, x.y, x.square)
+        for m in range(n.nv):
+            x.zy[i, o + m] = x.y[n.v0 + m]
+        if n.nl > 0:
+            internal_bilinear(n, x.zu[i], x.zy[i], 3, 3, x.y, n.v0)
+            for m in range(6):
+                x.r1[nv + n.l0 + m] += x.y[n.v0 + m]
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        if p.kind != COINCIDENT:
+            a, b = p.a, p.b
+            primitive_rate(p, x.zu[a], x.zu[b], x.zy[a], x.zy[b], constant(p, x.at_v), x.y, 0)
+            x.r1[nv + p.l0] += x.y[0]
+
+
+@kernel
+def _rigid(s, t, pieces, r, w, x, p, h):
+    """Iterate with the matrix of rigid bodies (``rigid_iteration``); returns 0 or an error code."""
+    earlier, before, fresh = 1e300, 1e300, False
+    for iteration in range(SWEEPS + 1):
+        _residual(pieces, r, w, x)
+        error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
-        if error <= 0.1:  # below the tolerance, as after a step of Newton's method
+        if error <= ENOUGH:
+            if iteration > FEW and not fresh:
+                p.memory[MEMORY_FACTORED] = 0.0
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration == TURNS:
+        if iteration == SWEEPS:
             break
-        if p.memory[MEMORY_FACTORED] == 0.0 or (iteration > 0 and error > SLOW * before):
-            _call(pieces, MATRIX, r, w, x, p, h)
-            for k in range(groups):
-                factor(
-                    s, w, w.matrix[k * size : (k + 1) * size], w.pivots[k * n : (k + 1) * n],
-                    w.dinv[k * n : (k + 1) * n],
-                )  # fmt: skip
-                if w.info[4] != 0.0:
-                    p.worst[0] = w.info[1]
-                    p.memory[MEMORY_FACTORED] = 0.0
-                    return CODE_SINGULAR
+        slow = error > max(1.0, SLOW * before) and (iteration == 1 or error > SLOW * SLOW * earlier)
+        if slow and fresh and p.memory[MEMORY_STIFF] == 0.0 and p.method[RIGID_STIFFNESS] != 0.0:
+            p.memory[MEMORY_STIFF] = 1.0
+        if p.memory[MEMORY_FACTORED] == 0.0 or slow:
+            _factor(s, t, w, x, p)
+            fresh = True
             p.memory[MEMORY_FACTORED] = 1.0
-            p.memory[MEMORY_FACTORS] += 1.0
-            p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-        before = error
-        _sweep(s, rows, pieces, r, w, x, p, h, n, size)
+            if w.info[4] != 0.0:
+                p.worst[0] = -1 - int(w.info[1])
+                p.memory[MEMORY_FACTORED] = 0.0
+                return CODE_SINGULAR
+        earlier, before = before, error
+        _sweep(s, t, w, x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
+
+
+@kernel
+def _base(x, k):
+    """What the increment would be without gamma'."""
+    c = x.c[C_FOLLOWS]
+    return c * x.u[k] + (1.0 - c) * x.y0[k]
 
 
 @kernel
 def _predict(x, p, h, guess):
-    """First guess: uniform acceleration, uniform motion, or rest at the last position."""
-    later = p.memory[MEMORY_HISTORY] > 0.0
+    """First guess: what the last steps lead to, uniform motion, or rest at the last position.
+
+    Velocities relative to the start of the step, increments relative to velocities and multipliers are extrapolated
+    (``ggl.extrapolation``).
+    """
+    n, nv, nl = int(p.memory[MEMORY_HISTORY]), x.v.shape[0], x.lam.shape[0]
+    scaled(h, x.v, x.y0)
+    if guess != ACCELERATED or n == 0:
+        end = p.method[SCHEME] == EM or p.method[SCHEME] == EULER
+        for k in range(nv):
+            a = x.vd[k] if guess == ACCELERATED else 0.0
+            x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
+            x.u[k] = h * (x.v[k] + h * a) if end else x.dq[k]
+        for k in range(nl):
+            x.lams[k] = h * h * x.lam[k]
+            x.gams[k] = 0.0
+        return
+    copy(x.y0, x.u)
+    extrapolate(x.past_u, n, x.weights, x.u)
+    for k in range(nv):
+        x.dq[k] = _base(x, k)
+    extrapolate(x.past_d, n, x.weights, x.dq)
+    clear(x.lams)
+    clear(x.gams)
+    extrapolate(x.past_l, n, x.weights, x.lams)
+    extrapolate(x.past_g, n, x.weights, x.gams)
+
+
+@kernel
+def _remember(x, p):
+    """Keep what ``_predict`` extrapolates."""
+    i = int(p.memory[MEMORY_HISTORY]) % PAST
     for k in range(x.v.shape[0]):
-        a = 0.0
-        if guess == ACCELERATED:
-            a = 2.0 * x.vd[k] - x.vdm[k] if later else x.vd[k]
-        x.y0[k] = h * x.v[k]
-        x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
-        x.y[k] = h * (x.v[k] + h * a)
-        x.u[k] = x.y[k] if p.method[SCHEME] == EM else x.dq[k]
+        x.past_u[i, k] = x.u[k] - x.y0[k]
+        x.past_d[i, k] = x.dq[k] - _base(x, k)
     for k in range(x.lam.shape[0]):
-        x.lams[k] = h * h * x.lam[k]
-        x.gams[k] = 0.0
+        x.past_l[i, k] = x.lams[k]
+        x.past_g[i, k] = x.gams[k]
 
 
 @kernel
 def _accept(s, pieces, r, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
-    scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]
-    if scheme == EM:
+    scheme = p.method[SCHEME]
+    if scheme == EM or scheme == EULER:
         copy(x.u, x.y)
-    elif scheme != EULER:
-        _call(pieces, FINISH, r, w, x, p, h)
+    else:
+        call_piece(pieces, FINISH, r, w, x)
+    _remember(x, p)
     first = p.memory[MEMORY_HISTORY] == 0.0
-    middle = scheme == EM or (scheme != EULER and theta == 0.5)
+    middle = p.method[SHIFT] == 0.5
     c0, c1 = (1.5, -0.5) if middle and not first else (1.0, 0.0)
     for k in range(x.v.shape[0]):
         v = x.y[k] / h
@@ -229,7 +353,7 @@ def _accept(s, pieces, r, w, x, p, h):
         x.lam[k] = c0 * lam + c1 * x.lamm[k]
         x.lamm[k] = lam
     for k in range(x.q.shape[0]):
-        x.q[k] = x.qn[k]
+        x.q[k] += x.dq[k]
     for i in range(s.nodes.shape[0]):
         copy(x.z1[i], x.z0[i])
         copy(x.z1[i], w.z[i])
@@ -249,32 +373,33 @@ def start_ggl(s, w, x, t):
 def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    ``s`` are the tables of the system, ``rows`` parts of those of the three groups; ``pieces`` are the equations of the
-    method, which know the tables of all pairs of groups by ``r``.
+    ``s`` are the tables of residuals, ``rows`` those of the matrix (its three groups, or rigid bodies); ``pieces`` are
+    the equations of the method, which know the tables of all pairs of groups by ``r``.
     """
     row = 0
     update_frames(s.nodes, x.q, x.z0, w.spin)
-    scheme, theta = p.method[SCHEME], p.method[THETA_VALUE]
-    shift = 0.5 if scheme == EM else (0.0 if scheme == EULER else theta)
+    shift = p.method[SHIFT]
     for step in range(count):
         t = origin + (first + step) * h
         evaluate_functions(s, w, t)
-        copy(w.values, x.begin)
+        copy(w.values, x.at_start)
         evaluate_functions(s, w, t + shift * h)
-        copy(w.values, x.mid)
+        copy(w.values, x.at_force)
         evaluate_functions(s, w, t + h)
-        copy(w.values, x.end)
+        copy(w.values, x.at_end)
         x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
         code = 0
         for guess in range(int(p.method[GUESS]), GUESSES):  # of large steps a plainer one may be in the basin
             _predict(x, p, h, guess)
-            if p.method[SPLIT] != 0.0:
-                code = _in_turns(s, rows, pieces, r, w, x, p, h)
+            if p.method[RIGID] != 0.0:
+                code = _rigid(s, rows[0], pieces, r, w, x, p, h)
             else:
                 code = _newton(s, rows, pieces, r, w, x, p, h)
             if code == 0:
                 break
         if code != 0:
+            if code != CODE_SINGULAR:
+                _find_worst(s, x, p, h)
             p.memory[MEMORY_CODE] = code
             return step
         _accept(s, pieces, r, w, x, p, h)

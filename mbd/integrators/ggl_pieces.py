@@ -1,7 +1,8 @@
-"""The equations of the GGL methods, compiled in pieces: residual, matrix and last momenta of the method that is used.
+"""The equations of the GGL methods, compiled in pieces.
 
 The tables of all pairs of groups and the state of the run are known to a piece by the addresses of their packed forms
-(``mbd.boundary``), so that the time loop and the other methods need not be compiled with it.
+(``mbd.boundary``), so that the time loop need not be compiled with it. All methods share them, but for the forces;
+those and the matrix are compiled only where they are needed.
 """
 
 from __future__ import annotations
@@ -10,104 +11,108 @@ from typing import Any
 
 import numpy as np
 
-from ..boundary import address, arguments, integer, integers, real
+from ..boundary import address, arguments, integers
 from ..kernel import JIT, kernel
 from ..packed import at_address
-from ..records import Tables
+from ..records import FLAG_EXTRA, Tables
 from ..system.entries import entry_address
 from ..system.types import load_tables, load_work
-from .ggl_em_kernels import em_matrix, em_residual, euler_matrix, euler_residual
-from .ggl_kernels import EM, EULER, STATE, THETA, theta_finish, theta_matrix, theta_residual
+from .ggl_forces import instant_forces, instant_tangent, secant_forces, secant_tangent
+from .ggl_kernels import EM, STATE, configure, equations, finish
+from .ggl_matrix import all_blocks
 
-SYSTEM = 9  # place of the tables of the system itself, behind those of the nine pairs
+PAIRS = 9  # place of the tables of residuals, behind those of the nine pairs
+CONFIGURE, FORCES, EQUATIONS, FINISH, BLOCKS, FORCE_BLOCKS = range(6)  # pieces
 
-
-_arguments = arguments(integers, address, address, real, real, real, integer)
+_arguments = arguments(integers, address, address)
 load_state: Any = at_address(STATE)
 
 
-def em_residual_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x, h, theta, vartheta, option = _arguments(p)
-    em_residual(load_tables(r[0]), load_tables(r[4]), load_work(w), load_state(x), h)
+def configure_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    configure(load_tables(r[PAIRS]), load_state(x))
 
 
-def em_matrix_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x, h, theta, vartheta, option = _arguments(p)
-    s11, s12, s21, s22 = load_tables(r[0]), load_tables(r[1]), load_tables(r[3]), load_tables(r[4])
-    em_matrix(s11, s12, s21, s22, load_work(w), load_state(x), h)
+def equations_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    equations(load_tables(r[PAIRS]), load_work(w), load_state(x))
 
 
-def euler_residual_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x, h, theta, vartheta, option = _arguments(p)
-    euler_residual(load_tables(r[0]), load_tables(r[4]), load_tables(r[8]), load_work(w), load_state(x), h)
+def finish_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    finish(load_tables(r[PAIRS]), load_work(w), load_state(x))
 
 
-def euler_matrix_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x, h, theta, vartheta, option = _arguments(p)
-    s11, s12, s13 = load_tables(r[0]), load_tables(r[1]), load_tables(r[2])
-    s21, s22, s23 = load_tables(r[3]), load_tables(r[4]), load_tables(r[5])
-    s31, s32, s33 = load_tables(r[6]), load_tables(r[7]), load_tables(r[8])
-    euler_matrix(s11, s12, s13, s21, s22, s23, s31, s32, s33, load_work(w), load_state(x))
+def blocks_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    s11, s12, s13, s21 = load_tables(r[0]), load_tables(r[1]), load_tables(r[2]), load_tables(r[3])
+    s22, s23, s31, s33 = load_tables(r[4]), load_tables(r[5]), load_tables(r[6]), load_tables(r[8])
+    all_blocks(s11, s12, s13, s21, s22, s23, s31, s33, load_work(w), load_state(x))
 
 
-def theta_residual_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x, h, theta, vartheta, option = _arguments(p)
-    s1, s2 = load_tables(r[0]), load_tables(r[4])
-    theta_residual(s1, s2, load_work(w), load_state(x), h, theta, vartheta, option)
+def instant_forces_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    instant_forces(load_tables(r[PAIRS]), load_work(w), load_state(x))
 
 
-def theta_matrix_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x, h, theta, vartheta, option = _arguments(p)
-    s11, s12, s21, s22 = load_tables(r[0]), load_tables(r[1]), load_tables(r[3]), load_tables(r[4])
-    theta_matrix(s11, s12, s21, s22, load_work(w), load_state(x), h, theta, vartheta, option)
+def instant_tangent_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    instant_tangent(load_tables(r[0]), load_tables(r[1]), load_work(w), load_state(x))
 
 
-def theta_finish_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x, h, theta, vartheta, option = _arguments(p)
-    theta_finish(load_tables(r[SYSTEM]), load_work(w), load_state(x), h, theta, vartheta, option)
+def secant_forces_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    secant_forces(load_tables(r[PAIRS]), load_work(w), load_state(x))
 
 
-ENTRIES = {
-    EM: (em_residual_entry, em_matrix_entry),
-    EULER: (euler_residual_entry, euler_matrix_entry),
-    THETA: (theta_residual_entry, theta_matrix_entry, theta_finish_entry),
-}
+def secant_tangent_entry(p):  # type: ignore[no-untyped-def]
+    r, w, x = _arguments(p)
+    secant_tangent(load_tables(r[0]), load_tables(r[1]), load_work(w), load_state(x))
 
 
-def plain_pieces(scheme: int) -> tuple[Any, ...]:
-    """The same without compilation: functions of (tables, w, x, h, theta, vartheta, option)."""
-    if scheme == EM:
-        return (
-            lambda r, w, x, h, *_: em_residual(r[0], r[4], w, x, h),
-            lambda r, w, x, h, *_: em_matrix(r[0], r[1], r[3], r[4], w, x, h),
+def has_elements(s: Tables) -> bool:
+    """Whether a model has forces besides gravity."""
+    return len(s.forces) > 0 or bool(s.flags[FLAG_EXTRA])
+
+
+def connect(scheme: int, tables: tuple[Tables, ...], with_matrix: bool) -> tuple[Any, Any]:
+    """(pieces, tables as pieces know them) for tables of nine pairs and of residuals."""
+    s, elements = tables[PAIRS], has_elements(tables[PAIRS])
+    if JIT:
+        forces, tangent = (
+            (secant_forces_entry, secant_tangent_entry)
+            if scheme == EM
+            else (instant_forces_entry, instant_tangent_entry)
         )
-    if scheme == EULER:
-        return (
-            lambda r, w, x, h, *_: euler_residual(r[0], r[4], r[8], w, x, h),
-            lambda r, w, x, h, *_: euler_matrix(*r[:9], w, x),
-        )
-    return (
-        lambda r, w, x, *rest: theta_residual(r[0], r[4], w, x, *rest),
-        lambda r, w, x, *rest: theta_matrix(r[0], r[1], r[3], r[4], w, x, *rest),
-        lambda r, w, x, *rest: theta_finish(r[SYSTEM], w, x, *rest),
+        wanted: dict[int, Any] = {CONFIGURE: configure_entry, EQUATIONS: equations_entry, FINISH: finish_entry}
+        wanted |= {FORCES: forces} if elements else {}
+        wanted |= {BLOCKS: blocks_entry} if with_matrix else {}
+        wanted |= {FORCE_BLOCKS: tangent} if with_matrix and elements else {}
+        pieces = np.array([entry_address(wanted[k]) if k in wanted else 0 for k in range(6)], dtype=np.int64)
+        return pieces, np.array([s.place[0] for s in tables], dtype=np.int64)
+    r = tables
+    force_kernels = (secant_forces, secant_tangent) if scheme == EM else (instant_forces, instant_tangent)
+    plain = (
+        lambda r, w, x: configure(s, x),
+        (lambda r, w, x: force_kernels[0](s, w, x)) if elements else 0,
+        lambda r, w, x: equations(s, w, x),
+        lambda r, w, x: finish(s, w, x),
+        lambda r, w, x: all_blocks(*r[:6], r[6], r[8], w, x),
+        (lambda r, w, x: force_kernels[1](r[0], r[1], w, x)) if elements else 0,
     )
-
-
-def connect(scheme: int, tables: tuple[Tables, ...]) -> tuple[Any, Any]:
-    """(pieces, tables as pieces know them) for tables of nine pairs and of the system."""
-    if not JIT:
-        return plain_pieces(scheme), tables
-    pieces = np.array([entry_address(f) for f in ENTRIES[scheme]], dtype=np.int64)
-    return pieces, np.array([s.place[0] for s in tables], dtype=np.int64)
+    return plain, r
 
 
 if JIT:
     from ..boundary import call_entry
 
     @kernel
-    def call_piece(pieces, k, r, w, x, h, theta, vartheta, option):
-        call_entry(pieces[k], (r, w.place[0], x.place[0], h, theta, vartheta, option))
+    def call_piece(pieces, k, r, w, x):
+        """Call a piece; nothing happens if the model has no such elements."""
+        if pieces[k] != 0:
+            call_entry(pieces[k], (r, w.place[0], x.place[0]))
 else:
 
-    def call_piece(pieces, k, r, w, x, h, theta, vartheta, option):
-        pieces[k](r, w, x, h, theta, vartheta, option)
+    def call_piece(pieces, k, r, w, x):
+        if pieces[k] != 0:
+            pieces[k](r, w, x)

@@ -1,4 +1,4 @@
-"""Variational integrators: DiscreteVariational (DEL), Shake, Rattle."""
+"""Variational integrators: DiscreteVariational (DEL), and Shake and Rattle, whose runs are in ``rattle``."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from . import variational_loop as kernels
 from .base import Array, Integrator, Invariant, Trait, missing_trait
 from .fixed_step import FixedStepRun
 from .generalized_nodes import variational_generalized, variational_generalized_entry
+from .rattle import RattleRun
 from .secant import check_newton, check_regular_directors, keeps_momenta
 from .special_nodes import special_pieces
-from .variational_kernels import LIVENS, MIDPOINT, STORMER, VariationalState
+from .variational_kernels import LIVENS, MIDPOINT, VariationalState
 
 if TYPE_CHECKING:
     from ..system.system import System
 
 
 @dataclass(frozen=True)
-class Variational(Integrator):
+class VariationalBase(Integrator):
     """Base of the variational integrators; use DiscreteVariational, Shake or Rattle."""
 
     tolerance: float = 1e-10
     max_iterations: int = 30
 
     order: ClassVar[int] = 2
-    scheme: ClassVar[int]
     project: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -48,13 +48,20 @@ class Variational(Integrator):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
+
+@dataclass(frozen=True)
+class Variational(VariationalBase):
+    """Base of the methods that evaluate the Lagrangian in the middle of a step."""
+
+    scheme: ClassVar[int]
+
     def special_nodes(self, system: System) -> Array:
         """Pieces of generalized coordinates (``special_nodes``), zero for all other nodes."""
         return np.zeros(len(system.tables.nodes), dtype=np.int64)
 
     def check(self, system: System) -> None:
         super().check(system)
-        if not self.project or self.scheme >= LIVENS:  # velocities from momenta alone
+        if self.scheme >= LIVENS:  # velocities from momenta alone
             check_regular_directors(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
@@ -107,24 +114,42 @@ class DiscreteVariational(Variational):
 
 
 @dataclass(frozen=True)
-class Shake(Variational):
+class Stormer(VariationalBase):
+    """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps."""
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+
+    def check(self, system: System) -> None:
+        super().check(system)
+        if not self.project:  # velocities from momenta alone
+            check_regular_directors(self, system)
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RattleRun:
+        run = RattleRun(self, system, t, step)
+        run.start(q, v, turns)
+        return run
+
+    def resume(self, system: System, state: dict[str, Any]) -> RattleRun:
+        run = RattleRun(self, system, float(state["origin"]), float(state["step"]))
+        run.restore(state)
+        return run
+
+
+@dataclass(frozen=True)
+class Shake(Stormer):
     """SHAKE on points and directors: explicit forces, position constraints.
 
     The recorded velocities satisfy the velocity constraints up to second order; the motion is that of Rattle.
     """
 
-    scheme: ClassVar[int] = STORMER
     project: ClassVar[bool] = False
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     cite: ClassVar[tuple[str, ...]] = ("Ryckaert, Ciccotti & Berendsen 1977, J. Comput. Phys. 23, 327",)
 
 
 @dataclass(frozen=True)
-class Rattle(Variational):
+class Rattle(Stormer):
     """RATTLE on points and directors: explicit forces, position and velocity constraints."""
 
-    scheme: ClassVar[int] = STORMER
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     cite: ClassVar[tuple[str, ...]] = (
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
@@ -132,7 +157,7 @@ class Rattle(Variational):
 
 
 class VariationalRun(FixedStepRun):
-    """A run of a variational integrator in progress."""
+    """A run of a method that evaluates the Lagrangian in the middle of a step."""
 
     saved = ("q", "v", "vd", "lam", "p", "force")
 
@@ -152,7 +177,7 @@ class VariationalRun(FixedStepRun):
             special=method.special_nodes(system),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         ))  # fmt: skip
-        self.begin((kernels.start_variational, kernels.run_variational), method.scheme, method.project)
+        self.begin((kernels.start_variational, kernels.run_variational), method.scheme)
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_variational(

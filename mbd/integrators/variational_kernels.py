@@ -7,8 +7,8 @@ With the discrete Lagrangian L_d(q0, q1) and constraints at the ends of the step
 A multiple of G(q0)^T in p0 is taken up by lambda, so the momenta need no projection for the motion; the velocities
 that are recorded are projected. MIDPOINT: L_d = h L((q0 + q1)/2, (q1 - q0)/h); the kinetic energy of a quaternion node
 is the singular (1/2) Omega.J Omega, Omega = 2 G(e) e_dot, so that -D1, D2 = (4/h) G(e1)^T J y, (4/h) G(e0)^T J y with
-y = G(e0) e1 = G(e0) (e1 - e0) [(5.5) with the factor 2 that its first bracket lacks in print]. STORMER: the
-trapezoidal L_d, which gives SHAKE and RATTLE. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
+y = G(e0) e1 = G(e0) (e1 - e0) [(5.5) with the factor 2 that its first bracket lacks in print]. The trapezoidal L_d,
+SHAKE and RATTLE, is in ``rattle_kernels``. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
 MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation. HAMILTON: the midpoint
 rule of Hamilton's equations [MPH], the same with the kinetic energy that belongs to the co-energy of quaternions.
 
@@ -34,7 +34,7 @@ from ..system.secant import call_reactions, call_secant_blocks, call_stiffness
 from .special_nodes import EQUATION, MATRIX, call_piece
 from .variational_momenta import momentum, momentum_matrix
 
-MIDPOINT, STORMER, LIVENS, HAMILTON = 0, 1, 2, 3  # the last two share everything but the momenta of quaternions
+MIDPOINT, LIVENS, HAMILTON = 0, 1, 2  # the last two share everything but the momenta of quaternions
 
 
 class VariationalState(NamedTuple):
@@ -45,7 +45,7 @@ class VariationalState(NamedTuple):
     vd: Any
     lam: Any
     p: Any  # h times the momenta, up to multiples of G^T
-    force: Any  # generalised forces at the present state (STORMER)
+    force: Any  # generalised forces in the middle of the step
     qn: Any
     vn: Any
     qm: Any
@@ -141,17 +141,16 @@ def variational_residual(s, w, wm, x, h, scheme):
         x.qn[k] = x.q[k] + x.dq[k]
         x.secant[k] = x.dq[k] / h
     clear(w.x)
-    if scheme != STORMER:
-        for k in range(x.q.shape[0]):
-            x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
-        if scheme >= LIVENS:
-            for k in range(x.lams.shape[0]):
-                x.acting[k] = x.lams[k] / half
-        applied(s, wm, x.qm, x.secant, x.acting, x.force)
-        if scheme >= LIVENS:
-            update_frames(s.nodes, x.qm, x.zm, w.spin)
-            internal_forces(s, x.qm, x.lams, w.x)
-    if scheme < LIVENS:
+    for k in range(x.q.shape[0]):
+        x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
+    if scheme >= LIVENS:
+        for k in range(x.lams.shape[0]):
+            x.acting[k] = x.lams[k] / half
+    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    if scheme >= LIVENS:
+        update_frames(s.nodes, x.qm, x.zm, w.spin)
+        internal_forces(s, x.qm, x.lams, w.x)
+    else:
         copy(x.begin, w.values)
         w.time[0] = x.times[0]
         constraint_forces(s, w, x.q, x.z0, x.lams, x.f0, w.x)
@@ -173,7 +172,7 @@ def variational_residual(s, w, wm, x, h, scheme):
 
 @kernel
 def variational_matrix(s, w, wm, x, h, scheme):
-    """Its derivative (moves the frames to the midpoint, unless STORMER)."""
+    """Its derivative (moves the frames to the midpoint)."""
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
@@ -209,23 +208,22 @@ def variational_matrix(s, w, wm, x, h, scheme):
             call_secant_blocks(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
         for i in range(s.nodes.shape[0]):
             copy(x.z1[i], w.z[i])
-    if scheme != STORMER:
-        ck = 0.25 * h * h
-        applied(s, wm, x.qm, x.secant, x.acting, x.force)
-        for i in range(1, s.nodes.shape[0]):
-            frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
-        if s.forces.shape[0] > 0:
-            call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
-        if s.flags[FLAG_EXTRA] != 0:
-            call_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
-        if scheme >= LIVENS:
-            for k in range(s.primitives.shape[0]):
-                p = s.primitives[k]
-                a, b = p.a, p.b
-                primitive_stiffness(
-                    p, s.nodes[a], s.nodes[b], x.qm, w.spin[a], w.spin[b], w.z[a], w.z[b], constant(p, w.values),
-                    x.acting, p.l0, ck, w.jac, w.matrix,
-                )  # fmt: skip
+    ck = 0.25 * h * h
+    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    for i in range(1, s.nodes.shape[0]):
+        frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
+    if s.forces.shape[0] > 0:
+        call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
+    if s.flags[FLAG_EXTRA] != 0:
+        call_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
+    if scheme >= LIVENS:
+        for k in range(s.primitives.shape[0]):
+            p = s.primitives[k]
+            a, b = p.a, p.b
+            primitive_stiffness(
+                p, s.nodes[a], s.nodes[b], x.qm, w.spin[a], w.spin[b], w.z[a], w.z[b], constant(p, w.values),
+                x.acting, p.l0, ck, w.jac, w.matrix,
+            )  # fmt: skip
 
 
 @kernel

@@ -27,10 +27,8 @@ from .special_nodes import ACCEPT, EQUATION, START, VELOCITY
 from .variational_kernels import (
     HAMILTON,
     LIVENS,
-    STORMER,
     applied,
     ask_piece,
-    constraint_forces,
     internal_forces,
     variational_matrix,
     variational_residual,
@@ -38,7 +36,7 @@ from .variational_kernels import (
 )
 from .variational_momenta import momentum, momentum_of_velocity, velocity_of_momentum
 
-SCHEME, PROJECT = 2, 3  # further entries of numbers.method
+SCHEME = 2  # further entry of numbers.method
 
 
 @kernel
@@ -103,12 +101,7 @@ def _newton(s, w, wm, x, p, h):
 def _new_momenta(s, w, wm, x, h, scheme):
     """x.p = h D2 L_d at the end of the step."""
     half = 0.5 * h * h
-    if scheme == STORMER:  # dampers act on the velocity of the end as well as it is known
-        for k in range(x.v.shape[0]):
-            x.vn[k] = x.secant[k] + 0.5 * h * x.vd[k]
-        applied(s, w, x.qn, x.vn, x.none, x.force)
-    else:
-        applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    applied(s, wm, x.qm, x.secant, x.acting, x.force)
     update_frames(s.nodes, x.qn, w.z, w.spin)
     clear(w.x)
     if scheme >= LIVENS:
@@ -126,16 +119,7 @@ def _new_momenta(s, w, wm, x, h, scheme):
 
 @kernel
 def _velocities(s, w, x, p, h):
-    """Recorded velocities: projected on the velocity constraints, or (SHAKE) with the last constraint force."""
-    if p.method[PROJECT] == 0.0:
-        clear(w.x)
-        constraint_forces(s, w, x.qn, w.z, x.lams, x.f0, w.x)
-        c = 1.0 if p.memory[MEMORY_HISTORY] == 0.0 else 0.5
-        for k in range(x.v.shape[0]):
-            x.vn[k] = x.p[k] - c * w.x[s.xv[k]]
-        for i in range(1, s.nodes.shape[0]):
-            velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.vn, h, x.v, x.square, w.small)
-        return
+    """Recorded velocities, projected on the velocity constraints."""
     implicit, livens = False, p.method[SCHEME] >= LIVENS
     for i in range(1, s.nodes.shape[0]):
         if x.special[i] != 0 or (s.nodes[i].form == FORM_DIRECTORS and not livens):
@@ -182,10 +166,7 @@ def _accept(s, w, wm, x, p, h):
         x.lam[k] = c * x.lams[k]
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
-    if scheme == STORMER:
-        applied(s, w, x.q, x.v, x.none, x.force)
-    else:
-        update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
     for i in range(s.nodes.shape[0]):
         copy(w.z[i], x.z0[i])
     remember_angles(s, w, x.q, x.v)
@@ -247,8 +228,7 @@ def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v
         t = origin + (first + step) * h
         evaluate_functions(s, w, t)
         copy(w.values, x.begin)
-        if p.method[SCHEME] != STORMER:
-            evaluate_functions(s, wm, t + 0.5 * h)
+        evaluate_functions(s, wm, t + 0.5 * h)
         evaluate_functions(s, w, t + h)
         copy(w.values, x.end)
         x.times[0], x.times[1] = t, t + h

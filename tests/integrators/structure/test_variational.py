@@ -145,9 +145,14 @@ def test_a_million_steps_of_a_free_body(method, node):
 
 @pytest.mark.parametrize(("method", "node"), [(LieEM(), mbd.nodes.RotationVector), (Rattle(), DIRECTORS)])
 def test_a_long_run_of_a_closed_loop(method, node):
-    """Fifty thousand steps with a loop of joints; a million are in benchmarks/long_runs.py."""
-    solution = mbd.simulate(closed_loop(node), 1e3, 0.02, method, output_step=1.0, progress=False)
-    energy, angular = solution.energy.total[1:], solution.momentum.angular[1:]
+    """Fifty thousand steps with a loop of joints; a million are in benchmarks/long_runs.py.
+
+    The motion is chaotic, and Rattle keeps the energy only if the step resolves every fast passage: one that 0.02 s
+    does not resolve may come early or late, depending on rounding errors.
+    """
+    step = 0.02 if isinstance(method, LieEM) else 0.01
+    solution = mbd.simulate(closed_loop(node), 5e4 * step, step, method, output_step=50.0 * step, progress=False)
+    energy, angular = solution.energy.total[3:], solution.momentum.angular[3:]  # after the load
     first, last = energy[:100], energy[-100:]
     assert abs(last.mean() - first.mean()) < (1e-7 if isinstance(method, LieEM) else 2.0 * np.ptp(first))
     assert spread(angular) < 1e-7
