@@ -18,6 +18,7 @@ from .base import Array, Run
 from .newton import SCALES
 from .secant import describe_failure
 from .secant_numbers import (
+    MEMORIES,
     MEMORY_CODE,
     MEMORY_ERROR,
     MEMORY_FACTORS,
@@ -44,7 +45,7 @@ class FixedStepRun(Run):
 
     def begin(self, compiled: tuple[Callable, ...], *parameters: float) -> None:
         """Set the counters and the numbers of the method; compile, or load compiled code, before the clock starts."""
-        memory = np.zeros(8)
+        memory = np.zeros(MEMORIES)
         memory[MEMORY_RATIO] = 1e300
         numbers = np.array([self.method.tolerance, self.method.max_iterations, *parameters], dtype=float)
         self.numbers = pack(SecantNumbers(numbers, memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64)))

@@ -28,6 +28,7 @@ from .ggl_kernels import (
     PAST,
     TORQUE_1,
     TORQUE_2,
+    UNIFORM,
     scaled,
 )
 from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
@@ -52,9 +53,11 @@ from .secant_numbers import (
     MEMORY_ERROR,
     MEMORY_FACTORED,
     MEMORY_FACTORS,
+    MEMORY_GUESS,
     MEMORY_HISTORY,
     MEMORY_ITERATIONS,
     MEMORY_RATIO,
+    MEMORY_STIFF,
     STAGNATION,
     TOLERANCE,
     factors_suffice,
@@ -68,7 +71,7 @@ ENOUGH = 0.3  # of the tolerance: Newton's method, which converges faster, is we
 SWEEPS = 15  # limit of the iteration with the matrix of rigid bodies
 SLOW = 0.2  # contraction that asks for new factors
 FEW = 2  # sweeps; after more of them the next step has new factors
-MEMORY_STIFF = 7  # whether forces belong to the matrix
+NEARER = 2.0  # how much nearer to the solution than the extrapolation another first guess has to be
 
 
 @kernel
@@ -304,7 +307,7 @@ def _predict(x, p, h, guess):
             x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
             x.u[k] = h * (x.v[k] + h * a) if end else x.dq[k]
         for k in range(nl):
-            x.lams[k] = h * h * x.lam[k]
+            x.lams[k] = h * h * (x.lam[k] if guess == ACCELERATED or n == 0 else x.lamm[k])
             x.gams[k] = 0.0
         return
     copy(x.y0, x.u)
@@ -316,6 +319,41 @@ def _predict(x, p, h, guess):
     clear(x.gams)
     extrapolate(x.past_l, n, x.weights, x.lams)
     extrapolate(x.past_g, n, x.weights, x.gams)
+
+
+@kernel
+def _nearest(x, p):
+    """The first guess that would have been nearest to the solution of this step; x.y is scratch.
+
+    Where steps are so large that accelerations alternate, extrapolation leads to another solution of the equations,
+    farther away. The right one is that with the smallest increment.
+    """
+    n = int(p.memory[MEMORY_HISTORY])
+    if n == 0:
+        return ACCELERATED
+    copy(x.y0, x.y)
+    extrapolate(x.past_u, n, x.weights, x.y)
+    c = x.c[C_FOLLOWS]
+    for k in range(x.v.shape[0]):
+        x.y[k] = c * x.y[k] + (1.0 - c) * x.y0[k]
+    extrapolate(x.past_d, n, x.weights, x.y)
+    accelerated, uniform, rest = 0.0, 0.0, 0.0
+    for k in range(x.v.shape[0]):
+        accelerated += (x.dq[k] - x.y[k]) ** 2
+        uniform += (x.dq[k] - x.y0[k]) ** 2
+        rest += x.dq[k] ** 2
+    if accelerated <= NEARER * NEARER * min(uniform, rest):
+        return ACCELERATED
+    return UNIFORM if uniform <= rest else AT_REST
+
+
+@kernel
+def _guess_number(chosen, attempt):
+    """The chosen guess first, then the others: uniform motion before rest before extrapolation."""
+    if attempt == 0:
+        return chosen
+    second = UNIFORM if chosen != UNIFORM else AT_REST
+    return second if attempt == 1 else ACCELERATED + UNIFORM + AT_REST - chosen - second
 
 
 @kernel
@@ -334,6 +372,7 @@ def _remember(x, p):
 def _accept(s, pieces, r, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
     scheme = p.method[SCHEME]
+    p.memory[MEMORY_GUESS] = _nearest(x, p)
     if scheme == EM or scheme == EULER:
         copy(x.u, x.y)
     else:
@@ -389,8 +428,11 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
         copy(w.values, x.at_end)
         x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
         code = 0
-        for guess in range(int(p.method[GUESS]), GUESSES):  # of large steps a plainer one may be in the basin
-            _predict(x, p, h, guess)
+        chosen = int(p.method[GUESS])
+        if chosen == ACCELERATED:
+            chosen = int(p.memory[MEMORY_GUESS])
+        for attempt in range(GUESSES):  # of large steps another one may be in the basin
+            _predict(x, p, h, _guess_number(chosen, attempt))
             if p.method[RIGID] != 0.0:
                 code = _rigid(s, rows[0], pieces, r, w, x, p, h)
             else:

@@ -30,7 +30,10 @@ TOLERANCE, ITERATIONS = 0, 1
     MEMORY_ERROR,  # last residual norm
     MEMORY_RATIO,  # smallest pivot ratio seen
     MEMORY_FACTORED,  # whether there are factors of an earlier step
-) = range(7)
+    MEMORY_STIFF,  # whether forces belong to the matrix
+    MEMORY_GUESS,  # the first guess that was nearest to the solution of the last step
+    MEMORIES,
+) = range(10)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4
 NEAR = 1e5  # multiple of the tolerance within which Newton's contraction is trusted
