@@ -11,8 +11,8 @@ What the paper says and what the figures show:
 - VI-A violates the position constraints at the ends of the steps by design (Fig. 13), the others do not;
 - positions of the four particles converge with second order for every scheme, VI-S and VI-B included; the momenta of
   these two are of first order (Fig. 29 shows EM and EM-G only);
-- VI-S and VI-B blow up with h = 0.05 after half a second (Fig. 32), VI-A with 0.25 (Fig. 33); EM keeps the energy up to
-  the largest step that the paper mentions, 0.675, until t = 1000.
+- VI-S and VI-B blow up with h = 0.05 after half a second (Fig. 32), VI-A with 0.25 (Fig. 33: at about
+  t = 55, here at 57); EM keeps the energy up to the largest step that the paper mentions, 0.675, until t = 1000.
 
 Run: python examples/papers/kinon_betsch_schneider_2023.py [directory for the figures]
 """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..kernel import kernel
 from ..records import FORM_GENERALIZED, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
-from ..system.evaluate import constraints, copy, evaluate_functions, factor_with, finish, frames, solve
+from ..system.evaluate import constraints, copy, evaluate_functions, factor_with, finish, frames, remember_angles, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
-from .frame_em_pieces import ANGLES, RATES, call_frame_piece
+from .frame_em_pieces import RATES, call_frame_piece
 from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
@@ -238,7 +238,7 @@ def _accept(s, w, x, p, h):
     call_frame_piece(s, w, x, RATES, -h if first else h)
     copy(x.qn, x.q)
     _begin_frames(s, w, x)
-    call_frame_piece(s, w, x, ANGLES, h)
+    remember_angles(s, w, x.q, x.v)
     p.memory[MEMORY_HISTORY] += 1.0
 
 
@@ -247,7 +247,7 @@ def _start(s, w, x, t, h):
     """Accelerations, multipliers and momenta of the start, for the first guess and as output."""
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    call_frame_piece(s, w, x, ANGLES, 0.0)
+    remember_angles(s, w, x.q, x.v)
     call_special(s, w, x, START, h)
 
 

@@ -15,15 +15,15 @@ from ..forces.secant import discrete_force, torque_in_body
 from ..forces.secant_tangent import discrete_force_tangent
 from ..joints.secant import joint_blocks, joint_stiffness
 from ..kernel import JIT, kernel
-from ..records import FLAG_ANGLES, FLAG_EXTRA, FORM_POINT
-from ..system.evaluate import copy, remember_angles
+from ..records import FLAG_EXTRA, FORM_POINT
+from ..system.evaluate import copy
 from ..system.extra import call_extra_forces
 from ..system.pieces import constant
 from ..system.secant import begin_step, call_secant_tangent, end_step
 from .frame_em_nodes import body_torque_tangent
 from .special_nodes import load_state, load_tables, load_work, plain_piece, special_address
 
-JOINT_BLOCKS, FORCES, FORCE_TANGENTS, EXTRA_FORCES, EXTRA_TANGENTS, ANGLES, RATES = range(7)
+JOINT_BLOCKS, FORCES, FORCE_TANGENTS, EXTRA_FORCES, EXTRA_TANGENTS, RATES = range(6)
 
 
 @kernel
@@ -89,12 +89,6 @@ def extra_tangent_piece(s, w, x, h):
 
 
 @kernel
-def angle_piece(s, w, x, h):
-    """After an accepted step: angles are counted from here."""
-    remember_angles(s, w, x.q, x.v)
-
-
-@kernel
 def rate_piece(s, w, x, h):
     """Null-space form: rates of the coordinates and eliminated multipliers, as recorded; h < 0 in the first step."""
     first = h < 0.0
@@ -143,11 +137,6 @@ def extra_tangent_entry(a):  # type: ignore[no-untyped-def]
     extra_tangent_piece(load_tables(s), load_work(w), load_state(x), h)
 
 
-def angle_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, h = _arguments(a)
-    angle_piece(load_tables(s), load_work(w), load_state(x), h)
-
-
 def rate_entry(a):  # type: ignore[no-untyped-def]
     s, w, x, h = _arguments(a)
     rate_piece(load_tables(s), load_work(w), load_state(x), h)
@@ -159,7 +148,6 @@ PIECES: dict[int, Any] = {
     FORCE_TANGENTS: (force_tangent_entry, force_tangent_piece),
     EXTRA_FORCES: (extra_force_entry, extra_force_piece),
     EXTRA_TANGENTS: (extra_tangent_entry, extra_tangent_piece),
-    ANGLES: (angle_entry, angle_piece),
     RATES: (rate_entry, rate_piece),
 }
 
@@ -173,7 +161,6 @@ def frame_pieces(tables: Any, rates: bool) -> np.ndarray:
         FORCE_TANGENTS: len(tables.forces) > 0,
         EXTRA_FORCES: extra,
         EXTRA_TANGENTS: extra,
-        ANGLES: tables.flags[FLAG_ANGLES] != 0,
         RATES: rates,
     }
     return np.array([special_address(*PIECES[k]) if wanted[k] else 0 for k in PIECES], dtype=np.int64)

@@ -10,6 +10,7 @@ from ..native import entry_code
 from ..packed import pack
 from ..records import (
     ENTRY_ACCELERATIONS,
+    ENTRY_ANGLES,
     ENTRY_CHARTS,
     ENTRY_EXTRA_CONSTRAINTS,
     ENTRY_EXTRA_FORCES,
@@ -22,6 +23,7 @@ from ..records import (
     ENTRY_GENERALIZED_TANGENT,
     ENTRY_SOLVE,
     ENTRY_SPIN_TANGENT,
+    FLAG_ANGLES,
     FLAG_DENSE,
     FLAG_EXTRA,
     FORM_GENERALIZED,
@@ -53,6 +55,7 @@ def needed_entries(s: Tables) -> dict[int, Any]:
         ENTRY_FORCE_TANGENT: len(s.forces) > 0,
         ENTRY_SPIN_TANGENT: FORM_SPIN in forms,
         ENTRY_CHARTS: FORM_SPIN in forms,
+        ENTRY_ANGLES: s.flags[FLAG_ANGLES] != 0,
         ENTRY_GENERALIZED: FORM_GENERALIZED in forms,
         ENTRY_GENERALIZED_TANGENT: FORM_GENERALIZED in forms,
         ENTRY_EXTRA_FORCES: s.flags[FLAG_EXTRA] != 0,

@@ -7,10 +7,7 @@ compiles its own loop only.
 from __future__ import annotations
 
 from ..callbacks import call_time
-from ..forces.kernels import spring_state
-from ..forces.kinds import TORSION_SPRING
-from ..joints.angles import angle_value
-from ..joints.primitives import ANGLE, primitive_drive
+from ..joints.primitives import primitive_drive
 from ..kernel import JIT, kernel
 from ..nodes.inertia import frame_acceleration
 from ..records import (
@@ -28,6 +25,7 @@ from ..records import (
 )
 from . import pieces
 from .extra import LEVEL_DRIVEN, call_extra_constraints
+from .optional import call_angles
 
 if JIT:
     from ..boundary import call_entry
@@ -196,17 +194,8 @@ def copy(x, out):
 @kernel
 def remember_angles(s, w, q, v):
     """After an accepted step: angles continue from here (frames must be up to date)."""
-    if s.flags[FLAG_ANGLES] == 0:
-        return
-    for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        if e.kind == TORSION_SPRING:
-            angle, rate = spring_state(e, w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b], w.turns)
-            w.turns[e.turn] = angle
-    for k in range(s.couplings.shape[0]):
-        p = s.couplings[k]
-        if p.kind == ANGLE:
-            w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
+    if s.flags[FLAG_ANGLES] != 0:
+        call_angles(s, w)
 
 
 @kernel

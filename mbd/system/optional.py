@@ -6,7 +6,10 @@ Every piece is a kernel (the loop), its entry (what is compiled), and the call t
 from __future__ import annotations
 
 from ..boundary import address, arguments, integer, matrix, real, vector
-from ..forces.kernels import force_residual, force_tangent
+from ..forces.kernels import force_residual, force_tangent, spring_state
+from ..forces.kinds import TORSION_SPRING
+from ..joints.angles import angle_value
+from ..joints.primitives import ANGLE
 from ..kernel import JIT, kernel
 from ..nodes.generalized_kernels import (
     generalized_curvature,
@@ -18,6 +21,7 @@ from ..nodes.generalized_kernels import (
 from ..nodes.spin_tangent import spin_frame_stiffness, spin_tangent
 from ..nodes.update import change_charts, singular_chart
 from ..records import (
+    ENTRY_ANGLES,
     ENTRY_CHARTS,
     ENTRY_FORCE_TANGENT,
     ENTRY_FORCES,
@@ -107,6 +111,20 @@ def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
 
 
 @kernel
+def all_angles(s, w):
+    """Angles of torsion springs and couplings continue from the present frames."""
+    for k in range(s.forces.shape[0]):
+        e = s.forces[k]
+        if e.kind == TORSION_SPRING:
+            angle, rate = spring_state(e, w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b], w.turns)
+            w.turns[e.turn] = angle
+    for k in range(s.couplings.shape[0]):
+        p = s.couplings[k]
+        if p.kind == ANGLE:
+            w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
+
+
+@kernel
 def check_charts(s, w, q_old, q, v, vd, a, shift, change):
     """Look for gimbal lock between two states (change = 0), or bring charts back to their good region (1).
 
@@ -129,6 +147,11 @@ _charts = arguments(address, address, vector, vector, vector, vector, vector, re
 def forces_entry(p):  # type: ignore[no-untyped-def]
     s, w = _forces(p)
     all_forces(load_tables(s), load_work(w))
+
+
+def angles_entry(p):  # type: ignore[no-untyped-def]
+    s, w = _forces(p)
+    all_angles(load_tables(s), load_work(w))
 
 
 def force_tangent_entry(p):  # type: ignore[no-untyped-def]
@@ -163,10 +186,15 @@ OPTIONAL_ENTRIES = {
     ENTRY_GENERALIZED: generalized_entry,
     ENTRY_GENERALIZED_TANGENT: generalized_tangent_entry,
     ENTRY_CHARTS: charts_entry,
+    ENTRY_ANGLES: angles_entry,
 }
 
 if JIT:
     from ..boundary import call_entry
+
+    @kernel
+    def call_angles(s, w):
+        call_entry(s.entries[ENTRY_ANGLES], (s.place[0], w.place[0]))
 
     @kernel
     def call_forces(s, w):
@@ -194,4 +222,4 @@ if JIT:
 else:
     call_forces, call_force_tangent, call_spin_tangent = all_forces, all_force_tangents, one_spin_tangent
     call_generalized, call_generalized_tangent = one_generalized, one_generalized_tangent
-    call_charts = check_charts
+    call_charts, call_angles = check_charts, all_angles
