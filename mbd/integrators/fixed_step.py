@@ -7,7 +7,6 @@ restart needs in ``saved``, and calls its compiled loop in ``loop``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,7 +42,7 @@ class FixedStepRun(Run):
         self.method, self.system = method, system
         self.origin, self.step, self.index = t, step, 0
 
-    def begin(self, compiled: tuple[Callable, ...], *parameters: float) -> None:
+    def begin(self, *parameters: float) -> None:
         """Set the counters and the numbers of the method; compile, or load compiled code, before the clock starts."""
         memory = np.zeros(MEMORIES)
         memory[MEMORY_RATIO] = 1e300

@@ -277,7 +277,7 @@ class GGLRun(FixedStepRun):
         self.natural = natural_tables(system)
         self.rigid = not system.tables.flags[FLAG_DENSE]
         self._connect()
-        self.begin((kernels.start_ggl, kernels.run_ggl), *self._numbers())
+        self.begin(*self._numbers())
 
     def _numbers(self) -> tuple[float, ...]:
         """What the compiled loop needs to know of the method (``ggl_loop``)."""

@@ -148,7 +148,7 @@ class FrameRun(FixedStepRun):
             special=special, kinds=np.unique(special[special != 0]), pieces=frame_pieces(inner.tables, fewer),
             extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
         ))  # fmt: skip
-        self.begin((kernels.run_frame_em,), is_analytic(inner))
+        self.begin(is_analytic(inner))
 
     def take_start(self, first: FrameRun) -> None:
         """Begin where a run in the unknowns of the system itself begins."""

@@ -49,7 +49,7 @@ class RattleRun(FixedStepRun):
             scales=np.zeros(SCALES),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_end")}, square=np.zeros((4, 4)),
         ))  # fmt: skip
-        self.begin((start_state, kernels.run_rattle), method.project)
+        self.begin(method.project)
 
     def start(self, q: Array, v: Array, turns: Array | None) -> None:
         """Set the state of the start."""

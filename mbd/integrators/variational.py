@@ -177,7 +177,7 @@ class VariationalRun(FixedStepRun):
             special=method.special_nodes(system),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         ))  # fmt: skip
-        self.begin((kernels.start_variational, kernels.run_variational), method.scheme)
+        self.begin(method.scheme)
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_variational(
