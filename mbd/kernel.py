@@ -1,8 +1,8 @@
 """The one decorator under which all compiled code is written.
 
 ``@kernel`` is numba (``mbd.compilation``) with caching, numpy's error model and no reference counting: kernels never
-allocate and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the decorator into
-the identity, so that the same source runs as plain Python under a debugger.
+allocate, never raise and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the
+decorator into the identity, so that the same source runs as plain Python under a debugger.
 
 The compiler is loaded when something has to be compiled. Machine code on disk is enough to run a simulation
 (``mbd.native``): a process that finds all of it neither waits for numba nor holds its memory.

@@ -15,6 +15,7 @@ import functools
 import os
 import struct
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,7 +29,8 @@ from .packed import address_of, layout_of
 ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES = (object.__basicsize__ + k for k in (0, 16, 24))
 
 ENTRY = "entry"  # kinds of arguments of an entry
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_FUNCTION = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # holds the interpreter: work spaces serve one thread at a time
+_LOADING = threading.Lock()
 _QUIET_SECONDS = 5.0  # compilations that follow within this time belong to one message
 
 
@@ -62,6 +64,11 @@ def _engine() -> Any:
 
 def _load(about: dict[str, Any], code: bytes) -> int | None:
     """Address of the function, or None if what it calls is not there."""
+    with _LOADING:
+        return _load_one(about, code)
+
+
+def _load_one(about: dict[str, Any], code: bytes) -> int | None:
     from llvmlite import binding
 
     engine = _engine()
@@ -126,6 +133,8 @@ def _describe(a: Any, kinds: list[Any], words: list[Any]) -> None:
         words.append(a)
     elif isinstance(a, np.ndarray):
         d, flags = a.dtype, a.flags
+        if not (d.isnative and flags.aligned):
+            raise TypeError(f"compiled code takes arrays in the machine's own order of bytes, not {d}")
         layout = "C" if flags.c_contiguous else ("F" if flags.f_contiguous else "A")
         kinds.append((d.char if d.fields is None else d, a.ndim, layout))
         words.append(id(a))

@@ -212,7 +212,7 @@ def _complex_agrees(
 def _callback(
     function: Any, style: Style, count: int, size: int, shape: tuple[int, ...], name: str, is_complex: bool
 ) -> Callback:
-    from .callbacks import VECTOR_SIGNATURE, Callback, _address  # here, because it loads the compiler
+    from .callbacks import VECTOR_SIGNATURE, Callback, _address  # here, because only runs need it
 
     compiled = _compile(function, style, count, size, shape, is_complex) if JIT else None
     if compiled is not None:

@@ -43,8 +43,9 @@ class GGL(Integrator):
     ----------
     tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
     max_iterations: limit of the Newton iterations of a step.
-    guess: first guess of the Newton iteration: "acceleration" continues the motion with the acceleration of the last
-        steps; "velocity" (q + h v) and "position" (q) are those of Table 2 of the cited paper.
+    guess: first guess of the Newton iteration: "acceleration" continues the motion of the last steps (or takes one of
+        the others, if that was nearer to the solution of the last step); "velocity" (q + h v) and "position" (q) are
+        those of Table 2 of the cited paper.
     """
 
     tolerance: float = 1e-10

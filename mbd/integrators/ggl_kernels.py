@@ -38,7 +38,7 @@ from ..system.pieces import constant
 from .linear_frames import clear_frames, internal_frame_force, joint_forces, solve_mass
 
 THETA, EM, EULER = 0, 1, 2
-ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses, tried in this order
+ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
 GUESSES = 3
 PAST = 8  # steps from which the first guess is extrapolated
 
@@ -220,8 +220,8 @@ def _explicit_velocity(nodes, x):
 
 @kernel
 def _larger(largest, value):
-    """The larger size; not a number wins."""
-    return largest if abs(value) <= largest else abs(value)
+    """The larger size; not a number wins, once and for all."""
+    return largest if abs(value) <= largest or largest != largest else abs(value)
 
 
 @kernel

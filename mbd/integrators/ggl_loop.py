@@ -68,7 +68,6 @@ from .secant_numbers import (
 # rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
 SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
 ENOUGH = 0.3  # of the tolerance: Newton's method, which converges faster, is well below it after its last step
-SWEEPS = 15  # limit of the iteration with the matrix of rigid bodies
 SLOW = 0.2  # contraction that asks for new factors
 FEW = 2  # sweeps; after more of them the next step has new factors
 NEARER = 2.0  # how much nearer to the solution than the extrapolation another first guess has to be
@@ -95,13 +94,13 @@ def _error(s, w, x, p, h, first):
     c0, c1 = 1.0 / p.scales[FORCE], 1.0 / p.scales[TORQUE]
     first_group = c0 * c0 * x.norms[FORCE_1] + c1 * c1 * x.norms[TORQUE_1]
     second_group = c0 * c0 * x.norms[FORCE_2] + c1 * c1 * x.norms[TORQUE_2]
-    error = math.sqrt((second_group if first_group <= second_group else first_group) / n) / tolerance
+    error = math.sqrt(max(first_group, second_group) / n) / tolerance
+    total = first_group + second_group
     if x.lam.shape[0] > 0:
         a, b = _constraint_tolerances(s, p, h)
-        length, direction = x.norms[LENGTH] / a, x.norms[DIRECTION] / b
-        error = error if length <= error else length
-        error = error if direction <= error else direction
-    return error
+        error = max(error, x.norms[LENGTH] / a, x.norms[DIRECTION] / b)
+        total += x.norms[LENGTH] + x.norms[DIRECTION]
+    return error if total < 1e300 else 1e300  # a comparison may lose what is not a number, a sum does not
 
 
 @kernel
@@ -122,7 +121,7 @@ def _find_worst(s, x, p, h):
 
 
 @kernel
-def _correct(s, rows, w, x, p):
+def _correct(s, rows, w, x):
     """A step of Newton's method with the factors of the large matrix."""
     s1, s2, s3 = rows
     clear(w.x)
@@ -172,7 +171,7 @@ def _newton(s, rows, pieces, r, w, x, p, h):
                 p.worst[0] = -1 - int(w.info[1])
                 return CODE_SINGULAR
         before = error
-        _correct(s, rows, w, x, p)
+        _correct(s, rows, w, x)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
@@ -205,7 +204,7 @@ def _sweep(s, t, w, x, p):
     nv = x.v.shape[0]
     if p.method[SCHEME] == EULER:
         _explicit_rows(s, x)
-    for i in range(1, s.nodes.shape[0]):
+    for i in range(s.nodes.shape[0]):
         for m in range(12):
             x.zr[i, m] = x.zv[i, m] + x.c[C_MOVES] * x.zu[i, m]
     if p.memory[MEMORY_STIFF] != 0.0:
@@ -255,7 +254,8 @@ def _explicit_rows(s, x):
 def _rigid(s, t, pieces, r, w, x, p, h):
     """Iterate with the matrix of rigid bodies (``rigid_iteration``); returns 0 or an error code."""
     earlier, before, fresh = 1e300, 1e300, False
-    for iteration in range(SWEEPS + 1):
+    best, stalled, limit = 1e300, 0, int(p.method[ITERATIONS])
+    for iteration in range(limit + 1):
         _residual(pieces, r, w, x)
         error = _error(s, w, x, p, h, iteration == 0)
         p.memory[MEMORY_ERROR] = error
@@ -265,7 +265,14 @@ def _rigid(s, t, pieces, r, w, x, p, h):
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration == SWEEPS:
+        if iteration > 2:
+            stalled = stalled + 1 if error > 0.5 * best else 0
+            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
+                return 0  # round-off, not the iteration, limits the accuracy
+        best = min(best, error)
+        if iteration == limit:
+            if error <= 1.0:
+                return 0
             break
         slow = error > max(1.0, SLOW * before) and (iteration == 1 or error > SLOW * SLOW * earlier)
         if slow and fresh and p.memory[MEMORY_STIFF] == 0.0 and p.method[RIGID_STIFFNESS] != 0.0:

@@ -38,15 +38,15 @@ class RattleRun(FixedStepRun):
         weights = np.zeros((PAST + 1, PAST))
         for n, row in enumerate(WEIGHTS):
             weights[n, : len(row)] = row
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "dq", "u", "rate")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "p0", "dq", "u", "rate")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "mus")}
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("dlvm", (nv, nl, nv, nl), strict=True)}
         frames = {name: self.work.z.copy() for name in ("z0", "z1")}
-        empty = {name: np.zeros((nodes, 12)) for name in ("zu", "force", "f", "stretch")}
+        empty = {name: np.zeros((nodes, 12)) for name in ("zu", "force", "force0", "f", "stretch")}
         self.x = pack(RattleState(
             q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **empty, weights=weights,
-            r=np.zeros(nv + nl), zero=np.zeros(max(nv, nl, 1)), loads=np.zeros(2), times=np.zeros(2),
-            scales=np.zeros(SCALES),
+            r=np.zeros(nv + nl), zero=np.zeros(max(nv, nl, 1)), loads=np.zeros(2), loads0=np.zeros(2),
+            times=np.zeros(2), scales=np.zeros(SCALES),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_end")}, square=np.zeros((4, 4)),
         ))  # fmt: skip
         self.begin(method.project)

@@ -67,10 +67,27 @@ class RattleState(NamedTuple):
     times: Any
     scales: Any
     square: Any
+    p0: Any  # what p, force and loads were, for a step that fails
+    force0: Any
+    loads0: Any
     place: Any = NO_PLACE
 
 
-TABLES = ("past_d", "past_l", "past_v", "past_m", "weights", "z0", "z1", "zu", "force", "f", "stretch", "square")
+TABLES = (
+    "past_d",
+    "past_l",
+    "past_v",
+    "past_m",
+    "weights",
+    "z0",
+    "z1",
+    "zu",
+    "force",
+    "f",
+    "stretch",
+    "square",
+    "force0",
+)
 STATE = declare_arrays(RattleState, tables=TABLES)
 
 
@@ -212,7 +229,7 @@ def new_momenta(s, w, x, h):
 
 
 @kernel
-def unprojected_velocities(s, w, x, h, share):
+def unprojected_velocities(s, w, x, share):
     """SHAKE: velocities with that share of the last constraint force."""
     _constraint_forces(s, w, x.z1, x.lams, x.at_end, x.times[1], x.f)
     for i in range(1, s.nodes.shape[0]):

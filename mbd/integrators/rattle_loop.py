@@ -167,15 +167,21 @@ def _predict_velocities(x, p, h):
 def _accept(s, t, w, x, p, h):
     """Momenta and velocities of the end; make the new values the state. Returns 0 or an error code."""
     n = int(p.memory[MEMORY_HISTORY])
+    copy(x.p, x.p0)
+    copy_frames(x.force, x.force0)
+    copy(x.loads, x.loads0)
     new_momenta(s, w, x, h)
     if p.method[PROJECT] != 0.0:
         _predict_velocities(x, p, h)
         code = _iterate(s, t, w, x, p, h, VELOCITIES, int(p.method[ITERATIONS]))
-        if code != 0:
+        if code != 0:  # the state stays that of the start of the step
+            copy(x.p0, x.p)
+            copy_frames(x.force0, x.force)
+            copy(x.loads0, x.loads)
             return code
     else:
         clear(x.mus)
-        unprojected_velocities(s, w, x, h, 1.0 if n == 0 else 0.5)
+        unprojected_velocities(s, w, x, 1.0 if n == 0 else 0.5)
     # the momenta of the start contain one half of the constraint force already
     c, i = (2.0 if n == 0 else 1.0), n % PAST
     for k in range(x.v.shape[0]):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from ..callbacks import call_time
 from ..joints.primitives import primitive_drive
 from ..kernel import JIT, kernel
-from ..nodes.inertia import frame_acceleration
 from ..records import (
     ENTRY_CONSTRAINTS,
     ENTRY_DYNAMICS,
@@ -21,7 +20,6 @@ from ..records import (
     FLAG_ANGLES,
     FLAG_DENSE,
     FLAG_EXTRA,
-    FORM_GENERALIZED,
 )
 from . import pieces
 from .extra import LEVEL_DRIVEN, call_extra_constraints
@@ -196,12 +194,3 @@ def remember_angles(s, w, q, v):
     """After an accepted step: angles continue from here (frames must be up to date)."""
     if s.flags[FLAG_ANGLES] != 0:
         call_angles(s, w)
-
-
-@kernel
-def frame_accelerations(s, w, q, v, vd, zdd):
-    """Second derivatives of all frames (frames, velocities and biases must be up to date)."""
-    for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        if n.form != FORM_GENERALIZED:
-            frame_acceleration(n, q, vd, w.z[i], w.zb[i], zdd[i], w.spin[i])

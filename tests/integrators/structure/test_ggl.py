@@ -72,3 +72,17 @@ def test_refusals():
         mbd.simulate(model, 0.1, 0.01, GGLEM())
     with pytest.raises(mbd.ModelError, match="theta is 1.5"):
         GGLMidpoint(theta=1.5)
+
+
+@pytest.mark.parametrize("method", [GGLEM(), GGLMidpoint()], ids=lambda method: method.name)
+def test_a_force_that_is_not_a_number_stops_the_run(method):
+    """On points there are no rows of directions, and a second, free point is the last one in every table."""
+    model = mbd.Model("points")
+    a, b = (model.add(mbd.PointMass(name, 1.0, position=(i, 0, 0))) for i, name in enumerate("ab"))
+    model.add(mbd.joints.Distance(model.ground, a, point_a=(0, 0, 1), point_b=(0, 0, 0)))
+    model.add(mbd.forces.Force(a, lambda t: (0.0, 1.0, 0.0) if t < 0.055 else (np.nan, 0.0, 0.0)))
+    model.add(mbd.forces.Force(b, (0.0, 1.0, 0.0)))
+    with pytest.raises(mbd.ConvergenceError) as caught:
+        mbd.simulate(model, 0.1, 0.01, method)
+    assert caught.value.solution.t[-1] == pytest.approx(0.05)
+    assert np.isfinite(caught.value.solution.q).all()
