@@ -84,11 +84,11 @@ def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
     c0, c1 = 1.0 / length_tolerance, 1.0 / direction_tolerance
     for k in range(s.xl.shape[0]):
         r = abs(x[s.xl[k]]) * (c0 if s.lclass[k] == 0 else c1)
-        if not r <= largest:
+        if r > largest or r != r:
             largest = r
             if not r <= 1.0:
                 worst[0] = s.xl[k]
-    return largest
+    return largest if largest == largest else 1e300  # comparisons with what is not a number would lose it
 
 
 @kernel
