@@ -46,10 +46,12 @@ from .newton import (
     add_commutator,
     apply_rows,
     apply_tangent,
+    at_round_off,
     constraint_error,
     dynamic_error,
     equation_scales,
     plain_error,
+    stalls,
     store_tangent_inverse,
 )
 
@@ -333,10 +335,9 @@ def _newton(s, w, x, p, h):
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration > 2:
-            stalled = stalled + 1 if error > 0.5 * best else 0
-            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
-                return 0  # round-off, not the iteration, limits the accuracy
+        stalled = stalls(iteration, error, best, stalled)
+        if at_round_off(stalled, error, best, STAGNATION):
+            return 0
         best = min(best, error)
         if iteration == p.options[OPTION_ITERATIONS]:
             break

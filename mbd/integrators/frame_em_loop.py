@@ -8,7 +8,18 @@ from ..system.accelerations import accelerations
 from ..system.evaluate import constraints, copy, evaluate_functions, factor_with, finish, frames, remember_angles, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_pieces import RATES, call_frame_piece
-from .newton import ACCELERATION, ANGULAR, FORCE, ROUND_OFF, TORQUE, constraint_error, dynamic_error, equation_scales
+from .newton import (
+    ACCELERATION,
+    ANGULAR,
+    FORCE,
+    ROUND_OFF,
+    TORQUE,
+    at_round_off,
+    constraint_error,
+    dynamic_error,
+    equation_scales,
+    stalls,
+)
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
@@ -162,10 +173,9 @@ def _newton(s, w, x, p, h):
         else:
             if not error < 1e200:
                 return CODE_NOT_FINITE
-            if iteration > 2:
-                stalled = stalled + 1 if error > 0.5 * best else 0
-                if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
-                    return 0  # round-off, not the iteration, limits the accuracy
+            stalled = stalls(iteration, error, best, stalled)
+            if at_round_off(stalled, error, best, STAGNATION):
+                return 0
             best = min(best, error)
             if iteration >= limit:
                 return CODE_NOT_CONVERGED

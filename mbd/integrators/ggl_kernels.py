@@ -40,6 +40,11 @@ from .linear_frames import clear_frames, internal_frame_force, joint_forces, sol
 THETA, EM, EULER = 0, 1, 2
 ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
 GUESSES = 3
+# further entries of numbers.method: the scheme, where its forces are evaluated, the first guess, whether the matrix is
+# that of rigid bodies, and what this needs to know of the equations: lambda' = COLUMNS dl, gamma' = -dl, the position
+# rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
+SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
+
 PAST = 8  # steps from which the first guess is extrapolated
 
 

@@ -12,36 +12,44 @@ from ..records import PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
 from ..system.pieces import constant
+from .ggl_guess import guess_number, nearest_guess, predict, remember_step
 from .ggl_kernels import (
     ACCELERATED,
-    AT_REST,
     C_FOLLOWS,
     C_H,
     C_MOVES,
+    COLUMNS,
     DIRECTION,
     EM,
     EULER,
     FORCE_1,
     FORCE_2,
+    GUESS,
     GUESSES,
     LENGTH,
-    PAST,
+    RIGID,
+    RIGID_DAMPING,
+    RIGID_STIFFNESS,
+    ROWS,
+    SCHEME,
+    SHIFT,
     TORQUE_1,
     TORQUE_2,
-    UNIFORM,
     scaled,
 )
 from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
-from .linear_frames import add_constraint_force, extrapolate, solve_mass, subtract_mass
+from .linear_frames import add_constraint_force, solve_mass, subtract_mass
 from .newton import (
     ACCELERATION,
     ANGULAR,
     FORCE,
     ROUND_OFF,
     TORQUE,
+    at_round_off,
     constraint_error,
     dynamic_error,
     equation_scales,
+    stalls,
 )
 from .rigid_iteration import rigid_blocks, rigid_solve, rigid_tangent
 from .secant_numbers import (
@@ -63,14 +71,9 @@ from .secant_numbers import (
     factors_suffice,
 )
 
-# further entries of numbers.method: the scheme, where its forces are evaluated, the first guess, whether the matrix is
-# that of rigid bodies, and what this needs to know of the equations: lambda' = COLUMNS dl, gamma' = -dl, the position
-# rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
-SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
 ENOUGH = 0.3  # of the tolerance: Newton's method, which converges faster, is well below it after its last step
 SLOW = 0.2  # contraction that asks for new factors
 FEW = 2  # sweeps; after more of them the next step has new factors
-NEARER = 2.0  # how much nearer to the solution than the extrapolation another first guess has to be
 
 
 @kernel
@@ -154,10 +157,9 @@ def _newton(s, rows, pieces, r, w, x, p, h):
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration > 2:
-            stalled = stalled + 1 if error > 0.5 * best else 0
-            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
-                return 0  # round-off, not the iteration, limits the accuracy
+        stalled = stalls(iteration, error, best, stalled)
+        if at_round_off(stalled, error, best, STAGNATION):
+            return 0
         best = min(best, error)
         if iteration == limit:
             break
@@ -265,10 +267,9 @@ def _rigid(s, t, pieces, r, w, x, p, h):
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration > 2:
-            stalled = stalled + 1 if error > 0.5 * best else 0
-            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
-                return 0  # round-off, not the iteration, limits the accuracy
+        stalled = stalls(iteration, error, best, stalled)
+        if at_round_off(stalled, error, best, STAGNATION):
+            return 0
         best = min(best, error)
         if iteration == limit:
             if error <= 1.0:
@@ -292,99 +293,15 @@ def _rigid(s, t, pieces, r, w, x, p, h):
 
 
 @kernel
-def _base(x, k):
-    """What the increment would be without gamma'."""
-    c = x.c[C_FOLLOWS]
-    return c * x.u[k] + (1.0 - c) * x.y0[k]
-
-
-@kernel
-def _predict(x, p, h, guess):
-    """First guess: what the last steps lead to, uniform motion, or rest at the last position.
-
-    Velocities relative to the start of the step, increments relative to velocities and multipliers are extrapolated
-    (``ggl.extrapolation``).
-    """
-    n, nv, nl = int(p.memory[MEMORY_HISTORY]), x.v.shape[0], x.lam.shape[0]
-    scaled(h, x.v, x.y0)
-    if guess != ACCELERATED or n == 0:
-        end = p.method[SCHEME] == EM or p.method[SCHEME] == EULER
-        for k in range(nv):
-            a = x.vd[k] if guess == ACCELERATED else 0.0
-            x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
-            x.u[k] = h * (x.v[k] + h * a) if end else x.dq[k]
-        for k in range(nl):
-            x.lams[k] = h * h * (x.lam[k] if guess == ACCELERATED or n == 0 else x.lamm[k])
-            x.gams[k] = 0.0
-        return
-    copy(x.y0, x.u)
-    extrapolate(x.past_u, n, x.weights, x.u)
-    for k in range(nv):
-        x.dq[k] = _base(x, k)
-    extrapolate(x.past_d, n, x.weights, x.dq)
-    clear(x.lams)
-    clear(x.gams)
-    extrapolate(x.past_l, n, x.weights, x.lams)
-    extrapolate(x.past_g, n, x.weights, x.gams)
-
-
-@kernel
-def _nearest(x, p):
-    """The first guess that would have been nearest to the solution of this step; x.y is scratch.
-
-    Where steps are so large that accelerations alternate, extrapolation leads to another solution of the equations,
-    farther away. The right one is that with the smallest increment.
-    """
-    n = int(p.memory[MEMORY_HISTORY])
-    if n == 0:
-        return ACCELERATED
-    copy(x.y0, x.y)
-    extrapolate(x.past_u, n, x.weights, x.y)
-    c = x.c[C_FOLLOWS]
-    for k in range(x.v.shape[0]):
-        x.y[k] = c * x.y[k] + (1.0 - c) * x.y0[k]
-    extrapolate(x.past_d, n, x.weights, x.y)
-    accelerated, uniform, rest = 0.0, 0.0, 0.0
-    for k in range(x.v.shape[0]):
-        accelerated += (x.dq[k] - x.y[k]) ** 2
-        uniform += (x.dq[k] - x.y0[k]) ** 2
-        rest += x.dq[k] ** 2
-    if accelerated <= NEARER * NEARER * min(uniform, rest):
-        return ACCELERATED
-    return UNIFORM if uniform <= rest else AT_REST
-
-
-@kernel
-def _guess_number(chosen, attempt):
-    """The chosen guess first, then the others: uniform motion before rest before extrapolation."""
-    if attempt == 0:
-        return chosen
-    second = UNIFORM if chosen != UNIFORM else AT_REST
-    return second if attempt == 1 else ACCELERATED + UNIFORM + AT_REST - chosen - second
-
-
-@kernel
-def _remember(x, p):
-    """Keep what ``_predict`` extrapolates."""
-    i = int(p.memory[MEMORY_HISTORY]) % PAST
-    for k in range(x.v.shape[0]):
-        x.past_u[i, k] = x.u[k] - x.y0[k]
-        x.past_d[i, k] = x.dq[k] - _base(x, k)
-    for k in range(x.lam.shape[0]):
-        x.past_l[i, k] = x.lams[k]
-        x.past_g[i, k] = x.gams[k]
-
-
-@kernel
 def _accept(s, pieces, r, w, x, p, h):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
     scheme = p.method[SCHEME]
-    p.memory[MEMORY_GUESS] = _nearest(x, p)
+    p.memory[MEMORY_GUESS] = nearest_guess(x, p)
     if scheme == EM or scheme == EULER:
         copy(x.u, x.y)
     else:
         call_piece(pieces, FINISH, r, w, x)
-    _remember(x, p)
+    remember_step(x, p)
     first = p.memory[MEMORY_HISTORY] == 0.0
     middle = p.method[SHIFT] == 0.5
     c0, c1 = (1.5, -0.5) if middle and not first else (1.0, 0.0)
@@ -439,7 +356,7 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
         if chosen == ACCELERATED:
             chosen = int(p.memory[MEMORY_GUESS])
         for attempt in range(GUESSES):  # of large steps another one may be in the basin
-            _predict(x, p, h, _guess_number(chosen, attempt))
+            predict(x, p, h, guess_number(chosen, attempt))
             if p.method[RIGID] != 0.0:
                 code = _rigid(s, rows[0], pieces, r, w, x, p, h)
             else:

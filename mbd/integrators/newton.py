@@ -92,6 +92,18 @@ def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
 
 
 @kernel
+def stalls(iteration, error, best, stalled):
+    """How many iterations in a row have not halved the least error; the first ones do not count."""
+    return stalled + 1 if iteration > 2 and error > 0.5 * best else 0
+
+
+@kernel
+def at_round_off(stalled, error, best, allowed):
+    """Whether round-off, not the iteration, limits the accuracy, at a multiple of the tolerance that is allowed."""
+    return stalled >= 2 and best <= allowed and error <= allowed
+
+
+@kernel
 def plain_error(s, x):
     """Unscaled root mean square over all equations [Holzinger et al. 2024, as counted in Tables 4 and 5]."""
     total = 0.0

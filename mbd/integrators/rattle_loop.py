@@ -8,7 +8,16 @@ from ..records import FLAG_EXTRA, PARAMETER_LENGTH
 from ..system.evaluate import clear, copy, evaluate_functions, factor
 from ..system.secant import call_secant_blocks
 from .linear_frames import copy_frames, extrapolate
-from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .newton import (
+    ACCELERATION,
+    ANGULAR,
+    ROUND_OFF,
+    at_round_off,
+    constraint_error,
+    dynamic_error,
+    equation_scales,
+    stalls,
+)
 from .rattle_kernels import (
     PAST,
     forces_of_next_step,
@@ -100,10 +109,9 @@ def _iterate(s, t, w, x, p, h, stage, limit):
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration > 2:
-            stalled = stalled + 1 if error > 0.5 * best else 0
-            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
-                return 0  # round-off, not the iteration, limits the accuracy
+        stalled = stalls(iteration, error, best, stalled)
+        if at_round_off(stalled, error, best, STAGNATION):
+            return 0
         best = min(best, error)
         if iteration == limit:
             return 0 if error <= 1.0 else CODE_NOT_CONVERGED

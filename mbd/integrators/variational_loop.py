@@ -7,7 +7,16 @@ from ..nodes.frames import update_frames, update_velocities
 from ..records import FORM_DIRECTORS, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
-from .newton import ACCELERATION, ANGULAR, ROUND_OFF, constraint_error, dynamic_error, equation_scales
+from .newton import (
+    ACCELERATION,
+    ANGULAR,
+    ROUND_OFF,
+    at_round_off,
+    constraint_error,
+    dynamic_error,
+    equation_scales,
+    stalls,
+)
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
@@ -70,10 +79,9 @@ def _newton(s, w, wm, x, p, h):
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
-        if iteration > 2:
-            stalled = stalled + 1 if error > 0.5 * best else 0
-            if stalled >= 2 and best <= STAGNATION and error <= STAGNATION:
-                return 0  # round-off, not the iteration, limits the accuracy
+        stalled = stalls(iteration, error, best, stalled)
+        if at_round_off(stalled, error, best, STAGNATION):
+            return 0
         best = min(best, error)
         if iteration == limit:
             break
