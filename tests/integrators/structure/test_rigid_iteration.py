@@ -10,11 +10,14 @@ import pytest
 import mbd
 from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, Rattle
 from mbd.integrators.rigid_iteration import RigidBodies
+from mbd.integrators.secant_numbers import MEMORY_FACTORED
 from mbd.system.evaluate import factor, tangent
 
 DIRECTORS = mbd.nodes.Directors
 GGL = (GGLEuler(), GGLMidpoint(), GGLTrapezoidal(), GGLTrapezoidal(theta=0.5), GGLEM())
 STEP, STEPS = 2e-3, 30
+# what a Newton tolerance of 1e-10 leaves of positions (in m, times h^2 times accelerations), velocities and residuals
+SAME_POSITION, SAME_VELOCITY, SMALL_RESIDUAL = 1e-11, 1e-9, 1e-13
 
 
 def joints(a, b, i, at):
@@ -76,30 +79,32 @@ def advance(run, count):
     return run.advance(count, 10**9, [y[None][:0] for y in run.initial_row()])
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("method", GGL, ids=lambda m: f"{m.name} {getattr(m, 'theta', '')}")
+# explicit forces do not allow stiff springs at this step
+PAIRS = [(m, name) for m in GGL for name in MODELS if name != "stiff" or isinstance(m, GGLEM | GGLMidpoint)]
+PAIR_NAMES = [f"{name}-{m.name} {getattr(m, 'theta', '')}" for m, name in PAIRS]
+
+
+@pytest.mark.parametrize(("method", "name"), PAIRS, ids=PAIR_NAMES)
 def test_same_solution_as_the_large_matrix(method, name):
-    if name == "stiff" and not isinstance(method, GGLEM | GGLMidpoint):
-        pytest.skip("forces are explicit")
     fast, full = started(method, MODELS[name]()), started(method, MODELS[name]())
     assert fast.rigid
     full._couple()
     assert advance(fast, STEPS) == STEPS
     assert advance(full, STEPS) == STEPS
     assert fast.rigid  # it did not have to give up
-    assert fast.x.q == pytest.approx(full.x.q, abs=1e-8)
-    assert fast.x.v == pytest.approx(full.x.v, abs=1e-6)
-    assert abs(fast.x.r1).max() < 1e-12
+    assert fast.x.q == pytest.approx(full.x.q, abs=SAME_POSITION)
+    assert fast.x.v == pytest.approx(full.x.v, abs=SAME_VELOCITY)
+    assert abs(fast.x.r1).max() < SMALL_RESIDUAL
 
 
 @pytest.mark.parametrize("step", [0.02, 0.05, 0.1])
 def test_large_steps(step):
-    """Where the iteration does not contract, the run goes on with the large matrix."""
+    """The same solution also where a step turns bodies by large angles."""
     run, reference = (started(GGLEM(), mixed(), step=step) for _ in range(2))
     reference._couple()
     assert advance(reference, 6) == 6
     assert advance(run, 6) == 6
-    assert run.x.q == pytest.approx(reference.x.q, abs=1e-7)
+    assert run.x.q == pytest.approx(reference.x.q, abs=100.0 * SAME_POSITION)
 
 
 def test_falls_back_to_the_large_matrix():
@@ -107,7 +112,7 @@ def test_falls_back_to_the_large_matrix():
     run, reference = started(GGLEM(), mixed()), started(GGLEM(), mixed())
     assert advance(run, 5) == 5
     run.work.matrix[:] = np.nan  # the kept factors
-    run.numbers.memory[6] = 1.0
+    run.numbers.memory[MEMORY_FACTORED] = 1.0
     assert advance(run, 5) == 5
     assert not run.rigid
     assert advance(reference, 10) == 10
