@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .errors import ModelError
+from .interrupts import CALLED_BY_COMPILED_CODE
 from .kernel import JIT
 
 TIME_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p)
@@ -63,6 +64,7 @@ def time_callback(function: Callable[[float], Any], size: int, name: str) -> Cal
             callback.error = callback.error or error
             target[:] = [float("nan")] * size
 
+    CALLED_BY_COMPILED_CODE.add(call.__code__)
     pointer = TIME_SIGNATURE(call)
     callback = Callback(name, _address(pointer), pointer, False)
     return callback
@@ -118,6 +120,7 @@ def vector_callback(function: Callable[[Any], Any], n_in: int, n_out: int, name:
             callback.error = callback.error or error
             target[:] = np.nan
 
+    CALLED_BY_COMPILED_CODE.add(call.__code__)
     pointer = VECTOR_SIGNATURE(call)
     callback = Callback(name, _address(pointer), pointer, False)
     check = np.asarray(function(np.zeros(n_in, dtype=complex) + 0.1), dtype=complex)

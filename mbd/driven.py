@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .errors import AssemblyError, IncompatibleError, ModelError, SingularityError, check_number
+from .interrupts import interruptible
 from .model import Model
 from .progress import Progress
 from .solution import Solution
@@ -75,6 +76,7 @@ def inverse_dynamics(
     return _analysis(model, t_end, step, t_start, progress, True)
 
 
+@interruptible
 def _analysis(model: Model, t_end: float, step: float, t_start: float, progress: bool | None, forces: bool) -> Solution:
     method = Kinematics(step, forces)
     if not isinstance(model, Model):

@@ -15,6 +15,8 @@ from .errors import ConvergenceError, ModelError, SingularityError
 from .events import Event, Watch
 from .integrators.base import Array, Integrator, Run
 from .integrators.generalized_alpha import GeneralizedAlpha
+from .integrators.python import PythonIntegrator
+from .interrupts import Interrupts
 from .joints import Rolling
 from .model import Model
 from .progress import Progress
@@ -74,6 +76,16 @@ def simulate(
         raise ModelError(f"simulate: step is {step}, output_step is {output_step}; expected positive numbers")
     if not isinstance(model, Model):
         raise ModelError(f"simulate: model is {model!r}; expected an mbd.Model")
+    with Interrupts() as interrupts:
+        return _simulate(
+            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts
+        )
+
+
+def _simulate(
+    model: Model, t_end: float, step: float, integrator: Integrator, t_start: float, output_step: float | None,
+    fixed: Any, start: Any, events: Any, progress: bool | None, interrupts: Interrupts,
+) -> Solution:  # fmt: skip
     system = assemble(model)
     integrator.check(system)
     if start is not None:
@@ -97,12 +109,15 @@ def simulate(
     record = _Record(system, integrator, run, report)
     record.watch_for(events, step)
     clock = time.perf_counter()
+    interrupts.check()
     with Progress(t_start, t_end, progress, integrator.name) as bar:
+        interrupts.defer, record.interrupts = True, interrupts
         try:
             if integrator.adaptive:
                 _run_adaptive(record, run, t_end, output_step, bar)
             else:
                 _run_fixed(record, run, t_start, t_end, step, output_step, bar)
+            interrupts.check()
         except KeyboardInterrupt:
             record.message = f"interrupted at t = {run.t:.6g}"
     record.wall_time = time.perf_counter() - clock
@@ -147,6 +162,7 @@ class _Record:
         self.blocks: list[tuple[Array, list[Array]]] = []
         self.message, self.wall_time = "", 0.0
         self.watch: Watch | None = None
+        self.interrupts = Interrupts()
         if report is not None:
             self.append(np.array([run.t]), [row[None, :].copy() for row in run.initial_row()])
 
@@ -239,7 +255,7 @@ def _run_fixed(
     times = np.zeros(total_rows + last_extra)
     arrays = [np.zeros((total_rows + last_extra, n)) for n in widths]
     record.append(times, arrays)
-    done, rows, chunk = 0, 0, FIRST_CHUNK
+    done, rows, chunk = 0, 0, _first_chunk(record)
     try:
         while done < count:
             todo = min(chunk, count - done)
@@ -253,6 +269,7 @@ def _run_fixed(
                 break
             chunk = _next_chunk(todo, time.perf_counter() - clock)
             bar.update(run.t)
+            record.interrupts.check()
     finally:
         if done == count and last_extra:
             for array, row in zip(arrays, run.row(), strict=True):
@@ -266,6 +283,12 @@ def _run_fixed(
     record.system.raise_callback_errors()
 
 
+def _first_chunk(record: _Record) -> int:
+    """Steps after which it is known how long they take; plain Python may be slow, and Ctrl-C has to wait."""
+    python = isinstance(record.integrator, PythonIntegrator) or record.system.has_plain_functions
+    return 1 if python else FIRST_CHUNK
+
+
 def _next_chunk(steps: int, seconds: float) -> int:
     wanted = steps * CHUNK_SECONDS / max(seconds, 1e-6)
     return int(min(max(1.0, wanted, 0.1 * steps), 10.0 * steps))
@@ -273,7 +296,7 @@ def _next_chunk(steps: int, seconds: float) -> int:
 
 def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:
     widths = [len(row) for row in run.row()]
-    rows = FIRST_CHUNK
+    rows = _first_chunk(record)
     while run.t < t_end:
         t, arrays = np.zeros(rows), [np.zeros((rows, n)) for n in widths]
         clock = time.perf_counter()
@@ -284,6 +307,7 @@ def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | 
         if run.failed:
             record.fail()
         bar.update(run.t)
+        record.interrupts.check()
         rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
     record.system.raise_callback_errors()
     forced = run.statistics().get("forced_steps", 0)

@@ -20,6 +20,7 @@ import numpy as np
 
 from .errors import Array, ModelError
 from .general_kinds import USES_TURNS, USES_VELOCITIES
+from .interrupts import CALLED_BY_COMPILED_CODE
 from .motion import complex_variant
 from .settings import JIT
 
@@ -229,6 +230,7 @@ def _callback(
             callback.error = callback.error or error
             target[:] = np.nan
 
+    CALLED_BY_COMPILED_CODE.add(call.__code__)
     pointer = VECTOR_SIGNATURE(call)
     callback = Callback(name, _address(pointer), pointer, False)
     return callback

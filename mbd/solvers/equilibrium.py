@@ -14,6 +14,7 @@ import numpy as np
 
 from ..bodies import RigidBody
 from ..errors import ConvergenceError, ModelError, check_number
+from ..interrupts import interruptible
 from ..model import Model
 from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations
@@ -63,6 +64,7 @@ class Equilibrium:
         )
 
 
+@interruptible
 def equilibrium(model: Model, state: Any = None, *, t: float = 0.0, tolerance: float = 1e-9) -> Equilibrium:
     """Find a static equilibrium near the initial positions, or near those of ``state``.
 

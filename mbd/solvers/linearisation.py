@@ -25,6 +25,7 @@ import numpy as np
 
 from ..bodies import Generalized, RigidBody
 from ..errors import ModelError
+from ..interrupts import interruptible
 from ..model import Model
 from ..rotation import hat
 from ..system.system import System
@@ -117,6 +118,7 @@ def _amount(parts: tuple[Array, Array]) -> float:
     return float(sum(np.linalg.norm(x) for x in parts))
 
 
+@interruptible
 def linearize(model: Model, state: Any = None, *, t: float = 0.0) -> Linearisation:
     """Linearise about a steady state: an equilibrium, or steady motion with spinning axisymmetric bodies.
 

@@ -261,6 +261,11 @@ class System:
             return f"body '{self.model.bodies[vertex].name}'"
         return f"joint '{self.model.joints[vertex - n].name}'"
 
+    @property
+    def has_plain_functions(self) -> bool:
+        """Whether user functions are called as plain Python."""
+        return any(not callback.compiled for callback in self.assembly.callbacks)
+
     def raise_callback_errors(self) -> None:
         """Re-raise what a user function raised inside compiled code."""
         for callback in self.assembly.callbacks:
