@@ -1,4 +1,4 @@
-"""Where machine code is kept on disk.
+"""Where machine code is kept on disk (``mbd.code_files``).
 
 The directory of every module is named after a hash of the module and of all modules of the package that it imports,
 directly or not, so that a change of any function or constant behind a kernel is noticed. Files are named after the
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import re
 import sys
@@ -18,8 +17,8 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from .code_files import CodeFile, tell
 from .kernel import OPTIONS
 from .settings import STARTED
 
@@ -27,12 +26,14 @@ PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*from\s+(\.+[\w.]*|mbd[\w.]*)\s+import\s+\(?([^)\n]*)", re.MULTILINE)
 
 
-def _cache_root() -> Path:
+def _cache_root() -> Path | None:
+    """Where code is kept, an absolute path; None for a user without a home."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "mbd"
+        return Path(chosen).absolute()
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "mbd" if os.path.isabs(base) else None
 
 
 CACHE_ROOT = _cache_root()
@@ -79,15 +80,14 @@ def module_hash(path: Path) -> str | None:
     digest = hashlib.sha256(repr(sorted(OPTIONS.items())).encode())
     for file in sorted(seen):
         digest.update(_texts[file][0])
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
 
 
 @functools.cache
-def _directory(file: str) -> Path | None:
-    """Directory of a module, or None for one that may have changed, or outside the package, may depend on anything."""
+def _module_key(file: str) -> str | None:
+    """Hash of a module, or None for one that may have changed, or outside the package, may depend on anything."""
     path = Path(file).resolve()
-    name = module_hash(path) if PACKAGE.resolve() in path.parents else None
-    return CACHE_ROOT / f"{path.stem}-{name}" if name is not None else None
+    return module_hash(path) if PACKAGE.resolve() in path.parents else None
 
 
 def _version(package: str) -> str:
@@ -109,37 +109,20 @@ def _machine() -> str:
     return "\n".join([binding.get_host_cpu_name(), features, *compiler, *settings])
 
 
-def cache_file(function: Callable, kinds: str) -> Path | None:
+def cache_file(function: Callable, kinds: str) -> CodeFile | None:
     """Where the code of a function for kinds of arguments belongs; None if it cannot be kept."""
-    directory = _directory(function.__code__.co_filename)
-    if directory is None:
+    code = function.__code__
+    module = _module_key(code.co_filename)
+    if module is None:
         return None
-    digest = hashlib.sha256(f"{kinds}\n{_machine()}".encode()).hexdigest()[:16]
-    return directory / f"{function.__qualname__}-{function.__code__.co_firstlineno}-{digest}.code"
+    name = f"{function.__qualname__}-{code.co_firstlineno}"
+    return code_file(f"{Path(code.co_filename).stem}-{module[:16]}", name, f"{module}\n{name}\n{kinds}\n{_machine()}")
 
 
-def read_code(file: Path) -> tuple[dict[str, Any], bytes] | None:
-    """What a file says of the code, and the code; None if there is none."""
-    try:
-        content = file.read_bytes()
-        head, _, code = content.partition(b"\n")
-        about = json.loads(head)
-        return (about, code) if len(code) == about["size"] else None
-    except (OSError, ValueError, KeyError):
+def code_file(folder: str, name: str, key: str) -> CodeFile | None:
+    """Where code belongs that is made from what the key says; None, and a sentence, if there is no place for it."""
+    if CACHE_ROOT is None:
+        tell("there is no home directory to keep compiled code in; NUMBA_CACHE_DIR can name a directory")
         return None
-
-
-@functools.cache
-def _complain() -> None:
-    print(f"mbd: {CACHE_ROOT} is not writable, compiled code will not be kept", file=sys.stderr)
-
-
-def write_code(file: Path, about: dict[str, Any], code: bytes) -> None:
-    """Keep code for other processes; several may do so at the same time."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f"{file.name}.{os.getpid()}")
-        draft.write_bytes(json.dumps({**about, "size": len(code)}).encode() + b"\n" + code)
-        draft.replace(file)
-    except OSError:
-        _complain()
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return CodeFile(CACHE_ROOT / folder / f"{name}-{digest[:16]}.code", key)

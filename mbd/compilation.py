@@ -122,8 +122,9 @@ class OuterLibrary(JITCodeLibrary):
         return self._codegen._tm.emit_object(self._final_module)
 
     def needs(self) -> list[str]:
-        """Functions of the C library and the like that it calls."""
-        names = (f.name for f in self._final_module.functions if f.is_declaration)
+        """Functions of the C library and the like that it calls, and data that are not its own."""
+        module = self._final_module
+        names = (value.name for value in (*module.functions, *module.global_variables) if value.is_declaration)
         return sorted(name for name in names if not name.startswith("llvm."))
 
 
@@ -159,6 +160,11 @@ def _finish(dispatcher: InnerDispatcher, kinds: tuple, symbol: str, read: Callab
     library.add_linking_library(inner.library)
     library.finalize()
     return {"symbol": symbol, "result": result, "needs": library.needs()}, library.object_code()
+
+
+def make_known() -> None:
+    """Make known to the linker what numba has written in C, for code that was compiled by another process."""
+    cpu_target.target_context.refresh()
 
 
 def compile_entry(function: Callable, symbol: str) -> tuple[dict[str, Any], bytes]:

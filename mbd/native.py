@@ -18,11 +18,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .code_cache import cache_file, read_code, write_code
+from .code_cache import cache_file
+from .code_files import read_code, write_code
 from .packed import address_of, layout_of
 
 # Where a numpy array (PyArrayObject) keeps the address of its data, its shape and its strides; part of numpy's ABI.
@@ -32,6 +36,9 @@ ENTRY = "entry"  # kinds of arguments of an entry
 _FUNCTION = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # holds the interpreter: work spaces serve one thread at a time
 _LOADING = threading.Lock()
 _QUIET_SECONDS = 5.0  # compilations that follow within this time belong to one message
+
+compiled: list[str] = []
+"""Names of the functions that this process had to compile."""
 
 
 def _check_arrays() -> None:
@@ -63,7 +70,7 @@ def _engine() -> Any:
 
 
 def _load(about: dict[str, Any], code: bytes) -> int | None:
-    """Address of the function, or None if what it calls is not there."""
+    """Address of the function, or None if something that it calls is not there."""
     with _LOADING:
         return _load_one(about, code)
 
@@ -72,14 +79,55 @@ def _load_one(about: dict[str, Any], code: bytes) -> int | None:
     from llvmlite import binding
 
     engine = _engine()
-    if any(binding.address_of_symbol(name) is None for name in about["needs"]):
-        from .compilation import InnerLibrary  # noqa: F401  (the compiler brings a library of its own)
-
-        if any(binding.address_of_symbol(name) is None for name in about["needs"]):
-            return None
+    if not _all_known(about["needs"]):
+        return None
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return int(engine.get_function_address(about["symbol"]))
+
+
+def _all_known(names: list[str]) -> bool:
+    """Whether all functions that code calls are there: in the C library, in that of numba, or in the whole of numba."""
+    from llvmlite import binding
+
+    for bring in (None, _add_helpers, _add_compiler):
+        if bring is not None:
+            bring()
+        if all(binding.address_of_symbol(name) is not None for name in names):
+            return True
+    return False
+
+
+@functools.cache
+def _add_helpers() -> None:
+    """Make known what numba has written in C (complex powers, gamma, ...), loading this library of its alone.
+
+    Its functions are called ``numba_cpow`` and so on in compiled code. Where a version of numba keeps them elsewhere,
+    nothing is found here and the compiler brings them.
+    """
+    from llvmlite import binding
+
+    package = find_spec("numba")
+    assert package is not None and package.origin is not None
+    for suffix in EXTENSION_SUFFIXES:
+        file = Path(package.origin).with_name(f"_helperlib{suffix}")
+        spec = spec_from_file_location("numba._helperlib", file) if file.exists() else None
+        if spec is not None and spec.loader is not None:
+            library = sys.modules.get(spec.name)
+            if library is None:
+                library = module_from_spec(spec)
+                spec.loader.exec_module(library)
+            for name, address in getattr(library, "c_helpers", {}).items():
+                binding.add_symbol(f"numba_{name}", address)
+            return
+
+
+@functools.cache
+def _add_compiler() -> None:
+    """Make known all that the compiler brings."""
+    from .compilation import make_known
+
+    make_known()
 
 
 def _announce() -> None:
@@ -99,6 +147,7 @@ def machine_code(function: Callable, kinds: str, compile_now: Callable[[str], tu
     _announce()
     symbol = f"{function.__module__}.{function.__qualname__}.{os.urandom(8).hex()}"
     about, code = compile_now(symbol)
+    compiled.append(f"{function.__module__}.{function.__qualname__}")
     address = _load(about, code)
     if not address:
         raise RuntimeError(f"{function.__qualname__}: the compiled code needs {', '.join(about['needs'])}")
