@@ -223,7 +223,7 @@ def swelling(t):
 
 
 def other_mass(model):
-    return model.add(PointMass("other", 1.5, (2.0, 1.0, 0.5), (0.3, 0.2, 0.1)))
+    return model.add(PointMass(f"other {len(model.bodies)}", 1.5, (2.0, 1.0, 0.5), (0.3, 0.2, 0.1)))
 
 
 def cubic(length, rate):

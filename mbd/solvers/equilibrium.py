@@ -25,6 +25,10 @@ from .words import counted
 Array = np.ndarray
 
 ITERATIONS = 300
+# Below these the square of a frequency counts as zero: beside the accelerations that forces cause, because the position
+# is known to the tolerance only, and beside the largest square, which may be that of a hard spring elsewhere.
+POSITION, ROUND_OFF = 1e-7, 1e-12
+STEP = 1e-14  # a correction below this fraction of the largest step is round-off in the coordinates
 TURN, SHIFT = 0.3, 0.3  # largest rotation (rad) and displacement (lengths of the system) of one step
 
 
@@ -79,9 +83,9 @@ def equilibrium(model: Model, state: Any = None, *, t: float = 0.0, tolerance: f
     search = _Search(system, t, tolerance)
     q, lam, residual, iterations = search.run(q)
     squares = search.squares(q, lam)
-    scale = max(np.abs(squares).max(initial=0.0), search.scale / system.length, 1e-300)
-    neutral = int(np.sum(np.abs(squares) <= 1e-7 * scale))
-    stable = bool(np.all(squares > -1e-7 * scale))
+    limit = max(POSITION * search.scale / system.length, ROUND_OFF * np.abs(squares).max(initial=0.0), 1e-300)
+    neutral = int(np.sum(np.abs(squares) <= limit))
+    stable = bool(np.all(squares >= -limit))
     nodes = {body.name: body.node for body in model.bodies if isinstance(body, RigidBody)}
     result = placed_model(system, q).with_nodes(nodes)
     placed, q, v, _ = given_state(result, None, t)
@@ -135,6 +139,8 @@ class _Search:
             while d @ (K + mu * M) @ d < 0.0 and mu < 1e12:  # uphill: more damping
                 mu = max(4.0 * mu, 1e-6)
                 d = self._direction(M, B, K, r, g, mu)
+            if closed and mu <= 1.0 and self._reach(d) <= STEP:
+                return q, lam, residual, iteration  # what is left is round-off in the forces of hard springs
             d *= min(1.0, 1.0 / max(self._reach(d), 1e-300))
             new = system.update(q, d)
             a_new, lam_new, g_new = self.balance(new)

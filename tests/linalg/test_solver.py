@@ -229,3 +229,35 @@ def test_near_singular_warns_through_the_ratio():
         ratios.append(m.solver().factor().ratio)
     assert ratios[0] > 10 * ratios[1] > 0
     assert ratios[1] > 1e-9 and ratios[2] < 1e-12
+
+
+def pivots_of(a, preference):
+    """Row exchanges of Gaussian elimination, where a diagonal entry counts as that many times its size; and L."""
+    a, n, swaps = a.copy(), len(a), []
+    for k in range(n):
+        column = np.abs(a[k:, k])
+        column[0] *= preference
+        swaps.append(k + int(np.argmax(column)))
+        a[[k, swaps[-1]]] = a[[swaps[-1], k]]
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+    return swaps, np.tril(a, -1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 16, 60])  # the last one in panels
+def test_a_diagonal_entry_is_the_pivot_unless_another_is_four_times_as_large(size, rng):
+    """Fewer swaps at bounded growth: no multiplier is above four, and some are above one."""
+    layout = analyse([size], [False], [False], np.zeros((0, 2), int))
+    solver = BlockSolver(layout)
+    (offset,), (stride,) = layout.blocks([0], [0])
+    places = offset + stride * np.arange(size)[:, None] + np.arange(size)
+    largest = 0.0
+    for _ in range(20):
+        a = rng.normal(size=(size, size))
+        solver.F[places] = a
+        solver.factor()
+        swaps, lower = pivots_of(a, 4.0)
+        assert solver.pivots.tolist() == swaps
+        np.testing.assert_allclose(np.tril(solver._factors[places], -1), lower, rtol=1e-8, atol=1e-10)
+        largest = max(largest, np.abs(lower).max())
+    assert largest <= 4.0 and (largest > 2.0 or size < 7)

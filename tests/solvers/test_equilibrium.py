@@ -118,6 +118,34 @@ def test_an_upright_pendulum_is_unstable_and_a_push_makes_it_fall():
     assert "stable equilibrium of model 'pendulum'" in str(fallen)
 
 
+@pytest.mark.parametrize("hard", [0.0, 1e4, 1e9, 1e11])
+def test_weakly_unstable_positions_beside_hard_springs(hard):
+    """A rod that a spiral spring nearly holds upright: w^2 = (c - m g l) / J, above and below the critical spring."""
+    c, inertia = G, 1.0 + 1.0
+
+    def standing(part):
+        model = mbd.Model("standing rod", gravity=(0, 0, -G))
+        rod = model.add(mbd.RigidBody("rod", 1.0, (1.0, 1.0, 0.1), mbd.nodes.RotationVector(), com=(0, 0, 1)))
+        hinge = model.add(Revolute(model.ground, rod, at=(0, 0, 0), axis=(1, 0, 0)))
+        model.add(mbd.forces.TorsionSpring(hinge, c * part))
+        if hard:
+            mass = model.add(mbd.PointMass("mass", 1.0, (5, 0, -1)))
+            model.add(mbd.joints.PointOnLine(model.ground, mass, axis=(0, 0, 1)))
+            model.add(mbd.forces.Spring(model.ground, mass, (5, 0, 0), stiffness=hard, length=1.0))
+        return model
+
+    for part in (0.0, 0.9) if hard > 1e10 else (0.0, 0.9, 0.999):  # nearer is round-off of the hard spring
+        found = mbd.equilibrium(standing(part))
+        assert not found.stable and found.neutral == 0, part
+        assert "unstable equilibrium" in str(found)
+        assert not mbd.linearize(standing(part), found).stable
+    for part in (1.1,) if hard > 1e10 else (1.001, 1.1):
+        found = mbd.equilibrium(standing(part))
+        assert found.stable and found.neutral == 0, part
+        slowest = math.sqrt(c * (part - 1.0) / inertia) / (2 * math.pi)
+        assert found.frequencies.min() == pytest.approx(slowest, rel=1e-2 if hard > 1e10 else 1e-4)
+
+
 def test_generalized_coordinates():
     model = mbd.Model("coordinates")
 
