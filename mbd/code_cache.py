@@ -23,7 +23,7 @@ from .kernel import OPTIONS
 from .settings import STARTED
 
 PACKAGE = Path(__file__).parent
-_IMPORT = re.compile(r"^\s*from\s+(\.+[\w.]*|mbd[\w.]*)\s+import\s+\(?([^)\n]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^\s*from\s+(\.+[\w.]*|mbd[\w.]*)\s+import\s+(?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE)
 
 
 def _cache_root() -> Path | None:
@@ -51,8 +51,10 @@ def _imported_files(path: Path, text: str) -> set[Path]:
         else:
             folder, parts = PACKAGE, module.split(".")[1:]
         target = folder.joinpath(*parts)
-        names = [name.strip().split(" ")[0] for name in match.group(2).split(",")]
-        candidates = [target.with_suffix(".py"), target / "__init__.py", *(target / f"{n}.py" for n in names if n)]
+        candidates = [target.with_suffix(".py"), target / "__init__.py"]
+        for name in re.sub(r"#[^\n]*", "", match.group(2) or match.group(3)).split(","):
+            word = name.strip().partition(" ")[0]
+            candidates += [target / f"{word}.py", target / word / "__init__.py"]
         found |= {file for file in candidates if file.is_file()}
     return found
 

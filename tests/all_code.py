@@ -22,7 +22,12 @@ from mbd.study.compatibility import all_integrators
 from .test_elements import FORCES, JOINTS_ON_JOINTS, LIE, build_joint, hinge, potential, public_classes, shaft
 
 STEP = 1e-4
-NODES = [nodes.RotationVector(lie=True), nodes.RotationVector(lie=False), nodes.Quaternion(lie=False), nodes.Directors()]
+NODES = [
+    nodes.RotationVector(lie=True),
+    nodes.RotationVector(lie=False),
+    nodes.Quaternion(lie=False),
+    nodes.Directors(),
+]
 # Here the joints below a coupling must not be redundant: all methods are to take their step.
 SHAFTS = {
     "Gear": lambda m, a, b: joints.Gear(hinge(m, m.ground, a), shaft(m, m.ground, b), -0.4),

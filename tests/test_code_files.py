@@ -68,7 +68,14 @@ def test_files_that_are_cut_empty_or_foreign(kept):
     whole = kept.path.read_bytes()
     old_format = json.dumps({**ABOUT, "size": len(CODE)}).encode() + b"\n" + CODE
     cut = [whole[:n] for n in (0, 1, 20, 90, 150, len(whole) - 1)]
-    for content in (*cut, whole + b"\0", b"\0" * len(whole), whole[:500] + bytes(len(whole) - 500), old_format, b"\n\n"):
+    for content in (
+        *cut,
+        whole + b"\0",
+        b"\0" * len(whole),
+        whole[:500] + bytes(len(whole) - 500),
+        old_format,
+        b"\n\n",
+    ):
         kept.path.write_bytes(content)
         assert read_code(kept) is None, content[:30]
         write_code(kept, ABOUT, CODE)
