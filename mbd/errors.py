@@ -88,7 +88,7 @@ def bad_value(owner: object, argument: str, value: object, expected: str) -> Mod
 
 def read_only(array: Array) -> Array:
     """The same array, protected against writing (elements share and trust their arrays)."""
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array
 
 
@@ -154,10 +154,14 @@ def check_direction(value: Any, owner: object, argument: str) -> Array:
     """``value`` as a unit vector."""
     vector = check_vector(value, owner, argument)
     x, y, z = vector.tolist()
+    if (largest := max(abs(x), abs(y), abs(z))) > 1e100:  # its square would overflow
+        x, y, z = x / largest, y / largest, z / largest
     length = math.sqrt(x * x + y * y + z * z)
     if length < 1e-12:
-        raise bad_value(owner, argument, value, "a direction, which cannot be zero")
-    if length == 1.0:
+        raise bad_value(
+            owner, argument, value, "a direction, which cannot be zero (lengths below 1e-12 count as rounding errors)"
+        )
+    if length == 1.0 and largest <= 1.0:
         return vector
     return read_only(np.array((x / length, y / length, z / length)))
 

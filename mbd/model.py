@@ -12,7 +12,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mbd.bodies import Body, Ground, RigidBody
-from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
+from mbd.checked import Checked, declared, fixed
+from mbd.element_list import Elements
+from mbd.errors import ZERO3, ModelError, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
 from mbd.nodes import Node
@@ -24,7 +26,13 @@ Element = Body | Joint | ForceElement
 E = TypeVar("E", bound=Element)
 
 
-class Model:
+def _title(value: Any, owner: Any, argument: str) -> str:
+    if not isinstance(value, str):
+        raise bad_value("model", argument, value, "a text")
+    return value
+
+
+class Model(Checked):
     """A multibody model.
 
     Parameters
@@ -35,27 +43,20 @@ class Model:
     Attributes: ``ground``, and the lists ``bodies`` (without the ground), ``joints`` and ``forces`` as added.
     """
 
+    name = declared(_title)
+    gravity = declared(check_vector)
+    ground: Ground = fixed("every model has its own ground")
+    bodies: list[Body] = fixed("add bodies with model.add(...)")
+    joints: list[Joint] = fixed("add joints with model.add(...)")
+    forces: list[ForceElement] = fixed("add forces with model.add(...)")
+    _elements: dict[str, Element] = fixed("add elements with model.add(...)")
+    _counters: dict[str, int] = fixed("they count generated names")
+
     def __init__(self, name: str = "model", gravity: Any = ZERO3) -> None:
-        if not isinstance(name, str):
-            raise bad_value("model", "name", name, "a text")
-        self.name = name
-        self.gravity = gravity
-        self.ground = Ground()
-        self.ground.model = self
-        self.bodies: list[Body] = []
-        self.joints: list[Joint] = []
-        self.forces: list[ForceElement] = []
-        self._elements: dict[str, Element] = {"ground": self.ground}
-        self._counters: dict[str, int] = {}
-
-    @property
-    def gravity(self) -> Array:
-        """Acceleration of gravity, world axes."""
-        return self._gravity
-
-    @gravity.setter
-    def gravity(self, value: Any) -> None:
-        self._gravity = check_vector(value, self, "gravity")
+        self._set(name=name, gravity=gravity, ground=Ground())
+        self._set(**{kind: Elements(forget=self._forget) for kind in ("bodies", "joints", "forces")})
+        vars(self.ground)["model"] = self
+        self._set(_elements={"ground": self.ground}, _counters={})
 
     # --- building
 
@@ -80,11 +81,33 @@ class Model:
                     "to have one generated"
                 )
         else:
-            element.name = self._new_name(element.label)
-        element.model = self
+            vars(element)["name"] = self._new_name(element.label)
+        vars(element)["model"] = self
         self._elements[element.name] = element
-        kind.append(element)
+        list.append(kind, element)
         return element
+
+    def remove(self, element: Any) -> None:
+        """Take a body, a joint or a force out of the model, given as itself or by name; nothing may refer to it."""
+        found = self[element.name if isinstance(element, Body | Joint | ForceElement) else element]
+        if found not in self or isinstance(found, Ground) or (found is not element and not isinstance(element, str)):
+            raise ModelError(f"{self}: cannot remove {element!r}; expected a body, a joint or a force of this model")
+        self._list_for(found).remove(found)
+
+    def _forget(self, gone: list[Any]) -> None:
+        """Elements leave the model, unless others refer to them."""
+        leaving = {id(x) for x in gone}
+        others: list[Any] = [*self.joints, *self.forces]
+        for other in others:
+            if id(other) in leaving:
+                continue
+            parts = (*other.bodies, *getattr(other, "joints", ()), *(vars(other).get(f"joint_{k}") for k in "ab"))
+            for part in parts:
+                if id(part) in leaving:
+                    raise ModelError(f"{self}: cannot remove {part}, because {other} refers to it; remove that first")
+        for element in gone:
+            del self._elements[element.name]
+            vars(element)["model"] = None
 
     def _list_for(self, element: Any) -> list[Any]:
         if isinstance(element, Ground):
@@ -204,7 +227,7 @@ class Model:
     def _copy(self, nodes: Mapping[str, Node]) -> Model:
         """A copy in which the named bodies have other nodes."""
         new = Model(self.name, self.gravity)
-        new._counters = dict(self._counters)
+        new._counters.update(self._counters)
         twins: dict[int, Element] = {id(self.ground): new.ground}
         new.ground.shape = self.ground.shape
         pairs: list[tuple[list[Any], list[Any]]] = [
@@ -218,8 +241,8 @@ class Model:
                 twins[id(element)] = twin
                 for key, value in vars(element).items():
                     twin.__dict__[key] = copy.copy(value) if isinstance(value, Node) else _translated(value, twins)
-                twin.model = new
-                target.append(twin)
+                vars(twin)["model"] = new
+                list.append(target, twin)
                 new._elements[twin.name] = twin
         for name, node in nodes.items():
             new[name].node = node

@@ -54,6 +54,11 @@ def make_motion(value: Any, rate: Any, acceleration: Any, owner: object, argumen
     return Motion(float(np.real(value(0.0))), value, rate, acceleration)
 
 
+def as_motion(value: Any, owner: object, argument: str) -> Motion:
+    """A motion, a number or a function of time as a motion."""
+    return value if isinstance(value, Motion) else make_motion(value, None, None, owner, argument)
+
+
 def _probe(function: Any, owner: object, argument: str) -> Any:
     if not callable(function):
         raise ModelError(f"{owner}: {argument} is {function!r}; expected a function of time")

@@ -86,9 +86,10 @@ def as_matrix(value: Any, where: object = "rotation", argument: str = "rotation"
     if not np.isfinite(array).all():
         raise bad_value(where, argument, value, "finite numbers (no NaN, no infinity)")
     if array.shape == (4,):
-        if not np.linalg.norm(array) > 1e-12:
+        largest = float(np.abs(array).max())
+        if largest < 1e-12:
             raise bad_value(where, argument, value, "a quaternion that is not zero (it is normalised for you)")
-        return read_only(from_quaternion(array))
+        return read_only(from_quaternion(array if largest < 1e100 else array / largest))
     return read_only(_orthonormalised(array, where, argument, value))
 
 
@@ -232,8 +233,12 @@ def inverse_tangent_operator(psi: Array) -> Array:
 
 def sequence_axes(sequence: str) -> tuple[int, int, int]:
     """Axis numbers (0, 1, 2) of a sequence such as "xyz" or "zxz"; any other text is refused."""
-    if sequence not in SEQUENCES:
-        raise bad_value(
-            "EulerAngles", "sequence", sequence, f"one of the twelve sequences {', '.join(SEQUENCES)} (intrinsic)"
-        )
+    check_sequence(sequence, "EulerAngles", "sequence")
     return AXES[sequence[0]], AXES[sequence[1]], AXES[sequence[2]]
+
+
+def check_sequence(value: Any, owner: object, argument: str) -> str:
+    """A sequence of axes of Euler angles."""
+    if not isinstance(value, str) or value not in SEQUENCES:
+        raise bad_value(owner, argument, value, f"one of the twelve sequences {', '.join(SEQUENCES)} (intrinsic)")
+    return value

@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mbd.bodies import checks
 from mbd.bodies.shapes import Shape
-from mbd.errors import (
-    IDENTITY3,
-    ZERO3,
-    Array,
-    ModelError,
-    ModelWarning,
-    bad_value,
-    check_matrix,
-    check_number,
-    check_vector,
-    read_only,
-)
+from mbd.checked import Checked, declared, fixed, flag, positive
+from mbd.errors import IDENTITY3, ZERO3, Array, bad_value, check_vector, read_only
 from mbd.nodes import Generalized as GeneralizedNode
 from mbd.nodes import Node, Point, RigidNode, RotationVector, kinds
 
 if TYPE_CHECKING:
     from mbd.model import Model
 
-INERTIA_TOLERANCE = 1e-9
-"""Relative tolerance of the triangle inequality of principal moments of inertia."""
-
 _ZERO_INERTIA = read_only(np.zeros((3, 3)))
 
 
-class Body:
+class Body(Checked):
     """Base of all bodies: a name, a node and the model it was added to."""
 
     label: ClassVar[str] = "body"
     """First part of generated names: "body 1", "body 2" ..."""
 
+    name = declared(checks.check_name)
+    model: Model | None = fixed("an element belongs to the model that it was added to; use copy() of that model")
     node: Node
-    shape: Shape | None = None
+    shape = declared(checks.shape)
 
     def __init__(self, name: str | None) -> None:
-        self.name: str = check_name(name, self.label)
-        self.model: Model | None = None
+        self._set(name=name, model=None, shape=None)
 
     @property
     def kind(self) -> int:
@@ -68,20 +56,36 @@ class _FramedBody(Body):
         """Initial position of the reference point, world axes."""
         return self.node.position
 
+    @position.setter
+    def position(self, value: Any) -> None:
+        self.node.position = value
+
     @property
     def rotation(self) -> Array:
         """Initial rotation matrix, body to world."""
         return self.node.rotation
+
+    @rotation.setter
+    def rotation(self, value: Any) -> None:
+        self.node.rotation = value  # type: ignore[misc]  # a point refuses it
 
     @property
     def velocity(self) -> Array:
         """Initial velocity of the reference point, world axes."""
         return self.node.velocity
 
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        self.node.velocity = value
+
     @property
     def angular_velocity(self) -> Array:
         """Initial angular velocity, body axes."""
         return self.node.angular_velocity
+
+    @angular_velocity.setter
+    def angular_velocity(self, value: Any) -> None:
+        self.node.angular_velocity = value  # type: ignore[misc]
 
 
 class RigidBody(_FramedBody):
@@ -98,7 +102,11 @@ class RigidBody(_FramedBody):
     check_inertia: ``False`` turns the error about moments which no rigid body can have into a warning.
     """
 
-    node: RigidNode
+    mass = declared(positive)
+    check_inertia = declared(flag)
+    inertia = declared(checks.inertia)
+    com = declared(check_vector)
+    node = declared(checks.rigid_node)  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -111,27 +119,25 @@ class RigidBody(_FramedBody):
         *,
         check_inertia: bool = True,
     ) -> None:
-        super().__init__(name)
-        self.mass = check_number(mass, self, "mass", positive=True)
-        self.inertia = _checked_inertia(inertia, self, check_inertia)
-        self.com = check_vector(com, self, "com")
-        if node is None:
-            node = RotationVector()
-        elif not isinstance(node, RigidNode):
-            advice = "; use mbd.PointMass for a point" if isinstance(node, Point) else ""
-            if isinstance(node, type) and issubclass(node, RigidNode):
-                advice = f"; write mbd.nodes.{node.__name__}() to make one"
-            raise bad_value(self, "node", node, f"a Quaternion, Directors, RotationVector or EulerAngles node{advice}")
-        self.node = node
-        node.check(self.name)
-        self.shape = _checked_shape(shape, self)
+        node = RotationVector() if node is None else node
+        self._set(
+            name=name,
+            model=None,
+            mass=mass,
+            check_inertia=check_inertia,
+            inertia=inertia,
+            com=com,
+            node=node,
+            shape=shape,
+        )
 
 
 class PointMass(_FramedBody):
     """A mass without extent: three coordinates, no orientation."""
 
     label = "point mass"
-    node: Point
+    mass = declared(positive)
+    node = declared(checks.point_node)  # type: ignore[assignment]
 
     inertia: ClassVar[Array] = _ZERO_INERTIA
     com: ClassVar[Array] = ZERO3
@@ -145,13 +151,11 @@ class PointMass(_FramedBody):
         *,
         shape: Shape | None = None,
     ) -> None:
-        super().__init__(name)
-        self.mass = check_number(mass, self, "mass", positive=True)
-        self.node = Point(
-            check_vector(position, self, "position"),
-            check_vector(velocity, self, "velocity"),
-        )
-        self.shape = _checked_shape(shape, self)
+        self._set(name=name, model=None, mass=mass)
+        node = Point()
+        vars(node)["position"] = check_vector(position, self, "position")  # so that an error names the body
+        vars(node)["velocity"] = check_vector(velocity, self, "velocity")
+        self._set(node=node, shape=shape)
 
 
 class Ground(Body):
@@ -194,7 +198,11 @@ class Generalized(Body):
     """
 
     label = "generalized body"
-    node: GeneralizedNode
+    node = declared(checks.generalized_node)  # type: ignore[assignment]
+    mass: Any = declared(checks.mass)
+    potential: Any = declared(checks.potential)
+    constraints: Any = declared(checks.constraints)
+    n_constraints: int = fixed("it is the number of values that constraints returns")
 
     def __init__(
         self,
@@ -213,110 +221,33 @@ class Generalized(Body):
             raise bad_value(self, "coordinates", None, "the initial values of the coordinates")
         q = check_vector(np.atleast_1d(coordinates), self, "coordinates", None)
         given = np.zeros(q.size) if velocities is None else np.atleast_1d(velocities)
-        self.node = GeneralizedNode(q, check_vector(given, self, "velocities", q.size))
-        self.mass: Array | Callable[[Array], Any] = _checked_mass(mass, q, self)
-        self.potential = _checked_function(potential, self, "potential")
-        self.constraints = _checked_function(constraints, self, "constraints")
-        self.n_constraints = 0
-        if self.potential is not None:
-            check_number(_call(self.potential, q, self, "potential"), self, "potential(q)")
-        if self.constraints is not None:
-            values = np.atleast_1d(_call(self.constraints, q, self, "constraints"))
-            self.n_constraints = check_vector(values, self, "constraints(q)", n_constraints).size
-        elif n_constraints:
-            raise bad_value(self, "n_constraints", n_constraints, "zero, because no constraints= are given")
-        self.shape = _checked_shape(shape, self)
+        node = GeneralizedNode(q, check_vector(given, self, "velocities", q.size))
+        self._set(node=node, mass=mass, potential=potential, constraints=constraints, shape=shape)
+        if n_constraints is not None and n_constraints != self.n_constraints:
+            source = "constraints(q)" if constraints is not None else "no constraints="
+            raise bad_value(
+                self,
+                "n_constraints",
+                n_constraints,
+                f"{self.n_constraints}, because {source} gives {self.n_constraints} numbers",
+            )
 
     @property
     def coordinates(self) -> Array:
         """Initial coordinates."""
         return self.node.coordinates()
 
+    @coordinates.setter
+    def coordinates(self, value: Any) -> None:
+        q = check_vector(np.atleast_1d(value), self, "coordinates", self.node.n_coordinates)
+        self.node = GeneralizedNode(q, self.velocities)
+
     @property
     def velocities(self) -> Array:
         """Initial velocities."""
         return self.node.coordinate_velocities()
 
-
-def check_name(name: Any, label: str) -> str:
-    """A name, or "" for one that is generated when the element is added."""
-    if name is None:
-        return ""
-    if not isinstance(name, str) or not name.strip():
-        raise bad_value(label, "name", name, "a text that is not empty")
-    return name
-
-
-def _checked_shape(shape: Any, owner: Body) -> Shape | None:
-    if shape is not None and not isinstance(shape, Shape):
-        raise bad_value(owner, "shape", shape, "a shape from mbd.shapes, e.g. mbd.shapes.Box((1, 2, 3))")
-    return shape
-
-
-def _checked_inertia(value: Any, owner: Body, strict: bool) -> Array:
-    """Inertia matrix; principal moments must be such that a distribution of mass can have them."""
-    if value is None:
-        raise bad_value(owner, "inertia", None, "three principal moments or a symmetric 3x3 matrix")
-    if np.ndim(value) == 2:
-        matrix = check_matrix(value, owner, "inertia", 3, symmetric=True)
-        a, b, c = np.linalg.eigvalsh(matrix).tolist()
-    else:
-        x, y, z = check_vector(value, owner, "inertia").tolist()
-        matrix = read_only(np.array(((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))))
-        a, b, c = sorted((x, y, z))
-    if a < -1e-12 * abs(c):
-        raise bad_value(
-            owner,
-            "inertia",
-            value,
-            f"a positive definite inertia about the centre of mass; its smallest principal moment is {a:.6g}",
-        )
-    if a + b < c * (1.0 - INERTIA_TOLERANCE):
-        error = bad_value(
-            owner,
-            "inertia",
-            value,
-            f"principal moments that obey the triangle inequality, but {a:.6g} + {b:.6g} < {c:.6g}: no distribution "
-            "of mass has them. Is it about the centre of mass? check_inertia=False accepts it with a warning",
-        )
-        if strict:
-            raise error
-        warnings.warn(str(error), ModelWarning, stacklevel=4)
-    return matrix
-
-
-def _checked_function(function: Any, owner: Body, argument: str) -> Callable[[Array], Any] | None:
-    if function is not None and not callable(function):
-        raise bad_value(owner, argument, function, "a function of the coordinates, or None")
-    return function
-
-
-def _call(function: Callable[[Array], Any], q: Array, owner: Body, argument: str) -> Any:
-    """Value at the initial coordinates, with a clear error if the function fails."""
-    try:
-        return function(q.copy())
-    except Exception as error:
-        raise ModelError(
-            f"{owner}: {argument}(q) failed at the initial coordinates {q.tolist()} with "
-            f"{type(error).__name__}: {error}; expected a function of one array of {q.size} coordinates"
-        ) from error
-
-
-def _checked_mass(mass: Any, q: Array, owner: Body) -> Array | Callable[[Array], Any]:
-    """Constant (n, n) matrix, or the function itself after one probing call."""
-    n = q.size
-    value, argument = (_call(mass, q, owner, "mass"), "mass(q)") if callable(mass) else (mass, "mass")
-    if np.ndim(value) == 0:
-        if callable(mass) and n > 1:
-            raise bad_value(owner, argument, value, f"a matrix of shape ({n}, {n})")
-        matrix = read_only(check_number(value, owner, argument) * np.eye(n))
-    elif np.ndim(value) == 1 and not callable(mass):
-        matrix = read_only(np.diag(check_vector(value, owner, argument, n)))
-    else:
-        matrix = check_matrix(value, owner, argument, n, symmetric=True)
-    eigenvalues = np.linalg.eigvalsh(matrix)
-    if eigenvalues[0] < -1e-12 * abs(eigenvalues[-1]):
-        raise bad_value(
-            owner, argument, value, f"a mass matrix without negative eigenvalues; the smallest is {eigenvalues[0]:.6g}"
-        )
-    return mass if callable(mass) else matrix
+    @velocities.setter
+    def velocities(self, value: Any) -> None:
+        v = check_vector(np.atleast_1d(value), self, "velocities", self.node.n_coordinates)
+        self.node = GeneralizedNode(self.coordinates, v)

@@ -5,26 +5,31 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mbd.bodies import Body, PointMass
-from mbd.bodies.body import check_name
-from mbd.errors import Array, bad_value, check_vector
+from mbd.bodies.checks import check_name
+from mbd.checked import Checked, declared, fixed
+from mbd.errors import Array, ModelError, bad_value, check_vector
 from mbd.forces.row import ForceRow, GeneralRow
-from mbd.joints.joint import check_framed
+from mbd.joints.joint import check_framed, to_world
 
 if TYPE_CHECKING:
     from mbd.joints import Joint
     from mbd.model import Model
 
 
-class Force:
+class Force(Checked):
     """A force element acts on bodies and is described by rows for the compiled force laws."""
 
     switches: tuple[float, ...] = ()
     """Times at which the force jumps; step-size control stops there."""
 
+    name = declared(check_name)
+    model: Model | None = fixed("an element belongs to the model that it was added to; use copy() of that model")
+
     def __init__(self, name: str | None) -> None:
-        self.name: str = check_name(name, self.label)
-        self.model: Model | None = None
+        self._set(name=name, model=None)
 
     def rows(self) -> list[ForceRow]:
         """The rows of this element in the table of forces; override this or ``general()``."""
@@ -67,3 +72,24 @@ def check_attachment(body: Any, point: Any, owner: object, body_argument: str, p
     if isinstance(body, PointMass) and checked.any():
         raise bad_value(owner, point_argument, point, f"(0, 0, 0), because {body} is a point without extent")
     return checked
+
+
+def attachment(body_argument: str) -> Any:
+    """A point of the body that another attribute names, as an attribute that can be changed."""
+
+    def convert(point: Any, owner: Any, argument: str) -> Array:
+        return check_attachment(getattr(owner, body_argument), point, owner, body_argument, argument)
+
+    return declared(convert)
+
+
+def check_ends(force: Any) -> None:
+    """Refuse a force between a body and itself."""
+    if force.body_a is force.body_b:
+        raise ModelError(f"{force}: both ends are on {force.body_a}; expected two different bodies")
+
+
+def distance_of_ends(force: Any) -> float:
+    """Distance of the two points of a force in the initial configuration."""
+    ends = to_world(force.body_b, force.point_b) - to_world(force.body_a, force.point_a)
+    return float(np.linalg.norm(ends))

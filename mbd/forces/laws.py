@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from mbd.bodies import Body, Ground, PointMass, RigidBody
-from mbd.errors import ZERO3, Array, ModelError, bad_value, check_number, check_vector
+from mbd.checked import declared, fixed, not_negative, positive
+from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import kinds
-from mbd.forces.force import Force, check_attachment
+from mbd.forces.force import Force, attachment, check_ends, distance_of_ends
 from mbd.forces.row import ForceRow, GeneralRow
 from mbd.general_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
-from mbd.joints.joint import Joint, to_world
-from mbd.motion import Motion, make_motion
+from mbd.joints.joint import Joint
+from mbd.motion import as_motion, make_motion
 
 NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
 
@@ -22,16 +21,30 @@ NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
 class _BetweenPoints(Force):
     """A force along the line between two body-fixed points."""
 
+    body_a: Body = fixed("make a new force")
+    body_b: Body = fixed("make a new force")
+    point_a: Array = attachment("body_a")
+    point_b: Array = attachment("body_b")
+
     def __init__(self, body_a: Body, body_b: Body, point_a: Any, point_b: Any, name: str | None) -> None:
-        super().__init__(name)
-        self.body_a, self.body_b = body_a, body_b
-        self.point_a: Array = check_attachment(body_a, point_a, self, "body_a", "point_a")
-        self.point_b: Array = check_attachment(body_b, point_b, self, "body_b", "point_b")
-        if body_a is body_b:
-            raise ModelError(f"{self}: both ends are on {body_a}; expected two different bodies")
-        self.initial_length = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
-        if self.initial_length < 1e-12:
-            raise bad_value(self, "point_a, point_b", [point_a, point_b], "points that are apart, but they coincide")
+        self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)
+        check_ends(self)
+
+    def validate(self) -> None:
+        self._apart()
+
+    def _apart(self) -> float:
+        """Distance of the points, which must not coincide."""
+        distance = self.initial_length
+        if distance < 1e-12:
+            points = [self.point_a.tolist(), self.point_b.tolist()]
+            raise bad_value(self, "point_a, point_b", points, "points that are apart, but they coincide")
+        return distance
+
+    @property
+    def initial_length(self) -> float:
+        """Distance of the points in the initial configuration."""
+        return distance_of_ends(self)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -49,18 +62,27 @@ class GreenSpring(_BetweenPoints):
     force acts on the rate of ``(d^2 - length^2) / (2 length)``. ``length`` is by default the initial distance.
     """
 
+    stiffness = declared(not_negative)
+    damping = declared(not_negative)
+    length = declared(positive)
+
     def __init__(
         self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3, stiffness: Any = None,
         length: Any = None, damping: Any = 0.0, *, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body_a, body_b, point_a, point_b, name)
-        self.stiffness = check_number(stiffness, self, "stiffness", nonnegative=True)
-        self.damping = check_number(damping, self, "damping", nonnegative=True)
-        self.length = self.initial_length if length is None else check_number(length, self, "length", positive=True)
+        distance = self._apart()
+        self._set(stiffness=stiffness, damping=damping, length=distance if length is None else length)
 
     def general(self) -> list[GeneralRow]:
         law = (self.stiffness, self.length, self.damping)
         return [GeneralRow(GREEN_SPRING, self.bodies, self._points + law)]
+
+
+def _law(function: Any, owner: Any, argument: str) -> Callable[[float, float], float]:
+    if not callable(function):
+        raise bad_value(owner, argument, function, "a function of (length, rate), e.g. lambda x, v: 5 * x**3 + v")
+    return function
 
 
 class NonlinearSpring(_BetweenPoints):
@@ -69,14 +91,15 @@ class NonlinearSpring(_BetweenPoints):
     The function is compiled if possible and differentiated; a solution reports the power of the spring, not an energy.
     """
 
+    function: Any = declared(_law)
+
     def __init__(
         self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3,
         function: Callable[[float, float], float] | None = None, *, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body_a, body_b, point_a, point_b, name)
-        if not callable(function):
-            raise bad_value(self, "function", function, "a function of (length, rate), e.g. lambda x, v: 5 * x**3 + v")
-        self.function = function
+        self.validate()
+        self._set(function=function)
 
     def general(self) -> list[GeneralRow]:
         return [GeneralRow(LAW_SPRING, self.bodies, self._points, self.function, "law", 1)]
@@ -85,14 +108,30 @@ class NonlinearSpring(_BetweenPoints):
 class Gravitation(_BetweenPoints):
     """Gravitational attraction between the centres of mass of two bodies: ``V = -constant m_a m_b / distance``."""
 
+    constant = declared(positive)
+
     def __init__(self, body_a: Body, body_b: Body, constant: Any = NEWTON, *, name: str | None = None) -> None:
         for body in (body_a, body_b):
             if not isinstance(body, RigidBody | PointMass):
                 raise ModelError(f"{self.label}: {body} has no mass; expected two bodies with mass")
-        centres = [body.com if isinstance(body, RigidBody) else ZERO3 for body in (body_a, body_b)]
-        super().__init__(body_a, body_b, centres[0], centres[1], name)
-        self.constant = check_number(constant, self, "constant", positive=True)
-        self.strength = self.constant * float(body_a.mass) * float(body_b.mass)  # type: ignore[attr-defined]
+        self._set(name=name, model=None, body_a=body_a, body_b=body_b, constant=constant)
+        check_ends(self)
+        self.validate()
+
+    @property
+    def point_a(self) -> Array:  # type: ignore[override]
+        """Centre of mass of the first body."""
+        return self.body_a.com  # type: ignore[attr-defined]
+
+    @property
+    def point_b(self) -> Array:  # type: ignore[override]
+        """Centre of mass of the second body."""
+        return self.body_b.com  # type: ignore[attr-defined]
+
+    @property
+    def strength(self) -> float:
+        """``constant m_a m_b``."""
+        return self.constant * float(self.body_a.mass) * float(self.body_b.mass)  # type: ignore[attr-defined]
 
     def general(self) -> list[GeneralRow]:
         return [GeneralRow(GRAVITATION, self.bodies, (*self._points, self.strength))]
@@ -105,20 +144,25 @@ class Drag(Force):
     ``coefficient`` is half of density times drag coefficient times area.
     """
 
+    body: Body = fixed("make a new force")
+    coefficient = declared(not_negative)
+    linear = declared(not_negative)
+    point: Array = attachment("body")
+    wind = declared(check_vector)
+
     def __init__(
         self, body: Body, coefficient: Any = 0.0, linear: Any = 0.0, point: Any = ZERO3, wind: Any = ZERO3, *,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(name)
-        self.body = body
-        self.point = check_attachment(body, point, self, "body", "point")
+        self._set(name=name, model=None, body=body, point=point)
         if isinstance(body, Ground):
             raise ModelError(f"{self}: body is the ground, which does not move; expected a RigidBody or a PointMass")
-        self.coefficient = check_number(coefficient, self, "coefficient", nonnegative=True)
-        self.linear = check_number(linear, self, "linear", nonnegative=True)
+        self._set(coefficient=coefficient, linear=linear, wind=wind)
+        self.validate()
+
+    def validate(self) -> None:
         if self.coefficient == 0.0 and self.linear == 0.0:
-            raise bad_value(self, "coefficient", coefficient, "a positive coefficient, or linear=")
-        self.wind = check_vector(wind, self, "wind")
+            raise bad_value(self, "coefficient", self.coefficient, "a positive coefficient, or linear=")
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -134,8 +178,15 @@ class PDControl(Force):
 
     The force along (torque about) the joint's axis on the second body is
     ``kp (target - u) + kd (target_dot - u_dot)``. ``target`` is a number or a function of time; ``rate`` is its
-    derivative, computed if not given. ``coordinate`` says which coordinate of a Cylindrical joint is meant.
+    derivative, computed if not given. ``coordinate`` says which coordinate of a Cylindrical joint is meant. The
+    attribute ``motion`` is the target; set it to a number or a function of time to change it.
     """
+
+    joint: Joint = fixed("make a new control")
+    coordinate: str = fixed("make a new control")
+    kp = declared(not_negative)
+    kd = declared(not_negative)
+    motion = declared(as_motion)
 
     def __init__(
         self, joint: Joint, target: Any = 0.0, kp: Any = 0.0, kd: Any = 0.0, *, rate: Any = None,
@@ -150,10 +201,8 @@ class PDControl(Force):
                 f"{self}: joint is {given}, coordinate is {coordinate!r}; expected a joint with an angle or a "
                 'displacement (of one with both, coordinate="angle" or "displacement")'
             )
-        self.joint, self.coordinate = joint, chosen
-        self.kp = check_number(kp, self, "kp", nonnegative=True)
-        self.kd = check_number(kd, self, "kd", nonnegative=True)
-        self.motion: Motion = make_motion(target, rate, None, self, "target")
+        self._set(joint=joint, coordinate=chosen, kp=kp, kd=kd)
+        self._set(motion=make_motion(target, rate, None, self, "target"))
 
     @property
     def bodies(self) -> tuple[Body, ...]:

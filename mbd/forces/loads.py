@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mbd.bodies import Body, Ground, PointMass
+from mbd.checked import declared, fixed
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import force as base
 from mbd.forces import kinds
@@ -17,36 +18,50 @@ from mbd.general_kinds import USER_FORCE
 from mbd.motion import complex_variant
 
 
+def _checked_value(value: Any, owner: Any, argument: str) -> Array:
+    """The constant vector of a load, zero where a function says what it is."""
+    stored = owner.__dict__
+    stored["on_frames"] = callable(value) and _arguments(value) == 3  # called when the model is assembled
+    stored["function"] = value if callable(value) else None
+    if not callable(value):
+        return check_vector(value, owner, argument)
+    if not owner.on_frames:
+        owner._probe(value)
+    return ZERO3
+
+
+def _checked_frame(value: Any, owner: Any, argument: str) -> str:
+    if not isinstance(value, str) or value not in ("world", "body"):
+        raise bad_value(owner, argument, value, '"world" or "body"')
+    if value == "body" and isinstance(owner.body, PointMass):
+        raise bad_value(owner, argument, value, f'"world", because {owner.body} has no orientation')
+    return value
+
+
+def _checked_times(value: Any, owner: Any, argument: str) -> tuple[float, ...]:
+    if not np.size(value):
+        return ()
+    return tuple(sorted(check_vector(np.atleast_1d(value), owner, argument, None).tolist()))
+
+
 class _Load(base.Force):
     """A vector, constant or a function of time, in world or body axes, on one body."""
 
     kinds: dict[str, int]
-    body: Body
     point: Array = ZERO3
+    body: Body = fixed("make a new load")
+    frame = declared(_checked_frame)
+    value = declared(_checked_value)
+    function: Callable[..., Any] | None = fixed("set value to a function")
+    on_frames: bool = fixed("set value to a function of (t, frames, velocities)")
+    switches = declared(_checked_times)
 
     def __init__(self, body: Body, value: Any, frame: str, switches: Any, name: str | None) -> None:
         super().__init__(name)
         base.check_framed(body, self, "body")
         if isinstance(body, Ground):
             raise ModelError(f"{self}: body is the ground, which does not move; expected a RigidBody or a PointMass")
-        if frame not in ("world", "body"):
-            raise bad_value(self, "frame", frame, '"world" or "body"')
-        if frame == "body" and isinstance(body, PointMass):
-            raise bad_value(self, "frame", frame, f'"world", because {body} has no orientation')
-        self.body = body
-        self.frame = frame
-        self.value = ZERO3
-        self.function: Callable[..., Any] | None = None
-        self.on_frames = callable(value) and _arguments(value) == 3
-        if self.on_frames:
-            self.function = value  # called when the model is assembled
-        elif callable(value):
-            self.function = value
-            self._probe(value)
-        else:
-            self.value = check_vector(value, self, "value")
-        times = check_vector(np.atleast_1d(switches), self, "switches", None) if np.size(switches) else ZERO3[:0]
-        self.switches = tuple(sorted(times.tolist()))
+        self._set(body=body, frame=frame, value=value, switches=switches)
 
     def _probe(self, function: Callable[[float], Any]) -> None:
         """Call the function once, so that a mistake is reported here and not in the middle of a run."""
@@ -98,6 +113,7 @@ class Force(_Load):
     """
 
     kinds = {"world": kinds.FORCE_WORLD, "body": kinds.FORCE_BODY}
+    point = base.attachment("body")
 
     def __init__(
         self,
@@ -110,7 +126,7 @@ class Force(_Load):
         name: str | None = None,
     ) -> None:
         super().__init__(body, value, frame, switches, name)
-        self.point = base.check_attachment(body, point, self, "body", "point")
+        self._set(point=point)
 
 
 class Torque(_Load):

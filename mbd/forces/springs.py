@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
+from mbd.checked import declared, fixed, not_negative
 from mbd.errors import (
     IDENTITY3,
     ZERO3,
@@ -19,10 +20,10 @@ from mbd.errors import (
     read_only,
 )
 from mbd.forces import kinds
-from mbd.forces.force import Force, check_attachment
+from mbd.forces.force import Force, attachment, check_ends, distance_of_ends
 from mbd.forces.row import ForceRow, GeneralRow
 from mbd.general_kinds import TWIST
-from mbd.joints.joint import Joint, to_world
+from mbd.joints.joint import Joint
 
 
 class Spring(Force):
@@ -30,6 +31,14 @@ class Spring(Force):
 
     ``point_a`` and ``point_b`` are body-fixed (for the ground: world); ``length`` is by default the initial distance.
     """
+
+    body_a: Body = fixed("make a new spring")
+    body_b: Body = fixed("make a new spring")
+    point_a: Array = attachment("body_a")
+    point_b: Array = attachment("body_b")
+    stiffness = declared(not_negative)
+    length = declared(not_negative)
+    damping = declared(not_negative)
 
     def __init__(
         self,
@@ -43,18 +52,18 @@ class Spring(Force):
         *,
         name: str | None = None,
     ) -> None:
-        super().__init__(name)
-        self.body_a = body_a
-        self.body_b = body_b
-        self.point_a = check_attachment(body_a, point_a, self, "body_a", "point_a")
-        self.point_b = check_attachment(body_b, point_b, self, "body_b", "point_b")
-        if body_a is body_b:
-            raise ModelError(f"{self}: both ends are on {body_a}; expected two different bodies")
-        self.stiffness = check_number(stiffness, self, "stiffness", nonnegative=True)
-        self.damping = check_number(damping, self, "damping", nonnegative=True)
-        distance = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
-        self.length = distance if length is None else check_number(length, self, "length", nonnegative=True)
-        if distance < 1e-12 and (length is None or self.length > 0.0 or self.damping > 0.0):
+        self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)
+        check_ends(self)
+        self._set(stiffness=stiffness, damping=damping)
+        distance = distance_of_ends(self)
+        self._set(length=distance if length is None else length)
+        self._check_direction(distance, length is not None)
+
+    def validate(self) -> None:
+        self._check_direction(distance_of_ends(self), True)
+
+    def _check_direction(self, distance: float, length_is_given: bool) -> None:
+        if distance < 1e-12 and not (length_is_given and self.length == self.damping == 0.0):
             raise bad_value(
                 self,
                 "point_a, point_b",
@@ -88,6 +97,11 @@ class TorsionSpring(Force):
     the initial configuration.
     """
 
+    joint: Joint = fixed("make a new spring")
+    stiffness = declared(not_negative)
+    damping = declared(not_negative)
+    rest = declared(check_number)
+
     def __init__(
         self, joint: Joint, stiffness: Any = None, damping: Any = 0.0, rest: Any = 0.0, *, name: str | None = None
     ) -> None:
@@ -97,10 +111,7 @@ class TorsionSpring(Force):
             raise ModelError(
                 f"{self}: joint is {given}; expected a joint with an angle, such as Revolute or Cylindrical"
             )
-        self.joint = joint
-        self.stiffness = check_number(stiffness, self, "stiffness", nonnegative=True)
-        self.damping = check_number(damping, self, "damping", nonnegative=True)
-        self.rest = check_number(rest, self, "rest")
+        self._set(joint=joint, stiffness=stiffness, damping=damping, rest=rest)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -128,6 +139,26 @@ class TorsionSpring(Force):
         ]
 
 
+def _three_numbers(value: Any, owner: Any, argument: str) -> Array:
+    """One number for each axis, from three or from one for all; none of them negative."""
+    if np.ndim(value) == 0:
+        value = (check_number(value, owner, argument, nonnegative=True),) * 3
+    numbers = check_vector(value, owner, argument)
+    if (numbers < 0.0).any():
+        raise bad_value(owner, argument, value, "numbers that are not negative")
+    return numbers
+
+
+def _checked_axes(value: Any, owner: Any, argument: str) -> Array:
+    """Axes of the first body; those of the second one coincide with them initially."""
+    axes = IDENTITY3 if value is None else check_matrix(value, owner, argument, 3)
+    if np.abs(axes.T @ axes - IDENTITY3).max() > 1e-9:
+        raise bad_value(owner, argument, value, "a 3x3 matrix whose columns are perpendicular unit vectors")
+    first, second = owner.body_a, owner.body_b
+    owner.__dict__["axes_b"] = read_only(np.asarray(second.rotation).T @ np.asarray(first.rotation) @ axes)
+    return axes
+
+
 class Bushing(Force):
     """Elastic support: a linear spring and damper along each of three axes that are fixed in the first body.
 
@@ -147,6 +178,17 @@ class Bushing(Force):
     axes: 3x3 matrix whose columns are perpendicular unit vectors, fixed in the first body; by default its own axes.
     """
 
+    body_a: Body = fixed("make a new bushing")
+    body_b: Body = fixed("make a new bushing")
+    point_a: Array = attachment("body_a")
+    point_b: Array = attachment("body_b")
+    stiffness = declared(_three_numbers)
+    damping = declared(_three_numbers)
+    rotational_stiffness = declared(_three_numbers)
+    rotational_damping = declared(_three_numbers)
+    axes = declared(_checked_axes)
+    axes_b: Array = fixed("set axes, which they follow")
+
     def __init__(
         self,
         body_a: Body,
@@ -161,33 +203,32 @@ class Bushing(Force):
         rotational_damping: Any = 0.0,
         name: str | None = None,
     ) -> None:
-        super().__init__(name)
-        self.body_a = body_a
-        self.body_b = body_b
-        self.point_a = check_attachment(body_a, point_a, self, "body_a", "point_a")
-        self.point_b = check_attachment(body_b, point_b, self, "body_b", "point_b")
-        if body_a is body_b:
-            raise ModelError(f"{self}: both ends are on {body_a}; expected two different bodies")
+        self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)
+        check_ends(self)
         if isinstance(body_a, PointMass):
             raise ModelError(
                 f"{self}: the first body is {body_a}, which has no axes; expected a RigidBody or the ground "
                 "(exchange the two bodies, or use a Spring)"
             )
-        self.stiffness = _three_numbers(0.0 if stiffness is None else stiffness, self, "stiffness")
-        self.damping = _three_numbers(damping, self, "damping")
-        self.rotational_stiffness = _three_numbers(rotational_stiffness, self, "rotational_stiffness")
-        self.rotational_damping = _three_numbers(rotational_damping, self, "rotational_damping")
-        self.turns = bool(self.rotational_stiffness.any() or self.rotational_damping.any())
-        if self.turns and isinstance(body_b, PointMass):
-            raise ModelError(f"{self}: the second body is {body_b}, which does not rotate; expected a RigidBody")
+        self._set(
+            stiffness=0.0 if stiffness is None else stiffness,
+            damping=damping,
+            rotational_stiffness=rotational_stiffness,
+            rotational_damping=rotational_damping,
+            axes=axes,
+        )
+        self.validate()
+
+    def validate(self) -> None:
+        if self.turns and isinstance(self.body_b, PointMass):
+            raise ModelError(f"{self}: the second body is {self.body_b}, which does not rotate; expected a RigidBody")
         if not self.stiffness.any() and not self.damping.any() and not self.turns:
-            raise bad_value(self, "stiffness", stiffness, "a positive number for at least one axis, or damping")
-        self.axes = IDENTITY3 if axes is None else check_matrix(axes, self, "axes", 3)
-        if np.abs(self.axes.T @ self.axes - IDENTITY3).max() > 1e-9:
-            raise bad_value(self, "axes", axes, "a 3x3 matrix whose columns are perpendicular unit vectors")
-        first: Any = body_a
-        second: Any = body_b
-        self.axes_b = read_only(np.asarray(second.rotation).T @ np.asarray(first.rotation) @ self.axes)
+            raise bad_value(self, "stiffness", self.stiffness, "a positive number for at least one axis, or damping")
+
+    @property
+    def turns(self) -> bool:
+        """Whether rotations are resisted."""
+        return bool(self.rotational_stiffness.any() or self.rotational_damping.any())
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -214,13 +255,3 @@ class Bushing(Force):
         frames = self.axes.T.ravel(), self.axes_b.T.ravel()
         numbers = np.concatenate((self.rotational_stiffness, self.rotational_damping, *frames))
         return [GeneralRow(TWIST, self.bodies, tuple(numbers.tolist()))]
-
-
-def _three_numbers(value: Any, owner: Force, argument: str) -> Array:
-    """One number for each axis, from three or from one for all; none of them negative."""
-    if np.ndim(value) == 0:
-        value = (check_number(value, owner, argument, nonnegative=True),) * 3
-    numbers = check_vector(value, owner, argument)
-    if (numbers < 0.0).any():
-        raise bad_value(owner, argument, value, "numbers that are not negative")
-    return numbers

@@ -6,27 +6,33 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mbd.bodies import Body, Ground
+from mbd.checked import declared, fixed
 from mbd.errors import bad_value
 from mbd.forces.force import Force, check_framed
 from mbd.forces.row import GeneralRow
 from mbd.general_kinds import USER_FORCE, USER_POTENTIAL
 
 
+def _checked_function(function: Any, owner: Any, argument: str) -> Callable[..., Any]:
+    if not callable(function):
+        raise bad_value(owner, argument, function, f"a function of {owner.signature}")
+    return function
+
+
 class _OnFrames(Force):
     """A function of the frames of some bodies."""
 
     signature = ""
+    members: tuple[Body, ...] = fixed("make a new force")
+    function: Any = declared(_checked_function)
 
     def __init__(self, bodies: Body | Sequence[Body], function: Callable[..., Any], *, name: str | None = None) -> None:
-        super().__init__(name)
-        self.members = tuple(bodies) if isinstance(bodies, Sequence) else (bodies,)
+        self._set(name=name, model=None, members=tuple(bodies) if isinstance(bodies, Sequence) else (bodies,))
         if not self.members or all(isinstance(body, Ground) for body in self.members):
             raise bad_value(self, "bodies", bodies, "at least one body that can move")
         for body in self.members:
             check_framed(body, self, "bodies")
-        if not callable(function):
-            raise bad_value(self, "function", function, f"a function of {self.signature}")
-        self.function = function
+        self._set(function=function)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

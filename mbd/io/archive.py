@@ -273,7 +273,7 @@ class _Decoder:
 
     def model(self, data: dict[str, Any]) -> Model:
         model = Model(data["name"], self.value(data["gravity"]))
-        model._counters = data["counters"]
+        model._counters.update(data["counters"])
         model.ground.shape = self.value(data["ground"])
         self.elements = model._elements
         shells = []
@@ -282,11 +282,11 @@ class _Decoder:
                 stored = {"joint": StoredJoint, "force": StoredForce}.get(entry["class"])
                 shell = _new(entry["class"]) if stored is None else object.__new__(type(entry["name"], (stored,), {}))
                 model._elements[entry["attributes"]["name"]] = shell
-                getattr(model, kind).append(shell)
+                list.append(getattr(model, kind), shell)
                 shells.append((shell, entry["attributes"]))
         for shell, attributes in shells:
             self.fill(shell, attributes)
-            shell.model = model
+            vars(shell)["model"] = model
             if isinstance(shell, Generalized):
                 n = shell.node.n_velocities
                 for key, size in (("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints)):

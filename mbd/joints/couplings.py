@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar, Literal
 
 from mbd.bodies import Body
-from mbd.bodies.body import check_name
+from mbd.checked import declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_number
 from mbd.joints.joint import Joint
 from mbd.joints.lower_pairs import on_axis, parallel_axes
@@ -22,10 +22,11 @@ class Screw(Joint):
     uses_point = "required"
     uses_axis = "required"
     oriented = (True, True)
+    pitch = declared(check_number)
 
     def __init__(self, body_a: Body, body_b: Body, *, pitch: Any, **arguments: Any) -> None:
         super().__init__(body_a, body_b, **arguments)
-        self.pitch = check_number(pitch, self, "pitch")
+        self._set(pitch=pitch)
 
     def primitives(self) -> list[Primitive]:
         terms = [Coordinate(self, "displacement", 1.0)]
@@ -35,6 +36,13 @@ class Screw(Joint):
 
     def orientation_conditions(self) -> list[tuple[Array, Array]]:
         return [(self.axis_a, self.axis_b)]
+
+
+def _not_zero(value: Any, owner: Any, argument: str) -> float:
+    number = check_number(value, owner, argument)
+    if number == 0.0:
+        raise bad_value(owner, argument, value, "a number that is not zero")
+    return number
 
 
 class Coupling(Joint):
@@ -48,6 +56,13 @@ class Coupling(Joint):
     kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
     """What the two coordinates are, if the class prescribes it."""
 
+    joint_a: Joint = fixed("make a new one")
+    joint_b: Joint = fixed("make a new one")
+    coordinate_a: Kind = fixed("make a new one")
+    coordinate_b: Kind = fixed("make a new one")
+    ratio = declared(_not_zero)
+    offset = declared(check_number)
+
     def __init__(
         self,
         joint_a: Joint,
@@ -59,28 +74,29 @@ class Coupling(Joint):
         coordinate_b: Kind | None = None,
         name: str | None = None,
     ) -> None:
-        self.name: str = check_name(name, self.label)
-        self.model = None
-        self.joint_a, self.joint_b = joint_a, joint_b
+        self._set(name=name, model=None, joint_a=joint_a, joint_b=joint_b)
         for argument, joint in (("joint_a", joint_a), ("joint_b", joint_b)):
             if not isinstance(joint, Joint):
                 raise bad_value(
                     self.label, argument, joint, "a joint with an angle or a displacement, such as Revolute"
                 )
-        self.body_a = joint_a.body_b if joint_a.body_b is not joint_b.body_b else joint_b.body_a
-        self.body_b = joint_b.body_b
-        self.point_a, self.frame_a = joint_a.point_b, joint_a.frame_b
-        self.point_b, self.frame_b = joint_b.point_b, joint_b.frame_b
-        self.coordinate_a = self._kind(joint_a, coordinate_a, 0)
-        self.coordinate_b = self._kind(joint_b, coordinate_b, 1)
+        self._set(
+            body_a=joint_a.body_b if joint_a.body_b is not joint_b.body_b else joint_b.body_a,
+            body_b=joint_b.body_b,
+            point_a=joint_a.point_b,
+            point_b=joint_b.point_b,
+            frame_a=joint_a.frame_b,
+            frame_b=joint_b.frame_b,
+        )
+        self._set(
+            coordinate_a=self._kind(joint_a, coordinate_a, 0),
+            coordinate_b=self._kind(joint_b, coordinate_b, 1),
+        )
         if joint_a is joint_b and self.coordinate_a == self.coordinate_b:
             raise ModelError(
                 f"{self}: both coordinates are the {self.coordinate_a} of {joint_a}; expected two different"
             )
-        self.ratio = check_number(ratio, self, "ratio")
-        if self.ratio == 0.0:
-            raise bad_value(self, "ratio", ratio, "a number that is not zero")
-        self.offset = check_number(offset, self, "offset")
+        self._set(ratio=ratio, offset=offset)
 
     def _kind(self, joint: Joint, chosen: Kind | None, side: int) -> Kind:
         """Which coordinate of a joint is meant."""

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body
+from mbd.checked import declared
 from mbd.errors import ModelError, bad_value
 from mbd.joints.joint import Array, Joint
 from mbd.joints.lower_pairs import parallel_axes
 from mbd.joints.primitive_data import Dot2, Primitive, Turned
-from mbd.motion import Motion, component, make_motion
+from mbd.motion import Motion, as_motion, component, make_motion
 
 
 class PositionDriver(Joint):
@@ -26,6 +27,7 @@ class PositionDriver(Joint):
     coordinate = "displacement"
     uses_axis = "required"
     oriented = (True, False)
+    motion = declared(as_motion)
 
     def __init__(
         self,
@@ -38,7 +40,7 @@ class PositionDriver(Joint):
         **arguments: Any,
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
-        self.motion: Motion = make_motion(value, rate, acceleration, self)
+        self._set(motion=make_motion(value, rate, acceleration, self))
 
     def primitives(self) -> list[Primitive]:
         return [Dot2(self.axis_a, self.point_a, self.point_b, self.motion.value, self.motion)]
@@ -56,6 +58,7 @@ class AngleDriver(Joint):
     coordinate = "angle"
     uses_axis = "required"
     oriented = (True, True)
+    motion = declared(as_motion)
 
     def __init__(
         self,
@@ -68,7 +71,7 @@ class AngleDriver(Joint):
         **arguments: Any,
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
-        self.motion: Motion = make_motion(value, rate, acceleration, self)
+        self._set(motion=make_motion(value, rate, acceleration, self))
 
     def primitives(self) -> list[Primitive]:
         return [Turned(self.n1_a, self.n2_a, self.n1_b, self.motion.value, self.motion)]
@@ -76,6 +79,24 @@ class AngleDriver(Joint):
     def orientation_conditions_at(self, t: float) -> list[tuple[Array, Array]]:
         angle = _value_at(self.motion, t)
         return [(np.cos(angle) * self.n1_a + np.sin(angle) * self.n2_a, self.n1_b)]
+
+
+def _three_motions(value: Any, owner: Any, argument: str) -> tuple[Motion, ...]:
+    """Motions of the three components of a displacement."""
+    if isinstance(value, tuple | list) and any(isinstance(part, Motion) for part in value):
+        parts = list(value)
+        size = len(parts)
+    elif callable(value):
+        try:
+            size = np.size(value(0.0))
+        except Exception as error:
+            raise ModelError(f"{owner}: displacement failed at t = 0 with {type(error).__name__}: {error}") from error
+        parts = [component(value, i) for i in range(3)]
+    else:
+        size, parts = np.size(value), list(np.ravel(value))
+    if size != 3:
+        raise bad_value(owner, "displacement", value, "three numbers, or a function of time that returns three")
+    return tuple(as_motion(part, owner, "displacement") for part in parts)
 
 
 class DrivenFrame(Joint):
@@ -89,28 +110,15 @@ class DrivenFrame(Joint):
 
     uses_axis = "optional"
     oriented = (True, True)
+    motion = declared(as_motion)
+    motions = declared(_three_motions)
 
     def __init__(
         self, body_a: Body, body_b: Body, *, displacement: Any = (0.0, 0.0, 0.0), angle: Any = 0.0, **arguments: Any
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
-        parts: list[Any]
-        if callable(displacement):
-            try:
-                size = np.size(displacement(0.0))
-            except Exception as error:
-                raise ModelError(
-                    f"{self}: displacement failed at t = 0 with {type(error).__name__}: {error}"
-                ) from error
-            parts = [component(displacement, i) for i in range(3)]
-        else:
-            size, parts = np.size(displacement), list(np.ravel(displacement))
-        if size != 3:
-            raise bad_value(
-                self, "displacement", displacement, "three numbers, or a function of time that returns three"
-            )
-        self.motions = tuple(make_motion(part, None, None, self, "displacement") for part in parts)
-        self.motion: Motion = make_motion(angle, None, None, self, "angle")
+        self._set(motions=displacement)
+        self._set(motion=make_motion(angle, None, None, self, "angle"))
 
     def primitives(self) -> list[Primitive]:
         return [

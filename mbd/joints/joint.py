@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from mbd.bodies import Body, Generalized, Ground, PointMass, RigidBody
-from mbd.bodies.body import check_name
+from mbd.bodies.checks import check_name
+from mbd.checked import Checked, declared, fixed
 from mbd.errors import (
     IDENTITY3,
     ZERO3,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Use = Literal["required", "optional", "none"]
 
 
-class Joint:
+class Joint(Checked):
     """A connection of two bodies.
 
     Parameters
@@ -63,6 +64,15 @@ class Joint:
     coincident: ClassVar[bool] = False
     """Whether the two points of the joint coincide."""
 
+    name = declared(check_name)
+    model: Model | None = fixed("an element belongs to the model that it was added to; use copy() of that model")
+    body_a: Body = fixed("make a new joint")
+    body_b: Body = fixed("make a new joint")
+    point_a: Array = fixed("make a new joint: its points and axes belong together")
+    point_b: Array = fixed("make a new joint: its points and axes belong together")
+    frame_a: Array = fixed("make a new joint: its points and axes belong together")
+    frame_b: Array = fixed("make a new joint: its points and axes belong together")
+
     def __init__(
         self,
         body_a: Body,
@@ -76,13 +86,11 @@ class Joint:
         axis_a: Any = None,
         axis_b: Any = None,
     ) -> None:
-        self.name: str = check_name(name, self.label)
-        self.model: Model | None = None
-        self.body_a = body_a
-        self.body_b = body_b
+        self._set(name=name, model=None, body_a=body_a, body_b=body_b)
         self._check_bodies()
-        self.point_a, self.point_b = self._resolve_points(at, point_a, point_b)
-        self.frame_a, self.frame_b = self._resolve_frames(axis, axis_a, axis_b)
+        stored = self.__dict__
+        stored["point_a"], stored["point_b"] = self._resolve_points(at, point_a, point_b)
+        stored["frame_a"], stored["frame_b"] = self._resolve_frames(axis, axis_a, axis_b)
 
     def primitives(self) -> list[Primitive]:
         """The equations of the joint, as a list of primitives."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body
-from mbd.errors import ZERO3, Array, bad_value, check_number
+from mbd.checked import declared, positive
+from mbd.errors import ZERO3, Array, bad_value
 from mbd.joints.joint import Joint, to_world
 from mbd.joints.lower_pairs import on_axis, parallel_axes, with_normal
 from mbd.joints.primitive_data import DistanceBetween, Dot2, Primitive
@@ -56,6 +57,7 @@ class Distance(Joint):
     """
 
     uses_axis = "none"
+    length = declared(positive)
 
     def __init__(
         self,
@@ -68,17 +70,13 @@ class Distance(Joint):
         name: str | None = None,
     ) -> None:
         super().__init__(body_a, body_b, point_a=point_a, point_b=point_b, name=name)
-        if length is not None:
-            self.length = check_number(length, self, "length", positive=True)
-            return
-        self.length = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
-        if self.length < 1e-12:
-            raise bad_value(
-                self,
-                "length",
-                self.length,
-                "points that are apart, but they coincide initially; Spherical is for that",
-            )
+        if length is None:
+            length = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
+            if length < 1e-12:
+                raise bad_value(
+                    self, "length", length, "points that are apart, but they coincide initially; Spherical is for that"
+                )
+        self._set(length=length)
 
     def primitives(self) -> list[Primitive]:
         return [DistanceBetween(self.point_a, self.point_b, self.length)]

@@ -50,8 +50,7 @@ class Fixed(Joint):
             raise ModelError(f"{self}: frame_a= and frame_b= belong together; expected both or none")
         if any(arguments.get(key) is not None for key in ("axis", "axis_a", "axis_b")):
             raise bad_value(self, "frame_a", frame_a, "either frames or axes, not both")
-        self.frame_a = as_matrix(frame_a, self, "frame_a")
-        self.frame_b = as_matrix(frame_b, self, "frame_b")
+        self._set(frame_a=as_matrix(frame_a, self, "frame_a"), frame_b=as_matrix(frame_b, self, "frame_b"))
 
     def primitives(self) -> list[Primitive]:
         return [Coincident(self.point_a, self.point_b), *equal_orientation(self)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
+from mbd.checked import fixed
 from mbd.errors import ZERO3, ModelError, bad_value, check_direction, check_number, check_vector
 from mbd.general_kinds import ROLLING
 from mbd.joints.joint import Joint, to_body, to_world
@@ -33,6 +34,8 @@ class Rolling(Joint):
     """
 
     oriented = (True, True)
+    radius: float = fixed("make a new joint: radius, axis and plane belong together")
+    is_disk: bool = fixed("make a new joint with axis= for a disk, without it for a ball")
 
     def __init__(
         self,
@@ -53,8 +56,7 @@ class Rolling(Joint):
                 )
         a: Any = body_a
         b: Any = body_b
-        self.radius = check_number(radius, self.label, "radius", positive=True)
-        self.is_disk = axis is not None
+        self._set(radius=check_number(radius, self.label, "radius", positive=True), is_disk=axis is not None)
         up = check_direction(normal, self.label, "normal")
         middle = to_world(b, check_vector(centre, self.label, "centre"))
         height = self.radius

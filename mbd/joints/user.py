@@ -8,11 +8,30 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, Ground
+from mbd.checked import declared, fixed
 from mbd.errors import ZERO3, ModelError, bad_value
 from mbd.general_kinds import USER_CONSTRAINT
 from mbd.joints.joint import Joint, check_framed
 from mbd.joints.primitive_data import FrameRows, Primitive
 from mbd.user_functions import call_function, initial_input
+
+
+def _checked_function(function: Any, owner: Any, argument: str) -> Any:
+    """A function that can be called in the initial configuration; says how many equations there are."""
+    if not callable(function):
+        raise bad_value(owner, argument, function, "a function of (frames, t) that returns numbers")
+    members = owner.members
+    try:
+        value = np.asarray(call_function(function, "constraint", len(members), initial_input(members)), dtype=float)
+    except Exception as error:
+        raise ModelError(
+            f"{owner}: its function failed in the initial configuration with {type(error).__name__}: {error}; "
+            "expected a function of (frames, t) that returns one or more numbers"
+        ) from error
+    if value.size == 0:
+        raise bad_value(owner, argument, function, "a function that returns at least one number")
+    owner.__dict__["size"] = int(value.size)
+    return function
 
 
 class UserConstraint(Joint):
@@ -24,15 +43,17 @@ class UserConstraint(Joint):
     reports is that on the last body.
     """
 
+    members: tuple[Body, ...] = fixed("make a new constraint")
+    function: Any = declared(_checked_function)
+    size: int = fixed("it is the number of values that function returns")
+
     def __init__(self, bodies: Body | Sequence[Body], function: Callable[..., Any], *, name: str | None = None) -> None:
         members = tuple(bodies) if isinstance(bodies, Sequence) else (bodies,)
         if not members or all(isinstance(body, Ground) for body in members):
             raise bad_value(self.label, "bodies", bodies, "at least one body that can move")
         for body in members:
             check_framed(body, self.label, "bodies")
-        if not callable(function):
-            raise bad_value(self.label, "function", function, "a function of (frames, t) that returns numbers")
-        self.members, self.function = members, function
+        self._set(members=members)
         other: Any = members[0] if len(members) > 1 else None
         last: Any = members[-1]
         if other is None:
@@ -40,16 +61,7 @@ class UserConstraint(Joint):
                 raise ModelError(f"{self.label}: add {last} to the model first: model.add(...)")
             other = last.model.ground
         super().__init__(other, last, name=name, point_a=ZERO3, point_b=ZERO3)
-        try:
-            value = np.asarray(call_function(function, "constraint", len(members), initial_input(members)), dtype=float)
-        except Exception as error:
-            raise ModelError(
-                f"{self}: its function failed in the initial configuration with {type(error).__name__}: {error}; "
-                "expected a function of (frames, t) that returns one or more numbers"
-            ) from error
-        if value.size == 0:
-            raise bad_value(self, "function", function, "a function that returns at least one number")
-        self.size = int(value.size)
+        self._set(function=function)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mbd.checked import Checked, declared, fixed, flag
 from mbd.errors import (
     IDENTITY3,
     ZERO3,
@@ -23,6 +24,7 @@ from mbd.errors import (
 from mbd.nodes import kinds
 from mbd.rotation import (
     as_matrix,
+    check_sequence,
     euler_rate_matrix,
     hat,
     inverse_tangent_operator,
@@ -36,7 +38,7 @@ GIMBAL_TOLERANCE = 1e-6
 """Euler angles count as locked where the determinant of their rate matrix is below this."""
 
 
-class Node:
+class Node(Checked):
     """Initial configuration of one body in one parametrisation."""
 
     kind: ClassVar[int]
@@ -79,10 +81,11 @@ class Point(Node):
     """Three Cartesian coordinates of a point without orientation."""
 
     kind = kinds.POINT
+    position = declared(check_vector)
+    velocity = declared(check_vector)
 
     def __init__(self, position: Any = ZERO3, velocity: Any = ZERO3) -> None:
-        self.position = check_vector(position, self, "position")
-        self.velocity = check_vector(velocity, self, "velocity")
+        self._set(position=position, velocity=velocity)
 
     rotation: ClassVar[Array] = IDENTITY3
     angular_velocity: ClassVar[Array] = ZERO3
@@ -133,6 +136,13 @@ class RigidNode(Node):
     n_rotation: ClassVar[int]
     n_conventional_internal: ClassVar[int] = 0
 
+    position = declared(check_vector)
+    rotation = declared(as_matrix)
+    velocity = declared(check_vector)
+    angular_velocity = declared(check_vector)
+    lie = declared(flag)
+    pinned = declared(flag)
+
     def __init__(
         self,
         position: Any = ZERO3,
@@ -143,15 +153,21 @@ class RigidNode(Node):
         lie: bool | None = None,
         pinned: bool = False,
     ) -> None:
-        self.position = check_vector(position, self, "position")
-        self.rotation = as_matrix(rotation, self)
-        self.velocity = check_vector(velocity, self, "velocity")
-        self.angular_velocity = check_vector(angular_velocity, self, "angular_velocity")
-        self.lie = self.default_lie if lie is None else _flag(lie, self, "lie")
-        self.pinned = _flag(pinned, self, "pinned")
+        self._set(
+            position=position,
+            rotation=rotation,
+            velocity=velocity,
+            angular_velocity=angular_velocity,
+            lie=self.default_lie if lie is None else lie,
+            pinned=pinned,
+        )
+        if pinned:
+            self.validate()
+
+    def validate(self) -> None:
         if self.pinned and self.velocity.any():
             raise bad_value(
-                self, "velocity", velocity, "zero, because pinned=True holds the reference point where it is"
+                self, "velocity", self.velocity, "zero, because pinned=True holds the reference point where it is"
             )
 
     @property
@@ -196,9 +212,8 @@ class RigidNode(Node):
                 f"{self}: cannot become {_name_of(target)}; expected Quaternion, Directors, RotationVector, EulerAngles"
             )
         node = target._blank() if isinstance(target, RigidNode) else cls()
-        node.position, node.rotation = self.position, self.rotation
-        node.velocity, node.angular_velocity = self.velocity, self.angular_velocity
-        node.pinned = self.pinned
+        for key in ("position", "rotation", "velocity", "angular_velocity", "pinned"):
+            node.__dict__[key] = self.__dict__[key]  # checked already, and exactly the same
         return node
 
     def _blank(self) -> Self:
@@ -271,6 +286,7 @@ class EulerAngles(RigidNode):
 
     kind = kinds.EULER_ANGLES
     n_rotation = 3
+    sequence = declared(check_sequence)
 
     def __init__(
         self,
@@ -283,9 +299,13 @@ class EulerAngles(RigidNode):
         lie: bool | None = None,
         pinned: bool = False,
     ) -> None:
-        self.axes: tuple[int, int, int] = sequence_axes(sequence)
-        self.sequence = sequence
+        self._set(sequence=sequence)
         super().__init__(position, rotation, velocity, angular_velocity, lie=lie, pinned=pinned)
+
+    @property
+    def axes(self) -> tuple[int, int, int]:
+        """The axes of the sequence by number: 0, 1, 2 for x, y, z."""
+        return sequence_axes(self.sequence)
 
     def rotation_coordinates(self) -> Array:
         return to_euler_angles(self.rotation, self.sequence)
@@ -324,14 +344,15 @@ class Generalized(Node):
     kind = kinds.GENERALIZED
     lie: ClassVar[bool] = False
     pinned: ClassVar[bool] = False
+    _coordinates = fixed("make a new node, or set the coordinates of its body")
+    _velocities = fixed("make a new node, or set the velocities of its body")
 
     def __init__(self, coordinates: Any, velocities: Any = None) -> None:
-        self._coordinates = check_vector(np.atleast_1d(coordinates), "Generalized", "coordinates", None)
-        if self._coordinates.size == 0:
+        q = check_vector(np.atleast_1d(coordinates), "Generalized", "coordinates", None)
+        if q.size == 0:
             raise bad_value("Generalized", "coordinates", coordinates, "at least one number")
-        size = self._coordinates.size
-        given = np.zeros(size) if velocities is None else np.atleast_1d(velocities)
-        self._velocities = check_vector(given, "Generalized", "velocities", size)
+        given = np.zeros(q.size) if velocities is None else np.atleast_1d(velocities)
+        self._set(_coordinates=q, _velocities=check_vector(given, "Generalized", "velocities", q.size))
 
     @property
     def n_coordinates(self) -> int:
@@ -357,12 +378,6 @@ class Generalized(Node):
 
     def __repr__(self) -> str:
         return f"Generalized({self._coordinates.tolist()}, {self._velocities.tolist()})"
-
-
-def _flag(value: Any, owner: object, argument: str) -> bool:
-    if value is True or value is False or isinstance(value, np.bool_):
-        return bool(value)
-    raise bad_value(owner, argument, value, "True or False")
 
 
 def _class_of(target: Any) -> type[Node]:

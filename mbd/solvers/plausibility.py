@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..bodies import Body, Generalized, PointMass, RigidBody
-from ..bodies.body import INERTIA_TOLERANCE
+from ..bodies.checks import INERTIA_TOLERANCE
 from ..bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Shape, Sphere
 from ..forces import ForceElement
 from ..forces.springs import Spring

@@ -11,7 +11,6 @@ from ..errors import ModelError
 from ..model import Model
 from ..nodes import Generalized as GeneralizedNode
 from ..nodes import Point
-from ..rotation import as_matrix
 from ..system.system import System, assemble
 from .initial import consistent_start
 from .start_report import body_spins
@@ -74,14 +73,8 @@ def placed_model(system: System, q: Array, v: Array | None = None) -> Model:
             rows, columns = system.body_slices(system.model.bodies[i - 1])
             body.node = GeneralizedNode(q[rows], v[columns])
         elif isinstance(body, RigidBody):
-            node.position, node.velocity = _fixed(z[i, :3]), _fixed(zd[i, :3])
-            node.rotation, node.angular_velocity = as_matrix(z[i, 3:].reshape(3, 3).T), _fixed(spins[i])
+            node.position, node.velocity = z[i, :3], zd[i, :3]
+            node.rotation, node.angular_velocity = z[i, 3:].reshape(3, 3).T, spins[i]
         else:
             body.node = Point(z[i, :3], zd[i, :3])
     return model
-
-
-def _fixed(x: Array) -> Array:
-    x = np.array(x)
-    x.flags.writeable = False
-    return x

@@ -120,7 +120,7 @@ BAD = [
     (lambda: Generalized("g", (1, 2), constraints=lambda q: math.nan), ("'g'", "constraints(q)", "finite")),
     (
         lambda: Generalized("g", (1, 2), constraints=lambda q: q, n_constraints=1),
-        ("'g'", "constraints(q)", "1 numbers"),
+        ("'g'", "n_constraints", "constraints(q) gives 2 numbers"),
     ),
     (lambda: Generalized("g", (1, 2), n_constraints=1), ("'g'", "n_constraints", "constraints=")),
 ]
