@@ -79,10 +79,22 @@ def first_kind(s, c, m1):
 
 
 @kernel
-def third_kind_remainder(s, c, m1, n):
-    """Pi(n; phi | k^2) - F(phi | k^2) / (1 - n) for n <= 0: what remains bounded where F does not (c, m1 -> 0)."""
-    cc, dd = c * c, c * c + m1 * s * s
-    return n * (s * s * s * carlson_rj(cc, dd, 1.0, 1.0 - n * s * s) / 3.0 - s * carlson_rf(cc, dd, 1.0) / (1.0 - n))
+def third_kind_remainder(s, c, root1, n):
+    """int_0^v sn^2 / (1 + n sn^2) dv - v / (1 + n), with sn(v | kappa^2) after Landen's transformation of sn(u | k^2).
+
+    Given are s = sn(u), c = cn(u) and root1 = k'; kappa = (1 - k') / (1 + k') and u = (1 + kappa) v. Then
+    sn v = (1 + k') sn u / (1 + dn u), dn u = (1 - kappa sn^2 v) / (1 + kappa sn^2 v) [DLMF 22.7(i)]. The remainder stays
+    bounded where v does not (c, k' -> 0).
+    """
+    ss, cc = s * s, c * c
+    dn = math.sqrt(cc + root1 * root1 * ss)
+    f = 1.0 / (1.0 + dn)
+    sv = (1.0 + root1) * s * f
+    below = dn + root1 * ss
+    ccv = 2.0 * cc * (1.0 + (1.0 + root1 * root1 * ss) / below) * f * f if below > 0.0 else 0.0
+    ssv = sv * sv
+    ddv = ccv + 4.0 * root1 / ((1.0 + root1) * (1.0 + root1)) * ssv
+    return sv * (ssv * carlson_rj(ccv, ddv, 1.0, 1.0 + n * ssv) / 3.0 - carlson_rf(ccv, ddv, 1.0) / (1.0 + n))
 
 
 @kernel

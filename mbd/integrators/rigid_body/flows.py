@@ -2,7 +2,8 @@
 
 Convention: y' = y x J^-1 y, Q' = Q hat(J^-1 y), with J = diag(I1, I2, I3). All updates are added with compensated
 summation: an increment is of the size of the step, and its lost digits are carried in ``yc`` and ``ec`` to the next
-one [Vilmart 2008, J. Comput. Phys. 227, 7083]. Each flow returns 0, or 1 if its equations were not solved.
+one [Vilmart 2008, J. Comput. Phys. 227, 7083]. Each flow returns 0, or 1 if the body turns too far for the method; then
+momentum and attitude are left as they were.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ BOBENKO_SURIS = 5
 
 NEWTON_ITERATIONS = 30
 QUADRATIC = 1e-9  # a relative Newton correction below this leaves an error below round-off
+QUARTER_TURN = 2.0  # 1 + |c|^2 of the Cayley vector c of a rotation by 90 degrees, beyond which branches cross
 
 
 @kernel
@@ -91,7 +93,10 @@ def bobenko_suris(b, h, y, e, yc, ec):
     """
     f = 0.5 * h * b.k1
     e1, e2, e3 = f * y[0], f * y[1], f * y[2]
-    d = 1.0 / math.sqrt(1.0 + e1 * e1 + e2 * e2 + e3 * e3)
+    size = 1.0 + e1 * e1 + e2 * e2 + e3 * e3
+    if not size < QUARTER_TURN:
+        return 1
+    d = 1.0 / math.sqrt(size)
     turn(e, ec, d, d * e1, d * e2, d * e3)
     axis_flow(2, h * (b.k3 - b.k1) * y[2], y, e, yc, ec)
     return 0
@@ -103,6 +108,10 @@ def cayley_step(i1, i2, i3, alpha, h, y, e, yc, ec):
 
     Unknown is the Cayley vector c = h/2 J^-1 Y of the rotation, here (x1, x2, x3); (14) becomes
     J c = (1 + alpha |c|^2) h/2 y + (J c) x c and is solved by Newton's method.
+
+    The solution that begins with c = 0 at h = 0 ends where the matrix of the equations becomes singular: for alpha = 1 at
+    |omega| h = 1 in a steady rotation (sin(angle) = |omega| h) and never before. Others that exist there, behind a
+    determinant of zero or a quarter of a turn, are not the motion.
     """
     f = 0.5 * h
     y1, y2, y3 = f * y[0], f * y[1], f * y[2]
@@ -119,7 +128,10 @@ def cayley_step(i1, i2, i3, alpha, h, y, e, yc, ec):
         m21, m22, m23 = d2 * x3 - z2 * x1, i2 - z2 * x2, d2 * x1 - z2 * x3
         m31, m32, m33 = d3 * x2 - z3 * x1, d3 * x1 - z3 * x2, i3 - z3 * x3
         c1, c2, c3 = m22 * m33 - m23 * m32, m23 * m31 - m21 * m33, m21 * m32 - m22 * m31
-        g = 1.0 / (m11 * c1 + m12 * c2 + m13 * c3)
+        g = m11 * c1 + m12 * c2 + m13 * c3
+        if not g > 0.0:
+            break
+        g = 1.0 / g
         s1 = g * (r1 * c1 + r2 * (m13 * m32 - m12 * m33) + r3 * (m12 * m23 - m13 * m22))
         s2 = g * (r1 * c2 + r2 * (m11 * m33 - m13 * m31) + r3 * (m13 * m21 - m11 * m23))
         s3 = g * (r1 * c3 + r2 * (m12 * m31 - m11 * m32) + r3 * (m11 * m22 - m12 * m21))
@@ -130,36 +142,34 @@ def cayley_step(i1, i2, i3, alpha, h, y, e, yc, ec):
             failed = 0
             break
     size = 1.0 + x1 * x1 + x2 * x2 + x3 * x3
+    if failed != 0 or not size < QUARTER_TURN:
+        return 1
     g = -2.0 / (f * size) if alpha == 1.0 else -2.0 / f
     add(y, yc, 0, g * d1 * x2 * x3)
     add(y, yc, 1, g * d2 * x3 * x1)
     add(y, yc, 2, g * d3 * x1 * x2)
     g = 1.0 / math.sqrt(size)
     turn(e, ec, g, g * x1, g * x2, g * x3)
-    return failed
+    return 0
 
 
 @kernel
 def moser_veselov(b, c, h, y, e, yc, ec):
-    """Preprocessed discrete Moser-Veselov algorithm [Vilmart 2013, Alg. 4]; c holds the coefficients of a body."""
-    p, q, r = y[0] * y[0], y[1] * y[1], y[2] * y[2]
-    cas, ham = 0.5 * (p + q + r), 0.5 * (p * b.k1 + q * b.k2 + r * b.k3)
+    """Preprocessed discrete Moser-Veselov algorithm [Vilmart 2013, Alg. 4]; c holds the coefficients of a body.
+
+    Energy and Casimir are those of h y, so that momenta and steps of any size keep their digits.
+    """
+    p, q, r = h * y[0], h * y[1], h * y[2]
+    p, q, r = p * p, q * q, r * r
+    u, v, w = p * b.k1, q * b.k2, r * b.k3
+    if not u * b.k1 + v * b.k2 + w * b.k3 <= c[18]:
+        return 1
+    cas, ham = 0.5 * (p + q + r), 0.5 * (u + v + w)
     hh, cc, ch = ham * ham, cas * cas, cas * ham
-    z = h * h
-    s = (
-        c[4] * hh
-        + c[5] * ch
-        + c[6] * cc
-        + z * (c[10] * hh * ham + c[11] * hh * cas + c[12] * cc * ham + c[13] * cc * cas)
-    )
-    t = (
-        c[7] * hh
-        + c[8] * ch
-        + c[9] * cc
-        + z * (c[14] * hh * ham + c[15] * hh * cas + c[16] * cc * ham + c[17] * cc * cas)
-    )
-    s = 1.0 + z * (c[0] * ham + c[1] * cas + z * s)
-    t = z * (c[2] * ham + c[3] * cas + z * t)
+    s = c[10] * hh * ham + c[11] * hh * cas + c[12] * cc * ham + c[13] * cc * cas
+    t = c[14] * hh * ham + c[15] * hh * cas + c[16] * cc * ham + c[17] * cc * cas
+    s = 1.0 + (c[0] * ham + c[1] * cas + (c[4] * hh + c[5] * ch + c[6] * cc + s))
+    t = c[2] * ham + c[3] * cas + (c[7] * hh + c[8] * ch + c[9] * cc + t)
     i1, i2, i3 = 1.0 / (b.k1 * s + t), 1.0 / (b.k2 * s + t), 1.0 / (b.k3 * s + t)
     return cayley_step(i1, i2, i3, 1.0, h, y, e, yc, ec)
 
@@ -168,6 +178,8 @@ def moser_veselov(b, c, h, y, e, yc, ec):
 def jacobi_flow(b, h, y, e, yc, ec, scratch):
     """The exact flow."""
     y1, y2, y3, d0, d1, d2, d3 = free_rotation(b.i1, b.i2, b.i3, y[0], y[1], y[2], h, scratch)
+    if math.isnan(d0):
+        return 1
     y[0], y[1], y[2] = y1, y2, y3
     yc[0], yc[1], yc[2] = 0.0, 0.0, 0.0
     turn(e, ec, d0, d1, d2, d3)

@@ -61,9 +61,9 @@ def _write(x, row, out_q, out_v, out_vd, out_l, out_turns):
 def free_steps(b, gravity, method, h, steps, t):
     """All bodies on to the time t since the origin, in ``steps`` steps; one body after the other.
 
-    Translation is exact, and so is Jacobi's solution: both are evaluated from the origin.
+    Translation is exact, and so is Jacobi's solution: both are evaluated from the origin. Returns a node that turns too
+    far, or 0.
     """
-    bad = 0
     for i in range(b.table.shape[0]):
         c = b.table[i]
         y, e, yc, ec = b.y[i], b.e[i], b.yc[i], b.ec[i]
@@ -73,16 +73,17 @@ def free_steps(b, gravity, method, h, steps, t):
                 copy(b.e0[i], e)
                 for k in range(4):
                     ec[k] = 0.0
-                free_flow(method, c, b.series[i], t, y, e, yc, ec, b.scratch)
+                if free_flow(method, c, b.series[i], t, y, e, yc, ec, b.scratch) != 0:
+                    return c.node
             else:
                 for _ in range(steps):
                     if free_flow(method, c, b.series[i], h, y, e, yc, ec, b.scratch) != 0:
-                        bad = c.node
+                        return c.node
         if c.held == 0:
             for k in range(3):
                 b.x[i, k] = b.x0[i, k] + t * (b.u0[i, k] + 0.5 * t * gravity[k])
                 b.u[i, k] = b.u0[i, k] + t * gravity[k]
-    return bad
+    return 0
 
 
 @kernel
@@ -129,10 +130,12 @@ def split_step(s, w, b, method, scheme, t, h):
     elif scheme == NYSTROM:  # [Vilmart 2013, Nystrom splitting of order 4, with the flow of V corrected]
         kick(b, h / 6.0)
         bad = drift(b, method, 0.5 * h)
+        if bad != 0:
+            return bad
         _forces(s, w, b, t + 0.5 * h)
         kick(b, 2.0 * h / 3.0)
         gradient_kick(s, w, b, h * h * h / 36.0)
-        bad = max(bad, drift(b, method, 0.5 * h))
+        bad = drift(b, method, 0.5 * h)
         _forces(s, w, b, t + h)
         kick(b, h / 6.0)
     else:  # [Bobenko & Suris 1999, (1.17)]

@@ -10,9 +10,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from ...errors import IncompatibleError, ModelError
 from ..base import ADVICE, Array, Integrator, Invariant, Trait, missing_trait
 from . import flows, loops
+from .jacobi import MOST_TURNS
 from .run import RigidBodyRun
 from .structure import centres
 
@@ -64,10 +67,16 @@ class FreeRotation(_SingleBodies):
     symmetric_axes: ClassVar[bool] = False  # principal axes in the order for splittings with a symmetric body
     conserves_energy: ClassVar[bool] = True
     symplectic: ClassVar[bool] = True
+    largest_turn: ClassVar[float] = MOST_TURNS
+    """Angle (rad) by which a body can always turn in a step; beyond, the run stops where the equations fail."""
 
     @property
     def rotation(self) -> FreeRotation:
         return self
+
+    def turning_rate(self, body: Any, momentum: Array) -> Array:
+        """What is compared with ``largest_turn`` per time, here the angular velocity (a row of the table of bodies)."""
+        return np.array((body.k1, body.k2, body.k3)) * momentum
 
     @property
     def series_order(self) -> int:
@@ -152,6 +161,11 @@ class MoserVeselov(FreeRotation):
         return f"MoserVeselov(order={self.order})"
 
     @property
+    def largest_turn(self) -> float:  # type: ignore[override]
+        """Where a steady rotation has no discrete solution any more, sin(angle) = 1, or its series turns back."""
+        return {2: 1.0, 4: 1.41, 6: 1.49, 8: 1.57}[self.order]
+
+    @property
     def series_order(self) -> int:
         return self.order
 
@@ -168,6 +182,7 @@ class RigidMidpoint(FreeRotation):
     order: ClassVar[int] = 2
     flow: ClassVar[int] = flows.MIDPOINT
     symplectic: ClassVar[bool] = False
+    largest_turn: ClassVar[float] = 2.0
     cite: ClassVar[tuple[str, ...]] = (f"{VILMART}, Remark 4",)
 
 
@@ -245,6 +260,14 @@ class _BobenkoSurisRotation(FreeRotation):
     order: ClassVar[int] = 2
     flow: ClassVar[int] = flows.BOBENKO_SURIS
     symmetric_axes: ClassVar[bool] = True
+    largest_turn: ClassVar[float] = 2.0
+
+    @property
+    def name(self) -> str:
+        return "BobenkoSuris"
+
+    def turning_rate(self, body: Any, momentum: Array) -> Array:
+        return np.asarray(body.k1 * momentum)  # about the momentum; the spin is exact
 
 
 @dataclass(frozen=True)

@@ -131,9 +131,8 @@ def update_forces(s, w, b):
             t1, t2, t3 = frame_torque(z, f)
             f1, f2, f3 = to_body(z, f[0], f[1], f[2])
             d1, d2, d3 = cross(c.x1, c.x2, c.x3, f1, f2, f3)
-            b.torque[i, 0], b.torque[i, 1], b.torque[i, 2] = rotate(
-                c.a0, -c.a1, -c.a2, -c.a3, d1 - t1, d2 - t2, d3 - t3
-            )
+            d1, d2, d3 = rotate(c.a0, -c.a1, -c.a2, -c.a3, d1 - t1, d2 - t2, d3 - t3)
+            b.torque[i, 0], b.torque[i, 1], b.torque[i, 2] = c.per_unit * d1, c.per_unit * d2, c.per_unit * d3
 
 
 @kernel
@@ -151,17 +150,16 @@ def kick(b, h):
 
 @kernel
 def drift(b, method, h):
-    """Free motion of all bodies over the time h; returns a node whose equations were not solved, or 0."""
-    bad = 0
+    """Free motion of all bodies over the time h; returns a node that turns too far, or 0."""
     for i in range(b.table.shape[0]):
         c = b.table[i]
         if c.rotates != 0:
             if free_flow(method, c, b.series[i], h, b.y[i], b.e[i], b.yc[i], b.ec[i], b.scratch) != 0:
-                bad = c.node
+                return c.node
         if c.held == 0:
             for k in range(3):
                 add(b.x[i], b.xc[i], k, h * b.u[i, k])
-    return bad
+    return 0
 
 
 @kernel
@@ -214,9 +212,9 @@ def gradient_kick(s, w, b, h):
                 d1, d2, d3 = d1 - g1, d2 - g2, d3 - g3
             d1, d2, d3 = rotate(c.a0, -c.a1, -c.a2, -c.a3, d1, d2, d3)
             g1, g2, g3 = cross(t[0], t[1], t[2], c.k1 * t[0], c.k2 * t[1], c.k3 * t[2])
-            add(b.y[i], b.yc[i], 0, h * (d1 - g1))
-            add(b.y[i], b.yc[i], 1, h * (d2 - g2))
-            add(b.y[i], b.yc[i], 2, h * (d3 - g3))
+            add(b.y[i], b.yc[i], 0, h * (c.per_unit * d1 - g1))
+            add(b.y[i], b.yc[i], 1, h * (c.per_unit * d2 - g2))
+            add(b.y[i], b.yc[i], 2, h * (c.per_unit * d3 - g3))
         if c.held == 0:
             for m in range(3):
                 add(b.u[i], b.uc[i], m, h * c.mobility * out[k + m])

@@ -99,6 +99,6 @@ def _velocity_dependent(system: System) -> str | None:
 def _asymmetric(system: System) -> str | None:
     table = body_table(system, True)
     for row in table[(table.rotates != 0) & (np.abs(table.i1 - table.i2) > EQUAL * table.i2)]:
-        moments = ", ".join(f"{x:.6g}" for x in sorted((row.i1, row.i2, row.i3)))
+        moments = ", ".join(f"{x:.6g}" for x in sorted(row.unit * np.array((row.i1, row.i2, row.i3))))
         return f"body '{system.model.bodies[row.node - 1].name}' has the principal moments {moments}"
     return None

@@ -9,14 +9,17 @@ import numpy as np
 from ..base import Array, Run
 from . import loops
 from .elliptic import SCRATCH
+from .flows import JACOBI
+from .jacobi import MOST_TURNS
 from .series import modified_inertia
-from .state import STATE, Vectors, new_bodies
+from .state import MOMENTA, STATE, Vectors, new_bodies
 from .structure import body_table, lie_tables
 
 if TYPE_CHECKING:
     from ...system.system import System
 
 assert SCRATCH <= 32
+NOT_FINITE = "values are no longer finite; the forces are too strong for the step: try a smaller one"
 
 
 class RigidBodyRun(Run):
@@ -72,15 +75,38 @@ class RigidBodyRun(Run):
         if code == loops.CODE_CHART:
             return "singularity", name
         if code == loops.CODE_EQUATIONS:
-            return "convergence", (
-                f"the discrete equations of body '{name}' have no solution near the last state; the step is too large "
-                "for its angular velocity: try a smaller step, or JacobiExact, which is exact for any step"
+            return "convergence", self._turns_too_far(node, name)
+        return "convergence", NOT_FINITE
+
+    def _turns_too_far(self, node: int, name: str) -> str:
+        """What happened to the body of a node whose step was refused, and what to do."""
+        rotation, row = self.method.rotation, node - 1
+        c, y = self.bodies.table[row], self.bodies.y[row]
+        speed = float(np.linalg.norm(rotation.turning_rate(c, y)))
+        if not np.isfinite(speed):
+            return NOT_FINITE
+        if self.flow == JACOBI and self.scheme < 0:
+            return (
+                f"body '{name}' turns with {speed:.3g} rad/s; beyond {MOST_TURNS:.0e} rad nothing is left of its "
+                f"attitude in double precision: end the run before t = {self.origin + 0.5 * MOST_TURNS / speed:.3g}"
             )
-        return "convergence", "values are no longer finite; the forces are too strong for the step: try a smaller one"
+        step = self.step * (0.5 if self.scheme == loops.NYSTROM else 1.0)
+        limit = rotation.largest_turn
+        advice = f"take steps below {0.9 * self.step * min(1.0, limit / (speed * step)):.2g}"
+        if self.flow != JACOBI:
+            advice += ", or use JacobiExact(), which is exact for any step"
+        return (
+            f"body '{name}' turns by {speed * step:.3g} rad in {'half ' if step < self.step else ''}a step of "
+            f"{self.step:g}; {rotation.name} can follow about {limit:.3g} rad: {advice}"
+        )
+
+    def _units(self, name: str) -> Any:
+        """Factor of an array of the state that makes it one in the units of the model."""
+        return self.bodies.table.unit[:, None] if name in MOMENTA else 1.0
 
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.x._fields}
-        state |= {f"bodies_{name}": getattr(self.bodies, name).copy() for name in STATE}
+        state |= {f"bodies_{name}": getattr(self.bodies, name) * self._units(name) for name in STATE}
         return state | {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -88,7 +114,7 @@ class RigidBodyRun(Run):
         for name in self.x._fields:
             getattr(self.x, name)[:] = state[name]
         for name in STATE:
-            getattr(self.bodies, name)[:] = state[f"bodies_{name}"]
+            getattr(self.bodies, name)[:] = state[f"bodies_{name}"] / self._units(name)
         self.index = int(state["index"])
 
     def statistics(self) -> dict[str, Any]:

@@ -4,6 +4,9 @@
 
 where s_k, t_k are polynomials in the energy H(y) and the Casimir C(y) = |y|^2 / 2 [Hairer & Vilmart 2006; Vilmart 2013,
 Algorithm 4 and Table 1; the powers of h there are misprinted].
+
+In a steady rotation by the angle a per step the algorithm solves sin(a~) = P(a), where P is the beginning of the series
+of the sine, as long as the order. Beyond the angle where P has its maximum a longer step would turn the body less.
 """
 
 from __future__ import annotations
@@ -12,8 +15,11 @@ import numpy as np
 
 Array = np.ndarray
 
-COEFFICIENTS = 18
-"""s3 (H, C), t3 (H, C), s5 (H^2, CH, C^2), t5 (same), s7 (H^3, CH^2, C^2 H, C^3), t7 (same)."""
+COEFFICIENTS = 19
+"""s3 (H, C), t3 (H, C), s5 (H^2, CH, C^2), t5 (same), s7 (H^3, CH^2, C^2 H, C^3), t7 (same); largest angle squared."""
+
+LARGEST_ANGLE_SQUARED = {2: np.inf, 4: 2.0, 6: 6.0 - np.sqrt(12.0), 8: 2.4646043}
+"""First zero of P' = 1 - a^2/2 + a^4/24 - ...; order two has no series, its equations decide."""
 
 
 def modified_inertia(moments: Array, order: int) -> Array:
@@ -28,6 +34,7 @@ def modified_inertia(moments: Array, order: int) -> Array:
 
     d = i1 * i2 * i3
     out = np.zeros((len(moments), COEFFICIENTS))
+    out[:, 18] = LARGEST_ANGLE_SQUARED[order]
     if order >= 4:
         s3 = (-sigma(-1) / 3, sigma(1) / (6 * d))
         t3 = (sigma(1) / (6 * d), -1 / (3 * d))

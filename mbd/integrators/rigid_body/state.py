@@ -9,7 +9,8 @@ import numpy as np
 BODY = np.dtype(
     [(name, "i8") for name in ("node", "rotates", "held")]  # held: its centre stays where it is
     + [(name, "f8") for name in ("mass", "mobility")]  # mobility: 1/mass, 0 if held
-    + [(name, "f8") for name in ("i1", "i2", "i3", "k1", "k2", "k3")]  # principal moments about the centre, inverses
+    + [(name, "f8") for name in ("unit", "per_unit")]  # of the body's inertia, a power of two, and its inverse
+    + [(name, "f8") for name in ("i1", "i2", "i3", "k1", "k2", "k3")]  # principal moments in units, inverses
     + [(name, "f8") for name in ("x1", "x2", "x3")]  # the centre in body axes, seen from the reference point
     + [(name, "f8") for name in ("a0", "a1", "a2", "a3")]  # quaternion of the principal axes in body axes
     + [(name, "f8") for name in ("p1", "p2", "p3")]  # where a held centre is
@@ -19,12 +20,13 @@ BODY = np.dtype(
 class Bodies(NamedTuple):
     """Bodies that move on their own: rotation about a centre, which is the centre of mass or a fixed point.
 
-    Momentum ``y`` and torque in principal axes, ``e`` the quaternion from principal axes to space, ``x`` and ``u``
-    position and velocity of the centre in space. ``*c`` carry rounding errors, ``*0`` the state at the origin of time.
+    Momentum ``y`` and torque in principal axes and in units of the body's inertia, ``e`` the quaternion from principal
+    axes to space, ``x`` and ``u`` position and velocity of the centre in space. ``*c`` carry rounding errors, ``*0`` the
+    state at the origin of time.
     """
 
     table: Any  # BODY records
-    series: Any  # (n, 18) coefficients of modified moments of inertia
+    series: Any  # (n, 19) coefficients of modified moments of inertia
     y: Any
     e: Any
     x: Any
@@ -45,6 +47,7 @@ class Bodies(NamedTuple):
     info: Any  # code, node
 
 
+MOMENTA = ("y", "yc", "y0")
 STATE = ("y", "e", "x", "u", "yc", "ec", "xc", "uc", "y0", "e0", "x0", "u0")
 
 

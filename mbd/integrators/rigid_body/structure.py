@@ -119,19 +119,25 @@ def _quaternions(axes, z, out):
 
 
 def body_table(system: System, symmetric: bool) -> np.recarray:
-    """The constants of all bodies; ``symmetric``: the order of axes for splittings with a symmetric body."""
+    """The constants of all bodies; ``symmetric``: the order of axes for splittings with a symmetric body.
+
+    Each body has a unit of inertia of its own, the power of two next to its largest moment, so that products of moments
+    neither vanish nor overflow and nothing is rounded.
+    """
     nodes = system.tables.nodes
     held, centre, anchor = centres(system)
     rows = np.arange(1, len(nodes))
     table = np.zeros(len(rows), dtype=BODY)
     rotates = nodes.form[rows] != FORM_POINT
     moments, axes = principal_axes(np.where(rotates[:, None, None], inertia_about(system, centre)[rows], np.eye(3)))
+    unit = np.ldexp(1.0, np.frexp(moments.max(axis=1))[1])
+    moments = moments / unit[:, None]
     if symmetric:
         moments, axes = nearly_symmetric_first(moments, axes)
     quaternions = np.zeros((len(rows), 4))
     _quaternions(np.ascontiguousarray(axes), np.zeros(12), quaternions)
     table["node"], table["rotates"], table["held"] = rows, rotates, held[rows]
-    table["mass"] = nodes.mass[rows]
+    table["mass"], table["unit"], table["per_unit"] = nodes.mass[rows], unit, 1.0 / unit
     table["mobility"] = np.where(held[rows], 0.0, 1.0 / nodes.mass[rows])
     with np.errstate(divide="ignore"):  # bodies without inertia about an axis are refused
         inverse = 1.0 / moments
