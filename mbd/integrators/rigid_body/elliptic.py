@@ -83,8 +83,8 @@ def third_kind_remainder(s, c, root1, n):
     """int_0^v sn^2 / (1 + n sn^2) dv - v / (1 + n), with sn(v | kappa^2) after Landen's transformation of sn(u | k^2).
 
     Given are s = sn(u), c = cn(u) and root1 = k'; kappa = (1 - k') / (1 + k') and u = (1 + kappa) v. Then
-    sn v = (1 + k') sn u / (1 + dn u), dn u = (1 - kappa sn^2 v) / (1 + kappa sn^2 v) [DLMF 22.7(i)]. The remainder stays
-    bounded where v does not (c, k' -> 0).
+    sn v = (1 + k') sn u / (1 + dn u), dn u = (1 - kappa sn^2 v) / (1 + kappa sn^2 v) [DLMF 22.7(i)]. The remainder
+    stays bounded where v does not (c, k' -> 0).
     """
     ss, cc = s * s, c * c
     dn = math.sqrt(cc + root1 * root1 * ss)

@@ -109,8 +109,8 @@ def cayley_step(i1, i2, i3, alpha, h, y, e, yc, ec):
     Unknown is the Cayley vector c = h/2 J^-1 Y of the rotation, here (x1, x2, x3); (14) becomes
     J c = (1 + alpha |c|^2) h/2 y + (J c) x c and is solved by Newton's method.
 
-    The solution that begins with c = 0 at h = 0 ends where the matrix of the equations becomes singular: for alpha = 1 at
-    |omega| h = 1 in a steady rotation (sin(angle) = |omega| h) and never before. Others that exist there, behind a
+    The solution that begins with c = 0 at h = 0 ends where the matrix of the equations becomes singular: for alpha = 1
+    at |omega| h = 1 in a steady rotation (sin(angle) = |omega| h) and never before. Others that exist there, behind a
     determinant of zero or a quarter of a turn, are not the motion.
     """
     f = 0.5 * h

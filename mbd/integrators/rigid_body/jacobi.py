@@ -122,8 +122,8 @@ def _branch(i1, i2, i3, y1, y2, y3, length, t, scratch):
 def free_rotation(i1, i2, i3, y1, y2, y3, t, scratch):
     """Momentum and the quaternion of the turn of a free body after the time t.
 
-    Moments of inertia ascend, the largest being of the size of one. Momenta of any size are admitted: only their product
-    with the time matters. Returns NaN where the body turns so often that nothing is left of its attitude.
+    Moments of inertia ascend, the largest being of the size of one. Momenta of any size are admitted: only their
+    product with the time matters. Returns NaN where the body turns so often that nothing is left of its attitude.
     """
     largest = max(abs(y1), abs(y2), abs(y3))
     if largest == 0.0:

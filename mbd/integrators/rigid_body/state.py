@@ -21,8 +21,8 @@ class Bodies(NamedTuple):
     """Bodies that move on their own: rotation about a centre, which is the centre of mass or a fixed point.
 
     Momentum ``y`` and torque in principal axes and in units of the body's inertia, ``e`` the quaternion from principal
-    axes to space, ``x`` and ``u`` position and velocity of the centre in space. ``*c`` carry rounding errors, ``*0`` the
-    state at the origin of time.
+    axes to space, ``x`` and ``u`` position and velocity of the centre in space. ``*c`` carry rounding errors, ``*0``
+    the state at the origin of time.
     """
 
     table: Any  # BODY records
