@@ -155,7 +155,7 @@ def test_steps_that_turn_a_body_too_far_are_refused(method, rng):
 
 
 @pytest.mark.parametrize(
-    "method", (Strang(MoserVeselov(order=4)), NystromSplitting(MoserVeselov(order=8)), BobenkoSuris())
+    "method", (Strang(MoserVeselov(order=4)), NystromSplitting(MoserVeselov(order=8)), BobenkoSuris()), ids=repr
 )
 def test_splittings_refuse_free_motion_that_turns_too_far(method):
     """The message names body, angle and a step, and the step that it gives works."""
