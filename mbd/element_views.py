@@ -62,7 +62,10 @@ class JointView:
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
-        return unwrapped(self.solution.t, angle, rate), rate
+        counted = unwrapped(self.solution.t, angle, rate)
+        if self.joint.name in self.solution._turned:
+            counted = counted + whole_turns(self.solution._turned[self.joint.name] - angle[:1])
+        return counted, rate
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:

@@ -16,7 +16,12 @@ Array = NDArray[np.float64]
 
 
 class MbdError(Exception):
-    """Base class of all errors that the toolkit raises on purpose."""
+    """Base class of all errors that the toolkit raises on purpose.
+
+    ``solution`` is what was computed, where the error ended a run.
+    """
+
+    solution: Any = None
 
 
 class ModelError(MbdError, ValueError):

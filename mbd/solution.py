@@ -76,6 +76,7 @@ class Solution:
         self.complete, self.message = bool(complete), message
         self.events: list[Any] = []
         self._views: dict[str, Any] = {}
+        self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=np.zeros_like(system.work.turns))
 

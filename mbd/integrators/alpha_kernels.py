@@ -54,6 +54,7 @@ from .newton import (
     stalls,
     store_tangent_inverse,
 )
+from .run_away import EVERY, velocities_run_away
 
 
 class AlphaState(NamedTuple):
@@ -106,7 +107,7 @@ AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
     MEMORY_ITERATIONS,
     MEMORY_FACTORS,
     MEMORY_KEPT,  # steps that the present factors have served, -1: none
-    MEMORY_CODE,  # 0 good, 1 not converged, 2 singular matrix, 3 chart, 4 not finite
+    MEMORY_CODE,  # 0 good, or one of CODE_*
     MEMORY_ERROR,  # last residual norm
     MEMORY_RATIO,  # smallest pivot ratio seen
     MEMORY_BEGIN,  # 1: the next step begins anew, after a change of charts
@@ -414,6 +415,10 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
             if w.info[5] != 0.0:
                 p.memory[MEMORY_CODE] = CODE_CHART
                 p.worst[0] = int(w.info[5])
+                return step
+        if (first + step + 1) % EVERY == 0 and x.lam.shape[0] > 0 and p.options[OPTION_STABILIZED] == 0:
+            if velocities_run_away(s, w, x.qn, x.vn, h, p.worst):
+                p.memory[MEMORY_CODE] = CODE_UNSTABLE
                 return step
         _accept(s, w, x, p, h)
         if (first + step + 1) % every == 0:

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import ModelError
 from ..packed import pack
-from ..system import evaluate
 from . import alpha_kernels as kernels
 from .alpha_kernels import AlphaNumbers, AlphaState
 from .base import Array, Integrator, Invariant, Run, near_gimbal_lock
@@ -18,8 +17,6 @@ from .newton import SCALES
 if TYPE_CHECKING:
     from ..system.system import System
 
-AWAY = 0.5  # of the speeds: velocities that violate the constraints by so much are no velocities of the model
-AWAY_IN_A_STEP = 1e-2  # and would move the constraints by so much, relative to the model, in a step
 PREDICTORS = {"zero": 0, "last": 1, "linear": 2}
 
 
@@ -176,29 +173,8 @@ class AlphaRun(Run):
         done = kernels.run_alpha(
             self.system.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
         )
-        failed = self.numbers.memory[kernels.MEMORY_CODE] != 0.0
-        end = self.origin + (self.index + done) * self.step
-        if done > 0 and not failed and not self.method.stabilized and self._runs_away(end):
-            self.numbers.memory[kernels.MEMORY_CODE] = kernels.CODE_UNSTABLE
-            done -= 1
         self.index += done
         return done
-
-    def _runs_away(self, t: float) -> bool:
-        """Whether the velocities no longer have to do with the constraints; looked at once per call."""
-        s, w, x, length = self.system.tables, self.work, self.x, self.system.length
-        if len(x.lam) == 0:
-            return False
-        evaluate.evaluate_functions(s, w, t)
-        evaluate.frames(s, w, x.q)
-        evaluate.velocities(s, w, x.q, x.v)
-        evaluate.constraint_rates(s, w, x.q, x.v, w.x2)
-        rate = np.abs(w.x2[s.xl]) / np.where(s.lclass == 0, length, 1.0)
-        speed = float(np.abs(np.where(s.vclass == 0, x.v / length, x.v)).max())
-        away = bool(rate.max() > AWAY * speed and rate.max() * self.step > AWAY_IN_A_STEP)
-        if away:
-            self.numbers.worst[0] = s.xl[int(rate.argmax())]
-        return away
 
     def failure(self) -> tuple[str, str]:
         code = int(self.numbers.memory[kernels.MEMORY_CODE])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from ..records import Work
 from ..system.evaluate import remember_angles
 from .base import Array, Integrator, Run
 
@@ -36,6 +37,8 @@ class PythonIntegrator(Integrator):
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> PythonRun:
         run = PythonRun(self, system, t, step)
+        if turns is not None:
+            run.work.turns[: len(turns)] = turns
         run.accept(t, q, v)
         return run
 
@@ -54,9 +57,13 @@ class PythonRun(Run):
     def __init__(self, method: PythonIntegrator, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system
         self.origin, self.step, self.index = t, step, 0
-        self.work = system.work
-        self.work.turns[:] = 0.0
+        self.own = system.private()  # what ``step`` evaluates: nothing else counts its turns
         self.x = SimpleNamespace(q=np.zeros(system.n_q), v=np.zeros(system.n_v), vd=np.zeros(system.n_v), lam=None)
+
+    @property
+    def work(self) -> Work:
+        """The buffers of this run."""
+        return self.own.work
 
     @property
     def t(self) -> float:
@@ -70,7 +77,7 @@ class PythonRun(Run):
                 f"{self.method.name}: step returned shapes {q.shape} and {v.shape}; expected ({self.system.n_q},) "
                 f"coordinates and ({self.system.n_v},) velocities"
             )
-        vd, lam = self.system.accelerations(q, v, t)
+        vd, lam = self.own.accelerations(q, v, t)
         self.x.q, self.x.v, self.x.vd, self.x.lam = q, v, vd, lam
         remember_angles(self.system.tables, self.work, q, v)
 
@@ -81,7 +88,7 @@ class PythonRun(Run):
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         row = 0
         for done in range(count):
-            q, v = self.method.step(self.system, self.t, self.x.q.copy(), self.x.v.copy(), self.step)
+            q, v = self.method.step(self.own, self.t, self.x.q.copy(), self.x.v.copy(), self.step)
             if not (np.isfinite(q).all() and np.isfinite(v).all()):
                 return done
             self.accept(self.origin + (self.index + 1) * self.step, q, v)

@@ -265,7 +265,8 @@ def _run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd,
 def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
     """Advance with step-size control until the output is full or t_end is reached; returns the rows written.
 
-    ``output`` > 0: only states at multiples of it (the steps are made to end there).
+    ``output`` > 0: only states at multiples of it (the steps are made to end there); ``output`` < 0: the same steps, and
+    the states after all of them.
     """
     row = 0
     switch = 0
@@ -280,9 +281,12 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
             switch += 1
         stop = min(t_end, p.switches[switch])
         writes = output <= 0.0
-        if output > 0.0:
-            grid = output * (math.floor(t / output + 1e-9) + 1.0)
-            if grid < stop + 1e-9 * output:
+        if output != 0.0:
+            width = abs(output)
+            grid = width * (math.floor(t / width + 1e-9) + 1.0)
+            if grid <= t + tiny:  # t is a multiple as far as its digits tell
+                grid += width
+            if grid < stop + 1e-9 * width:
                 stop = min(stop, grid)
         end = t + h
         if end > stop - tiny:

@@ -74,6 +74,14 @@ def consistent_start(
     return StartSolver(system, t, tolerance, fixed).run(q0, v0)
 
 
+def consistent_velocities(system: System, q: Array, v: Array, t: float, tolerance: float = 1e-12) -> Array:
+    """The nearest velocities that satisfy the constraints at q: those after an impact that imposes them suddenly."""
+    solver = StartSolver(system, t, tolerance, None)
+    rate = system.constraint_velocity(q, v, t)
+    size = solver.speed(v, rate)
+    return v if solver._below(rate, tolerance * size) else solver._velocities(q, v, rate, size)
+
+
 class StartSolver:
     """One consistent start."""
 
@@ -107,10 +115,14 @@ class StartSolver:
         else:
             check_branches(system, q, self.t)
         rate = system.constraint_velocity(q, v, self.t)
-        size = max(self._size(v), float(np.abs(rate * self.weight).max(initial=0.0)))
+        size = self.speed(v, rate)
         if not self._below(rate, self.tolerance * size):
             v = self._velocities(q, v, rate, size)
         return Start(q, v, report(system, self.rows, self.t, (q0, v0), (q, v), (g, rate), iterations))
+
+    def speed(self, v: Array, rate: Array) -> float:
+        """What violations of velocities are compared with."""
+        return max(self._size(v), float(np.abs(rate * self.weight).max(initial=0.0)))
 
     def _below(self, g: Array, bound: float) -> bool:
         return bool(np.all(np.abs(g * self.weight) <= bound))  # false for NaN

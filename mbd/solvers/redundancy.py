@@ -41,7 +41,9 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         matrix = w.matrix.copy()
         evaluate.factor(s, w, matrix, w.pivots, w.dinv)
         if w.info[0] > CLEARLY_REGULAR and not w.info[4]:
-            system.work = system.new_work()  # gives the touched memory back
+            fresh = system.new_work()  # gives the touched memory back
+            fresh.turns[:] = w.turns
+            system.work = fresh
             return []
     blocks = BlockSolver(system.assembly.layout)
     blocks.F[:] = w.matrix

@@ -7,6 +7,7 @@ Vectors: ``q`` coordinates, ``v`` velocities (as long as increments), ``lam`` mu
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .entries import connect_tables
 from .general import BUFFERS
+from .identity import Identity, identity_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -47,6 +49,7 @@ class System:
         self.tables: Tables = self._connected(self.assembly.tables)
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
+        self.identity: Identity = identity_of(model)
         self.work: Work = self.new_work()
 
     def __repr__(self) -> str:
@@ -77,6 +80,12 @@ class System:
         for k, name in enumerate(("r1", "r2", "r3")):
             work.z[:, k] = s.nodes[name]  # pinned positions neither
         return pack(work)
+
+    def private(self) -> System:
+        """The same tables with buffers of their own: whoever evaluates them counts turns for himself alone."""
+        own = copy(self)
+        own.work = self.new_work()
+        return own
 
     def _connected(self, tables: Tables) -> Tables:
         return connect_tables(tables)

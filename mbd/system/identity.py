@@ -1,0 +1,197 @@
+"""What a state or a file belongs to: names, order and kinds of coordinates, and a fingerprint of all that acts.
+
+The *identity* of a model says what the numbers of a state mean: which body, in which coordinates, in which order. A
+state of another identity cannot be used. The *fingerprint* has a digest for each element: of its parameters, and of its
+functions with all values that they refer to (``mbd.captured``). It does not depend on the process, so that it can be
+stored. Where it is the same, a run goes on as if it had not been interrupted; initial positions and velocities, shapes
+and colours do not enter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bodies import Body
+from ..captured import captured_values
+from ..errors import ModelError
+from ..forces import ForceElement
+from ..forces.kinds import TORSION_SPRING
+from ..joints import Joint, Primitive
+from ..joints.primitives import ANGLE
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from .system import System
+
+Identity = dict[str, list[list[str]]]
+Fingerprint = dict[str, str | None]  # None: cannot be told
+
+PROPERTIES = ("mass", "inertia", "com", "potential", "constraints", "n_constraints")  # of bodies, as far as they exist
+PYTHON = "python"  # code of functions is comparable within one version
+FUNCTIONS = "functions of "
+
+
+def identity_of(model: Model) -> Identity:
+    """(name, kind) of all bodies and joints in their order; the kind of a body is that of its coordinates."""
+    bodies = [[body.name, node_text(body.node)] for body in model.bodies]
+    return {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
+
+
+def node_text(node: Any) -> str:
+    """The kind of a node with all that says what its coordinates mean: sequence, lie, pinned, number."""
+    settings = node._settings() if hasattr(node, "_settings") else f"{node.n_coordinates} coordinates"
+    return f"{type(node).__name__}({settings})"
+
+
+def difference(here: Identity, there: Identity, place: str = "in the state") -> str | None:
+    """The first thing in which two identities differ, as a sentence, or None."""
+    for kind, word in (("bodies", "body"), ("joints", "joint")):
+        ours, theirs = here[kind], there.get(kind, [])
+        for i, (own, other) in enumerate(zip(ours, theirs, strict=False), 1):
+            if own[0] != other[0]:
+                return f"{word} {i} is '{own[0]}' here and '{other[0]}' {place}"
+            if own[1] != other[1]:
+                what = f"the node of body '{own[0]}'" if kind == "bodies" else f"joint '{own[0]}'"
+                return f"{what} is {own[1]} here and {other[1]} {place}"
+        if len(ours) != len(theirs):
+            longer, where = (ours, "only here") if len(ours) > len(theirs) else (theirs, f"only {place}")
+            return f"{word} '{longer[min(len(ours), len(theirs))][0]}' is {where}"
+    return None
+
+
+def turn_names(system: System) -> list[str]:
+    """For each counted angle the element that counts it, with a number if it counts several."""
+    names = [""] * system.assembly.n_turns
+    for p in system.tables.couplings:
+        if p.kind == ANGLE:
+            names[p.turn] = f"joint {system.model.joints[p.joint].name}"
+    for force, rows in zip(system.model.forces, system.assembly.force_rows, strict=True):
+        for row in system.tables.forces[rows]:
+            if row.kind == TORSION_SPRING:
+                names[row.turn] = f"force {force.name}"
+    return [f"{name} {names[:k].count(name)}" for k, name in enumerate(names)]
+
+
+# --- fingerprints -------------------------------------------------------------------------------------------------
+
+
+def fingerprint_of(model: Model) -> Fingerprint:
+    """Digests of everything that acts in a model, by element."""
+    found: Fingerprint = {PYTHON: sys.version.split()[0]}
+    _enter(found, "gravity", np.array(model.gravity, dtype=float))
+    for body in model.bodies:
+        parts = [getattr(body, name, None) for name in PROPERTIES]
+        node: Any = body.node
+        _enter(found, f"body '{body.name}'", [*parts, node.position if getattr(node, "pinned", False) else None])
+    for joint in model.joints:
+        _enter(found, f"joint '{joint.name}'", [list(joint.bodies), list(joint.primitives())])
+    for force in model.forces:
+        rows = [list(force.bodies), list(force.rows()), list(force.general()), tuple(force.switches)]
+        _enter(found, f"force '{force.name}'", rows)
+    return found
+
+
+def method_digest(integrator: Any) -> str | None:
+    """Digest of a method and its parameters; None if they cannot be told."""
+    found: Fingerprint = {}
+    _enter(found, "method", integrator)
+    return found["method"] if found.get(f"{FUNCTIONS}method", "") is not None else None
+
+
+def changes(here: Fingerprint, there: Fingerprint) -> list[str]:
+    """What is not known to be the same; code is compared within one version of Python."""
+    names = [name for name in dict.fromkeys([*here, *there]) if name != PYTHON]
+    same_python = here.get(PYTHON) == there.get(PYTHON)
+    return [
+        name
+        for name in names
+        if here.get(name) is None or here.get(name) != there.get(name) or (name.startswith(FUNCTIONS) and not same_python)
+    ]
+
+
+def contradictions(here: Fingerprint, there: Fingerprint) -> list[str]:
+    """What is known to be different."""
+    same_python = here.get(PYTHON) == there.get(PYTHON)
+    return [
+        name
+        for name in changes(here, there)
+        if (same_python or not name.startswith(FUNCTIONS))
+        and not (name in here and here[name] is None)
+        and not (name in there and there[name] is None)
+    ]
+
+
+def _enter(found: Fingerprint, name: str, value: Any) -> None:
+    functions: list[Any] = []
+    found[name] = _digest(_words(value, functions))
+    if functions:
+        try:
+            found[FUNCTIONS + name] = _digest(word for function in functions for word in _function_words(function))
+        except _Unknown:
+            found[FUNCTIONS + name] = None
+
+
+def _digest(words: Iterator[bytes]) -> str:
+    digest = hashlib.sha256()
+    for word in words:
+        digest.update(len(word).to_bytes(8, "little"))
+        digest.update(word)
+    return digest.hexdigest()[:32]
+
+
+class _Unknown(Exception):
+    """What a function does cannot be told."""
+
+
+def _words(x: Any, functions: list[Any]) -> Iterator[bytes]:
+    """A value as bytes that are the same in every process; functions are put on the list."""
+    if x is None or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
+        yield repr(x.item() if isinstance(x, np.generic) else x).encode()
+    elif isinstance(x, np.ndarray):
+        yield f"{x.dtype.str} {x.shape}".encode()
+        yield np.ascontiguousarray(x).tobytes()
+    elif isinstance(x, Body | Joint | ForceElement):
+        yield x.name.encode()
+    elif isinstance(x, list | tuple):
+        yield str(len(x)).encode()
+        for item in x:
+            yield from _words(item, functions)
+    elif isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
+        if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
+            yield type(x).__name__.encode()
+        names = vars(x) if isinstance(x, SimpleNamespace) else [field.name for field in dataclasses.fields(x)]
+        for name in sorted(names):
+            yield name.encode()
+            yield from _words(getattr(x, name), functions)
+    else:
+        yield b"function"
+        functions.append(x)
+
+
+def _function_words(function: Any) -> Iterator[bytes]:
+    captured = captured_values(function)
+    if captured is None:
+        raise _Unknown
+    for path, value in captured:
+        yield path.encode()
+        if isinstance(value, np.ndarray):
+            yield f"{value.dtype.str} {value.shape}".encode()
+            yield np.ascontiguousarray(value).tobytes()
+        else:
+            yield f"{type(value).__name__} {value!r}".encode()
+
+
+def refuse_other(here: Identity, there: Any, message: str) -> None:
+    """Refuse what belongs to another model."""
+    if not isinstance(there, dict):
+        raise ModelError(f"{message}: it does not say which bodies it belongs to")
+    found = difference(here, there)
+    if found is not None:
+        raise ModelError(f"{message}: {found}")
