@@ -91,8 +91,8 @@ def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any
     missing = [name for name in ("identity", "fingerprint", "method", "turn_names", "q", "v", "t") if name not in state]
     if missing:
         raise ModelError(
-            f"start: the state has no '{missing[0]}', without which it is not certain that it belongs to this model (it "
-            "may be of an older version); begin a new run with mbd.model_at(solution)"
+            f"start: the state has no '{missing[0]}', without which it is not certain that it belongs to this model "
+            "(it may be of an older version); begin a new run with mbd.model_at(solution)"
         )
     refuse_other(system.identity, state["identity"], f"start: the state does not fit model '{system.model.name}'")
     for name, size in (("q", system.n_q), ("v", system.n_v), ("lam", system.n_l)):
@@ -119,16 +119,16 @@ def _fitting_velocities(system: System, q: Array, v: Array, t: float, turns: Arr
     if not solver._below(moved, MOVED):
         worst = int(np.abs(moved * solver.weight).argmax())
         raise ModelError(
-            f"start: the configuration of the state does not fit {_owner(system, worst)} as it is now (its equations are "
-            f"violated by {abs(moved[worst]):.3g}): geometry or drivers have changed so that the model would jump. Begin "
-            "a new run with mbd.model_at(solution), whose start is made consistent, or change what acts only"
+            f"start: the configuration of the state does not fit {_owner(system, worst)} as it is now (its equations "
+            f"are violated by {abs(moved[worst]):.3g}): geometry or drivers have changed so that the model would jump. "
+            "Begin a new run with mbd.model_at(solution), whose start is made consistent, or change what acts only"
         )
     fitting = consistent_velocities(own, q, v, t)
     if not solver._below(jumps, JUMP * solver.speed(v, jumps)):
         worst = int(np.abs(jumps * solver.weight).argmax())
         warnings.warn(
-            f"start: {_owner(system, worst)} asks for other velocities than those of the state (by {jumps[worst]:.3g}); "
-            "they are imposed suddenly, as by an impact",
+            f"start: {_owner(system, worst)} asks for other velocities than those of the state (by "
+            f"{jumps[worst]:.3g}); they are imposed suddenly, as by an impact",
             ModelWarning,
             stacklevel=4,
         )

@@ -18,6 +18,7 @@ import numpy as np
 
 from .errors import AssemblyError, IncompatibleError, ModelError, SingularityError, check_number
 from .interrupts import interruptible
+from .memory import check_room
 from .model import Model
 from .progress import Progress
 from .solution import Solution
@@ -90,6 +91,8 @@ def _analysis(model: Model, t_end: float, step: float, t_start: float, progress:
     _check_driven(system, start.q, t_start, method.name)
     count = (t_end - t_start) / step
     steps = round(count) if abs(count - round(count)) <= WHOLE * max(1.0, count) else math.ceil(count)
+    numbers = 1 + system.n_q + 2 * system.n_v + system.n_l + len(system.work.turns)
+    check_room(steps + 1, numbers, method.name, f"take a larger step= (now {step:g} s)")
     times = np.linspace(t_start, t_end, steps + 1)
     clock = time.perf_counter()
     track = Track(system, start.q, t_start)

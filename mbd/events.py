@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -129,10 +130,11 @@ class Watch:
         self.found: list[Occurrence] = []
         self.stopped: Occurrence | None = None
         self.last_row: list[Array] = []
+        self.turned: dict[str, float] = {}
 
     def begin(self, t: Array, rows: list[Array]) -> None:
         """The first record."""
-        self.t, self.rows, self.turned, self.first = t.copy(), [x.copy() for x in rows], {}, 0
+        self.t, self.rows, self.first = t.copy(), [x.copy() for x in rows], 0
         part = self._part(self.t, self.rows, self.turned)
         self.values = [event.values(part) for event in self.events]
         self.turned = _turned_at(part, 0)
@@ -256,7 +258,7 @@ class _Step:
             self._look_between()
         found = []
         offsets = sorted(self.known)
-        for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+        for a, b in pairwise(offsets):
             sign = int(np.sign(self.known[a]))
             if sign == 0 or np.sign(self.known[b]) == sign or self.event.direction not in (0, -sign):
                 continue

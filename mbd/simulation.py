@@ -7,29 +7,32 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from .errors import ConvergenceError, ModelError, SingularityError
+from .continuing import WHOLE_STEPS, belongings, continued
+from .errors import ConvergenceError, MbdError, ModelError, SingularityError
 from .events import Event, Watch
 from .integrators.base import Array, Integrator, Run
 from .integrators.generalized_alpha import GeneralizedAlpha
 from .integrators.python import PythonIntegrator
 from .interrupts import Interrupts
 from .joints import Rolling
+from .memory import SHARE, available_memory, check_room
 from .model import Model
 from .progress import Progress
-from .records import FLAG_REDUNDANT
 from .solution import Solution
 from .solvers.initial import consistent_start
-from .solvers.redundancy import check_redundancy, regularise
+from .solvers.redundancy import check_redundancy
 from .system.system import System, assemble
 
 FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane
 CHUNK_SECONDS = 0.05  # compiled code returns this often: for progress and Ctrl-C
 FIRST_CHUNK = 50
-WHOLE_STEPS = 1e-9  # relative deviation of t_end / step from an integer that counts as round-off
+STEP_ROUND_OFF = 1e-6  # of a step: round-off of the time of a state
+WATCHED = 4_000_000  # numbers: buffer of the steps that events look at
 
 
 def simulate(
@@ -55,7 +58,10 @@ def simulate(
     integrator: default ``GeneralizedAlpha(rho_inf=0.9)``.
     output_step: record only every so often (a multiple of the step for fixed-step methods); default: every step.
     fixed: what the correction of initial conditions must not change, see ``mbd.solvers.initial.consistent_start``.
-    start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted.
+    start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted. If
+        anything that acts has changed (forces, parameters, functions and the values they refer to, drivers, gravity,
+        masses), accelerations, multipliers and the start of the method are computed anew from that state; see
+        ``mbd.continuing``.
     events: an ``mbd.Event`` or several: zero crossings that are recorded in ``solution.events`` or end the run.
     progress: show a progress bar; by default on runs longer than a second in a terminal.
 
@@ -90,11 +96,11 @@ def _simulate(
     integrator.check(system)
     if start is not None:
         state = dict(start.state if isinstance(start, Solution) else start)
-        _check_state(system, integrator, state, step)
-        if FLAG_REDUNDANT in state.get("flags", ()):
-            regularise(system)
-        run, report = integrator.resume(system, state), None
+        _refuse_beside_start(state, t_start, fixed)
+        run, report = continued(system, integrator, state, step), None
         t_start = run.t
+        if not integrator.adaptive:
+            _check_whole_steps(t_end - t_start, run.step)
     else:
         beginning = consistent_start(system, t=t_start, fixed=fixed)
         report = beginning.report
@@ -106,6 +112,7 @@ def _simulate(
         run = integrator.start(system, beginning.q, beginning.v, float(t_start), float(step), None)
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")
+    _check_resolution(integrator, float(t_start), float(t_end), float(step), output_step)
     record = _Record(system, integrator, run, report)
     record.watch_for(events, step)
     clock = time.perf_counter()
@@ -120,6 +127,10 @@ def _simulate(
             interrupts.check()
         except KeyboardInterrupt:
             record.message = f"interrupted at t = {run.t:.6g}"
+        except MbdError as error:  # what was computed is not lost
+            if error.solution is None:
+                error.solution = record.solution(str(error))
+            raise
     record.wall_time = time.perf_counter() - clock
     if record.message:
         print(f"mbd: {record.message}; the solution ends there", file=sys.stderr)
@@ -136,22 +147,36 @@ def _equal_steps(duration: float, step: float) -> float:
     return duration / math.ceil(count)
 
 
-def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any], step: float) -> None:
-    """Refuse a state of another model or method."""
-    if not state:
-        raise ModelError("start: this solution holds no state to continue from")
-    if str(state.get("integrator", integrator.name)) != integrator.name:
+def _refuse_beside_start(state: dict[str, Any], t_start: float, fixed: Any) -> None:
+    """Arguments that a state leaves no room for."""
+    if t_start != 0.0 and t_start != state.get("t"):
+        raise ModelError(f"simulate: t_start is {t_start}, but start= goes on from t = {state.get('t')}; leave it out")
+    if fixed is not None:
+        raise ModelError("simulate: fixed= belongs to initial conditions, of which start= has none; leave it out")
+
+
+def _check_whole_steps(duration: float, step: float) -> None:
+    """A continued run keeps its step, so that it cannot end between two of them."""
+    count = duration / step
+    if count > 0.0 and abs(count - round(count)) > max(WHOLE_STEPS * count, STEP_ROUND_OFF):
         raise ModelError(
-            f"start: the state was written by {state['integrator']}; continue with the same integrator, not with "
-            f"{integrator.name}"
+            f"simulate: t_end is {count:.9g} steps of {step:g} after the start; a continued run keeps its step: "
+            "expected a whole number of steps"
         )
-    for name, size in (("q", system.n_q), ("v", system.n_v), ("lam", system.n_l)):
-        if np.shape(state.get(name, ())) != (size,):
-            raise ModelError(f"start: the state does not fit model '{system.model.name}' ({name} has another length)")
-    if not integrator.adaptive and abs(float(state["step"]) - step) > WHOLE_STEPS * step:
-        raise ModelError(
-            f"start: the run had the step {float(state['step']):g}, not {step:g}; a restart keeps the step"
-        )
+
+
+def _check_resolution(
+    integrator: Integrator, t_start: float, t_end: float, step: float, output_step: float | None
+) -> None:
+    """Refuse steps that vanish beside the time."""
+    t = max(abs(t_start), abs(t_end))
+    steps = {"step": step, "output_step": output_step, "max_step": getattr(integrator, "max_step", None)}
+    for name, value in steps.items():
+        if value is not None and value < np.spacing(t):
+            raise ModelError(
+                f"simulate: {name} is {value:g}, which is lost beside t = {t:g} (t + {name} == t in double precision); "
+                "expected a larger one, or times that begin at zero"
+            )
 
 
 class _Record:
@@ -177,19 +202,29 @@ class _Record:
             self.watch.begin(*first)
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
-        """Whether an event among these new records ends the run."""
+        """Whether an event in these new steps ends the run."""
         return self.watch is not None and self.watch.scan(t, rows)
+
+    def finish(self) -> bool:
+        """All steps are done; whether an event in the last one ends the run there."""
+        if self.watch is not None:
+            self.watch.finish()
+        return self.watch is not None and self.watch.stopped is not None
 
     def _cut(self) -> None:
         """End with the event that stopped the run."""
         assert self.watch is not None and self.watch.stopped is not None
         end = self.watch.stopped.t
-        self.blocks = [(t[t < end], [x[t < end] for x in rows]) for t, rows in self.blocks]
+        count = [int(np.searchsorted(t, end)) for t, _ in self.blocks]
+        self.blocks = [(t[:n], [x[:n] for x in rows]) for n, (t, rows) in zip(count, self.blocks, strict=True)]
         self.append(np.array([end]), [x[None, :] for x in self.watch.last_row])
 
     def solution(self, message: str = "") -> Solution:
         """Join the blocks, releasing them one by one."""
         message = message or self.message
+        if message:
+            with suppress(MbdError):  # the run ended with another error, or on Ctrl-C
+                self.finish()
         stopped = self.watch.stopped if self.watch is not None and not message else None
         if stopped is not None:
             self._cut()
@@ -202,14 +237,14 @@ class _Record:
             for _, rows in self.blocks:
                 rows[k] = rows[k][:0]
         stats = self.run.statistics() | {"wall_time": self.wall_time}
-        state = self.run.state() | {"integrator": self.integrator.name}
-        if self.system.tables.flags[FLAG_REDUNDANT]:
-            state["flags"] = np.array([FLAG_REDUNDANT])
+        state = {} if stopped else self.run.state()
+        if state:
+            state |= belongings(self.system, self.integrator, state)
         q, v, vd, lam, turns = joined
         solution = Solution(
             self.system, t, q, v, vd, lam, turns, integrator=self.integrator, stats=stats, start=self.report,
-            state={} if stopped else state,
-            complete=not message, message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
+            state=state, complete=not message,
+            message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
         )  # fmt: skip
         solution.events = self.watch.found if self.watch is not None else []
         return solution
@@ -252,20 +287,42 @@ def _run_fixed(
     total_rows = (index + count) // every - index // every
     last_extra = (index + count) % every != 0
     widths = [len(row) for row in run.row()]
-    times = np.zeros(total_rows + last_extra)
-    arrays = [np.zeros((total_rows + last_extra, n)) for n in widths]
-    record.append(times, arrays)
-    done, rows, chunk = 0, 0, _first_chunk(record)
+    first = len(record.blocks)  # the initial record
+    size = first + total_rows + last_extra
+    check_room(size, 1 + sum(widths), "simulate", f"record less often: output_step= (now {every * step:g} s)")
+    times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+    for t, initial in record.blocks:
+        times[:1] = t
+        for array, row in zip(arrays, initial, strict=True):
+            array[:1] = row
+    record.blocks = [(times, arrays)]
+    done, rows, chunk = 0, first, _first_chunk(record)
     try:
         while done < count:
             todo = min(chunk, count - done)
             clock = time.perf_counter()
-            made = run.advance(todo, every, [a[rows:] for a in arrays])
+            if record.watch is None:
+                made, steps = run.advance(todo, every, [a[rows:] for a in arrays]), None
+            else:  # events look at every step
+                todo = min(todo, max(1, WATCHED // sum(widths)))
+                steps = [np.zeros((todo, n)) for n in widths]
+                made = run.advance(todo, 1, steps)
             new = (index + done + made) // every - (index + done) // every
             numbers = np.arange(new) + (index + done) // every + 1.0
             times[rows : rows + new] = origin + run.step * every * numbers
-            scanned, rows, done = rows, rows + new, done + made
-            if record.happened(times[scanned:rows], [a[scanned:rows] for a in arrays]) or made < todo:
+            stops = False
+            if steps is not None:
+                number = index + done + 1 + np.arange(made)
+                recorded, t = number % every == 0, origin + run.step * number
+                t[recorded] = times[rows : rows + new]
+                for array, values in zip(arrays, steps, strict=True):
+                    array[rows : rows + new] = values[:made][recorded]
+                if done + made == count:
+                    t[made - 1 :] = t_end
+            rows, done = rows + new, done + made
+            if steps is not None:
+                stops = record.happened(t, [x[:made] for x in steps])
+            if stops or made < todo:
                 break
             chunk = _next_chunk(todo, time.perf_counter() - clock)
             bar.update(run.t)
@@ -275,12 +332,13 @@ def _run_fixed(
             for array, row in zip(arrays, run.row(), strict=True):
                 array[rows] = row
             rows += 1
-        if done == count and rows:
+        if done == count and rows > first:
             times[rows - 1] = t_end
-        record.blocks[-1] = (times[:rows], [a[:rows] for a in arrays])
+        record.blocks = [(times[:rows], [a[:rows] for a in arrays])]
     if done < count and (record.watch is None or record.watch.stopped is None):
         record.fail()
     record.system.raise_callback_errors()
+    record.finish()
 
 
 def _first_chunk(record: _Record) -> int:
@@ -296,19 +354,31 @@ def _next_chunk(steps: int, seconds: float) -> int:
 
 def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:
     widths = [len(row) for row in run.row()]
-    rows = _first_chunk(record)
+    numbers, rows, room = 1 + sum(widths), _first_chunk(record), SHARE * available_memory()
+    spacing = float(output_step or 0.0)
+    known = spacing or float(run.method.max_step)  # records are not further apart than the largest step
+    remedy = "record less often with output_step=" + (f" (now {spacing:g} s)" if spacing else "")
+    check_room((t_end - run.t) / known, numbers, "simulate", remedy)
     while run.t < t_end:
         t, arrays = np.zeros(rows), [np.zeros((rows, n)) for n in widths]
         clock = time.perf_counter()
-        made = run.advance_to(t_end, float(output_step or 0.0), t, arrays)
-        record.append(t[:made].copy(), [a[:made].copy() for a in arrays])
-        if record.happened(*record.blocks[-1]):
+        # events look at every step
+        made = run.advance_to(t_end, spacing if record.watch is None else -spacing, t, arrays)
+        kept = slice(made) if record.watch is None or not spacing else _on_grid(t[:made], spacing, t_end)
+        record.append(t[kept].copy(), [a[kept].copy() for a in arrays])
+        if record.happened(t[:made], [a[:made] for a in arrays]):
             break
         if run.failed:
             record.fail()
+        room -= 8.0 * numbers * len(record.blocks[-1][0])
+        if room < 0.0:
+            record.message = f"the memory was full of records at t = {run.t:.6g}; {remedy}"
+            return
         bar.update(run.t)
         record.interrupts.check()
         rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
+    else:
+        record.finish()
     record.system.raise_callback_errors()
     forced = run.statistics().get("forced_steps", 0)
     if forced:
@@ -317,3 +387,9 @@ def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | 
             "if a force jumps at known times, give them as switches=",
             stacklevel=4,
         )
+
+
+def _on_grid(t: Array, spacing: float, t_end: float) -> Array:
+    """Which of these times are multiples of the spacing, or the end (as in ``rk_kernels``)."""
+    off = np.abs(t - np.floor(t / spacing + 0.5) * spacing)
+    return (off <= 1e-9 * spacing + 1e-15 * np.abs(t)) | (t >= t_end)

@@ -106,9 +106,9 @@ class GeneralizedAlpha(Integrator):
         run.work.turns[:] = state["turns"]
         run.work.signs[:] = state["signs"]
         run.numbers.memory[:] = state["memory"]
-        if self.newton == "modified" and "matrix" in state:
+        if self.newton == "modified":
             for name in run.kept:
-                getattr(run.work, name)[:] = state[name]
+                getattr(run.work, name)[:] = state[f"work_{name}"]
         return run
 
 
@@ -211,7 +211,7 @@ class AlphaRun(Run):
         state |= {"turns": self.work.turns.copy(), "signs": self.work.signs.copy()}
         state["memory"] = self.numbers.memory.copy()
         if self.method.newton == "modified":
-            state |= {name: getattr(self.work, name).copy() for name in self.kept}
+            state |= {f"work_{name}": getattr(self.work, name).copy() for name in self.kept}
         return state
 
     def statistics(self) -> dict[str, Any]:

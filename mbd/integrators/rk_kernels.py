@@ -265,8 +265,8 @@ def _run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd,
 def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
     """Advance with step-size control until the output is full or t_end is reached; returns the rows written.
 
-    ``output`` > 0: only states at multiples of it (the steps are made to end there); ``output`` < 0: the same steps, and
-    the states after all of them.
+    ``output`` > 0: only states at multiples of it (the steps are made to end there); ``output`` < 0: the same steps,
+    and the states after all of them.
     """
     row = 0
     switch = 0
@@ -321,7 +321,7 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
         p.memory[MEMORY_STEP] = max(proposal, wanted) if h < wanted and error <= 1.0 else proposal
         if output > 0.0:
             k = math.floor(end / output + 0.5)
-            writes = abs(end - k * output) <= 1e-9 * output or end >= t_end
+            writes = abs(end - k * output) <= 1e-9 * output + 1e-15 * abs(end) or end >= t_end
         if writes or end >= t_end:
             out_t[row] = end
             _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)

@@ -112,7 +112,9 @@ def changes(here: Fingerprint, there: Fingerprint) -> list[str]:
     return [
         name
         for name in names
-        if here.get(name) is None or here.get(name) != there.get(name) or (name.startswith(FUNCTIONS) and not same_python)
+        if here.get(name) is None
+        or here.get(name) != there.get(name)
+        or (name.startswith(FUNCTIONS) and not same_python)
     ]
 
 
