@@ -9,7 +9,7 @@ from .errors import ModelError
 
 GB = 1e9
 SHARE = 0.95  # of the free memory that records may take
-CGROUP = Path("/sys/fs/cgroup")
+CGROUP, OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 def check_room(count: float, numbers: int, owner: str, remedy: str) -> None:
@@ -44,7 +44,7 @@ def _groups() -> list[float]:
     """What the control groups of this process (v2, v1) and those above leave; file cache counts as free."""
     rooms = [float("inf")]
     try:
-        lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+        lines = [line.split(":", 2) for line in OWN_GROUPS.read_text().splitlines()]
     except OSError:
         return rooms
     for _, controllers, path in (line for line in lines if len(line) == 3):

@@ -364,9 +364,10 @@ def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | 
         clock = time.perf_counter()
         # events look at every step
         made = run.advance_to(t_end, spacing if record.watch is None else -spacing, t, arrays)
-        kept = slice(made) if record.watch is None or not spacing else _on_grid(t[:made], spacing, t_end)
+        t, arrays = t[:made], [a[:made] for a in arrays]
+        kept = _on_grid(t, spacing, t_end) if record.watch is not None and spacing else slice(None)
         record.append(t[kept].copy(), [a[kept].copy() for a in arrays])
-        if record.happened(t[:made], [a[:made] for a in arrays]):
+        if record.happened(t, arrays):
             break
         if run.failed:
             record.fail()

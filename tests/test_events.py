@@ -87,6 +87,119 @@ def test_going_on_after_a_bounce():
         mbd.simulate(model, t_end=2.0, step=1e-2, start=first)
 
 
+def drifting(speed=1.0):
+    """A point that moves along x at constant speed, exactly with any method: x = speed * t."""
+    model = mbd.Model("drifting")
+    model.add(mbd.PointMass("point", 1.0, (0, 0, 0), (speed, 0, 0)))
+    return model
+
+
+def times(events):
+    return [e.t for e in events]
+
+
+@pytest.mark.parametrize(("method", "step"), METHODS, ids=lambda x: getattr(x, "name", ""))
+def test_a_crossing_at_a_record(method, step):
+    """Exactly at a record, just after one, at the end, and in the first step: each is found once."""
+    for at in (0.25, np.nextafter(0.25, 1.0), np.nextafter(0.25, 0.0), 0.5, 1e-9, 0.25 * step, 0.499999):
+        event = mbd.Event(lambda s, at=at: s.t - at, name="now")
+        solution = mbd.simulate(drifting(), 0.5, step, method, events=event)
+        assert times(solution.events) == pytest.approx([at], abs=1e-12), at
+        assert solution.events[0].direction == 1
+        stopped = mbd.simulate(drifting(), 0.5, step, method, events=mbd.Event(event.function, stop=True))
+        assert stopped.t[-1] == pytest.approx(at, abs=1e-12) and (np.diff(stopped.t) > 0.0).all()
+        assert stopped["point"].position[-1, 0] == pytest.approx(at, abs=1e-9)
+
+
+def test_zero_at_the_start_is_no_event():
+    """A ball thrown up from the floor comes back once, even within the first step."""
+    model = mbd.Model("throw", gravity=(0, 0, -G))
+    model.add(mbd.PointMass("ball", 1.0, (0, 0, 0), (0, 0, 1.0)))
+    floor = mbd.Event(sensors.Position("ball", axis="z"))
+    for step in (0.01, 0.25):
+        solution = mbd.simulate(model, 0.5, step, mbd.integrators.RK4(), events=floor)
+        assert times(solution.events) == pytest.approx([2.0 / G], abs=1e-9), step
+    resting = mbd.simulate(drifting(0.0), 0.1, 0.01, events=mbd.Event(sensors.Position("point", axis="x")))
+    assert resting.events == []
+
+
+@pytest.mark.parametrize("direction", [-1, 0, 1])
+def test_directions(direction):
+    """cos 10 t falls through zero first, then rises."""
+    zeros = [(k + 0.5) * np.pi / 10 for k in range(6)]
+    event = mbd.Event(lambda s: np.cos(10 * s.t), direction=direction)
+    solution = mbd.simulate(drifting(), 1.8, 0.01, events=event)
+    signs = [-1, 1] * 3
+    expected = [(t, sign) for t, sign in zip(zeros, signs, strict=True) if direction in (0, sign)]
+    assert times(solution.events) == pytest.approx([t for t, _ in expected], abs=1e-9)
+    assert [e.direction for e in solution.events] == [sign for _, sign in expected]
+
+
+@pytest.mark.parametrize(("method", "step"), METHODS, ids=lambda x: getattr(x, "name", ""))
+def test_two_crossings_in_one_step(method, step):
+    """A parabola that dips below zero for a fraction of a step, wherever that is."""
+    step = 0.1
+    if method.adaptive:
+        method = mbd.integrators.DOPRI5(max_step=step)
+    for middle in (0.05, 0.1, 0.33, 0.52, 0.96):
+        for half in (0.03, 1e-4):
+            event = mbd.Event(lambda s, m=middle, d=half: (s.t - m) ** 2 - d * d, name="dip")
+            solution = mbd.simulate(drifting(), 1.0, step, method, events=event)
+            assert times(solution.events) == pytest.approx([middle - half, middle + half], abs=1e-9), (middle, half)
+            assert [e.direction for e in solution.events] == [-1, 1]
+    above = mbd.Event(lambda s: (s.t - 0.33) ** 2 + 1e-6)
+    assert mbd.simulate(drifting(), 1.0, step, method, events=above).events == []
+
+
+def test_crossings_are_found_at_steps_not_at_records():
+    """Records twice as far apart as the crossings of a sine: all of them are found."""
+    event = mbd.Event(lambda s: np.sin(20 * s.t + 0.1))
+    zeros = [(k * np.pi - 0.1) / 20 for k in range(1, 12)]
+    for method in (mbd.integrators.RK4(), mbd.integrators.DOPRI5(max_step=0.01)):
+        few = mbd.simulate(drifting(), 1.8, 0.01, method, events=event, output_step=0.3)
+        assert len(few) == 7 and times(few.events) == pytest.approx(zeros, abs=1e-9)
+
+
+def test_the_pieces_of_a_run_do_not_show(monkeypatch):
+    """Events do not depend on how a run is cut, which depends on the clock; angles of joints count turns through."""
+    angle = mbd.Event(lambda s: s["hinge"].angle - 12.0, name="turns")
+    dip = mbd.Event(lambda s: (s.t - 0.507) ** 2 - 1e-8, name="dip")
+    model = mbd.Model("wheel")
+    wheel = model.add(mbd.RigidBody("wheel", 1.0, (1, 1, 1), mbd.nodes.RotationVector(angular_velocity=(0, 0, 10.0))))
+    model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    found = []
+    for steps in (1, 7, 1000):
+        monkeypatch.setattr("mbd.simulation._next_chunk", lambda *_, n=steps: n)
+        monkeypatch.setattr("mbd.simulation.FIRST_CHUNK", steps)
+        solution = mbd.simulate(model, 2.0, 0.01, mbd.integrators.RK4(), events=[angle, dip])
+        found.append([(e.name, e.t) for e in solution.events])
+    assert found[0] == found[1] == found[2]
+    assert [name for name, _ in found[0]] == ["dip", "dip", "turns"]
+    assert found[0][2][1] == pytest.approx(1.2, abs=1e-9)
+
+
+def test_values_that_are_no_numbers():
+    """The error names the event and the time, and what was computed is attached."""
+    event = mbd.Event(lambda s: np.where(s.t > 0.3049, np.nan, 1.0), name="broken")
+    with pytest.raises(mbd.ModelError, match=r"event 'broken': its function returned nan at t = 0\.31") as caught:
+        mbd.simulate(drifting(), 1.0, 0.01, events=event)
+    assert len(caught.value.solution) >= 31 and not caught.value.solution.complete
+    with pytest.raises(mbd.ModelError, match=r"'pole': its function returned inf at t = 0;"):
+        mbd.simulate(drifting(), 1.0, 0.01, events=mbd.Event(lambda s: np.full(len(s), np.inf), name="pole"))
+    late = mbd.Event(lambda s: 1 / 0 if s.t[-1] > 0.5 else s.t + 1.0, name="late")
+    with pytest.raises(mbd.ModelError, match="'late': its function raised ZeroDivisionError") as caught:
+        mbd.simulate(drifting(), 1.0, 0.001, mbd.integrators.RK4(), events=late)
+    assert len(caught.value.solution) > 1
+
+
+def test_values_that_depend_on_other_records(monkeypatch):
+    """They would depend on how the run is cut into pieces."""
+    monkeypatch.setattr("mbd.simulation._next_chunk", lambda *_: 5)
+    event = mbd.Event(lambda s: s["point"].position[:, 0] - s["point"].position[0, 0] - 0.77, name="relative")
+    with pytest.raises(mbd.ModelError, match="'relative': its value at t = .* changed when later records were added"):
+        mbd.simulate(drifting(), 1.0, 0.01, events=event)
+
+
 def test_no_event_is_no_change():
     plain = mbd.simulate(pendulum(), t_end=0.1, step=1e-2)
     watched = mbd.simulate(pendulum(), t_end=0.1, step=1e-2, events=mbd.Event(lambda s: s.t + 1.0))

