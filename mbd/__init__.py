@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mbd.errors import (
         AssemblyError,
         ConvergenceError,
+        FileError,
         IncompatibleError,
         MbdError,
         ModelError,
@@ -46,7 +47,7 @@ _LAZY = {
     **dict.fromkeys(
         (
             "MbdError", "ModelError", "AssemblyError", "IncompatibleError", "ConvergenceError", "SingularityError",
-            "RedundancyWarning", "ModelWarning",
+            "FileError", "RedundancyWarning", "ModelWarning",
         ),
         "mbd.errors",
     ),

@@ -28,6 +28,10 @@ class ModelError(MbdError, ValueError):
     """Bad input; the message names the element, the argument, the value and what is expected."""
 
 
+class FileError(MbdError, OSError):
+    """A file cannot be written; the message says which one and why."""
+
+
 class AssemblyError(MbdError):
     """There is no consistent start; the message says which joint is violated, and by how much."""
 

@@ -18,6 +18,7 @@ import mbd
 
 from ..bodies import Body, Generalized, PointMass, RigidBody
 from ..errors import MbdError, ModelError
+from ..files import write_text
 from ..forces import ForceElement
 from ..joints import Joint
 from ..model import Model
@@ -56,13 +57,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     text = json.dumps(
         {"format": FORMAT, "version": VERSION, "mbd": mbd.__version__, "model": data}, indent=1, allow_nan=False
     )
-    target = Path(path)
-    partial = target.with_name(f"{target.name}.{os.getpid()}.part")  # an interrupted save leaves the old file alone
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_text(path, text)
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbd.files import save_figure
+
 if TYPE_CHECKING:
     from .compare import Study
 
@@ -47,7 +49,7 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
     figure.legend(handles, labels, loc="outside lower center", ncols=min(3, max(1, len(labels))), fontsize=8)
     figure.suptitle(f"{study.model.name}, t = {study.t_end:g} s")
     if path is not None:
-        figure.savefig(path, dpi=200)
+        save_figure(figure, path, dpi=200)
         plt.close(figure)
     return figure
 

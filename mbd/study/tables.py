@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ModelError
+from ..files import write_text
 
 ESCAPES = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}"}
 
@@ -59,4 +60,4 @@ class Table:
         if path is None:
             print(text)
         else:
-            Path(path).write_text(text)
+            write_text(path, text)

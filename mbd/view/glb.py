@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mbd.errors import Array
+from mbd.files import replacing
 from mbd.view.motion import continuous, quaternions
 from mbd.view.pictures import check_file
 from mbd.view.pieces import Link, Solid
@@ -37,7 +38,8 @@ def gltf(
     """
     path = check_file(file, (".glb",))
     scene = Scene(solutions, reactions=reactions, loads=loads, **look)
-    path.write_bytes(glb_bytes(scene, max_keys))
+    with replacing(path) as draft:
+        draft.write_bytes(glb_bytes(scene, max_keys))
     return path
 
 

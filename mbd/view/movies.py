@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mbd.errors import MbdError, ModelError, bad_value
+from mbd.errors import FileError, ModelError, bad_value
+from mbd.files import replacing
 from mbd.progress import Progress
 from mbd.view import opengl
 from mbd.view.camera import Camera
@@ -61,14 +62,26 @@ def movie(
     _ffmpeg()
     with Progress(0, len(times), progress, f"rendering {path.name}", "frame") as bar:
         frames = _frames(scene, times, shape, camera, follow, clock, bar)
-        if is_gif:
-            _write_gif(path, frames, shape, rate)
-        else:
-            codec, options = CODECS.get(path.suffix.lower(), CODECS[""])
-            with encoder(path, shape, rate, str(codec), list(options), "yuv420p") as send:
-                for frame in frames:
-                    send(frame)
+        with replacing(path) as draft:
+            if is_gif:
+                _write_gif(draft, frames, shape, rate)
+            else:
+                codec, options = CODECS.get(path.suffix.lower(), CODECS[""])
+                with encoder(draft, shape, rate, str(codec), list(options), "yuv420p") as send:
+                    for frame in frames:
+                        send(frame)
+            _check_frames(draft, path, len(times))
     return path
+
+
+def _check_frames(draft: Path, path: Path, expected: int) -> None:
+    """Refuse a movie that was not written to its end; ffmpeg may fail silently in its last moments."""
+    try:
+        found, _ = _ffmpeg().count_frames_and_secs(str(draft))
+    except Exception:
+        found = 0
+    if found != expected:
+        raise FileError(f"{path}: could not be written completely ({found} of {expected} frames); is the disk full?")
 
 
 def film(solutions: Any, file: str | PathLike[str], **options: Any) -> Path | None:
@@ -159,7 +172,7 @@ def encoder(
         stream.send(None)
         yield lambda frame: stream.send(np.ascontiguousarray(frame))
     except OSError as error:
-        raise MbdError(f"ffmpeg could not write '{path}': {error}") from error
+        raise FileError(f"ffmpeg could not write '{path}': {error}") from error
     finally:
         stream.close()
 
@@ -191,4 +204,4 @@ def _run(tool: str, *arguments: Any) -> None:
     command = [tool, "-y", "-loglevel", "error", *(str(argument) for argument in arguments)]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if result.returncode:
-        raise MbdError(f"ffmpeg failed with: {result.stderr.strip() or result.returncode}")
+        raise FileError(f"ffmpeg failed with: {result.stderr.strip() or result.returncode}")

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from mbd.errors import Array, MbdError
+from mbd.files import write_text
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
 from mbd.view.opengl import without_hints
@@ -51,7 +52,7 @@ def html(
     """
     path = check_file(file, (".html", ".htm"))
     text = page(Scene(solutions, **look), fps=fps, speed=speed, camera=camera, follow=follow, title=title)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return path
 
 

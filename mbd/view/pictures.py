@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbd.errors import bad_value, check_number, check_vector
+from mbd.files import replacing, save_figure
 from mbd.view.render import Image, check_size, images
 from mbd.view.scene import Scene
 
@@ -64,7 +65,8 @@ def save(image: Image, file: Path) -> None:
     """Write an image in the format of the file's ending."""
     from PIL import Image as pillow
 
-    pillow.fromarray(image).save(file)
+    with replacing(file) as draft:
+        pillow.fromarray(image).save(draft)
 
 
 def png_bytes(image: Image) -> bytes:
@@ -96,7 +98,7 @@ def _strip(
 
     image = np.asarray(pillow.open(buffer).convert("RGB"))
     if target is not None and target.suffix.lower() in (".pdf", ".svg"):
-        figure.savefig(target, facecolor=figure.get_facecolor())
+        save_figure(figure, target, facecolor=figure.get_facecolor())
     elif target is not None:
         save(image, target)
     return image

@@ -9,6 +9,7 @@ import numpy as np
 
 from mbd.bodies import Generalized
 from mbd.errors import ModelError, bad_value
+from mbd.files import save_figure
 from mbd.view.pictures import check_file
 from mbd.view.plotting import COMPONENTS, Line, Panel, dashes, draw
 from mbd.view.quantities import component_labels, resolve, values_of
@@ -57,7 +58,7 @@ def plot(
         panels = quantity(runs, what, elements)
         figure = draw(panels, look, heading(solution, "", title), columns, shown, run_names(runs))
     if target is not None:
-        figure.savefig(target, dpi=dpi)
+        save_figure(figure, target, dpi=dpi)
     return figure
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbd.errors import MbdError
+from mbd.files import write_text
 from mbd.view.opengl import warn_if_missing
 from mbd.view.pictures import check_file, picture, png_bytes
 from mbd.view.plots import plot
@@ -77,7 +78,7 @@ def report(
         f"{''.join(sections)}<footer>mbd {_version()}, Python {platform.python_version()}, "
         f"{time.strftime('%Y-%m-%d %H:%M')}</footer></main></body></html>"
     )
-    path.write_text(document, encoding="utf-8")
+    write_text(path, document)
     return path
 
 

@@ -82,6 +82,66 @@ def test_coils_stretch(glb: Glb, mechanism: mbd.Solution) -> None:
     np.testing.assert_allclose(glb.array(attributes["WEIGHTS_0"]).sum(axis=1), 1.0, atol=1e-6)
 
 
+def drawn(glb: Glb, name: str, k: int) -> np.ndarray:
+    """Points of a stretched surface at a key, as a reader of glTF moves them with their two joints."""
+    node = next(n for n in glb.json["nodes"] if n.get("name") == f"{name}, surface")
+    primitive = glb.json["meshes"][node["mesh"]]["primitives"][0]
+    joints, weights = (glb.array(primitive["attributes"][key]) for key in ("JOINTS_0", "WEIGHTS_0"))
+    points = glb.array(primitive["attributes"]["POSITION"]).astype(float)
+    near, far = glb.json["skins"][node["skin"]]["joints"]
+    q = glb.channel(near, "rotation")[1][k]
+    turn, start = matrices(q[None, [3, 0, 1, 2]])[0], glb.channel(near, "translation")[1][k]
+    shifts = np.stack((np.zeros(3), glb.channel(far, "translation")[1][k]))
+    moved = points + np.einsum("ni,nij->nj", weights, shifts[joints])
+    return start + moved @ turn.T
+
+
+@pytest.mark.parametrize("k", [0, 60, 160])
+def test_arrows_start_at_the_load_and_show_the_force(mechanism: mbd.Solution, k: int, tmp_path: Any) -> None:
+    """The tail at the point of attack, the tip along the force, lengths in the ratio of the forces."""
+    glb = Glb(mechanism.gltf(tmp_path / "a.glb", loads=True).read_bytes())
+    force = np.array((8.0 * np.cos(4.0 * mechanism.t[k]), 3.0, 0.0))
+    place = mechanism["pendulum"].position[k] + mechanism["pendulum"].rotation[k] @ (0, 0, -0.4)
+    direction = force / np.linalg.norm(force)
+    local = drawn(glb, "push", k) - place
+    along, across = local @ direction, np.linalg.norm(local - np.outer(local @ direction, direction), axis=1)
+    first = mechanism["pendulum"].position[0] + mechanism["pendulum"].rotation[0] @ (0, 0, -0.4)
+    length, start_length = along.max(), (drawn(glb, "push", 0) - first) @ (8.0, 3.0, 0.0) / np.sqrt(73.0)
+    assert along.min() == pytest.approx(0.0, abs=1e-6)
+    assert length / start_length.max() == pytest.approx(np.linalg.norm(force) / np.sqrt(73.0), rel=1e-4)
+    tip = along > length - 1e-6
+    assert across[tip].max() < 1e-6  # it ends in a point,
+    shaft, widest = across[along < 1e-6].max(), across.max()
+    assert widest == pytest.approx(2.4 * shaft, rel=1e-4)  # with a head wider than the shaft
+    base = along[across > widest - 1e-6]
+    assert np.ptp(base) < 1e-5 and length - base.mean() == pytest.approx(5.5 * shaft, rel=1e-4)
+
+
+def test_colours_are_those_of_the_shapes_in_linear_light(tmp_path: Any) -> None:
+    """sRGB 0x80 is 0.21586 of the light of white, 0x0a is in the linear part of the curve [IEC 61966-2-1]."""
+    model = mbd.Model("colours", gravity=(0, 0, -1))
+    shapes = {"first": "#ff8000", "second": "#0a80ff"}
+    for k, (name, shade) in enumerate(shapes.items()):
+        model.add(mbd.PointMass(name, 1.0, (k, 0, 0), shape=mbd.shapes.Sphere(0.1, colour=shade)))
+    model.add(mbd.forces.Force(model["first"], (0, 0, 1.0), name="load"))
+    solution = mbd.simulate(model, 0.01, 0.005, mbd.integrators.RK4())
+    glb = Glb(solution.gltf(tmp_path / "a.glb", trails=False, loads=True).read_bytes())
+
+    def colour_of(mesh: int) -> list[float]:
+        material = glb.json["materials"][glb.json["meshes"][mesh]["primitives"][0]["material"]]
+        return material["pbrMetallicRoughness"]["baseColorFactor"]
+
+    def body(name: str) -> int:
+        return glb.json["nodes"][glb.json["nodes"][glb.node(name)]["children"][0]]["mesh"]
+
+    assert colour_of(body("first")) == pytest.approx([1.0, 0.2158605, 0.0, 1.0], abs=1e-6)
+    assert colour_of(body("second")) == pytest.approx([10 / 255 / 12.92, 0.2158605, 1.0, 1.0], abs=1e-6)
+    load = colour_of(glb.json["nodes"][glb.node("load, surface")]["mesh"])
+    theme = Scene(solution).theme.load
+    srgb = [int(theme[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    assert load == pytest.approx([*(((x + 0.055) / 1.055) ** 2.4 if x > 0.04045 else x / 12.92 for x in srgb), 1.0])
+
+
 def test_joints_without_a_share_are_the_first_one(glb: Glb) -> None:
     """As the validator of glTF wants it."""
     skinned = [
