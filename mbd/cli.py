@@ -4,28 +4,98 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import runpy
 import sys
 import time
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
 
-from mbd.errors import MbdError, ModelError, ModelWarning, RedundancyWarning
+import mbd
+from mbd.errors import FileError, MbdError, ModelError, ModelWarning, RedundancyWarning, check_number
+
+BAD_INPUT = 2  # what people gave cannot be used; 1 is a run that failed, or a model with faults
+ENDINGS = {
+    "html": (".html", ".htm"),
+    "gltf": (".glb",),
+    "movie": (".mp4", ".gif", ".mkv", ".mov", ".webm"),
+    "plot": (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".webp"),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns the exit status."""
+    """Run a command; returns the exit status: 0, 1 for a run that failed, 2 for input that cannot be used."""
     options = _parser().parse_args(arguments)
     with warnings.catch_warnings():
         for kind in (RedundancyWarning, ModelWarning, RuntimeWarning):
             warnings.simplefilter("always", kind)
         warnings.showwarning = _show_warning
         try:
-            return int(options.command(options) or 0)
+            _check_numbers(options)
+            status = int(options.command(options) or 0)
+            sys.stdout.flush()
+            return status
+        except BrokenPipeError:
+            _forget_output()
+            return _complain("the output was closed before everything was written")
+        except KeyboardInterrupt:
+            return _complain("interrupted", 130)
         except MbdError as error:
-            print(f"mbd: {type(error).__name__}: {error}", file=sys.stderr)
-            return 1
+            if options.traceback:
+                raise
+            bad = isinstance(error, ModelError | FileError)
+            return _complain(f"{type(error).__name__}: {error}", BAD_INPUT if bad else 1)
+        except Exception as error:
+            if options.traceback:
+                raise
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            return _complain(
+                f"unexpected {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}: {error}; "
+                "'python -m mbd --traceback ...' shows more"
+            )
+
+
+def _complain(sentence: str, status: int = BAD_INPUT) -> int:
+    print("mbd: " + " ".join(sentence.split()), file=sys.stderr)
+    return status
+
+
+def _forget_output() -> None:
+    """Nobody reads the output any more; without this the interpreter complains once more when it ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # no real file behind it
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _check_numbers(options: argparse.Namespace) -> None:
+    """Refuse numbers and targets that cannot be used before anything is computed."""
+    for name in ("step", "output_step", "t_end"):
+        value = getattr(options, name, None)
+        if value is not None:
+            check_number(value, "command line", f"--{name.replace('_', '-')}", positive=name != "t_end")
+    for value in getattr(options, "steps", None) or ():
+        check_number(value, "command line", "--steps", positive=True)
+    if getattr(options, "processes", 1) < 1:
+        raise ModelError(f"command line: --processes = {options.processes}; expected a positive whole number")
+    for name in ("save", "movie", "html", "gltf", "plot", "table"):
+        target = getattr(options, name, None)
+        if target is None:
+            continue
+        path = Path(target)
+        if not path.resolve().parent.is_dir():
+            raise ModelError(f"--{name} {target}: there is no such directory: '{path.parent}'")
+        if path.is_dir() or not path.name:
+            raise ModelError(f"--{name} {target}: is a folder; expected the name of a file")
+        if name in ENDINGS and path.suffix.lower() not in ENDINGS[name]:
+            raise ModelError(f"--{name} {target}: expected a name that ends with {', '.join(ENDINGS[name])}")
+
+
+def _number(names: dict[str, Any], name: str, default: float, path: str) -> float:
+    """A number that a model file may define."""
+    return check_number(names.get(name, default), path, name, positive=name == "step")
 
 
 def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
@@ -34,6 +104,8 @@ def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m mbd", description="Modular multibody dynamics.")
+    parser.add_argument("--version", action="version", version=f"mbd {mbd.__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show where in the code an error comes from")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     run = commands.add_parser("run", help="simulate a model and print a summary")
@@ -91,8 +163,8 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     from mbd.solution import Solution
 
     file = Path(path)
-    if not file.exists():
-        raise ModelError(f"{path}: there is no such file")
+    if not file.is_file():
+        raise ModelError(f"{path}: " + ("is a folder; expected a file" if file.is_dir() else "there is no such file"))
     if file.suffix == ".json":
         return Model.load(file), {}
     if file.suffix == ".urdf":
@@ -111,6 +183,10 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
             found = names["main"]()
             if found is None:
                 return None, names  # it did everything itself
+    except (MbdError, BrokenPipeError):
+        raise
+    except Exception as error:
+        raise ModelError(f"{_place(path, error)}: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)
     if isinstance(found, Benchmark):
@@ -121,6 +197,14 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
             f"returns an mbd.Model" + ("" if found is None else f", not {type(found).__name__}")
         )
     return found, names
+
+
+def _place(path: str, error: Exception) -> str:
+    """The line of a file of the user where an error comes from."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{error.filename or path}, line {error.lineno}"
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == Path(path)]
+    return f"{path}, line {lines[-1]}" if lines else path
 
 
 def make_integrator(text: str, names: dict[str, Any] | None = None) -> Any:
@@ -153,7 +237,7 @@ def _made(what: str, text: str, known: dict[str, Any], example: str) -> Any:
         call = tree if isinstance(tree, ast.Call) else None
         name = ast.unparse(call.func if call else tree)
         settings = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords} if call else {}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise ModelError(f"{what} {text!r} cannot be read; expected e.g. '{example}'") from None
     if call is not None and call.args:
         raise ModelError(f"{what} {text!r}: expected arguments by name, such as {example}")
@@ -161,7 +245,7 @@ def _made(what: str, text: str, known: dict[str, Any], example: str) -> Any:
         raise ModelError(f"{what} {name!r} is not known; expected one of {', '.join(sorted(known))}")
     try:
         return known[name](**settings)
-    except TypeError as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise ModelError(f"{what} {text!r}: {error}") from None
 
 
@@ -188,8 +272,8 @@ def _run(options: argparse.Namespace) -> int:
     if isinstance(model, Solution):
         return _write(model, outputs)
     integrator = make_integrator(options.integrator, names) if options.integrator else names.get("integrator")
-    step = options.step or float(names.get("step", 1e-3))
-    t_end = options.t_end if options.t_end is not None else float(names.get("t_end", 1.0))
+    step = options.step if options.step is not None else _number(names, "step", 1e-3, options.file)
+    t_end = options.t_end if options.t_end is not None else _number(names, "t_end", 1.0, options.file)
     solution = simulate(model, t_end, step, integrator, output_step=options.output_step)
     return _write(solution, outputs)
 
@@ -202,16 +286,16 @@ def _compare(options: argparse.Namespace) -> int:
     model = getattr(model, "model", model)  # of a solution: the one that was simulated
     if model is None:
         raise ModelError(f"{options.file}: its main() returns nothing; expected a variable `model` or build()")
-    chosen = {key: x for key in ("integrators", "steps") if isinstance(x := names.get(key), list | tuple)}
+    chosen = {key: names[key] for key in ("integrators", "steps") if key in names}
+    for key, value in chosen.items():
+        if not isinstance(value, list | tuple) or not value:
+            raise ModelError(f"{options.file}: {key} = {value!r}; expected a list")
     methods = list(chosen.get("integrators", (RK4(), GeneralizedAlpha(), GeneralizedAlpha(stabilized=True))))
     if options.integrators:
         methods = [make_integrator(text, names) for text in options.integrators]
     nodes = [make_node(text) for text in options.nodes] if options.nodes else None
     steps = options.steps or chosen.get("steps", (4e-3, 2e-3, 1e-3))
-    t_end = options.t_end if options.t_end is not None else float(names.get("t_end", 1.0))
-    for target in (options.table, options.plot):
-        if target and not Path(target).resolve().parent.is_dir():
-            raise ModelError(f"{target}: there is no such directory")
+    t_end = options.t_end if options.t_end is not None else _number(names, "t_end", 1.0, options.file)
     study = compare(model, methods, nodes, steps, t_end, processes=options.processes)
     print(study.table())
     print(f"error of the reference: about {study.reference_error:.1e}")
@@ -240,6 +324,8 @@ def _diagnose(options: argparse.Namespace) -> int:
     from mbd.solvers.diagnosis import diagnose
 
     model = load_model(options.file)[0]
+    if model is None:
+        raise ModelError(f"{options.file}: its main() returns nothing; expected a variable `model` or build()")
     found = diagnose(getattr(model, "model", model))  # of a solution: the one that was simulated
     print(found)
     return 0 if found.ok else 1

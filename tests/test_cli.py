@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -157,23 +158,92 @@ def test_warmup(capsys):
         (["compare", "PENDULUM", "--nodes", "Cube"], "node 'Cube' is not known; expected one of Directors"),
         (["compare", "PENDULUM", "--integrators", "Euler"], "integrator 'Euler' is not known"),
         (["compare", "PENDULUM", "--plot", "/nowhere/x.png"], "there is no such directory"),
+        (["run", "PENDULUM", "--step", "0"], "--step = 0.0; expected a positive number"),
+        (["run", "PENDULUM", "--step", "-1"], "--step = -1.0; expected a positive number"),
+        (["run", "PENDULUM", "--t-end", "nan"], "--t-end = nan; expected a number, finite"),
+        (["run", "PENDULUM", "--t-end", "-1"], "t_end"),
+        (["run", "PENDULUM", "--output-step", "inf"], "--output-step = inf"),
+        (["run", "PENDULUM", "--html", "/nowhere/x.html"], "there is no such directory"),
+        (["run", "PENDULUM", "--save", "/tmp"], "is a folder"),
+        (["run", "PENDULUM", "--gltf", "x.gltf"], "expected a name that ends with .glb"),
+        (["run", "PENDULUM", "--integrator", "GeneralizedAlpha(rho_inf='a')"], "rho_inf"),
+        (["run", "PENDULUM", "--integrator", "RK4("], "cannot be read"),
+        (["compare", "PENDULUM", "--steps", "1e-3", "0"], "--steps = 0.0"),
+        (["compare", "PENDULUM", "--processes", "0"], "--processes = 0"),
+        (["benchmarks", "A01", "--step", "0"], "--step = 0.0"),
+        (["diagnose", "/tmp"], "is a folder"),
         (["benchmarks", "A99"], "benchmark 'A99' is not known; expected one of A01"),
         (["benchmarks", "A01", "--integrator", "Euler"], "integrator 'Euler' is not known"),
     ],
 )
 def test_mistakes(arguments, message, pendulum, capsys):
     arguments = [pendulum if argument == "PENDULUM" else argument for argument in arguments]
-    assert main(arguments) == 1
-    assert message in capsys.readouterr().err
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert message in err and err.startswith("mbd: ") and err.count("\n") == 1
 
 
 def test_files_without_a_model(tmp_path, capsys):
     (tmp_path / "empty.py").write_text("x = 1")
-    assert main(["run", str(tmp_path / "empty.py")]) == 1
+    assert main(["run", str(tmp_path / "empty.py")]) == 2
     assert "no model found" in capsys.readouterr().err
     (tmp_path / "text.txt").write_text("x")
-    assert main(["diagnose", str(tmp_path / "text.txt")]) == 1
+    assert main(["diagnose", str(tmp_path / "text.txt")]) == 2
     assert "expected a Python file, a model.json or a .urdf" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model = 3", "no model found"),
+        (FILE + "step = 'short'", "step = 'short'; expected a positive number, not str"),
+        (FILE + "step = 0", "step = 0; expected a positive number"),
+        (FILE + "t_end = None", "t_end = None; expected a number"),
+        (FILE + "integrator = 'RK4'", "integrator is 'RK4'; expected an object"),
+        ("\n\n1 / 0", "line 3: ZeroDivisionError: division by zero"),
+        ("\ndef f(:", "line 2: SyntaxError"),
+        ("import no_such_module_at_all", "line 1: ModuleNotFoundError"),
+        ("def model(size):\n    return size", "TypeError"),
+        ("import mbd\nmodel = mbd.Model()\nmodel.add(mbd.PointMass('m', -1.0))", "mass = -1.0"),
+        ("import mbd\nmodel = mbd.Model()", "no bodies"),
+    ],
+)
+def test_wrong_files_are_one_sentence(text, message, tmp_path, capsys):
+    file = tmp_path / "file.py"
+    file.write_text(text)
+    assert main(["run", str(file)]) == 2
+    err = capsys.readouterr().err
+    assert message in err and err.startswith("mbd: ") and err.count("\n") == 1
+
+
+def test_choices_of_a_file_are_not_ignored(tmp_path, capsys):
+    file = tmp_path / "file.py"
+    for line, message in (("steps = 1e-3", "steps = 0.001; expected a list"), ("integrators = ()", "expected a list")):
+        file.write_text(FILE + line)
+        assert main(["compare", str(file)]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_model_files_of_any_content_are_one_sentence(tmp_path, capsys):
+    for name, content in (
+        ("a.json", "[1"),
+        ("b.json", "{}"),
+        ("c.json", "\xff\xfe"),
+        ("d.urdf", "<robot"),
+        ("e.py", "\0"),
+    ):
+        (tmp_path / name).write_text(content, encoding="latin-1")
+        assert main(["diagnose", str(tmp_path / name)]) == 2
+        err = capsys.readouterr().err
+        assert name in err and err.count("\n") == 1 and "Traceback" not in err
+
+
+def test_a_failed_run_is_no_bad_input(tmp_path, capsys):
+    file = tmp_path / "file.py"
+    file.write_text(FILE + "model.add(mbd.joints.Distance(model.ground, mass, (5, 0, 0), length=1.0, name='far'))\n")
+    assert main(["run", str(file)]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("mbd: AssemblyError") and "far" in err and "Traceback" not in err
 
 
 def test_integrators_by_name():
@@ -195,5 +265,17 @@ def test_integrators_by_name():
 def test_as_a_program(pendulum):
     done = subprocess.run([sys.executable, "-m", "mbd", "run", pendulum], capture_output=True, text=True)
     assert done.returncode == 0 and "constraint error" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "mbd", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.strip() == f"mbd {mbd.__version__}"
     done = subprocess.run([sys.executable, "-m", "mbd"], capture_output=True, text=True)
     assert done.returncode == 2 and "usage: python -m mbd" in done.stderr
+
+
+def test_a_closed_pipe_is_one_sentence():
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "mbd", "benchmarks", "list"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert done.returncode == 2
+    assert done.stderr == "mbd: the output was closed before everything was written\n"
