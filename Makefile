@@ -1,6 +1,7 @@
 # make demo        run the demonstration
 # make test        lint, types and all tests
 # make lint        lint and types only
+# make proof       longer proofs: do the tests notice wrong formulas?
 # make benchmarks  time the toolkit on this machine
 # make clean       remove the virtual environment and caches
 #
@@ -17,7 +18,7 @@ FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint format benchmarks clean
+.PHONY: help demo test lint format proof benchmarks clean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,6 +38,9 @@ lint: $(FOR_TEST)
 format: $(FOR_TEST)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+proof: $(FOR_TEST)
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 benchmarks: $(FOR_DEMO)
 	$(BIN)/python -m mbd benchmarks

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,27 @@ SEED = 20260101
 ROUND_OFF = 1e-13  # exact up to a few operations in double precision
 DIFFERENCE = 1e-8  # fourth-order central differences with steps of 1e-3
 ORDER = 0.1  # allowed deviation of an observed order of convergence
+
+FORBID_SKIPS = os.environ.get("MBD_FORBID_SKIPS", "0") != "0"
+"""Where all packages are installed, a test that is skipped is one that nobody would miss: there it fails."""
+
+
+def forbid_skip(report: Any) -> Any:
+    """The report of a test or a file; a failure if it was skipped and nothing may be."""
+    if FORBID_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome, report.longrepr = "failed", f"skipped, and MBD_FORBID_SKIPS is set: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    return forbid_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Iterator[None]:
+    return forbid_skip((yield))
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from mbd.rotation import SEQUENCES, from_rotation_vector
 from mbd.testing import check_force, check_joint, check_node, check_primitive, observed_order, random_node
 
 RIGID = nodes.RigidNode.__subclasses__()
-OFFSET = (0.1, -0.2, 0.3)
+OFFSET = (0.15, -0.2, 0.3)
 
 # --- nodes --------------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-import time
 import warnings
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 import mbd
 from mbd.integrators import DOPRI5, ODE23, RK4, RK6, GeneralizedAlpha
 from mbd.nodes import Quaternion, RotationVector
+from mbd.progress import Progress
 from tests.integrators.models import bars_with_balls, chain, heavy_top, skew_top, slider_crank
 
 INTEGRATORS = {
@@ -207,24 +206,28 @@ def test_interrupt_in_a_function_keeps_what_was_computed(name, capsys):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("name", ["RK4", "index 3", "DOPRI5"])
-def test_ctrl_c_keeps_what_was_computed(name):
+def test_ctrl_c_keeps_what_was_computed(name, monkeypatch):
     model = bars_with_balls(40)
     mbd.simulate(model, 0.01, 0.005, INTEGRATORS[name])  # compile
     integrator = DOPRI5(max_step=1e-5) if name == "DOPRI5" else INTEGRATORS[name]
+    updates = []
+
+    def press(bar, t):
+        """In the second part of the run: where the signal arrives does not depend on the speed of the machine."""
+        updates.append(t)
+        if len(updates) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "update", press)
     # processes started in the background may ignore SIGINT
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    clock = time.perf_counter()
     try:
         solution = mbd.simulate(model, 20.0, 1e-4, integrator, output_step=None if integrator.adaptive else 0.1)
     finally:
-        timer.cancel()
         signal.signal(signal.SIGINT, before)
-    assert time.perf_counter() - clock < 30.0
     assert not solution.complete
     assert "interrupted" in solution.message
-    assert 0.0 <= solution.t[-1] < 20.0
+    assert len(updates) == 2 and 0.0 <= solution.t[-1] <= updates[-1] < 20.0
     assert np.isfinite(solution.q).all()
     assert len(solution.t) == len(solution.q) == len(solution.lam)
 

@@ -21,7 +21,7 @@ EXACT_TOLERANCE = 1e-12
 STEP = 1e-3
 GRAVITY = (0.3, -1.0, -9.81)
 INERTIA = np.array(((2.0, 0.1, 0.2), (0.1, 1.8, 0.05), (0.2, 0.05, 1.5)))
-OFFSET = (0.1, -0.2, 0.3)
+OFFSET = (0.15, -0.2, 0.3)
 
 
 def derivative(function: Callable[[float], Array], step: float = STEP) -> Array:

@@ -36,7 +36,7 @@ def states(solution: mbd.Solution) -> np.ndarray:
 
 @cache
 def reference() -> np.ndarray:
-    return states(mbd.simulate(skew_top(pinned=True), 1.0, 1.0 / 4000, RK6(), output_step=OUTPUT))
+    return states(mbd.simulate(skew_top(pinned=True), 1.0, 1.0 / 1000, RK6(), output_step=OUTPUT))
 
 
 @pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "joint"])

@@ -1,8 +1,7 @@
-"""A thousand bodies: a few glyph mappers, drawn at least as fast as one actor each, and a bounded page."""
+"""A thousand bodies: a few glyph mappers that draw what one actor each would draw, and a bounded page."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -64,30 +63,25 @@ def per_actor(stage: Any, scene: Scene) -> Any:
 
 
 @pytest.mark.usefixtures("rendering")
-def test_glyphs_are_at_least_as_fast_as_actors(swarm: mbd.Solution) -> None:
+def test_two_glyph_mappers_draw_what_two_thousand_actors_draw(swarm: mbd.Solution) -> None:
     scene = Scene(swarm)
     times = np.linspace(0.0, 0.3, 4)
     with offscreen(scene, SIZE, "auto", None, "test") as stage:
         assert len(stage.groups) == 2  # one for each shape
-        glyphs, pictures = [], []
+        assert stage.plotter.renderer.GetActors().GetNumberOfItems() < 50
+        pictures = []
         for t in times:
-            start = time.process_time()
             stage.show(float(t))
-            glyphs.append(time.process_time() - start)
             pictures.append(grab(stage).astype(int))
     with offscreen(scene, SIZE, "auto", None, "test") as stage:
         move = per_actor(stage, scene)
-        plain, same = [], []
+        same = []
         for t, picture in zip(times, pictures, strict=True):
-            start = time.process_time()
             poses = scene.poses(float(t))
             move(poses)
             stage.render()
-            plain.append(time.process_time() - start)
             same.append((np.abs(grab(stage).astype(int) - picture).max(axis=2) > 40).mean())
-    print(f"glyphs {1e3 * min(glyphs):.0f} ms, actors {1e3 * min(plain):.0f} ms per frame")
     assert max(same) < 2e-3  # both ways draw the same picture
-    assert min(glyphs) < 1.15 * min(plain)
 
 
 def test_the_page_of_a_thousand_bodies_is_bounded(swarm: mbd.Solution, tmp_path: Any) -> None:

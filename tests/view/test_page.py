@@ -75,9 +75,15 @@ class Visit:
 
 
 def settled(visit: Visit) -> np.ndarray:
-    """A picture of a paused page; drawing may lag behind a moment."""
-    time.sleep(0.8)
-    return visit.shot()
+    """A picture of a paused page; drawing may lag behind, so that it is taken when it no longer changes."""
+    last = visit.shot()
+    for _ in range(100):
+        time.sleep(0.3)
+        image = visit.shot()
+        if changed(image, last) == 0:
+            return image
+        last = image
+    raise AssertionError("the page does not come to rest")
 
 
 def after(condition: Any, seconds: float = 20.0) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,11 +12,28 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.view import opengl
+from mbd.view import opengl, player
 from mbd.view.player import Window
 
 pytestmark = pytest.mark.usefixtures("rendering")
 SIZE = (640, 400)
+
+
+class Clock:
+    """In place of the module ``time``: passes when a test says so."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+clock = Clock()
+
+
+@pytest.fixture(autouse=True)
+def own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "time", clock)
 
 
 class Driver:
@@ -42,7 +58,7 @@ class Driver:
             self.interactor.InvokeEvent(event)
 
     def tick(self, seconds: float = 0.0) -> None:
-        time.sleep(seconds)
+        clock.now += seconds
         self.interactor.InvokeEvent("TimerEvent")
 
     def image(self) -> np.ndarray:
@@ -63,7 +79,7 @@ def test_play_pause_and_loop(driver: Driver) -> None:
     assert window.t == 0.0
     driver.key("space")
     driver.tick(0.05)
-    assert window.playing and 0.03 < window.t < 0.4
+    assert window.playing and window.t == pytest.approx(0.05)
     driver.key("space")
     t, image = window.t, driver.image()
     driver.tick(0.05)
@@ -158,7 +174,7 @@ def test_without_a_display_one_sentence(chain: mbd.Solution, monkeypatch: pytest
 
 
 SCRIPT = """
-import sys, time
+import sys
 import numpy as np
 import mbd
 from tests.view import models
@@ -166,12 +182,18 @@ import mbd.view.player as module
 
 shots = []
 original = module.Window.tick
-born = time.perf_counter()
+class Clock:
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+clock = module.time = Clock()
 
 def tick(window):
+    clock.now += 0.05
     original(window)
-    age = time.perf_counter() - born
-    if len(shots) < 2 and age > 0.5 + len(shots):
+    if len(shots) < 2 and clock.now > 0.5 + len(shots):
         shots.append(window.plotter.screenshot(return_img=True).astype(int))
     if len(shots) == 2:
         window.close()
