@@ -3,8 +3,7 @@
 ``mutants.toml`` lists small changes of formulas all over the package, each with the tests that must fail then. Every
 one is made in a copy of the files under version control, and the tests named are run there, as plain Python (a change
 that only shows in compiled code says ``jit = true``). Before that, the same tests have to pass in the copy without a
-change. The table is written to ``docs/proof.md`` when all of them were run. Words choose the mutants whose file or text
-holds one of them.
+change. The table in ``docs/proof.md`` is renewed. Words choose the mutants whose file or text holds one of them.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ SECONDS = 900  # a change may also make a loop endless: that is noticed, too
 HEADER = """# Do the tests notice a wrong formula?
 
 `make proof` makes each of these changes in a copy of the package and runs the tests that guard the formula; *killed*
-means that one of them failed. The changes and the tests are in `tests/mutants/mutants.toml`. Written by
-`python -m tests.mutants` on {date}: {killed} of {total} killed.
+means that one of them failed, with the day of the last run. The changes and the tests are in
+`tests/mutants/mutants.toml`; `python -m tests.mutants` writes this page. {killed} of {total} killed.
 
 | file | change | tests | verdict |
 |---|---|---|---|
@@ -112,19 +111,35 @@ def verdicts(chosen: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str
             yield mutant, {PASSED: "SURVIVED", FAILED: "killed"}.get(code, "TESTS CANNOT RUN")
 
 
+def row(mutant: dict[str, Any], verdict: str) -> str:
+    return f"| `{mutant['file']}` | {mutant['what']} | `{mutant['tests']}` | {verdict} |"
+
+
+def write_table(listed: list[dict[str, Any]], new: dict[str, str]) -> int:
+    """Renew the rows that were run now; returns how many mutants were not killed when they were run last."""
+    known = TABLE.read_text().splitlines() if TABLE.exists() else []
+    rows = []
+    for mutant in listed:
+        verdict = new.get(mutant["what"])
+        start = row(mutant, "").removesuffix(" |")
+        before = next((line for line in known if line.startswith(start)), row(mutant, "not run"))
+        rows.append(before if verdict is None else row(mutant, f"{verdict}, {datetime.date.today().isoformat()}"))
+    left = sum("| killed, " not in line for line in rows)
+    TABLE.write_text(HEADER.format(killed=len(rows) - left, total=len(rows)) + "\n".join(rows) + "\n")
+    return left
+
+
 def main(words: list[str]) -> int:
     listed = mutants()
     chosen = [m for m in listed if not words or any(w in m["file"] or w in m["what"] for w in words)]
-    rows = []
+    new: dict[str, str] = {}
     for number, (mutant, verdict) in enumerate(verdicts(chosen), 1):
         print(f"{number:3d}/{len(chosen)} {verdict:9s} {mutant['file']}: {mutant['what']}", flush=True)
-        rows.append(f"| `{mutant['file']}` | {mutant['what']} | `{mutant['tests']}` | {verdict} |")
-    killed = sum(row.endswith("| killed |") for row in rows)
-    print(f"{killed} of {len(rows)} killed")
-    if chosen == listed:
-        date = datetime.date.today().isoformat()
-        TABLE.write_text(HEADER.format(date=date, killed=killed, total=len(rows)) + "\n".join(rows) + "\n")
-    return int(killed != len(rows))
+        new[mutant["what"]] = verdict
+        write_table(listed, new)
+    alive = sum(verdict != "killed" for verdict in new.values())
+    print(f"{len(new) - alive} of {len(new)} killed")
+    return int(alive > 0)
 
 
 if __name__ == "__main__":
