@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import warnings
 
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 
 import mbd
-
-yourdfpy = pytest.importorskip("yourdfpy")
 
 ARM = """<?xml version="1.0"?>
 <robot name="arm">
@@ -137,6 +134,60 @@ def test_names_of_links_and_joints_may_be_the_same(tmp_path):
         ('type="continuous"', 'type="screw"', "joint 'elbow' is of type 'screw'"),
         ('<link name="tool">', '<link name="extra"/><link name="tool">', "2 links have no parent"),
         (ARM, "no robot", "cannot be read as URDF"),
+        ("</robot>", "", "no valid XML"),
+        ("<robot", "<!DOCTYPE x><robot", "DOCTYPE"),
+        (ARM, "<model/>", "its root is <model>; expected <robot>"),
+        (ARM, "<robot name='empty'/>", "contains no links"),
+        ('<link name="tool">', '<link name="lower">', "two links are named 'lower'"),
+        ('<joint name="elbow"', '<joint name="shoulder"', "two joints are named 'shoulder'"),
+        ('<parent link="base"/>', '<parent link="tool"/>', "2 links have no parent|'upper', .* form a loop"),
+        ('<parent link="base"/>', "", "joint 'shoulder': has no <parent>"),
+        (
+            '<mass value="2"/>',
+            '<mass value="2 kg"/>',
+            "link 'upper': value of <mass> = '2 kg'; expected a finite number",
+        ),
+        ('<mass value="2"/>', '<mass value="nan"/>', "link 'upper': value of <mass> = 'nan'"),
+        ('<mass value="2"/>', '<mass value="-2"/>', "link 'upper': mass = -2; expected"),
+        ('<mass value="2"/>', "", "link 'upper': <inertial> has no <mass>"),
+        ('ixx="0.2"', "", "link 'upper': ixx of <inertia> is missing"),
+        ('xyz="0 0 -0.5"/><mass', 'xyz="0 0"/><mass', "link 'upper': xyz of <origin> = '0 0'; expected 3 finite"),
+        (
+            'xyz="0 0 -0.5"/><mass',
+            'xzy="0 0 1"/><mass',
+            "link 'upper': attribute 'xzy' of <origin> is not known; expected xyz, rpy",
+        ),
+        (
+            '<origin xyz="0 0 1"/>',
+            '<orgin xyz="0 0 1"/>',
+            "joint 'shoulder': <orgin> is not known; did you mean origin",
+        ),
+        ('<origin xyz="0 0 1"/>', '<origin xyz="0 0 1"/><origin/>', "joint 'shoulder': contains <origin> twice"),
+        (
+            '<axis xyz="0 1 0"/><limit',
+            '<axis xyz="0 0 0"/><limit',
+            "joint 'shoulder': xyz of <axis> = .*expected a direction",
+        ),
+        ('lower="-1" upper="1"', 'lower="1" upper="-1"', "joint 'shoulder': limits are 1 to -1"),
+        ('damping="0.3"', 'damping="-0.3"', "joint 'shoulder': damping = -0.3"),
+        ('<sphere radius="0.1"/>', '<sphere radius="-0.1"/>', "link 'lower': radius of <sphere> = '-0.1'"),
+        ('<sphere radius="0.1"/>', "", "link 'lower': a <visual> has 0 shapes"),
+        (
+            'rgba="0 0 1 1"',
+            'rgba="0 0 255 1"',
+            "material 'blue': rgba of <color> = '0 0 255 1'; expected numbers from 0",
+        ),
+        (
+            '<axis xyz="0 1 0"/></joint>',
+            '<axis xyz="0 1 0"/><mimic joint="none"/></joint>',
+            "mimics 'none', which is not in",
+        ),
+        (
+            '<axis xyz="0 1 0"/></joint>',
+            '<axis xyz="0 1 0"/><mimic joint="flange"/></joint>',
+            "mimics 'flange', which is fixed",
+        ),
+        ('<axis xyz="0 1 0"/></joint>', '<axis xyz="0 1 0"/><mimic joint="elbow"/></joint>', "'elbow' mimics itself"),
     ],
 )
 def test_wrong_files(tmp_path, old, new, message):
@@ -147,20 +198,109 @@ def test_wrong_files(tmp_path, old, new, message):
 def test_wrong_positions_and_files(tmp_path):
     with pytest.raises(mbd.ModelError, match="positions names the joint 'wrist'"):
         load(tmp_path, positions={"wrist": 1.0})
+    with pytest.raises(mbd.ModelError, match="gives a value for the fixed joint 'flange'"):
+        load(tmp_path, positions={"flange": 0.0})
+    with pytest.raises(mbd.ModelError, match="position = nan"):
+        load(tmp_path, positions={"elbow": math.nan})
     with pytest.raises(mbd.ModelError, match="gives a value for the planar joint"):
         load(tmp_path, ARM.replace('type="continuous"', 'type="planar"'), positions={"elbow": 1.0})
     with pytest.raises(mbd.ModelError, match="no such file"):
         mbd.load_urdf(tmp_path / "none.urdf")
 
 
-def test_without_yourdfpy(tmp_path, monkeypatch):
-    real = builtins.__import__
+def test_links_in_a_loop(tmp_path):
+    """Beside the tree: every link has a parent, but the root does not reach them."""
+    loop = '<link name="a"/><link name="b"/>' + "".join(
+        f'<joint name="{x}{y}" type="fixed"><parent link="{x}"/><child link="{y}"/></joint>' for x, y in ("ab", "ba")
+    )
+    with pytest.raises(mbd.ModelError, match="the links 'a', 'b' form a loop"):
+        load(tmp_path, ARM.replace("</robot>", loop + "</robot>"))
 
-    def missing(name, *arguments, **options):
-        if name == "yourdfpy":
-            raise ImportError(name)
-        return real(name, *arguments, **options)
 
-    monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(mbd.ModelError, match=r'pip install "mbd\[urdf\]"'):
-        load(tmp_path)
+@pytest.mark.parametrize(
+    ("rpy", "axis"),
+    [
+        ("1.5707963267948966 0 0", (0, -1, 0)),
+        ("0 1.5707963267948966 0", (1, 0, 0)),
+        ("0 1.5707963267948966 1.5707963267948966", (0, 1, 0)),
+        ("0.3 -0.4 0.5", None),
+    ],
+)
+def test_a_cylinder_with_a_turned_origin(tmp_path, rpy, axis):
+    """Its axis is z of its origin, R = Rz(yaw) Ry(pitch) Rx(roll); shape and inertia are turned alike."""
+    text = ARM.replace('<visual><origin xyz="0 0 -0.5"/>', f'<visual><origin xyz="0.1 0.2 -0.5" rpy="{rpy}"/>')
+    text = text.replace('<inertial><origin xyz="0 0 -0.5"/>', f'<inertial><origin xyz="0.1 0.2 -0.5" rpy="{rpy}"/>')
+    upper = load(tmp_path, text)[0]["upper"]
+    turn = mbd.rotation(angles=[float(x) for x in rpy.split()][::-1], sequence="zyx")
+    expected = turn @ (0, 0, 1) if axis is None else axis
+    assert upper.shape.axis == pytest.approx(expected, abs=1e-12)
+    assert upper.shape.center == pytest.approx((0.1, 0.2, -0.5)) == upper.com.tolist()
+    assert upper.inertia @ expected == pytest.approx(0.02 * np.array(expected), abs=1e-12)  # the thin axis of the rod
+    solid = mbd.mass_properties(upper.shape, mass=2.0)
+    assert solid.inertia @ expected == pytest.approx(np.linalg.eigvalsh(solid.inertia)[0] * np.array(expected))
+
+
+def test_boxes_are_turned_alike(tmp_path):
+    text = ARM.replace('<cylinder radius="0.05" length="1"/>', '<box size="1 2 3"/>')
+    box = load(tmp_path, text.replace('<visual><origin xyz="0 0 -0.5"/>', '<visual><origin rpy="0.3 -0.4 0.5"/>'))[0][
+        "upper"
+    ].shape
+    assert box.rotation == pytest.approx(mbd.rotation(angles=(0.5, -0.4, 0.3), sequence="zyx"))
+    assert box.size.tolist() == [1, 2, 3]
+
+
+def test_joint_zeros_are_those_of_the_file(tmp_path):
+    start = {"shoulder": 0.7, "elbow": -0.4}
+    model, messages = load(tmp_path, positions=start)
+    solution = mbd.simulate(model, t_end=0.01, step=1e-3, integrator=mbd.integrators.RK4())
+    for name, value in start.items():
+        assert solution[name].angle[0] == pytest.approx(value, abs=1e-12)
+    assert not any("outside" in m for m in messages)
+    _, messages = load(tmp_path, positions={"shoulder": 1.2})
+    assert any("joint 'shoulder' starts at 1.2, outside its limits -1 to 1" in m for m in messages)
+    slider, _ = load(
+        tmp_path, ARM.replace('type="continuous"', 'type="prismatic"'), positions={"elbow": 0.2, "shoulder": 1.0}
+    )
+    moved = mbd.simulate(slider, t_end=0.01, step=1e-3, integrator=mbd.integrators.RK4())
+    assert moved["elbow"].displacement[0] == pytest.approx(0.2, abs=1e-12)
+
+
+def test_damping_of_a_slider_acts(tmp_path):
+    """Along a horizontal rail, m x'' = -d x': the start decays."""
+    text = ARM.replace('type="continuous"', 'type="prismatic"').replace(
+        '<axis xyz="0 1 0"/></joint>', '<axis xyz="0 1 0"/><dynamics damping="3"/></joint>'
+    )
+    model, _ = load(
+        tmp_path,
+        text.replace('type="revolute"', 'type="fixed"').replace('<dynamics damping="0.3" friction="0.1"/>', ""),
+    )
+    model["lower"].velocity = (0, 1.0, 0)
+    solution = mbd.simulate(model, t_end=0.5, step=1e-3, integrator=mbd.integrators.RK4())
+    assert solution["lower"].velocity[-1, 1] == pytest.approx(math.exp(-3.0 / 1.5 * 0.5), rel=1e-6)
+
+
+def test_mimic_is_a_coupling(tmp_path):
+    text = ARM.replace(
+        '<axis xyz="0 1 0"/></joint>',
+        '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="-2" offset="0.3"/></joint>',
+    )
+    model, _ = load(tmp_path, text, positions={"shoulder": 0.2})
+    assert mbd.diagnose(model).dof == 1
+    solution = mbd.simulate(model, t_end=0.3, step=1e-3, integrator=mbd.integrators.RK4())
+    np.testing.assert_allclose(solution["elbow"].angle, -2.0 * solution["shoulder"].angle + 0.3, atol=1e-9)
+    assert solution["elbow"].angle[0] == pytest.approx(-0.1, abs=1e-12) and np.ptp(solution["elbow"].angle) > 0.1
+    assert load(tmp_path, text, positions={"shoulder": 0.2, "elbow": -0.1})[0]
+    with pytest.raises(mbd.ModelError, match="gives 0.5 for the joint 'elbow', which mimics 'shoulder' and is at -0.1"):
+        load(tmp_path, text, positions={"shoulder": 0.2, "elbow": 0.5})
+
+
+def test_what_is_left_out_is_named(tmp_path):
+    extras = '<transmission name="drive"/><gazebo reference="upper"/><link name="x"/></robot>'
+    text = ARM.replace("</robot>", extras.replace('<link name="x"/>', ""))
+    text = text.replace("</link>", "<collision/></link>", 1).replace(
+        '<material name="blue"/>', '<material name="red"/>'
+    )
+    _, messages = load(tmp_path, text)
+    for words in ("transmissions ignored ('drive')", "<gazebo> ignored", "collision geometry ignored ('base')",
+                  "materials that are not in the file ignored ('red of link 'upper'')"):  # fmt: skip
+        assert any(words in m for m in messages), words

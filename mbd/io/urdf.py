@@ -1,10 +1,12 @@
-"""Import of URDF robots with yourdfpy: bodies, joints and shapes; a warning names what is left out.
+"""Import of URDF robots: bodies, joints, damping, mimic joints and shapes; a warning names what is left out.
 
 Links that fixed joints hold together become one body, whose reference frame is that of the link nearest to the base.
+Angles and displacements of joints are zero where the file has its zero, whatever positions the robot starts in.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Mapping
@@ -17,14 +19,15 @@ import numpy as np
 from ..bodies import Ground, RigidBody, shapes
 from ..bodies.mass_properties import MassProperties, composite
 from ..errors import ModelError, ModelWarning, check_number
-from ..forces import TorsionSpring
-from ..joints import Planar, Prismatic, Revolute
+from ..forces import PDControl, TorsionSpring
+from ..joints import Coupling, Planar, Prismatic, Revolute
 from ..model import Model
 from ..nodes import RotationVector
 from ..rotation import from_rotation_vector
+from .urdf_file import UrdfFile, UrdfJoint, Visual
 
 Array = np.ndarray
-MOVING = ("revolute", "continuous", "prismatic", "planar", "floating")
+WITH_POSITION = ("revolute", "continuous", "prismatic")
 
 
 @dataclass
@@ -51,62 +54,99 @@ def load_urdf(
     positions: initial angles (rad) and displacements (m) by joint; zero where none is given.
     fixed_base: hold the root link on the ground; otherwise it floats.
 
-    Revolute, continuous, prismatic, planar, floating and fixed joints are taken over, damping of revolute joints
-    becomes a ``TorsionSpring`` without stiffness. Limits, friction, mimic and transmissions are ignored with a warning.
+    Revolute, continuous, prismatic, planar, floating and fixed joints are taken over. Damping of revolute joints
+    becomes a ``TorsionSpring`` without stiffness, that of prismatic ones a ``PDControl`` without ``kp``, and mimic a
+    ``Coupling``.
+    ``solution[joint].angle`` and ``.displacement`` are the joint positions of the file. Limits, friction, collision
+    geometry, transmissions and extensions of other programs are left out with a warning that names them.
     """
-    robot = _robot(path)
-    return _Importer(robot, Path(path), gravity, dict(positions or {}), fixed_base).model
-
-
-def _robot(path: Any) -> Any:
-    if not Path(path).is_file():
-        raise ModelError(f"{path}: there is no such file")
-    try:
-        import yourdfpy
-    except ImportError:
-        raise ModelError('URDF files are read with yourdfpy, which is not installed: pip install "mbd[urdf]"') from None
-    try:
-        return yourdfpy.URDF.load(str(path), build_scene_graph=False, load_meshes=False).robot
-    except Exception as error:
-        raise ModelError(f"{path}: cannot be read as URDF ({type(error).__name__}: {error})") from error
+    file = UrdfFile(path)
+    return _Importer(file, gravity, dict(positions or {}), fixed_base).model
 
 
 class _Importer:
-    def __init__(self, robot: Any, path: Path, gravity: Any, positions: dict[str, float], fixed_base: bool) -> None:
-        self.robot, self.path, self.positions, self.fixed_base = robot, path, positions, fixed_base
-        self.model = Model(robot.name or path.stem, gravity=gravity)
-        self.links = {link.name: link for link in robot.links}
-        self.ignored: dict[str, list[str]] = {}
-        self._check()
-        self._build(self._root())
-        for what, names in self.ignored.items():
+    def __init__(self, file: UrdfFile, gravity: Any, positions: dict[str, float], fixed_base: bool) -> None:
+        self.file, self.path, self.fixed_base = file, file.path, fixed_base
+        self.model = Model(file.name, gravity=gravity)
+        self.below: dict[str, list[UrdfJoint]] = {}
+        root = self._root()
+        self.positions = self._positions(positions)
+        self.made: dict[str, Any] = {}
+        self._build(root)
+        self._couple()
+        for what, names in file.left_out.items():
             text = ", ".join(f"'{name}'" for name in names[:5]) + (" ..." if len(names) > 5 else "")
-            warnings.warn(f"{path}: {what} ignored ({text})", ModelWarning, stacklevel=4)
+            warnings.warn(f"{self.path}: {what} ignored ({text})", ModelWarning, stacklevel=4)
 
-    def _check(self) -> None:
+    # --- the tree
+
+    def _root(self) -> str:
+        """The link without a parent; every other one is reached from it."""
         children: set[str] = set()
-        for joint in self.robot.joints:
+        for joint in self.file.joints.values():
             for link in (joint.parent, joint.child):
-                if link not in self.links:
+                if link not in self.file.links:
                     raise ModelError(f"{self.path}: joint '{joint.name}' refers to the unknown link '{link}'")
             if joint.child in children:
                 raise ModelError(f"{self.path}: link '{joint.child}' has two parents; expected a tree")
             children.add(joint.child)
-            if joint.type not in (*MOVING, "fixed"):
-                known = ", ".join((*MOVING, "fixed"))
-                raise ModelError(
-                    f"{self.path}: joint '{joint.name}' is of type '{joint.type}'; expected one of {known}"
-                )
-        for name in self.positions:
-            if not any(joint.name == name for joint in self.robot.joints):
-                raise ModelError(f"{self.path}: positions names the joint '{name}', which is not in the file")
-
-    def _root(self) -> str:
-        children = {joint.child for joint in self.robot.joints}
-        roots = [name for name in self.links if name not in children]
-        if len(roots) != 1:
-            raise ModelError(f"{self.path}: {len(roots)} links have no parent; expected one root link")
+            self.below.setdefault(joint.parent, []).append(joint)
+        roots = [name for name in self.file.links if name not in children]
+        if len(roots) > 1:
+            names = ", ".join(f"'{name}'" for name in roots[:5])
+            raise ModelError(f"{self.path}: {len(roots)} links have no parent ({names}); expected one root link")
+        reached = set(roots)
+        todo = list(roots)
+        while todo:
+            new = [joint.child for joint in self.below.get(todo.pop(), ())]
+            reached.update(new)
+            todo += new
+        if lost := [name for name in self.file.links if name not in reached]:
+            names = ", ".join(f"'{name}'" for name in lost[:5])
+            raise ModelError(f"{self.path}: the links {names} form a loop, each above the other; expected a tree")
+        if not roots:
+            raise ModelError(f"{self.path}: contains no links; expected at least one")
         return roots[0]
+
+    def _positions(self, given: dict[str, float]) -> dict[str, float]:
+        """Initial positions of all joints that have one; those of mimic joints follow from others."""
+        joints = self.file.joints
+        for name in given:
+            if name not in joints:
+                raise ModelError(f"{self.path}: positions names the joint '{name}', which is not in the file")
+            if joints[name].type not in WITH_POSITION:
+                raise ModelError(f"{self.path}: positions gives a value for the {joints[name].type} joint '{name}'")
+        found: dict[str, float] = {}
+        for name, joint in joints.items():
+            if joint.type in WITH_POSITION:
+                found[name] = self._position(joint, given, ())
+                low, high = joint.limits or (-math.inf, math.inf)
+                if not low - 1e-9 <= found[name] <= high + 1e-9:
+                    text = f"joint '{name}' starts at {found[name]:.6g}, outside its limits {low:g} to {high:g}"
+                    warnings.warn(f"{self.path}: {text}", ModelWarning, stacklevel=6)
+            elif joint.mimic is not None:
+                raise ModelError(f"{self.path}: joint '{name}' is {joint.type} and cannot mimic another one")
+        return found
+
+    def _position(self, joint: UrdfJoint, given: dict[str, float], asking: tuple[str, ...]) -> float:
+        own = given.get(joint.name)
+        value = None if own is None else check_number(own, f"{self.path}: joint '{joint.name}'", "position")
+        if joint.mimic is None:
+            return 0.0 if value is None else value
+        other = self.file.joints.get(joint.mimic.joint)
+        if other is None or other.type not in WITH_POSITION:
+            what = "is not in the file" if other is None else f"is {other.type}"
+            raise ModelError(f"{self.path}: joint '{joint.name}' mimics '{joint.mimic.joint}', which {what}")
+        if joint.name in asking:
+            raise ModelError(f"{self.path}: joint '{joint.name}' mimics itself by way of {', '.join(asking)}")
+        leader = self._position(other, given, (*asking, joint.name))
+        follows = joint.mimic.multiplier * leader + joint.mimic.offset
+        if value is not None and abs(value - follows) > 1e-9 * (1.0 + abs(follows)):
+            raise ModelError(
+                f"{self.path}: positions gives {value:g} for the joint '{joint.name}', which mimics '{other.name}' "
+                f"and is at {follows:.9g}; leave it away"
+            )
+        return follows
 
     def _build(self, root: str) -> None:
         base = self._group(root)
@@ -116,16 +156,17 @@ class _Importer:
         todo = [base]
         while todo:
             parent = todo.pop(0)
-            for joint in self.robot.joints:
-                if joint.type == "fixed" or joint.parent not in parent.links:
-                    continue
-                child = self._group(joint.child)
-                frame = parent.pose @ parent.links[joint.parent] @ _pose(joint.origin)
-                axis = np.array((1.0, 0.0, 0.0) if joint.axis is None else joint.axis, dtype=float)
-                child.pose = frame @ self._motion(joint, axis)
-                child.body = self._body(child)
-                self._connect(joint, parent.body, child, frame[:3, 3], frame[:3, :3] @ axis)
-                todo.append(child)
+            for link in parent.links:
+                for joint in self.below.get(link, ()):
+                    if joint.type == "fixed":
+                        continue
+                    child = self._group(joint.child)
+                    frame = child.pose = parent.pose @ parent.links[link] @ joint.pose
+                    child.body = self._body(child)
+                    self._connect(joint, parent.body, child, frame[:3, 3], frame[:3, :3] @ joint.axis)
+                    child.pose = frame @ self._motion(joint)  # the joint was made at the zero of the file
+                    child.body.position, child.body.rotation = child.pose[:3, 3], child.pose[:3, :3]
+                    todo.append(child)
 
     def _group(self, first: str) -> _Group:
         """A link with everything that is fixed to it."""
@@ -133,102 +174,99 @@ class _Importer:
         todo = [first]
         while todo:
             name = todo.pop(0)
-            for joint in self.robot.joints:
-                if joint.type == "fixed" and joint.parent == name:
-                    group.links[joint.child] = group.links[name] @ _pose(joint.origin)
+            for joint in self.below.get(name, ()):
+                if joint.type == "fixed":
+                    group.links[joint.child] = group.links[name] @ joint.pose
                     todo.append(joint.child)
         return group
 
+    # --- bodies
+
     def _body(self, group: _Group) -> RigidBody:
-        parts = []
+        parts, massless = [], []
         for name, pose in group.links.items():
-            inertial = self.links[name].inertial
-            if inertial is None or not inertial.mass:
-                continue
-            inertia = np.zeros((3, 3)) if inertial.inertia is None else np.asarray(inertial.inertia)
-            place = pose @ _pose(inertial.origin)
-            parts.append(MassProperties(inertial.mass, (0, 0, 0), inertia).moved(place[:3, 3], place[:3, :3]))
+            link = self.file.links[name]
+            if link.mass > 0.0:
+                place = pose @ link.pose
+                parts.append(MassProperties(link.mass, (0, 0, 0), link.inertia).moved(place[:3, 3], place[:3, :3]))
+            elif link.inertia.any():
+                massless.append(name)
         if not parts:
             raise ModelError(
                 f"{self.path}: link '{group.name}' moves but has no mass; expected an <inertial> with a positive mass "
                 "in it or in a link that is fixed to it"
             )
+        if massless:
+            raise ModelError(f"{self.path}: link '{massless[0]}' has an inertia, but no mass; expected a positive mass")
         total = composite(parts)
         node = RotationVector(position=group.pose[:3, 3], rotation=group.pose[:3, :3])
         return self.model.add(
             RigidBody(group.name, total.mass, total.inertia, node, total.com, self._shape(group), check_inertia=False)
         )
 
-    def _motion(self, joint: Any, axis: Array) -> Array:
-        value = check_number(self.positions.get(joint.name, 0.0), f"{self.path}: joint '{joint.name}'", "position")
+    def _motion(self, joint: UrdfJoint) -> Array:
         pose = np.eye(4)
-        if joint.type in ("revolute", "continuous"):
-            pose[:3, :3] = from_rotation_vector(value * axis / np.linalg.norm(axis))
-        elif joint.type == "prismatic":
-            pose[:3, 3] = value * axis / np.linalg.norm(axis)
-        elif value:
-            raise ModelError(f"{self.path}: positions gives a value for the {joint.type} joint '{joint.name}'")
+        value = self.positions.get(joint.name, 0.0)
+        if joint.type == "prismatic":
+            pose[:3, 3] = value * joint.axis
+        elif joint.type in WITH_POSITION:
+            pose[:3, :3] = from_rotation_vector(value * joint.axis)
         return pose
 
-    def _connect(self, joint: Any, parent: Any, child: _Group, at: Array, axis: Array) -> None:
-        name = joint.name if joint.name not in self.model else None
-        if joint.type in ("revolute", "continuous"):
-            made = self.model.add(Revolute(parent, child.body, at=at, axis=axis, name=name))
-            if _dynamics(joint, "damping"):
-                damping = _dynamics(joint, "damping")
-                self.model.add(TorsionSpring(made, 0.0, damping, name=f"damping of {made.name}"))
-        elif joint.type == "prismatic":
-            self.model.add(Prismatic(parent, child.body, at=at, axis=axis, name=name))
-            if _dynamics(joint, "damping"):
-                self._ignore("damping of prismatic joints", joint)
-        elif joint.type == "planar":
-            self.model.add(Planar(parent, child.body, at=at, axis=axis, name=name))
-        if joint.type != "continuous" and joint.limit is not None and joint.type != "floating":
-            self._ignore("limits of joints", joint)
-        if _dynamics(joint, "friction"):
-            self._ignore("friction of joints", joint)
-        if joint.mimic is not None:
-            self._ignore("mimic of joints", joint)
+    # --- joints
 
-    def _ignore(self, what: str, joint: Any) -> None:
-        self.ignored.setdefault(what, []).append(joint.name)
+    def _connect(self, joint: UrdfJoint, parent: Any, child: _Group, at: Array, axis: Array) -> None:
+        cls: Any = {"prismatic": Prismatic, "planar": Planar, "floating": None}.get(joint.type, Revolute)
+        if cls is None:
+            return
+        name = joint.name if joint.name not in self.model else None
+        made = self.made[joint.name] = self.model.add(cls(parent, child.body, at=at, axis=axis, name=name))
+        if joint.damping and joint.type == "prismatic":
+            self.model.add(PDControl(made, kd=joint.damping, name=f"damping of {made.name}"))
+        elif joint.damping and joint.type in WITH_POSITION:
+            self.model.add(TorsionSpring(made, 0.0, joint.damping, name=f"damping of {made.name}"))
+
+    def _couple(self) -> None:
+        """Joints that mimic others; turns that the start has beyond half a turn are not counted by joints."""
+        for joint in self.file.joints.values():
+            if joint.mimic is None:
+                continue
+            ends = [self.file.joints[joint.mimic.joint], joint]
+            starts = [
+                self.positions[x.name]
+                if x.type == "prismatic"
+                else math.remainder(self.positions[x.name], 2.0 * math.pi)
+                for x in ends
+            ]
+            leader, follower = (self.made[x.name] for x in ends)
+            whole = starts == [self.positions[x.name] for x in ends]
+            offset = joint.mimic.offset if whole else starts[1] - joint.mimic.multiplier * starts[0]
+            self.model.add(Coupling(leader, follower, joint.mimic.multiplier, offset, name=f"mimic of {follower.name}"))
 
     # --- shapes -----------------------------------------------------------------------------------------------------
 
     def _shape(self, group: _Group) -> shapes.Shape | None:
         parts = []
         for name, pose in group.links.items():
-            for visual in self.links[name].visuals:
-                part = self._visual(visual, pose @ _pose(visual.origin), name)
+            for visual in self.file.links[name].visuals:
+                part = self._visual(visual, pose @ visual.pose, name)
                 if part is not None:
                     parts.append(part)
         return None if not parts else parts[0] if len(parts) == 1 else shapes.Composite(parts)
 
-    def _visual(self, visual: Any, pose: Array, link: str) -> shapes.Shape | None:
-        centre, turn, geometry = pose[:3, 3], pose[:3, :3], visual.geometry
-        colour = None
-        if visual.material is not None:
-            named = {m.name: m for m in self.robot.materials or ()}
-            material = visual.material if visual.material.color is not None else named.get(visual.material.name)
-            if material is not None and material.color is not None:
-                rgb = np.clip(np.asarray(material.color.rgba)[:3] * 255.0, 0, 255).round().astype(int)
-                colour = "#{:02x}{:02x}{:02x}".format(*rgb)
-        if geometry is None:
-            return None
-        if geometry.box is not None:
-            return shapes.Box(tuple(geometry.box.size), centre, turn, colour=colour)
-        if geometry.sphere is not None:
-            return shapes.Sphere(geometry.sphere.radius, centre, colour=colour)
-        if geometry.cylinder is not None:
-            cylinder = geometry.cylinder
-            return shapes.Cylinder(cylinder.radius, cylinder.length, turn[:, 2], centre, colour=colour)
-        if geometry.mesh is None:
-            return None
-        scale = np.ones(3) if geometry.mesh.scale is None else np.broadcast_to(geometry.mesh.scale, 3)
+    def _visual(self, visual: Visual, pose: Array, link: str) -> shapes.Shape | None:
+        centre, turn, numbers, colour = pose[:3, 3], pose[:3, :3], visual.numbers, visual.colour
+        if visual.geometry == "box":
+            return shapes.Box(numbers["size"], centre, turn, colour=colour)
+        if visual.geometry == "sphere":
+            return shapes.Sphere(numbers["radius"], centre, colour=colour)
+        if visual.geometry == "cylinder":  # along z of its origin
+            return shapes.Cylinder(numbers["radius"], numbers["length"], turn[:, 2], centre, colour=colour)
+        scale = numbers["scale"]
         if np.ptp(scale) > 1e-9 * abs(scale[0]):
-            self.ignored.setdefault("meshes with different scales along their axes", []).append(link)
+            self.file.leave_out("meshes with different scales along their axes", link)
             return None
-        return shapes.Mesh(self._mesh_file(geometry.mesh.filename), float(scale[0]), centre, turn, colour=colour)
+        return shapes.Mesh(self._mesh_file(numbers["filename"]), float(scale[0]), centre, turn, colour=colour)
 
     def _mesh_file(self, name: str) -> Path:
         """Beside the file, or for package:// in the first folder above it that holds it."""
@@ -239,11 +277,3 @@ class _Importer:
                 if candidate.is_file():
                     return candidate
         return self.path.parent / name
-
-
-def _dynamics(joint: Any, name: str) -> float:
-    return float(getattr(joint.dynamics, name, None) or 0.0)  # yourdfpy leaves texts here
-
-
-def _pose(origin: Any) -> Array:
-    return np.eye(4) if origin is None else np.asarray(origin, dtype=float)
