@@ -60,13 +60,28 @@ def continued(system: System, integrator: Integrator, state: dict[str, Any], ste
     changed = changes(fingerprint_of(system.model), state["fingerprint"])
     method = method_digest(integrator)
     if not changed and method is not None and method == state["method"] and counted == state["turn_names"]:
-        return integrator.resume(system, state)
+        return _resumed(system, integrator, state)
     before = dict(zip(state["turn_names"], state.get("turns", ()), strict=False))
     turns = np.zeros_like(system.work.turns)
     turns[: len(counted)] = [before.get(name, 0.0) for name in counted]
     q, t = np.array(state["q"], dtype=float), float(state["t"])
     v = _fitting_velocities(system, q, np.array(state["v"], dtype=float), t, turns, state)
     return integrator.start(system, q, v, t, float(step if integrator.adaptive else state["step"]), turns)
+
+
+def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> Run:
+    """The run as it was; refuse numbers that it would not have written."""
+    try:
+        run = integrator.resume(system, state)
+    except (KeyError, ValueError, TypeError) as error:
+        raise ModelError(f"start: the state is damaged ({type(error).__name__}: {error})") from error
+    for name, value in run.state().items():
+        given = np.asarray(state[name])
+        if given.shape != np.shape(value) or not np.array_equal(given, value, equal_nan=True):
+            raise ModelError(
+                f"start: '{name}' of the state is damaged (shape {given.shape}, expected {np.shape(value)})"
+            )
+    return run
 
 
 def _in_state(system: System, state: Mapping[str, Any]) -> System:

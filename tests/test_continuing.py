@@ -220,3 +220,29 @@ def test_a_stopped_run_says_how_to_go_on():
     rest = mbd.simulate(mbd.model_at(stopped), 0.2, 0.0766 / 8, RK4(), t_start=stopped.t[-1])
     whole = mbd.simulate(crank(), 0.2, STEP, RK4())
     assert rest["rod"].position[-1] == pytest.approx(whole["rod"].position[-1], abs=1e-7)
+
+
+def test_damaged_states_are_refused(half):
+    for name, value in (("vd", np.zeros(1)), ("memory", np.zeros(3)), ("memory", np.zeros(1)), ("index", 7.5)):
+        with pytest.raises(mbd.ModelError, match=f"'{name}' of the state is damaged|the state is damaged"):
+            mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, name: value})
+    with pytest.raises(mbd.ModelError, match="q of the state is not finite"):
+        mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, "q": np.full_like(half.state["q"], np.nan)})
+
+
+def test_analyses_compare_states_by_name(half):
+    """A state of bodies in another order has the right length and the wrong meaning."""
+    with pytest.raises(mbd.ModelError, match="body 1 is 'rod' here and 'crank' in the state"):
+        mbd.linearize(crank(("rod", "crank")), half)
+    resting = mbd.equilibrium(crank())
+    with pytest.raises(mbd.ModelError, match="body 1 is 'rod' here and 'crank' in the state"):
+        mbd.linearize(crank(("rod", "crank")), resting)
+    mbd.linearize(crank(), resting)
+
+
+def test_model_at_refuses_a_model_that_was_changed_after_the_run():
+    model = crank()
+    solution = mbd.simulate(model, 0.02, STEP, RK4())
+    model.add(mbd.PointMass("late", 1.0))
+    with pytest.raises(mbd.ModelError, match="changed after the run: body 'late' is only here"):
+        mbd.model_at(solution)

@@ -14,7 +14,6 @@ import importlib
 import json
 import os
 import warnings
-import zipfile
 from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any
@@ -35,13 +34,13 @@ from ..motion import Motion
 from ..nodes import Node
 from ..solution import Solution
 from ..solvers.start_report import Miss, StartReport
+from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
+from .archive_checks import FORMAT, RECORDS, VERSION, check_element, check_entry, check_records, read_file
 
-FORMAT, VERSION = "mbd solution", 1
 MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces", "motion", "solvers.start_report")
 BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
-RECORDS = ("t", "q", "v", "vd", "lam")
 
 
 class MissingFunction:
@@ -206,6 +205,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         "state": encoder.value(state, "state"),
         "complete": s.complete,
         "message": s.message,
+        "fingerprint": fingerprint_of(s.model),
         "events": [{"name": x.name, "t": x.t, "direction": x.direction} for x in s.events],
         "missing": encoder.missing,
     }
@@ -244,7 +244,8 @@ class _Decoder:
     def value(self, x: Any) -> Any:
         if not isinstance(x, dict):
             return x
-        tag, content = next(iter(x.items()))
+        tag = check_entry(x)
+        content = x[tag]
         if tag == "$array":
             return read_only(np.array(content, dtype=x["dtype"]).reshape(x["shape"]))
         if tag == "$constant":
@@ -263,9 +264,7 @@ class _Decoder:
             return _integrator(content, self)
         if tag == "$record":
             return SimpleNamespace(**{key: self.value(item) for key, item in content.items()})
-        if tag == "$missing":
-            return self.functions[content]
-        raise ModelError(f"unknown entry {tag!r}")
+        return self.functions[content]
 
     def fill(self, target: Any, attributes: dict[str, Any]) -> Any:
         target.__dict__.update((key, self.value(x)) for key, x in attributes.items())
@@ -281,11 +280,16 @@ class _Decoder:
             for entry in data[kind]:  # all elements exist before the first one refers to another
                 stored = {"joint": StoredJoint, "force": StoredForce}.get(entry["class"])
                 shell = _new(entry["class"]) if stored is None else object.__new__(type(entry["name"], (stored,), {}))
-                model._elements[entry["attributes"]["name"]] = shell
+                name = entry["attributes"]["name"]
+                if name in model:
+                    raise ModelError(f"two elements have the name {name!r}")
+                model._elements[name] = shell
                 list.append(getattr(model, kind), shell)
                 shells.append((shell, entry["attributes"]))
         for shell, attributes in shells:
             self.fill(shell, attributes)
+        for shell, _ in shells:
+            check_element(shell)
             vars(shell)["model"] = model
             if isinstance(shell, Generalized):
                 n = shell.node.n_velocities
@@ -322,18 +326,14 @@ def load(path: str | os.PathLike[str], model: Model | None = None) -> Solution:
     ``model`` replaces the stored model; it is needed only to simulate a model with Python functions again.
     """
     try:
-        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
+        header, arrays = read_file(path)
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file") from None
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
     except Exception as error:
         raise ModelError(f"{path}: cannot be read as a solution ({type(error).__name__}: {error})") from error
     try:
-        header = json.loads(arrays["header"].tobytes().decode())
-        if header["format"] != FORMAT:
-            raise ModelError(f"it contains {header['format']!r}")
-        if header["version"] > VERSION:
-            raise ModelError(f"it was written by mbd {header['mbd']}, which is newer; update mbd to read it")
         return _solution(header, arrays, model)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
@@ -347,9 +347,10 @@ def load(path: str | os.PathLike[str], model: Model | None = None) -> Solution:
 def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | None) -> Solution:
     decoder = _Decoder(header["missing"])
     stored = decoder.model(header["model"])
-    system = _system_of(stored) if model is None else assemble(model)
     if model is not None:
-        _compare(stored, model)
+        _compare(stored, model, header.get("fingerprint"))
+    system = _system_of(stored) if model is None else assemble(model)
+    check_records(arrays)
     records = {key: arrays[key] for key in RECORDS}
     solution = Solution(
         system,
@@ -383,9 +384,15 @@ def _system_of(model: Model) -> System:
         MissingFunction.silent = False
 
 
-def _compare(stored: Model, model: Model) -> None:
-    for kind in ("bodies", "joints", "forces"):
-        ours, theirs = ([x.name for x in getattr(m, kind)] for m in (stored, model))
-        if ours != theirs:
-            differ = sorted(set(ours) ^ set(theirs))[:5] or "their order"
-            raise ModelError(f"the given {model} is not the one of the file; its {kind} differ: {differ}")
+def _compare(stored: Model, model: Model, fingerprint: Fingerprint | None) -> None:
+    """Refuse a model whose results would not be those of the file."""
+    differs = difference(identity_of(model), identity_of(stored), "in the file")
+    ours, theirs = ([x.name for x in m.forces] for m in (model, stored))
+    if differs is None and ours != theirs:
+        differs = f"its forces are {ours} and those of the file {theirs}"
+    if differs is None:
+        found = contradictions(fingerprint_of(model), fingerprint_of(stored) if fingerprint is None else fingerprint)
+        changed = [name for name in found if fingerprint is not None or not name.startswith(FUNCTIONS)]
+        differs = f"other parameters in {', '.join(changed[:5])}" if changed else None
+    if differs is not None:
+        raise ModelError(f"the given {model} is not the one of the file: {differs}")

@@ -11,6 +11,7 @@ from ..errors import ModelError
 from ..model import Model
 from ..nodes import Generalized as GeneralizedNode
 from ..nodes import Point
+from ..system.identity import identity_of, refuse_other
 from ..system.system import System, assemble
 from .initial import consistent_start
 from .start_report import body_spins
@@ -22,6 +23,10 @@ Array = np.ndarray
 def given_state(model: Model, state: Any, t: float) -> tuple[System, Array, Array, float]:
     """System and (q, v, t): the consistent initial state, or what a solution, an equilibrium or a pair (q, v) says."""
     system = assemble(model)
+    if hasattr(state, "q") and isinstance(getattr(state, "model", None), Model):
+        of = getattr(state, "system", None)
+        there = of.identity if of is not None else identity_of(state.model)
+        refuse_other(system.identity, there, f"the state does not fit model '{model.name}'")
     if state is None:
         start = consistent_start(system, t=t)
         return system, start.q, start.v, t
@@ -58,6 +63,13 @@ def on_lie_nodes(system: System, q: Array, v: Array) -> tuple[System, Array, Arr
 
 def model_at(solution: Any, index: int = -1) -> Model:
     """A copy of a solution's model that starts in the state of one of its records, by default the last one."""
+    if not len(solution):
+        raise ModelError("model_at: the solution has no records")
+    refuse_other(
+        identity_of(solution.model),
+        solution.system.identity,
+        f"model_at: model '{solution.model.name}' was changed after the run",
+    )
     return placed_model(solution.system, solution.q[index], solution.v[index])
 
 

@@ -140,6 +140,14 @@ def _enter(found: Fingerprint, name: str, value: Any) -> None:
             found[FUNCTIONS + name] = None
 
 
+def functions_in(x: Any) -> list[Any]:
+    """All functions, and other things that are no data, inside a value."""
+    found: list[Any] = []
+    for _ in _words(x, found):
+        pass
+    return found
+
+
 def _digest(words: Iterator[bytes]) -> str:
     digest = hashlib.sha256()
     for word in words:

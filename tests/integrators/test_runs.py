@@ -82,6 +82,20 @@ def test_interleaved_runs_do_not_disturb_each_other(name):
 
 
 @every_method
+def test_an_unchanged_model_goes_on_bit_for_bit(name):
+    method = METHODS[name]
+    whole = mbd.simulate(counting(method), 0.4, STEP, method, output_step=None if method.adaptive else 4 * STEP)
+    first = mbd.simulate(counting(method), 0.3, STEP, method)
+    rest = mbd.simulate(counting(method), 0.4, STEP, method, start=first)
+    if method.adaptive:  # the first run ends with a step that the whole one has not
+        again = mbd.simulate(counting(method), 0.4, STEP, method, start=first.state)
+        assert same(rest, again)
+        return
+    for part in ("q", "v", "vd", "lam", "turns"):
+        assert np.array_equal(getattr(rest, part)[-1], getattr(whole, part)[-1]), part
+
+
+@every_method
 def test_a_force_that_begins_at_a_restart_acts_at_once(name):
     """1 N (or 1 m/s^2) on 1 kg for one step of 0.1 s: exactly 0.1 m/s."""
     method = METHODS[name]
