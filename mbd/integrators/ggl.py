@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, ModelWarning, check_number
 from ..packed import NO_PLACE, pack
 from ..records import FLAG_DENSE
 from . import ggl_loop as kernels
@@ -73,6 +74,11 @@ class GGL(Integrator):
         """Numbers, frames and times of the equations (``ggl_kernels``)."""
         raise NotImplementedError
 
+    @property
+    def growth(self) -> tuple[float, str, str]:
+        """Factor by which an error of constrained systems is multiplied in each step, what grows, and what to take."""
+        return 1.0, "", ""
+
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
         conservative = all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE))
@@ -87,6 +93,12 @@ class GGL(Integrator):
         check_regular_directors(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> GGLRun:
+        factor, what, advice = self.growth
+        if factor > 1.0 and system.n_l:
+            warnings.warn(
+                f"{self!r} is unstable: {what} grow by a factor of {factor:.3g} in each step; take {advice}",
+                ModelWarning, stacklevel=3,
+            )  # fmt: skip
         run = GGLRun(self, system, t, step)
         run.load(q, v, turns)
         work = system.new_work()
@@ -134,6 +146,8 @@ class GGLMidpoint(GGL):
     """Variational theta method with constraints at the intermediate point (VI-A) [Kinon et al. 2023, (79)].
 
     Second order for theta = 1/2. Position constraints hold at the intermediate points, not at the ends of the steps.
+    With constraints only theta = 1/2 is stable: deviations from them grow like ((1 - theta) / theta)^n, multipliers
+    like the inverse.
     """
 
     theta: float = 0.5
@@ -141,8 +155,18 @@ class GGLMidpoint(GGL):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_number(self.theta, self.name, "theta")
         if not 0.0 < self.theta < 1.0:
             raise ModelError(f"GGLMidpoint: theta is {self.theta}; expected a number between 0 and 1")
+
+    @property
+    def growth(self) -> tuple[float, str, str]:
+        # g(q + theta dq) = 0 and (1 - theta) lambda + theta lambda_last = the impulse of a step
+        ratio = self.theta / (1.0 - self.theta)
+        advice = "theta=0.5"
+        if ratio < 1.0:
+            return 1.0 / ratio, "deviations from the position constraints", advice
+        return ratio, "multipliers", advice
 
     @property
     def shift(self) -> float:
@@ -165,7 +189,9 @@ class GGLTrapezoidal(GGL):
     """Variational theta method with constraints at the ends of the steps (VI-B) [Kinon et al. 2023, (82)].
 
     The velocity of the step satisfies the velocity constraints; the momenta, which are recorded, do so only up to the
-    order of the method.
+    order of the method. ``vartheta`` says how much of the multipliers acts in their own step, (1 - vartheta), and how
+    much in the next one; the motion does not depend on it. Above 1/2 they grow from step to step. With vartheta = 1,
+    where they act in the next step only, those of the last step are recorded, and momenta without them.
     """
 
     theta: float = 1.0
@@ -174,18 +200,30 @@ class GGLTrapezoidal(GGL):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_number(self.theta, self.name, "theta")
+        check_number(self.vartheta, self.name, "vartheta")
         if not 0.0 <= self.theta <= 1.0:
             raise ModelError(f"GGLTrapezoidal: theta is {self.theta}; expected a number from 0 to 1")
-        if not 0.0 < self.vartheta < 1.0:
-            raise ModelError(f"GGLTrapezoidal: vartheta is {self.vartheta}; expected a number between 0 and 1")
+        if not 0.0 < self.vartheta <= 1.0:
+            raise ModelError(
+                f"GGLTrapezoidal: vartheta is {self.vartheta}; expected a number above 0 that does not exceed 1"
+            )
+
+    @property
+    def growth(self) -> tuple[float, str, str]:
+        # (1 - vartheta) lambda + vartheta lambda_last = the impulse of a step
+        ratio = self.vartheta / (1.0 - self.vartheta) if self.vartheta < 1.0 else 0.0
+        return ratio, "multipliers", "vartheta=1 or not above 0.5, which give the same motion"
 
     @property
     def shift(self) -> float:
         return self.theta
 
     def equations(self, h: float) -> tuple[Numbers, dict[str, str], dict[str, str]]:
+        # with vartheta = 1 the multipliers of a step act on the next one only: they are found there, and are its own
+        last = self.vartheta if self.vartheta < 1.0 else 0.0
         numbers = _theta_numbers(h, self.theta)._replace(
-            gradient=1.0 - self.vartheta, last_gradient=self.vartheta, d_gradient=0.0, d_value=1.0
+            gradient=1.0 - last, last_gradient=last, d_gradient=0.0, d_value=1.0
         )
         frames = {"zl": "z0", "zh": "zu", "zv": "zt", "zp": "z1", "ze": "z1"}
         return numbers, frames, {"t": "force", "l": "start", "v": "force", "p": "end", "e": "end"}

@@ -34,7 +34,7 @@ from ..system.evaluate import (
 from ..system.optional import call_charts
 from .newton import ROUND_OFF, constraint_error
 
-CODE_NOT_FINITE, CODE_SINGULAR, CODE_CHART, CODE_PROJECTION = 4, 2, 3, 5
+CODE_NOT_FINITE, CODE_SINGULAR, CODE_CHART, CODE_PROJECTION, CODE_STALLED = 4, 2, 3, 5, 6
 
 
 class RungeKuttaState(NamedTuple):
@@ -60,7 +60,7 @@ class RungeKuttaNumbers(NamedTuple):
     b: Any
     c: Any
     error: Any
-    control: Any  # rtol, atol, safety, largest increase, smallest step, largest step, exponent
+    control: Any  # rtol, atol, safety, largest increase, smallest step, largest step, exponent, patience
     memory: Any  # see MEMORY_*
     switches: Any  # times at which functions of time jump, in ascending order, ending with infinity
     place: Any = NO_PLACE
@@ -69,7 +69,7 @@ class RungeKuttaNumbers(NamedTuple):
 declare_arrays(RungeKuttaState, tables=("kq", "kv"))
 declare_arrays(RungeKuttaNumbers, tables=("a",))
 
-RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT = range(7)
+RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT, PATIENCE = range(8)
 (
     MEMORY_CODE,
     MEMORY_NODE,
@@ -79,10 +79,11 @@ RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT = range(7)
     MEMORY_STEP,  # next step size
     MEMORY_TIME,
     MEMORY_FORCED,  # steps accepted at the smallest step size in spite of their error
-    MEMORY_CURRENT,  # vd, lam belong to the present state
+    MEMORY_IN_VAIN,  # the same without a good step between them
     MEMORY_PROJECTIONS,
 ) = range(10)
 
+SHORTER = 0.95  # a rejected step is followed by one that is at least so much shorter
 MODE_START, MODE_FIXED, MODE_ADAPTIVE = 0, 1, 2
 TIME_NUDGE = 1e-10  # fraction of a step by which functions of time are kept away from its ends at a switch
 
@@ -266,7 +267,8 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
     """Advance with step-size control until the output is full or t_end is reached; returns the rows written.
 
     ``output`` > 0: only states at multiples of it (the steps are made to end there); ``output`` < 0: the same steps,
-    and the states after all of them.
+    and the states after all of them. A rejected step is followed by a shorter one, a step always advances the time, and
+    steps at the smallest size in spite of their error are counted: the loop ends.
     """
     row = 0
     switch = 0
@@ -294,6 +296,9 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
         elif end > stop - h:  # avoid a last sliver
             end = 0.5 * (t + stop)
         h = end - t
+        if not h > 0.0:
+            p.memory[MEMORY_CODE] = CODE_STALLED
+            break
         nudge = TIME_NUDGE if p.switches.shape[0] > 1 else 0.0
         _stages(s, w, x, p, t, h, nudge)
         _combine(s, w, x, p, h)
@@ -305,11 +310,17 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
             p.memory[MEMORY_REJECTED] += 1.0
             if not error < 1e200:
                 optimal = 0.1 * h
-            p.memory[MEMORY_STEP] = max(smallest, max(p.control[SAFETY] * optimal, 0.1 * h))
+            p.memory[MEMORY_STEP] = max(smallest, min(max(p.control[SAFETY] * optimal, 0.1 * h), SHORTER * h))
             # a rejected trial has moved only scratch; the state and its acceleration are still those at t
             continue
-        if not error <= 1.0:
+        if error <= 1.0:
+            p.memory[MEMORY_IN_VAIN] = 0.0
+        else:
             p.memory[MEMORY_FORCED] += 1.0
+            p.memory[MEMORY_IN_VAIN] += 1.0
+            if p.memory[MEMORY_IN_VAIN] > p.control[PATIENCE]:
+                p.memory[MEMORY_CODE] = CODE_STALLED
+                break
         code = _accept(s, w, x, p, end, fsal and nudge == 0.0, end - nudge * h)
         if code != 0:
             p.memory[MEMORY_CODE] = code

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import bad_value, check_number
 from ..packed import pack
 from . import rk_kernels as kernels
 from .base import Array, Integrator, Invariant, Run, near_gimbal_lock
@@ -17,6 +18,7 @@ from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, T
 if TYPE_CHECKING:
     from ..system.system import System
 
+PATIENCE = 300  # steps of the smallest size in a row that do not meet the tolerance, before a run stops
 HOLZINGER = "Holzinger, Arnold & Gerstmayr 2024, Multibody Syst. Dyn., Algorithms 2 and 3, Appendix B"
 
 
@@ -35,8 +37,8 @@ class RungeKutta(Integrator):
         return frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM})
 
     def control(self, step: float) -> list[float]:
-        """rtol, atol, safety, largest increase, smallest step, largest step, exponent."""
-        return [1.0, 1.0, 0.9, 2.0, step, step, 0.0]
+        """rtol, atol, safety, largest increase, smallest step, largest step, exponent, patience."""
+        return [1.0, 1.0, 0.9, 2.0, step, step, 0.0, 0.0]
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RungeKuttaRun:
         run = RungeKuttaRun(self, system, t, step)
@@ -81,7 +83,9 @@ class AdaptiveRungeKutta(RungeKutta):
 
     ``rtol`` and ``atol`` bound the error of a step in positions, rotations (radians) and velocities; ``max_step`` and
     ``min_step`` bound the step (at ``min_step`` a step is accepted in any case and counted in
-    ``solution.stats["forced_steps"]``); ``fixed=True`` switches the control off.
+    ``solution.stats["forced_steps"]``); ``fixed=True`` switches the control off. A new step is at most ``safety``, not
+    above one, times the one that the error allows, and at most ``max_increase``, at least one, times the last. Without
+    ``min_step`` a run stops when hundreds of steps of 1e-9 of the first one in a row do not meet the tolerance.
     """
 
     rtol: float = 1e-6
@@ -93,9 +97,19 @@ class AdaptiveRungeKutta(RungeKutta):
     fixed: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("rtol", "atol", "safety", "max_increase", "max_step"):
-            if not getattr(self, name) > 0.0:
-                raise ModelError(f"{self.name}: {name} is {getattr(self, name)}; expected a positive number")
+        for name in ("rtol", "atol", "safety", "max_increase"):
+            check_number(getattr(self, name), self.name, name, positive=True)
+        check_number(self.min_step, self.name, "min_step", nonnegative=True)
+        if self.max_step != math.inf:
+            check_number(self.max_step, self.name, "max_step", positive=True)
+        if self.safety > 1.0:
+            raise bad_value(self.name, "safety", self.safety, "at most 1: longer steps than the error allows fail")
+        if self.max_increase < 1.0:
+            raise bad_value(self.name, "max_increase", self.max_increase, "at least 1, or steps can only shrink")
+        if self.min_step > self.max_step:
+            raise bad_value(self.name, "min_step", self.min_step, f"at most max_step = {self.max_step:g}")
+        if not isinstance(self.fixed, bool | np.bool_):
+            raise bad_value(self.name, "fixed", self.fixed, "True or False")
 
     @property
     def adaptive(self) -> bool:  # type: ignore[override]
@@ -106,7 +120,7 @@ class AdaptiveRungeKutta(RungeKutta):
         smallest = self.min_step if self.min_step > 0.0 else 1e-9 * step
         return [
             self.rtol, self.atol, self.safety, self.max_increase, smallest, self.max_step,
-            1.0 / (self.tableau.order + 1),
+            1.0 / (self.tableau.order + 1), math.inf if self.min_step > 0.0 else PATIENCE,
         ]  # fmt: skip
 
 
@@ -210,6 +224,13 @@ class RungeKuttaRun(Run):
         if code == kernels.CODE_SINGULAR:
             where = self.system.name_of_unknown(node)
             return "convergence", f"the mass matrix with constraints is singular at {where}; look for redundant joints"
+        if code == kernels.CODE_STALLED:
+            step = memory[kernels.MEMORY_STEP]
+            return "convergence", (
+                f"the step size fell to {step:.3g} and its error still exceeds the tolerance; a force that jumps (give "
+                "switches=), a motion that ends in a singularity, or a tolerance below round-off: raise rtol and atol, "
+                "or give min_step="
+            )
         if code == kernels.CODE_PROJECTION:
             return "convergence", "the projection to the constraints failed; try a smaller step"
         return "convergence", (

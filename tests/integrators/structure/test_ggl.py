@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,54 @@ def test_refusals():
         mbd.simulate(model, 0.1, 0.01, GGLEM())
     with pytest.raises(mbd.ModelError, match="theta is 1.5"):
         GGLMidpoint(theta=1.5)
+    with pytest.raises(mbd.ModelError, match="vartheta is 0.0"):
+        GGLTrapezoidal(vartheta=0.0)
+    for bad in (float("nan"), "half"):
+        with pytest.raises(mbd.ModelError, match="theta = "):
+            GGLTrapezoidal(theta=bad)
+
+
+@pytest.mark.parametrize("theta", (0.0, 0.5, 1.0))
+def test_motion_of_the_trapezoidal_method_does_not_depend_on_vartheta(theta):
+    """All of (0, 1/2] and 1 are admitted by [Kinon et al. 2023, (82)]; momenta differ by the order of the method."""
+    model = chain(mbd.nodes.Directors)
+    expected = mbd.simulate(model, 0.2, 0.01, GGLTrapezoidal(theta=theta, vartheta=0.5))
+    for vartheta in (0.1, 1.0):
+        found = mbd.simulate(model, 0.2, 0.01, GGLTrapezoidal(theta=theta, vartheta=vartheta))
+        np.testing.assert_allclose(found.q, expected.q, atol=1e-8, rtol=0)
+        assert found.constraint_error.position.max() < 1e-9
+    exact = mbd.simulate(model, 0.2, 0.01, mbd.integrators.RK4())
+    deviations = []
+    for step in (0.01, 0.005):
+        found = mbd.simulate(model, 0.2, step, GGLTrapezoidal(theta=theta, vartheta=1.0))
+        deviations.append(np.abs(found.v[-1] - exact.v[-1]).max())
+    assert deviations[0] / deviations[1] == pytest.approx(2.0, abs=0.25)
+
+
+@pytest.mark.parametrize(
+    ("method", "what"),
+    [
+        (GGLMidpoint(theta=0.4), r"position constraints grow by a factor of 1\.5 .* take theta=0\.5"),
+        (GGLMidpoint(theta=0.6), r"multipliers grow by a factor of 1\.5 .* take theta=0\.5"),
+        (GGLTrapezoidal(vartheta=0.75), r"multipliers grow by a factor of 3 .* take vartheta=1"),
+    ],
+    ids=repr,
+)
+def test_unstable_parameters_say_so_once(method, what):
+    """And they do grow: one step after the other, by the factor of the message."""
+    model = chain(mbd.nodes.Directors)
+    with pytest.warns(mbd.ModelWarning, match=what) as caught:
+        solution = mbd.simulate(model, 0.12, 0.01, method)
+    assert len(caught) == 1
+    error = (
+        solution.constraint_error.position if "position" in what else np.abs(np.diff(solution.lam, axis=0)).max(axis=1)
+    )
+    assert error[-1] > 5.0 * error[len(error) // 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        free = mbd.Model()
+        free.add(mbd.PointMass("point", 1.0))
+        mbd.simulate(free, 0.02, 0.01, method)
 
 
 @pytest.mark.parametrize("method", [GGLEM(), GGLMidpoint()], ids=lambda method: method.name)
