@@ -29,12 +29,15 @@ PACKAGE = __name__.partition(".")[0]
 
 
 class Attribute:
-    """A declared attribute; ``convert(value, owner, name)`` returns what is stored. None: it cannot be changed."""
+    """A declared attribute; ``convert(value, owner, name)`` returns what is stored. None: it cannot be changed.
 
-    __slots__ = ("advice", "convert", "name")
+    ``check`` looks at values of a file, where an attribute that cannot be changed comes from outside as well.
+    """
 
-    def __init__(self, convert: Callable[[Any, Any, str], Any] | None, advice: str = "") -> None:
-        self.convert, self.advice, self.name = convert, advice, ""
+    __slots__ = ("advice", "check", "convert", "name")
+
+    def __init__(self, convert: Any, advice: str = "", check: Any = None) -> None:
+        self.convert, self.advice, self.check, self.name = convert, advice, check, ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -51,9 +54,12 @@ def declared(convert: Callable[[Any, Any, str], T]) -> T:
     return Attribute(convert)  # type: ignore[return-value]
 
 
-def fixed(advice: str) -> Any:
-    """An attribute that is set in the constructor only; ``advice`` tells what to do instead of changing it."""
-    return Attribute(None, advice)
+def fixed(advice: str, check: Callable[[Any, Any, str], Any] | None = None) -> Any:
+    """An attribute that is set in the constructor only; ``advice`` tells what to do instead of changing it.
+
+    ``check(value, owner, name)`` is for values that come from a file.
+    """
+    return Attribute(None, advice, check)
 
 
 class Checked:

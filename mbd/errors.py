@@ -114,7 +114,7 @@ def check_number(
         raise bad_value(owner, argument, value, f"{expected}, not an array of shape {value.shape}")
     try:
         number = float(value + 0.0)  # the addition refuses strings
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise bad_value(owner, argument, value, f"{expected}, not {type(value).__name__}") from None
     if not math.isfinite(number) or (positive and number <= 0.0) or (nonnegative and number < 0.0):
         raise bad_value(owner, argument, value, f"{expected}, finite")
@@ -128,7 +128,7 @@ def check_vector(value: Any, owner: object, argument: str, size: int | None = 3)
     if size == 3 and type(value) in (tuple, list) and len(value) == 3:
         try:  # plain Python arithmetic: several times faster than numpy for three numbers
             x, y, z = float(value[0] + 0.0), float(value[1] + 0.0), float(value[2] + 0.0)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise bad_value(owner, argument, value, "3 numbers") from None
         if not math.isfinite(x + y + z):
             _refuse_non_finite(np.array((x, y, z)), owner, argument, value)
@@ -181,7 +181,7 @@ def _float_array(value: Any, owner: object, argument: str, expected: str) -> Arr
         if array.dtype.kind not in "fiub":
             raise TypeError
         return array.astype(float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise bad_value(owner, argument, value, expected) from None
 
 

@@ -56,7 +56,10 @@ def make_motion(value: Any, rate: Any, acceleration: Any, owner: object, argumen
 
 def as_motion(value: Any, owner: object, argument: str) -> Motion:
     """A motion, a number or a function of time as a motion."""
-    return value if isinstance(value, Motion) else make_motion(value, None, None, owner, argument)
+    if not isinstance(value, Motion):
+        return make_motion(value, None, None, owner, argument)
+    check_number(value.value, owner, argument)
+    return value
 
 
 def _probe(function: Any, owner: object, argument: str) -> Any:

@@ -86,6 +86,10 @@ def entry(data, kind="bodies", k=0):
     return data["model"][kind][k]["attributes"]
 
 
+def part(data):
+    return entry(data)["shape"]["attributes"]["parts"]["$tuple"][0]["attributes"]
+
+
 BAD = {
     "format": (lambda d: d.update(format="mbd solution"), "format is 'mbd solution'; expected \"mbd model\""),
     "version": (lambda d: d.update(version=99), "version is 99; this mbd reads versions up to 1"),
@@ -140,7 +144,69 @@ BAD = {
         "attributes.rest: a Python function is missing here",
     ),
     "gravity": (lambda d: d["model"].update(gravity=9.81), "model.gravity = 9.81; expected three numbers"),
-    "incomplete": (lambda d: entry(d, "joints", 5).pop("length"), r"model.joints\[5\] \('distance 1'\): not complete"),
+    "incomplete": (
+        lambda d: entry(d, "joints", 5).pop("length"),
+        r"joints\[5\] \('distance 1'\): 'length' is missing",
+    ),
+    "version 0": (lambda d: d.update(version=0), "version is 0"),
+    "version true": (lambda d: d.update(version=True), "version is True"),
+    "version text": (lambda d: d.update(version="1"), "version is '1'"),
+    "key of the file": (lambda d: d.update(modle={}), "the file: unknown key 'modle'"),
+    "key of the model": (lambda d: d["model"].update(gravty=0), "model: unknown key 'gravty'"),
+    "key of an entry": (lambda d: d["model"]["bodies"][0].update(mass=3), r"model.bodies\[0\]: unknown key 'mass'"),
+    "key of a body": (lambda d: entry(d).update(mas=3.0), r"\('body 0'\): unknown key 'mas'"),
+    "key of a node": (lambda d: entry(d)["node"]["attributes"].update(pined=True), "unknown key 'pined'"),
+    "key of a force": (lambda d: entry(d, "forces", 1).update(stifness=3.0), r"\('spring 1'\): unknown key 'stifness'"),
+    "key of a shape": (lambda d: part(d).update(radios=1.0), "shape Sphere: unknown key 'radios'"),
+    "key of an array": (lambda d: entry(d)["inertia"].update(unit="kg"), "inertia: unknown key 'unit' beside"),
+    "unsymmetric": (
+        lambda d: entry(d)["inertia"]["$array"].__setitem__(1, 0.3),
+        "inertia = .*a symmetric 3x3",
+    ),
+    "not positive": (
+        lambda d: entry(d)["inertia"]["$array"].__setitem__(0, -1.0),
+        "inertia = .*positive definite",
+    ),
+    "triangle": (lambda d: entry(d)["inertia"]["$array"].__setitem__(0, 9.0), "inertia = .*triangle inequality"),
+    "scaled": (
+        lambda d: entry(d)["node"]["attributes"]["rotation"].update({"$array": [2.0, 0, 0, 0, 2.0, 0, 0, 0, 2.0]}),
+        "rotation = .*expected an orthonormal matrix",
+    ),
+    "left-handed": (
+        lambda d: entry(d)["node"]["attributes"]["rotation"].update({"$array": [1.0, 0, 0, 0, 1.0, 0, 0, 0, -1.0]}),
+        "rotation = .*expected a right-handed matrix",
+    ),
+    "frame": (
+        lambda d: entry(d, "joints", 4)["frame_a"].update({"$array": [1.0, 0, 0, 0, 1.0, 0, 0, 0, -1.0]}),
+        r"\('revolute 1'\): .*frame_a = .*expected a right-handed matrix",
+    ),
+    "lie": (lambda d: entry(d)["node"]["attributes"].update(lie="no"), "lie = 'no'; expected True or False"),
+    "pinned": (lambda d: entry(d)["node"]["attributes"].update(pinned=1), "pinned = 1; expected True or False"),
+    "pinned and moving": (lambda d: entry(d)["node"]["attributes"].update(pinned=True), "velocity = .*pinned=True"),
+    "no lie": (lambda d: entry(d)["node"]["attributes"].pop("lie"), "'lie' is missing"),
+    "sequence": (lambda d: entry(d, "bodies", 3)["node"]["attributes"].update(sequence="xxz"), "sequence = 'xxz'"),
+    "stiffness": (lambda d: entry(d, "forces", 1).update(stiffness=-1.0), r"\('spring 1'\): .*stiffness = -1.0"),
+    "stiffness text": (lambda d: entry(d, "forces", 1).update(stiffness="1"), "stiffness = '1'; expected a number"),
+    "damping list": (lambda d: entry(d, "forces", 1).update(damping={"$list": []}), "damping = "),
+    "same bodies": (
+        lambda d: entry(d, "joints").update(body_a={"$element": "body 0"}),
+        r"'spherical 1'.*both bodies are the same",
+    ),
+    "shape": (lambda d: part(d).update(radius=-1.0), "shape Sphere: radius = -1.0"),
+    "frame word": (
+        lambda d: entry(d, "forces", 2).update(frame="moon"),
+        'frame = \'moon\'; expected "world" or "body"',
+    ),
+    "generalized": (
+        lambda d: entry(d, "bodies", 5)["node"]["attributes"]["_velocities"].update({"$array": [0.1], "shape": [1]}),
+        "_velocities = .*expected 2 numbers",
+    ),
+    "negative mass matrix": (
+        lambda d: entry(d, "bodies", 5)["mass"]["$array"].__setitem__(0, -2.0),
+        "without negative eigenvalues",
+    ),
+    "derived": (lambda d: entry(d, "bodies", 3)["node"]["attributes"].update(axes={"$tuple": [0, 1, 2]}), "axes = "),
+    "huge": (lambda d: entry(d).update(mass=10**400), "mass"),
 }
 
 
@@ -161,3 +227,38 @@ def test_files_that_are_no_json(tmp_path):
     (tmp_path / "list.json").write_text("[]")
     with pytest.raises(mbd.ModelError, match="the file = .*expected a table"):
         mbd.Model.load(tmp_path / "list.json")
+
+
+def test_duplicate_keys(tmp_path):
+    everything().save(tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text()
+    assert text.count('"mass": 1.1,') == 4
+    (tmp_path / "model.json").write_text(text.replace('"mass": 1.1,', '"mass": 1.1, "mass": 2.2,', 1))
+    with pytest.raises(mbd.ModelError, match="model.json: the key 'mass' is given twice in one table, as .1.1, 2.2"):
+        mbd.Model.load(tmp_path / "model.json")
+    (tmp_path / "model.json").write_text("[" * 100000)
+    with pytest.raises(mbd.ModelError, match="model.json"):
+        mbd.Model.load(tmp_path / "model.json")
+
+
+def test_an_inertia_that_was_accepted_is_accepted_again(tmp_path):
+    model = mbd.Model()
+    with pytest.warns(mbd.ModelWarning, match="triangle"):
+        model.add(mbd.RigidBody("b", 1.0, (1, 1, 5), check_inertia=False))
+    model.save(tmp_path / "model.json")
+    with pytest.warns(mbd.ModelWarning, match="triangle"):
+        assert mbd.Model.load(tmp_path / "model.json")["b"].inertia[2, 2] == 5.0
+
+
+def test_every_element_passes_the_door_again(tmp_path):
+    """All joints and forces without functions: exactly the same after reading."""
+    from .model.test_attributes import FACTORIES, stage
+
+    for name, make in FACTORIES.items():
+        model, a, b = stage()
+        element = model.add(make(model, a, b))
+        if any(callable(x) for x in vars(element).values()):
+            continue
+        model.save(tmp_path / "a.json")
+        mbd.Model.load(tmp_path / "a.json").save(tmp_path / "b.json")
+        assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text(), name

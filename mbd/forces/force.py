@@ -74,6 +74,19 @@ def check_attachment(body: Any, point: Any, owner: object, body_argument: str, p
     return checked
 
 
+def framed(value: Any, owner: Any, argument: str) -> Any:
+    """A body with a position in space."""
+    check_framed(value, owner, argument)
+    return value
+
+
+def with_coordinate(value: Any, owner: Any, argument: str) -> Any:
+    """A joint with an angle or a displacement."""
+    if getattr(value, "coordinate", None) not in ("angle", "displacement", "both"):
+        raise bad_value(owner, argument, value, "a joint with an angle or a displacement")
+    return value
+
+
 def attachment(body_argument: str) -> Any:
     """A point of the body that another attribute names, as an attribute that can be changed."""
 

@@ -9,7 +9,7 @@ from mbd.bodies import Body, Ground, PointMass, RigidBody
 from mbd.checked import declared, fixed, not_negative, positive
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import kinds
-from mbd.forces.force import Force, attachment, check_ends, distance_of_ends
+from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
 from mbd.forces.row import ForceRow, GeneralRow
 from mbd.general_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
 from mbd.joints.joint import Joint
@@ -21,8 +21,8 @@ NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
 class _BetweenPoints(Force):
     """A force along the line between two body-fixed points."""
 
-    body_a: Body = fixed("make a new force")
-    body_b: Body = fixed("make a new force")
+    body_a: Body = fixed("make a new force", framed)
+    body_b: Body = fixed("make a new force", framed)
     point_a: Array = attachment("body_a")
     point_b: Array = attachment("body_b")
 
@@ -144,7 +144,7 @@ class Drag(Force):
     ``coefficient`` is half of density times drag coefficient times area.
     """
 
-    body: Body = fixed("make a new force")
+    body: Body = fixed("make a new force", framed)
     coefficient = declared(not_negative)
     linear = declared(not_negative)
     point: Array = attachment("body")
@@ -182,7 +182,7 @@ class PDControl(Force):
     attribute ``motion`` is the target; set it to a number or a function of time to change it.
     """
 
-    joint: Joint = fixed("make a new control")
+    joint: Joint = fixed("make a new control", with_coordinate)
     coordinate: str = fixed("make a new control")
     kp = declared(not_negative)
     kd = declared(not_negative)

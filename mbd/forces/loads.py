@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mbd.bodies import Body, Ground, PointMass
-from mbd.checked import declared, fixed
+from mbd.checked import declared, fixed, flag
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import force as base
 from mbd.forces import kinds
@@ -49,11 +49,11 @@ class _Load(base.Force):
 
     kinds: dict[str, int]
     point: Array = ZERO3
-    body: Body = fixed("make a new load")
+    body: Body = fixed("make a new load", base.framed)
     frame = declared(_checked_frame)
     value = declared(_checked_value)
     function: Callable[..., Any] | None = fixed("set value to a function")
-    on_frames: bool = fixed("set value to a function of (t, frames, velocities)")
+    on_frames: bool = fixed("set value to a function of (t, frames, velocities)", flag)
     switches = declared(_checked_times)
 
     def __init__(self, body: Body, value: Any, frame: str, switches: Any, name: str | None) -> None:

@@ -20,7 +20,7 @@ from mbd.errors import (
     read_only,
 )
 from mbd.forces import kinds
-from mbd.forces.force import Force, attachment, check_ends, distance_of_ends
+from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
 from mbd.forces.row import ForceRow, GeneralRow
 from mbd.general_kinds import TWIST
 from mbd.joints.joint import Joint
@@ -32,8 +32,8 @@ class Spring(Force):
     ``point_a`` and ``point_b`` are body-fixed (for the ground: world); ``length`` is by default the initial distance.
     """
 
-    body_a: Body = fixed("make a new spring")
-    body_b: Body = fixed("make a new spring")
+    body_a: Body = fixed("make a new spring", framed)
+    body_b: Body = fixed("make a new spring", framed)
     point_a: Array = attachment("body_a")
     point_b: Array = attachment("body_b")
     stiffness = declared(not_negative)
@@ -97,7 +97,7 @@ class TorsionSpring(Force):
     the initial configuration.
     """
 
-    joint: Joint = fixed("make a new spring")
+    joint: Joint = fixed("make a new spring", with_coordinate)
     stiffness = declared(not_negative)
     damping = declared(not_negative)
     rest = declared(check_number)
@@ -149,11 +149,16 @@ def _three_numbers(value: Any, owner: Any, argument: str) -> Array:
     return numbers
 
 
-def _checked_axes(value: Any, owner: Any, argument: str) -> Array:
-    """Axes of the first body; those of the second one coincide with them initially."""
-    axes = IDENTITY3 if value is None else check_matrix(value, owner, argument, 3)
+def _orthonormal(value: Any, owner: Any, argument: str) -> Array:
+    axes = check_matrix(value, owner, argument, 3)
     if np.abs(axes.T @ axes - IDENTITY3).max() > 1e-9:
         raise bad_value(owner, argument, value, "a 3x3 matrix whose columns are perpendicular unit vectors")
+    return axes
+
+
+def _checked_axes(value: Any, owner: Any, argument: str) -> Array:
+    """Axes of the first body; those of the second one coincide with them initially."""
+    axes = IDENTITY3 if value is None else _orthonormal(value, owner, argument)
     first, second = owner.body_a, owner.body_b
     owner.__dict__["axes_b"] = read_only(np.asarray(second.rotation).T @ np.asarray(first.rotation) @ axes)
     return axes
@@ -178,8 +183,8 @@ class Bushing(Force):
     axes: 3x3 matrix whose columns are perpendicular unit vectors, fixed in the first body; by default its own axes.
     """
 
-    body_a: Body = fixed("make a new bushing")
-    body_b: Body = fixed("make a new bushing")
+    body_a: Body = fixed("make a new bushing", framed)
+    body_b: Body = fixed("make a new bushing", framed)
     point_a: Array = attachment("body_a")
     point_b: Array = attachment("body_b")
     stiffness = declared(_three_numbers)
@@ -187,7 +192,7 @@ class Bushing(Force):
     rotational_stiffness = declared(_three_numbers)
     rotational_damping = declared(_three_numbers)
     axes = declared(_checked_axes)
-    axes_b: Array = fixed("set axes, which they follow")
+    axes_b: Array = fixed("set axes, which they follow", _orthonormal)
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ from ..model import Model
 from ..nodes import Node
 from ..system.system import assemble
 from .archive import CONSTANTS, _Decoder, _Encoder, _new
+from .recheck import recheck_model
 
 FORMAT, VERSION = "mbd model", 1
 KINDS: dict[str, tuple[type, str]] = {
@@ -69,22 +70,35 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: cannot be read as text ({error})") from None
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_without_duplicates)
     except json.JSONDecodeError as error:
         raise ModelError(f"{path}, line {error.lineno}, column {error.colno}: no valid JSON ({error.msg})") from None
+    except (ModelError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: {error}") from None
     try:
         return _checked(data)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error.__cause__
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: is damaged or no model of mbd ({type(error).__name__}: {error})") from error
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ModelError(f"the key {twice!r} is given twice in one table, as {[x for k, x in pairs if k == twice]}")
+    return table
 
 
 def _checked(data: Any) -> Model:
-    top = _table(data, "the file", ("format", "version", "model"))
+    top = _table(data, "the file", ("format", "version", "model"), ("mbd",))
     if top["format"] != FORMAT:
         raise ModelError(f'format is {top["format"]!r}; expected "{FORMAT}", as model.save(...) writes it')
-    if not isinstance(top["version"], int) or top["version"] > VERSION:
+    if type(top["version"]) is not int or not 1 <= top["version"] <= VERSION:
         raise ModelError(f"version is {top['version']!r}; this mbd reads versions up to {VERSION}, so update mbd")
-    model = _table(top["model"], "model", ("name", "gravity", "counters", "ground", *KINDS))
+    model = _table(top["model"], "model", ("name", "gravity", "counters", "ground", *KINDS), ())
     if not isinstance(model["name"], str):
         raise _bad("model.name", model["name"], "a text")
     names = _names(model)
@@ -92,7 +106,7 @@ def _checked(data: Any) -> Model:
     _value(model["ground"], "model.ground", names)
     counters = _table(model["counters"], "model.counters", ())
     for key, count in counters.items():
-        if type(count) is not int:
+        if type(count) is not int or count < 0:
             raise _bad(f"model.counters.{key}", count, "a whole number")
     for kind, (base, stored) in KINDS.items():
         for k, entry in enumerate(model[kind]):
@@ -111,6 +125,7 @@ def _checked(data: Any) -> Model:
 def _decoded(model: dict[str, Any]) -> Model:
     """The model, after every element has been used once."""
     decoded = _Decoder([]).model(model)
+    recheck_model(decoded)
     for kind in KINDS:
         for k, element in enumerate(getattr(decoded, kind)):
             try:
@@ -139,10 +154,12 @@ def _names(model: dict[str, Any]) -> dict[str, str]:
             raise _bad(f"model.{kind}", model[kind], "a list")
         for k, entry in enumerate(model[kind]):
             where = f"model.{kind}[{k}]"
-            table = _table(entry, where, ("class", "name", "attributes"))
+            table = _table(entry, where, ("class", "name", "attributes"), ())
+            if not isinstance(table["name"], str) or not table["name"].isidentifier():
+                raise _bad(f"{where}.name", table["name"], "the name of a class")
             attributes = _table(table["attributes"], f"{where}.attributes", ("name",))
             name = attributes["name"]
-            if not isinstance(name, str) or not name:
+            if not isinstance(name, str) or not name.strip():
                 raise _bad(f"{where}.attributes.name", name, "a text that is not empty")
             if name in names:
                 raise ModelError(f"{where}.attributes.name: {name!r} is taken; expected unique names")
@@ -159,7 +176,7 @@ def _element(entry: dict[str, Any], where: str, base: type, stored: str, names: 
             cls = type(_new(entry["class"]))
         except ModelError as error:
             raise ModelError(f"{where}.class: {error}") from None
-        if not issubclass(cls, base):
+        if not issubclass(cls, base) or cls is base:
             raise ModelError(f"{where}.class: {entry['class']!r} does not belong into this list")
     attributes = entry["attributes"]
     for kind, required in REQUIRED:
@@ -177,7 +194,7 @@ def _element(entry: dict[str, Any], where: str, base: type, stored: str, names: 
 def _value(x: Any, where: str, names: dict[str, str], expected: str = "") -> None:
     """Check one value: a plain one, or a table with a tag."""
     if x is None or type(x) in (bool, int, float, str):
-        if type(x) is float and not math.isfinite(x):
+        if (type(x) is float and not math.isfinite(x)) or (type(x) is int and abs(x) > 2**63):
             raise _bad(where, x, "a finite number")
         if expected and not (expected == NUMBER and type(x) in (int, float)):
             raise _bad(where, x, expected)
@@ -185,6 +202,9 @@ def _value(x: Any, where: str, names: dict[str, str], expected: str = "") -> Non
     if not isinstance(x, dict) or not x:
         raise _bad(where, x, expected or "a value, or a table that begins with a tag such as $array")
     tag, content = next(iter(x.items()))
+    more = {"$array": {"shape", "dtype"}, "$object": {"attributes"}}.get(tag, set())
+    if unknown := sorted(set(x) - more - {tag}):
+        raise ModelError(f"{where}: unknown key '{unknown[0]}' beside {tag}")
     if tag == "$array":
         _array(x, content, where, expected)
     elif tag == "$constant":
@@ -230,7 +250,7 @@ def _array(x: dict[str, Any], content: Any, where: str, expected: str) -> None:
     if len(content) != math.prod(shape):
         raise ModelError(f"{where}: {len(content)} numbers for the shape {shape}")
     for k, number in enumerate(content):
-        if type(number) not in (int, float, bool) or not math.isfinite(number):
+        if type(number) not in (int, float, bool) or not abs(number) < math.inf:
             raise _bad(f"{where}[{k}]", number, "a finite number")
     wanted = {VECTOR: [3], MATRIX: [3, 3]}.get(expected)
     if expected and shape != wanted:
@@ -255,9 +275,12 @@ def _object(x: dict[str, Any], content: Any, where: str, names: dict[str, str], 
             _value(attributes[key], f"{where}.{key}", names, kind)
 
 
-def _table(x: Any, where: str, keys: tuple[str, ...]) -> dict[str, Any]:
+def _table(x: Any, where: str, keys: tuple[str, ...], more: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """A table with these keys; ``more`` are those that may be there, None for any."""
     if not isinstance(x, dict):
         raise _bad(where, x, "a table")
+    if more is not None and (unknown := [key for key in x if key not in (*keys, *more)]):
+        raise ModelError(f"{where}: unknown key '{unknown[0]}'; expected {', '.join((*keys, *more))}")
     for key in keys:
         if key not in x:
             raise ModelError(f"{where}: '{key}' is missing")

@@ -45,6 +45,16 @@ def _not_zero(value: Any, owner: Any, argument: str) -> float:
     return number
 
 
+def _checked_joint(value: Any, owner: Any, argument: str) -> Joint:
+    if not isinstance(value, Joint):
+        raise bad_value(owner.label, argument, value, "a joint with an angle or a displacement, such as Revolute")
+    return value
+
+
+def _checked_kind(value: Any, owner: Any, argument: str) -> Kind:
+    return owner._kind(getattr(owner, argument.replace("coordinate", "joint")), value, "ab".index(argument[-1]))
+
+
 class Coupling(Joint):
     """Couples the coordinates of two joints: ``u_b = ratio * u_a + offset`` (1 equation).
 
@@ -56,10 +66,10 @@ class Coupling(Joint):
     kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
     """What the two coordinates are, if the class prescribes it."""
 
-    joint_a: Joint = fixed("make a new one")
-    joint_b: Joint = fixed("make a new one")
-    coordinate_a: Kind = fixed("make a new one")
-    coordinate_b: Kind = fixed("make a new one")
+    joint_a: Joint = fixed("make a new one", _checked_joint)
+    joint_b: Joint = fixed("make a new one", _checked_joint)
+    coordinate_a: Kind = fixed("make a new one", _checked_kind)
+    coordinate_b: Kind = fixed("make a new one", _checked_kind)
     ratio = declared(_not_zero)
     offset = declared(check_number)
 
@@ -76,10 +86,7 @@ class Coupling(Joint):
     ) -> None:
         self._set(name=name, model=None, joint_a=joint_a, joint_b=joint_b)
         for argument, joint in (("joint_a", joint_a), ("joint_b", joint_b)):
-            if not isinstance(joint, Joint):
-                raise bad_value(
-                    self.label, argument, joint, "a joint with an angle or a displacement, such as Revolute"
-                )
+            _checked_joint(joint, self, argument)
         self._set(
             body_a=joint_a.body_b if joint_a.body_b is not joint_b.body_b else joint_b.body_a,
             body_b=joint_b.body_b,

@@ -22,6 +22,7 @@ from mbd.errors import (
     read_only,
 )
 from mbd.joints.primitive_data import Dot1, Dot2, Primitive
+from mbd.rotation import as_matrix
 
 if TYPE_CHECKING:
     from mbd.model import Model
@@ -68,10 +69,10 @@ class Joint(Checked):
     model: Model | None = fixed("an element belongs to the model that it was added to; use copy() of that model")
     body_a: Body = fixed("make a new joint")
     body_b: Body = fixed("make a new joint")
-    point_a: Array = fixed("make a new joint: its points and axes belong together")
-    point_b: Array = fixed("make a new joint: its points and axes belong together")
-    frame_a: Array = fixed("make a new joint: its points and axes belong together")
-    frame_b: Array = fixed("make a new joint: its points and axes belong together")
+    point_a: Array = fixed("make a new joint: its points and axes belong together", check_vector)
+    point_b: Array = fixed("make a new joint: its points and axes belong together", check_vector)
+    frame_a: Array = fixed("make a new joint: its points and axes belong together", as_matrix)
+    frame_b: Array = fixed("make a new joint: its points and axes belong together", as_matrix)
 
     def __init__(
         self,

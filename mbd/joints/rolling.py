@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
-from mbd.checked import fixed
+from mbd.checked import fixed, flag, positive
 from mbd.errors import ZERO3, ModelError, bad_value, check_direction, check_number, check_vector
 from mbd.general_kinds import ROLLING
 from mbd.joints.joint import Joint, to_body, to_world
@@ -34,8 +34,8 @@ class Rolling(Joint):
     """
 
     oriented = (True, True)
-    radius: float = fixed("make a new joint: radius, axis and plane belong together")
-    is_disk: bool = fixed("make a new joint with axis= for a disk, without it for a ball")
+    radius: float = fixed("make a new joint: radius, axis and plane belong together", positive)
+    is_disk: bool = fixed("make a new joint with axis= for a disk, without it for a ball", flag)
 
     def __init__(
         self,

@@ -338,14 +338,18 @@ class EulerAngles(RigidNode):
         return f'sequence="{self.sequence}", {super()._settings()}'
 
 
+def _any_vector(value: Any, owner: Any, argument: str) -> Array:
+    return check_vector(value, owner, argument, owner._coordinates.size)
+
+
 class Generalized(Node):
     """Any number of scalar coordinates; the body that owns them says what they mean."""
 
     kind = kinds.GENERALIZED
     lie: ClassVar[bool] = False
     pinned: ClassVar[bool] = False
-    _coordinates = fixed("make a new node, or set the coordinates of its body")
-    _velocities = fixed("make a new node, or set the velocities of its body")
+    _coordinates = fixed("make a new node, or set the coordinates of its body", _any_vector)
+    _velocities = fixed("make a new node, or set the velocities of its body", _any_vector)
 
     def __init__(self, coordinates: Any, velocities: Any = None) -> None:
         q = check_vector(np.atleast_1d(coordinates), "Generalized", "coordinates", None)
