@@ -31,8 +31,7 @@ def _intrinsic(name: str) -> Any:
 
 call_entry = _intrinsic("call_entry")  # (address, tuple of arguments)
 advanced = _intrinsic("advanced")  # (pointer, number of elements)
-call_time = _intrinsic("call_time")  # (address, t, pointer to the result)
-call_vector = _intrinsic("call_vector")  # (address, pointer to numbers, pointer to the result)
+call_vector = _intrinsic("call_vector")  # (address, pointer to numbers, pointer to the result, block)
 
 
 def arguments(*kinds: str) -> Any:

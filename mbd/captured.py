@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
+import hashlib
 import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -84,6 +85,8 @@ def root_value(function: FunctionType, bound: dict[str, Any], root: tuple[str, A
 
 def value_at(function: Any, path: Path) -> Any:
     """The present value at the end of a path."""
+    if not path:
+        return function
     inner, bound = unwrapped(function)
     value = root_value(inner, bound, path[0])
     for i, (step, key) in enumerate(path[1:], 1):
@@ -103,7 +106,7 @@ def path_text(path: Path) -> str:
     return text.replace("().", " -> ")
 
 
-@functools.cache
+@functools.lru_cache(4096)
 def globals_of(code: CodeType) -> tuple[str, ...]:
     """Names of globals that a function and the functions inside it load."""
     names = {step.argval: None for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
@@ -113,20 +116,26 @@ def globals_of(code: CodeType) -> tuple[str, ...]:
     return tuple(names)
 
 
-@functools.cache
+@functools.lru_cache(4096)
 def names_in(code: CodeType) -> frozenset[str]:
     """All names of globals and attributes in a function and the functions inside it."""
     inner = (names_in(c) for c in code.co_consts if isinstance(c, CodeType))
     return frozenset(code.co_names).union(*inner)
 
 
-@functools.cache
+@functools.lru_cache(4096)
 def code_text(code: CodeType) -> str:
     """What a code object does, without its line numbers; constants with their types (0, 0.0 and False differ)."""
     constants = [code_text(c) if isinstance(c, CodeType) else f"{type(c).__name__} {c!r}" for c in code.co_consts]
     parts = [code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount]
     parts += [code.co_kwonlyargcount, code.co_flags, getattr(code, "co_exceptiontable", b"")]
     return repr((parts, constants))
+
+
+def code_digest(function: Any) -> str:
+    """What identifies the code of a callable, and the arguments that it binds."""
+    inner, bound = unwrapped(function)
+    return hashlib.sha256(f"{code_text(inner.__code__)} {sorted(bound)}".encode()).hexdigest()[:16]
 
 
 def roots_of(function: FunctionType, bound: dict[str, Any], given: int = 0) -> Iterator[tuple[str, Any]]:

@@ -24,6 +24,7 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime import rtsys
 from numba.core.typing.typeof import typeof_impl
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
@@ -82,10 +83,10 @@ class _InnerFunctionCompiler(_FunctionCompiler):
 class InnerDispatcher(CPUDispatcher):
     """A function as kernels link it."""
 
-    def __init__(self, function: Callable, options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable, options: dict[str, Any], compiler: Any = InnerCompiler) -> None:
         options = options | {"nopython": True}
-        super().__init__(function, {}, options, InnerCompiler)
-        self._compiler = _InnerFunctionCompiler(function, self.targetdescr, options, {}, InnerCompiler)
+        super().__init__(function, {}, options, compiler)
+        self._compiler = _InnerFunctionCompiler(function, self.targetdescr, options, {}, compiler)
 
     def compile(self, sig: Any) -> Any:
         """Intermediate code for a signature."""
@@ -128,8 +129,13 @@ class OuterLibrary(JITCodeLibrary):
         return sorted(name for name in names if not name.startswith("llvm."))
 
 
+def start_runtime() -> None:
+    """Make what allocates memory for arrays known to machine code; kernels do without, user functions need it."""
+    rtsys.initialize(cpu_target.target_context)
+
+
 @contextmanager
-def _compiling() -> Iterator[None]:
+def compiling() -> Iterator[None]:
     """No garbage collection while compiling: it would walk the compiler's millions of live objects again and again."""
     enabled = gc.isenabled()
     gc.disable()
@@ -173,13 +179,13 @@ def compile_entry(function: Callable, symbol: str) -> tuple[dict[str, Any], byte
     def read(context: Any, builder: Any, pointer: Any) -> list[Any]:
         return [builder.bitcast(pointer, context.get_value_type(types.voidptr))]
 
-    with _compiling():
+    with compiling():
         return _finish(InnerDispatcher(function, OPTIONS), (types.voidptr,), symbol, read)
 
 
 def compile_kernel(kernel: Kernel, kinds: tuple, symbol: str) -> tuple[dict[str, Any], bytes]:
     """Object code of a kernel for Python, which describes the kinds of arguments as in ``mbd.native``."""
-    with _compiling():
+    with compiling():
         listed = list(reversed(kinds))
         arguments = []
         while listed:

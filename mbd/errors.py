@@ -32,6 +32,21 @@ class FileError(MbdError, OSError):
     """A file cannot be written; the message says which one and why."""
 
 
+class UserFunctionError(ModelError):
+    """A user function raised an error or returned a number that is not finite; its cause is what it raised.
+
+    Attributes: ``element`` (whose function it is), ``time``, ``solution`` (up to there, if a simulation was running).
+    """
+
+    def __init__(
+        self, message: str = "", *, element: str | None = None, time: float | None = None, solution: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.element = element
+        self.time = time
+        self.solution = solution
+
+
 class AssemblyError(MbdError):
     """There is no consistent start; the message says which joint is violated, and by how much."""
 

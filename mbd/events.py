@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from mbd.element_views import JointView
-from mbd.errors import MbdError, ModelError, bad_value
+from mbd.errors import MbdError, ModelError, UserFunctionError, bad_value
+from mbd.function_errors import place_of
 from mbd.solution import Solution
 
 Array = np.ndarray
@@ -64,7 +65,11 @@ class Event:
         except MbdError:
             raise
         except Exception as error:
-            raise ModelError(f"event '{self.name}': its function raised {type(error).__name__}: {error}") from error
+            raise UserFunctionError(
+                f"event '{self.name}': its function raised {type(error).__name__}: {error} between t = "
+                f"{solution.t[0]:.6g} and {solution.t[-1]:.6g}{place_of(error)}",
+                element=f"event '{self.name}'", time=float(solution.t[0]),
+            ) from error  # fmt: skip
         if values.shape != (len(solution),):
             raise ModelError(
                 f"event '{self.name}': its function returned an array of shape {values.shape}; expected one number per "
@@ -210,9 +215,10 @@ class Watch:
                     failed = run.failed
                     for target, x in zip(out, rows, strict=True):
                         target[k] = x[made - 1]
-        self.system.raise_callback_errors()
         if failed:
+            run.evaluated.raise_callback_errors()
             raise ModelError(f"events: the step to an event near t = {t:.6g} failed: {run.failure()[1]}")
+        run.evaluated.forget_errors()
         return out
 
 

@@ -60,30 +60,16 @@ def read_arguments(kinds: tuple[str, ...]) -> Any:
 
 
 @intrinsic
-def call_time(typing_context, address, t, out):  # type: ignore[no-untyped-def]
-    """Call void f(double t, double *out) at an address."""
-    signature = types.void(types.int64, types.float64, types.uintp)
+def call_vector(typing_context, address, x, out, block):  # type: ignore[no-untyped-def]
+    """Call void f(double *x, double *out, int64 *block) at an address."""
+    signature = types.void(types.int64, types.uintp, types.uintp, types.int64)
 
     def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        function = ir.FunctionType(ir.VoidType(), [ir.DoubleType(), _POINTER]).as_pointer()
-        builder.call(builder.inttoptr(args[0], function), [args[1], builder.inttoptr(args[2], _POINTER)])
+        function = ir.FunctionType(ir.VoidType(), [_POINTER] * 3).as_pointer()
+        builder.call(builder.inttoptr(args[0], function), [builder.inttoptr(word, _POINTER) for word in args[1:]])
         return context.get_dummy_value()
 
     return signature, generate
 
 
-@intrinsic
-def call_vector(typing_context, address, x, out):  # type: ignore[no-untyped-def]
-    """Call void f(double *x, double *out) at an address."""
-    signature = types.void(types.int64, types.uintp, types.uintp)
-
-    def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        function = ir.FunctionType(ir.VoidType(), [_POINTER, _POINTER]).as_pointer()
-        x, out = (builder.inttoptr(word, _POINTER) for word in args[1:])
-        builder.call(builder.inttoptr(args[0], function), [x, out])
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-INTRINSICS = {"call_entry": call_entry, "advanced": advanced, "call_time": call_time, "call_vector": call_vector}
+INTRINSICS = {"call_entry": call_entry, "advanced": advanced, "call_vector": call_vector}

@@ -55,7 +55,7 @@ GENERAL = np.dtype(
     + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows", "uses")]
 )
 
-FUNCTION = np.dtype([("address", I8), ("size", I8), ("offset", I8)])
+FUNCTION = np.dtype([("address", I8), ("block", I8), ("size", I8), ("offset", I8)])
 
 
 FLAG_VELOCITY = 0  # some force needs the velocities of the frames
@@ -70,6 +70,7 @@ FLAGS = 8
 PARAMETER_LENGTH = 0  # characteristic length
 PARAMETER_ARM = 2  # typical distance of joints from the reference points of bodies
 PARAMETER_REGULARISATION = 1  # subtracted from the diagonal of the multipliers if the constraints are redundant
+PARAMETER_TIME = 3  # of the last evaluation, for messages
 PARAMETERS = 4
 
 

@@ -120,6 +120,7 @@ def _simulate(
     with Progress(t_start, t_end, progress, integrator.name) as bar:
         interrupts.defer, record.interrupts = True, interrupts
         try:
+            run.evaluated.raise_callback_errors()
             if integrator.adaptive:
                 _run_adaptive(record, run, t_end, output_step, bar)
             else:
@@ -249,6 +250,16 @@ class _Record:
         solution.events = self.watch.found if self.watch is not None else []
         return solution
 
+    def check_functions(self, t: Array, rows: list[Array]) -> None:
+        """After steps that went well, an error of a user function counts only if it is there at a record too.
+
+        Iterates and trial steps may lead where a function does not exist, and be given up.
+        """
+        if self.run.evaluated.forget_errors():
+            for time, q, v, vd, lam, _ in zip(t, *rows, strict=True):
+                self.system.residual(q, v, vd, lam, float(time))
+                self.system.constraints(q, float(time))
+
     def _is_flat(self, joint: Rolling) -> bool:
         z = self.system.frames(self.run.row()[0])
         axes = z[:, 3:].reshape(-1, 3, 3)
@@ -258,7 +269,7 @@ class _Record:
 
     def fail(self, advice: str = "") -> None:
         """Raise what stopped the run, with the computed part attached."""
-        self.system.raise_callback_errors()
+        self.run.evaluated.raise_callback_errors()
         kind, text = self.run.failure()
         t, step = self.run.t, int(self.run.statistics()["steps"])
         if kind == "singularity":
@@ -319,7 +330,9 @@ def _run_fixed(
                     array[rows : rows + new] = values[:made][recorded]
                 if done + made == count:
                     t[made - 1 :] = t_end
-            rows, done = rows + new, done + made
+            scanned, rows, done = rows, rows + new, done + made
+            if made == todo:
+                record.check_functions(times[scanned:rows], [a[scanned:rows] for a in arrays])
             if steps is not None:
                 stops = record.happened(t, [x[:made] for x in steps])
             if stops or made < todo:
@@ -337,7 +350,6 @@ def _run_fixed(
         record.blocks = [(times[:rows], [a[:rows] for a in arrays])]
     if done < count and (record.watch is None or record.watch.stopped is None):
         record.fail()
-    record.system.raise_callback_errors()
     record.finish()
 
 
@@ -371,6 +383,7 @@ def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | 
             break
         if run.failed:
             record.fail()
+        record.check_functions(*record.blocks[-1])
         room -= 8.0 * numbers * len(record.blocks[-1][0])
         if room < 0.0:
             record.message = f"the memory was full of records at t = {run.t:.6g}; {remedy}"
@@ -380,7 +393,6 @@ def _run_adaptive(record: _Record, run: Any, t_end: float, output_step: float | 
         rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
     else:
         record.finish()
-    record.system.raise_callback_errors()
     forced = run.statistics().get("forced_steps", 0)
     if forced:
         warnings.warn(

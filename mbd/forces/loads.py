@@ -15,7 +15,6 @@ from mbd.forces import force as base
 from mbd.forces import kinds
 from mbd.forces.row import ForceRow, GeneralRow
 from mbd.general_kinds import USER_FORCE
-from mbd.motion import complex_variant
 
 
 def _checked_value(value: Any, owner: Any, argument: str) -> Array:
@@ -163,22 +162,7 @@ def _arguments(function: Callable[..., Any]) -> int:
 
 
 def load_function(value: Callable[..., Any], point: Array, follows: bool, is_torque: bool) -> Callable[..., Any]:
-    """The function (t, frames, velocities) -> (force, torque) of a load, with what is needed to compile it."""
-    function: Any = _load_function(value, point, follows, is_torque)
-    twin: Any = _load_function(complex_variant(value), point, follows, is_torque)
-    function.compilable = lambda: _load_function(_jitted(value), point, follows, is_torque)
-    twin.compilable = lambda: _load_function(_jitted(complex_variant(value)), point, follows, is_torque)
-    function.complex_twin = twin
-    return function
-
-
-def _jitted(value: Any) -> Any:
-    from numba import njit
-
-    return value if hasattr(value, "py_func") else njit(value)
-
-
-def _load_function(value: Callable[..., Any], point: Array, follows: bool, is_torque: bool) -> Callable[..., Any]:
+    """The function (t, frames, velocities) -> (force, torque) of a load."""
     x1, x2, x3 = (float(x) for x in point)
 
     def load(t, frames, velocities):  # type: ignore[no-untyped-def]

@@ -172,6 +172,11 @@ class Run(ABC):
     index: int  # steps done since the origin
 
     @property
+    def evaluated(self) -> System:
+        """The system whose functions the run calls; another one where the method converts the model."""
+        return self.system
+
+    @property
     @abstractmethod
     def t(self) -> float:
         """Time of the state."""

@@ -90,6 +90,10 @@ class ConvertedRun(Run):
         return self.inner.index
 
     @property
+    def evaluated(self) -> System:
+        return self.inner.evaluated
+
+    @property
     def t(self) -> float:
         """Time of the state."""
         return self.inner.t
@@ -102,7 +106,6 @@ class ConvertedRun(Run):
         before = self.inner.index
         rows = [np.zeros((max(1, (before + count) // every - before // every), len(row))) for row in self.inner.row()]
         done = self.inner.advance(count, every, rows)
-        self.inner.system.raise_callback_errors()
         made = (before + done) // every - before // every
         for target, values in zip(out, self._outside([row[:made] for row in rows]), strict=True):
             target[:made] = values

@@ -166,12 +166,13 @@ class FrameRun(FixedStepRun):
         return [y.copy() for y in self.row()]
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
-        done = kernels.run_frame_em(
+        return kernels.run_frame_em(
             self.inner.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
         )
-        if self.inner is not self.system:
-            self.inner.raise_callback_errors()
-        return done
+
+    @property
+    def evaluated(self) -> System:
+        return self.inner
 
     def name_of_unknown(self, row: int) -> str:
         return self.inner.name_of_unknown(row)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import MbdError, ModelError, UserFunctionError
+from ..function_errors import place_of
 from ..records import Work
 from ..system.evaluate import remember_angles
 from .base import Array, Integrator, Run
@@ -58,6 +59,7 @@ class PythonRun(Run):
         self.method, self.system = method, system
         self.origin, self.step, self.index = t, step, 0
         self.own = system.private()  # what ``step`` evaluates: nothing else counts its turns
+        self.error: Exception | None = None
         self.x = SimpleNamespace(q=np.zeros(system.n_q), v=np.zeros(system.n_v), vd=np.zeros(system.n_v), lam=None)
 
     @property
@@ -88,10 +90,14 @@ class PythonRun(Run):
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         row = 0
         for done in range(count):
-            q, v = self.method.step(self.own, self.t, self.x.q.copy(), self.x.v.copy(), self.step)
-            if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            try:
+                q, v = self.method.step(self.own, self.t, self.x.q.copy(), self.x.v.copy(), self.step)
+                if not (np.isfinite(q).all() and np.isfinite(v).all()):
+                    return done
+                self.accept(self.origin + (self.index + 1) * self.step, q, v)
+            except Exception as error:  # what was done before it is recorded first
+                self.error = error
                 return done
-            self.accept(self.origin + (self.index + 1) * self.step, q, v)
             self.index += 1
             if self.index % every == 0:
                 for target, values in zip(out, self.initial_row(), strict=True):
@@ -100,6 +106,15 @@ class PythonRun(Run):
         return count
 
     def failure(self) -> tuple[str, str]:
+        error = self.error
+        if isinstance(error, MbdError):
+            raise error
+        if error is not None:
+            name = self.method.name
+            raise UserFunctionError(
+                f"{name}: its step raised {type(error).__name__}: {error} at t = {self.t:.6g}{place_of(error)}",
+                element=name, time=self.t,
+            ) from error  # fmt: skip
         return "convergence", "step returned values that are not finite; try a smaller step"
 
     def state(self) -> dict[str, Any]:

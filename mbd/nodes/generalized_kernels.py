@@ -1,23 +1,23 @@
 """Nodes with user coordinates: kinetic energy v.M(q)v/2, potential V(q), constraints g(q).
 
-First derivatives of the user's functions are exact by the complex step; what the Newton matrix needs beyond them
-is a difference of these. The equations are ``M v_dot + M_dot v - d(v.Mv/2)/dq + dV/dq + G^T lambda = 0``.
+First derivatives of the user's functions are the imaginary parts of their complex twins (``mbd.callbacks``); what the
+Newton matrix needs beyond them is a difference of these. The equations are
+``M v_dot + M_dot v - d(v.Mv/2)/dq + dV/dq + G^T lambda = 0``.
 """
 
 from __future__ import annotations
 
-from ..callbacks import call_vector
+from ..calls import call_vector
 from ..kernel import kernel
 
-# Imaginary step: its square is round-off. Much smaller ones would be ruined by powers of negative numbers, whose
-# argument pi cannot hold them.
-TINY = 1e-8
+TINY = 1e-30  # imaginary step
 STENCIL = 1e-3  # step of the fourth-order differences of exact first derivatives
 
 
 @kernel
 def _call(function, functions, user, n):
-    call_vector(functions[function].address, user.ctypes.data, user[2 * n :].ctypes.data)
+    f = functions[function]
+    call_vector(f.address, user.ctypes.data, user[2 * n :].ctypes.data, f.block)
 
 
 @kernel

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Generalized, PointMass, RigidBody
-from ..callbacks import Callback, time_callback, vector_callback
+from ..call_styles import Call
+from ..callbacks import Callback, make_callback, twin_of
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
 from ..joints.primitives import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..linalg.symbolic import Layout
 from ..model import Model
-from ..motion import with_derivatives
+from ..motion import MOTION
 from ..nodes import kinds
 from ..records import (
     ENTRIES,
@@ -86,7 +87,7 @@ class _Assembler:
         self.model = model
         self.unknowns = unknowns
         self.callbacks: list[Callback] = []
-        self.functions: list[tuple[int, int, int]] = []
+        self.functions: list[tuple[int, int, int, int]] = []
         self.n_values = 0
         self.n_turns = 0
         self.user_size = 1
@@ -94,8 +95,7 @@ class _Assembler:
         self.general_rows: list[tuple[Any, int, int, int, int]] = []  # element, joint, force, l0, row in the joint
         self.members: list[int] = []
         self.nonholonomic: list[int] = []
-        self.time_functions: dict[int, int] = {}
-        self.motions: dict[tuple[int, int, int], int] = {}
+        self.time_functions: dict[Any, int] = {}
         self.kept: list[Any] = []
         self.frame_functions: dict[Any, tuple[int, int]] = {}
 
@@ -205,46 +205,56 @@ class _Assembler:
         return nodes
 
     def _generalized(self, body: Generalized, nodes: np.ndarray, i: int) -> None:
-        n = body.node.n_velocities
+        n, q = body.node.n_velocities, body.node.coordinates()
         self.user_size = max(self.user_size, 4 * n + 4 * n * n + 4 * body.n_constraints + 16)
         if callable(body.mass):
-            nodes["mass_function"][i] = self._vector(body.mass, n, n * n, f"mass of '{body.name}'")
+            nodes["mass_function"][i] = self._coordinates(body.mass, q, n * n, f"mass of '{body.name}'")
         else:
             nodes["u0"][i] = len(self.constants)
             self.constants.extend(np.asarray(body.mass, dtype=float).ravel())
         if body.potential is not None:
-            nodes["potential_function"][i] = self._vector(body.potential, n, 1, f"potential of '{body.name}'")
+            nodes["potential_function"][i] = self._coordinates(body.potential, q, 1, f"potential of '{body.name}'")
         if body.constraints is not None:
-            nodes["constraint_function"][i] = self._vector(
-                body.constraints, n, body.n_constraints, f"constraints of '{body.name}'"
+            nodes["constraint_function"][i] = self._coordinates(
+                body.constraints, q, body.n_constraints, f"constraints of '{body.name}'"
             )
 
-    def _vector(self, function: Any, n_in: int, n_out: int, name: str) -> int:
-        callback = vector_callback(function, n_in, n_out, name)
+    def add_callback(self, callback: Callback, offset: int) -> int:
+        """Number of a user function in the table; functions of time have an offset of their values."""
         self.callbacks.append(callback)
-        self.functions.append((callback.address, n_out, -1))
+        self.functions.append((callback.address, callback.block, callback.call.size, offset))
         return len(self.functions) - 1
 
-    def _time(self, function: Any, size: int, name: str) -> int:
-        """Offset of the values of a function of time."""
-        if id(function) not in self.time_functions:
-            callback = time_callback(function, size, name)
-            self.callbacks.append(callback)
-            self.functions.append((callback.address, size, self.n_values))
-            self.time_functions[id(function)] = self.n_values
-            self.n_values += size
-        return self.time_functions[id(function)]
+    def _coordinates(self, function: Any, q: np.ndarray, n_out: int, name: str) -> int:
+        """A function of generalized coordinates: its complex twin, which gives values and derivatives."""
+        value = function(q)
+        if np.size(value) != n_out:
+            raise ModelError(f"{name}: its function returns {np.size(value)} numbers; expected {n_out}")
+        call = Call("coordinates", len(q), n_out, np.shape(value), isinstance(value, np.ndarray))
+        callback = make_callback(function, call, name)
+        self.add_callback(callback, -1)  # of the twin where it takes differences
+        return self.add_callback(twin_of(callback), -1)
+
+    def _time(self, functions: tuple[Any, ...], call: Call, name: str) -> int:
+        """Offset of the values of a function of time, or of a motion with its derivatives."""
+        key = *(id(function) for function in functions), call.style
+        if key not in self.time_functions:
+            self.time_functions[key] = self.n_values
+            self.add_callback(make_callback(functions[0], call, name, *functions[1:]), self.n_values)
+            self.kept.append(functions)  # the key of a function of time is its id
+            self.n_values += call.size
+        return self.time_functions[key]
+
+    def _load(self, function: Any, size: int, name: str) -> int:
+        """Offset of the values of a load in time."""
+        value: Any = 0.0 if hasattr(function, "silent") else function(0.0)  # or one that a file does not contain
+        return self._time((function,), Call("time", 1, size, np.shape(value), isinstance(value, np.ndarray)), name)
 
     def _motion(self, motion: Any, name: str) -> int:
         """Offset of the value of a prescribed motion and of its two derivatives; -1 for a constant."""
         if motion is None or motion.function is None:
             return -1
-        key = id(motion.function), id(motion.rate), id(motion.acceleration)
-        if key not in self.motions:
-            function = with_derivatives(motion)
-            self.motions[key] = self._time(function, 3, name)
-            self.kept.append(function)  # the key of a function of time is its id
-        return self.motions[key]
+        return self._time((motion.function, motion.rate, motion.acceleration), MOTION, name)
 
     # --- joints and forces ----------------------------------------------------------------------------------------
 
@@ -330,7 +340,7 @@ class _Assembler:
                 b = self.node_of[id(r.body_b)] if r.body_b is not None else 0
                 function, turn = -1, 0
                 if r.function is not None:
-                    function = self._time(r.function, r.function_size, f"force '{force.name}'")
+                    function = self._load(r.function, r.function_size, f"force '{force.name}'")
                 elif r.motion is not None:
                     function = self._motion(r.motion, f"force '{force.name}'")
                 if r.kind == TORSION_SPRING:

@@ -6,7 +6,7 @@ compiles its own loop only.
 
 from __future__ import annotations
 
-from ..callbacks import call_time
+from ..calls import call_vector
 from ..joints.primitives import primitive_drive
 from ..kernel import JIT, kernel
 from ..records import (
@@ -20,6 +20,7 @@ from ..records import (
     FLAG_ANGLES,
     FLAG_DENSE,
     FLAG_EXTRA,
+    PARAMETER_TIME,
 )
 from . import pieces
 from .extra import LEVEL_DRIVEN, call_extra_constraints
@@ -145,10 +146,11 @@ else:
 def evaluate_functions(s, w, t):
     """Values of all functions of time."""
     w.time[0] = t
+    s.parameters[PARAMETER_TIME] = t
     for k in range(s.functions.shape[0]):
         f = s.functions[k]
         if f.offset >= 0:
-            call_time(f.address, t, w.values[f.offset :].ctypes.data)
+            call_vector(f.address, w.time.ctypes.data, w.values[f.offset :].ctypes.data, f.block)
 
 
 @kernel

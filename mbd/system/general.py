@@ -21,7 +21,7 @@ them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
 
 from __future__ import annotations
 
-from ..callbacks import call_vector
+from ..calls import call_vector
 from ..forces.general_kernels import has_energy, native_energy, native_force, push_pair, separation
 from ..general_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..joints.rolling_kernels import rolling_force, rolling_rate, rolling_value
@@ -117,7 +117,8 @@ def _law_force(g, s, function, buffers):
     length = (d1 * d1 + d2 * d2 + d3 * d3) ** 0.5
     out[0] = length
     out[1] = (d1 * r1 + d2 * r2 + d3 * r3) / length
-    call_vector(s.functions[function].address, out.ctypes.data, out[2:].ctypes.data)
+    law = s.functions[function]
+    call_vector(law.address, out.ctypes.data, out[2:].ctypes.data, law.block)
     k = out[2] / length
     push_pair(c, k * d1, k * d2, k * d3, f, f[12:])
 
@@ -141,7 +142,8 @@ def _clear_force(g, buffers):
 
 @kernel
 def _call(s, function, buffers):
-    call_vector(s.functions[function].address, buffers[INPUT].ctypes.data, buffers[OUT].ctypes.data)
+    f = s.functions[function]
+    call_vector(f.address, buffers[INPUT].ctypes.data, buffers[OUT].ctypes.data, f.block)
 
 
 @kernel

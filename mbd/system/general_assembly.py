@@ -40,9 +40,7 @@ def general_table(assembler: Any) -> np.ndarray:
                 places = [-1, -1]
                 for k, callback in enumerate(pair):
                     if callback is not None:
-                        places[k] = len(assembler.functions)
-                        assembler.callbacks.append(callback)
-                        assembler.functions.append((callback.address, size, -1))
+                        places[k] = assembler.add_callback(callback, -1)
                 assembler.frame_functions[key] = places[0], places[1]
             function, twin = assembler.frame_functions[key]
         uses = 0

@@ -14,11 +14,12 @@ import numpy as np
 
 from ..bodies import Body
 from ..errors import ModelError
+from ..function_errors import explain
 from ..joints.joint import Joint
 from ..model import Model
 from ..nodes.update import apply_tangent_inverse
 from ..packed import pack
-from ..records import Tables, Work
+from ..records import PARAMETER_TIME, Tables, Work
 from . import evaluate
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
@@ -51,6 +52,9 @@ class System:
         self.length = self.assembly.length
         self.identity: Identity = identity_of(model)
         self.work: Work = self.new_work()
+        clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
+        for callback in self.assembly.callbacks:
+            callback.tell_time(clock)
 
     def __repr__(self) -> str:
         return f"System('{self.model.name}', {self.n_q} coordinates, {self.n_v} velocities, {self.n_l} constraints)"
@@ -140,6 +144,8 @@ class System:
     def _move(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         s, w = self.tables, self.work
         q, v = self._q(q), self._v(v)
+        self.refresh_functions()
+        self.forget_errors()
         evaluate.evaluate_functions(s, w, float(t))
         self.raise_callback_errors()
         evaluate.frames(s, w, q)
@@ -153,6 +159,7 @@ class System:
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
         evaluate.dynamics(s, w, q, v, self._v(vd), self._l(lam), w.x)
+        self.raise_callback_errors()
         return w.x[s.xv].copy()
 
     def forces(self, q: Array, v: Array, t: float = 0.0) -> Array:
@@ -175,6 +182,7 @@ class System:
         s, w = self.tables, self.work
         q, _ = self._move(q, np.zeros(self.n_v), t)
         evaluate.constraints(s, w, q, w.x)
+        self.raise_callback_errors()
         return w.x[s.xl].copy()
 
     def constraint_velocity(self, q: Array, v: Array, t: float = 0.0) -> Array:
@@ -182,6 +190,7 @@ class System:
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
         evaluate.constraint_rates(s, w, q, v, w.x)
+        self.raise_callback_errors()
         return w.x[s.xl].copy()
 
     def constraint_bias(self, q: Array, v: Array, t: float = 0.0) -> Array:
@@ -190,6 +199,7 @@ class System:
         q, v = self._move(q, v, t)
         evaluate.biases(s, w, q, v)
         evaluate.constraint_biases(s, w, q, v, w.x)
+        self.raise_callback_errors()
         return w.x[s.xl].copy()
 
     def accelerations(self, q: Array, v: Array, t: float = 0.0) -> tuple[Array, Array]:
@@ -198,6 +208,7 @@ class System:
         q, v = self._move(q, v, t)
         vd, lam = np.zeros(self.n_v), np.zeros(self.n_l)
         accelerations(s, w, q, v, np.zeros(max(self.n_v, self.n_l)), vd, lam)
+        self.raise_callback_errors()
         return vd, lam
 
     # --- matrices for people --------------------------------------------------------------------------------------
@@ -238,6 +249,7 @@ class System:
         lam = self._l(lam)
         evaluate.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
         evaluate.tangent(s, w, q, v, vd, lam, w.eye, cm, cc, ck, w.matrix)
+        self.raise_callback_errors()
         full = self.assembly.layout.to_scipy(w.matrix).tocsr()
         return full[s.xv][:, s.xv], full[s.xl][:, s.xv]
 
@@ -275,14 +287,28 @@ class System:
         """Whether user functions are called as plain Python."""
         return any(not callback.compiled for callback in self.assembly.callbacks)
 
+    def refresh_functions(self) -> None:
+        """Hand over what user functions refer to at present: values of globals, closures, attributes."""
+        for k, callback in enumerate(self.assembly.callbacks):
+            if callback.refresh():
+                self.tables.functions.address[k], self.tables.functions.block[k] = callback.address, callback.block
+
+    def forget_errors(self) -> bool:
+        """Forget what user functions did wrong, and say whether they did."""
+        noted = [callback for callback in self.assembly.callbacks if callback.noted]
+        for callback in noted:
+            callback.clear()
+        return bool(noted)
+
     def raise_callback_errors(self) -> None:
-        """Re-raise what a user function raised inside compiled code."""
-        for callback in self.assembly.callbacks:
-            if callback.error is not None:
-                error, callback.error = callback.error, None
-                if isinstance(error, KeyboardInterrupt):  # Ctrl-C while Python code ran inside compiled code
-                    raise error
-                raise ModelError(f"{callback.name} raised {type(error).__name__}: {error}") from error
+        """Raise what a user function did wrong first since the last call: an exception, or a number that is none."""
+        noted = [callback for callback in self.assembly.callbacks if callback.noted]
+        if not noted:
+            return
+        interrupt = next((c.error for c in noted if isinstance(c.error, KeyboardInterrupt)), None)
+        error = interrupt or explain(min(noted, key=lambda callback: callback.time))
+        self.forget_errors()
+        raise error
 
     # --- checks of arguments --------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ axes of the bodies or at their angular velocities (``uses``, see ``mbd.user_func
 
 from __future__ import annotations
 
-from ..callbacks import call_vector
+from ..calls import call_vector
 from ..general_kinds import USES_TURNS, USES_VELOCITIES
 from ..kernel import kernel
 from ..nodes.inertia import pull_back
@@ -50,7 +50,8 @@ def user_force(g, s, w):
     """Subtract the loads of the function from the frame forces in w.f (sign of the residual)."""
     _arguments(g, s, w)
     out = w.general[OUT]
-    call_vector(s.functions[g.function].address, w.general[INPUT].ctypes.data, out.ctypes.data)
+    function = s.functions[g.function]
+    call_vector(function.address, w.general[INPUT].ctypes.data, out.ctypes.data, function.block)
     for i in range(g.count):
         n, o = s.members[g.first + i], 6 * i
         f = w.f[n]
@@ -118,7 +119,8 @@ def user_tangent(g, s, w, q, v, t, cc, ck, matrix):
         return
     _arguments(g, s, w)
     x, c, out = w.general[INPUT], w.complex[INPUT], w.complex[OUT]
-    address = s.functions[g.complex_function].address
+    twin = s.functions[g.complex_function]
+    address, block = twin.address, twin.block
     count = g.count
     for m in range(1 + (18 if moves else 12) * count):
         c[m] = x[m]
@@ -131,7 +133,7 @@ def user_tangent(g, s, w, q, v, t, cc, ck, matrix):
             c[o + k] = complex(x[o + k], TINY * ck)
             if moves:
                 c[p + k] = complex(x[p + k], TINY * cc)
-            call_vector(address, c.ctypes.data, out.ctypes.data)
+            call_vector(address, c.ctypes.data, out.ctypes.data, block)
             c[o + k] = x[o + k]
             if moves:
                 c[p + k] = x[p + k]
@@ -141,12 +143,13 @@ def user_tangent(g, s, w, q, v, t, cc, ck, matrix):
         for m in range(6 * count):
             w.general[OUT, m] = out[m].real
     else:
-        call_vector(s.functions[g.function].address, x.ctypes.data, w.general[OUT].ctypes.data)
-    _rotations(g, s, w, q, v, t, cc, ck, address, matrix)
+        function = s.functions[g.function]
+        call_vector(function.address, x.ctypes.data, w.general[OUT].ctypes.data, function.block)
+    _rotations(g, s, w, q, v, t, cc, ck, address, block, matrix)
 
 
 @kernel
-def _rotations(g, s, w, q, v, t, cc, ck, address, matrix):
+def _rotations(g, s, w, q, v, t, cc, ck, address, block, matrix):
     """The columns of rotations; the loads at present are in the real OUT."""
     x, xd, c, out = w.general[INPUT], w.general[RATE], w.complex[INPUT], w.complex[OUT]
     d, dd, loads = w.general[DIRECTION], w.general[DIRECTION_RATE], w.general[OUT]
@@ -172,7 +175,7 @@ def _rotations(g, s, w, q, v, t, cc, ck, address, matrix):
                     c[p + 3] = complex(x[p + 3], TINY * w1)
                     c[p + 4] = complex(x[p + 4], TINY * w2)
                     c[p + 5] = complex(x[p + 5], TINY * w3)
-                call_vector(address, c.ctypes.data, out.ctypes.data)
+                call_vector(address, c.ctypes.data, out.ctypes.data, block)
             _add_column(g, s, w, q, j, k, True, matrix)
         if turns:
             for m in range(3, 12):
