@@ -171,6 +171,7 @@ def _finish(dispatcher: InnerDispatcher, kinds: tuple, symbol: str, read: Callab
 def make_known() -> None:
     """Make known to the linker what numba has written in C, for code that was compiled by another process."""
     cpu_target.target_context.refresh()
+    start_runtime()
 
 
 def compile_entry(function: Callable, symbol: str) -> tuple[dict[str, Any], bytes]:
