@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ModelWarning,
         RedundancyWarning,
         SingularityError,
+        UserFunctionError,
     )
     from mbd.events import Event, find_events
     from mbd.io.archive import load
@@ -47,7 +48,7 @@ _LAZY = {
     **dict.fromkeys(
         (
             "MbdError", "ModelError", "AssemblyError", "IncompatibleError", "ConvergenceError", "SingularityError",
-            "FileError", "RedundancyWarning", "ModelWarning",
+            "FileError", "UserFunctionError", "RedundancyWarning", "ModelWarning",
         ),
         "mbd.errors",
     ),

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .data_block import NO_DERIVATIVE, NOT_FINITE
 from .errors import Array
 
 Style = Literal["force", "potential", "constraint", "law", "time", "coordinates", "motion"]
@@ -99,15 +100,17 @@ class Call:
         else:  # unrolled: a tuple of mixed types can only be indexed by constants
             for i, key in enumerate(np.ndindex(self.shape)):
                 lines.append(f"target[{i}] = value" + "".join(f"[{k}]" for k in key))
-        lines += ["bad = 0.0", f"for i in range({self.size}):", "    bad += target[i].real * 0.0"]
-        lines += ["if bad != 0.0:", "    return 2"]
-        if differences:
-            again = ["bad = 0.0", f"for i in range({self.size}):", "    bad += target[i].imag * 0.0"]
-            lines += [*again, "if bad != 0.0:"]
+        if differences:  # the derivative may be infinite, and 0 times infinity in the value
             spare = "word_at(block, SPARE), address_of(pointer), address_of(out), word_at(block, SPARE_BLOCK)"
-            lines += [f"    call_vector({spare})", *(f"    {line}" for line in again)]
-            lines += ["    if bad != 0.0:", "        return 3"]
+            lines += [*self._sum("(target[i].real + target[i].imag)"), "if bad != 0.0:", f"    call_vector({spare})"]
+        lines += [*self._sum("target[i].real"), "if bad != 0.0:", f"    return {NOT_FINITE}"]
+        if differences:
+            lines += [*self._sum("target[i].imag"), "if bad != 0.0:", f"    return {NO_DERIVATIVE}"]
         return [*lines, "return 0"]
+
+    def _sum(self, what: str) -> list[str]:
+        """Lines after which ``bad`` is not zero if something is not finite."""
+        return ["bad = 0.0", f"for i in range({self.size}):", f"    bad += {what} * 0.0"]
 
 
 # --- motions: a function of time with its first two derivatives -----------------------------------------------------
@@ -144,7 +147,7 @@ def motion_parts(rate: Any, acceleration: Any, exact: bool) -> tuple[list[tuple[
         lines += [f"d = {slope(1, 0.0)}", f"e = {difference(slope, 1, FINE)}"]
     else:
         lines += [f"d = {difference(plain, 0, COARSE)}", f"e = {second(0, COARSE)}"]
-    lines += ["target[0], target[1], target[2] = c, d, e", "return 2 if (c + d + e) * 0.0 != 0.0 else 0"]
+    lines += ["target[0], target[1], target[2] = c, d, e", f"return {NOT_FINITE} if (c + d + e) * 0.0 != 0.0 else 0"]
     return parts, lines
 
 

@@ -337,23 +337,3 @@ def _extremum(names: list[Any], native: Any, builtin: Any, better: Callable) -> 
 
 _extremum([np.maximum, np.fmax], np.maximum, max, lambda a, b: a >= b)
 _extremum([np.minimum, np.fmin], np.minimum, min, lambda a, b: a <= b)
-
-
-def _clip(x, low, high):  # type: ignore[no-untyped-def]
-    raise NotImplementedError
-
-
-@overload(_clip)
-def _choose_clip(x, low, high):  # type: ignore[no-untyped-def]
-    if isinstance(x, C) and is_number(low) and is_number(high):
-
-        def one(x, low, high):  # type: ignore[no-untyped-def]
-            if x.real < low.real:
-                return complex(low)
-            return complex(high) if x.real > high.real else x
-
-        return one
-    return None if is_complex(x) or is_complex(low) or is_complex(high) else lambda x, low, high: np.clip(x, low, high)
-
-
-TABLE[id(np.clip)] = _clip
