@@ -13,7 +13,7 @@ import numpy as np
 from .call_styles import CALLS, Call, motion_parts
 from .captured import captured_values, unwrapped
 from .data_block import HEAD, RAISED, STATUS
-from .user_code import STATISTICS, CannotCompile
+from .user_code import STATISTICS, CannotCompile, reason_of
 
 KEPT = 64  # versions of a function that are remembered
 
@@ -74,7 +74,7 @@ def _compile(functions: tuple[Any, ...], call: Call) -> Any:
     text = "\n".join(["def evaluate(pointer, out):", *(f"    {line}" for line in lines)])
     for lifted, public in words.items():
         text = text.replace(lifted, public)
-    space: dict[str, Any] = {"carray": carray, "nan": np.nan, "n_in": call.n_in, "size": call.size}
+    space: dict[str, Any] = {"carray": carray, "nan": np.nan, "int64": np.int64, "n_in": call.n_in, "size": call.size}
     try:
         for i, (number, _) in enumerate(parts):
             inner, bound = unwrapped(functions[number])
@@ -89,7 +89,7 @@ def _compile(functions: tuple[Any, ...], call: Call) -> Any:
     except CannotCompile:
         raise
     except Exception as error:
-        raise CannotCompile((str(error).strip().splitlines() or [type(error).__name__])[0]) from error
+        raise CannotCompile(reason_of(error)) from error
     STATISTICS["compiled"] += 1
     return compiled
 
@@ -104,5 +104,5 @@ def outer(pointer, out, block):
     head = carray(block, ({HEAD} + n_in,))
     if status != 0 and head[{STATUS}] == 0:
         head[{STATUS}] = status
-        head[{HEAD}:] = carray(pointer, (n_in,)).view("i8")
+        head[{HEAD}:] = carray(pointer, (n_in,)).view(int64)
 """

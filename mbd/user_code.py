@@ -183,7 +183,7 @@ def _lifted(
     try:
         code = _compile(functions, call, parts, lines, is_complex, key, given)
     except Exception as error:
-        _failures[attempt] = _reason(error)
+        _failures[attempt] = reason_of(error)
         raise CannotCompile(_failures[attempt]) from error
     values = code.values(functions)
     if values is None:
@@ -225,7 +225,7 @@ def _compile(
     return code
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Why the compiler failed, in a line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "File", "[1"))]

@@ -6,6 +6,10 @@ Functions are evaluated here as the kernels call them; that they act in simulati
 import functools
 import gc
 import math
+import os
+import subprocess
+import sys
+import textwrap
 from math import sin as sine
 from types import SimpleNamespace
 
@@ -525,3 +529,65 @@ def test_systems_read_values_at_every_evaluation(monkeypatch):
     for gain in (1.0, 5.0, 3):  # an int is another kind of number
         monkeypatch.setitem(HERE, "GAIN", gain)
         assert system.accelerations(q, v)[0][0] == gain
+
+
+# --- other ways of compiling ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["two globals", "array changed in place", "text", "closure in a module with math"])
+def test_the_public_interface_of_numba_is_never_stale(name, monkeypatch):
+    monkeypatch.setattr(user_code, "COMPILER", "numba")
+    function, change = SHAPES[name]
+    callback = make_callback(function, shape_of(function), name)
+    assert callback.compiled and not twin_of(callback).compiled
+    np.testing.assert_array_equal(callback.evaluate(X), plainly(function))
+    undo = change()
+    try:
+        assert callback.refresh() and callback.compiled
+        np.testing.assert_array_equal(callback.evaluate(X), plainly(function))
+    finally:
+        undo()
+
+
+def test_the_public_interface_of_numba_tells_errors(monkeypatch):
+    monkeypatch.setattr(user_code, "COMPILER", "numba")
+    law = make_callback(lambda x, v: table[int(10.0 * x)] / v, LAW, "spring 's'")
+    motion = make_callback(lambda t: math.sin(3.0 * t), MOTION, "driver", None, None)
+    assert law.compiled and motion.compiled
+    assert motion.evaluate(np.array([0.2])) == pytest.approx(
+        (math.sin(0.6), 3.0 * math.cos(0.6), -9.0 * math.sin(0.6)), rel=1e-8
+    )
+    for x, message in (((0.55, 1.0), "raised IndexError"), ((0.1, 0.0), "returned an infinite number")):
+        assert not np.isfinite(law.evaluate(np.array(x))).any()
+        with pytest.raises(mbd.UserFunctionError, match=message):
+            raise explain(law)
+        law.clear()
+
+
+def test_a_second_process_compiles_nothing(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import sys
+            import numpy as np
+            from mbd import user_code
+            from mbd.call_styles import Call
+            from mbd.callbacks import make_callback, twin_of
+
+            gain, box = float(sys.argv[1]), {"k": np.array([1.0, 2.0])}
+            callback = make_callback(lambda x, v: gain * np.sum(box["k"] * x) + abs(v), Call("law", 1, 1), "law")
+            twin = twin_of(callback)
+            value = callback.evaluate(np.array([2.0, -1.0]))[0]
+            print(callback.compiled, twin.compiled, value, *user_code.STATISTICS.values())
+            """
+        )
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(gain):
+        command = [sys.executable, str(program), gain]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert run("1.0") == ["True", "True", "7.0", "2", "0"]
+    assert run("3.0") == ["True", "True", "19.0", "0", "2"]

@@ -44,9 +44,8 @@ class UserForce(_OnFrames):
 
     ``function(t, frames, velocities)`` receives frames (k, 12) = (r, d1, d2, d3) and velocities (k, 6) = (velocity of
     the reference point, angular velocity), both in world axes, and returns (k, 6) = (force, torque about the
-    reference point) in world axes. It is compiled if possible, and differentiated by the complex step if it accepts
-    complex numbers: make arrays with ``np.zeros_like(velocities)``, and write ``x * x`` rather than ``abs(x)``. A
-    solution reports the force on the last body.
+    reference point) in world axes. It is compiled and differentiated exactly if possible, and called as plain
+    Python otherwise (docs/extending.md says what a function may do). A solution reports the force on the last body.
     """
 
     signature = "(t, frames, velocities)"

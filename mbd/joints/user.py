@@ -38,8 +38,8 @@ class UserConstraint(Joint):
     """Equations ``function(frames, t) = 0`` on the frames of one or more bodies.
 
     ``frames`` is an array (k, 12) with a row (r, d1, d2, d3) for each of ``bodies``: the reference point and the body
-    axes in world coordinates. The function returns one number or several. Functions of arithmetic and elementary
-    functions are differentiated exactly by the complex step, others by differences. The reaction that a solution
+    axes in world coordinates. The function returns one number or several. Compiled functions are differentiated
+    exactly, others by differences (docs/extending.md). The reaction that a solution
     reports is that on the last body.
     """
 
