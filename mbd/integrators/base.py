@@ -16,6 +16,7 @@ from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
 from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
+from .arguments import check_arguments, checked_first
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -130,6 +131,14 @@ class Integrator(ABC):
     """Whether the method treats constraints that exist on the velocity level only (rolling)."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__post_init__" in vars(cls):
+            cls.__post_init__ = checked_first(vars(cls)["__post_init__"])  # type: ignore[method-assign]
+
+    def __post_init__(self) -> None:
+        check_arguments(self)
 
     @property
     def name(self) -> str:

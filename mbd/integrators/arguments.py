@@ -1,0 +1,42 @@
+"""Checks of the arguments of integrators by what their classes declare: numbers, whole numbers, flags."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from ..checked import flag
+from ..errors import bad_value, check_number
+
+LEAST = {"max_iterations": 1}
+"""The least value of a whole number, where it is not zero."""
+
+
+def check_arguments(method: Any) -> None:
+    """Refuse an argument that is not of the declared type, by name; ``float`` means a finite number."""
+    for field in dataclasses.fields(method):
+        value, kind = getattr(method, field.name), field.type
+        if not field.init or value is field.default:
+            continue
+        if kind in ("bool", bool):
+            flag(value, method.name, field.name)
+        elif kind in ("int", int):
+            least = LEAST.get(field.name, 0)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                raise bad_value(method.name, field.name, value, f"a whole number, at least {least}")
+        elif kind in ("float", float):
+            unlimited = isinstance(value, float) and value == math.inf == field.default
+            _ = unlimited or check_number(value, method.name, field.name)
+
+
+def checked_first(own: Any) -> Any:
+    """The checks of a class, after those of the declared types."""
+
+    def check(self: Any) -> None:
+        check_arguments(self)
+        own(self)
+
+    return check
