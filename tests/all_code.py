@@ -1,6 +1,6 @@
 """Every element with every integrator, a step each: what does a process have to compile for that?
 
-Run with ``python -m tests.all_code``. Prints, as JSON, how many elements each integrator took, and the names of the
+Run with ``python -m tests.all_code [integrators]``. Prints, as JSON, how many elements each integrator took, and the names of the
 functions that were compiled; a second process must compile nothing. Each element acts on two bodies of its own, so that
 all that an integrator takes are in one model.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import sys
 import warnings
 from collections.abc import Iterator
 
@@ -78,12 +79,14 @@ def accepts(method: mbd.integrators.Integrator, system: mbd.System) -> bool:
     return False
 
 
-def main() -> None:
+def main(chosen: list[str]) -> None:
     warnings.simplefilter("ignore")
     single = {(name, node): mbd.assemble(pairs([name], node)) for name in ELEMENTS for node in NODES}
     lone = {model.name: (model, mbd.assemble(model)) for model in lone_bodies()}
     took: dict[str, list[str]] = {}
     for method in all_integrators():
+        if chosen and method.name not in chosen:
+            continue
         run = [model for model, system in lone.values() if accepts(method, system)]
         took[method.name] = [model.name for model in run]
         for node in NODES:
@@ -98,4 +101,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
