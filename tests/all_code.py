@@ -1,8 +1,8 @@
 """Every element with every integrator, a step each: what does a process have to compile for that?
 
-Run with ``python -m tests.all_code [integrators]``. Prints, as JSON, how many elements each integrator took, and the names of the
-functions that were compiled; a second process must compile nothing. Each element acts on two bodies of its own, so that
-all that an integrator takes are in one model.
+Run with ``python -m tests.all_code [integrators]``. Prints, as JSON, which elements each integrator took, and the names
+of the functions that were compiled; a second process must compile nothing. Each element acts on two bodies of its own,
+so that all that an integrator takes are in one model.
 """
 
 from __future__ import annotations
@@ -49,14 +49,15 @@ def makers():
 ELEMENTS = dict(makers())
 
 
-def pairs(names: list[str], node: nodes.RigidNode) -> mbd.Model:
-    """A model with two bodies for each of these elements."""
+def pairs(chosen: dict[str, nodes.RigidNode]) -> mbd.Model:
+    """A model with two bodies for each of these elements, in these coordinates."""
     rng = np.random.default_rng(1)
-    model = mbd.Model("pairs", gravity=(0, 0, -9.81))
-    for k, name in enumerate(names):
+    model, given = mbd.Model("pairs", gravity=(0, 0, -9.81)), {}
+    for k, (name, node) in enumerate(chosen.items()):
         a, b = (model.add(mbd.RigidBody(f"{side}{k}", 1.0, (0.3, 0.4, 0.5), LIE(rng))) for side in "ab")
         model.add(ELEMENTS[name](model, a, b))
-    return model.with_nodes(node)
+        given |= {a.name: node, b.name: node}
+    return model.with_nodes(given)
 
 
 def lone_bodies() -> Iterator[mbd.Model]:
@@ -81,19 +82,18 @@ def accepts(method: mbd.integrators.Integrator, system: mbd.System) -> bool:
 
 def main(chosen: list[str]) -> None:
     warnings.simplefilter("ignore")
-    single = {(name, node): mbd.assemble(pairs([name], node)) for name in ELEMENTS for node in NODES}
+    single = {(name, node): mbd.assemble(pairs({name: node})) for name in ELEMENTS for node in NODES}
     lone = {model.name: (model, mbd.assemble(model)) for model in lone_bodies()}
     took: dict[str, list[str]] = {}
     for method in all_integrators():
         if chosen and method.name not in chosen:
             continue
         run = [model for model, system in lone.values() if accepts(method, system)]
-        took[method.name] = [model.name for model in run]
-        for node in NODES:
-            names = [name for name in ELEMENTS if accepts(method, single[name, node])]
-            took[method.name] += [name for name in names if name not in took[method.name]]
-            if names:
-                run.append(pairs(names, node))
+        taken = {name: [node for node in NODES if accepts(method, single[name, node])] for name in ELEMENTS}
+        mixture = {name: nodes[k % len(nodes)] for k, (name, nodes) in enumerate(taken.items()) if nodes}
+        took[method.name] = [*(model.name for model in run), *mixture]
+        if mixture:
+            run.append(pairs(mixture))
         with contextlib.redirect_stderr(io.StringIO()):  # how far velocities were corrected
             for model in run:
                 mbd.simulate(model, STEP, STEP, method, progress=False)
