@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,12 @@ JUMP = 1e-8  # of the speeds
 
 def belongings(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
     """What a state must know besides the numbers of the method."""
-    try:
-        own = _in_state(system, state)
-        q, v, t = state["q"], state["v"], float(state["t"])
-        defects = own.constraints(q, t), own.constraint_velocity(q, v, t)
-    except MbdError:  # the function that ended the run, for instance
-        defects = np.zeros(system.n_l), np.zeros(system.n_l)
+    defects = np.zeros(system.n_l), np.zeros(system.n_l)
+    with suppress(MbdError):  # the function that ended the run, for instance
+        if system.n_l:
+            own = _in_state(system, state)
+            q, v, t = state["q"], state["v"], float(state["t"])
+            defects = own.constraints(q, t), own.constraint_velocity(q, v, t)
     known: dict[str, Any] = {
         "integrator": integrator.name,
         "identity": system.identity,

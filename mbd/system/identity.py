@@ -10,6 +10,7 @@ and colours do not enter.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import sys
 from collections.abc import Iterator
@@ -149,11 +150,15 @@ def functions_in(x: Any) -> list[Any]:
 
 
 def _digest(words: Iterator[bytes]) -> str:
-    digest = hashlib.sha256()
-    for word in words:
-        digest.update(len(word).to_bytes(8, "little"))
-        digest.update(word)
-    return digest.hexdigest()[:32]
+    """Of words and their lengths, so that no two sequences run together."""
+    parts = list(words)
+    lengths = np.array([len(word) for word in parts], dtype="<i8").tobytes()
+    return hashlib.blake2b(b"".join((lengths, *parts)), digest_size=16).hexdigest()
+
+
+@functools.cache
+def _fields(cls: type) -> tuple[str, ...]:
+    return tuple(sorted(field.name for field in dataclasses.fields(cls)))
 
 
 class _Unknown(Exception):
@@ -162,11 +167,11 @@ class _Unknown(Exception):
 
 def _words(x: Any, functions: list[Any]) -> Iterator[bytes]:
     """A value as bytes that are the same in every process; functions are put on the list."""
-    if x is None or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
-        yield repr(x.item() if isinstance(x, np.generic) else x).encode()
-    elif isinstance(x, np.ndarray):
+    if type(x) is np.ndarray:
         yield f"{x.dtype.str} {x.shape}".encode()
-        yield np.ascontiguousarray(x).tobytes()
+        yield x.tobytes()
+    elif x is None or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
+        yield repr(x.item() if isinstance(x, np.generic) else x).encode()
     elif isinstance(x, Body | Joint | ForceElement):
         yield x.name.encode()
     elif isinstance(x, list | tuple):
@@ -176,8 +181,7 @@ def _words(x: Any, functions: list[Any]) -> Iterator[bytes]:
     elif isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
         if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
             yield type(x).__name__.encode()
-        names = vars(x) if isinstance(x, SimpleNamespace) else [field.name for field in dataclasses.fields(x)]
-        for name in sorted(names):
+        for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(type(x)):
             yield name.encode()
             yield from _words(getattr(x, name), functions)
     else:
