@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -246,3 +247,34 @@ def test_model_at_refuses_a_model_that_was_changed_after_the_run():
     model.add(mbd.PointMass("late", 1.0))
     with pytest.raises(mbd.ModelError, match="changed after the run: body 'late' is only here"):
         mbd.model_at(solution)
+
+
+def test_model_at_says_that_turns_are_lost():
+    model = mbd.Model("wound")
+    wheel = model.add(mbd.RigidBody("wheel", 1.0, (1, 1, 1), RotationVector(angular_velocity=(0, 0, 10.0))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    model.add(mbd.forces.TorsionSpring(hinge, 0.1, name="spring"))
+    solution = mbd.simulate(model, 1.0, STEP, RK4())
+    with pytest.warns(mbd.errors.ModelWarning, match=r"force 'spring' has turned by 9\.\d+ rad"):
+        mbd.model_at(solution)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mbd.model_at(solution, 10)
+
+
+def test_files_keep_the_fingerprint_of_functions_that_they_lack(tmp_path):
+    model = crank(load=captured(2.0))
+    mbd.simulate(model, 0.02, STEP, RK4()).save(tmp_path / "a.npz")
+    mbd.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
+    for name in ("a.npz", "b.npz"):
+        assert len(mbd.load(tmp_path / name, model=crank(load=captured(2.0)))) == 3
+        with pytest.raises(mbd.ModelError, match="other parameters in functions of force 'load'"):
+            mbd.load(tmp_path / name, model=crank(load=captured(3.0)))
+
+
+def test_a_model_that_was_changed_before_saving_is_named(tmp_path):
+    model = crank()
+    solution = mbd.simulate(model, 0.02, STEP, RK4())
+    model.gravity = (0, 0, -1.6)
+    with pytest.warns(mbd.errors.ModelWarning, match=r"was changed after the run \(gravity\)"):
+        solution.save(tmp_path / "x.npz")

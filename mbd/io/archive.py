@@ -24,7 +24,7 @@ import mbd
 
 from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
-from ..errors import IDENTITY3, ZERO3, ModelError, read_only
+from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
 from ..events import Occurrence
 from ..forces import ForceElement, ForceRow
 from ..integrators.base import Integrator
@@ -191,6 +191,16 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
     encoder = _Encoder()
     s = solution
     model = encoder.model(s.model)
+    # functions of a loaded model are missing: what they were is known from the file alone
+    fingerprint = vars(s).get("_fingerprint") or fingerprint_of(s.model)
+    changed = contradictions(fingerprint, s.state["fingerprint"]) if "fingerprint" in s.state else []
+    if changed:
+        warnings.warn(
+            f"save: {s.model} was changed after the run ({', '.join(changed[:5])}); the file contains the model as it "
+            "is now, with which energies and reactions will be computed",
+            ModelWarning,
+            stacklevel=3,
+        )
     incomplete = bool(encoder.missing)
     arrays = {f"state.{key}": x for key, x in s.state.items() if isinstance(x, np.ndarray)}
     state = {key: f"state.{key}" if f"state.{key}" in arrays else [x] for key, x in s.state.items()}
@@ -205,7 +215,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         "state": encoder.value(state, "state"),
         "complete": s.complete,
         "message": s.message,
-        "fingerprint": fingerprint_of(s.model),
+        "fingerprint": fingerprint,
         "events": [{"name": x.name, "t": x.t, "direction": x.direction} for x in s.events],
         "missing": encoder.missing,
     }
@@ -370,6 +380,7 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)
+        vars(solution)["_fingerprint"] = header.get("fingerprint")
     return solution
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ..bodies import Generalized, RigidBody
-from ..errors import ModelError
+from ..errors import ModelError, ModelWarning
 from ..model import Model
 from ..nodes import Generalized as GeneralizedNode
 from ..nodes import Point
-from ..system.identity import identity_of, refuse_other
+from ..system.identity import identity_of, refuse_other, turn_names
 from ..system.system import System, assemble
 from .initial import consistent_start
 from .start_report import body_spins
@@ -70,6 +71,15 @@ def model_at(solution: Any, index: int = -1) -> Model:
         solution.system.identity,
         f"model_at: model '{solution.model.name}' was changed after the run",
     )
+    if solution.turns is not None:
+        for name, angle in zip(turn_names(solution.system), solution.turns[index], strict=False):
+            if abs(angle) > np.pi:
+                warnings.warn(
+                    f"model_at: {name} has turned by {angle:.4g} rad; a new run counts from less than half a turn. "
+                    "Continue with simulate(..., start=solution), or change its rest angle by whole turns",
+                    ModelWarning,
+                    stacklevel=2,
+                )
     return placed_model(solution.system, solution.q[index], solution.v[index])
 
 

@@ -72,12 +72,12 @@ def turn_names(system: System) -> list[str]:
     names = [""] * system.assembly.n_turns
     for p in system.tables.couplings:
         if p.kind == ANGLE:
-            names[p.turn] = f"joint {system.model.joints[p.joint].name}"
+            names[p.turn] = f"joint '{system.model.joints[p.joint].name}'"
     for force, rows in zip(system.model.forces, system.assembly.force_rows, strict=True):
         for row in system.tables.forces[rows]:
             if row.kind == TORSION_SPRING:
-                names[row.turn] = f"force {force.name}"
-    return [f"{name} {names[:k].count(name)}" for k, name in enumerate(names)]
+                names[row.turn] = f"force '{force.name}'"
+    return [name + (f" ({again})" if (again := names[:k].count(name)) else "") for k, name in enumerate(names)]
 
 
 # --- fingerprints -------------------------------------------------------------------------------------------------
