@@ -67,7 +67,7 @@ def continued(system: System, integrator: Integrator, state: dict[str, Any], ste
     turns[: len(counted)] = [before.get(name, 0.0) for name in counted]
     q, t = np.array(state["q"], dtype=float), float(state["t"])
     v = _fitting_velocities(system, q, np.array(state["v"], dtype=float), t, turns, state)
-    return integrator.start(system, q, v, t, float(step if integrator.adaptive else state["step"]), turns)
+    return integrator.from_any_state().start(system, q, v, t, float(step if integrator.adaptive else state["step"]), turns)
 
 
 def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> Run:

@@ -28,7 +28,12 @@ class JointView:
     def __init__(self, solution: Solution, joint: Joint) -> None:
         self.solution, self.joint = solution, joint
         self._a, self._b = solution[joint.body_a], solution[joint.body_b]
-        self.multipliers: Array = read_only(solution.lam[:, solution.system.joint_slice(joint)])
+        self._rows = solution.system.joint_slice(joint)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers of the joint's constraints (n, rows)."""
+        return read_only(self.solution.lam[:, self._rows])
 
     @cached_property
     def _reaction(self) -> Array:

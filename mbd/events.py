@@ -19,7 +19,7 @@ import numpy as np
 from mbd.element_views import JointView
 from mbd.errors import MbdError, ModelError, UserFunctionError, bad_value
 from mbd.function_errors import place_of
-from mbd.solution import Solution
+from mbd.solution import Solution, named_rows
 
 Array = np.ndarray
 TOLERANCE = 1e-12  # of the time of an event, beside the length of a step
@@ -101,15 +101,10 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
         raise ModelError("find_events: this solution has no integrator that could step to an event between records")
     watch = Watch(solution.system, solution.integrator, _step_of(solution), events, stops=False)
     if len(solution):
-        watch.begin(solution.t[:1], [x[:1] for x in _rows(solution)])
-        watch.scan(solution.t[1:], [x[1:] for x in _rows(solution)])
+        watch.begin(solution.t[:1], [x[:1] for x in solution.rows()])
+        watch.scan(solution.t[1:], [x[1:] for x in solution.rows()])
         watch.finish()
     return watch.found
-
-
-def _rows(solution: Solution) -> list[Array]:
-    turns = solution.turns if solution.turns is not None else np.zeros((len(solution), len(solution.system.work.turns)))
-    return [solution.q, solution.v, solution.vd, solution.lam, turns]
 
 
 def _step_of(solution: Solution) -> float:
@@ -131,7 +126,7 @@ class Watch:
         for event in self.events:
             if not isinstance(event, Event):
                 raise bad_value("simulate", "events", event, "an mbd.Event, or a list of them")
-        self.system, self.integrator, self.step, self.stops = system, integrator, step, stops
+        self.system, self.integrator, self.step, self.stops = system, integrator.from_any_state(), step, stops
         self.found: list[Occurrence] = []
         self.stopped: Occurrence | None = None
         self.last_row: list[Array] = []
@@ -178,8 +173,8 @@ class Watch:
 
     def _part(self, t: Array, rows: list[Array], turned: dict[str, float]) -> Solution:
         """Records as a solution; ``turned`` are angles at the first of them, with the turns before."""
-        q, v, vd, lam, turns = rows
-        part = Solution(self.system, t, q, v, vd, lam, turns)
+        known = {"integrator": self.integrator, "stats": {"step": self.step}}
+        part = Solution(self.system, t, **named_rows(self.integrator, rows), **known)
         part._turned = turned
         return part
 
@@ -198,7 +193,7 @@ class Watch:
 
     def advanced(self, t: float, row: list[Array], offsets: Array) -> list[Array]:
         """Records that the integrator reaches from another one after increasing times, as (n, ...) arrays."""
-        q, v, _, _, turns = row
+        q, v, turns = row[0], row[1], row[-1]
         out = [np.zeros((len(offsets), len(x))) for x in row]
         piece = float(offsets[0])  # equal pieces
         count = max(1, math.ceil(piece / self.step * (1.0 - 1e-9))) if math.isfinite(self.step) else 1
@@ -253,10 +248,10 @@ class _Step:
         self.watch, self.event = watch, event
         self.t, self.end = float(part.t[k]), float(part.t[k + 1])
         self.width = self.end - self.t
-        self.row = [x[k] for x in _rows(part)]
+        self.row = [x[k] for x in part.rows()]
         self.turned = _turned_at(part, k)
         self.known = {0.0: float(values[k]), self.width: float(values[k + 1])}
-        self.rows = {0.0: self.row, self.width: [x[k + 1] for x in _rows(part)]}
+        self.rows = {0.0: self.row, self.width: [x[k + 1] for x in part.rows()]}
 
     def occurrences(self, between: bool) -> list[tuple[Occurrence, Event, list[Array]]]:
         """All arrivals at zero in this step; ``between``: there may be several."""

@@ -23,7 +23,7 @@ from .joints import Rolling
 from .memory import SHARE, available_memory, check_room
 from .model import Model
 from .progress import Progress
-from .solution import Solution
+from .solution import Solution, named_rows
 from .solvers.initial import consistent_start
 from .solvers.redundancy import check_redundancy
 from .system.system import System, assemble
@@ -231,19 +231,21 @@ class _Record:
             self._cut()
         t = np.concatenate([block[0] for block in self.blocks]) if self.blocks else np.zeros(0)
         joined = []
-        for k in range(5):
+        for k, present in enumerate(self.run.row()):
             parts = [block[1][k] for block in self.blocks]
-            width = [self.system.n_q, self.system.n_v, self.system.n_v, self.system.n_l, 1][k]
+            width = len(present)
             joined.append(parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros((0, width)))
             for _, rows in self.blocks:
                 rows[k] = rows[k][:0]
         stats = self.run.statistics() | {"wall_time": self.wall_time}
+        if self.integrator.recorded:  # variables of a scheme live between the records
+            stats["step"] = self.run.step
         state = {} if stopped else self.run.state()
         if state:
             state |= belongings(self.system, self.integrator, state)
-        q, v, vd, lam, turns = joined
         solution = Solution(
-            self.system, t, q, v, vd, lam, turns, integrator=self.integrator, stats=stats, start=self.report,
+            self.system, t, **named_rows(self.integrator, joined), integrator=self.integrator, stats=stats,
+            start=self.report,
             state=state, complete=not message,
             message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
         )  # fmt: skip

@@ -1,12 +1,14 @@
 """Solution: the records of a run, and everything that can be read off them.
 
 A solution stores times, coordinates, velocities, accelerations and multipliers. Positions, energies, reactions ... are
-computed when they are asked for, element by element, and kept. Arrays have the records along their first axis and
+computed when they are asked for, element by element, and kept; so are accelerations and multipliers of methods whose
+own ones are not values at the records. Arrays have the records along their first axis and
 are read-only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple
@@ -22,6 +24,7 @@ from .joints import Joint
 from .joints.primitives import ANGLE
 from .model import Element, Model
 from .records import FORCE
+from .scheme import Scheme
 from .system import observe
 from .system.observe import BodyView, GeneralizedView, PointView
 from .system.system import System
@@ -56,25 +59,31 @@ class Solution:
     accelerations ``vd``, multipliers ``lam`` (M v_dot = f - B^T lam), ``turns`` (angles of torsion springs), ``stats``,
     ``start`` (report of the consistent start), ``state`` (everything for a bit-identical restart), ``complete`` and
     ``message`` (why it stopped), ``events`` (those that happened, see ``mbd.Event``).
+
+    Where ``vd`` and ``lam`` are None, they are those of the index-1 form at the records. ``recorded`` are variables of
+    the scheme that were recorded (``scheme``).
     """
 
     def __init__(
         self, system: System, t: Any, q: Any, v: Any, vd: Any, lam: Any, turns: Any = None, integrator: Any = None,
         stats: dict[str, Any] | None = None, start: Any = None, state: dict[str, Any] | None = None,
-        complete: bool = True, message: str = "",
+        complete: bool = True, message: str = "", recorded: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.system = system
         self.model: Model = system.model
         self.t = np.require(t, dtype=float, requirements=("C", "W")).reshape(-1)
         self.q = self._records(q, system.n_q, "q")
         self.v = self._records(v, system.n_v, "v")
-        self.vd = self._records(vd, system.n_v, "vd")
-        self.lam = self._records(lam, system.n_l, "lam")
+        self._vd = None if vd is None else self._records(vd, system.n_v, "vd")
+        self._lam = None if lam is None else self._records(lam, system.n_l, "lam")
         self.turns = None if turns is None else self._records(turns, np.shape(turns)[-1], "turns")
         self.integrator, self.start = integrator, start
         self.stats, self.state = dict(stats or {}), dict(state or {})
         self.complete, self.message = bool(complete), message
         self.events: list[Any] = []
+        self._recorded = {
+            name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
+        }
         self._views: dict[str, Any] = {}
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
@@ -86,6 +95,46 @@ class Solution:
         if array.shape != (len(self), width):
             raise ModelError(f"solution: {name} has shape {array.shape}; expected {(len(self), width)}")
         return array
+
+    @property
+    def vd(self) -> Array:
+        """Accelerations (n, n_v) at the records."""
+        self._complete()
+        assert self._vd is not None
+        return self._vd
+
+    @property
+    def lam(self) -> Array:
+        """Multipliers (n, n_l) at the records: M v_dot = f - B^T lam."""
+        self._complete()
+        assert self._lam is not None
+        return self._lam
+
+    def _complete(self) -> None:
+        """Accelerations and multipliers of the index-1 form, if the run has not recorded them."""
+        if self._vd is not None and self._lam is not None:
+            return
+        system, n = self.system, len(self)
+        vd, lam = np.zeros((n, system.n_v)), np.zeros((n, system.n_l))
+        zero = np.zeros(max(system.n_v, system.n_l, 1))
+        observe.observe_accelerations(
+            system.tables, self._work, self.t, self.q, self.v, self._values, self._turns, zero, vd, lam
+        )
+        system.raise_callback_errors()
+        self._vd, self._lam = (vd if self._vd is None else self._vd), (lam if self._lam is None else self._lam)
+
+    def rows(self) -> list[Array]:
+        """The records as the integrator gave them: (q, v, vd, lam, turns), or with variables of its scheme."""
+        names = getattr(self.integrator, "recorded", ())
+        empty = np.zeros((len(self), 0))
+        middle = [self._recorded.get(name, empty) for name in names] if names else [self.vd, self.lam]
+        turns = np.zeros((len(self), self._work.turns.size)) if self.turns is None else self.turns
+        return [self.q, self.v, *middle, turns]
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """Variables of the method itself by their names in the literature; see ``mbd.scheme.Scheme``."""
+        return Scheme(self, self._recorded)
 
     def __len__(self) -> int:
         return int(self.t.size)
@@ -145,9 +194,11 @@ class Solution:
     @cached_property
     def _totals(self) -> Array:
         out = np.zeros((len(self), observe.TOTALS))
-        observe.observe_totals(
-            self.system.tables, self._work, self.t, self.q, self.v, self.lam, self._values, self._turns, out
-        )
+        tables = self.system.tables
+        moving = self.system.assembly.n_values > 0 or bool((tables.general.rows > 0).any())
+        # constraints that do not depend on time have no power, and their multipliers need not be known
+        lam = self.lam if moving or self._lam is not None else np.zeros((len(self), self.system.n_l))
+        observe.observe_totals(tables, self._work, self.t, self.q, self.v, lam, self._values, self._turns, out)
         self.system.raise_callback_errors()
         return out
 
@@ -207,7 +258,7 @@ class Solution:
     def _observe_force(self, table: Any, i: int, a: Any, b: Any, turns: Array) -> tuple[Array, Array]:
         """Applied frame force on the second body and the columns of ``observe`` of one row of a table of forces."""
         f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
-        (za, zda, _), (zb, zdb, _) = a._motion, b._motion
+        (za, zda), (zb, zdb) = a._motion, b._motion
         observe.observe_force(table, i, self._values, turns, za, zb, zda, zdb, self._work.f[0], f, out)
         return f, out
 
@@ -285,6 +336,16 @@ class Solution:
         from .view.notebook import still
 
         return still(self)
+
+
+def named_rows(integrator: Any, rows: list[Array]) -> dict[str, Any]:
+    """The records of a run, as ``Run.row`` has them, as arguments of a solution."""
+    q, v, third, fourth, turns = rows
+    names = getattr(integrator, "recorded", ())
+    if not names:
+        return {"q": q, "v": v, "vd": third, "lam": fourth, "turns": turns}
+    own = dict(zip(names, (third, fourth), strict=True))
+    return {"q": q, "v": v, "vd": None, "lam": None, "turns": turns, "recorded": own}
 
 
 def _rendered(name: str, *arguments: Any, **options: Any) -> Any:

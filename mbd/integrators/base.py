@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FO
 from .arguments import check_arguments, checked_first
 
 if TYPE_CHECKING:
+    from ..solution import Solution
     from ..system.system import System
 
 Array = np.ndarray
@@ -121,6 +122,13 @@ ADVICE = {
 }
 
 
+class Variable(NamedTuple):
+    """A variable of a scheme as its authors define it."""
+
+    meaning: str
+    shift: float  # it belongs to the time of the record plus so many steps
+
+
 @dataclass(frozen=True)
 class Integrator(ABC):
     """Parameters of a method; holds no trajectory state."""
@@ -129,6 +137,14 @@ class Integrator(ABC):
     adaptive: ClassVar[bool] = False
     nonholonomic: ClassVar[bool] = False
     """Whether the method treats constraints that exist on the velocity level only (rolling)."""
+    recorded: ClassVar[tuple[str, ...]] = ()
+    """Variables of the scheme that a run records in place of accelerations and multipliers, which the solution then
+    computes at the recorded states (index 1). Empty: those that a run records are values at the records, with the
+    order of the method."""
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Further variables of the scheme, which follow from the records (``variable``)."""
+    exact_step: ClassVar[bool] = False
+    """Whether the method must not be run with another step than the given one."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 
@@ -163,6 +179,19 @@ class Integrator(ABC):
             if culprit is not None:
                 raise IncompatibleError(f"{self.name} needs {trait.value}; {culprit}. {ADVICE[trait]}.")
 
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Variables of the scheme that ``solution.scheme`` knows, recorded or derived."""
+        return {}
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        """A variable of the scheme that follows from the records."""
+        raise NotImplementedError
+
+    def from_any_state(self) -> Integrator:
+        """The method without what belongs to the start of one certain run."""
+        return self
+
     @abstractmethod
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Run:
         """Begin a run at a consistent state."""
@@ -192,7 +221,7 @@ class Run(ABC):
 
     @abstractmethod
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        """Up to ``count`` further steps; rows (q, v, vd, lam, turns) go to ``out``; returns the steps done."""
+        """Up to ``count`` further steps; rows as those of ``row`` go to ``out``; returns the steps done."""
 
     @abstractmethod
     def failure(self) -> tuple[str, str]:
@@ -207,13 +236,16 @@ class Run(ABC):
         """Counters for people."""
 
     def row(self) -> list[Array]:
-        """(q, v, vd, lam, turns) of the present state, as an observer sees them; by default of ``x`` and ``work``."""
+        """(q, v, vd, lam, turns) of the present state, as an observer sees them; by default of ``x`` and ``work``.
+
+        Methods with ``recorded`` variables have these in place of vd and lam.
+        """
         x, w = self.x, self.work  # type: ignore[attr-defined]
         return [x.q, x.v, x.vd, x.lam, w.turns]
 
     @abstractmethod
     def initial_row(self) -> list[Array]:
-        """(q, v, vd, lam, turns) at the start, as an observer sees them."""
+        """The row at the start, as an observer sees it; variables that belong to a step are not a number there."""
 
 
 def near_gimbal_lock(system: System, q: Array) -> str | None:

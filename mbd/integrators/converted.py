@@ -99,8 +99,9 @@ class ConvertedRun(Run):
         return self.inner.t
 
     def _outside(self, rows: list[Array]) -> list[Array]:
-        q, v, vd, lam, turns = rows
-        return [*_converted(self.inner.system, self.system, q, v, vd), lam[:, self.kept], turns]
+        """Rows in the coordinates of the system; variables of the scheme remain those of quaternions."""
+        q, v, *own, turns = rows
+        return [*_converted(self.inner.system, self.system, q, v, np.zeros_like(v))[:2], *own, turns]
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         before = self.inner.index
@@ -121,9 +122,10 @@ class ConvertedRun(Run):
         return self.inner.failure()
 
     def state(self) -> dict[str, Any]:
-        own = dict(zip(("q", "v", "vd", "lam", "turns"), self.row(), strict=True))
+        row, inner = self.row(), self.inner.state()
+        own = {"q": row[0], "v": row[1], "lam": inner["lam"][self.kept], "turns": row[-1]}
         common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
-        return own | common | {INNER + name: value for name, value in self.inner.state().items()}
+        return own | common | {INNER + name: value for name, value in inner.items()}
 
     def statistics(self) -> dict[str, Any]:
         return self.inner.statistics()

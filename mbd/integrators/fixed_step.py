@@ -1,7 +1,8 @@
 """What runs with a fixed step and a Newton iteration share: counters, saved state, messages.
 
 A method gives its state as a record of arrays ``x`` with the fields q, v, vd, lam (and others), names those that a
-restart needs in ``saved``, and calls its compiled loop in ``loop``.
+restart needs in ``saved``, and calls its compiled loop in ``loop``. Its accelerations and multipliers belong to steps, of
+which they are the first guess of the next one; what is recorded are the variables of the scheme (``own``).
 """
 
 from __future__ import annotations
@@ -70,9 +71,17 @@ class FixedStepRun(Run):
         """Time of the state."""
         return self.origin + self.index * self.step
 
+    @abstractmethod
+    def own(self) -> list[Array]:
+        """The ``recorded`` variables of the scheme."""
+
+    def row(self) -> list[Array]:
+        return [self.x.q, self.x.v, *self.own(), self.work.turns]
+
     def initial_row(self) -> list[Array]:
-        x = self.x
-        return [y.copy() for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
+        q, v, *own, turns = self.row()
+        first = [y if name == "p" else np.full(len(y), np.nan) for name, y in zip(self.method.recorded, own, strict=True)]
+        return [y.copy() for y in (q, v, *first, turns)]
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         done = self.loop(count, every, out)

@@ -262,10 +262,11 @@ def _start(s, w, x, t, h):
 
 
 @kernel
-def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_p, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays. A negative
+    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays, with the momenta
+    and multipliers of the scheme. A negative
     count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
     """
     if count < 0:
@@ -291,8 +292,8 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_v
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
             copy(x.shown_v, out_v[row])
-            copy(x.shown_vd, out_vd[row])
-            copy(x.shown_lam, out_l[row])
+            copy(x.shown_p, out_p[row])
+            copy(x.shown_lamm, out_l[row])
             copy(w.turns, out_turns[row])
             row += 1
     return count

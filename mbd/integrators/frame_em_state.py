@@ -46,6 +46,8 @@ class FrameState(NamedTuple):
     shown_v: Any  # what is recorded
     shown_vd: Any
     shown_lam: Any
+    shown_p: Any  # p, or empty where all masses are constant
+    shown_lamm: Any  # multipliers of the last step
     place: Any = NO_PLACE
 
 

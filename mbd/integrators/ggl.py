@@ -12,7 +12,7 @@ from ..errors import ModelError, ModelWarning, check_number
 from ..packed import NO_PLACE, pack
 from ..records import FLAG_DENSE
 from . import ggl_loop as kernels
-from .base import Array, Integrator, Invariant, Trait, missing_trait
+from .base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from .fixed_step import FixedStepRun
 from .ggl_kernels import (
     ACCELERATED,
@@ -28,9 +28,10 @@ from .ggl_kernels import (
 from .ggl_pieces import connect
 from .groups import Groups, name_of_vertex, natural_tables
 from .rigid_iteration import RigidBodies
-from .secant import check_newton, check_regular_directors, keeps_momenta
+from .secant import check_newton, check_regular_directors, keeps_momenta, momenta
 
 if TYPE_CHECKING:
+    from ..solution import Solution
     from ..system.system import System
 
 GUESSES = {"acceleration": ACCELERATED, "velocity": UNIFORM, "position": AT_REST}
@@ -56,6 +57,8 @@ class GGL(Integrator):
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.QUADRATIC})
     symplectic: ClassVar[bool] = True
     groups: ClassVar[int] = 2
+    recorded: ClassVar[tuple[str, ...]] = ("gamma", "lambda")
+    derived: ClassVar[tuple[str, ...]] = ("p",)
     cite: ClassVar[tuple[str, ...]] = ("Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231",)
 
     def __post_init__(self) -> None:
@@ -78,6 +81,18 @@ class GGL(Integrator):
     def growth(self) -> tuple[float, str, str]:
         """Factor by which an error of constrained systems is multiplied in each step, what grows, and what to take."""
         return 1.0, "", ""
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        shift = self.shift - 1.0
+        return {
+            "lambda": Variable("multipliers of the constraints in the balance of momenta, of the step", shift),
+            "gamma": Variable("multipliers of the constraints in the kinematic equation, of the step", shift),
+            "p": Variable("momenta", 0.0),
+        }
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return momenta(solution)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
@@ -292,7 +307,7 @@ class GGLRun(FixedStepRun):
     large matrix of all unknowns.
     """
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "past_u", "past_d", "past_l", "past_g")
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "gams", "past_u", "past_d", "past_l", "past_g")
     factors = ("matrix", "pivots", "dinv", "matrix2", "pivots2", "dinv2")
 
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
@@ -347,6 +362,9 @@ class GGLRun(FixedStepRun):
         self.numbers.method[kernels.RIGID] = 0.0
         self._connect()
         self.work.turns[:] = turns
+
+    def own(self) -> list[Array]:
+        return [self.x.gams / self.step, self.x.lamm]
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_ggl(

@@ -77,7 +77,7 @@ def secant_forces(s, w, x):
                 dual_torque(x.zt[i], x.torque[i], x.buffer[i])
     if s.flags[FLAG_EXTRA] != 0:
         copy(x.at_force, w.values)
-        w.time[0] = x.times[1]
+        w.time[0] = x.times[2]
         clear_frames(w.f)
         begin_step(w, x.z0, x.z1, x.zt, h)
         call_extra_forces(s, w, x.zero)
@@ -106,7 +106,7 @@ def secant_tangent(s11, s12, w, x):
                 dual_tangent(s12.nodes[i], x.zt[i], x.torque[i], ck, m, w.small)
     if s12.flags[FLAG_EXTRA] != 0:
         copy(x.at_force, w.values)
-        w.time[0] = x.times[1]
+        w.time[0] = x.times[2]
         begin_step(w, x.z0, x.z1, x.zt, h)
         call_extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, h, 0.5 * ck, m)
         w.time[1] = 0.0

@@ -333,11 +333,12 @@ def start_ggl(s, w, x, t):
 
 
 @kernel
-def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, out_v, out_g, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
     ``s`` are the tables of residuals, ``rows`` those of the matrix (its three groups, or rigid bodies); ``pieces`` are
-    the equations of the method, which know the tables of all pairs of groups by ``r``.
+    the equations of the method, which know the tables of all pairs of groups by ``r``. Of the multipliers those of the
+    scheme are recorded, gamma and lambda of the step.
     """
     row = 0
     update_frames(s.nodes, x.q, x.z0, w.spin)
@@ -372,8 +373,8 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
             copy(x.v, out_v[row])
-            copy(x.vd, out_vd[row])
-            copy(x.lam, out_l[row])
+            scaled(1.0 / h, x.gams, out_g[row])
+            copy(x.lamm, out_l[row])
             copy(w.turns, out_turns[row])
             row += 1
     return count

@@ -16,12 +16,13 @@ from .frame_em_lie import lie_entry, lie_piece
 from .generalized_nodes import hamilton_generalized, hamilton_generalized_entry
 from .hamilton_nodes import hamilton_entry, hamilton_piece
 from .lie_em import FrameEM
-from .livens import LivensMidpoint, has_joined_quaternions
+from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
 from .secant import SINGULAR, check_regular_directors
 from .special_nodes import special_pieces
 from .variational_kernels import HAMILTON
 
 if TYPE_CHECKING:
+    from ..solution import Solution
     from ..system.system import System
 
 CITE = (
@@ -61,6 +62,12 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE
+
+    momenta: ClassVar[bool] = True
+    derived: ClassVar[tuple[str, ...]] = ("p",)
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return all_momenta(solution)
 
     def check(self, system: System) -> None:
         system = quaternion_twin(system)

@@ -11,16 +11,17 @@ from ..packed import pack
 from ..records import ENTRY_SECANT_TANGENT, FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ..system.secant import connect_secant
 from . import frame_em_loop as kernels
-from .base import Array, Integrator, Invariant, Trait, missing_trait
+from .base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from .fixed_step import FixedStepRun
 from .frame_em_directors import directors_entry, directors_piece
 from .frame_em_lie import lie_entry, lie_piece
 from .frame_em_pieces import frame_pieces
 from .frame_em_state import FrameState
-from .secant import check_newton, keeps_momenta
+from .secant import check_newton, keeps_momenta, momenta
 from .special_nodes import special_pieces
 
 if TYPE_CHECKING:
+    from ..solution import Solution
     from ..system.system import System
 
 
@@ -32,6 +33,15 @@ class FrameEM(Integrator):
     max_iterations: int = 20
 
     order: ClassVar[int] = 2
+    recorded: ClassVar[tuple[str, ...]] = ("p", "lambda")
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        known = {"lambda": Variable("multipliers of the step", -0.5)}
+        return known | ({"p": Variable("momenta", 0.0)} if "p" in self.derived else {})
+
+    momenta: ClassVar[bool] = False
+    """Whether the momenta of the scheme are more than mass times velocity."""
 
     def __post_init__(self) -> None:
         check_newton(self)
@@ -112,10 +122,14 @@ class GonzalezEM(FrameEM):
     """
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    derived: ClassVar[tuple[str, ...]] = ("p",)
     cite: ClassVar[tuple[str, ...]] = (
         "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241",
         "Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231 (EM-G)",
     )
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return momenta(solution)
 
 
 class FrameRun(FixedStepRun):
@@ -147,6 +161,7 @@ class FrameRun(FixedStepRun):
             torque=np.zeros((nodes, 3)), turn=np.zeros((nodes, 9)), mid=np.zeros_like(self.work.values),
             special=special, kinds=np.unique(special[special != 0]), pieces=frame_pieces(inner.tables, fewer),
             extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
+            shown_p=coordinates["p"] if method.momenta else np.zeros(0), shown_lamm=every["lamm"],
         ))  # fmt: skip
         self.begin(is_analytic(inner))
 
@@ -158,12 +173,11 @@ class FrameRun(FixedStepRun):
         self.work.turns[:] = first.work.turns
         self.method.reduce_velocities(self.inner, x)
 
-    def row(self) -> list[Array]:
-        x = self.x
-        return [x.q, x.shown_v, x.shown_vd, x.shown_lam, self.work.turns]
+    def own(self) -> list[Array]:
+        return [self.x.shown_p, self.x.shown_lamm]
 
-    def initial_row(self) -> list[Array]:
-        return [y.copy() for y in self.row()]
+    def row(self) -> list[Array]:
+        return [self.x.q, self.x.shown_v, *self.own(), self.work.turns]
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_frame_em(

@@ -12,7 +12,7 @@ from ..nodes import Quaternion
 from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION
 from ..rotation import hat
 from ..system.system import System
-from .base import Array, Invariant, Trait
+from .base import Array, Invariant, Trait, Variable
 from .converted import StepsQuaternions, quaternion_twin
 from .frame_em_directors import directors_entry, directors_piece
 from .frame_em_lie import lie_entry, lie_piece
@@ -159,14 +159,24 @@ class LivensEM(StepsQuaternions, FrameEM):
             kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
+    momenta: ClassVar[bool] = True
+    derived: ClassVar[tuple[str, ...]] = ("p", "generalized energy")
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        return super().variables | {"generalized energy": Variable("p.v - T + V", 0.0)}
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return all_momenta(solution) if name == "p" else self.invariants(solution)["generalized energy"]
+
     def invariants(self, solution: Solution) -> dict[str, Array]:
-        """The method's own conserved quantities at the records of a run, every step of which was recorded.
+        """The method's own conserved quantities at the records of a run.
 
         ``generalized energy`` p.v - T + V (n,), and ``angular momentum`` of the momenta p about the origin (n, 3),
         which is exact as long as no joint or spring holds a quaternion node.
         """
-        if not isinstance(solution.integrator, LivensEM) or len(solution) != solution.stats["steps"] + 1:
-            raise ModelError("invariants: expected a run of LivensEM with every step recorded, from its start")
+        if not isinstance(solution.integrator, LivensEM) or not solution.scheme.recorded:
+            raise ModelError("invariants: expected a run of LivensEM")
         system = solution.system
         if quaternion_twin(system) is not system:
             raise ModelError(
@@ -174,22 +184,39 @@ class LivensEM(StepsQuaternions, FrameEM):
                 "simulate model.with_nodes(mbd.nodes.Quaternion)"
             )
         energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
+        momenta = solution.scheme["p"]
         bodies: list[Any] = system.model.bodies
         for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
             q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
+            p = momenta[:, system.body_slices(body)[1]]
+            energy += np.sum(p * v, axis=1)
             if n.form == FORM_GENERALIZED:
-                energy += _generalized_energy(body.mass, q, v)
-                continue
-            if n.form == FORM_QUATERNION:
-                part, moment = _quaternion_invariants(n, q, v)
-                energy += part
+                energy -= _generalized_kinetic(body.mass, q, v)
+            elif n.form == FORM_QUATERNION:
+                kinetic, moment = _quaternion_parts(n, q, v, p)
+                energy -= kinetic
                 angular += moment
-                continue
-            z, zd = solution[body]._motion[:2]
-            momentum = zd @ frame_mass(n)
-            energy += 0.5 * np.sum(zd * momentum, axis=1)
-            angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
+            else:
+                z, zd = solution[body]._motion
+                momentum = zd @ frame_mass(n)
+                energy -= 0.5 * np.sum(zd * momentum, axis=1)
+                angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
         return {"generalized energy": energy, "angular momentum": angular}
+
+
+def all_momenta(solution: Solution) -> Array:
+    """Momenta at the records: the recorded ones, and mass times velocity where the mass is constant.
+
+    Bodies with Lie nodes are stepped in quaternions, and their momenta are those of quaternions.
+    """
+    system = solution.system
+    twin = quaternion_twin(system)
+    p = np.array(solution.scheme.recorded["p"])
+    for body, n in zip(system.model.bodies, twin.tables.nodes[1:], strict=True):
+        if n.form not in (FORM_QUATERNION, FORM_GENERALIZED):
+            mass = frame_mass(n)[: n.nv, : n.nv] if n.nx else frame_mass(n)[3:, 3:]
+            p[:, n.v0 : n.v0 + n.nv] = solution.v[:, system.body_slices(body)[1]] @ mass
+    return p
 
 
 def frame_mass(n: Any) -> Array:
@@ -215,8 +242,8 @@ def _lever(e: Array, c: Array) -> Array:
     return np.column_stack([2.0 * (s * c + np.cross(u, c)), rows])
 
 
-def _quaternion_invariants(n: Any, q: Array, v: Array) -> tuple[Array, Array]:
-    """p.v - T and the angular momentum of p of one quaternion node; p from the discrete fibre derivative."""
+def _quaternion_parts(n: Any, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+    """T (n,) and the angular momentum of p (n, 3) of one quaternion node."""
     nx, s = int(n.nx), np.array([n.s1, n.s2, n.s3])
     mass = float(n.mass) if nx else 0.0
     c = s / mass if nx else np.zeros(3)
@@ -225,31 +252,15 @@ def _quaternion_invariants(n: Any, q: Array, v: Array) -> tuple[Array, Array]:
     e, rate = q[:, nx:], v[:, nx:]
     spin = np.array([2.0 * _g(a) @ b for a, b in zip(e, rate, strict=True)])
     velocity = np.array([_lever(a, c) @ b for a, b in zip(e, rate, strict=True)]) + (v[:, :3] if nx else 0.0)
-    p = 2.0 * _g(e[0]).T @ inertia @ spin[0] + mass * _lever(e[0], c).T @ velocity[0]
-    energy, angular = np.zeros(len(q)), np.zeros((len(q), 3))
-    for k in range(len(q)):
-        if k:
-            middle, turn, move = 0.5 * (e[k - 1] + e[k]), spin[k - 1] + spin[k], velocity[k - 1] + velocity[k]
-            p = 2.0 * _g(middle).T @ inertia @ turn + mass * _lever(middle, c).T @ move - p
-        kinetic = 0.5 * spin[k] @ inertia @ spin[k] + 0.5 * mass * velocity[k] @ velocity[k]
-        energy[k] = p @ rate[k] - kinetic
-        angular[k] = 0.5 * _e(e[k]) @ p
-    if nx:
-        energy += mass * np.sum(velocity * v[:, :3], axis=1)
-        angular += mass * np.cross(q[:, :3], velocity)
-    return energy, angular
+    kinetic = 0.5 * np.sum(spin @ inertia * spin, axis=1) + 0.5 * mass * np.sum(velocity**2, axis=1)
+    angular = np.array([0.5 * _e(a) @ b for a, b in zip(e, p[:, nx:], strict=True)])
+    return kinetic, angular + (np.cross(q[:, :3], p[:, :3]) if nx else 0.0)
 
 
-def _generalized_energy(mass: Any, q: Array, v: Array) -> Array:
-    """p.v - T of generalized coordinates."""
+def _generalized_kinetic(mass: Any, q: Array, v: Array) -> Array:
+    """T of generalized coordinates."""
     m = [np.atleast_2d(mass(x)) if callable(mass) else mass for x in q]
-    p = m[0] @ v[0]
-    energy = np.zeros(len(q))
-    for k in range(len(q)):
-        if k:
-            p = (m[k - 1] + m[k]) @ (v[k - 1] + v[k]) / 2.0 - p
-        energy[k] = p @ v[k] - 0.5 * v[k] @ m[k] @ v[k]
-    return energy
+    return np.array([0.5 * rate @ matrix @ rate for matrix, rate in zip(m, v, strict=True)])
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ WEIGHTS = ((), (1,), (2, -1), (3, -3, 1), (4, -6, 4, -1))  # of the last values,
 class RattleRun(FixedStepRun):
     """A run of Shake or Rattle in progress."""
 
-    saved = ("q", "v", "vd", "lam", "p", "past_d", "past_l", "past_v", "past_m", "force", "loads")
+    saved = ("q", "v", "vd", "lam", "p", "past_d", "past_l", "past_v", "past_m", "mus", "force", "loads")
 
     def __init__(self, method: Any, system: System, t: float, step: float) -> None:
         super().__init__(method, system, t, step)
@@ -58,6 +58,10 @@ class RattleRun(FixedStepRun):
         work.turns[:] = self.work.turns
         start_state(self.system.tables, self.natural, work, self.x, self.origin, self.step)
         self.work.turns[:] = work.turns
+
+    def own(self) -> list[Array]:
+        mus = self.x.mus if self.method.project else self.x.mus[:0]
+        return [2.0 * mus / self.step**2, self.x.lam]
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_rattle(

@@ -210,10 +210,10 @@ def _accept(s, t, w, x, p, h):
 
 
 @kernel
-def run_rattle(s, t, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+def run_rattle(s, t, w, x, p, origin, first, h, count, every, out_q, out_v, out_m, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
-    s are natural tables, t those of rigid bodies, w their buffers.
+    s are natural tables, t those of rigid bodies, w their buffers. Of the multipliers those of the scheme are recorded.
     """
     row = 0
     update_frames(s.nodes, x.q, x.z0, w.spin)
@@ -235,7 +235,8 @@ def run_rattle(s, t, w, x, p, origin, first, h, count, every, out_q, out_v, out_
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
             copy(x.v, out_v[row])
-            copy(x.vd, out_vd[row])
+            for k in range(out_m.shape[1]):
+                out_m[row, k] = 2.0 * x.mus[k] / (h * h)
             copy(x.lam, out_l[row])
             copy(w.turns, out_turns[row])
             row += 1

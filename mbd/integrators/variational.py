@@ -13,15 +13,16 @@ from ..records import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS, FOR
 from ..system.evaluate import evaluate_functions
 from ..system.secant import connect_secant
 from . import variational_loop as kernels
-from .base import Array, Integrator, Invariant, Trait, missing_trait
+from .base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from .fixed_step import FixedStepRun
 from .generalized_nodes import variational_generalized, variational_generalized_entry
 from .rattle import RattleRun
-from .secant import check_newton, check_regular_directors, keeps_momenta
+from .secant import check_newton, check_regular_directors, keeps_momenta, momenta
 from .special_nodes import special_pieces
 from .variational_kernels import LIVENS, MIDPOINT, VariationalState
 
 if TYPE_CHECKING:
+    from ..solution import Solution
     from ..system.system import System
 
 
@@ -54,6 +55,18 @@ class Variational(VariationalBase):
     """Base of the methods that evaluate the Lagrangian in the middle of a step."""
 
     scheme: ClassVar[int]
+    recorded: ClassVar[tuple[str, ...]] = ("p", "lambda")
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        middle = self.scheme >= LIVENS
+        return {
+            "p": Variable("momenta, up to multiples of the constraint Jacobian" if not middle else "momenta", 0.0),
+            "lambda": Variable(
+                f"multipliers of the step, acting {'in its middle' if middle else 'at its start'}",
+                -0.5 if middle else -1.0,
+            ),
+        }
 
     def special_nodes(self, system: System) -> Array:
         """Pieces of generalized coordinates (``special_nodes``), zero for all other nodes."""
@@ -118,6 +131,21 @@ class Stormer(VariationalBase):
     """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps."""
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
+    derived: ClassVar[tuple[str, ...]] = ("p",)
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        known = {
+            "lambda": Variable("multipliers of the position constraints (SHAKE), acting at the start of the step", -1.0),
+            "p": Variable("momenta", 0.0),
+        }
+        if self.project:
+            known["mu"] = Variable("multipliers of the velocity constraints (RATTLE), acting at its end", 0.0)
+        return known
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return momenta(solution)
 
     def check(self, system: System) -> None:
         super().check(system)
@@ -178,6 +206,9 @@ class VariationalRun(FixedStepRun):
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         ))  # fmt: skip
         self.begin(method.scheme)
+
+    def own(self) -> list[Array]:
+        return [self.x.p / self.step, self.x.lam]
 
     def loop(self, count: int, every: int, out: list[Array]) -> int:
         return kernels.run_variational(

@@ -223,7 +223,7 @@ def momenta_of_points(s, w, wm, x, h):
 
 
 @kernel
-def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
+def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v, out_p, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
     ``wm`` are the buffers of w with other values of the functions of time: those in the middle of the step.
@@ -253,7 +253,8 @@ def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])
             copy(x.v, out_v[row])
-            copy(x.vd, out_vd[row])
+            for k in range(x.p.shape[0]):
+                out_p[row, k] = x.p[k] / h
             copy(x.lam, out_l[row])
             copy(w.turns, out_turns[row])
             row += 1

@@ -220,6 +220,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         "missing": encoder.missing,
     }
     arrays |= {key: getattr(s, key) for key in RECORDS}
+    arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
     if s.turns is not None:
         arrays["turns"] = s.turns
     if s.events:
@@ -372,6 +373,7 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         state={k: arrays[x] if isinstance(x, str) else x[0] for k, x in decoder.value(header["state"]).items()},
         complete=header["complete"],
         message=header["message"],
+        recorded={key.removeprefix("scheme."): x for key, x in arrays.items() if key.startswith("scheme.")},
     )
     solution.events = [
         Occurrence(**x, q=arrays["events.q"][k], v=arrays["events.v"][k])

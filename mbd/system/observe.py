@@ -22,8 +22,9 @@ from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized_kernels import generalized_mass, generalized_potential
 from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
-from ..records import FORM_GENERALIZED, FORM_SPIN
+from ..records import FLAG_SIMPLE, FORM_GENERALIZED, FORM_SPIN
 from ..rotation import to_quaternion
+from .accelerations import accelerations
 from .evaluate import clear, constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
 from .extra import call_extra_observe
 from .general import FORCE
@@ -60,7 +61,7 @@ def observe_values(s, w, times, values):
 
 @kernel
 def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
-    """Frames of node i at all records, and their two derivatives unless ``zd`` is empty (both zero on entry)."""
+    """Frames of node i at all records, their velocities and accelerations unless these are empty (zero on entry)."""
     n = s.nodes[i]
     g, zb = w.spin[i], w.zb[i]
     for k in range(q.shape[0]):
@@ -70,8 +71,26 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
             if n.form == FORM_SPIN:
                 spin_matrix(n, q[k], g)
             node_velocity(n, q[k], v[k], g, z[k], zd[k], w.small)
+        if zdd.shape[0] > 0:
             node_bias(n, q[k], v[k], g, z[k], zd[k], zb, w.small)
             frame_acceleration(n, q[k], vd[k], z[k], zb, zdd[k], g)
+
+
+@kernel
+def observe_accelerations(s, w, times, q, v, values, turns, zero, vd, lam):
+    """Accelerations and multipliers of the index-1 form at all records; not a number where it has no solution."""
+    for k in range(q.shape[0]):
+        w.time[0] = times[k]
+        for j in range(values.shape[1]):
+            w.values[j] = values[k, j]
+        for j in range(turns.shape[1]):
+            w.turns[j] = turns[k, j]
+        accelerations(s, w, q[k], v[k], zero, vd[k], lam[k])
+        if s.flags[FLAG_SIMPLE] == 0 and w.info[4] != 0.0:
+            for j in range(vd.shape[1]):
+                vd[k, j] = np.nan
+            for j in range(lam.shape[1]):
+                lam[k, j] = np.nan
 
 
 @kernel
@@ -254,17 +273,24 @@ class PointView:
     @cached_property
     def _z(self) -> Array:
         """Frames (n, 12) = (r, d1, d2, d3)."""
-        return self.__dict__["_motion"][0] if "_motion" in self.__dict__ else self._observe(False)[0]
+        return self.__dict__["_motion"][0] if "_motion" in self.__dict__ else self._observe(0)[0]
 
     @cached_property
-    def _motion(self) -> tuple[Array, Array, Array]:
-        """Frames with their first and second derivatives."""
-        return self._observe(True)
+    def _motion(self) -> tuple[Array, Array]:
+        """Frames and their velocities."""
+        return self._observe(1)[:2]
 
-    def _observe(self, moving: bool) -> tuple[Array, Array, Array]:
+    @cached_property
+    def _zdd(self) -> Array:
+        """Accelerations of the frames."""
+        return self._observe(2)[2]
+
+    def _observe(self, level: int) -> tuple[Array, Array, Array]:
+        """Frames and as many derivatives as wanted; the others are empty."""
         s, n = self.solution, len(self.solution)
-        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * moving, 12)), np.zeros((n * moving, 12))
-        observe_frames(s.system.tables, s._work, self.index, s.q, s.v, s.vd, z, zd, zdd)
+        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
+        vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
+        observe_frames(s.system.tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
         return z, zd, zdd
 
     @property
@@ -280,7 +306,7 @@ class PointView:
     @property
     def acceleration(self) -> Array:
         """Acceleration of the reference point, world axes (n, 3)."""
-        return read_only(self._motion[2][:, :3])
+        return read_only(self._zdd[:, :3])
 
     @property
     def com(self) -> Array:
@@ -315,7 +341,7 @@ class BodyView(PointView):
     @cached_property
     def angular_acceleration(self) -> Array:
         """Angular acceleration in body axes (n, 3)."""
-        return read_only(axial(self._motion[0], self._motion[2]))
+        return read_only(axial(self._z, self._zdd))
 
     @property
     def com(self) -> Array:
@@ -331,7 +357,7 @@ class BodyView(PointView):
 
     def point_acceleration(self, point: Any) -> Array:
         """Acceleration of a body-fixed point, world axes (n, 3)."""
-        return marker(self._motion[2], check_vector(point, self.body, "point"))
+        return marker(self._zdd, check_vector(point, self.body, "point"))
 
 
 class GeneralizedView:
@@ -342,4 +368,9 @@ class GeneralizedView:
         q, v = solution.system.body_slices(body)
         self.coordinates: Array = read_only(solution.q[:, q])
         self.velocities: Array = read_only(solution.v[:, v])
-        self.accelerations: Array = read_only(solution.vd[:, v])
+        self._columns = v
+
+    @property
+    def accelerations(self) -> Array:
+        """Second derivatives of the coordinates (n, n_v)."""
+        return read_only(self.solution.vd[:, self._columns])
