@@ -116,9 +116,9 @@ class Solution:
             return
         system, n = self.system, len(self)
         vd, lam = np.zeros((n, system.n_v)), np.zeros((n, system.n_l))
-        zero = np.zeros(max(system.n_v, system.n_l, 1))
+        zero, consistent = np.zeros(max(system.n_v, system.n_l, 1)), np.zeros(system.n_v)
         observe.observe_accelerations(
-            system.tables, self._work, self.t, self.q, self.v, self._values, self._turns, zero, vd, lam
+            system.tables, self._work, self.t, self.q, self.v, self._values, self._turns, zero, consistent, vd, lam
         )
         system.raise_callback_errors()
         self._vd, self._lam = (vd if self._vd is None else self._vd), (lam if self._lam is None else self._lam)

@@ -19,6 +19,9 @@ from .evaluate import (
 from .types import load_tables, load_work
 
 
+MOVED, MOVED_AND_FACTORED = 1, 2
+
+
 @kernel
 def _node_accelerations(nodes, z, x, vd):
     """vd = -M^-1 x for Lie and point nodes without constraints, in closed form.
@@ -64,7 +67,7 @@ def index_one(s, w, q, v, zero, vd, lam, moved):
     """Index-1 form: [M B^T; B 0][vd; lam] = [f; -gamma] at (q, v) and the time of w.values.
 
     ``zero`` is a vector of zeros as long as velocities or multipliers; ``moved`` tells that the frames are at q
-    already. Leaves the factors in w.matrix
+    already, MOVED_AND_FACTORED that w.matrix has the factors of q as well. Leaves the factors in w.matrix
     (not without constraints on Lie and point nodes, where the inverse of M is known).
     """
     if moved == 0:
@@ -79,8 +82,9 @@ def index_one(s, w, q, v, zero, vd, lam, moved):
     if lam.shape[0] > 0:
         biases(s, w, q, v)
         constraint_biases(s, w, q, v, w.x)
-    tangent(s, w, q, v, zero, zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    factor(s, w, w.matrix, w.pivots, w.dinv)
+    if moved != MOVED_AND_FACTORED:
+        tangent(s, w, q, v, zero, zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
+        factor(s, w, w.matrix, w.pivots, w.dinv)
     for k in range(w.x.shape[0]):
         w.x[k] = -w.x[k]
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
@@ -120,11 +124,21 @@ if JIT:
     @kernel
     def accelerations_here(s, w, q, v, zero, vd, lam):
         """The same where ``advance`` has just moved the frames to q."""
-        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, 1))
+        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, MOVED))
+
+    @kernel
+    def accelerations_again(s, w, q, v, zero, vd, lam):
+        """The same with other velocities than in the call before."""
+        call_entry(
+            s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, MOVED_AND_FACTORED)
+        )
 else:
 
     def accelerations(s, w, q, v, zero, vd, lam):
         index_one(s, w, q, v, zero, vd, lam, 0)
 
     def accelerations_here(s, w, q, v, zero, vd, lam):
-        index_one(s, w, q, v, zero, vd, lam, 1)
+        index_one(s, w, q, v, zero, vd, lam, MOVED)
+
+    def accelerations_again(s, w, q, v, zero, vd, lam):
+        index_one(s, w, q, v, zero, vd, lam, MOVED_AND_FACTORED)

@@ -24,8 +24,17 @@ from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
 from ..records import FLAG_SIMPLE, FORM_GENERALIZED, FORM_SPIN
 from ..rotation import to_quaternion
-from .accelerations import accelerations
-from .evaluate import clear, constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
+from .accelerations import accelerations, accelerations_again
+from .evaluate import (
+    clear,
+    constraint_rates,
+    constraints,
+    evaluate_functions,
+    frames,
+    jacobian_times,
+    solve,
+    velocities,
+)
 from .extra import call_extra_observe
 from .general import FORCE
 
@@ -77,8 +86,12 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
 
 
 @kernel
-def observe_accelerations(s, w, times, q, v, values, turns, zero, vd, lam):
-    """Accelerations and multipliers of the index-1 form at all records; not a number where it has no solution."""
+def observe_accelerations(s, w, times, q, v, values, turns, zero, u, vd, lam):
+    """Accelerations and multipliers of the index-1 form at all records; not a number where it has no solution.
+
+    Velocities are those nearest to the recorded ones (in the mass metric) that meet the velocity constraints: a defect
+    that alternates from step to step is no motion, and the accelerations would contain its square.
+    """
     for k in range(q.shape[0]):
         w.time[0] = times[k]
         for j in range(values.shape[1]):
@@ -86,6 +99,15 @@ def observe_accelerations(s, w, times, q, v, values, turns, zero, vd, lam):
         for j in range(turns.shape[1]):
             w.turns[j] = turns[k, j]
         accelerations(s, w, q[k], v[k], zero, vd[k], lam[k])
+        if lam.shape[1] > 0 and w.info[4] == 0.0:
+            clear(w.x)
+            constraint_rates(s, w, q[k], v[k], w.x)
+            for j in range(s.xl.shape[0]):
+                w.x[s.xl[j]] = -w.x[s.xl[j]]
+            solve(s, w.matrix, w.pivots, w.dinv, w.x)
+            for j in range(vd.shape[1]):
+                u[j] = v[k, j] + w.x[s.xv[j]]
+            accelerations_again(s, w, q[k], u, zero, vd[k], lam[k])
         if s.flags[FLAG_SIMPLE] == 0 and w.info[4] != 0.0:
             for j in range(vd.shape[1]):
                 vd[k, j] = np.nan
