@@ -108,7 +108,12 @@ def _simulate(
             print(f"mbd: {report}", file=sys.stderr)
         check_redundancy(system, beginning.q, beginning.v, float(t_start))
         if not integrator.adaptive:
-            step = _equal_steps(t_end - t_start, step)
+            given, step = step, _equal_steps(t_end - t_start, step)
+            if step != given and integrator.exact_step:
+                raise ModelError(
+                    f"simulate: t_end is {t_end}, no whole number of steps {given} away; expected one, because the "
+                    f"second configuration of {integrator.name} belongs to this step"
+                )
         run = integrator.start(system, beginning.q, beginning.v, float(t_start), float(step), None)
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")

@@ -143,8 +143,6 @@ class Integrator(ABC):
     order of the method."""
     derived: ClassVar[tuple[str, ...]] = ()
     """Further variables of the scheme, which follow from the records (``variable``)."""
-    exact_step: ClassVar[bool] = False
-    """Whether the method must not be run with another step than the given one."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 
@@ -178,6 +176,11 @@ class Integrator(ABC):
             culprit = missing_trait(system, trait)
             if culprit is not None:
                 raise IncompatibleError(f"{self.name} needs {trait.value}; {culprit}. {ADVICE[trait]}.")
+
+    @property
+    def exact_step(self) -> bool:
+        """Whether the run must have the given step, not a slightly smaller one that fits the duration."""
+        return False
 
     @property
     def variables(self) -> dict[str, Variable]:

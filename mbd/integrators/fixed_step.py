@@ -1,8 +1,8 @@
 """What runs with a fixed step and a Newton iteration share: counters, saved state, messages.
 
 A method gives its state as a record of arrays ``x`` with the fields q, v, vd, lam (and others), names those that a
-restart needs in ``saved``, and calls its compiled loop in ``loop``. Its accelerations and multipliers belong to steps, of
-which they are the first guess of the next one; what is recorded are the variables of the scheme (``own``).
+restart needs in ``saved``, and calls its compiled loop in ``loop``. Its accelerations and multipliers belong to steps,
+for the first guess of the next one; what is recorded are the variables of the scheme (``own``).
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class FixedStepRun(Run):
 
     def initial_row(self) -> list[Array]:
         q, v, *own, turns = self.row()
-        first = [y if name == "p" else np.full(len(y), np.nan) for name, y in zip(self.method.recorded, own, strict=True)]
+        names = self.method.recorded
+        first = [y if name == "p" else np.full(len(y), np.nan) for name, y in zip(names, own, strict=True)]
         return [y.copy() for y in (q, v, *first, turns)]
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:

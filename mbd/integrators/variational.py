@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from .fixed_step import FixedStepRun
 from .generalized_nodes import variational_generalized, variational_generalized_entry
 from .rattle import RattleRun
 from .secant import check_newton, check_regular_directors, keeps_momenta, momenta
+from .second_point import as_configuration, configuration_of
 from .special_nodes import special_pieces
 from .variational_kernels import LIVENS, MIDPOINT, VariationalState
 
@@ -102,9 +103,14 @@ class DiscreteVariational(Variational):
     ----------
     small_start: number of small steps with which the second point is computed, as in the paper; 0 starts from the
         momenta of the initial velocities, which is as accurate and keeps the momentum of the start exactly.
+    second: start from two configurations, as the equations of the paper do: the coordinates at the time t_start + step,
+        all of them in the order of ``solution.q``, or by the names of the bodies, {"mass 1": (x, y, z), ...}. They must
+        meet the constraints. Velocities of the model are then not used; those of the first record follow from the two
+        configurations.
     """
 
     small_start: int = 0
+    second: Any = None
     scheme: ClassVar[int] = MIDPOINT
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
@@ -113,17 +119,44 @@ class DiscreteVariational(Variational):
         pieces = {FORM_GENERALIZED: (variational_generalized_entry, variational_generalized)}
         return special_pieces(system, pieces)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.small_start, bool) or not isinstance(self.small_start, int) or self.small_start < 0:
+            raise ModelError(f"{self.name}: small_start is {self.small_start!r}; expected a whole number, 0 or more")
+        if self.second is not None:
+            object.__setattr__(self, "second", as_configuration(self.second, self.name))
+            if self.small_start:
+                raise ModelError(f"{self.name}: small_start and second are both given; expected one of them")
+
+    @property
+    def exact_step(self) -> bool:
+        return self.second is not None
+
+    def from_any_state(self) -> DiscreteVariational:
+        return replace(self, second=None)
+
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
         run = super().start(system, q, v, t, step, turns)
+        if self.second is not None:
+            second = configuration_of(self.second, system, t + step, self.name)
+            self._take_second(run, second, t)
+            kernels.velocities_of_points(system.tables, run.work, run.x, run.numbers, step)
+            run = super().start(system, q, run.x.v.copy(), t, step, turns)
+            self._take_second(run, second, t)
         if self.small_start > 0:
             fine = super().start(system, q, v, t, step / self.small_start, turns)
             rows = [np.zeros((0, len(y))) for y in fine.initial_row()]
             if fine.advance(self.small_start, self.small_start + 1, rows) < self.small_start:
                 raise ModelError(f"{self.name}: the small steps of the start failed: {fine.failure()[1]}")
-            run.x.qn[:] = fine.x.q
-            evaluate_functions(system.tables, run.middle, t + 0.5 * step)
-            kernels.momenta_of_points(system.tables, run.work, run.middle, run.x, step)
+            self._take_second(run, fine.x.q, t)
         return run
+
+    def _take_second(self, run: VariationalRun, q: Array, t: float) -> None:
+        """Momenta of the start from the configuration after the first step."""
+        tables = run.system.tables
+        run.x.qn[:] = q
+        evaluate_functions(tables, run.middle, t + 0.5 * run.step)
+        kernels.momenta_of_points(tables, run.work, run.middle, run.x, run.step)
 
 
 @dataclass(frozen=True)
@@ -137,11 +170,11 @@ class Stormer(VariationalBase):
     @property
     def variables(self) -> dict[str, Variable]:
         known = {
-            "lambda": Variable("multipliers of the position constraints (SHAKE), acting at the start of the step", -1.0),
+            "lambda": Variable("multipliers of the position constraints (SHAKE), at the start of the step", -1.0),
             "p": Variable("momenta", 0.0),
         }
         if self.project:
-            known["mu"] = Variable("multipliers of the velocity constraints (RATTLE), acting at its end", 0.0)
+            known["mu"] = Variable("multipliers of the velocity constraints (RATTLE), at its end", 0.0)
         return known
 
     def variable(self, solution: Solution, name: str) -> Array:

@@ -223,6 +223,15 @@ def momenta_of_points(s, w, wm, x, h):
 
 
 @kernel
+def velocities_of_points(s, w, x, p, h):
+    """x.v = velocities at q that belong to the momenta of two points; functions of time are those of the start."""
+    for k in range(x.q.shape[0]):
+        x.qn[k] = x.q[k]
+    update_frames(s.nodes, x.qn, w.z, w.spin)
+    _velocities(s, w, x, p, h)
+
+
+@kernel
 def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v, out_p, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 

@@ -18,7 +18,6 @@ from .evaluate import (
 )
 from .types import load_tables, load_work
 
-
 MOVED, MOVED_AND_FACTORED = 1, 2
 
 
@@ -129,9 +128,7 @@ if JIT:
     @kernel
     def accelerations_again(s, w, q, v, zero, vd, lam):
         """The same with other velocities than in the call before."""
-        call_entry(
-            s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, MOVED_AND_FACTORED)
-        )
+        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, MOVED_AND_FACTORED))
 else:
 
     def accelerations(s, w, q, v, zero, vd, lam):

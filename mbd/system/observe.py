@@ -22,7 +22,7 @@ from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized_kernels import generalized_mass, generalized_potential
 from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
-from ..records import FLAG_SIMPLE, FORM_GENERALIZED, FORM_SPIN
+from ..records import FLAG_SIMPLE, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
 from .evaluate import (
@@ -86,6 +86,20 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
 
 
 @kernel
+def _keep_length(nodes, q, v):
+    """Velocities of conventional quaternions without what changes their length, which turns nothing."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.form == FORM_QUATERNION:
+            rate, square = 0.0, 0.0
+            for m in range(n.nx, n.nq):
+                rate += q[n.q0 + m] * v[n.v0 + m]
+                square += q[n.q0 + m] * q[n.q0 + m]
+            for m in range(n.nx, n.nq):
+                v[n.v0 + m] -= rate / square * q[n.q0 + m]
+
+
+@kernel
 def observe_accelerations(s, w, times, q, v, values, turns, zero, u, vd, lam):
     """Accelerations and multipliers of the index-1 form at all records; not a number where it has no solution.
 
@@ -98,15 +112,18 @@ def observe_accelerations(s, w, times, q, v, values, turns, zero, u, vd, lam):
             w.values[j] = values[k, j]
         for j in range(turns.shape[1]):
             w.turns[j] = turns[k, j]
-        accelerations(s, w, q[k], v[k], zero, vd[k], lam[k])
+        for j in range(u.shape[0]):
+            u[j] = v[k, j]
+        _keep_length(s.nodes, q[k], u)
+        accelerations(s, w, q[k], u, zero, vd[k], lam[k])
         if lam.shape[1] > 0 and w.info[4] == 0.0:
             clear(w.x)
-            constraint_rates(s, w, q[k], v[k], w.x)
+            constraint_rates(s, w, q[k], u, w.x)
             for j in range(s.xl.shape[0]):
                 w.x[s.xl[j]] = -w.x[s.xl[j]]
             solve(s, w.matrix, w.pivots, w.dinv, w.x)
-            for j in range(vd.shape[1]):
-                u[j] = v[k, j] + w.x[s.xv[j]]
+            for j in range(u.shape[0]):
+                u[j] += w.x[s.xv[j]]
             accelerations_again(s, w, q[k], u, zero, vd[k], lam[k])
         if s.flags[FLAG_SIMPLE] == 0 and w.info[4] != 0.0:
             for j in range(vd.shape[1]):
