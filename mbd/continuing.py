@@ -67,7 +67,8 @@ def continued(system: System, integrator: Integrator, state: dict[str, Any], ste
     turns[: len(counted)] = [before.get(name, 0.0) for name in counted]
     q, t = np.array(state["q"], dtype=float), float(state["t"])
     v = _fitting_velocities(system, q, np.array(state["v"], dtype=float), t, turns, state)
-    return integrator.from_any_state().start(system, q, v, t, float(step if integrator.adaptive else state["step"]), turns)
+    step = float(step if integrator.adaptive else state["step"])
+    return integrator.from_any_state().start(system, q, v, t, step, turns)
 
 
 def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> Run:

@@ -57,7 +57,7 @@ class Scheme(Mapping[str, Array]):
         return len(self.variables)
 
     def time(self, name: str) -> Array:
-        """The times (n,) to which the values of a variable belong; not a number where no step ends."""
+        """The times (n,) to which the values of a variable belong."""
         self._check(name)
         return read_only(self.solution.t + self.variables[name].shift * float(self.solution.stats["step"]))
 

@@ -140,7 +140,10 @@ def _simulate(
     record.wall_time = time.perf_counter() - clock
     if record.message:
         print(f"mbd: {record.message}; the solution ends there", file=sys.stderr)
-    return record.solution()
+    solution = record.solution()
+    if not record.message:
+        solution.settle()
+    return solution
 
 
 def _equal_steps(duration: float, step: float) -> float:

@@ -20,14 +20,17 @@ from .element_views import ForceView, JointView, unwrapped
 from .errors import Array, ModelError, read_only
 from .forces import ForceElement
 from .forces.kinds import TORSION_SPRING
+from .general_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from .joints import Joint
 from .joints.primitives import ANGLE
 from .model import Element, Model
-from .records import FORCE
+from .records import FORCE, FORM_GENERALIZED
 from .scheme import Scheme
 from .system import observe
 from .system.observe import BodyView, GeneralizedView, PointView
 from .system.system import System
+
+USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
 
 
 class Energy(NamedTuple):
@@ -123,11 +126,22 @@ class Solution:
         system.raise_callback_errors()
         self._vd, self._lam = (vd if self._vd is None else self._vd), (lam if self._lam is None else self._lam)
 
+    def settle(self) -> None:
+        """Evaluate functions of users now, at the end of a run, with what they refer to now."""
+        if not self.system.assembly.callbacks:
+            return
+        _ = self._values
+        tables = self.system.tables
+        if np.isin(tables.general.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any():
+            self._complete()
+
     def rows(self) -> list[Array]:
         """The records as the integrator gave them: (q, v, vd, lam, turns), or with variables of its scheme."""
         names = getattr(self.integrator, "recorded", ())
-        empty = np.zeros((len(self), 0))
-        middle = [self._recorded.get(name, empty) for name in names] if names else [self.vd, self.lam]
+        missing = [name for name in names if name not in self._recorded]
+        if missing:
+            raise ModelError(f"{self!r} does not hold the {missing[0]!r} that a run of this method records")
+        middle = [self._recorded[name] for name in names] if names else [self.vd, self.lam]
         turns = np.zeros((len(self), self._work.turns.size)) if self.turns is None else self.turns
         return [self.q, self.v, *middle, turns]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, GonzalezEM, LieEM
+from mbd.integrators import GGLEM, RK6, GGLEuler, GGLMidpoint, GGLTrapezoidal, GonzalezEM, LieEM
 from tests.papers.kinon_models import TOP_LENGTH, TOP_MASS, bobenko_suris, four_particles, gyroscopic_top
 
 POSITION = (0.996038797621044, 0.996270728713210, 0.117262174423064)  # of the fourth particle at t = 0.1
@@ -59,6 +59,16 @@ def test_order(method, tolerance):
     velocity = [np.linalg.norm(end.velocity[-1] - VELOCITY) for end in ends]
     assert np.log2(position[1] / position[2]) == pytest.approx(2.0, abs=tolerance.order)
     assert np.log2(velocity[1] / velocity[2]) == pytest.approx(METHODS[method][0], abs=tolerance.order)
+
+
+@pytest.mark.parametrize("method", [GGLEM(), GonzalezEM()], ids=name)
+def test_order_of_multipliers(method, tolerance):
+    """Fig. 30: lambda of EM and EM-G is of first order, because it is that of the step; reactions are of second."""
+    exact = mbd.simulate(four_particles(), 0.1, 1e-3, RK6()).lam[-1]
+    runs = [mbd.simulate(four_particles(), 0.1, h, method) for h in (0.005, 0.0025, 0.00125)]
+    for values, order in (([s.scheme["lambda"] for s in runs], 1.0), ([s.lam for s in runs], 2.0)):
+        errors = [np.linalg.norm(x[-1] - exact) / np.linalg.norm(exact) for x in values]
+        assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=tolerance.order)
 
 
 @pytest.mark.parametrize("method", [GGLEuler(), GGLTrapezoidal()], ids=name)
