@@ -14,7 +14,6 @@ from mbd.integrators import (
     DOPRI5,
     ODE23,
     GeneralizedAlpha,
-    GGLMidpoint,
     GGLTrapezoidal,
     Integrator,
     MoserVeselov,
@@ -47,7 +46,6 @@ def every_integrator() -> dict[str, Integrator]:
     return methods | {
         "GeneralizedAlpha(stabilized)": GeneralizedAlpha(stabilized=True),
         "GGLTrapezoidal(1/2)": GGLTrapezoidal(theta=0.5),
-        "GGLMidpoint(0.7)": GGLMidpoint(theta=0.7),
         "MoserVeselov(4)": MoserVeselov(order=4),
         "PythonIntegrator": ExplicitMidpoint(),
     }
