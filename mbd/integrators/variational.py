@@ -121,8 +121,6 @@ class DiscreteVariational(Variational):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.small_start, bool) or not isinstance(self.small_start, int) or self.small_start < 0:
-            raise ModelError(f"{self.name}: small_start is {self.small_start!r}; expected a whole number, 0 or more")
         if self.second is not None:
             object.__setattr__(self, "second", as_configuration(self.second, self.name))
             if self.small_start:

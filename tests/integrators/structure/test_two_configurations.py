@@ -85,8 +85,6 @@ def test_wrong_configurations_are_refused(second, message):
 def test_wrong_starts_are_refused():
     with pytest.raises(mbd.ModelError, match="small_start and second are both given"):
         DiscreteVariational(second=(1.0,), small_start=3)
-    with pytest.raises(mbd.ModelError, match="small_start is -1; expected a whole number"):
-        DiscreteVariational(small_start=-1)
     q = mbd.simulate(model(), STEP, STEP, DiscreteVariational()).q[1]
     with pytest.raises(mbd.ModelError, match="no whole number of steps 0.01 away.*second configuration"):
         mbd.simulate(model(), 0.295, STEP, DiscreteVariational(second=q))
