@@ -250,6 +250,26 @@ def test_an_inertia_that_was_accepted_is_accepted_again(tmp_path):
         assert mbd.Model.load(tmp_path / "model.json")["b"].inertia[2, 2] == 5.0
 
 
+def test_own_classes_are_stored_as_what_they_extend(tmp_path):
+    class Tank(mbd.RigidBody):
+        def __init__(self, name, level):
+            super().__init__(name, 1.0, (1, 1, 1), Counted())
+            self.level = level
+
+    class Counted(nodes.Quaternion):
+        def __init__(self):
+            super().__init__()
+            self.count = 3
+
+    model = mbd.Model()
+    tank = model.add(Tank("tank", 0.3))
+    tank.level = 0.5
+    model.save(tmp_path / "model.json")
+    loaded = mbd.Model.load(tmp_path / "model.json")["tank"]
+    assert type(loaded) is mbd.RigidBody and type(loaded.node) is nodes.Quaternion
+    assert not {"level", "count"} & {*vars(loaded), *vars(loaded.node)}
+
+
 def test_every_element_passes_the_door_again(tmp_path):
     """All joints and forces without functions: exactly the same after reading."""
     from .model.test_attributes import FACTORIES, stage

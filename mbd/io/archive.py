@@ -26,6 +26,7 @@ from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
 from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
 from ..events import Occurrence
+from ..files import replacing
 from ..forces import ForceElement, ForceRow
 from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
@@ -36,7 +37,8 @@ from ..solution import Solution
 from ..solvers.start_report import Miss, StartReport
 from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
-from .archive_checks import FORMAT, RECORDS, VERSION, check_element, check_entry, check_records, read_file
+from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
+from .recheck import recheck_model, stored_keys
 
 MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces", "motion", "solvers.start_report")
 BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
@@ -121,7 +123,7 @@ class _Encoder:
         if isinstance(x, PurePath):
             return {"$path": str(x)}
         if isinstance(x, BASES):  # of a user's class: stored as what it extends
-            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(vars(x), where)}
+            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(_known(x), where)}
         if isinstance(x, Integrator):  # a method that is a parameter of another one
             return {"$integrator": self.integrator(x)}
         if isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
@@ -154,6 +156,8 @@ class _Encoder:
             else:
                 name, values["switches"] = "force", x.switches
                 values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
+        elif name is None:
+            values = _known(x)
         attributes = self.attributes(values, str(x))
         return {"class": name or _nearest_name(cls), "name": cls.__name__, "attributes": attributes}
 
@@ -180,6 +184,15 @@ def _public_name(cls: type) -> str | None:
         if issubclass(cls, BASES) and getattr(importlib.import_module(f"mbd.{module}"), cls.__name__, None) is cls:
             return f"{module}:{cls.__name__}"
     return None
+
+
+def _known(x: Any) -> dict[str, Any]:
+    """The attributes of an object; of a user's class, those of the class of the toolkit that it extends."""
+    nearest = next(cls for cls in type(x).__mro__ if _public_name(cls))
+    if nearest is type(x):
+        return vars(x)
+    keys = stored_keys(nearest)
+    return {key: value for key, value in vars(x).items() if key in keys}
 
 
 def _nearest_name(cls: type) -> str:
@@ -234,14 +247,8 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         if x.dtype.hasobject:
             raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    target = Path(path)
-    partial = target.with_name(f"{target.name}.{os.getpid()}.part")  # an interrupted save leaves the old file alone
-    try:
-        with partial.open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as draft, draft.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -299,9 +306,9 @@ class _Decoder:
                 shells.append((shell, entry["attributes"]))
         for shell, attributes in shells:
             self.fill(shell, attributes)
-        for shell, _ in shells:
-            check_element(shell)
             vars(shell)["model"] = model
+        recheck_model(model, MissingFunction)
+        for shell, _ in shells:
             if isinstance(shell, Generalized):
                 n = shell.node.n_velocities
                 for key, size in (("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints)):

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checked import Checked
 from ..errors import ModelError
-from ..system.identity import functions_in
 
 FORMAT, VERSION = "mbd solution", 2
 KEYS = ("format", "version", "mbd", "model", "integrator", "stats", "start", "state", "complete", "message", "missing")
@@ -31,7 +29,6 @@ TAGS = {
         "$constant", "$element", "$list", "$tuple", "$dict", "$path", "$miss", "$integrator", "$record", "$missing",
     )},
 }  # fmt: skip
-ORTHOGONAL = 1e-9  # deviation of a rotation matrix from an orthogonal one
 
 
 def read_file(path: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -160,42 +157,3 @@ def check_records(arrays: dict[str, np.ndarray]) -> None:
         raise ModelError(
             f"times go backwards: t = {arrays['t'][k + 1]:.9g} follows {arrays['t'][k]:.9g} (record {k + 1})"
         )
-
-
-def check_element(element: Any) -> None:
-    """What a constructor would have refused: by the same checks, which here change nothing."""
-    where, node = str(element), vars(element).get("node")
-    _run_checks(element)
-    if node is not None:
-        _run_checks(node)
-        _check_rotation(vars(node).get("rotation"), f"node of {where}", "rotation")
-    for name in ("frame_a", "frame_b"):
-        _check_rotation(vars(element).get(name), where, name)
-    for owner, parts in ((where, vars(element)), (f"node of {where}", vars(node) if node is not None else {})):
-        for name, value in parts.items():
-            if isinstance(value, float | np.ndarray) and not np.isfinite(value).all():
-                raise ModelError(f"{owner}: {name} is not finite")
-
-
-def _run_checks(element: Any) -> None:
-    stored = vars(element)
-    before, complete = dict(stored), True
-    for name, convert in getattr(element, "_converters", {}).items():
-        if name in before and name not in ("name", "model"):
-            if functions_in(before[name]):  # they are missing, and cannot be tried
-                complete = False
-            else:
-                convert(before[name], element, name)
-    if complete and isinstance(element, Checked):
-        element.validate()
-    stored.clear()
-    stored.update(before)
-
-
-def _check_rotation(matrix: Any, where: str, name: str) -> None:
-    if isinstance(matrix, np.ndarray) and (
-        matrix.shape != (3, 3)
-        or np.abs(matrix @ matrix.T - np.eye(3)).max() > ORTHOGONAL
-        or np.linalg.det(matrix) < 0.0
-    ):
-        raise ModelError(f"{where}: {name} = {matrix.tolist()}; expected a rotation matrix")

@@ -25,7 +25,6 @@ from ..model import Model
 from ..nodes import Node
 from ..system.system import assemble
 from .archive import CONSTANTS, _Decoder, _Encoder, _new
-from .recheck import recheck_model
 
 FORMAT, VERSION = "mbd model", 1
 KINDS: dict[str, tuple[type, str]] = {
@@ -125,7 +124,6 @@ def _checked(data: Any) -> Model:
 def _decoded(model: dict[str, Any]) -> Model:
     """The model, after every element has been used once."""
     decoded = _Decoder([]).model(model)
-    recheck_model(decoded)
     for kind in KINDS:
         for k, element in enumerate(getattr(decoded, kind)):
             try:

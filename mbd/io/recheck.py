@@ -59,6 +59,13 @@ def recheck(element: Any, missing: type | None = None) -> None:
     element.validate()
 
 
+def stored_keys(cls: type) -> set[str]:
+    """What is stored of an object of a class of the toolkit, or of a user's class that extends it."""
+    if dataclasses.is_dataclass(cls):
+        return {field.name for field in dataclasses.fields(cls)}
+    return {key for key in dir(cls) if isinstance(inspect.getattr_static(cls, key), Attribute)}
+
+
 def _recheck_derived(element: Any, name: str, attribute: Any) -> None:
     """A key that is no attribute: earlier versions stored some that follow from others."""
     if isinstance(attribute, property):
