@@ -75,7 +75,7 @@ if __name__ == "__main__":
     exact = np.array((reference["x"], reference["y"]))
     steps = round(T_END / STEP)
     model = mbd.benchmarks.n_four_bar(LOOPS).model
-    integrator = mbd.integrators.GeneralizedAlpha(rho_inf=0.9)
+    integrator = mbd.integrators.GeneralizedAlpha(rho_inf=0.9, stabilized=False, newton="full")
     times: dict[str, list[float]] = {}
     errors: dict[str, float] = {}
     system = mbd.assemble(model)

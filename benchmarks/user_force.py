@@ -101,7 +101,7 @@ def started(make, integrator):
 
 
 if __name__ == "__main__":
-    for integrator in (mbd.integrators.RK4(), mbd.integrators.GeneralizedAlpha()):
+    for integrator in (mbd.integrators.RK4(), mbd.integrators.GeneralizedAlpha(newton="full")):
         runs = [started(make, integrator) for make in (None, *(make for pair in PAIRS.values() for make in pair))]
         best = [float("inf")] * len(runs)
         for _ in range(REPEATS):

@@ -290,7 +290,7 @@ def _compare(options: argparse.Namespace) -> int:
     for key, value in chosen.items():
         if not isinstance(value, list | tuple) or not value:
             raise ModelError(f"{options.file}: {key} = {value!r}; expected a list")
-    methods = list(chosen.get("integrators", (RK4(), GeneralizedAlpha(), GeneralizedAlpha(stabilized=True))))
+    methods = list(chosen.get("integrators", (RK4(), GeneralizedAlpha(), GeneralizedAlpha(stabilized=False))))
     if options.integrators:
         methods = [make_integrator(text, names) for text in options.integrators]
     nodes = [make_node(text) for text in options.nodes] if options.nodes else None

@@ -36,7 +36,7 @@ SAME_MOTION = {
     "chain, pinned": "chain, ball",
 }
 METHODS = {
-    "index 3": GeneralizedAlpha(tolerance=1e-10),
+    "index 3": GeneralizedAlpha(stabilized=False, tolerance=1e-10),
     "index 2": GeneralizedAlpha(stabilized=True, tolerance=1e-10),
     "RK4": RK4(),
     "DOPRI5": DOPRI5(rtol=1e-9, atol=1e-10),

@@ -45,8 +45,11 @@ def test_readme(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = run("README.md")
     exact = np.array((0.17334396409838, 0.64008859207055, -0.74849079113359))  # centre of mass at t = 1
-    assert np.linalg.norm(names["solution"]["top"].com[-1] - exact) < 0.01
-    assert len(capsys.readouterr().out.splitlines()) >= 1 and (tmp_path / "top.mp4").stat().st_size > 1000
+    assert np.linalg.norm(names["solution"]["top"].com[-1] - exact) < 2e-5
+    shown = re.search("printed, `(.*)`, is right", (ROOT / "README.md").read_text())
+    assert shown is not None and capsys.readouterr().out.splitlines()[0] == shown[1]
+    np.testing.assert_array_equal(names["solution"]["top"].com[-1].round(4), exact.round(4))  # to the last digit shown
+    assert (tmp_path / "top.mp4").stat().st_size > 1000
 
 
 def test_matrices_of_a_model(tmp_path):

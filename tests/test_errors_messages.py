@@ -97,7 +97,7 @@ def test_bad_arguments_of_simulate(run, words):
 
 SETTINGS = [
     (lambda: GeneralizedAlpha(1.5), ("rho_inf is 1.5", "from 0 to 1")),
-    (lambda: GeneralizedAlpha(newton="fast"), ("newton is 'fast'", "'full' or 'modified'")),
+    (lambda: GeneralizedAlpha(newton="fast"), ("newton is 'fast'", "'full', 'step' or 'modified'")),
     (lambda: GeneralizedAlpha(predictor="best"), ("predictor is 'best'", "linear")),
     (lambda: GeneralizedAlpha(newton_count="mine"), ("newton_count", "'paper'")),
     (lambda: GeneralizedAlpha(tolerance=0.0), ("tolerance is 0.0", "small positive")),

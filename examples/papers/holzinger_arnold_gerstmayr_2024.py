@@ -73,7 +73,7 @@ def slider(solution: mbd.Solution) -> np.ndarray:
 
 def studies(count: int) -> dict[str, Study]:
     """All comparisons with so many steps each; Cardan angles of the explicit top go on to steps that they need."""
-    implicit, explicit = [GeneralizedAlpha(rho_inf=0.9)], [RK4()]
+    implicit, explicit = [GeneralizedAlpha(rho_inf=0.9, stabilized=False, newton="full")], [RK4()]
     nodes, exact = [RV, CARDAN, SPIN_LAST, EP], heavy_top.EXACT
     slider_end = np.array([slider_crank.REFERENCE[5.0]])
     cases: dict[str, tuple[mbd.Model, Any, Any, list[float], float, Any, Any]] = {

@@ -57,7 +57,7 @@ def bicycle(speed: float = 5.0, lean_rate: float = 0.5) -> Benchmark:
         "Meijaard, Papadopoulos, Ruina & Schwab 2007, Proc. R. Soc. A 463, 1955-1982, Tables 1 and 2; values at times: "
         "RK6 with two steps and RK4 agree in the digits given",
         observe, "largest error of position [m], lean and steer [rad]", 5.0, 5e-3,
-        REFERENCE if (speed, lean_rate) == (5.0, 0.5) else {}, GeneralizedAlpha(stabilized=True),
+        REFERENCE if (speed, lean_rate) == (5.0, 0.5) else {}, GeneralizedAlpha(),
         steady=_model(speed, 0.0), eigenvalues=EIGENVALUES.get(speed, ()),
     )  # fmt: skip
 

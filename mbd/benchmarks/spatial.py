@@ -110,7 +110,7 @@ def flyball_governor() -> Benchmark:
     return Benchmark(
         "A05", "flyball governor", model, parameters,
         f"{LIBRARY}, problem A05; values: RK6 with two steps and RK4 agree in the digits given", observe,
-        "largest error of the height of the slider [m]", 10.0, 1e-2, GOVERNOR, GeneralizedAlpha(stabilized=True), False,
+        "largest error of the height of the slider [m]", 10.0, 1e-2, GOVERNOR, GeneralizedAlpha(), False,
     )  # fmt: skip
 
 
@@ -173,7 +173,7 @@ def slider_crank(crank_com: str = "half") -> Benchmark:
         f"{LIBRARY} (centre of mass at half length); Holzinger, Arnold & Gerstmayr 2024, Table 8 (at the pivot)",
         observe,
         "largest error of the slider's position [m] and of the crank's angle [rad]", 5.0, 1e-3, SLIDER_CRANK[crank_com],
-        GeneralizedAlpha(stabilized=True),
+        GeneralizedAlpha(),
     )  # fmt: skip
 
 
@@ -236,5 +236,5 @@ def heavy_top() -> Benchmark:
         "heavy top", "heavy top", model, {"mass": 15.0, "inertia": (0.234375, 0.46875, 0.234375), "spin": 150.0},
         "Bruls & Cardona 2010, J. Comput. Nonlinear Dyn. 5, 031002", observe,
         "largest error of the centre of mass at t = 0.1, 0.5 and 1", 1.0, 1e-3,
-        {t: dict(zip("xyz", x, strict=True)) for t, x in values.items()}, GeneralizedAlpha(stabilized=True),
+        {t: dict(zip("xyz", x, strict=True)) for t, x in values.items()}, GeneralizedAlpha(),
     )  # fmt: skip

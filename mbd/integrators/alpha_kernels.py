@@ -6,7 +6,10 @@ One step, with the unknowns w (increment), lambda and, for index 2, the position
     w = h v_n + h^2 (1/2 - beta) a_n + h^2 beta a_{n+1},   v_{n+1} = v_n + h (1 - gamma) a_n + h gamma a_{n+1}
     (1 - am) a_{n+1} + am a_n = (1 - af) v_dot_{n+1} + af v_dot_n
     index 3:  M v_dot - f + B^T lambda = 0,  g = 0
-    index 2:  additionally B v + g_t = 0 with T d in the range of M^-1 B^T [Arnold & Hante 2017, with W at n+1]
+    index 2:  additionally B v + g_t = 0 with T d in the range of H^-1 B^T [Arnold & Hante 2017, with W at n+1]
+
+H is the upper left block of the iteration matrix, M + O(h): one factorisation serves both solutions, the error is that
+of M^-1 B^T where forces are soft, and stiff ones (control loops, springs) are not strained by the correction.
 
 Rows and multipliers are scaled as by Bottasso et al. (r / beta', lambda / beta', r_velocity / gamma'), so that the
 matrices stay O(1) for h -> 0. The unknown of the linear system is T_exp(dq) dw.
@@ -14,11 +17,8 @@ matrices stay O(1) for h -> 0. The unknown of the linear system is T_exp(dq) dw.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ..kernel import kernel
-from ..packed import NO_PLACE, declare_arrays
-from ..records import FLAG_CHARTS, FLAG_VELOCITY, PARAMETER_LENGTH
+from ..records import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import (
     advance,
@@ -39,6 +39,43 @@ from ..system.evaluate import (
     velocities,
 )
 from ..system.optional import call_charts
+from .alpha_state import (
+    AF,
+    AM,
+    BETA,
+    CODE_CHART,
+    CODE_NEARLY_SINGULAR,
+    CODE_NOT_CONVERGED,
+    CODE_NOT_FINITE,
+    CODE_SINGULAR,
+    CODE_UNSTABLE,
+    FORGET,
+    GAMMA,
+    KEEP_CONTRACTION,
+    KEEP_STEPS,
+    MEMORY_BEGIN,
+    MEMORY_CODE,
+    MEMORY_ERROR,
+    MEMORY_FACTORS,
+    MEMORY_HISTORY,
+    MEMORY_INDEX_3,
+    MEMORY_ITERATIONS,
+    MEMORY_KEPT,
+    MEMORY_RATIO,
+    MEMORY_USUAL_RATIO,
+    NEARLY_SINGULAR,
+    OPTION_ITERATIONS,
+    OPTION_NEWTON,
+    OPTION_PAPER,
+    OPTION_PREDICTOR,
+    OPTION_STABILIZED,
+    OPTION_STIFFNESS,
+    OPTION_TANGENT,
+    REFINEMENTS,
+    STAGNATION,
+    SUDDENLY,
+    TOLERANCE,
+)
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -55,69 +92,6 @@ from .newton import (
     store_tangent_inverse,
 )
 from .run_away import EVERY, velocities_run_away
-
-
-class AlphaState(NamedTuple):
-    """State of the method (first seven) and its scratch vectors."""
-
-    q: Any
-    v: Any
-    vd: Any  # v_dot, satisfies the equations of motion
-    a: Any  # the algorithmic acceleration
-    lam: Any
-    vd1: Any  # v_dot and lambda one step back, for the predictor
-    lam1: Any
-    qn: Any
-    vn: Any
-    vdn: Any
-    lamn: Any
-    dw: Any
-    dq: Any
-    y: Any
-    zero: Any
-    place: Any = NO_PLACE
-
-
-class AlphaNumbers(NamedTuple):
-    """Parameters, options and counters as plain arrays."""
-
-    method: Any  # am, af, beta, gamma, tolerance
-    options: Any  # see OPTION_*
-    memory: Any  # see MEMORY_*: survives between calls, part of a restart
-    scales: Any
-    worst: Any  # row of the largest residual
-    place: Any = NO_PLACE
-
-
-declare_arrays(AlphaState)
-declare_arrays(AlphaNumbers, integers=("options", "worst"))
-
-AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
-(
-    OPTION_PREDICTOR,  # 0 zero, 1 last value, 2 linear
-    OPTION_TANGENT,  # T_exp in the matrix
-    OPTION_STIFFNESS,  # K in the matrix
-    OPTION_KEEP,  # keep factors while they are good
-    OPTION_PAPER,  # stop rule of the paper
-    OPTION_STABILIZED,  # index 2
-    OPTION_ITERATIONS,  # limit
-) = range(7)
-(
-    MEMORY_HISTORY,  # steps since the start, or since something that forbids extrapolation
-    MEMORY_ITERATIONS,
-    MEMORY_FACTORS,
-    MEMORY_KEPT,  # steps that the present factors have served, -1: none
-    MEMORY_CODE,  # 0 good, or one of CODE_*
-    MEMORY_ERROR,  # last residual norm
-    MEMORY_RATIO,  # smallest pivot ratio seen
-    MEMORY_BEGIN,  # 1: the next step begins anew, after a change of charts
-) = range(8)
-
-CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE, CODE_UNSTABLE = 1, 2, 3, 4, 5
-KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
-KEEP_STEPS = 20
-DECOUPLED = 1e20  # on the diagonal of a multiplier that is to vanish
-STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration
 
 
 @kernel
@@ -273,16 +247,6 @@ def _factorise(s, w, x, p, h):
 
 
 @kernel
-def _factorise_correction(s, w, x, p):
-    """Index 2: [M B^T; B 0], whose range fixes the direction of the position correction."""
-    tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, 0.0, 0.0, w.matrix2)
-    for k in range(s.nonholonomic.shape[0]):  # they do not correct positions
-        w.matrix2[s.diagonal[s.nonholonomic[k]]] -= DECOUPLED
-    factor(s, w, w.matrix2, w.pivots2, w.dinv2)
-    p.memory[MEMORY_FACTORS] += 1.0
-
-
-@kernel
 def _correct(s, w, x, p, h, begun):
     """Solve for the Newton increment, which the factorisation may have begun, and apply it."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
@@ -305,7 +269,7 @@ def _correct(s, w, x, p, h, begun):
         x.dq[k] += d
         x.vn[k] += gp * d
         x.vdn[k] += bp * d
-    if stabilized and nl > 0:  # T d in the range of M^-1 B^T such that g vanishes
+    if stabilized:  # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
         apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
         velocities(s, w, x.qn, x.y)
         clear(w.x)
@@ -314,7 +278,7 @@ def _correct(s, w, x, p, h, begun):
             w.x[s.xl[k]] = -w.x[s.xl[k]] - w.x2[s.xl[k]]
         for k in range(s.nonholonomic.shape[0]):
             w.x[s.xl[s.nonholonomic[k]]] = 0.0
-        solve(s, w.matrix2, w.pivots2, w.dinv2, w.x)
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(nv):
             x.y[k] = w.x[s.xv[k]]
         store_tangent_inverse(s.nodes, x.dq, w.t)
@@ -324,9 +288,38 @@ def _correct(s, w, x, p, h, begun):
 
 
 @kernel
+def _least_multipliers(s, w, x, p, h):
+    """Redundant constraints: of the multipliers that balance the converged accelerations those of minimum norm.
+
+    Newton's increments are of minimum norm where they are made, but their sum is not: what the equations do not
+    determine would be handed on from step to step, by the extrapolation at a growing rate. With the regularised factors
+    increments from zero lie in the range of B; refinement takes the effect of the regularisation off again.
+    """
+    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
+    nl = x.lam.shape[0]
+    clear(x.lamn)
+    for _ in range(REFINEMENTS):
+        dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
+        for k in range(x.v.shape[0]):
+            w.x[s.xv[k]] *= -1.0 / bp
+        for k in range(nl):
+            w.x[s.xl[k]] = 0.0
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        change, size = 0.0, 0.0
+        for k in range(nl):
+            change = max(change, abs(bp * w.x[s.xl[k]]))
+            x.lamn[k] += bp * w.x[s.xl[k]]
+            size = max(size, abs(x.lamn[k]))
+        if change <= p.method[TOLERANCE] * size:
+            break
+
+
+@kernel
 def _newton(s, w, x, p, h):
     """Iterate to convergence; returns 0 or an error code."""
-    paper, keep = p.options[OPTION_PAPER] != 0, p.options[OPTION_KEEP] != 0
+    paper, often = p.options[OPTION_PAPER] != 0, p.options[OPTION_NEWTON] == 0
+    # the position correction of index 2 and multipliers of minimum norm depend on the factors themselves
+    keep = p.options[OPTION_NEWTON] == 2 and p.options[OPTION_STABILIZED] == 0 and s.flags[FLAG_REDUNDANT] == 0
     last, best, stalled = 0.0, 1e300, 0
     for iteration in range(p.options[OPTION_ITERATIONS] + 1):
         _residual(s, w, x, p, h)
@@ -343,16 +336,20 @@ def _newton(s, w, x, p, h):
         if iteration == p.options[OPTION_ITERATIONS]:
             break
         slow = iteration > 0 and error > KEEP_CONTRACTION * last
-        fresh = not keep or p.memory[MEMORY_KEPT] < 0.0 or p.memory[MEMORY_KEPT] >= KEEP_STEPS or slow
+        if keep:
+            fresh = slow or p.memory[MEMORY_KEPT] < 0.0 or p.memory[MEMORY_KEPT] >= KEEP_STEPS
+        else:
+            fresh = slow or often or iteration == 0
         _scale_rows(s, w, p, h)
         if fresh:
             _factorise(s, w, x, p, h)
             if w.info[4] != 0.0:
                 p.worst[0] = w.info[1]
                 return CODE_SINGULAR
-        # never older than a step: the converged solution depends on this direction, not only the iteration
-        if p.options[OPTION_STABILIZED] != 0 and x.lam.shape[0] > 0 and (iteration == 0 or not keep):
-            _factorise_correction(s, w, x, p)
+            if p.options[OPTION_STABILIZED] != 0 and s.flags[FLAG_REDUNDANT] == 0:
+                if w.info[0] < min(NEARLY_SINGULAR, SUDDENLY * p.memory[MEMORY_USUAL_RATIO]):
+                    return CODE_NEARLY_SINGULAR
+                p.memory[MEMORY_USUAL_RATIO] = max(w.info[0], FORGET * p.memory[MEMORY_USUAL_RATIO])
         _correct(s, w, x, p, h, fresh)
         p.memory[MEMORY_ITERATIONS] += 1.0
         last = error
@@ -386,6 +383,25 @@ def _accept(s, w, x, p, h):
 
 
 @kernel
+def _step(s, w, x, p, h):
+    """New values from the state; returns 0 or an error code.
+
+    Where a mechanism passes a configuration in which constraints lose rank, the velocity constraints next to it would
+    ask for a velocity that they do not determine. Index 3 steps over such a point; so this step is left to it.
+    """
+    _predict(x, p, h)
+    code = _newton(s, w, x, p, h)
+    if code == 0 or p.options[OPTION_STABILIZED] == 0:
+        return code
+    p.options[OPTION_STABILIZED] = 0
+    _predict(x, p, h)
+    code = _newton(s, w, x, p, h)
+    p.options[OPTION_STABILIZED] = 1
+    p.memory[MEMORY_INDEX_3] += 1.0
+    return code
+
+
+@kernel
 def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
     """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
 
@@ -405,8 +421,7 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
                 return 0
         t = origin + (first + step + 1) * h
         evaluate_functions(s, w, t)
-        _predict(x, p, h)
-        code = _newton(s, w, x, p, h)
+        code = _step(s, w, x, p, h)
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step
@@ -420,6 +435,8 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
             if velocities_run_away(s, w, x.qn, x.vn, h, p.worst):
                 p.memory[MEMORY_CODE] = CODE_UNSTABLE
                 return step
+        if s.flags[FLAG_REDUNDANT] != 0 and x.lam.shape[0] > 0:
+            _least_multipliers(s, w, x, p, h)
         _accept(s, w, x, p, h)
         if (first + step + 1) % every == 0:
             copy(x.q, out_q[row])

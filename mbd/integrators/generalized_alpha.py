@@ -10,13 +10,15 @@ import numpy as np
 from ..errors import ModelError
 from ..packed import pack
 from . import alpha_kernels as kernels
-from .alpha_kernels import AlphaNumbers, AlphaState
+from . import alpha_state as names
+from .alpha_state import AlphaNumbers, AlphaState
 from .base import Array, Integrator, Invariant, Run, near_gimbal_lock
 from .newton import SCALES
 
 if TYPE_CHECKING:
     from ..system.system import System
 
+NEWTON = {"full": 0, "step": 1, "modified": 2}
 PREDICTORS = {"zero": 0, "last": 1, "linear": 2}
 
 
@@ -28,10 +30,14 @@ class GeneralizedAlpha(Integrator):
     ----------
     rho_inf: spectral radius at infinity, from 0 (strong damping of high frequencies) to 1 (none). Index 3 needs
         rho_inf < 1.
-    newton: "full" evaluates the matrix in every iteration, "modified" keeps it while the iteration converges fast.
+    newton: "step" evaluates the matrix once per step, and again where the iteration converges slowly; "full" in every
+        iteration; "modified" keeps it over several steps while the iteration converges fast (with stabilized=True or
+        redundant constraints for one step, like "step").
     tangent_operator: include T_exp in the matrix (fewer iterations at large steps; the result is the same).
-    stabilized: index 2: position *and* velocity constraints hold at every step, at roughly twice the cost of a step;
-        clearly more accurate at equal steps.
+    stabilized: index 2: position *and* velocity constraints hold at every step. False is index 3, positions alone:
+        a step costs about two thirds, but where bodies spin fast it is inaccurate or fails (docs/default_method.md
+        says which one is better where). Without constraints there is no difference. Single steps of index 2 across a
+        configuration in which constraints lose rank are left to index 3 (``solution.stats["index_3_steps"]``).
     stiffness: include the tangent stiffness in the matrix.
     tolerance: Newton tolerance relative to the forces of the system.
     predictor: first guess of accelerations and multipliers: "linear", "last" or "zero".
@@ -42,9 +48,9 @@ class GeneralizedAlpha(Integrator):
     """
 
     rho_inf: float = 0.9
-    newton: str = "full"
+    newton: str = "step"
     tangent_operator: bool = True
-    stabilized: bool = False
+    stabilized: bool = True
     stiffness: bool = True
     tolerance: float = 1e-8
     predictor: str = "linear"
@@ -65,8 +71,8 @@ class GeneralizedAlpha(Integrator):
     def __post_init__(self) -> None:
         if not 0.0 <= self.rho_inf <= 1.0:
             raise ModelError(f"GeneralizedAlpha: rho_inf is {self.rho_inf}; expected a number from 0 to 1")
-        if self.newton not in ("full", "modified"):
-            raise ModelError(f"GeneralizedAlpha: newton is {self.newton!r}; expected 'full' or 'modified'")
+        if self.newton not in NEWTON:
+            raise ModelError(f"GeneralizedAlpha: newton is {self.newton!r}; expected 'full', 'step' or 'modified'")
         if self.predictor not in PREDICTORS:
             raise ModelError(f"GeneralizedAlpha: predictor is {self.predictor!r}; expected one of {list(PREDICTORS)}")
         if self.newton_count not in ("own", "paper"):
@@ -116,12 +122,11 @@ class AlphaRun(Run):
     """A run of generalized-alpha in progress."""
 
     saved = ("q", "v", "vd", "a", "lam", "vd1", "lam1")
-    kept = ("matrix", "matrix2", "pivots", "pivots2", "dinv", "dinv2", "t")
+    kept = ("matrix", "pivots", "dinv", "t")
 
     def __init__(self, method: GeneralizedAlpha, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system
-        work = system.new_work()
-        self.work = system.two_matrices(work) if method.stabilized else work
+        self.work = system.new_work()
         nv, nl = system.n_v, system.n_l
         self.x = pack(AlphaState(
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), a=np.zeros(nv), lam=np.zeros(nl),
@@ -135,11 +140,11 @@ class AlphaRun(Run):
         paper = method.newton_count == "paper"
         options = [
             0 if paper else PREDICTORS[method.predictor], method.tangent_operator, method.stiffness,
-            method.newton == "modified", paper, method.stabilized, method.max_iterations,
+            NEWTON[method.newton], paper, method.stabilized and nl > 0, method.max_iterations,
         ]  # fmt: skip
-        memory = np.zeros(8)
-        memory[kernels.MEMORY_KEPT] = -1.0
-        memory[kernels.MEMORY_RATIO] = 1e300
+        memory = np.zeros(10)
+        memory[names.MEMORY_KEPT] = -1.0
+        memory[names.MEMORY_RATIO] = 1e300
         self.numbers = pack(AlphaNumbers(
             np.array([am, af, beta, gamma, method.tolerance]), np.array(options, dtype=np.int64), memory,
             np.zeros(SCALES), np.zeros(1, dtype=np.int64),
@@ -177,33 +182,43 @@ class AlphaRun(Run):
         return done
 
     def failure(self) -> tuple[str, str]:
-        code = int(self.numbers.memory[kernels.MEMORY_CODE])
+        code = int(self.numbers.memory[names.MEMORY_CODE])
         worst = int(self.numbers.worst[0])
-        error = self.numbers.memory[kernels.MEMORY_ERROR] * self.method.tolerance
-        if code == kernels.CODE_CHART:
+        error = self.numbers.memory[names.MEMORY_ERROR] * self.method.tolerance
+        if code == names.CODE_CHART:
             return "singularity", self.system.model.bodies[worst - 1].name
         locked = near_gimbal_lock(self.system, self.x.q)
         if locked is not None:
             return "singularity", locked
         where = self.system.name_of_unknown(worst)
-        if code == kernels.CODE_SINGULAR:
+        if code == names.CODE_SINGULAR:
             return "convergence", (
                 f"the iteration matrix is singular at {where}; look for redundant joints or massless directions there"
+                + (", or try stabilized=True" if self._index_3 else "")
             )
-        if code == kernels.CODE_UNSTABLE:
+        if code == names.CODE_UNSTABLE:
             return "convergence", (
                 f"the velocities grow without regard to the constraints of {where}: index 3 is unstable at this step "
-                "size; try a smaller step, stabilized=True, a smaller rho_inf, or Lie nodes"
+                "size; try stabilized=True, a smaller step, a smaller rho_inf, or Lie nodes"
             )
-        if code == kernels.CODE_NOT_FINITE:
+        if code == names.CODE_NOT_FINITE:
             return "convergence", (
-                f"values are no longer finite, first at {where}; try a smaller step, or look for forces that grow "
+                f"values are no longer finite, first at {where}; try {self._remedies()}, or look for forces that grow "
                 "without bound there"
             )
         return "convergence", (
             f"Newton's method did not converge in {self.method.max_iterations} iterations (relative residual "
-            f"{error:.1e}, largest at {where}); try a smaller step, newton='full', or a smaller rho_inf"
+            f"{error:.1e}, largest at {where}); try {self._remedies()} or a smaller rho_inf"
         )
+
+    @property
+    def _index_3(self) -> bool:
+        return self.system.n_l > 0 and not self.method.stabilized
+
+    def _remedies(self) -> str:
+        """What this method has not done yet."""
+        other = ["stabilized=True"] * self._index_3 + ["newton='full'"] * (self.method.newton != "full")
+        return ", ".join(["a smaller step", *other])
 
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
@@ -219,7 +234,8 @@ class AlphaRun(Run):
         return {
             "steps": self.index,
             "rejected": 0,
-            "newton_iterations": int(memory[kernels.MEMORY_ITERATIONS]),
-            "factorizations": int(memory[kernels.MEMORY_FACTORS]),
-            "smallest_pivot_ratio": float(memory[kernels.MEMORY_RATIO]),
+            "newton_iterations": int(memory[names.MEMORY_ITERATIONS]),
+            "factorizations": int(memory[names.MEMORY_FACTORS]),
+            "index_3_steps": int(memory[names.MEMORY_INDEX_3]),
+            "smallest_pivot_ratio": float(memory[names.MEMORY_RATIO]),
         }

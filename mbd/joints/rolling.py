@@ -29,7 +29,7 @@ class Rolling(Joint):
     (nonholonomic), which GeneralizedAlpha and the explicit methods can treat. ``solution[joint].force`` is the contact
     force on the second body, the torque is about its centre. A disk must not lie flat.
 
-    Of the variants of GeneralizedAlpha ``stabilized=True`` is the better one here: wheels that spin fast make index 3
+    Of the variants of GeneralizedAlpha take the default, ``stabilized=True``: wheels that spin fast make index 3
     unstable unless its steps are short or its dissipation large (``rho_inf`` of 0.5 for a bicycle with steps of 20 ms).
     """
 

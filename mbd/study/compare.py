@@ -18,7 +18,6 @@ from ..model import Model
 from ..nodes import RotationVector
 from ..simulation import simulate
 from ..solution import Solution
-from ..system.system import assemble
 from .tables import Table
 
 REFERENCE_REFINEMENT = 4  # the reference is computed with steps that are this much and twice this much smaller
@@ -209,7 +208,7 @@ def _reference(
         return np.asarray(given(t_end), dtype=float), 0.0
     if given is not None:
         return np.asarray(given, dtype=float), 0.0
-    method = GeneralizedAlpha(rho_inf=0.9, stabilized=assemble(model).n_l > 0)
+    method = GeneralizedAlpha()
     lie = model.with_nodes(RotationVector)
     coarse, fine = (
         quantity(simulate(lie, t_end, step / n, method)) for n in (REFERENCE_REFINEMENT, 2 * REFERENCE_REFINEMENT)
