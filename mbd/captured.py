@@ -157,13 +157,21 @@ def roots_of(function: FunctionType, bound: dict[str, Any], given: int = 0) -> I
 def is_known(value: Any) -> bool:
     """Whether something is part of Python or numpy, and so the same in every run."""
     if isinstance(value, ModuleType):
-        return value.__name__.split(".")[0] in KNOWN_PACKAGES
+        return value.__name__.split(".")[0] in KNOWN_PACKAGES and not _is_random(value)
     owner = getattr(value, "__self__", None)
     if owner is not None and not isinstance(owner, ModuleType | type):
         return False  # a method of an object, such as seen.append
     package = (getattr(value, "__module__", None) or "").split(".")[0]
-    made = type(value).__module__.split(".")[0] in KNOWN_PACKAGES  # not an object of a user's class
-    return callable(value) and made and (package in KNOWN_PACKAGES or isinstance(value, np.ufunc))
+    if isinstance(value, np.ufunc):
+        return "(" not in value.__name__  # "f (vectorized)" is a user's function
+    plain = isinstance(value, FunctionType | BuiltinFunctionType | type | type(np.sum))  # without a state of its own
+    return plain and package in KNOWN_PACKAGES and not _is_random(value)
+
+
+def _is_random(value: Any) -> bool:
+    """Whether something belongs to numpy.random, which has a state of its own."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    return (name or "").startswith("numpy.random")
 
 
 def name_of(value: Any) -> str:
@@ -238,7 +246,11 @@ def _collect(
             _collect(item, f"{path}[{key!r}]", names, found, inside, [*above, value])
     elif isinstance(value, FunctionType | functools.partial | MethodType) or hasattr(value, "py_func"):
         _collect_function(value, path, found, inside)
+        for name in sorted(names & vars(value).keys()) if isinstance(value, FunctionType) else ():
+            _collect(vars(value)[name], f"{path}.{name}", names, found, inside, [*above, value])
     elif isinstance(value, ModuleType):
+        if _is_random(value):
+            raise Unknown(path)
         found.append((path, name_of(value)))
         _collect_attributes(value, path, names, found, inside, [*above, value])
     elif isinstance(value, type):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import AssemblyError, IncompatibleError, ModelError, SingularityError, check_number
+from .errors import IncompatibleError, MbdError, ModelError, SingularityError, check_number
 from .interrupts import interruptible
 from .memory import check_room
 from .model import Model
@@ -104,10 +104,10 @@ def _analysis(model: Model, t_end: float, step: float, t_start: float, progress:
             try:
                 if t > t_start:
                     track.advance(t)
-            except (SingularityError, AssemblyError) as error:
-                error.solution = _solution(system, times, rows, method, start.report, track, clock, str(error))  # type: ignore[union-attr]
+                lam = track.multipliers() if forces else np.full(system.n_l, np.nan)
+            except MbdError as error:
+                error.solution = _solution(system, times, rows, method, start.report, track, clock, str(error))
                 raise
-            lam = track.multipliers() if forces else np.full(system.n_l, np.nan)
             rows.append([track.q, track.v, track.vd, lam, system.work.turns.copy()])
             bar.update(t)
     return _solution(system, times, rows, method, start.report, track, clock, "")

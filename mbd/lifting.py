@@ -175,8 +175,10 @@ class Lifted:
             self.baked.append((path, name_of(value)))
             value = dual_numbers.replaced(value, CannotLift) if self.dual else value
             return ir.Const(value, loc) if isinstance(value, str | None) else ir.Global(name, value, loc)
-        if isinstance(value, BuiltinFunctionType):
+        if isinstance(value, BuiltinFunctionType | np.ufunc):
             raise CannotLift(f"{path_text(path)} is a function that is not written in Python")
+        if value is np.random:
+            raise CannotLift("np.random has a state of its own")
         self._stands_for(target, path, value)
         return ir.Const(None, loc)
 

@@ -115,6 +115,7 @@ def _simulate(
                     f"simulate: t_end is {t_end}, no whole number of steps {given} away; expected one, because the "
                     f"second configuration of {integrator.name} belongs to this step"
                 )
+        system.forget_errors()  # of the search for a start
         run = integrator.start(system, beginning.q, beginning.v, float(t_start), float(step), None)
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")

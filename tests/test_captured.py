@@ -8,12 +8,15 @@ import types
 
 import numpy as np
 import pytest
+from numpy import random as numpy_random
 
 from mbd.captured import captured_values, value_at
 
 STIFFNESS, TABLE, PARAMETERS = 3.0, np.array([1.0, 2.0]), {"k": 2.0}
 BOX = types.SimpleNamespace(inner=types.SimpleNamespace(c=1.0), unused=object())
 SEEN = itertools.count()
+VECTORIZED, UFUNC = np.vectorize(lambda t: STIFFNESS * t), np.frompyfunc(lambda t: STIFFNESS * t, 1, 1)
+POLYNOMIAL = np.poly1d([1.0, 2.0])
 GENERATOR = np.random.default_rng(0)
 
 
@@ -74,6 +77,11 @@ def _set(owner, name, value):
     return change
 
 
+def with_attribute(t):
+    return with_attribute.gain * t
+
+
+with_attribute.gain = 2.0
 LAW = Law(4.0)
 CELL = closure(5.0)
 PARTIAL_KEYWORDS = functools.partial(helper, gain=4.0)
@@ -92,6 +100,7 @@ HERE = globals()
         (lambda t: PARAMETERS["k"] * t, _set(PARAMETERS, "k", 7.0)),
         (lambda t: BOX.inner.c * t, _set(BOX.inner, "c", 7.0)),
         (lambda t: sum([STIFFNESS * x for x in (t, t)]), _set(HERE, "STIFFNESS", 4.0)),
+        (with_attribute, _set(with_attribute, "gain", 3.0)),
         (LAW.value, _set(LAW, "k", 7.0)),
         (LAW.value, _set(Law, "factor", 7.0)),
         (LAW, _set(LAW, "k", 7.0)),
@@ -120,7 +129,11 @@ def test_what_is_never_read_does_not_matter():
         lambda t: next(SEEN),
         lambda t: GENERATOR.normal(),
         lambda t: np.random.normal(),
+        lambda t: numpy_random.normal(),
         lambda t: random.random(),
+        lambda t: VECTORIZED(t),
+        lambda t: UFUNC(t),
+        lambda t: POLYNOMIAL(t),
         SEEN.__next__,
     ],
 )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from math import sin as sine
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -591,3 +592,12 @@ def test_a_second_process_compiles_nothing(tmp_path):
 
     assert run("1.0") == ["True", "True", "7.0", "2", "0"]
     assert run("3.0") == ["True", "True", "19.0", "0", "2"]
+
+
+def test_every_integrator_tells_of_a_function_that_fails():
+    program = [sys.executable, "-m", "tests.failing_functions"]
+    root = Path(__file__).parents[1]
+    environment = {**os.environ, "MBD_JIT": "0", "PYTHONPATH": str(root)}
+    done = subprocess.run(program, env=environment, cwd=root, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) > 60 and [line for line in lines if not line.endswith(" told")] == []

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AssemblyError, ModelError, check_number
+from ..errors import AssemblyError, ModelError, UserFunctionError, check_number
 from ..linalg.solver import BlockSolver, SingularMatrixError
 from ..records import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN, Tables
 from ..system import evaluate
@@ -231,7 +231,10 @@ class StartSolver:
 
     def _trial(self, q: Array, d: Array) -> tuple[Array, Array, float]:
         new = self._moved(q, d)
-        g = self.system.constraints(new, self.t)
+        try:
+            g = self.system.constraints(new, self.t)
+        except UserFunctionError:  # a trial outside the domain of a user function is not accepted
+            g = np.full(self.system.n_l, np.nan)
         return new, g, 0.5 * float(np.sum(np.square(g * self.weight)))
 
     def _moved(self, q: Array, d: Array) -> Array:
