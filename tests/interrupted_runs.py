@@ -27,6 +27,7 @@ def scatter(k):
 
 
 def main(tries):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
     lost = []
     sys.unraisablehook = lost.append
     for adaptive in (False, True):

@@ -21,6 +21,14 @@ def test_every_interrupt_stops_the_run_and_keeps_its_records():
     assert done.stderr.count("interrupted at t =") == 2 * TRIES
 
 
+@pytest.fixture(autouse=True)
+def usual_handler():
+    """As in a terminal; shells let background jobs ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def called_by_compiled_code():
     signal.raise_signal(signal.SIGINT)
     return "finished"
