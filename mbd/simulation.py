@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, belongings, continued
 from .errors import ConvergenceError, MbdError, ModelError, SingularityError
 from .events import Event, Watch
@@ -145,6 +146,7 @@ def _simulate(
     solution = record.solution()
     if not record.message:
         solution.settle()
+    warn_of_pulling(solution, stacklevel=3)
     return solution
 
 

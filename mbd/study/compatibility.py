@@ -9,9 +9,9 @@ from typing import Any
 from .. import integrators
 from ..bodies import Generalized, PointMass, RigidBody
 from ..errors import IncompatibleError
-from ..forces import Spring
-from ..integrators import Integrator, LivensEM
-from ..joints import Distance, Spherical
+from ..forces import Force, GreenSpring, Spring, UserForce
+from ..integrators import Integrator, LivensEM, Trait
+from ..joints import Distance, Gear, PositionDriver, Revolute, Rolling, Spherical, UserConstraint
 from ..model import Model
 from ..nodes import Directors, EulerAngles, Quaternion, RotationVector
 from ..system.system import System, assemble
@@ -28,38 +28,87 @@ NODES: dict[str, Any] = {
     "EulerAngles Lie": EulerAngles(lie=True),
     "Generalized": None,
 }
-FEATURES = ("free", "joints", "damping")
+FEATURES = {
+    "free": "gravity only",
+    "joints": "a joint to the ground; generalized coordinates: a constraint of their own",
+    "damping": "a spring with a damper",
+    "spring": "a spring whose law is a general function of frames (GreenSpring)",
+    "load": "a force that depends on time",
+    "driver": "a joint that moves as a function of time",
+    "coupling": "two hinges and a gear between them",
+    "rolling": "a ball that rolls without slipping",
+    "user force": "a user's function as force",
+    "user joint": "a user's function as constraint",
+    "mixed": "bodies in these coordinates, as points and in others",
+}
+LETTERS = dict(zip(FEATURES, "fjdsltgrucm", strict=True))
+Z = (0, 0, 1)
 
 
-def small_model(node: str, feature: str) -> Model | None:
-    """A model with one body in these coordinates: without anything, held by a joint (generalized coordinates: by a
-    constraint of their own), or with a damper.
+def small_model(node: str, feature: str, symmetric: bool = False) -> Model | None:
+    """A model with a body in these coordinates and one of the FEATURES.
 
-    None where the combination does not exist.
+    ``symmetric``: the body has an axis of symmetry, also where a joint holds it. None where there is no such model.
     """
     model = Model(f"{node}, {feature}", gravity=(0, 0, -9.81))
     body: Any
+    here, there = ((0, 0, 1), (1, 0, 0)) if symmetric else ((1, 0, 0), (0, 0, 1))
     if node == "Generalized":
-        if feature == "damping":
+        if feature not in ("free", "joints"):
             return None
         body = Generalized(
             "body", coordinates=[1.0, 0.0], velocities=[0.0, 1.0], mass=[[2.0, 0.0], [0.0, 1.0]],
             constraints=(lambda q: [0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0)]) if feature == "joints" else None,
         )  # fmt: skip
     elif node == "Point":
-        body = PointMass("body", mass=1.0, position=(1, 0, 0), velocity=(0, 1, 0))
+        if feature in ("coupling", "rolling"):
+            return None
+        body = PointMass("body", mass=1.0, position=here, velocity=(0, 1, 0))
     else:
-        body = RigidBody(
-            "body", mass=1.0, inertia=(0.2, 0.3, 0.4), node=RotationVector(position=(1, 0, 0), velocity=(0, 1, 0))
-        )
+        inertia = (0.3, 0.3, 0.4) if symmetric else (0.2, 0.3, 0.4)
+        body = RigidBody("body", mass=1.0, inertia=inertia, node=RotationVector(position=here, velocity=(0, 1, 0)))
     model.add(body)
-    if feature == "joints" and node == "Point":
-        model.add(Distance(model.ground, body, point_a=(0, 0, 0), point_b=(0, 0, 0)))
-    elif feature == "joints" and node != "Generalized":
-        model.add(Spherical(model.ground, body, at=(0, 0, 0)))
+    if node != "Generalized":
+        _add_feature(model, body, feature, there)
+    if NODES[node] is None:
+        return model
+    return model.with_nodes({"body": NODES[node]} if feature == "mixed" else NODES[node])
+
+
+def _add_feature(model: Model, body: Any, feature: str, there: Any) -> None:
+    """What the feature is about; ``there`` is a point away from the body."""
+    ground, point = model.ground, isinstance(body, PointMass)
+    if feature == "joints" and point:
+        model.add(Distance(ground, body, point_a=(0, 0, 0), point_b=(0, 0, 0)))
+    elif feature == "joints":
+        model.add(Spherical(ground, body, at=(0, 0, 0)))
     elif feature == "damping":
-        model.add(Spring(model.ground, body, (0, 0, 1), (0, 0, 0), stiffness=3.0, length=1.0, damping=0.5))
-    return model if NODES[node] is None else model.with_nodes(NODES[node])
+        model.add(Spring(ground, body, there, (0, 0, 0), stiffness=3.0, length=1.0, damping=0.5))
+    elif feature == "spring":
+        model.add(GreenSpring(ground, body, there, (0, 0, 0), 3.0, 1.0))
+    elif feature == "load":
+        model.add(Force(body, lambda t: (0.0, 1.0, 2.0 * t)))
+    elif feature == "driver":
+        model.add(PositionDriver(ground, body, axis=(0, 1, 0), value=lambda t: 1.0 * t))
+    elif feature == "coupling":
+        other = RigidBody("other", mass=1.0, inertia=body.inertia, node=RotationVector(position=(3, 0, 0)))
+        model.add(other)
+        first = model.add(Revolute(ground, body, at=body.node.position, axis=Z, name="first"))
+        second = model.add(Revolute(ground, other, at=(3, 0, 0), axis=Z, name="second"))
+        model.add(Gear(first, second, ratio=2.0))
+    elif feature == "rolling":
+        model.add(Rolling(ground, body, radius=0.5))
+    elif feature == "user force":
+        model.add(UserForce([body], lambda t, z, v: -3.0 * v))
+    elif feature == "user joint":
+        model.add(UserConstraint([body], lambda z, t: z[0, 0] * z[0, 0] + z[0, 2] - 1.0))
+    elif feature == "mixed":
+        model.add(PointMass("point", mass=1.0, position=(0, 5, 0)))
+        others = (
+            [Directors(position=(0, 0, 5))] if point else [RotationVector((0, 0, 5)), Quaternion((0, 0, 8), lie=True)]
+        )
+        for k, node in enumerate(others):
+            model.add(RigidBody(f"other {k}", mass=1.0, inertia=(0.3, 0.3, 0.4), node=node))
 
 
 def all_integrators() -> list[Integrator]:
@@ -77,7 +126,7 @@ class Compatibility:
     methods: dict[str, Integrator]
 
     def supports(self, integrator: str | Integrator, node: str, feature: str = "free") -> bool:
-        """Whether the pair works for this feature: "free", "joints" or "damping"."""
+        """Whether the pair works for one of the FEATURES."""
         return self.reason(integrator, node, feature) == ""
 
     def reason(self, integrator: str | Integrator, node: str, feature: str = "free") -> str:
@@ -86,14 +135,14 @@ class Compatibility:
         return self.answers[name, node, feature]
 
     def rows(self) -> list[list[str]]:
-        """One row per integrator: name, order, and per node what is supported: all, some features, or nothing."""
+        """One row per integrator: name, order, and per node what is supported: all, the LETTERS of some, or nothing."""
         table = []
         for name, method in self.methods.items():
             row = [name, str(method.order)]
             for node in NODES:
                 known = [f for f in FEATURES if (name, node, f) in self.answers]
                 good = [f for f in known if self.supports(name, node, f)]
-                row.append("yes" if good == known else "-" if not good else " ".join(good))
+                row.append("yes" if good == known else "-" if not good else "".join(LETTERS[f] for f in good))
             table.append(row)
         return table
 
@@ -103,24 +152,33 @@ class Compatibility:
         widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * w for w in widths))
+        lines += ["", *(f"{LETTERS[name]}  {name}: {text}" for name, text in FEATURES.items())]
         return "\n".join(lines)
 
 
 def compatibility() -> Compatibility:
-    """Ask every integrator about every kind of node, without constraints, with joints, and with damping."""
-    systems: dict[tuple[str, str], System] = {}
+    """Ask every integrator about every kind of node and all FEATURES, on symmetric bodies where it needs them."""
+    systems: dict[tuple[str, str, bool], System] = {}
     for node in NODES:
         for feature in FEATURES:
-            model = small_model(node, feature)
-            if model is not None:
-                systems[node, feature] = assemble(model)
+            for symmetric in (False, True):
+                model = small_model(node, feature, symmetric)
+                if model is not None:
+                    systems[node, feature, symmetric] = assemble(model)
     answers = {}
     methods = {method.name: method for method in all_integrators()}
     for name, method in methods.items():
-        for (node, feature), system in systems.items():
+        for (node, feature, symmetric), system in systems.items():
+            if symmetric != needs_symmetry(method):
+                continue
             try:
                 method.check(system)
                 answers[name, node, feature] = ""
             except IncompatibleError as error:
                 answers[name, node, feature] = str(error)
     return Compatibility(answers, methods)
+
+
+def needs_symmetry(method: Integrator) -> bool:
+    """Whether a method is for bodies with an axis of symmetry."""
+    return Trait.SYMMETRIC_BODIES in method.requires

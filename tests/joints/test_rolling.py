@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,32 @@ def test_a_disk_that_falls_flat_is_named():
     with pytest.raises((mbd.SingularityError, mbd.ConvergenceError)) as caught:
         mbd.simulate(model, 2.0, 0.002)
     assert isinstance(caught.value, mbd.SingularityError) and "contact" in str(caught.value)
+
+
+LIFT = 100.0  # N/s
+
+
+def rolling_ball(gravity=GRAVITY):
+    model = mbd.Model("ball", gravity=(0, 0, -gravity))
+    start = mbd.nodes.Quaternion((0, 0, RADIUS), velocity=(1, 0, 0), angular_velocity=(0, 1 / RADIUS, 0))
+    ball = model.add(mbd.RigidBody("ball", MASS, (0.2, 0.2, 0.2), start))
+    model.add(mbd.joints.Rolling(model.ground, ball, radius=RADIUS, name="contact"))
+    return model
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_contact_that_pulls_says_so_once(name):
+    """It names the first record after the lift exceeds the weight; what presses or carries nothing is silent."""
+    model = rolling_ball()
+    model.add(mbd.forces.Force(model["ball"], lambda t: (0.0, 0.0, LIFT * t)))
+    lifts = MASS * GRAVITY / LIFT
+    with pytest.warns(mbd.ModelWarning, match=r"'contact' .* pulls: from t = .* hold 'ball'") as caught:
+        mbd.simulate(model, 0.3, 0.01, METHODS[name])
+    assert len(caught) == 1
+    first = float(str(caught[0].message).split("from t = ")[1].split()[0])
+    assert lifts < first <= lifts + 0.02
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", mbd.ModelWarning)
+        mbd.simulate(rolling_ball(), 0.3, 0.01, METHODS[name])
+        mbd.simulate(rolling_ball(gravity=0.0), 0.3, 0.01, METHODS[name])
+        mbd.simulate(rolling_disk((0.1, 0.0, 0.0)), 0.3, 0.01, METHODS[name])
