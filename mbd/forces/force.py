@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mbd.bodies import Body, PointMass
 from mbd.bodies.checks import check_name
 from mbd.checked import Checked, declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_vector
 from mbd.forces.row import ForceRow, GeneralRow
-from mbd.joints.joint import check_framed, to_world
+from mbd.joints.joint import check_framed, distance_apart, to_world
 
 if TYPE_CHECKING:
     from mbd.joints import Joint
@@ -104,5 +102,4 @@ def check_ends(force: Any) -> None:
 
 def distance_of_ends(force: Any) -> float:
     """Distance of the two points of a force in the initial configuration."""
-    ends = to_world(force.body_b, force.point_b) - to_world(force.body_a, force.point_a)
-    return float(np.linalg.norm(ends))
+    return distance_apart(to_world(force.body_a, force.point_a), to_world(force.body_b, force.point_b))

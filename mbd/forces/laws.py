@@ -36,7 +36,7 @@ class _BetweenPoints(Force):
     def _apart(self) -> float:
         """Distance of the points, which must not coincide."""
         distance = self.initial_length
-        if distance < 1e-12:
+        if distance == 0.0:
             points = [self.point_a.tolist(), self.point_b.tolist()]
             raise bad_value(self, "point_a, point_b", points, "points that are apart, but they coincide")
         return distance

@@ -63,7 +63,7 @@ class Spring(Force):
         self._check_direction(distance_of_ends(self), True)
 
     def _check_direction(self, distance: float, length_is_given: bool) -> None:
-        if distance < 1e-12 and not (length_is_given and self.length == self.damping == 0.0):
+        if distance == 0.0 and not (length_is_given and self.length == self.damping == 0.0):
             raise bad_value(
                 self,
                 "point_a, point_b",

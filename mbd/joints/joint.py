@@ -24,6 +24,8 @@ from mbd.errors import (
 from mbd.joints.primitive_data import Dot1, Dot2, Primitive
 from mbd.rotation import as_matrix
 
+COINCIDE = 1e-12  # distance of points, relative to their coordinates, that is no direction
+
 if TYPE_CHECKING:
     from mbd.model import Model
 
@@ -286,6 +288,12 @@ def check_framed(body: Any, owner: object, argument: str) -> None:
     if isinstance(body, str):
         raise bad_value(owner, argument, body, f"the body itself, not its name: model[{body!r}]")
     raise bad_value(owner, argument, body, "a body, such as model.ground or what model.add(mbd.RigidBody(...)) returns")
+
+
+def distance_apart(a: Array, b: Array) -> float:
+    """Distance of two points; zero where they coincide as far as the digits of their coordinates tell."""
+    distance = float(np.linalg.norm(b - a))
+    return distance if distance > COINCIDE * float(max(np.abs(a).max(), np.abs(b).max())) else 0.0
 
 
 def to_world(body: Any, point: Array) -> Array:

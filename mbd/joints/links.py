@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mbd.bodies import Body
 from mbd.checked import declared, positive
 from mbd.errors import ZERO3, Array, bad_value
-from mbd.joints.joint import Joint, to_world
+from mbd.joints.joint import Joint, distance_apart, to_world
 from mbd.joints.lower_pairs import on_axis, parallel_axes, with_normal
 from mbd.joints.primitive_data import DistanceBetween, Dot2, Primitive
 
@@ -71,8 +69,8 @@ class Distance(Joint):
     ) -> None:
         super().__init__(body_a, body_b, point_a=point_a, point_b=point_b, name=name)
         if length is None:
-            length = float(np.linalg.norm(to_world(body_b, self.point_b) - to_world(body_a, self.point_a)))
-            if length < 1e-12:
+            length = distance_apart(to_world(body_a, self.point_a), to_world(body_b, self.point_b))
+            if length == 0.0:
                 raise bad_value(
                     self, "length", length, "points that are apart, but they coincide initially; Spherical is for that"
                 )

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import mbd
 from mbd.bodies import Generalized, Ground, PointMass, RigidBody
 from mbd.errors import ModelError
 from mbd.forces import Force, ForceElement, Spring, Torque, TorsionSpring, kinds
@@ -125,3 +126,17 @@ def test_bad_forces_are_refused(make, words):
         make()
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("size", (1e-14, 1e-9, 1.0, 1e9))
+def test_points_that_are_apart_are_so_in_all_units(size):
+    """Whether two points coincide is told by the digits of their coordinates, not by a length in metres."""
+    model = mbd.Model()
+    a = model.add(mbd.PointMass("a", 1.0, position=(size, 0, 0)))
+    b = model.add(mbd.PointMass("b", 1.0, position=(size, size / 10, 0)))
+    c = model.add(mbd.PointMass("c", 1.0, position=(size, size * 1e-15, 0)))
+    assert model.add(mbd.forces.Spring(a, b, stiffness=1.0)).length == pytest.approx(size / 10, rel=1e-12)
+    assert model.add(mbd.joints.Distance(a, b)).length == pytest.approx(size / 10, rel=1e-12)
+    for element in (lambda: mbd.forces.Spring(a, c, stiffness=1.0), lambda: mbd.joints.Distance(a, c)):
+        with pytest.raises(mbd.ModelError, match="coincide"):
+            element()
