@@ -160,30 +160,3 @@ def test_a_saved_run_with_drivers_can_be_read(tmp_path):
     again = mbd.load(tmp_path / "arm.npz")
     assert again["motor"].torque == pytest.approx(solution["motor"].torque)
     assert again.power == pytest.approx(solution.power)
-
-
-FAST = 2e4  # rad/s, three kilohertz
-
-
-def switched(t):
-    return 1e-3 * math.sin(FAST * t) if t > -5.0 else 0.0
-
-
-@pytest.mark.parametrize("function", (lambda t: 1e-3 * np.sin(FAST * t), switched), ids=("formula", "branches"))
-@pytest.mark.parametrize("given", (False, True), ids=("", "rate given"))
-def test_derivatives_of_fast_motions(function, given):
-    """Differences over a millisecond know nothing of an ultrasonic drive; their step suits the function."""
-    rate = (lambda t: 1e-3 * FAST * np.cos(FAST * t)) if given else None
-    motion = with_derivatives(make_motion(function, rate, None, "drive"))
-    for t in (0.0123, 0.77):
-        value, first, second = motion(t)
-        assert value == pytest.approx(1e-3 * math.sin(FAST * t), abs=1e-15)
-        assert first == pytest.approx(1e-3 * FAST * math.cos(FAST * t), abs=1e-6 * 1e-3 * FAST)
-        assert second == pytest.approx(-1e-3 * FAST**2 * math.sin(FAST * t), abs=1e-6 * 1e-3 * FAST**2)
-
-
-@pytest.mark.parametrize("size", (1e-12, 1e-6, 1.0, 1e9))
-def test_derivatives_of_small_motions(size):
-    """A function that drops the imaginary part is found out whatever its units are."""
-    motion = with_derivatives(make_motion(lambda t: size * abs(t - 5.0), None, None, "drive"))
-    assert motion(1.0)[1] == pytest.approx(-size, rel=1e-9)
