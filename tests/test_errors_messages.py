@@ -101,7 +101,7 @@ SETTINGS = [
     (lambda: GeneralizedAlpha(predictor="best"), ("predictor is 'best'", "linear")),
     (lambda: GeneralizedAlpha(newton_count="mine"), ("newton_count", "'paper'")),
     (lambda: GeneralizedAlpha(tolerance=0.0), ("tolerance is 0.0", "small positive")),
-    (lambda: DOPRI5(rtol=0.0), ("DOPRI5", "rtol is 0.0", "positive")),
+    (lambda: DOPRI5(rtol=0.0), ("DOPRI5", "rtol = 0.0", "positive")),
 ]
 
 
