@@ -16,6 +16,8 @@ from tests.integrators.models import ROTOR_SPEED, rotor
 
 END = np.array((-0.1100000004073, 2.8048939714e-4, -6.883146877e-5))  # left bearing at t = 4
 LEFT = (-0.11, 0.0, 0.0)
+ITERATIONS = 0.006  # averages are printed with two decimals
+COUNTED = 20000  # steps
 
 
 def bearing(integrator, step, **arguments):
@@ -66,3 +68,30 @@ def test_order_two_of_generalized_alpha_on_the_rotor(tolerance):
     ends = [bearing(GeneralizedAlpha(), h)[-1] for h in (2e-5, 1e-5)]
     e = [np.linalg.norm(end[1:] - END[1:]) for end in ends]
     assert np.log2(e[0] / e[1]) == pytest.approx(2.0, abs=tolerance.order)
+
+
+@pytest.mark.parametrize(
+    ("node", "stiffness", "printed"),
+    [
+        (mbd.nodes.RotationVector, True, {5e-5: 2.0, 1.25e-5: 2.0, 3.125e-6: 2.0, 1.5625e-6: 1.0, 9.765625e-8: 1.0}),
+        (mbd.nodes.Quaternion, False, {5e-5: None, 1.25e-5: None, 3.125e-6: 3.0, 7.8125e-7: 2.0, 9.765625e-8: 2.0}),
+    ],
+    ids=["RV (Lie)", "EP"],
+)
+def test_table_7_iterations(node, stiffness, printed):
+    """The Lie column, and of that of Euler parameters what is reproduced: docs/paper_iterations.md has all of it.
+
+    Averages over a short run; Euler parameters do not converge at large steps, as in the paper.
+    """
+    method = GeneralizedAlpha(
+        stabilized=False, newton="full", newton_count="paper", corrected_start=False, stiffness=stiffness,
+        tangent_operator=False,
+    )  # fmt: skip
+    for step, count in printed.items():
+        end = COUNTED * step
+        if count is None:
+            with pytest.raises(mbd.ConvergenceError):
+                mbd.simulate(rotor().with_nodes(node), end, step, method, output_step=end)
+        else:
+            stats = mbd.simulate(rotor().with_nodes(node), end, step, method, output_step=end).stats
+            assert stats["newton_iterations"] / stats["steps"] == pytest.approx(count, abs=ITERATIONS)
