@@ -39,6 +39,7 @@ from ..system.evaluate import (
     velocities,
 )
 from ..system.optional import call_charts
+from .alpha_guess import predict
 from .alpha_state import (
     AF,
     AM,
@@ -47,6 +48,7 @@ from .alpha_state import (
     CODE_NEARLY_SINGULAR,
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
+    CODE_OVERSHOT,
     CODE_SINGULAR,
     CODE_UNSTABLE,
     FORGET,
@@ -67,7 +69,6 @@ from .alpha_state import (
     OPTION_ITERATIONS,
     OPTION_NEWTON,
     OPTION_PAPER,
-    OPTION_PREDICTOR,
     OPTION_STABILIZED,
     OPTION_STIFFNESS,
     OPTION_TANGENT,
@@ -76,6 +77,8 @@ from .alpha_state import (
     SUDDENLY,
     TOLERANCE,
 )
+from .linear_frames import copy_frames
+from .nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, overshoots, turns_round
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -85,8 +88,10 @@ from .newton import (
     apply_tangent,
     at_round_off,
     constraint_error,
+    correction_size,
     dynamic_error,
     equation_scales,
+    keep_smaller,
     plain_error,
     stalls,
     store_tangent_inverse,
@@ -153,26 +158,6 @@ def _drop_defect(s, w, x):
 
 
 @kernel
-def _predict(x, p, h):
-    """First guess of v_dot and lambda, and a, v, w that follow from it."""
-    am, af, beta, gamma = p.method[AM], p.method[AF], p.method[BETA], p.method[GAMMA]
-    order = p.options[OPTION_PREDICTOR]
-    if order == 2 and p.memory[MEMORY_HISTORY] < 1.0:
-        order = 1
-    c0 = 0.0 if order == 0 else (1.0 if order == 1 else 2.0)
-    c1 = 1.0 if order == 2 else 0.0
-    for k in range(x.lam.shape[0]):
-        x.lamn[k] = c0 * x.lam[k] - c1 * x.lam1[k]
-    for k in range(x.v.shape[0]):
-        vd = c0 * x.vd[k] - c1 * x.vd1[k]
-        a = ((1.0 - af) * vd + af * x.vd[k] - am * x.a[k]) / (1.0 - am)
-        x.vdn[k] = vd
-        x.vn[k] = x.v[k] + h * ((1.0 - gamma) * x.a[k] + gamma * a)
-        x.dw[k] = h * x.v[k] + h * h * ((0.5 - beta) * x.a[k] + beta * a)
-        x.dq[k] = x.dw[k]
-
-
-@kernel
 def _residual(s, w, x, p, h):
     """Move to the present iterate and write the residual: dynamics, and g (index 3) or B v + g_t (index 2) in w.x."""
     advance(s, w, x.q, x.dq, x.qn)
@@ -194,7 +179,7 @@ def _residual(s, w, x, p, h):
 
 
 @kernel
-def _error(s, w, x, p, h, first):
+def _error(s, w, x, p, h, first, again):
     """Residual relative to the tolerance (<= 1: converged)."""
     if p.options[OPTION_PAPER] != 0:
         error = plain_error(s, w.x)
@@ -202,7 +187,10 @@ def _error(s, w, x, p, h, first):
             p.scales[0] = error
         return min(error / 1e-10, error / (1e-8 * p.scales[0])) if p.scales[0] > 0.0 else 0.0
     if first:
+        before = (p.scales[0], p.scales[1], p.scales[2], p.scales[3], p.scales[4])
         equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
+        if again:
+            keep_smaller(p.scales, before)
     tolerance = p.method[TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
@@ -247,29 +235,34 @@ def _factorise(s, w, x, p, h):
 
 
 @kernel
-def _correct(s, w, x, p, h, begun):
-    """Solve for the Newton increment, which the factorisation may have begun, and apply it."""
+def _solve(s, w, x, p, h, begun):
+    """Solve for the Newton increment x.y, which the factorisation may have begun; multipliers are corrected at once."""
     bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
-    gp = p.method[GAMMA] / (h * p.method[BETA])
-    nv, nl = x.v.shape[0], x.lam.shape[0]
-    stabilized = p.options[OPTION_STABILIZED] != 0
     if begun:
         finish(s, w.matrix, w.pivots, w.dinv, w.x)
     else:
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(nl):
+    for k in range(x.lam.shape[0]):
         x.lamn[k] += bp * w.x[s.xl[k]]
-    for k in range(nv):
+    for k in range(x.v.shape[0]):
         x.y[k] = w.x[s.xv[k]]
-    if not stabilized:
+    if p.options[OPTION_STABILIZED] == 0:
         apply_rows(s.nodes, w.t, x.y, x.y)
+
+
+@kernel
+def _correct(s, w, x, p, h):
+    """Apply the Newton increment x.y."""
+    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
+    gp = p.method[GAMMA] / (h * p.method[BETA])
+    nv, nl = x.v.shape[0], x.lam.shape[0]
     for k in range(nv):
         d = x.y[k]
         x.dw[k] += d
         x.dq[k] += d
         x.vn[k] += gp * d
         x.vdn[k] += bp * d
-    if stabilized:  # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
+    if p.options[OPTION_STABILIZED] != 0:  # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
         apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
         velocities(s, w, x.qn, x.y)
         clear(w.x)
@@ -315,22 +308,22 @@ def _least_multipliers(s, w, x, p, h):
 
 
 @kernel
-def _newton(s, w, x, p, h):
+def _newton(s, w, x, p, h, guess):
     """Iterate to convergence; returns 0 or an error code."""
     paper, often = p.options[OPTION_PAPER] != 0, p.options[OPTION_NEWTON] == 0
     # the position correction of index 2 and multipliers of minimum norm depend on the factors themselves
     keep = p.options[OPTION_NEWTON] == 2 and p.options[OPTION_STABILIZED] == 0 and s.flags[FLAG_REDUNDANT] == 0
-    last, best, stalled = 0.0, 1e300, 0
+    last, best, stalled, moved = 0.0, 1e300, 0, 1e300
     for iteration in range(p.options[OPTION_ITERATIONS] + 1):
         _residual(s, w, x, p, h)
-        error = _error(s, w, x, p, h, iteration == 0)
+        error = _error(s, w, x, p, h, iteration == 0, guess != EXTRAPOLATED)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0 and (iteration > 0 or not paper):
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
         stalled = stalls(iteration, error, best, stalled)
-        if at_round_off(stalled, error, best, STAGNATION):
+        if at_round_off(stalled, error, best, STAGNATION, moved):
             return 0
         best = min(best, error)
         if iteration == p.options[OPTION_ITERATIONS]:
@@ -350,7 +343,14 @@ def _newton(s, w, x, p, h):
                 if w.info[0] < min(NEARLY_SINGULAR, SUDDENLY * p.memory[MEMORY_USUAL_RATIO]):
                     return CODE_NEARLY_SINGULAR
                 p.memory[MEMORY_USUAL_RATIO] = max(w.info[0], FORGET * p.memory[MEMORY_USUAL_RATIO])
-        _correct(s, w, x, p, h, fresh)
+        _solve(s, w, x, p, h, fresh)
+        length = s.parameters[PARAMETER_LENGTH]
+        if iteration == 0 and guess == EXTRAPOLATED and not paper:
+            if overshoots(s.nodes, length, x.dq, x.v, h, x.y, False):
+                return CODE_OVERSHOT
+        elif iteration > 2:
+            moved = correction_size(s.nodes, length, x.q, x.y, False)
+        _correct(s, w, x, p, h)
         p.memory[MEMORY_ITERATIONS] += 1.0
         last = error
     return CODE_NOT_CONVERGED
@@ -370,6 +370,7 @@ def _accept(s, w, x, p, h):
         x.v[k] = x.vn[k]
         x.vd1[k] = x.vd[k]
         x.vd[k] = x.vdn[k]
+    copy_frames(w.z, x.z0)
     p.memory[MEMORY_HISTORY] += 1.0
     p.memory[MEMORY_KEPT] += 1.0 if p.memory[MEMORY_KEPT] >= 0.0 else 0.0
     remember_angles(s, w, x.q, x.v)
@@ -383,19 +384,31 @@ def _accept(s, w, x, p, h):
 
 
 @kernel
+def _nearest(s, w, x, p, h):
+    """New values, those nearest to the state if the extrapolated first guess leads too far; 0 or an error code."""
+    predict(x, p, h, EXTRAPOLATED)
+    code = _newton(s, w, x, p, h, EXTRAPOLATED)
+    if code == CODE_OVERSHOT or (code == 0 and turns_round(s, x.z0, w.z)):
+        for guess in range(AT_REST, AS_BEFORE + 1):
+            predict(x, p, h, guess)
+            code = _newton(s, w, x, p, h, guess)
+            if code == 0:
+                break
+    return code
+
+
+@kernel
 def _step(s, w, x, p, h):
     """New values from the state; returns 0 or an error code.
 
     Where a mechanism passes a configuration in which constraints lose rank, the velocity constraints next to it would
     ask for a velocity that they do not determine. Index 3 steps over such a point; so this step is left to it.
     """
-    _predict(x, p, h)
-    code = _newton(s, w, x, p, h)
+    code = _nearest(s, w, x, p, h)
     if code == 0 or p.options[OPTION_STABILIZED] == 0:
         return code
     p.options[OPTION_STABILIZED] = 0
-    _predict(x, p, h)
-    code = _newton(s, w, x, p, h)
+    code = _nearest(s, w, x, p, h)
     p.options[OPTION_STABILIZED] = 1
     p.memory[MEMORY_INDEX_3] += 1.0
     return code
@@ -409,6 +422,9 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
     count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
     """
     row = 0
+    if count > 0:
+        frames(s, w, x.q)
+        copy_frames(w.z, x.z0)
     for step in range(max(count, 1)):
         if count == 0:
             return 0

@@ -25,6 +25,7 @@ class AlphaState(NamedTuple):
     dq: Any
     y: Any
     zero: Any
+    z0: Any  # (nodes, 12) frames at the start of the step
     place: Any = NO_PLACE
 
 
@@ -39,7 +40,7 @@ class AlphaNumbers(NamedTuple):
     place: Any = NO_PLACE
 
 
-declare_arrays(AlphaState)
+declare_arrays(AlphaState, tables=("z0",))
 declare_arrays(AlphaNumbers, integers=("options", "worst"))
 
 AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
@@ -66,6 +67,7 @@ AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
 ) = range(10)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE, CODE_UNSTABLE, CODE_NEARLY_SINGULAR = 1, 2, 3, 4, 5, 6
+CODE_OVERSHOT = 7  # never seen outside: the iteration begins anew at another first guess
 KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
 KEEP_STEPS = 20
 NEARLY_SINGULAR = 1e-6  # pivot ratio below which velocity constraints would throw the mechanism off its path ...

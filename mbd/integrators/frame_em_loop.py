@@ -8,6 +8,7 @@ from ..system.accelerations import accelerations
 from ..system.evaluate import constraints, copy, evaluate_functions, factor_with, finish, frames, remember_angles, solve
 from .frame_em_kernels import apply_cayley, average_frame, frame_forces, frame_matrix, move
 from .frame_em_pieces import RATES, call_frame_piece
+from .nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, UNIFORM, overshoots, turns_round
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -16,13 +17,16 @@ from .newton import (
     TORQUE,
     at_round_off,
     constraint_error,
+    correction_size,
     dynamic_error,
     equation_scales,
+    keep_smaller,
     stalls,
 )
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
+    CODE_OVERSHOT,
     CODE_SINGULAR,
     ITERATIONS,
     MEMORY_CODE,
@@ -38,7 +42,6 @@ from .secant_numbers import (
 )
 from .special_nodes import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 
-GUESSES = 3
 SMOOTH = 2  # further entry of numbers.method: 1 if all equations are analytic functions
 POLISHED = 0.1  # multiple of the tolerance above which a converged step gets a last correction ...
 POLISHED_ROUGH = 0.01  # ... and in rough motion, with more iterations, where forces and with them tolerances are large
@@ -80,7 +83,7 @@ def _admit_round_off(nodes, v, scales, c):
 
 
 @kernel
-def _error(s, w, x, p, h, first):
+def _error(s, w, x, p, h, first, again):
     """Residual relative to the tolerance (<= 1: converged)."""
     if first:
         c, v, dq, vn, vdn = 2.0 / h, x.v, x.dq, x.vn, x.vdn
@@ -88,8 +91,11 @@ def _error(s, w, x, p, h, first):
             mean = 0.5 * c * dq[k]
             vn[k] = mean
             vdn[k] = c * (mean - v[k])
+        before = (p.scales[0], p.scales[1], p.scales[2], p.scales[3], p.scales[4])
         equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
         _admit_round_off(s.nodes, x.vn, p.scales, p.method[TOLERANCE] * h)
+        if again:
+            keep_smaller(p.scales, before)
     tolerance = p.method[TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
@@ -131,13 +137,18 @@ def _scale_rows(s, w, x, h):
 
 
 @kernel
-def _correct(s, w, x, h, begun):
-    """Solve for the Newton increment, which the factorisation may have begun, and apply it."""
-    nodes, y, xl, lamn, extra = s.nodes, w.x, s.xl, x.lamn, x.extra
+def _solve(s, w, begun):
+    """Solve for the Newton increment, which the factorisation may have begun."""
     if begun:
-        finish(s, w.matrix, w.pivots, w.dinv, y)
+        finish(s, w.matrix, w.pivots, w.dinv, w.x)
     else:
-        solve(s, w.matrix, w.pivots, w.dinv, y)
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+
+
+@kernel
+def _correct(s, w, x, h):
+    """Apply the Newton increment."""
+    nodes, y, xl, lamn, extra = s.nodes, w.x, s.xl, x.lamn, x.extra
     d = 1.0 / (0.5 * h * h)
     for k in range(xl.shape[0]):
         lamn[k] += d * y[xl[k]]
@@ -147,13 +158,14 @@ def _correct(s, w, x, h, begun):
 
 
 @kernel
-def _newton(s, w, x, p, h):
+def _newton(s, w, x, p, h, guess, again):
     """Iterate to convergence; returns 0 or an error code.
 
     The last correction is not checked if it is sure to end below the tolerance (``will_converge``), and a residual
-    that is just below the tolerance gets one more, because what is left of it adds up over many steps.
+    that is just below the tolerance gets one more, because what is left of it adds up over many steps. What is tried
+    ``again``, from another first guess after the extrapolated one overshot, has the smaller scales of both.
     """
-    best, before, stalled, last = 1e300, 1e300, 0, False
+    best, before, stalled, moved, last = 1e300, 1e300, 0, 1e300, False
     limit = int(p.method[ITERATIONS])
     for iteration in range(limit + 2):
         _follow(s, w, x)
@@ -163,7 +175,7 @@ def _newton(s, w, x, p, h):
         if last:
             return 0  # multipliers that are no unknowns follow from these forces
         _residual(s, w, x, h)
-        error = _error(s, w, x, p, h, iteration == 0)
+        error = _error(s, w, x, p, h, iteration == 0, again)
         p.memory[MEMORY_ERROR] = error
         fresh = False
         if error <= 1.0:
@@ -174,7 +186,7 @@ def _newton(s, w, x, p, h):
             if not error < 1e200:
                 return CODE_NOT_FINITE
             stalled = stalls(iteration, error, best, stalled)
-            if at_round_off(stalled, error, best, STAGNATION):
+            if at_round_off(stalled, error, best, STAGNATION, moved):
                 return 0
             best = min(best, error)
             if iteration >= limit:
@@ -191,7 +203,14 @@ def _newton(s, w, x, p, h):
                 p.worst[0] = w.info[1]
                 return CODE_SINGULAR
         before = error
-        _correct(s, w, x, h, fresh)
+        _solve(s, w, fresh)
+        length = s.parameters[PARAMETER_LENGTH]
+        if iteration == 0 and guess == EXTRAPOLATED:
+            if overshoots(s.nodes, length, x.dq, x.v, h, w.x, True):
+                return CODE_OVERSHOT
+        elif iteration > 2:
+            moved = correction_size(s.nodes, length, x.q, w.x, True)
+        _correct(s, w, x, h)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
@@ -199,22 +218,22 @@ def _newton(s, w, x, p, h):
 @kernel
 def _predict(s, w, x, p, h, guess):
     """First guess: accelerations and multipliers extrapolated to the middle of the step; uniform motion; no motion."""
-    later = p.memory[MEMORY_HISTORY] > 0.0
+    later, extrapolated = p.memory[MEMORY_HISTORY] > 0.0, guess == EXTRAPOLATED or guess == AS_BEFORE
     nodes, dq, v, vd, vdm = s.nodes, x.dq, x.v, x.vd, x.vdm
     lam, lamm, lamn = x.lam, x.lamm, x.lamn
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
-        if n.form == FORM_GENERALIZED and later and guess == 0:
+        if n.form == FORM_GENERALIZED and later and extrapolated:
             continue  # the increment of the last step
         for k in range(n.v0, n.v0 + n.nv):
             middle = 2.0 * vd[k] - vdm[k] if later else vd[k]
-            if guess == 0:
+            if extrapolated:
                 dq[k] = h * (v[k] + 0.5 * h * middle)
             else:
-                dq[k] = h * v[k] if guess == 1 else 0.0
+                dq[k] = h * v[k] if guess == UNIFORM else 0.0
     for k in range(lam.shape[0]):
-        lamn[k] = 2.0 * lam[k] - lamm[k] if later and guess == 0 else lam[k]
-    if later and guess == 0:
+        lamn[k] = 2.0 * lam[k] - lamm[k] if later and extrapolated else lam[k]
+    if later and extrapolated:
         call_special(s, w, x, GUESS, h)
     for k in range(x.extra.shape[0] // 2):
         x.raten[k] = 2.0 * x.dq[k] / h - x.v[k]
@@ -279,12 +298,17 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_p
         evaluate_functions(s, w, t + 0.5 * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
-        code = 0
-        for guess in range(GUESSES):  # of large steps a plainer one may be in the basin
-            _predict(s, w, x, p, h, guess)
-            code = _newton(s, w, x, p, h)
-            if code == 0:
+        overshot = False
+        _predict(s, w, x, p, h, EXTRAPOLATED)
+        code = _newton(s, w, x, p, h, EXTRAPOLATED, False)
+        if code == CODE_OVERSHOT or (code == 0 and turns_round(s, x.z0, w.z)):
+            code, overshot = CODE_OVERSHOT, True
+        for attempt in range(AT_REST, AS_BEFORE + 1):  # of large steps a plainer one may be in the basin
+            if code == 0 or (attempt == AS_BEFORE and not overshot):
                 break
+            guess = attempt if overshot else AT_REST + UNIFORM - attempt
+            _predict(s, w, x, p, h, guess)
+            code = _newton(s, w, x, p, h, guess, overshot)
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step

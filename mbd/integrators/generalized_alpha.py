@@ -132,6 +132,7 @@ class AlphaRun(Run):
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), a=np.zeros(nv), lam=np.zeros(nl),
             vd1=np.zeros(nv), lam1=np.zeros(nl), qn=np.zeros(system.n_q), vn=np.zeros(nv), vdn=np.zeros(nv),
             lamn=np.zeros(nl), dw=np.zeros(nv), dq=np.zeros(nv), y=np.zeros(nv), zero=np.zeros(max(nv, nl, 1)),
+            z0=np.zeros((len(system.tables.nodes), 12)),
         ))  # fmt: skip
         rho = method.rho_inf
         am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)

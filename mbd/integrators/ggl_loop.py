@@ -15,6 +15,7 @@ from ..system.pieces import constant
 from .ggl_guess import guess_number, nearest_guess, predict, remember_step
 from .ggl_kernels import (
     ACCELERATED,
+    AT_REST,
     C_FOLLOWS,
     C_H,
     C_MOVES,
@@ -39,6 +40,7 @@ from .ggl_kernels import (
 )
 from .ggl_pieces import BLOCKS, CONFIGURE, EQUATIONS, FINISH, FORCE_BLOCKS, FORCES, call_piece
 from .linear_frames import add_constraint_force, solve_mass, subtract_mass
+from .nearest_root import overshoots, turns_round
 from .newton import (
     ACCELERATION,
     ANGULAR,
@@ -47,14 +49,17 @@ from .newton import (
     TORQUE,
     at_round_off,
     constraint_error,
+    correction_size,
     dynamic_error,
     equation_scales,
+    keep_smaller,
     stalls,
 )
 from .rigid_iteration import rigid_blocks, rigid_solve, rigid_tangent
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
+    CODE_OVERSHOT,
     CODE_SINGULAR,
     ITERATIONS,
     MEMORY_CODE,
@@ -85,14 +90,17 @@ def _residual(pieces, r, w, x):
 
 
 @kernel
-def _error(s, w, x, p, h, first):
+def _error(s, w, x, p, h, first, again):
     """Residual relative to the tolerance (<= 1: converged); norms as those of ``newton``."""
     if first:
+        before = (p.scales[0], p.scales[1], p.scales[2], p.scales[3], p.scales[4])
         for k in range(x.v.shape[0]):
             x.y[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
         equation_scales(s, w, x.q, x.v, x.y, x.lam, 1.0 / (h * h), p.scales)
         p.scales[FORCE] *= h * h
         p.scales[TORQUE] *= h * h
+        if again:
+            keep_smaller(p.scales, before)
     tolerance, n = p.method[TOLERANCE], x.v.shape[0]
     c0, c1 = 1.0 / p.scales[FORCE], 1.0 / p.scales[TORQUE]
     first_group = c0 * c0 * x.norms[FORCE_1] + c1 * c1 * x.norms[TORQUE_1]
@@ -124,8 +132,8 @@ def _find_worst(s, x, p, h):
 
 
 @kernel
-def _correct(s, rows, w, x):
-    """A step of Newton's method with the factors of the large matrix."""
+def _solve(rows, w, x):
+    """Corrections with the factors of the large matrix."""
     s1, s2, s3 = rows
     clear(w.x)
     nv = x.v.shape[0]
@@ -136,7 +144,13 @@ def _correct(s, rows, w, x):
         w.x[s1.xl[k]] = -x.r1[nv + k]
         w.x[s2.xl[k]] = -x.r2[nv + k]
     solve(s1, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(nv):
+
+
+@kernel
+def _correct(rows, w, x):
+    """A step of Newton's method."""
+    s1, s2, s3 = rows
+    for k in range(x.v.shape[0]):
         x.u[k] += w.x[s1.xv[k]]
         x.dq[k] += w.x[s2.xv[k]]
     for k in range(x.lam.shape[0]):
@@ -145,20 +159,23 @@ def _correct(s, rows, w, x):
 
 
 @kernel
-def _newton(s, rows, pieces, r, w, x, p, h):
-    """Iterate to convergence; returns 0 or an error code."""
-    best, before, stalled = 1e300, 1e300, 0
+def _newton(s, rows, pieces, r, w, x, p, h, watched, again):
+    """Iterate to convergence; returns 0 or an error code.
+
+    A first guess that is ``watched`` may have overshot; what is tried ``again`` then has the smaller scales.
+    """
+    best, before, stalled, moved = 1e300, 1e300, 0, 1e300
     limit = int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
         _residual(pieces, r, w, x)
-        error = _error(s, w, x, p, h, iteration == 0)
+        error = _error(s, w, x, p, h, iteration == 0, again)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
         stalled = stalls(iteration, error, best, stalled)
-        if at_round_off(stalled, error, best, STAGNATION):
+        if at_round_off(stalled, error, best, STAGNATION, moved):
             return 0
         best = min(best, error)
         if iteration == limit:
@@ -173,7 +190,14 @@ def _newton(s, rows, pieces, r, w, x, p, h):
                 p.worst[0] = -1 - int(w.info[1])
                 return CODE_SINGULAR
         before = error
-        _correct(s, rows, w, x)
+        _solve(rows, w, x)
+        length = s.parameters[PARAMETER_LENGTH]
+        if iteration == 0 and watched:
+            if overshoots(rows[1].nodes, length, x.dq, x.v, h, w.x, True):
+                return CODE_OVERSHOT
+        elif iteration > 2:
+            moved = correction_size(rows[1].nodes, length, x.q, w.x, True)
+        _correct(rows, w, x)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
@@ -198,7 +222,7 @@ def _factor(s, t, w, x, p):
 
 @kernel
 def _sweep(s, t, w, x, p):
-    """Correct the velocity and lambda', then the increment and gamma' as if the first correction were exact.
+    """Corrections of the velocity and lambda', then of the increment and gamma' as if the first correction were exact.
 
     Rows of velocity constraints move with the velocity, as their frames do. The increment follows it (EULER: w, which
     follows lambda'), in which the second residual is linear.
@@ -220,6 +244,12 @@ def _sweep(s, t, w, x, p):
     for k in range(x.lam.shape[0]):
         x.r2[nv + k] /= p.method[ROWS]
     rigid_solve(s, t, w, x.at_t, x.at_p, x.zt, x.z1, w.matrix, w.pivots, w.dinv, x.r2, x.buffer, x.f1)
+
+
+@kernel
+def _apply(x, p):
+    """Apply the corrections of a sweep."""
+    nv = x.v.shape[0]
     for k in range(nv):
         x.u[k] += x.r1[k]
         x.dq[k] += x.r2[k]
@@ -253,13 +283,13 @@ def _explicit_rows(s, x):
 
 
 @kernel
-def _rigid(s, t, pieces, r, w, x, p, h):
-    """Iterate with the matrix of rigid bodies (``rigid_iteration``); returns 0 or an error code."""
+def _rigid(s, t, pieces, r, w, x, p, h, watched, again):
+    """Iterate with the matrix of rigid bodies (``rigid_iteration``); otherwise as ``_newton``."""
     earlier, before, fresh = 1e300, 1e300, False
-    best, stalled, limit = 1e300, 0, int(p.method[ITERATIONS])
+    best, stalled, moved, limit = 1e300, 0, 1e300, int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
         _residual(pieces, r, w, x)
-        error = _error(s, w, x, p, h, iteration == 0)
+        error = _error(s, w, x, p, h, iteration == 0, again)
         p.memory[MEMORY_ERROR] = error
         if error <= ENOUGH:
             if iteration > FEW and not fresh:
@@ -268,7 +298,7 @@ def _rigid(s, t, pieces, r, w, x, p, h):
         if not error < 1e200:
             return CODE_NOT_FINITE
         stalled = stalls(iteration, error, best, stalled)
-        if at_round_off(stalled, error, best, STAGNATION):
+        if at_round_off(stalled, error, best, STAGNATION, moved):
             return 0
         best = min(best, error)
         if iteration == limit:
@@ -288,6 +318,13 @@ def _rigid(s, t, pieces, r, w, x, p, h):
                 return CODE_SINGULAR
         earlier, before = before, error
         _sweep(s, t, w, x, p)
+        length = s.parameters[PARAMETER_LENGTH]
+        if iteration == 0 and watched:
+            if overshoots(s.nodes, length, x.dq, x.v, h, x.r2, False):
+                return CODE_OVERSHOT
+        elif iteration > 2:
+            moved = correction_size(s.nodes, length, x.q, x.r2, False)
+        _apply(x, p)
         p.memory[MEMORY_ITERATIONS] += 1.0
     return CODE_NOT_CONVERGED
 
@@ -352,16 +389,24 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
         evaluate_functions(s, w, t + h)
         copy(w.values, x.at_end)
         x.times[0], x.times[1], x.times[2] = t, t + shift * h, t + h
-        code = 0
+        code, again = 0, False
         chosen = int(p.method[GUESS])
         if chosen == ACCELERATED:
             chosen = int(p.memory[MEMORY_GUESS])
-        for attempt in range(GUESSES):  # of large steps another one may be in the basin
-            predict(x, p, h, guess_number(chosen, attempt))
+        for attempt in range(GUESSES + 1):  # of large steps another one may be in the basin
+            guess = guess_number(chosen, attempt)
+            if again:  # the root that is nearest to the start of the step
+                guess = guess_number(AT_REST, attempt - 1)
+            elif attempt == GUESSES:
+                break
+            watched = attempt == 0 and guess != AT_REST
+            predict(x, p, h, guess)
             if p.method[RIGID] != 0.0:
-                code = _rigid(s, rows[0], pieces, r, w, x, p, h)
+                code = _rigid(s, rows[0], pieces, r, w, x, p, h, watched, again)
             else:
-                code = _newton(s, rows, pieces, r, w, x, p, h)
+                code = _newton(s, rows, pieces, r, w, x, p, h, watched, again)
+            if code == CODE_OVERSHOT or (watched and code == 0 and turns_round(s, x.z0, x.z1)):
+                code, again = CODE_OVERSHOT, True
             if code == 0:
                 break
         if code != 0:

@@ -11,6 +11,8 @@ from ..system.optional import GENERALIZED_SCALE, call_generalized
 
 ROUND_OFF = 16.0 * 2.220446049250313e-16
 
+CORRECTION_ROUND_OFF = 4.0 * ROUND_OFF  # of coordinates: corrections of several of them add up
+
 GYROSCOPIC_SHARE = 1e-5  # of J omega^2 that counts as typical torque: a fast symmetric spin needs none
 
 # entries of the array of scales
@@ -61,6 +63,13 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
 
 
 @kernel
+def keep_smaller(scales, before):
+    """Scales of a second first guess: the smaller ones, because a first guess far from the solution has larger ones."""
+    for k in range(SCALES):
+        scales[k] = min(scales[k], before[k])
+
+
+@kernel
 def dynamic_error(s, x, scales, worst):
     """Root mean square of the dynamic rows of x, each relative to its scale; the worst row goes to worst[0]."""
     total, largest = 0.0, -1.0
@@ -98,9 +107,38 @@ def stalls(iteration, error, best, stalled):
 
 
 @kernel
-def at_round_off(stalled, error, best, allowed):
-    """Whether round-off, not the iteration, limits the accuracy, at a multiple of the tolerance that is allowed."""
-    return stalled >= 2 and best <= allowed and error <= allowed
+def at_round_off(stalled, error, best, allowed, moved):
+    """Whether round-off, not the iteration, limits the accuracy.
+
+    It does where the error no longer falls, and is at a multiple of the tolerance that is allowed, or the last
+    correction is at the round-off of the coordinates (``moved`` <= 1, see ``correction_size``): near rest, the residual
+    of a stiff spring is the round-off of its ends times its stiffness, whatever the forces of the moment are.
+    """
+    return stalled >= 2 and ((best <= allowed and error <= allowed) or moved <= 1.0)
+
+
+@kernel
+def correction_size(nodes, length, q, y, permuted):
+    """Largest correction relative to the round-off of the coordinates.
+
+    y in the order of the velocities, or permuted as the matrix is.
+    """
+    reach, other, translation, rotation, generalized = length, 1e-300, 0.0, 0.0, 0.0
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        k = n.x0 if permuted else n.v0
+        if n.form == FORM_GENERALIZED:
+            for m in range(n.nq):
+                other = max(other, abs(q[n.q0 + m]))
+            for m in range(n.nv):
+                generalized = max(generalized, abs(y[k + m]))
+            continue
+        for m in range(n.nx):
+            reach = max(reach, abs(q[n.q0 + m]))
+            translation = max(translation, abs(y[k + m]))
+        for m in range(n.nx, n.nv):
+            rotation = max(rotation, abs(y[k + m]))
+    return max(translation / reach, rotation, generalized / other) / CORRECTION_ROUND_OFF
 
 
 @kernel

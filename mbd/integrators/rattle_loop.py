@@ -14,6 +14,7 @@ from .newton import (
     ROUND_OFF,
     at_round_off,
     constraint_error,
+    correction_size,
     dynamic_error,
     equation_scales,
     stalls,
@@ -96,7 +97,7 @@ def _factor(t, w, x, p, zc, time):
 @kernel
 def _iterate(s, t, w, x, p, h, stage, limit):
     """Solve the equations of positions or velocities; returns 0 or an error code."""
-    best, before, stalled = 1e300, 1e300, 0
+    best, before, stalled, moved = 1e300, 1e300, 0, 1e300
     _scales(s, w, x, p, h, stage)
     for iteration in range(limit + 1):
         if stage == POSITIONS:
@@ -110,7 +111,7 @@ def _iterate(s, t, w, x, p, h, stage, limit):
         if not error < 1e200:
             return CODE_NOT_FINITE
         stalled = stalls(iteration, error, best, stalled)
-        if at_round_off(stalled, error, best, STAGNATION):
+        if at_round_off(stalled, error, best, STAGNATION, moved):
             return 0
         best = min(best, error)
         if iteration == limit:
@@ -128,12 +129,16 @@ def _iterate(s, t, w, x, p, h, stage, limit):
             rigid_solve(
                 s, t, w, x.at_start, x.at_end, x.z0, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f
             )  # fmt: skip
+            if iteration > 2:
+                moved = correction_size(s.nodes, s.parameters[PARAMETER_LENGTH], x.q, x.r, False)
             _add(x.r, x.dq, x.lams)
             p.memory[MEMORY_ITERATIONS] += 1.0
         else:
             rigid_solve(
                 s, t, w, x.at_end, x.at_end, x.z1, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f
             )  # fmt: skip
+            if iteration > 2:
+                moved = correction_size(s.nodes, s.parameters[PARAMETER_LENGTH], x.q, x.r, False)
             _add(x.r, x.u, x.mus)
     return CODE_NOT_CONVERGED
 

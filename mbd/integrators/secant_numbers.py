@@ -36,6 +36,7 @@ TOLERANCE, ITERATIONS = 0, 1
 ) = range(10)
 
 CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_NOT_FINITE = 1, 2, 4
+CODE_OVERSHOT = 6  # never seen outside: the iteration begins anew at another first guess
 NEAR = 1e5  # multiple of the tolerance within which Newton's contraction is trusted
 STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration
 

@@ -7,19 +7,23 @@ from ..nodes.frames import update_frames, update_velocities
 from ..records import FORM_DIRECTORS, PARAMETER_LENGTH
 from ..system.accelerations import accelerations
 from ..system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
+from .nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, UNIFORM, overshoots, turns_round
 from .newton import (
     ACCELERATION,
     ANGULAR,
     ROUND_OFF,
     at_round_off,
     constraint_error,
+    correction_size,
     dynamic_error,
     equation_scales,
+    keep_smaller,
     stalls,
 )
 from .secant_numbers import (
     CODE_NOT_CONVERGED,
     CODE_NOT_FINITE,
+    CODE_OVERSHOT,
     CODE_SINGULAR,
     ITERATIONS,
     MEMORY_CODE,
@@ -49,14 +53,17 @@ SCHEME = 2  # further entry of numbers.method
 
 
 @kernel
-def _error(s, w, x, p, h, first):
+def _error(s, w, x, p, h, first, again):
     """Residual relative to the tolerance (<= 1: converged)."""
     if first:
+        before = (p.scales[0], p.scales[1], p.scales[2], p.scales[3], p.scales[4])
         for k in range(x.v.shape[0]):
             x.vn[k] = 2.0 * (x.secant[k] - x.v[k]) / h
         equation_scales(s, w, x.qn, x.secant, x.vn, x.lam, 1.0 / (h * h), p.scales)
         for k in range(3):
             p.scales[k] *= h * h
+        if again:
+            keep_smaller(p.scales, before)
     tolerance = p.method[TOLERANCE]
     error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
     if x.lam.shape[0] > 0:
@@ -67,20 +74,34 @@ def _error(s, w, x, p, h, first):
 
 
 @kernel
-def _newton(s, w, wm, x, p, h):
+def _predict(x, p, h, guess):
+    """First guess of dq and lambda': accelerated motion, none, or uniform motion."""
+    accelerated = guess == EXTRAPOLATED or guess == AS_BEFORE
+    for k in range(x.v.shape[0]):
+        if accelerated:
+            x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
+        else:
+            x.dq[k] = h * x.v[k] if guess == UNIFORM else 0.0
+    half = p.memory[MEMORY_HISTORY] == 0.0 or p.method[SCHEME] >= LIVENS
+    for k in range(x.lam.shape[0]):
+        x.lams[k] = (0.5 if half else 1.0) * h * h * x.lam[k]
+
+
+@kernel
+def _newton(s, w, wm, x, p, h, guess):
     """Iterate to convergence; returns 0 or an error code."""
-    best, before, stalled = 1e300, 1e300, 0
+    best, before, stalled, moved = 1e300, 1e300, 0, 1e300
     limit, scheme = int(p.method[ITERATIONS]), int(p.method[SCHEME])
     for iteration in range(limit + 1):
         variational_residual(s, w, wm, x, h, scheme)
-        error = _error(s, w, x, p, h, iteration == 0)
+        error = _error(s, w, x, p, h, iteration == 0, guess != EXTRAPOLATED)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
             return 0
         if not error < 1e200:
             return CODE_NOT_FINITE
         stalled = stalls(iteration, error, best, stalled)
-        if at_round_off(stalled, error, best, STAGNATION):
+        if at_round_off(stalled, error, best, STAGNATION, moved):
             return 0
         best = min(best, error)
         if iteration == limit:
@@ -97,6 +118,12 @@ def _newton(s, w, wm, x, p, h):
         for k in range(w.x.shape[0]):
             w.x[k] = -w.x[k]
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        length = s.parameters[PARAMETER_LENGTH]
+        if iteration == 0 and guess == EXTRAPOLATED:
+            if overshoots(s.nodes, length, x.dq, x.v, h, w.x, True):
+                return CODE_OVERSHOT
+        elif iteration > 2:
+            moved = correction_size(s.nodes, length, x.q, w.x, True)
         for k in range(x.v.shape[0]):
             x.dq[k] += w.x[s.xv[k]]
         for k in range(x.lam.shape[0]):
@@ -249,12 +276,16 @@ def run_variational(s, w, wm, x, p, origin, first, h, count, every, out_q, out_v
         evaluate_functions(s, w, t + h)
         copy(w.values, x.end)
         x.times[0], x.times[1] = t, t + h
-        for k in range(x.v.shape[0]):
-            x.dq[k] = h * (x.v[k] + 0.5 * h * x.vd[k])
-        for k in range(x.lam.shape[0]):
-            half = p.memory[MEMORY_HISTORY] == 0.0 or p.method[SCHEME] >= LIVENS
-            x.lams[k] = (0.5 if half else 1.0) * h * h * x.lam[k]
-        code = _newton(s, w, wm, x, p, h)
+        _predict(x, p, h, EXTRAPOLATED)
+        code = _newton(s, w, wm, x, p, h, EXTRAPOLATED)
+        if code == 0 and turns_round(s, x.z0, w.z):
+            code = CODE_OVERSHOT
+        if code == CODE_OVERSHOT:
+            for guess in range(AT_REST, AS_BEFORE + 1):
+                _predict(x, p, h, guess)
+                code = _newton(s, w, wm, x, p, h, guess)
+                if code == 0:
+                    break
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step

@@ -1,0 +1,76 @@
+"""Which of several solutions a large step has: the one nearest to the start of the step.
+
+First guesses extrapolate accelerations. Where a step is many periods of a stiff spring long, they lead far away, and
+the equations have another root there: a mass that has been pulled through the anchor of its spring, a body turned over.
+A first guess that overshoots, or a solution in which a spring is turned round, is dropped, and the iteration begins
+anew without any motion, where the nearest root is. Steps that resolve the motion never get here.
+"""
+
+from __future__ import annotations
+
+from ..forces.general_kernels import separation
+from ..forces.kinds import SPRING
+from ..general_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING
+from ..joints.primitives import point
+from ..kernel import kernel
+
+EXTRAPOLATED, AT_REST, UNIFORM, AS_BEFORE = 0, 1, 2, 3  # first guesses in the order in which they are tried
+
+OVERSHOT = 0.5  # of the predicted motion in a step: a first correction that is larger takes it back ...
+NO_MOTION = 2.0  # ... unless it is so large beside it that the first guess was at rest already ...
+VISIBLE = 1e-6  # ... or smaller than this, relative to the model or in rad
+FAR = 1.0  # size of the model, or rad: accelerations that lead so far in a step say nothing about its end
+
+
+@kernel
+def overshoots(nodes, length, dq, v, h, y, permuted):
+    """Whether the accelerations of a first guess lead too far, or its correction is as large as the whole motion.
+
+    Called before the first corrections y of the increments dq are applied; y in the order of the velocities, or
+    ``permuted`` as the matrix is.
+    """
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        k, o = n.v0, (n.x0 if permuted else n.v0)
+        for part in range(2):
+            begin, end = (0, n.nx) if part == 0 else (n.nx, n.nv)
+            scale = length if part == 0 else 1.0
+            correction, motion, accelerated = 0.0, 0.0, 0.0
+            for m in range(begin, end):
+                uniform = h * v[k + m]
+                correction = max(correction, abs(y[o + m]))
+                motion = max(motion, abs(dq[k + m]), abs(uniform))
+                accelerated = max(accelerated, abs(dq[k + m] - uniform))
+            taken_back = OVERSHOT * motion < correction < NO_MOTION * motion and correction > VISIBLE * scale
+            if accelerated > FAR * scale or taken_back:
+                return True
+    return False
+
+
+@kernel
+def _turned_round(c, d):
+    return c[0] * d[0] + c[1] * d[1] + c[2] * d[2] < 0.0
+
+
+@kernel
+def turns_round(s, z0, z1):
+    """Whether an element along the line between two points points backwards at the end of a step.
+
+    A spring of no length is left out: it is linear, may pass through zero, and has one root only.
+    """
+    for i in range(s.forces.shape[0]):
+        e = s.forces[i]
+        if e.kind == SPRING and (e.p2 != 0.0 or e.function >= 0):
+            p1, p2, p3 = point(z0[e.a], e.pa1, e.pa2, e.pa3)
+            q1, q2, q3 = point(z0[e.b], e.pb1, e.pb2, e.pb3)
+            r1, r2, r3 = point(z1[e.a], e.pa1, e.pa2, e.pa3)
+            t1, t2, t3 = point(z1[e.b], e.pb1, e.pb2, e.pb3)
+            if (q1 - p1) * (t1 - r1) + (q2 - p2) * (t2 - r2) + (q3 - p3) * (t3 - r3) < 0.0:
+                return True
+    for i in range(s.general.shape[0]):
+        g = s.general[i]
+        if g.kind == LAW_SPRING or g.kind == GREEN_SPRING or g.kind == GRAVITATION:
+            a, b, c = s.members[g.first], s.members[g.first + 1], s.constants[g.p0 :]
+            if _turned_round(separation(c, z0[a], z0[b]), separation(c, z1[a], z1[b])):
+                return True
+    return False
