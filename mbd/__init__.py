@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
     from mbd.driven import inverse_dynamics, kinematics
     from mbd.errors import (
+        AccuracyWarning,
         AssemblyError,
         ConvergenceError,
         FileError,
@@ -48,7 +49,7 @@ _LAZY = {
     **dict.fromkeys(
         (
             "MbdError", "ModelError", "AssemblyError", "IncompatibleError", "ConvergenceError", "SingularityError",
-            "FileError", "UserFunctionError", "RedundancyWarning", "ModelWarning",
+            "FileError", "UserFunctionError", "RedundancyWarning", "ModelWarning", "AccuracyWarning",
         ),
         "mbd.errors",
     ),

@@ -96,6 +96,10 @@ class RedundancyWarning(UserWarning):
     """Joint equations depend on each other: reactions are not unique although the motion is."""
 
 
+class AccuracyWarning(UserWarning):
+    """A run came to its end, but its numbers contradict each other: the step is too large for the method."""
+
+
 class ModelWarning(UserWarning):
     """The model is accepted but looks wrong."""
 

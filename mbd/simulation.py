@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .balance import warn_of_gross_errors
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, belongings, continued
 from .errors import ConvergenceError, MbdError, ModelError, SingularityError
@@ -147,6 +148,8 @@ def _simulate(
     if not record.message:
         solution.settle()
     warn_of_pulling(solution, stacklevel=3)
+    if solution.complete:
+        warn_of_gross_errors(solution, 0.0 if integrator.adaptive else run.step, stacklevel=3)
     return solution
 
 

@@ -286,12 +286,15 @@ class Solution:
 
     def summary(self) -> str:
         """A few lines about the run."""
-        total, error = self.energy.total, self.constraint_error
+        from .balance import energy_balance
+
+        total, error, balance = self.energy.total, self.constraint_error, energy_balance(self)
         numbers = ", ".join(f"{key} {x:.4g}" for key, x in self.stats.items() if isinstance(x, int | float))
         lines = [
             repr(self)[1:-1],
             f"integrator: {self.integrator!r}" + (f" ({numbers})" if numbers else ""),
             f"energy: {total[0]:.6g} at the start, {total[-1]:.6g} at the end, range {np.ptp(total):.3g}",
+            *([str(balance)] if balance is not None else []),
             f"constraint error: position {error.position.max():.3g}, velocity {error.velocity.max():.3g}",
         ]
         return "\n".join([*lines, self.message] if self.message else lines)

@@ -262,7 +262,8 @@ def _correct(s, w, x, p, h):
         x.dq[k] += d
         x.vn[k] += gp * d
         x.vdn[k] += bp * d
-    if p.options[OPTION_STABILIZED] != 0:  # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
+    if p.options[OPTION_STABILIZED] != 0:
+        # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
         apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
         velocities(s, w, x.qn, x.y)
         clear(w.x)

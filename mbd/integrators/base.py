@@ -143,6 +143,8 @@ class Integrator(ABC):
     order of the method."""
     derived: ClassVar[tuple[str, ...]] = ()
     """Further variables of the scheme, which follow from the records (``variable``)."""
+    approximates_rotations: ClassVar[bool] = True
+    """Whether a step must not turn a body by more than a quarter."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 

@@ -18,7 +18,7 @@ EXTRAPOLATED, AT_REST, UNIFORM, AS_BEFORE = 0, 1, 2, 3  # first guesses in the o
 
 OVERSHOT = 0.5  # of the predicted motion in a step: a first correction that is larger takes it back ...
 NO_MOTION = 2.0  # ... unless it is so large beside it that the first guess was at rest already ...
-VISIBLE = 1e-6  # ... or smaller than this, relative to the model or in rad
+VISIBLE = 1e-2  # ... or smaller than this, relative to the model or in rad
 FAR = 1.0  # size of the model, or rad: accelerations that lead so far in a step say nothing about its end
 
 

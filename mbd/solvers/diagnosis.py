@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bodies import PointMass, RigidBody
+from ..bodies import RigidBody
 from ..errors import AssemblyError, ModelError
 from ..linalg.solver import BlockSolver
 from ..model import Model
@@ -24,6 +24,7 @@ from .twins import lie_twin, twin_coordinates
 from .words import counted, point_words, quoted
 
 Array = np.ndarray
+NO_INERTIA = 1e-12  # of the usual mass of a motion that counts as none
 LISTED = 12  # entries of a list that the page shows
 NEIGHBOURS_LIMIT = 300  # velocities up to which a run takes the time to look at neighbours of its start
 
@@ -291,15 +292,16 @@ def _floating_notes(result: Diagnosis, model: Model) -> None:
 
 def _massless(result: Diagnosis, system: System, equations: Equations) -> None:
     """Free motions without inertia cannot be integrated."""
+    from scipy.linalg import eigh
+
     motions = equations.motions
     if not motions.shape[1]:
         return
     increments = np.column_stack([equations.increment(m) for m in motions.T])
-    mass = increments.T @ (system.mass_matrix(equations.q) @ increments)
-    values, vectors = np.linalg.eigh(0.5 * (mass + mass.T))
-    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
-    scale = max(masses) * system.length**2 if masses else float(values.max())
-    for k in np.flatnonzero(values < 1e-12 * max(scale, 1e-300)):
+    full = system.mass_matrix(equations.q)
+    mass, usual = increments.T @ (full @ increments), increments.T @ (_usual_mass(system, full)[:, None] * increments)
+    values, vectors = eigh(0.5 * (mass + mass.T), 0.5 * (usual + usual.T))
+    for k in np.flatnonzero(values < NO_INERTIA):
         motion = motions @ vectors[:, k]
         sizes = [np.abs(motion[system.body_slices(b)[1]]).max() for b in system.model.bodies]
         body = system.model.bodies[int(np.argmax(sizes))]
@@ -307,6 +309,18 @@ def _massless(result: Diagnosis, system: System, equations: Equations) -> None:
         result.errors.append(
             f"body '{body.name}' can move freely {what} for which it has no inertia; give it inertia there, or hold it"
         )
+
+
+def _usual_mass(system: System, mass: Any) -> Array:
+    """What a velocity usually weighs: the mass of its body, or the largest moment of inertia."""
+    usual, diagonal = np.ones(system.n_v), np.abs(mass.diagonal())
+    for n in system.tables.nodes[1:]:
+        if n.nx:
+            usual[n.v0 : n.v0 + n.nx] = n.mass if n.mass > 0.0 else 1.0
+        rest = slice(n.v0 + n.nx, n.v0 + n.nv)
+        largest = diagonal[rest].max(initial=0.0)
+        usual[rest] = largest if largest > 0.0 else (n.mass * system.length**2 if n.mass > 0.0 else 1.0)
+    return usual
 
 
 def _redundant_pivots(system: System, q: Array) -> int:

@@ -21,8 +21,12 @@ from .start_report import Rows
 Array = np.ndarray
 
 RANK_TOLERANCE = 1e-8  # of singular values, relative to the largest
+CLEAR = 1e-4  # of the same: where none is smaller nothing has to be scaled
+EQUILIBRATIONS = 20  # passes over rows and columns, each of which takes the root of what is left
+NOISE = 1e-14  # entries of a body beside its largest that are round-off
 NEIGHBOUR = 0.05  # rad, or lengths of the system: how far neighbours are
 TRIES = 4
+COUNTED = 6  # motions up to which neighbours are enough to count those that last
 DENSE_LIMIT = 1500  # velocities up to which dense singular values are computed
 
 
@@ -55,6 +59,7 @@ class Equations:
                 matrix[:, columns] = matrix[:, columns] @ z[3:].reshape(3, 3)
         self.matrix = matrix / self.rows.scale[:, None]
         self._svd: tuple[Array, Array, Array] | None = None
+        self._rank: int | None = None
 
     @property
     def svd(self) -> tuple[Array, Array, Array]:
@@ -66,8 +71,32 @@ class Equations:
     @property
     def rank(self) -> int:
         """Number of independent equations."""
-        s = self.svd[1]
-        return int(np.sum(s > RANK_TOLERANCE * s.max(initial=1e-300)))
+        if self._rank is None:
+            s = self.svd[1]
+            if s.size and s.min() <= CLEAR * s.max():
+                s = np.linalg.svd(self._equilibrated(), compute_uv=False)
+            self._rank = int(np.sum(s > RANK_TOLERANCE * s.max(initial=1e-300)))
+        return self._rank
+
+    def _equilibrated(self) -> Array:
+        """The matrix with rows and columns of about equal size, which has the same rank and no units.
+
+        The columns of a translation, and those of a rotation, are scaled together: that of a motion which nothing
+        resists holds round-off only, and must not be blown up.
+        """
+        matrix, groups = self.matrix.copy(), np.zeros(self.matrix.shape[1], dtype=np.int64)
+        for i, n in enumerate(self.system.tables.nodes[1:]):
+            groups[n.v0 : n.v0 + n.nx], groups[n.v0 + n.nx : n.v0 + n.nv] = 2 * i, 2 * i + 1
+        sizes = np.zeros(2 * len(self.system.tables.nodes))
+        np.maximum.at(sizes, groups, np.abs(matrix).max(axis=0, initial=0.0))
+        matrix[:, (sizes[groups] <= NOISE * sizes[groups ^ 1])] = 0.0  # beside the other part of the same body
+        for _ in range(EQUILIBRATIONS):
+            rows = np.abs(matrix).max(axis=1, initial=0.0)
+            matrix /= np.sqrt(np.where(rows > 0.0, rows, 1.0))[:, None]
+            columns = np.zeros(len(sizes))
+            np.maximum.at(columns, groups, np.abs(matrix).max(axis=0, initial=0.0))
+            matrix /= np.sqrt(np.where(columns > 0.0, columns, 1.0))[groups]
+        return matrix
 
     @property
     def redundant(self) -> int:
@@ -159,7 +188,7 @@ def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
         return Mobility(here, here, freedom)
     generic, random, motions = here, np.random.default_rng(0), here.motions
     reached: list[Array] = []
-    for _ in range(max(TRIES, min(freedom, 6) + 1)):
+    for _ in range(max(TRIES, min(freedom, COUNTED) + 1)):
         motion = motions @ random.normal(size=motions.shape[1])
         motion *= NEIGHBOUR / np.abs(motion).max()
         try:
@@ -173,7 +202,11 @@ def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
         if equations.rank > generic.rank:
             generic = equations
     finite = here.matrix.shape[1] - generic.rank
-    if reached and freedom <= 6:  # motions that were undone lead nowhere
+    if not reached:  # nothing near can be assembled
+        return Mobility(here, here, 0)
+    kept = float(np.mean(np.sum(np.square(reached), axis=1)))  # of random motions: the share of finite ones
+    if freedom <= COUNTED or kept < 0.5:  # motions that were undone lead nowhere
         sizes = np.linalg.svd(np.array(reached), compute_uv=False)
-        finite = min(finite, int(np.sum(sizes > 0.05)))
+        lasting = int(np.sum(sizes > 0.05))
+        finite = min(finite, lasting if lasting < len(reached) or freedom <= COUNTED else round(kept * freedom))
     return Mobility(here, generic, finite)

@@ -16,7 +16,8 @@ from ..linalg.solver import BlockSolver
 from ..records import FLAG_REDUNDANT, FORM_GENERALIZED, PARAMETER_REGULARISATION
 from ..system import evaluate
 from ..system.system import System
-from .words import quoted
+from .rank import Mobility
+from .words import counted, quoted
 
 Array = np.ndarray
 
@@ -24,6 +25,7 @@ REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, t
 CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that count as a contradiction
 LARGE = 3000  # velocities
 CLEARLY_REGULAR = 1e-6  # smallest pivot ratio
+UNBALANCED = 1e-6  # of the load: what is left of it in a direction that nothing resists
 SHOWN = 3  # sets of joints that the warning spells out
 
 
@@ -56,18 +58,24 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         raise AssemblyError(
             f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
         )
-    names, text = _explained(system, q, t, blocks.redundant)
+    found, names, text = _explained(system, q, t, blocks.redundant)
+    if found is not None and found.here.redundant == 0:
+        return []  # masses or lengths of very different size look like it, but the equations are independent
     if not names and blocks.weakest >= bodies:
         names = [system.model.joints[blocks.weakest - bodies].name]
     regularise(system)
     _check_conflict(system, q, zero_v if v is None else v, t, names)
+    structure = found is not None and found.shaky > 0 and found.finite == 0  # what has other motions is left to the run
+    if structure and _begins_to_move(system, q, zero_v if v is None else v, t):
+        raise AssemblyError(f"{text}. Loads or velocities act along these motions, which no reaction can balance.")
     warnings.warn(text, RedundancyWarning, stacklevel=3)
     return names
 
 
-def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[list[str], str]:
-    """Names of the joints concerned and the text of the warning."""
+def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[Mobility | None, list[str], str]:
+    """What the equations leave free, names of the joints concerned and the text of the warning."""
     from .diagnosis import explain_redundancy, redundancy_advice
+    from .motions import free_motions
 
     found, sets = explain_redundancy(system, q, t)
     names = list(dict.fromkeys(name for d in sets for name in d.joints))
@@ -77,18 +85,28 @@ def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[list
         texts.append(f"and {len(sets) - SHOWN} more sets with joints {quoted(rest)}")
     permanent, momentary = (found.permanent, found.momentary) if found is not None else (redundant, 0)
     where = "; ".join(texts) or "print(mbd.diagnose(model)) for more"
-    if permanent or not momentary:
+    if found is not None and found.shaky:
+        motions = [str(motion) for motion in free_motions(found.here)]
+        more = f" and {len(motions) - SHOWN} more" if len(motions) > SHOWN else ""
+        text = (
+            "the start is a singular configuration: the joints hold the bodies, but infinitesimally "
+            f"{counted(found.shaky, 'motion')} {'is' if found.shaky == 1 else 'are'} free, resisted to second order "
+            f"only (shaky). For an instant, {'; '.join(motions[:SHOWN])}{more}. Dependent here: {where}. Change the "
+            "directions of the joints or rods concerned, or let them give way: a prestressed mbd.forces.Spring"
+        )
+    elif permanent or not momentary:
         count = permanent or redundant
         head = f"{count} of {system.n_l} constraint equations {'is' if count == 1 else 'are'} redundant"
         text = f"{head}: {where}. The motion is unique, the reactions of these joints are those of minimum norm. "
         text += redundancy_advice()
         if momentary:
             text += " The start is also a singular configuration, where the motion may branch."
-        return names, text
-    return names, (
-        f"the start is a singular configuration: {where}. The motion may branch here, and reactions are large nearby; "
-        "start from another position if this is not intended."
-    )
+    else:
+        text = (
+            f"the start is a singular configuration: {where}. The motion may branch here, and reactions are large "
+            "nearby; start from another position if this is not intended."
+        )
+    return found, names, text
 
 
 def _check_conflict(system: System, q: Array, v: Array, t: float, names: list[str]) -> None:
@@ -104,6 +122,13 @@ def _check_conflict(system: System, q: Array, v: Array, t: float, names: list[st
             f"(by {rest:.3g}, in m/s^2 or rad/s^2). Remove one of them, or change the initial velocities or drivers "
             "concerned; at a singular configuration the velocities must belong to one way on."
         )
+
+
+def _begins_to_move(system: System, q: Array, v: Array, t: float) -> bool:
+    """Whether something is left of the loads that the reactions do not balance, or of velocities."""
+    vd, _ = system.accelerations(q, v, t)
+    rest, load = np.abs(system.mass_matrix(q) @ vd), np.abs(system.forces(q, v, t))
+    return bool(rest.max(initial=0.0) > UNBALANCED * load.max(initial=0.0) or np.any(v))
 
 
 def regularise(system: System) -> None:

@@ -7,6 +7,7 @@ Functions of time enter as recorded values, not as calls, so that a solution rea
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,9 @@ LINEAR = 3  # three columns
 ANGULAR = 6  # three columns, about the world's origin
 POSITION_ERROR = 9
 VELOCITY_ERROR = 10
-TOTALS = 11
+SPIN = 11  # largest angular speed of a body ...
+SPINNING = 12  # ... and the number of its node
+TOTALS = 13
 
 # columns of a force element
 COORDINATE = 0
@@ -200,6 +203,14 @@ def _add_node(s, w, i, q, v, row):
     for m in range(3):
         row[LINEAR + m] += p[m]
         row[POTENTIAL] -= s.gravity[m] * (n.mass * z[m] + n.s1 * z[3 + m] + n.s2 * z[6 + m] + n.s3 * z[9 + m])
+    w1, w2, w3 = 0.0, 0.0, 0.0  # twice the angular velocity
+    for j in range(3, 12, 3):
+        w1 += z[j + 1] * zd[j + 2] - z[j + 2] * zd[j + 1]
+        w2 += z[j + 2] * zd[j] - z[j] * zd[j + 2]
+        w3 += z[j] * zd[j + 1] - z[j + 1] * zd[j]
+    spin = 0.5 * math.sqrt(w1 * w1 + w2 * w2 + w3 * w3)
+    if spin > row[SPIN]:
+        row[SPIN], row[SPINNING] = spin, i
     for m in range(4):
         j = 3 * m
         row[ANGULAR] += z[j + 1] * p[j + 2] - z[j + 2] * p[j + 1]

@@ -34,7 +34,7 @@ MIDPOINTS = [
 
 
 def alpha_oscillator(rho: float, square: float, u: float, v: float) -> np.ndarray:
-    """Displacements of u'' = -square u by generalized-alpha, with the corrected start a_0 = u''_0 + (am - af) h u'''."""
+    """Displacements of u'' = -square u by generalized-alpha, from a_0 = u''_0 + (am - af) h u'''."""
     am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
     gamma = 0.5 + af - am
     beta = 0.25 * (gamma + 0.5) ** 2
@@ -149,7 +149,7 @@ def on_bushings(stiffness: float, node: type, lie: bool) -> mbd.Model:
                 new_turn.T @ (at - new),
                 stiffness=stiffness,
                 rotational_stiffness=stiffness,
-            )  # fmt: skip
+            )
         )
         last, position, turn = body, new, new_turn
     model.add(mbd.forces.Force(last, lambda t: (30.0 * t, 20.0 * t, -10.0 * t), point=(0.1, 0.2, 0.3)))

@@ -31,6 +31,7 @@ class _SingleBodies(Integrator):
     """What all methods for single bodies share."""
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES})
+    approximates_rotations: ClassVar[bool] = False  # exact, or with limits of their own
     scheme: ClassVar[int] = -1  # splitting with forces, see mbd.integrators.rigid_body.loops
 
     @property

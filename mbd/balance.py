@@ -1,0 +1,188 @@
+"""Whether the numbers of a finished run agree with each other: the balance of energy, and turns per step.
+
+Energy changes by work only: E(t) - E(0) is the integral of ``solution.power``. What is left of it says how far a run is
+off, whatever the method. It is judged beside the *energy in play*, the largest kinetic energy plus the range of the
+potential one plus the work that was exchanged, so that neither the zero of the potential nor the units matter. Work is
+a sum over records; what the sum with every other record differs by says how good it is, and records that are farther
+apart than steps say nothing about forces in time between them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .errors import AccuracyWarning, MbdError
+from .integrators.base import Integrator, Trait, missing_trait
+from .integrators.generalized_alpha import GeneralizedAlpha
+from .integrators.runge_kutta import RungeKutta
+from .records import FORM_LIE
+from .system import observe
+
+if TYPE_CHECKING:
+    from .solution import Solution
+
+Array = np.ndarray
+
+GROSS = 0.1  # of the energy in play: what a run may gain or lose without a reason before a warning says so
+QUADRATURE = 3.0  # times the difference of the two sums: what the work may be wrong by
+QUARTER_TURN = 0.5 * math.pi  # per step: more is too far for methods that approximate rotations
+STEADY = 0.01  # relative change of the angular velocity in a step up to which exponentials of rotations are exact
+INVISIBLE = 1e-9  # of energies and of the model: what a structure at rest moves by
+SAMPLES = 200  # records at which a run is looked at when it ends, and at all of them only if these look wrong
+
+
+class Balance(NamedTuple):
+    """The energy balance of a run.
+
+    change: E - E(0) at the end; work: of dampers, loads and drivers up to there; defect: largest |E - E(0) - work| of
+    the run, with its sign, beyond what the sum for the work may be wrong by; scale: the energy in play; time: when the
+    defect became larger than a tenth of the energy in play, or None; spin, body: the largest angular speed, and whose.
+    """
+
+    change: float
+    work: float
+    defect: float
+    scale: float
+    time: float | None
+    spin: float
+    body: int
+
+    @property
+    def relative(self) -> float:
+        """The defect beside the energy in play."""
+        return self.defect / self.scale if self.scale > 0.0 else 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"energy balance: change {self.change:.4g}, work {self.work:.4g}, largest defect {self.defect:.2g} "
+            f"({100.0 * abs(self.relative):.2g} % of the energy in play)"
+        )
+
+
+def energy_balance(solution: Solution, samples: int | None = None) -> Balance | None:
+    """The balance of a run, or None where records are too few or too far apart to tell.
+
+    ``samples``: look at about so many records only, as if nothing happened between them.
+    """
+    n = len(solution)
+    if n < 2 or (_sparse(solution) and missing_trait(solution.system, Trait.AUTONOMOUS) is not None):
+        return None
+    stride = 1 if samples is None else -(-n // samples)
+    t = solution.t[::stride]
+    totals = _totals(solution, stride)
+    if totals is None:
+        return None
+    with np.errstate(all="ignore"):
+        kinetic, potential, power = (totals[:, k] for k in (observe.KINETIC, observe.POTENTIAL, observe.POWER))
+        energy, work, step = kinetic + potential, _sum(t, power), np.diff(t)
+        coarse = np.abs(work[::2] - _sum(t[::2], power[::2])).max(initial=0.0)
+        exchanged = float(np.sum(0.5 * (np.abs(power[1:]) + np.abs(power[:-1])) * step))
+        scale = float(kinetic.max() + np.ptp(potential)) + exchanged + _invisible(solution, t, kinetic, potential)
+        defect = energy - energy[0] - work
+        beyond = np.sign(defect) * np.maximum(np.abs(defect) - QUADRATURE * coarse, 0.0)
+        beyond = np.where(np.isfinite(defect), beyond, np.inf)
+        late = np.flatnonzero(~(np.abs(beyond) <= GROSS * scale) & (scale > 0.0))
+    fastest = int(np.argmax(totals[:, observe.SPIN]))
+    return Balance(
+        float(energy[-1] - energy[0]), float(work[-1]), float(beyond[np.argmax(np.abs(beyond))]), scale,
+        float(t[late[0]]) if len(late) else None,
+        float(totals[fastest, observe.SPIN]), int(totals[fastest, observe.SPINNING]),
+    )  # fmt: skip
+
+
+def _invisible(solution: Solution, t: Array, kinetic: Array, potential: Array) -> float:
+    """An energy that is none: round-off of what is there, and moving by a billionth of the model in a step."""
+    system = solution.system
+    mass, length = float(system.tables.nodes["mass"].sum()), system.length
+    weight = mass * float(np.linalg.norm(system.tables.gravity)) * length
+    speed = INVISIBLE * length / float(np.median(np.diff(t)))
+    return INVISIBLE * max(weight, float(np.abs(potential).max()), float(kinetic.max())) + mass * speed * speed
+
+
+def _sum(t: Array, power: Array) -> Array:
+    """The integral up to every record, by trapezoids."""
+    return np.concatenate(([0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(t))))
+
+
+def _sparse(solution: Solution) -> bool:
+    """Whether there are steps between the records."""
+    step = float(solution.state.get("step", 0.0)) if not getattr(solution.integrator, "adaptive", False) else 0.0
+    if step > 0.0:
+        return bool(np.diff(solution.t).max() > 1.5 * step)
+    return int(solution.stats.get("steps", 0)) > 1.2 * len(solution)
+
+
+def _totals(solution: Solution, stride: int) -> Array | None:
+    """Totals at every ``stride``-th record; None if a function of the user fails that was called in the run."""
+    try:
+        if stride == 1:
+            return solution._totals
+        records = [np.ascontiguousarray(x[::stride]) for x in (solution.t, solution.q, solution.v, solution.lam)]
+        out = np.zeros((len(records[0]), observe.TOTALS))
+        values, turns = (
+            np.zeros((len(out), solution._work.values.size)),
+            np.ascontiguousarray(solution._turns[::stride]),
+        )
+        observe.observe_values(solution.system.tables, solution._work, records[0], values)
+        observe.observe_totals(solution.system.tables, solution._work, *records, values, turns, out)
+        solution.system.raise_callback_errors()
+        return out
+    except (MbdError, ArithmeticError, ValueError, TypeError):
+        return None
+
+
+def warn_of_gross_errors(solution: Solution, step: float, stacklevel: int) -> None:
+    """Warn if a run came to its end with numbers that cannot be right."""
+    method = solution.integrator
+    balance = energy_balance(solution, SAMPLES)
+    if balance is not None and balance.time is not None:
+        balance = energy_balance(solution)
+    if balance is None:
+        return
+    if balance.time is not None:
+        verb = "gained" if balance.defect > 0.0 else "lost"
+        how = f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
+        warnings.warn(
+            f"{method.name} with {how} {verb} energy without a reason: "
+            f"{100.0 * min(abs(balance.relative), 1.0):.0f} % of the energy in play, beyond 10 % from t = "
+            f"{balance.time:.4g} on; the results are wrong by as much. {_advice(method, balance)}",
+            AccuracyWarning,
+            stacklevel=stacklevel + 1,
+        )
+    elif _turns_too_far(solution, balance, step):
+        name = solution.model.bodies[balance.body - 1].name
+        warnings.warn(
+            f"body '{name}' turns by {balance.spin * step:.2g} rad in a step of {step:.3g}, which is too far for "
+            f"{method.name}; use steps of at most a quarter turn, {QUARTER_TURN / balance.spin:.2g}, or where the axis "
+            "is nearly steady Lie nodes",
+            AccuracyWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _turns_too_far(solution: Solution, balance: Balance, step: float) -> bool:
+    """Whether a body turns by more than a quarter in a step; a steady spin is exact on Lie nodes at any speed."""
+    if not solution.integrator.approximates_rotations or not balance.spin * step > QUARTER_TURN or balance.body < 1:
+        return False
+    if solution.system.tables.nodes[balance.body].form != FORM_LIE:
+        return True
+    view: Any = solution[solution.model.bodies[balance.body - 1]]
+    change = float(np.linalg.norm(view.angular_acceleration, axis=1).max()) * step
+    return change > STEADY * balance.spin
+
+
+def _advice(method: Integrator, balance: Balance) -> str:
+    """What to do about a balance that is violated."""
+    if isinstance(method, GeneralizedAlpha):
+        if balance.defect > 0.0:
+            return "Use a smaller step" + ("." if method.stabilized else ", or stabilized=True.")
+        return "Use a smaller step, or less numerical damping: a larger rho_inf, or LieEM."
+    if method.adaptive:
+        return "Use smaller tolerances."
+    if isinstance(method, RungeKutta):
+        return "Use a smaller step, or where springs or dampers are stiff an implicit method such as GeneralizedAlpha."
+    return "Use a smaller step, or GeneralizedAlpha or LieEM where springs are stiff."

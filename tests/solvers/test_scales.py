@@ -1,0 +1,109 @@
+"""Ranks have no units: models from a micrometre to a thousand kilometres, with masses in ratios of 1e12.
+
+And nets that are held to second order only are called what they are.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import mbd
+
+GRAVITY = 9.81
+LENGTHS = [1e-6, 1e-4, 1.0, 1e6]
+MASSES = [(1e-12, 1e-12, 1e-12), (1.0, 1.0, 1.0), (1e12, 1e12, 1e12), (1e-6, 1e6, 1e-6), (1e6, 1e-6, 1.0)]
+
+
+def chain(lengths, masses, node=mbd.nodes.RotationVector, twice=False) -> mbd.Model:
+    """Links hanging from hinges about y; ``twice``: the first hinge a second time."""
+    model = mbd.Model("chain", gravity=(0.0, 0.0, -GRAVITY))
+    last, z = model.ground, 0.0
+    for i, (length, mass) in enumerate(zip(lengths, masses, strict=True)):
+        inertia = mass * length**2 / 12.0
+        body = mbd.RigidBody(
+            f"link {i}", mass, (inertia, inertia, 0.01 * inertia), node(position=(0, 0, z - length / 2))
+        )
+        model.add(body)
+        for name in [f"hinge {i}", "again"] if twice and i == 0 else [f"hinge {i}"]:
+            model.add(mbd.joints.Revolute(last, body, at=(0.0, 0.0, z), axis=(0.0, 1.0, 0.0), name=name))
+        last, z = body, z - length
+    return model
+
+
+@pytest.mark.parametrize("masses", MASSES, ids=str)
+def test_a_chain_is_never_redundant_by_its_size(masses):
+    frequencies = []
+    for length in LENGTHS:
+        for node in (mbd.nodes.RotationVector, mbd.nodes.Quaternion):
+            model = chain([length] * 3, masses, node)
+            found = mbd.diagnose(model)
+            assert (found.dof, found.redundant, found.momentary, found.shaky, found.errors) == (3, 0, 0, 0, [])
+            step = 1e-3 * np.sqrt(length / GRAVITY)
+            mbd.simulate(model, 2 * step, step)  # a warning would be an error
+        linear = mbd.linearize(model)
+        assert len(linear.eigenvalues) == 6
+        frequencies.append(np.sort(np.abs(linear.eigenvalues)) * np.sqrt(length / GRAVITY))
+    assert np.allclose(frequencies, frequencies[2], rtol=1e-5, atol=1e-5 * frequencies[2].max())
+
+
+@pytest.mark.parametrize("masses", MASSES, ids=str)
+def test_a_second_hinge_is_redundant_at_every_size(masses):
+    for length in LENGTHS:
+        model = chain([length] * 3, masses, twice=True)
+        found = mbd.diagnose(model)
+        assert (found.dof, found.redundant, found.shaky, found.errors) == (3, 5, 0, [])
+        step = 1e-3 * np.sqrt(length / GRAVITY)
+        with pytest.warns(mbd.RedundancyWarning, match="5 of 20 constraint equations are redundant.*'again'"):
+            mbd.simulate(model, 2 * step, step)
+
+
+def test_links_of_very_different_size_in_one_chain():
+    for lengths in ([1e-6, 1.0, 1e6], [1e6, 1e-6, 1e6]):
+        for twice, redundant in ((False, 0), (True, 5)):
+            found = mbd.diagnose(chain(lengths, (1.0, 1.0, 1.0), twice=twice))
+            assert (found.dof, found.redundant, found.momentary, found.shaky) == (3, redundant, 0, 0)
+
+
+def net(size: int, gravity) -> mbd.Model:
+    """Point masses in a square, held by rods along both directions that lead to the ground: flat, and taut."""
+    model = mbd.Model("net", gravity=gravity)
+    knots = {
+        (i, j): model.add(mbd.PointMass(f"knot {i} {j}", 1.0, (i, j, 0))) for i in range(size) for j in range(size)
+    }
+    for (i, j), knot in knots.items():
+        for neighbour, point in (((i + 1, j), (size, j, 0)), ((i, j + 1), (i, size, 0))):
+            other = knots.get(neighbour, model.ground)
+            model.add(mbd.joints.Distance(knot, other, point_b=(0, 0, 0) if neighbour in knots else point))
+        for edge, point in ((i == 0, (-1, j, 0)), (j == 0, (i, -1, 0))):
+            if edge:
+                model.add(mbd.joints.Distance(knot, model.ground, point_b=point))
+    return model
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_flat_net_is_shaky_and_says_so(size):
+    found = mbd.diagnose(net(size, (0.0, 0.0, -GRAVITY)))
+    assert (found.dof, found.shaky, found.redundant) == (0, size**2, 0)
+    with pytest.raises(mbd.AssemblyError, match=r"singular configuration.*shaky.*body 'knot 0 0' moves along z"):
+        mbd.simulate(net(size, (0.0, 0.0, -GRAVITY)), 0.01, 1e-3)
+
+
+def test_a_shaky_net_with_loads_in_its_plane_is_at_rest():
+    with pytest.warns(mbd.RedundancyWarning, match="singular configuration.*shaky"):
+        solution = mbd.simulate(net(2, (1.0, 0.5, 0.0)), 0.01, 1e-3)
+    assert np.abs(solution.q - solution.q[0]).max() < 1e-12
+
+
+def test_a_net_with_depth_is_stiff_and_not_shaky():
+    model = mbd.Model(gravity=(0.0, 0.0, -GRAVITY))
+    knot = model.add(mbd.PointMass("knot", 1.0))
+    for point in ((1, 0, 1), (-1, 0, 1), (0, 1, 1)):
+        model.add(mbd.joints.Distance(model.ground, knot, point_a=point))
+    found = mbd.diagnose(model)
+    assert (found.dof, found.shaky, found.redundant) == (0, 0, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.abs(mbd.simulate(model, 0.01, 1e-3).q).max() < 1e-12
