@@ -300,9 +300,14 @@ def _massless(result: Diagnosis, system: System, equations: Equations) -> None:
     increments = np.column_stack([equations.increment(m) for m in motions.T])
     full = system.mass_matrix(equations.q)
     mass, usual = increments.T @ (full @ increments), increments.T @ (_usual_mass(system, full)[:, None] * increments)
-    values, vectors = eigh(0.5 * (mass + mass.T), 0.5 * (usual + usual.T))
+    size = 1.0 / np.sqrt(np.diag(usual))
+    mass, usual = (0.5 * (a + a.T) * np.outer(size, size) for a in (mass, usual))
+    try:
+        values, vectors = eigh(mass, usual)
+    except np.linalg.LinAlgError:  # motions of so different size that they are not told apart
+        return
     for k in np.flatnonzero(values < NO_INERTIA):
-        motion = motions @ vectors[:, k]
+        motion = motions @ (size * vectors[:, k])
         sizes = [np.abs(motion[system.body_slices(b)[1]]).max() for b in system.model.bodies]
         body = system.model.bodies[int(np.argmax(sizes))]
         what = "about an axis" if isinstance(body, RigidBody) else "of a coordinate"

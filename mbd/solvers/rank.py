@@ -7,12 +7,15 @@ examined through a twin on Lie nodes, which has no internal constraints.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..bodies import Generalized, RigidBody
 from ..errors import AssemblyError, ModelError
+from ..records import FORM_LIE, FORM_POINT
 from ..rotation import to_rotation_vector
 from ..system.system import System
 from .initial import consistent_start
@@ -25,6 +28,7 @@ CLEAR = 1e-4  # of the same: where none is smaller nothing has to be scaled
 EQUILIBRATIONS = 20  # passes over rows and columns, each of which takes the root of what is left
 NOISE = 1e-14  # entries of a body beside its largest that are round-off
 NEIGHBOUR = 0.05  # rad, or lengths of the system: how far neighbours are
+MASS_RATIO = 1e6
 TRIES = 4
 COUNTED = 6  # motions up to which neighbours are enough to count those that last
 DENSE_LIMIT = 1500  # velocities up to which dense singular values are computed
@@ -177,6 +181,28 @@ class Mobility:
         return self.here.matrix.shape[1] - self.generic.rank - self.finite if not self.momentary else 0
 
 
+@contextmanager
+def _equal_masses(system: System) -> Iterator[None]:
+    """Bodies of equal mass where masses are so different that the nearest consistent position is not well defined."""
+    nodes = system.tables.nodes
+    masses = nodes["mass"][1:][nodes["mass"][1:] > 0.0]
+    if masses.size == 0 or masses.max() <= MASS_RATIO * masses.min():
+        yield
+        return
+    given, square = nodes.copy(), system.length**2
+    own = np.flatnonzero(np.isin(nodes["form"], (FORM_LIE, FORM_POINT)))
+    for name in nodes.dtype.names:
+        if name in ("s1", "s2", "s3", "j12", "j13", "j23", "e12", "e13", "e23"):
+            nodes[name][own] = 0.0
+        elif name in ("j11", "j22", "j33", "e11", "e22", "e33"):
+            nodes[name][own] = square if name[0] == "j" else 0.5 * square
+    nodes["mass"][own] = 1.0
+    try:
+        yield
+    finally:
+        nodes[:] = given
+
+
 def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
     """Examine a consistent configuration of a system on Lie nodes and a few consistent neighbours.
 
@@ -192,7 +218,8 @@ def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
         motion = motions @ random.normal(size=motions.shape[1])
         motion *= NEIGHBOUR / np.abs(motion).max()
         try:
-            near = consistent_start(system, system.update(q, here.increment(motion)), np.zeros(system.n_v), t)
+            with _equal_masses(system):
+                near = consistent_start(system, system.update(q, here.increment(motion)), np.zeros(system.n_v), t)
         except (AssemblyError, ModelError):
             continue
         reached.append(motions.T @ here.displacement(near.q) / np.linalg.norm(motion))
@@ -202,8 +229,8 @@ def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
         if equations.rank > generic.rank:
             generic = equations
     finite = here.matrix.shape[1] - generic.rank
-    if not reached:  # nothing near can be assembled
-        return Mobility(here, here, 0)
+    if not reached:
+        return Mobility(here, generic, finite)
     kept = float(np.mean(np.sum(np.square(reached), axis=1)))  # of random motions: the share of finite ones
     if freedom <= COUNTED or kept < 0.5:  # motions that were undone lead nowhere
         sizes = np.linalg.svd(np.array(reached), compute_uv=False)
