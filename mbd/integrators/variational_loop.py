@@ -213,6 +213,8 @@ def start_variational(s, w, x, p, t, h):
     """Accelerations, multipliers and momenta of the start."""
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    update_frames(s.nodes, x.q, w.z, w.spin)  # where nothing but gravity acts, accelerations need neither of them
+    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
     remember_angles(s, w, x.q, x.v)
     for i in range(1, s.nodes.shape[0]):
         if x.special[i] != 0:
