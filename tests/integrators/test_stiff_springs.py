@@ -12,6 +12,8 @@ import mbd
 from mbd import integrators as methods
 from mbd.rotation import from_rotation_vector
 
+pytestmark = pytest.mark.filterwarnings("ignore::mbd.AccuracyWarning")  # numerical damping takes vibrations away
+
 H, STEPS = 0.01, 8
 STRETCH = 0.1  # m
 ALPHAS = [
