@@ -399,13 +399,14 @@ def run_ggl(s, rows, pieces, r, w, x, p, origin, first, h, count, every, out_q, 
                 guess = guess_number(AT_REST, attempt - 1)
             elif attempt == GUESSES:
                 break
-            watched = attempt == 0 and guess != AT_REST
+            # later on, the guess that was nearest in the last step is taken
+            watched = attempt == 0 and guess != AT_REST and p.memory[MEMORY_HISTORY] == 0.0
             predict(x, p, h, guess)
             if p.method[RIGID] != 0.0:
                 code = _rigid(s, rows[0], pieces, r, w, x, p, h, watched, again)
             else:
                 code = _newton(s, rows, pieces, r, w, x, p, h, watched, again)
-            if code == CODE_OVERSHOT or (watched and code == 0 and turns_round(s, x.z0, x.z1)):
+            if code == CODE_OVERSHOT or (attempt == 0 and code == 0 and turns_round(s, x.z0, x.z1)):
                 code, again = CODE_OVERSHOT, True
             if code == 0:
                 break
