@@ -69,11 +69,12 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     ``samples``: look at about so many records only, as if nothing happened between them.
     """
     n = len(solution)
-    if n < 2 or (_sparse(solution) and missing_trait(solution.system, Trait.AUTONOMOUS) is not None):
+    timed = missing_trait(solution.system, Trait.AUTONOMOUS) is not None
+    if n < 2 or (timed and _sparse(solution)):
         return None
     stride = 1 if samples is None else -(-n // samples)
     t = solution.t[::stride]
-    totals = _totals(solution, stride)
+    totals = _totals(solution, stride, timed)
     if totals is None:
         return None
     with np.errstate(all="ignore"):
@@ -116,19 +117,17 @@ def _sparse(solution: Solution) -> bool:
     return int(solution.stats.get("steps", 0)) > 1.2 * len(solution)
 
 
-def _totals(solution: Solution, stride: int) -> Array | None:
+def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
     """Totals at every ``stride``-th record; None if a function of the user fails that was called in the run."""
     try:
-        if stride == 1:
-            return solution._totals
-        records = [np.ascontiguousarray(x[::stride]) for x in (solution.t, solution.q, solution.v, solution.lam)]
-        out = np.zeros((len(records[0]), observe.TOTALS))
-        values, turns = (
-            np.zeros((len(out), solution._work.values.size)),
-            np.ascontiguousarray(solution._turns[::stride]),
-        )
-        observe.observe_values(solution.system.tables, solution._work, records[0], values)
-        observe.observe_totals(solution.system.tables, solution._work, *records, values, turns, out)
+        records = [np.ascontiguousarray(x[::stride]) for x in (solution.t, solution.q, solution.v)]
+        n, work, tables = len(records[0]), solution._work, solution.system.tables
+        # only constraints that depend on time do work, and only then their multipliers matter
+        lam = np.ascontiguousarray(solution.lam[::stride]) if driven else np.zeros((n, solution.system.n_l))
+        out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, work.values.size))
+        turns = np.ascontiguousarray(solution._turns[::stride])
+        observe.observe_values(tables, work, records[0], values)
+        observe.observe_totals(tables, work, *records, lam, values, turns, out)
         solution.system.raise_callback_errors()
         return out
     except (MbdError, ArithmeticError, ValueError, TypeError):

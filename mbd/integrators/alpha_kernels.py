@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from ..kernel import kernel
 from ..records import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMETER_LENGTH
-from ..system.accelerations import accelerations
 from ..system.evaluate import (
     advance,
     clear,
@@ -28,7 +27,6 @@ from ..system.evaluate import (
     copy,
     dynamics,
     evaluate_functions,
-    factor,
     factor_with,
     finish,
     frames,
@@ -40,6 +38,7 @@ from ..system.evaluate import (
 )
 from ..system.optional import call_charts
 from .alpha_guess import predict
+from .alpha_start import drop_defect, start_alpha
 from .alpha_state import (
     AF,
     AM,
@@ -83,7 +82,6 @@ from .newton import (
     ACCELERATION,
     ANGULAR,
     ROUND_OFF,
-    add_commutator,
     apply_rows,
     apply_tangent,
     at_round_off,
@@ -97,64 +95,6 @@ from .newton import (
     store_tangent_inverse,
 )
 from .run_away import EVERY, velocities_run_away
-
-
-@kernel
-def _start(s, w, x, p, t, h):
-    """v_dot_0, lambda_0, a_0 and, for index 3, the velocity that carries the method's stationary defect.
-
-    With a_0 = v_dot_0 alone the multipliers would be first order from the start. The jerk is a central difference of
-    index-1 accelerations along the motion.
-    """
-    am, af, beta = p.method[AM], p.method[AF], p.method[BETA]
-    shift = am - af
-    cq = (1.0 - 6.0 * beta - 3.0 * shift) / 6.0
-    nv = x.v.shape[0]
-    evaluate_functions(s, w, t)
-    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    for side in range(2):
-        step = h if side == 0 else -h
-        for k in range(nv):
-            x.dq[k] = step * x.v[k] + 0.5 * step * step * x.vd[k]
-            x.vn[k] = x.v[k] + step * x.vd[k]
-        advance(s, w, x.q, x.dq, x.qn)
-        evaluate_functions(s, w, t + step)
-        target = x.vdn if side == 0 else x.y
-        accelerations(s, w, x.qn, x.vn, x.zero, target, x.lamn)
-    for k in range(nv):
-        jerk = (x.vdn[k] - x.y[k]) / (2.0 * h)
-        x.a[k] = x.vd[k] + shift * h * jerk
-        x.dq[k] = h * h * cq * jerk
-    evaluate_functions(s, w, t)
-    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # leaves the factors at the start
-    if p.options[OPTION_STABILIZED] == 0 and x.lam.shape[0] > 0:
-        add_commutator(s.nodes, x.v, x.vd, h * h / 12.0, x.dq)
-        velocities(s, w, x.q, x.dq)
-        clear(w.x)
-        jacobian_times(s, w, x.q, x.dq, w.x)
-        for k in range(s.nonholonomic.shape[0]):
-            w.x[s.xl[s.nonholonomic[k]]] = 0.0
-        solve(s, w.matrix, w.pivots, w.dinv, w.x)
-        for k in range(nv):
-            x.v[k] += w.x[s.xv[k]]
-    p.memory[MEMORY_HISTORY] = 0.0
-    p.memory[MEMORY_KEPT] = -1.0
-
-
-@kernel
-def _drop_defect(s, w, x):
-    """Index 3 after a change of charts: project the velocity, whose stationary defect belonged to the old chart."""
-    frames(s, w, x.q)
-    velocities(s, w, x.q, x.v)
-    tangent(s, w, x.q, x.v, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    factor(s, w, w.matrix, w.pivots, w.dinv)
-    clear(w.x)
-    constraint_rates(s, w, x.q, x.v, w.x)
-    for k in range(s.xl.shape[0]):
-        w.x[s.xl[k]] = -w.x[s.xl[k]]
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(x.v.shape[0]):
-        x.v[k] += w.x[s.xv[k]]
 
 
 @kernel
@@ -430,9 +370,9 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
         if count == 0:
             return 0
         if p.memory[MEMORY_BEGIN] != 0.0:
-            _drop_defect(s, w, x)
+            drop_defect(s, w, x)
         if count < 0 or p.memory[MEMORY_BEGIN] != 0.0:
-            _start(s, w, x, p, origin + (first + step) * h, h)
+            start_alpha(s, w, x, p, origin + (first + step) * h, h)
             p.memory[MEMORY_BEGIN] = 0.0
             if count < 0:
                 return 0

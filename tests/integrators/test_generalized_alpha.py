@@ -24,6 +24,7 @@ def test_unstable_velocities_are_an_error_not_a_result():
     assert np.ptp(stable.energy.total) < 1e-4 * stable.energy.total[0]
 
 
+@pytest.mark.filterwarnings("ignore::mbd.AccuracyWarning")  # so do runs that end before they are stopped
 def test_where_a_run_stops_depends_on_the_step_alone(monkeypatch):
     """Index 3 runs away on directors at this step; however the run is cut into calls or continued, it stops there."""
     stops = set()

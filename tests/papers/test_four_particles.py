@@ -61,6 +61,16 @@ def test_order(method, tolerance):
     assert np.log2(velocity[1] / velocity[2]) == pytest.approx(METHODS[method][0], abs=tolerance.order)
 
 
+@pytest.mark.parametrize("method", [GGLEM(), GonzalezEM()], ids=name)
+def test_order_of_multipliers(method, tolerance):
+    """Fig. 30: lambda of EM and EM-G is of first order, because it is that of the step; reactions are of second."""
+    exact = mbd.simulate(four_particles(), 0.1, 1e-3, RK6()).lam[-1]
+    runs = [mbd.simulate(four_particles(), 0.1, h, method) for h in (0.005, 0.0025, 0.00125)]
+    for values, order in (([s.scheme["lambda"] for s in runs], 1.0), ([s.lam for s in runs], 2.0)):
+        errors = [np.linalg.norm(x[-1] - exact) / np.linalg.norm(exact) for x in values]
+        assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=tolerance.order)
+
+
 @pytest.mark.filterwarnings("ignore::mbd.AccuracyWarning")  # energies swing by a tenth
 @pytest.mark.parametrize("method", [GGLEuler(), GGLTrapezoidal()], ids=name)
 def test_first_order_methods_blow_up_at_large_steps(method):
