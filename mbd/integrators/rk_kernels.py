@@ -288,8 +288,8 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
             grid = width * (math.floor(t / width + 1e-9) + 1.0)
             if grid <= t + tiny:  # t is a multiple as far as its digits tell
                 grid += width
-            if grid < stop + 1e-9 * width:
-                stop = min(stop, grid)
+            if grid < stop - 1e-9 * width:  # not a sliver before the end
+                stop = grid
         end = t + h
         if end > stop - tiny:
             end = stop
