@@ -30,10 +30,11 @@ GIVEN = {"force": 3, "potential": 1, "constraint": 2, "law": 2, "time": 1, "coor
 TIMED = ("force", "potential", "constraint", "time", "motion")  # the first number of x is the time
 
 TINY = 1e-30  # imaginary step; the result is exact to round-off
-FINE = 1e-4  # step of differences of exact first derivatives
-COARSE = 1e-3  # step of differences of the function itself
-WEIGHTS = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)  # sixth-order central difference
-SECOND = (1.5, -3.0 / 20.0, 1.0 / 90.0)  # the same for the second derivative, -49/18 in the middle
+FINE = 1e-4  # first step of differences of exact first derivatives
+COARSE = 1e-3  # first step of differences of the function itself
+LARGE = 1e6  # such times have larger first steps, which are not lost beside them
+SHORTER, TRIALS = 0.1, 10  # the step is shortened until it suits the pace of the function
+AGREEMENT, ROUND_OFF = 3e-5, 1e-14  # of differences of sixth and fourth order, whose step is then short enough
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,35 @@ class Call:
 
 # --- motions: a function of time with its first two derivatives -----------------------------------------------------
 
+# Central differences of sixth and fourth order of the values a1, a2, a3 after and b1, b2, b3 before c, at the step h.
+# Where the two agree the step suits the function, be it a drive of a year or of a microsecond.
+FIRST = (
+    "slope = (45.0 / 60.0 * (a1 - b1) + -9.0 / 60.0 * (a2 - b2) + 1.0 / 60.0 * (a3 - b3)) / h",
+    "lower = (2.0 / 3.0 * (a1 - b1) - 1.0 / 12.0 * (a2 - b2)) / h",
+    "noise = ROUND_OFF * max(abs(a3), abs(b3)) / h",
+)
+SECOND = (
+    "bend = (1.5 * (a1 + b1) + -3.0 / 20.0 * (a2 + b2) + 1.0 / 90.0 * (a3 + b3) - 49.0 / 18.0 * c) / (h * h)",
+    "lower = (4.0 / 3.0 * (a1 + b1) - 1.0 / 12.0 * (a2 + b2) - 2.5 * c) / (h * h)",
+    "noise = ROUND_OFF * max(abs(c), abs(a3), abs(b3)) / (h * h)",
+)
+
+
+def _differences(of: Callable[[str], str], step: float, result: str) -> list[str]:
+    """Lines that differentiate ``of``: "slope", or "bend" (with the slope), whose step is the first that suits.
+
+    Where none does, at a kink, the result is that of the first one.
+    """
+    samples = (f"a{i}, b{i} = {of(f't + {float(i)!r} * h')}, {of(f't - {float(i)!r} * h')}" for i in (1, 2, 3))
+    formulas = (FIRST[0], *SECOND) if result == "bend" else FIRST
+    lines = [*samples, *formulas, "if trial == 0:", f"    slope0, result0 = slope, {result}"]
+    lines += [f"if abs({result} - lower) <= {AGREEMENT!r} * abs({result}) + noise:", "    break"]
+    lines += [f"if trial == {TRIALS - 1}:", f"    slope, {result} = slope0, result0"]
+    lines += [f"h = {SHORTER!r} * h"]
+    lines = [line.replace("ROUND_OFF", repr(ROUND_OFF)) for line in lines]
+    first = [f"h = {step!r}", f"if abs(t) > {step * LARGE!r}:", f"    h = (t + t / {LARGE!r}) - t"]
+    return [*first, "slope, bend = 0.0, 0.0", f"for trial in range({TRIALS}):", *(f"    {line}" for line in lines)]
+
 
 def motion_parts(rate: Any, acceleration: Any, exact: bool) -> tuple[list[tuple[int, bool]], list[str]]:
     """Parts (number of the function, whether as dual numbers) and the lines of a motion with its derivatives."""
@@ -122,31 +152,26 @@ def motion_parts(rate: Any, acceleration: Any, exact: bool) -> tuple[list[tuple[
     parts = [(0, False)]
     lines.append("c = float(f0(b0, t))")
 
-    def slope(k: int, s: float) -> str:
-        return f"complex(f{k}(b{k}, complex(t + {s!r}, {TINY!r}))).imag / {TINY!r}"
+    def exact_slope(k: int) -> Callable[[str], str]:
+        return lambda time: f"complex(f{k}(b{k}, complex({time}, {TINY!r}))).imag / {TINY!r}"
 
-    def plain(k: int, s: float) -> str:
-        return f"float(f{k}(b{k}, t + {s!r}))"
-
-    def difference(of: Callable[[int, float], str], k: int, h: float) -> str:
-        terms = (f"{w!r} * ({of(k, (i + 1) * h)} - {of(k, -(i + 1) * h)})" for i, w in enumerate(WEIGHTS))
-        return f"({' + '.join(terms)}) / {h!r}"
-
-    def second(k: int, h: float) -> str:
-        terms = (f"{w!r} * ({plain(k, (i + 1) * h)} + {plain(k, -(i + 1) * h)})" for i, w in enumerate(SECOND))
-        return f"({' + '.join(terms)} - 49.0 / 18.0 * c) / ({h!r} * {h!r})"
+    def plain(k: int) -> Callable[[str], str]:
+        return lambda time: f"float(f{k}(b{k}, {time}))"
 
     if acceleration is not None:
         parts += [(1, False), (2, False)]
-        lines += [f"d = {plain(1, 0.0)}", f"e = {plain(2, 0.0)}"]
+        lines += [f"d = {plain(1)('t')}", f"e = {plain(2)('t')}"]
+    elif rate is not None and exact:
+        parts += [(1, False), (1, True)]
+        lines += [f"d = {plain(1)('t')}", f"e = {exact_slope(2)('t')}"]
     elif rate is not None:
-        parts += [(1, False), (1, True)] if exact else [(1, False)]
-        lines += [f"d = {plain(1, 0.0)}", f"e = {slope(2, 0.0) if exact else difference(plain, 1, FINE)}"]
+        parts.append((1, False))
+        lines += [f"d = {plain(1)('t')}", *_differences(plain(1), FINE, "slope"), "e = slope"]
     elif exact:
         parts.append((0, True))
-        lines += [f"d = {slope(1, 0.0)}", f"e = {difference(slope, 1, FINE)}"]
+        lines += [f"d = {exact_slope(1)('t')}", *_differences(exact_slope(1), FINE, "slope"), "e = slope"]
     else:
-        lines += [f"d = {difference(plain, 0, COARSE)}", f"e = {second(0, COARSE)}"]
+        lines += [*_differences(plain(0), COARSE, "bend"), "d, e = slope, bend"]
     lines += ["target[0], target[1], target[2] = c, d, e", f"return {NOT_FINITE} if (c + d + e) * 0.0 != 0.0 else 0"]
     return parts, lines
 
@@ -154,16 +179,19 @@ def motion_parts(rate: Any, acceleration: Any, exact: bool) -> tuple[list[tuple[
 def plain_motion(functions: tuple[Any, ...], t: float) -> tuple[float, float, float]:
     """(c, c_dot, c_ddot) in plain Python, by differences where no function is given."""
     f, rate, acceleration = functions
-    c = float(f(t))
-    if rate is None:
-        h = COARSE
-        ahead, behind = ([float(f(t + s * k * h)) for k in (1, 2, 3)] for s in (1.0, -1.0))
-        d = sum(w * (a - b) for w, a, b in zip(WEIGHTS, ahead, behind, strict=True)) / h
-        e = (sum(w * (a + b) for w, a, b in zip(SECOND, ahead, behind, strict=True)) - 49.0 / 18.0 * c) / (h * h)
-        return c, d, e
-    d = float(rate(t))
     if acceleration is not None:
-        return c, d, float(acceleration(t))
-    h = FINE
-    change = sum(w * (float(rate(t + (k + 1) * h)) - float(rate(t - (k + 1) * h))) for k, w in enumerate(WEIGHTS))
-    return c, d, change / h
+        return float(f(t)), float(rate(t)), float(acceleration(t))
+    if rate is not None:
+        return float(f(t)), float(rate(t)), _PLAIN["slope"](rate, t)[0]
+    return float(f(t)), *_PLAIN["bend"](f, t)
+
+
+def _plain_differences(result: str, step: float) -> Any:
+    """The same lines as a Python function (f, t) -> (slope, bend)."""
+    lines = ["c = float(f(t))", *_differences(lambda time: f"float(f({time}))", step, result), "return slope, bend"]
+    space: dict[str, Any] = {}
+    exec("def differences(f, t):\n" + "\n".join(f"    {line}" for line in lines), space)
+    return space["differences"]
+
+
+_PLAIN = {"slope": _plain_differences("slope", FINE), "bend": _plain_differences("bend", COARSE)}

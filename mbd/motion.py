@@ -2,7 +2,8 @@
 
 Velocity and acceleration terms of a driven constraint need ``c``, ``c_dot`` and ``c_ddot``. Derivatives that are given
 are used as they are. Otherwise ``c_dot`` is exact where the function can be compiled, and ``c_ddot`` a sixth-order
-difference of it; plain Python functions are differentiated by sixth-order differences (``mbd.call_styles``).
+difference of it; plain Python functions are differentiated by sixth-order differences. Their step suits the pace of
+the function (``mbd.call_styles``).
 """
 
 from __future__ import annotations
