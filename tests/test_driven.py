@@ -178,7 +178,6 @@ def test_end_of_reach():
     start = mbd.kinematics(slider_crank(), 0.4, 0.4)  # somewhere in the middle
     model = mbd.model_at(start)
     model.remove("motor")
-    model._elements.pop("motor")
     x0 = float(start["slider"].position[-1, 0])
     model.add(PositionDriver(model.ground, model["slider"], axis=(1, 0, 0), value=lambda t: 0.5 * t, name="cylinder"))
     with pytest.raises(

@@ -136,4 +136,4 @@ def test_code_that_cannot_be_kept(tmp_path):
     """A cache that is a file: the run goes on, and says so."""
     (tmp_path / "file").touch()
     (compiled, _), said = run(ROTATION, NUMBA_CACHE_DIR=str(tmp_path / "file"))
-    assert compiled == "True" and said.count("is not writable, compiled code will not be kept") == 1
+    assert compiled == "True" and said.count("is not writable (File exists), compiled code will not be kept") == 1

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Body
+from ..checked import fixed
 from ..errors import Array
 from ..forces import ForceElement
 from ..joints import Joint, Primitive
@@ -28,9 +29,11 @@ from .systems import check_system
 class _OnePrimitive(Joint):
     """A joint made of one given primitive."""
 
+    primitive: Primitive = fixed("make a new joint")
+
     def __init__(self, body_a: Body, body_b: Body, primitive: Primitive) -> None:
         super().__init__(body_a, body_b)
-        self.primitive = primitive
+        self._set(primitive=primitive)
 
     def primitives(self) -> list[Primitive]:
         return [self.primitive]

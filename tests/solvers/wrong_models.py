@@ -319,7 +319,12 @@ def velocities_that_do_not_fit():
 
 def repeated_constraints():
     model = mbd.Model("coordinates")
-    model.add(mbd.Generalized("circle", (1.0, 0.0), (0.0, 1.0), constraints=lambda q: (q[0] ** 2 + q[1] ** 2 - 1,) * 2))
+
+    def twice(q):
+        g = q[0] ** 2 + q[1] ** 2 - 1.0
+        return g, g
+
+    model.add(mbd.Generalized("circle", (1.0, 0.0), (0.0, 1.0), constraints=twice))
     return model, ["1 constraint of body 'circle' repeats the others", "body 'circle' changes coordinate 2 by 1"]
 
 
