@@ -208,7 +208,9 @@ def test_a_real_window_under_xvfb() -> None:
     if not shutil.which("xvfb-run"):
         pytest.skip("xvfb-run is not installed: apt install xvfb xauth")
     environment = {k: v for k, v in __import__("os").environ.items() if not k.startswith("VTK_")}
-    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", SCRIPT]
+    # Without -noreset the server starts anew whenever its last client has left, here the trial of OpenGL, and refuses
+    # connections meanwhile.
+    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24 -noreset", sys.executable, "-c", SCRIPT]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert result.returncode == 0, result.stderr[-2000:]
     assert int(result.stdout.split("changed")[1]) > 100
