@@ -116,17 +116,18 @@ class Call:
 
 # --- motions: a function of time with its first two derivatives -----------------------------------------------------
 
-# Central differences of sixth and fourth order of the values a1, a2, a3 after and b1, b2, b3 before c, at the step h.
+# Central differences of sixth and fourth order of the values p1, p2, p3 after and m1, m2, m3 before c, at the step h
+# (b1, b2, ... are the captured values of the functions).
 # Where the two agree the step suits the function, be it a drive of a year or of a microsecond.
 FIRST = (
-    "slope = (45.0 / 60.0 * (a1 - b1) + -9.0 / 60.0 * (a2 - b2) + 1.0 / 60.0 * (a3 - b3)) / h",
-    "lower = (2.0 / 3.0 * (a1 - b1) - 1.0 / 12.0 * (a2 - b2)) / h",
-    "noise = ROUND_OFF * max(abs(a3), abs(b3)) / h",
+    "slope = (45.0 / 60.0 * (p1 - m1) + -9.0 / 60.0 * (p2 - m2) + 1.0 / 60.0 * (p3 - m3)) / h",
+    "lower = (2.0 / 3.0 * (p1 - m1) - 1.0 / 12.0 * (p2 - m2)) / h",
+    "noise = ROUND_OFF * max(abs(p3), abs(m3)) / h",
 )
 SECOND = (
-    "bend = (1.5 * (a1 + b1) + -3.0 / 20.0 * (a2 + b2) + 1.0 / 90.0 * (a3 + b3) - 49.0 / 18.0 * c) / (h * h)",
-    "lower = (4.0 / 3.0 * (a1 + b1) - 1.0 / 12.0 * (a2 + b2) - 2.5 * c) / (h * h)",
-    "noise = ROUND_OFF * max(abs(c), abs(a3), abs(b3)) / (h * h)",
+    "bend = (1.5 * (p1 + m1) + -3.0 / 20.0 * (p2 + m2) + 1.0 / 90.0 * (p3 + m3) - 49.0 / 18.0 * c) / (h * h)",
+    "lower = (4.0 / 3.0 * (p1 + m1) - 1.0 / 12.0 * (p2 + m2) - 2.5 * c) / (h * h)",
+    "noise = ROUND_OFF * max(abs(c), abs(p3), abs(m3)) / (h * h)",
 )
 
 
@@ -135,7 +136,7 @@ def _differences(of: Callable[[str], str], step: float, result: str) -> list[str
 
     Where none does, at a kink, the result is that of the first one.
     """
-    samples = (f"a{i}, b{i} = {of(f't + {float(i)!r} * h')}, {of(f't - {float(i)!r} * h')}" for i in (1, 2, 3))
+    samples = (f"p{i}, m{i} = {of(f't + {float(i)!r} * h')}, {of(f't - {float(i)!r} * h')}" for i in (1, 2, 3))
     formulas = (FIRST[0], *SECOND) if result == "bend" else FIRST
     lines = [*samples, *formulas, "if trial == 0:", f"    slope0, result0 = slope, {result}"]
     lines += [f"if abs({result} - lower) <= {AGREEMENT!r} * abs({result}) + noise:", "    break"]

@@ -100,6 +100,21 @@ def test_functions_with_branches_are_differentiated():
     assert with_derivatives(motion)(2.0) == pytest.approx((3.0, 2.0, 0.0), abs=1e-8)
 
 
+@pytest.mark.parametrize("given", [0, 1, 2])
+def test_motions_see_captured_values(given):
+    """Numbers and arrays that the function and its derivatives refer to, several times at several instants."""
+    size, paces = 0.3, np.array([2.0, 5.0])
+    functions = (
+        lambda t: size * (np.sin(paces[0] * t) + np.cos(paces[1] * t)),
+        lambda t: size * (paces[0] * np.cos(paces[0] * t) - paces[1] * np.sin(paces[1] * t)),
+        lambda t: -size * (paces[0] ** 2 * np.sin(paces[0] * t) + paces[1] ** 2 * np.cos(paces[1] * t)),
+    )
+    known = [*functions[: 1 + given], None, None][:3]
+    motion = with_derivatives(make_motion(*known, "driver"))
+    for t in (0.0, 0.4, 7.0):
+        assert motion(t) == pytest.approx([function(t) for function in functions], abs=1e-8)
+
+
 def test_position_driver_lifts_a_mass():
     model = mbd.Model("lift", gravity=(0, 0, -GRAVITY))
     mass = model.add(mbd.PointMass("mass", 2.0, (0, 0, 0), (0, 0, 0)))
