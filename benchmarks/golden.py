@@ -79,8 +79,8 @@ def cases() -> Iterator[tuple[str, mbd.Model, Any]]:
     """(name, model, integrator) of every run."""
     mechanisms = {"loop": loop(), "driven": driven()}
     families: list[tuple[Any, dict[str, Any]]] = [
-        (methods.GeneralizedAlpha(stabilized=False), LIE | PLAIN),
-        (methods.GeneralizedAlpha(stabilized=True, newton="modified"), LIE | PLAIN),
+        (methods.GeneralizedAlpha(stabilized=False, newton="full"), LIE | PLAIN),
+        (methods.GeneralizedAlpha(stabilized=True, newton="step"), LIE | PLAIN),
         (methods.RK4(), LIE | PLAIN),
         (methods.DOPRI5(), LIE),
         (methods.LieEM(), LIE),
