@@ -1,7 +1,7 @@
 # make demo        run the demonstration
 # make test        lint, types and all tests
 # make lint        lint and types only
-# make proof       longer proofs: do the tests notice wrong formulas?
+# make proof       longer proofs: do the tests notice wrong formulas? counts of iterations in the literature
 # make benchmarks  time the toolkit on this machine
 # make clean       remove the virtual environment and caches
 #
@@ -41,6 +41,8 @@ format: $(FOR_TEST)
 
 proof: $(FOR_TEST)
 	$(BIN)/python -m tests.mutants $(MUTANTS)
+	$(BIN)/python benchmarks/paper_iterations.py > docs/paper_iterations.md.new
+	mv docs/paper_iterations.md.new docs/paper_iterations.md
 
 benchmarks: $(FOR_DEMO)
 	$(BIN)/python -m mbd benchmarks
