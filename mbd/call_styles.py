@@ -143,7 +143,7 @@ def _differences(of: Callable[[str], str], step: float, result: str) -> list[str
     lines += [f"if trial == {TRIALS - 1}:", f"    slope, {result} = slope0, result0"]
     lines += [f"h = {SHORTER!r} * h"]
     lines = [line.replace("ROUND_OFF", repr(ROUND_OFF)) for line in lines]
-    first = [f"h = {step!r}", f"if abs(t) > {step * LARGE!r}:", f"    h = (t + t / {LARGE!r}) - t"]
+    first = [f"h = {step!r}", f"if abs(t) > {step * LARGE!r}:", f"    h = (abs(t) + abs(t) / {LARGE!r}) - abs(t)"]
     return [*first, "slope, bend = 0.0, 0.0", f"for trial in range({TRIALS}):", *(f"    {line}" for line in lines)]
 
 
