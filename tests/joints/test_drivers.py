@@ -83,7 +83,7 @@ def test_driver_torque_and_energy_balance_are_second_order(stabilized, tolerance
         assert observed_order(rate, steps) == pytest.approx(2.0, abs=tolerance.order)
 
 
-DIFFERENCES = 1e-10 if JIT else 5e-9  # of exact rates; of the function itself where it is not compiled
+DIFFERENCES = 1e-10 if JIT else 2e-8  # not compiled: round-off of values of 12 in second differences over 1 ms
 
 
 def test_given_derivatives_are_used():
