@@ -1,4 +1,4 @@
-"""Whether the numbers of a finished run agree with each other: the balance of energy, and turns per step.
+"""Whether the numbers of a finished run agree with each other: energy, velocities and constraints, turns per step.
 
 Energy changes by work only: E(t) - E(0) is the integral of ``solution.power``. What is left of it says how far a run is
 off, whatever the method. It is judged beside the *energy in play*, the largest kinetic energy plus the range of the
@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .bodies import RigidBody
 from .errors import AccuracyWarning, MbdError
 from .integrators.base import Integrator, Trait, missing_trait
 from .integrators.generalized_alpha import GeneralizedAlpha
+from .integrators.run_away import AWAY, AWAY_IN_A_STEP
 from .integrators.runge_kutta import RungeKutta
 from .records import FORM_LIE
 from .system import observe
@@ -30,7 +32,9 @@ Array = np.ndarray
 GROSS = 0.1  # of the energy in play: what a run may gain or lose without a reason before a warning says so
 QUADRATURE = 3.0  # times the difference of the two sums: what the work may be wrong by
 QUARTER_TURN = 0.5 * math.pi  # per step: more is too far for methods that approximate rotations
-STEADY = 0.01  # relative change of the angular velocity in a step up to which exponentials of rotations are exact
+STEADY = 0.01  # rad by which the axis of a rotation may turn in a step that its exponential takes for steady ...
+STEADY_AXIS = 0.1  # ... and in the whole run: gyroscopic forces add up
+LEFT_OUT = 0.05  # of the steps: more that do without their velocity constraints are not single ones
 INVISIBLE = 1e-9  # of energies and of the model: what a structure at rest moves by
 SAMPLES = 200  # records at which a run is looked at when it ends, and at all of them only if these look wrong
 
@@ -40,7 +44,7 @@ class Balance(NamedTuple):
 
     change: E - E(0) at the end; work: of dampers, loads and drivers up to there; defect: largest |E - E(0) - work| of
     the run, with its sign, beyond what the sum for the work may be wrong by; scale: the energy in play; time: when the
-    defect became larger than a tenth of the energy in play, or None; spin, body: the largest angular speed, and whose.
+    defect became larger than a tenth of the energy in play, or None.
     """
 
     change: float
@@ -48,8 +52,6 @@ class Balance(NamedTuple):
     defect: float
     scale: float
     time: float | None
-    spin: float
-    body: int
 
     @property
     def relative(self) -> float:
@@ -87,11 +89,9 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
         beyond = np.sign(defect) * np.maximum(np.abs(defect) - QUADRATURE * coarse, 0.0)
         beyond = np.where(np.isfinite(defect), beyond, np.inf)
         late = np.flatnonzero(~(np.abs(beyond) <= GROSS * scale) & (scale > 0.0))
-    fastest = int(np.argmax(totals[:, observe.SPIN]))
     return Balance(
         float(energy[-1] - energy[0]), float(work[-1]), float(beyond[np.argmax(np.abs(beyond))]), scale,
         float(t[late[0]]) if len(late) else None,
-        float(totals[fastest, observe.SPIN]), int(totals[fastest, observe.SPINNING]),
     )  # fmt: skip
 
 
@@ -136,42 +136,74 @@ def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
 
 def warn_of_gross_errors(solution: Solution, step: float, stacklevel: int) -> None:
     """Warn if a run came to its end with numbers that cannot be right."""
-    method = solution.integrator
+    text = _gross_error(solution, step)
+    if text:
+        warnings.warn(text, AccuracyWarning, stacklevel=stacklevel + 1)
+
+
+def _gross_error(solution: Solution, step: float) -> str:
+    """The first of these that is found, or nothing."""
+    method, how = solution.integrator, f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
     balance = energy_balance(solution, SAMPLES)
-    if balance is not None and balance.time is not None:
+    if balance is not None and abs(balance.relative) > 0.5 * GROSS:
         balance = energy_balance(solution)
-    if balance is None:
-        return
-    if balance.time is not None:
+    if balance is not None and balance.time is not None:
         verb = "gained" if balance.defect > 0.0 else "lost"
-        how = f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
-        warnings.warn(
+        return (
             f"{method.name} with {how} {verb} energy without a reason: "
             f"{100.0 * min(abs(balance.relative), 1.0):.0f} % of the energy in play, beyond 10 % from t = "
-            f"{balance.time:.4g} on; the results are wrong by as much. {_advice(method, balance)}",
-            AccuracyWarning,
-            stacklevel=stacklevel + 1,
+            f"{balance.time:.4g} on; the results are wrong by as much. {_advice(method, balance)}"
         )
-    elif _turns_too_far(solution, balance, step):
-        name = solution.model.bodies[balance.body - 1].name
-        warnings.warn(
-            f"body '{name}' turns by {balance.spin * step:.2g} rad in a step of {step:.3g}, which is too far for "
-            f"{method.name}; use steps of at most a quarter turn, {QUARTER_TURN / balance.spin:.2g}, or where the axis "
-            "is nearly steady Lie nodes",
-            AccuracyWarning,
-            stacklevel=stacklevel + 1,
+    totals = _totals(solution, -(-len(solution) // SAMPLES), False) if len(solution) > 1 else None
+    if totals is None:
+        return ""
+    defect, speed, spin = (
+        float(totals[1:, k].max(initial=0.0)) for k in (observe.VELOCITY_DEFECT, observe.SPEED, observe.SPIN)
+    )
+    if defect > AWAY * speed and defect * step > AWAY_IN_A_STEP:
+        return (
+            f"the velocities of {method.name} with {how} contradict the constraints, by as much as the bodies move; "
+            "so do accelerations, reactions and energies. Use a smaller step, or a method that keeps the velocity "
+            "constraints: GeneralizedAlpha with stabilized=True, GGLEM"
         )
+    left, steps = int(solution.stats.get("index_3_steps", 0)), int(solution.stats.get("steps", 0))
+    if left > 1.0 + LEFT_OUT * steps:
+        return (
+            f"{method.name} with {how} left {left} of {steps} steps to index 3, because it did not find velocities that "
+            "meet the constraints; they are inaccurate there. Use a smaller step, or look for positions in which "
+            "joints become dependent"
+        )
+    body = _turning_too_far(solution, step) if spin * step > QUARTER_TURN else None
+    if body is None:
+        return ""
+    speed = float(np.linalg.norm(solution[body].angular_velocity, axis=1).max())
+    return (
+        f"body '{body.name}' turns by {speed * step:.2g} rad in a step of {step:.3g}, which is too far for "
+        f"{method.name}; use steps of at most a quarter turn, {QUARTER_TURN / speed:.2g}, or where the axis "
+        "is nearly steady Lie nodes"
+    )
 
 
-def _turns_too_far(solution: Solution, balance: Balance, step: float) -> bool:
-    """Whether a body turns by more than a quarter in a step; a steady spin is exact on Lie nodes at any speed."""
-    if not solution.integrator.approximates_rotations or not balance.spin * step > QUARTER_TURN or balance.body < 1:
-        return False
-    if solution.system.tables.nodes[balance.body].form != FORM_LIE:
-        return True
-    view: Any = solution[solution.model.bodies[balance.body - 1]]
-    change = float(np.linalg.norm(view.angular_acceleration, axis=1).max()) * step
-    return change > STEADY * balance.spin
+def _turning_too_far(solution: Solution, step: float) -> Any:
+    """A body that turns by more than a quarter in a step; a steady spin is exact on Lie nodes at any speed."""
+    if not solution.integrator.approximates_rotations:
+        return None
+    for i, body in enumerate(solution.model.bodies):
+        if not isinstance(body, RigidBody):
+            continue
+        view: Any = solution[body]
+        spin = np.linalg.norm(view.angular_velocity, axis=1)
+        if not spin.max() * step > QUARTER_TURN:
+            continue
+        if solution.system.tables.nodes[i + 1].form != FORM_LIE:
+            return body
+        fast = spin * step > QUARTER_TURN
+        omega, alpha, square = view.angular_velocity[fast], view.angular_acceleration[fast], spin[fast, None] ** 2
+        axis = np.einsum("kij,kj->ki", view.rotation[fast], omega) / spin[fast, None]
+        turns = float(np.linalg.norm(np.cross(omega, alpha) / square, axis=1).max()) * step
+        if turns > STEADY or np.linalg.norm(np.cross(axis, axis[0]), axis=1).max() > STEADY_AXIS:
+            return body
+    return None
 
 
 def _advice(method: Integrator, balance: Balance) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import mbd
 from mbd import integrators as methods
-from mbd.balance import energy_balance
+from mbd.balance import energy_balance, warn_of_gross_errors
 
 
 def oscillator(stiffness: float, damping: float = 0.0, load=None) -> mbd.Model:
@@ -78,6 +78,70 @@ def test_a_body_that_turns_too_far_in_a_step_is_named():
     quiet(spinning(250.0, (0.0, 0.0, 1.0), mbd.nodes.RotationVector), 0.1, 0.01, methods.GeneralizedAlpha())
     quiet(spinning(100.0, (1.0, 1.0, 1.0), mbd.nodes.RotationVector), 0.1, 0.01, methods.LieEM())
     quiet(spinning(250.0, (1.0, 1.0, 1.0), mbd.nodes.RotationVector), 0.1, 0.01, methods.JacobiExact())
+
+
+def satellite(node) -> mbd.Model:
+    """A body that turns slowly, and a wheel of 200 rad/s on it."""
+    model, spin, at = mbd.Model("satellite", gravity=(0.0, 0.0, 0.0)), np.array((0.1, 0.05, 0.2)), np.array((0, 0, 0.3))
+    body = model.add(mbd.RigidBody("body", 10.0, (1.0, 1.2, 1.4), node(angular_velocity=spin)))
+    fast = node(at, velocity=np.cross(spin, at), angular_velocity=spin + (0.0, 0.0, 200.0))
+    wheel = model.add(mbd.RigidBody("wheel", 1.0, (0.01, 0.01, 0.02), fast))
+    model.add(mbd.joints.Revolute(body, wheel, at=at, axis=(0, 0, 1)))
+    return model
+
+
+def test_a_wheel_whose_axis_turns_slowly_is_not_steady():
+    """Half of the angular momentum is lost here, while the energy is right to 1e-5."""
+    with pytest.warns(mbd.AccuracyWarning, match=r"body 'wheel' turns by 4 rad in a step of 0.02"):
+        solution = mbd.simulate(satellite(mbd.nodes.RotationVector), 5.0, 0.02)
+    total = solution.momentum.angular
+    assert np.abs(total - total[0]).max() > 0.2 * np.linalg.norm(total[0])
+    assert abs(energy_balance(solution).relative) < 1e-4
+
+
+def test_a_motor_that_speeds_up_about_a_fixed_axis_turns_as_far_as_it_likes():
+    model = mbd.Model("motor", gravity=(0.0, 0.0, 0.0))
+    rotor = model.add(mbd.RigidBody("rotor", 1.0, (0.1, 0.2, 0.25), mbd.nodes.RotationVector()))
+    model.add(mbd.joints.Revolute(model.ground, rotor, at=(0, 0, 0), axis=(0, 0, 1)))
+    model.add(mbd.forces.Torque(rotor, (0.0, 0.0, 1000.0)))
+    solution = quiet(model, 0.2, 0.01, methods.GeneralizedAlpha())
+    assert solution["rotor"].angular_velocity[-1, 2] == pytest.approx(800.0, rel=1e-9)
+
+
+def test_energy_that_is_lost_at_every_other_record_is_seen():
+    """Half of the records are looked at first, and nothing is beyond the bound in these."""
+    model = mbd.Model("body", gravity=(0.0, 0.0, 0.0))
+    model.add(mbd.RigidBody("body", 2.0, (6.0, 8.0, 3.0), mbd.nodes.Quaternion(angular_velocity=(10.0, 20.0, 20.0))))
+    with pytest.warns(mbd.AccuracyWarning, match="lost energy without a reason: 14 %"):
+        mbd.simulate(model, 10.0, 0.05)
+
+
+def test_velocities_that_contradict_constraints_are_named_between_records_far_apart():
+    """No balance tells there: the load changes between the records."""
+    model, last = mbd.Model("four-bar", gravity=(0.0, 0.0, -9.81)), None
+    at = np.array([(0.0, 0.0, 0.0), (0.2, 0.0, 0.9), (1.6, 0.0, 1.1), (1.3, 0.0, 0.0)])
+    for k in range(3):
+        link = model.add(mbd.RigidBody(f"{k}", 1.0 + k, (0.02, 0.1, 0.11), mbd.nodes.Directors((at[k] + at[k + 1]) / 2)))
+        model.add(mbd.joints.Revolute(last or model.ground, link, at=at[k], axis=(0, 1, 0)))
+        last = link
+    model.add(mbd.joints.Revolute(last, model.ground, at=at[3], axis=(0, 1, 0)))
+    model.add(mbd.forces.Force(last, lambda t: (0.0, np.cos(t), 0.0)))
+    with (
+        pytest.warns(mbd.RedundancyWarning),
+        pytest.warns(mbd.AccuracyWarning, match=r"GGLTrapezoidal with a step of 0.01 contradict.*stabilized=True"),
+    ):
+        solution = mbd.simulate(model, 0.4, 0.01, methods.GGLTrapezoidal(), output_step=0.04)
+    assert energy_balance(solution) is None
+    assert solution.constraint_error.velocity.max() > 1e3
+
+
+def test_many_steps_without_velocity_constraints_are_named():
+    solution = mbd.simulate(oscillator(1.0), 0.1, 0.01)
+    solution.stats["index_3_steps"] = 1
+    warn_of_gross_errors(solution, 0.01, 1)
+    solution.stats["index_3_steps"] = 2
+    with pytest.warns(mbd.AccuracyWarning, match="left 2 of 10 steps to index 3"):
+        warn_of_gross_errors(solution, 0.01, 1)
 
 
 @pytest.mark.parametrize(

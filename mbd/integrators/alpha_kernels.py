@@ -17,6 +17,8 @@ matrices stay O(1) for h -> 0. The unknown of the linear system is T_exp(dq) dw.
 
 from __future__ import annotations
 
+import math
+
 from ..kernel import kernel
 from ..records import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMETER_LENGTH
 from ..system.evaluate import (
@@ -75,6 +77,7 @@ from .alpha_state import (
     STAGNATION,
     SUDDENLY,
     TOLERANCE,
+    UNDETERMINED,
 )
 from .linear_frames import copy_frames
 from .nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, overshoots, turns_round
@@ -249,6 +252,23 @@ def _least_multipliers(s, w, x, p, h):
 
 
 @kernel
+def _amplification(s, w):
+    """How much larger velocities are than the rates of constraints that ask for them, both without units.
+
+    Ratios of pivots depend on units where rows of forces and torques change places; this does not.
+    """
+    length = s.parameters[PARAMETER_LENGTH]
+    clear(w.x)
+    for k in range(s.xl.shape[0]):
+        w.x[s.xl[k]] = (length if s.lclass[k] == 0 else 1.0) * math.sin(k + 1.0)  # no direction is left out
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    size = 0.0
+    for k in range(s.xv.shape[0]):
+        size = max(size, abs(w.x[s.xv[k]]) / (length if s.vclass[k] == 0 else 1.0))
+    return size
+
+
+@kernel
 def _newton(s, w, x, p, h, guess):
     """Iterate to convergence; returns 0 or an error code."""
     paper, often = p.options[OPTION_PAPER] != 0, p.options[OPTION_NEWTON] == 0
@@ -275,16 +295,22 @@ def _newton(s, w, x, p, h, guess):
         else:
             fresh = slow or often or iteration == 0
         _scale_rows(s, w, p, h)
+        begun = fresh
         if fresh:
             _factorise(s, w, x, p, h)
             if w.info[4] != 0.0:
                 p.worst[0] = w.info[1]
                 return CODE_SINGULAR
             if p.options[OPTION_STABILIZED] != 0 and s.flags[FLAG_REDUNDANT] == 0:
+                usual = FORGET * p.memory[MEMORY_USUAL_RATIO]
                 if w.info[0] < min(NEARLY_SINGULAR, SUDDENLY * p.memory[MEMORY_USUAL_RATIO]):
-                    return CODE_NEARLY_SINGULAR
-                p.memory[MEMORY_USUAL_RATIO] = max(w.info[0], FORGET * p.memory[MEMORY_USUAL_RATIO])
-        _solve(s, w, x, p, h, fresh)
+                    if _amplification(s, w) > UNDETERMINED:
+                        return CODE_NEARLY_SINGULAR
+                    _residual(s, w, x, p, h)
+                    _scale_rows(s, w, p, h)
+                    begun, usual = False, 0.0
+                p.memory[MEMORY_USUAL_RATIO] = max(w.info[0], usual)
+        _solve(s, w, x, p, h, begun)
         length = s.parameters[PARAMETER_LENGTH]
         if iteration == 0 and guess == EXTRAPOLATED and not paper:
             if overshoots(s.nodes, length, x.dq, x.v, h, x.y, False):

@@ -72,6 +72,7 @@ KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
 KEEP_STEPS = 20
 NEARLY_SINGULAR = 1e-6  # pivot ratio below which velocity constraints would throw the mechanism off its path ...
 SUDDENLY = 1e-2  # ... if it is so small beside the usual one: with large ratios of masses it is small all the time
+UNDETERMINED = 1e3  # times the rates of constraints: velocities that answer them with so much are not determined
 FORGET = 0.9  # of the usual ratio that counts one iteration later
 REFINEMENTS = 4  # at most, of the multipliers of redundant constraints
 STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration

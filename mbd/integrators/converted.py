@@ -15,7 +15,8 @@ import numpy as np
 from ..kernel import kernel
 from ..nodes import Quaternion
 from ..nodes.pose import node_quaternion, write_position, write_rotation
-from ..records import FORM_LIE, FORM_QUATERNION
+from ..records import FLAG_REDUNDANT, FORM_LIE, FORM_QUATERNION
+from ..solvers.redundancy import regularise
 from ..system.system import System
 from .base import Array, Integrator, Run
 
@@ -35,6 +36,8 @@ def quaternion_twin(system: System) -> System:
         return system
     if system not in _twins:
         _twins[system] = System(system.model.with_nodes(turning))
+    if system.tables.flags[FLAG_REDUNDANT]:
+        regularise(_twins[system])
     return _twins[system]
 
 

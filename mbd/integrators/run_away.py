@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..kernel import kernel
-from ..records import PARAMETER_LENGTH
+from ..system.defect import velocity_defect
 from ..system.evaluate import constraint_rates, velocities
 
 EVERY = 16  # steps, counted from the origin of the run: where a run stops must not depend on how it is cut into calls
@@ -14,16 +14,9 @@ AWAY_IN_A_STEP = 1e-2  # and would move the constraints by so much, relative to 
 @kernel
 def velocities_run_away(s, w, q, v, h, worst):
     """Whether velocities contradict the constraints; frames are those at q, functions of time those at its time."""
-    length = s.parameters[PARAMETER_LENGTH]
     velocities(s, w, q, v)
     constraint_rates(s, w, q, v, w.x2)
-    speed, rate, at = 0.0, 0.0, 0
-    for k in range(v.shape[0]):
-        speed = max(speed, abs(v[k]) / length if s.vclass[k] == 0 else abs(v[k]))
-    for k in range(s.xl.shape[0]):
-        violation = abs(w.x2[s.xl[k]]) / (length if s.lclass[k] == 0 else 1.0)
-        if violation > rate:
-            rate, at = violation, k
+    speed, rate, at = velocity_defect(s, v, w.x2)
     if rate > AWAY * speed and rate * h > AWAY_IN_A_STEP:
         worst[0] = s.xl[at]
         return True

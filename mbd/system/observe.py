@@ -26,6 +26,7 @@ from ..nodes.spin import spin_matrix
 from ..records import FLAG_SIMPLE, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
+from .defect import velocity_defect
 from .evaluate import (
     clear,
     constraint_rates,
@@ -50,9 +51,10 @@ LINEAR = 3  # three columns
 ANGULAR = 6  # three columns, about the world's origin
 POSITION_ERROR = 9
 VELOCITY_ERROR = 10
-SPIN = 11  # largest angular speed of a body ...
-SPINNING = 12  # ... and the number of its node
-TOTALS = 13
+SPIN = 11  # largest angular speed of a body
+SPEED = 12  # largest velocity coordinate ...
+VELOCITY_DEFECT = 13  # ... and largest violation of a velocity constraint, both in sizes of the model or rad per time
+TOTALS = 14
 
 # columns of a force element
 COORDINATE = 0
@@ -208,9 +210,7 @@ def _add_node(s, w, i, q, v, row):
         w1 += z[j + 1] * zd[j + 2] - z[j + 2] * zd[j + 1]
         w2 += z[j + 2] * zd[j] - z[j] * zd[j + 2]
         w3 += z[j] * zd[j + 1] - z[j + 1] * zd[j]
-    spin = 0.5 * math.sqrt(w1 * w1 + w2 * w2 + w3 * w3)
-    if spin > row[SPIN]:
-        row[SPIN], row[SPINNING] = spin, i
+    row[SPIN] = max(row[SPIN], 0.5 * math.sqrt(w1 * w1 + w2 * w2 + w3 * w3))
     for m in range(4):
         j = 3 * m
         row[ANGULAR] += z[j + 1] * p[j + 2] - z[j + 2] * p[j + 1]
@@ -271,6 +271,7 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
         row[POSITION_ERROR] = _largest(w.x, s.xl)
         constraint_rates(s, w, q[k], v[k], w.x)
         row[VELOCITY_ERROR] = _largest(w.x, s.xl)
+        row[SPEED], row[VELOCITY_DEFECT], _ = velocity_defect(s, v[k], w.x)
         jacobian_times(s, w, q[k], v[k], w.x2)
         for j in range(s.xl.shape[0]):  # the constraints' power on the system is lambda . g_t
             row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.x2[s.xl[j]])

@@ -120,6 +120,23 @@ def test_ratios_of_masses_are_no_singular_configuration():
     assert solution.stats["index_3_steps"] == 0
 
 
+def test_units_are_no_singular_configuration():
+    """In micrometres and micrograms ratios of pivots of a mechanism that leaves its symmetric start fall to 1e-7."""
+    stats = []
+    for length, mass in ((1.0, 1.0), (1e-6, 1e-9)):
+        model = mbd.Model("arm and load", gravity=(0.0, 0.0, -9.81 * length))
+        inertia = mass * length**2 * np.array((0.02, 0.05, 0.04))
+        arm = model.add(mbd.RigidBody("arm", mass, inertia, RotationVector((0.3 * length, 0.0, 0.0))))
+        load = model.add(mbd.RigidBody("load", mass, inertia, RotationVector((0.6 * length, 0.0, -0.2 * length))))
+        model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0)))
+        model.add(mbd.joints.Spherical(arm, load, at=(0.6 * length, 0.0, 0.0)))
+        model.add(mbd.forces.Force(load, lambda t, size=mass * length: (0.0, 2.0 * size * np.sin(3.0 * t), 0.0)))
+        stats.append(mbd.simulate(model, 0.5, 0.01).stats)
+    assert stats[1]["smallest_pivot_ratio"] < 1e-6
+    assert [x["index_3_steps"] for x in stats] == [0, 0]
+    assert stats[0]["newton_iterations"] == stats[1]["newton_iterations"]
+
+
 def test_messages_advise_what_has_not_been_tried():
     model = mbd.benchmarks.slider_crank().model
     texts = {}

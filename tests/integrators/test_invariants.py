@@ -7,7 +7,7 @@ import pytest
 
 import mbd
 from mbd.integrators import DOPRI5, ODE23, RK4, RK6, GeneralizedAlpha
-from mbd.nodes import RotationVector
+from mbd.nodes import Quaternion, RotationVector
 from mbd.testing import observed_order
 from tests.integrators.models import NODES, chain, four_bar, heavy_top, slider_crank
 
@@ -183,3 +183,19 @@ def test_four_bar_with_four_hinges(integrator):
         np.testing.assert_allclose(redundant[name].rotation, plain[name].rotation, atol=1e-7)
         assert np.abs(redundant[name].position[:, 2]).max() < 1e-9
     assert redundant.constraint_error.position.max() < 1e-8
+
+
+@pytest.mark.parametrize(
+    "integrator", [mbd.integrators.LivensEM(), mbd.integrators.HamiltonianMidpoint()], ids=lambda m: m.name
+)
+def test_redundant_hinges_in_methods_that_step_lie_nodes_as_quaternions(integrator):
+    model = mbd.Model("door", gravity=(0, 0, -9.81))
+    door = model.add(mbd.RigidBody("door", 20.0, (3.0, 4.0, 1.5), RotationVector((0.4, 0.1, 1.0))))
+    for z in (0.2, 1.0, 1.8):
+        model.add(mbd.joints.Revolute(model.ground, door, at=(0, 0, z), axis=(0, 0, 1), name=f"hinge {z}"))
+    model.add(mbd.forces.Torque(door, (0.0, 1.0, 8.0)))
+    with pytest.warns(mbd.RedundancyWarning):
+        runs = [mbd.simulate(model.with_nodes(node), 0.2, 0.01, integrator) for node in (RotationVector, Quaternion)]
+    np.testing.assert_allclose(runs[0]["door"].position, runs[1]["door"].position, atol=1e-9)
+    for run in runs:  # of minimum norm: the weight is shared equally
+        np.testing.assert_allclose([run[f"hinge {z}"].force[-1, 2] for z in (0.2, 1.0, 1.8)], 65.4, rtol=1e-6)
