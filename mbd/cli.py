@@ -11,7 +11,7 @@ import time
 import traceback
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import mbd
 from mbd.errors import FileError, MbdError, ModelError, ModelWarning, RedundancyWarning, check_number
@@ -102,8 +102,15 @@ def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
     print(f"mbd: {category.__name__}: {message}", file=sys.stderr)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, as everything here does."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_complain(f"{message}; '{self.prog} --help' shows what can be given"))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mbd", description="Modular multibody dynamics.")
+    parser = _Parser(prog="python -m mbd", description="Modular multibody dynamics.")
     parser.add_argument("--version", action="version", version=f"mbd {mbd.__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the code an error comes from")
     commands = parser.add_subparsers(required=True, metavar="command")

@@ -122,6 +122,7 @@ def read_only(array: Array) -> Array:
 
 ZERO3: Array = read_only(np.zeros(3))
 IDENTITY3: Array = read_only(np.eye(3))
+TRUTH_VALUES = {bool, np.bool_}  # they are no numbers: mass=True is a mistake
 
 
 def check_number(
@@ -132,6 +133,8 @@ def check_number(
     if isinstance(value, np.ndarray) and value.ndim:
         raise bad_value(owner, argument, value, f"{expected}, not an array of shape {value.shape}")
     try:
+        if type(value) is bool or getattr(value, "dtype", None) == bool:
+            raise TypeError
         number = float(value + 0.0)  # the addition refuses strings
     except (TypeError, ValueError, OverflowError):
         raise bad_value(owner, argument, value, f"{expected}, not {type(value).__name__}") from None
@@ -147,6 +150,8 @@ def check_vector(value: Any, owner: object, argument: str, size: int | None = 3)
     if size == 3 and type(value) in (tuple, list) and len(value) == 3:
         try:  # plain Python arithmetic: several times faster than numpy for three numbers
             x, y, z = float(value[0] + 0.0), float(value[1] + 0.0), float(value[2] + 0.0)
+            if not TRUTH_VALUES.isdisjoint(map(type, value)):
+                raise TypeError
         except (TypeError, ValueError, OverflowError):
             raise bad_value(owner, argument, value, "3 numbers") from None
         if not math.isfinite(x + y + z):
@@ -197,7 +202,7 @@ def check_direction(value: Any, owner: object, argument: str) -> Array:
 def _float_array(value: Any, owner: object, argument: str, expected: str) -> Array:
     try:
         array = np.array(value)
-        if array.dtype.kind not in "fiub":
+        if array.dtype.kind not in "fiu" or np.ma.is_masked(value):
             raise TypeError
         return array.astype(float)
     except (TypeError, ValueError, OverflowError):

@@ -198,6 +198,8 @@ class Model(Checked):
         """An independent copy; its joints and forces refer to its own bodies and keep their body-fixed data exactly."""
         return self._copy({})
 
+    __copy__ = copy  # a shallow copy would share the lists
+
     def with_nodes(self, nodes: type[Node] | Node | Mapping[Any, type[Node] | Node]) -> Model:
         """A copy in other coordinates, with the same pose and velocity of every body.
 
@@ -240,7 +242,8 @@ class Model(Checked):
                 twin = copy.copy(element)
                 twins[id(element)] = twin
                 for key, value in vars(element).items():
-                    twin.__dict__[key] = copy.copy(value) if isinstance(value, Node) else _translated(value, twins)
+                    if not isinstance(value, Node):  # of which the twin has its own
+                        twin.__dict__[key] = _translated(value, twins)
                 vars(twin)["model"] = new
                 list.append(target, twin)
                 new._elements[twin.name] = twin

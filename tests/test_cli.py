@@ -183,6 +183,24 @@ def test_mistakes(arguments, message, pendulum, capsys):
     assert message in err and err.startswith("mbd: ") and err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "command"),
+        (["bogus"], "'bogus'"),
+        (["run", "x.py", "--bogus"], "--bogus"),
+        (["run", "x.py", "--step", "abc"], "--step: invalid float value: 'abc'"),
+        (["compare", "x.py", "--processes", "1.5"], "--processes"),
+    ],
+)
+def test_options_that_do_not_exist_are_one_sentence(arguments, message, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert ended.value.code == 2 and not out
+    assert message in err and err.startswith("mbd: ") and err.count("\n") == 1 and "--help" in err
+
+
 def test_files_without_a_model(tmp_path, capsys):
     (tmp_path / "empty.py").write_text("x = 1")
     assert main(["run", str(tmp_path / "empty.py")]) == 2
@@ -268,7 +286,7 @@ def test_as_a_program(pendulum):
     done = subprocess.run([sys.executable, "-m", "mbd", "--version"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.strip() == f"mbd {mbd.__version__}"
     done = subprocess.run([sys.executable, "-m", "mbd"], capture_output=True, text=True)
-    assert done.returncode == 2 and "usage: python -m mbd" in done.stderr
+    assert done.returncode == 2 and "python -m mbd --help" in done.stderr
 
 
 def test_a_closed_pipe_is_one_sentence():

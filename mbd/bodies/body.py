@@ -10,7 +10,7 @@ import numpy as np
 from mbd.bodies import checks
 from mbd.bodies.shapes import Shape
 from mbd.checked import Checked, declared, fixed, flag, positive
-from mbd.errors import IDENTITY3, ZERO3, Array, bad_value, check_vector, read_only
+from mbd.errors import IDENTITY3, ZERO3, Array, ModelError, SingularityError, bad_value, check_vector, read_only
 from mbd.nodes import Generalized as GeneralizedNode
 from mbd.nodes import Node, Point, RigidNode, RotationVector, kinds
 
@@ -51,6 +51,23 @@ class _FramedBody(Body):
 
     node: RigidNode | Point
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        vars(self)["node"] = checks.own(self.node, self)
+
+    def _set_initial(self, name: str, value: Any) -> None:
+        """Change the node; what it refuses is told with the name of the body."""
+        before = vars(self.node).get(name)
+        try:
+            setattr(self.node, name, value)
+        except ModelError as error:
+            raise ModelError(f"{self}: {error}") from None
+        try:
+            self.node.check(self.name)
+        except SingularityError:
+            vars(self.node)[name] = before
+            raise
+
     @property
     def position(self) -> Array:
         """Initial position of the reference point, world axes."""
@@ -58,7 +75,7 @@ class _FramedBody(Body):
 
     @position.setter
     def position(self, value: Any) -> None:
-        self.node.position = value
+        self._set_initial("position", value)
 
     @property
     def rotation(self) -> Array:
@@ -67,7 +84,7 @@ class _FramedBody(Body):
 
     @rotation.setter
     def rotation(self, value: Any) -> None:
-        self.node.rotation = value  # type: ignore[misc]  # a point refuses it
+        self._set_initial("rotation", value)
 
     @property
     def velocity(self) -> Array:
@@ -76,7 +93,7 @@ class _FramedBody(Body):
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        self.node.velocity = value
+        self._set_initial("velocity", value)
 
     @property
     def angular_velocity(self) -> Array:
@@ -85,7 +102,7 @@ class _FramedBody(Body):
 
     @angular_velocity.setter
     def angular_velocity(self, value: Any) -> None:
-        self.node.angular_velocity = value  # type: ignore[misc]
+        self._set_initial("angular_velocity", value)
 
 
 class RigidBody(_FramedBody):
@@ -96,7 +113,8 @@ class RigidBody(_FramedBody):
     name: unique in its model; generated when missing.
     mass: positive.
     inertia: about the **centre of mass** in body axes; three principal moments or a symmetric 3x3 matrix.
-    node: initial pose and velocity, and the coordinates to use; by default ``mbd.nodes.RotationVector()``.
+    node: initial pose and velocity, and the coordinates to use; by default ``mbd.nodes.RotationVector()``. The body
+        takes a copy of a node that another body has.
     com: centre of mass seen from the node's reference point, body axes.
     shape: what views draw (``mbd.shapes``).
     check_inertia: ``False`` turns the error about moments which no rigid body can have into a warning.

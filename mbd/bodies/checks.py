@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from mbd.errors import (
     read_only,
 )
 from mbd.nodes import Generalized as GeneralizedNode
-from mbd.nodes import Point, RigidNode
+from mbd.nodes import Node, Point, RigidNode
 
 INERTIA_TOLERANCE = 1e-9
 """Relative tolerance of the triangle inequality of principal moments of inertia."""
@@ -45,6 +47,19 @@ def shape(value: Any, owner: Any, argument: str) -> Shape | None:
     return value
 
 
+N = TypeVar("N", bound=Node)
+_owners: WeakKeyDictionary[Node, ref[Any]] = WeakKeyDictionary()
+
+
+def own(node: N, body: Any) -> N:
+    """The node, or a copy of it if another body has it: what is set in one body must not move the other."""
+    other = _owners.get(node)
+    if other is not None and other() not in (None, body):
+        node = copy.copy(node)
+    _owners[node] = ref(body)
+    return node
+
+
 def rigid_node(node: Any, owner: Any, argument: str) -> RigidNode:
     if not isinstance(node, RigidNode):
         advice = "; use mbd.PointMass for a point" if isinstance(node, Point) else ""
@@ -52,13 +67,13 @@ def rigid_node(node: Any, owner: Any, argument: str) -> RigidNode:
             advice = f"; write mbd.nodes.{node.__name__}() to make one"
         raise bad_value(owner, argument, node, f"a Quaternion, Directors, RotationVector or EulerAngles node{advice}")
     node.check(owner.name)
-    return node
+    return own(node, owner)
 
 
 def point_node(node: Any, owner: Any, argument: str) -> Point:
     if not isinstance(node, Point):
         raise bad_value(owner, argument, node, "a Point node: mbd.nodes.Point(position, velocity)")
-    return node
+    return own(node, owner)
 
 
 def generalized_node(node: Any, owner: Any, argument: str) -> GeneralizedNode:

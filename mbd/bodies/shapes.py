@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mbd.errors import bad_value, check_direction, check_number, check_vector
+import numpy as np
+
+from mbd.errors import bad_value, check_direction, check_number, check_vector, read_only
 from mbd.rotation import as_matrix
 
 
@@ -24,6 +26,13 @@ class Shape:
     def __post_init__(self) -> None:
         if self.colour is not None and not isinstance(self.colour, str):
             raise bad_value(self._name, "colour", self.colour, 'a colour name or "#rrggbb"')
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copies and pickles: numpy forgets that arrays are read-only."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(state)
 
     @property
     def _name(self) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mbd.errors import MbdError
+from mbd.files import write_text
 
 PROBE = """
 import os, sys
@@ -147,13 +148,11 @@ def _remember() -> None:
     """Only successes are stored: installing a missing library must help at once."""
     file = _cache_file()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # compiled code is kept there as well
         try:
             known = list(json.loads(file.read_text()))
         except (OSError, ValueError):
             known = []
-        scratch = file.with_suffix(f".{os.getpid()}")
-        scratch.write_text(json.dumps([*known[-20:], _fingerprint()]))
-        scratch.replace(file)
+        write_text(file, json.dumps([*known[-20:], _fingerprint()]))
     except OSError:
         pass

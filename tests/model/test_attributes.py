@@ -297,8 +297,9 @@ def test_a_load_becomes_a_function_and_a_constant_again():
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), mbd.Model.copy])
 def test_stored_arrays_cannot_be_changed_in_place(copied):
     model = copied(made("Bushing")[0])
-    assert model["a"].model is model or copied is copy.copy
-    for element in (*model.bodies, *(body.node for body in model.bodies), *model.joints, *model.forces, model):
+    assert model["a"].model is model
+    shape = copied(mbd.shapes.Box((1, 2, 3))) if copied is not mbd.Model.copy else mbd.shapes.Box((1, 2, 3))
+    for element in (*model.bodies, *(body.node for body in model.bodies), *model.joints, *model.forces, model, shape):
         for key, x in vars(element).items():
             if isinstance(x, np.ndarray):
                 with pytest.raises(ValueError, match="read-only"):
@@ -310,6 +311,52 @@ def test_stored_arrays_cannot_be_changed_in_place(copied):
     model["a"].position = given
     given[0] = math.nan
     assert model["a"].position.tolist() == [1, 2, 3]
+
+
+def test_bodies_do_not_share_a_node():
+    """What is set in one body moves no other one, whichever way they came to the same node."""
+    node = mbd.nodes.Quaternion()
+    first = mbd.RigidBody("first", 1.0, (1, 1, 1), node)
+    second = mbd.RigidBody("second", 1.0, (1, 1, 1), node)
+    third = copy.copy(first)
+    fourth = mbd.RigidBody("fourth", 1.0, (1, 1, 1))
+    fourth.node = first.node
+    assert first.node is node
+    for k, body in enumerate((first, second, third, fourth)):
+        body.position = (k, 0, 0)
+    assert [body.position[0] for body in (first, second, third, fourth)] == [0, 1, 2, 3]
+    points = [mbd.PointMass("mass", 1.0) for _ in range(2)]
+    points[1].node = points[0].node
+    points[0].position = (1, 0, 0)
+    assert not points[1].position.any()
+
+
+def test_initial_values_are_refused_with_the_name_of_the_body():
+    model, a, b = stage()
+    with pytest.raises(mbd.ModelError, match="body 'a': .*position = "):
+        a.position = (0, 0, math.nan)
+    node = mbd.nodes.EulerAngles(sequence="xyz")
+    a.node = node
+    with pytest.raises(mbd.SingularityError, match="body 'a': .*gimbal lock"):
+        a.rotation = mbd.rotation(axis=(0, 1, 0), angle=math.pi / 2)
+    assert (a.rotation == np.eye(3)).all()
+    node.sequence = "zxz"  # allowed for the moment, as the rotation may follow
+    with pytest.raises(mbd.SingularityError, match="body 'a': .*gimbal lock"):
+        mbd.simulate(model, 0.1, 0.1)
+
+
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_truth_values_are_no_numbers(value):
+    model, a, b = stage()
+    with pytest.raises(mbd.ModelError, match=r"body 'a': mass = .*; expected a positive number"):
+        a.mass = value
+    with pytest.raises(mbd.ModelError, match="mass"):
+        a.mass = np.array(value)
+    for vector in ((value, 0, 0), [value] * 3, np.array([True, False, True])):
+        with pytest.raises(mbd.ModelError, match=r"gravity = .*; expected 3 numbers"):
+            model.gravity = vector
+    with pytest.raises(mbd.ModelError, match="gravity"):
+        model.gravity = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
 
 
 def test_models():
