@@ -46,7 +46,7 @@ class Attribute:
         """Values are in the dict of the owner, which comes first; here they are missing."""
         if owner is None:
             return self
-        raise AttributeError(f"{cls.__name__} has no {self.name} yet")
+        raise AttributeError(f"{cls.__name__} has no {self.name} yet; its constructor must call super().__init__(...)")
 
 
 def declared(convert: Callable[[Any, Any, str], T]) -> T:

@@ -95,6 +95,13 @@ def test_positions(tmp_path):
     assert not mbd.consistent_start(mbd.assemble(model)).report.changed
 
 
+def test_positions_beyond_half_a_turn_are_told(tmp_path):
+    model, messages = load(tmp_path, positions={"elbow": 4.0})
+    told = f"joint 'elbow' starts at 4 rad, which its angle shows as {4.0 - 2.0 * math.pi:.6g} rad"
+    assert sum(told in m for m in messages) == 1
+    assert not any("starts at" in m for m in load(tmp_path, positions={"elbow": -math.pi})[1])
+
+
 def test_energy_of_a_motion(tmp_path):
     model, _ = load(tmp_path, ARM.replace('damping="0.3"', 'damping="0"'), positions={"shoulder": 1.0})
     solution = mbd.simulate(model, t_end=0.5, step=1e-3, integrator=mbd.integrators.RK4())

@@ -122,11 +122,19 @@ class _Importer:
                 found[name] = self._position(joint, given, ())
                 low, high = joint.limits or (-math.inf, math.inf)
                 if not low - 1e-9 <= found[name] <= high + 1e-9:
-                    text = f"joint '{name}' starts at {found[name]:.6g}, outside its limits {low:g} to {high:g}"
-                    warnings.warn(f"{self.path}: {text}", ModelWarning, stacklevel=6)
+                    self._warn(f"joint '{name}' starts at {found[name]:.6g}, outside its limits {low:g} to {high:g}")
+                if joint.type != "prismatic" and abs(found[name]) > math.pi:
+                    self._warn(
+                        f"joint '{name}' starts at {found[name]:.6g} rad, which its angle shows as "
+                        f"{math.remainder(found[name], 2.0 * math.pi):.6g} rad: "
+                        "whole turns before the start are not counted"
+                    )
             elif joint.mimic is not None:
                 raise ModelError(f"{self.path}: joint '{name}' is {joint.type} and cannot mimic another one")
         return found
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(f"{self.path}: {text}", ModelWarning, stacklevel=7)
 
     def _position(self, joint: UrdfJoint, given: dict[str, float], asking: tuple[str, ...]) -> float:
         own = given.get(joint.name)
