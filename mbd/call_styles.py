@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .data_block import NO_DERIVATIVE, NOT_FINITE
+from .data_block import INDEFINITE, NO_DERIVATIVE, NOT_FINITE
 from .errors import Array
 
 Style = Literal["force", "potential", "constraint", "law", "time", "coordinates", "motion"]
@@ -34,6 +34,7 @@ FINE = 1e-4  # first step of differences of exact first derivatives
 COARSE = 1e-3  # first step of differences of the function itself
 LARGE = 1e6  # such times have larger first steps, which are not lost beside them
 SHORTER, TRIALS = 0.1, 10  # the step is shortened until it suits the pace of the function
+OWN_ROUND_OFF = 1e-9  # of a pivot beside its diagonal
 AGREEMENT, ROUND_OFF = 3e-5, 1e-14  # of differences of sixth and fourth order, whose step is then short enough
 
 
@@ -46,6 +47,7 @@ class Call:
     size: int
     shape: tuple[int, ...] = ()
     is_array: bool = False  # whether the function returns a numpy array
+    is_mass: bool = False  # whether the results are a matrix that may not have negative eigenvalues
 
     @property
     def n_in(self) -> int:
@@ -107,11 +109,47 @@ class Call:
         lines += [*self._sum("target[i].real"), "if bad != 0.0:", f"    return {NOT_FINITE}"]
         if differences:
             lines += [*self._sum("target[i].imag"), "if bad != 0.0:", f"    return {NO_DERIVATIVE}"]
+        if self.is_mass:  # of a twin the value without derivatives, which every evaluation begins with
+            lines += ["seed = 0.0", f"for i in range({self.n_in}):", "    seed += abs(x[i].imag)"]
+            lines += ["if seed == 0.0:", *(f"    {line}" for line in _signs(self.count))]
         return [*lines, "return 0"]
 
     def _sum(self, what: str) -> list[str]:
         """Lines after which ``bad`` is not zero if something is not finite."""
         return ["bad = 0.0", f"for i in range({self.size}):", f"    bad += {what} * 0.0"]
+
+
+def _signs(n: int) -> list[str]:
+    """Lines that return INDEFINITE if the symmetric n x n matrix ``target`` has a negative eigenvalue.
+
+    The pivots of an elimination have the signs of the eigenvalues. Zeros are allowed, up to round-off of their own row
+    and of the matrix: a row without inertia has to be zero as a whole.
+    """
+    return [
+        f"a, scale = empty({n * n}), 0.0",
+        f"for i in range({n * n}):",
+        "    a[i] = target[i].real",
+        "    scale = max(scale, abs(a[i]))",
+        f"for k in range({n}):",
+        f"    d, slack = a[{n + 1} * k], {OWN_ROUND_OFF!r} * abs(target[{n + 1} * k].real) + {ROUND_OFF!r} * scale",
+        "    if d < -slack:",
+        f"        return {INDEFINITE}",
+        f"    for i in range(k + 1, {n}):",
+        f"        c = a[{n} * i + k]",
+        "        if d > slack:",
+        f"            for j in range(k + 1, {n}):",
+        f"                a[{n} * i + j] -= c / d * a[{n} * k + j]",
+        "        elif c * c > 4.0 * slack * scale:",
+        f"            return {INDEFINITE}",
+    ]
+
+
+def is_indefinite(matrix: Array) -> bool:
+    """Whether a symmetric matrix has a negative eigenvalue, by the same lines in plain Python."""
+    n = len(matrix)
+    space: dict[str, Any] = {"empty": np.empty}
+    exec("\n".join(["def status(target):", *(f"    {line}" for line in _signs(n)), "    return 0"]), space)
+    return bool(space["status"](matrix.ravel()))
 
 
 # --- motions: a function of time with its first two derivatives -----------------------------------------------------

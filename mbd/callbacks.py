@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .call_styles import Call
+from .call_styles import Call, is_indefinite
 from .calls import SIGNATURE
-from .data_block import ARGUMENTS, CLOCK, HEAD, NOT_FINITE, RAISED, SPARE, SPARE_BLOCK, STATUS, TIME
+from .data_block import ARGUMENTS, CLOCK, HEAD, INDEFINITE, NOT_FINITE, RAISED, SPARE, SPARE_BLOCK, STATUS, TIME
 from .errors import Array
 from .interrupts import CALLED_BY_COMPILED_CODE
 from .kernel import JIT
@@ -49,6 +49,8 @@ class PlainCode:
                 target[:] = value
                 if not np.isfinite(value).all():
                     self._note(NOT_FINITE, source, None)
+                elif call.is_mass and is_indefinite(value.reshape(call.count, call.count)):
+                    self._note(INDEFINITE, source, None)
             except BaseException as error:  # it cannot cross compiled code: the run stops and raises it
                 target[:] = np.nan
                 self._note(RAISED, _numbers(x, call.n_in), error)

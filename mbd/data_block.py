@@ -20,7 +20,7 @@ TIME = 3  # that time at the first error
 SPARE, SPARE_BLOCK = 4, 5  # address and block of the function that takes differences where a derivative is not finite
 HEAD = 6
 
-RAISED, NOT_FINITE, NO_DERIVATIVE = 1, 2, 3  # values of the status
+RAISED, NOT_FINITE, NO_DERIVATIVE, INDEFINITE = 1, 2, 3, 4  # values of the status
 
 SCALARS = {"b1": "q", "i8": "q", "f8": "d", "c16": "dd"}
 _INTEGERS = range(-(2**63), 2**63)

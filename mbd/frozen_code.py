@@ -75,6 +75,7 @@ def _compile(functions: tuple[Any, ...], call: Call) -> Any:
     for lifted, public in words.items():
         text = text.replace(lifted, public)
     space: dict[str, Any] = {"carray": carray, "nan": np.nan, "int64": np.int64, "n_in": call.n_in, "size": call.size}
+    space["empty"] = np.empty
     try:
         for i, (number, _) in enumerate(parts):
             inner, bound = unwrapped(functions[number])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .data_block import NO_DERIVATIVE, RAISED, STATUS
+from .data_block import INDEFINITE, NO_DERIVATIVE, RAISED, STATUS
 from .errors import UserFunctionError
 
 _HERE, _NUMPY = (os.path.dirname(os.path.abspath(module)) + os.sep for module in (__file__, np.__file__))
@@ -27,6 +27,9 @@ def explain(callback: Any) -> UserFunctionError:
         text = f"{who} raised {said} {when}{place_of(cause)}"
     elif status == NO_DERIVATIVE:
         text = f"{who} has no finite derivative {when}, where it returned {_shown(value)}"
+    elif status == INDEFINITE and value is not None:
+        lowest = np.linalg.eigvalsh(value.reshape(len(x), len(x)))[0]
+        text = f"{who} returned a matrix with the negative eigenvalue {lowest:.6g} {when}, for q = {_shown(x)}"
     elif value is not None and not np.isfinite(value).all():
         word = "NaN" if np.isnan(value).any() else "an infinite number"
         why, _ = _evaluated(callback, x, "raise")

@@ -362,7 +362,7 @@ def compile_lifted(
     """
     with compiling():
         start_runtime()
-        space: dict[str, Any] = {"advanced": advanced, "call_vector": call_vector, "nan": np.nan}
+        space: dict[str, Any] = {"advanced": advanced, "call_vector": call_vector, "nan": np.nan, "empty": np.empty}
         space |= {"word_at": word_at, "address_of": address_of, "SPARE": SPARE, "SPARE_BLOCK": SPARE_BLOCK}
         space |= {f"f{i}": part.dispatcher for i, part in enumerate(parts)}
         space |= {f"view_{name}": view(shape) for name, shape in views.items()}

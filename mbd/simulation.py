@@ -202,6 +202,7 @@ class _Record:
         self.system, self.integrator, self.run, self.report = system, integrator, run, report
         self.blocks: list[tuple[Array, list[Array]]] = []
         self.message, self.wall_time = "", 0.0
+        self.wrong_from = math.inf  # the time of the first record at which a user function fails
         self.watch: Watch | None = None
         self.interrupts = Interrupts()
         if report is not None:
@@ -227,13 +228,10 @@ class _Record:
             self.watch.finish()
         return self.watch is not None and self.watch.stopped is not None
 
-    def _cut(self) -> None:
-        """End with the event that stopped the run."""
-        assert self.watch is not None and self.watch.stopped is not None
-        end = self.watch.stopped.t
+    def _cut(self, end: float) -> None:
+        """Keep the records before a time."""
         count = [int(np.searchsorted(t, end)) for t, _ in self.blocks]
         self.blocks = [(t[:n], [x[:n] for x in rows]) for n, (t, rows) in zip(count, self.blocks, strict=True)]
-        self.append(np.array([end]), [x[None, :] for x in self.watch.last_row])
 
     def solution(self, message: str = "") -> Solution:
         """Join the blocks, releasing them one by one."""
@@ -242,8 +240,9 @@ class _Record:
             with suppress(MbdError):  # the run ended with another error, or on Ctrl-C
                 self.finish()
         stopped = self.watch.stopped if self.watch is not None and not message else None
-        if stopped is not None:
-            self._cut()
+        self._cut(self.wrong_from if stopped is None else stopped.t)
+        if stopped is not None and self.watch is not None:
+            self.append(np.array([stopped.t]), [x[None, :] for x in self.watch.last_row])
         t = np.concatenate([block[0] for block in self.blocks]) if self.blocks else np.zeros(0)
         joined = []
         for k, present in enumerate(self.run.row()):
@@ -255,7 +254,7 @@ class _Record:
         stats = self.run.statistics() | {"wall_time": self.wall_time}
         if self.integrator.recorded:  # variables of a scheme live between the records
             stats["step"] = self.run.step
-        state = {} if stopped else self.run.state()
+        state = {} if stopped or self.wrong_from < math.inf else self.run.state()
         if state:
             state |= belongings(self.system, self.integrator, state)
         solution = Solution(
@@ -264,7 +263,8 @@ class _Record:
             state=state, complete=not message,
             message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
         )  # fmt: skip
-        solution.events = self.watch.found if self.watch is not None else []
+        found = self.watch.found if self.watch is not None else []
+        solution.events = [occurrence for occurrence in found if occurrence.t < self.wrong_from]
         return solution
 
     def check_functions(self, t: Array, rows: list[Array]) -> None:
@@ -274,8 +274,12 @@ class _Record:
         """
         if self.run.evaluated.forget_errors():
             for time, q, v, vd, lam, _ in zip(t, *rows, strict=True):
-                self.system.residual(q, v, vd, lam, float(time))
-                self.system.constraints(q, float(time))
+                try:
+                    self.system.residual(q, v, vd, lam, float(time))
+                    self.system.constraints(q, float(time))
+                except MbdError:
+                    self.wrong_from = float(time)
+                    raise
 
     def _is_flat(self, joint: Rolling) -> bool:
         z = self.system.frames(self.run.row()[0])

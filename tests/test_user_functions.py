@@ -19,7 +19,7 @@ import pytest
 
 import mbd
 from mbd import user_code
-from mbd.call_styles import Call
+from mbd.call_styles import Call, is_indefinite
 from mbd.callbacks import make_callback, twin_of
 from mbd.function_errors import explain
 from mbd.motion import MOTION
@@ -491,6 +491,39 @@ def test_errors_in_functions_stop_the_run_and_keep_it(failure, method):
     solution = caught.value.solution
     assert 0.04 < solution.t[-1] < 0.055 and not solution.complete
     assert np.isfinite(solution.q).all() and caught.value.time == pytest.approx(0.06, abs=0.006)
+
+
+def turns_negative(q):
+    return np.array([[2.0, 0.3], [0.3, 1.2 - q[0]]])
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("method", [mbd.integrators.GeneralizedAlpha(), mbd.integrators.RK4()])
+def test_a_mass_that_turns_negative_stops_the_run_there(method, plain, recwarn):
+    """Nothing in the motion tells of it: q[1] stays at rest, and the second eigenvalue vanishes at q[0] = 1.155."""
+    function = (lambda q: PLAIN.append(0) or turns_negative(q)) if plain else turns_negative
+    model = mbd.Model("m")
+    model.add(mbd.Generalized("slider", [0.5, 0.0], [2.0, 0.0], mass=function))
+    message = r"mass of 'slider': its function returned a matrix with the negative eigenvalue -0\.0.* at t = 0\.33"
+    with pytest.raises(mbd.UserFunctionError, match=message) as caught:
+        mbd.simulate(model, 1.0, 0.01, method, progress=False)
+    assert caught.value.solution.t[-1] == pytest.approx(0.32, abs=ANSWER)
+    assert not caught.value.solution.complete
+
+
+def test_signs_of_eigenvalues_are_those_of_the_pivots():
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 3, 6):
+        for _ in range(20):
+            vectors = np.linalg.qr(rng.normal(size=(n, n)))[0]
+            units = 10.0 ** rng.uniform(-4, 4, n)  # of the coordinates
+            values = rng.uniform(0.1, 1.0, n)
+            for lowest, expected in ((values[0], False), (0.0, False), (-1e-3, True)):
+                values[0] = lowest
+                matrix = units[:, None] * (vectors * values) @ vectors.T * units
+                assert is_indefinite(matrix) == expected
+    assert is_indefinite(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    assert not is_indefinite(np.zeros((3, 3)))
 
 
 def test_trial_steps_may_fail():

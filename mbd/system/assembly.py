@@ -208,7 +208,7 @@ class _Assembler:
         n, q = body.node.n_velocities, body.node.coordinates()
         self.user_size = max(self.user_size, 4 * n + 4 * n * n + 4 * body.n_constraints + 16)
         if callable(body.mass):
-            nodes["mass_function"][i] = self._coordinates(body.mass, q, n * n, f"mass of '{body.name}'")
+            nodes["mass_function"][i] = self._coordinates(body.mass, q, n * n, f"mass of '{body.name}'", is_mass=True)
         else:
             nodes["u0"][i] = len(self.constants)
             self.constants.extend(np.asarray(body.mass, dtype=float).ravel())
@@ -225,12 +225,12 @@ class _Assembler:
         self.functions.append((callback.address, callback.block, callback.call.size, offset))
         return len(self.functions) - 1
 
-    def _coordinates(self, function: Any, q: np.ndarray, n_out: int, name: str) -> int:
+    def _coordinates(self, function: Any, q: np.ndarray, n_out: int, name: str, is_mass: bool = False) -> int:
         """A function of generalized coordinates: its complex twin, which gives values and derivatives."""
         value = function(q)
         if np.size(value) != n_out:
             raise ModelError(f"{name}: its function returns {np.size(value)} numbers; expected {n_out}")
-        call = Call("coordinates", len(q), n_out, np.shape(value), isinstance(value, np.ndarray))
+        call = Call("coordinates", len(q), n_out, np.shape(value), isinstance(value, np.ndarray), is_mass)
         callback = make_callback(function, call, name)
         self.add_callback(callback, -1)  # of the twin where it takes differences
         return self.add_callback(twin_of(callback), -1)
