@@ -71,7 +71,8 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     ``samples``: look at about so many records only, as if nothing happened between them.
     """
     n = len(solution)
-    timed = missing_trait(solution.system, Trait.AUTONOMOUS) is not None
+    own_rows = bool((solution.system.tables.general.rows > 0).any())  # constraints of the user may depend on time
+    timed = own_rows or missing_trait(solution.system, Trait.AUTONOMOUS) is not None
     if n < 2 or (timed and _sparse(solution)):
         return None
     stride = 1 if samples is None else -(-n // samples)

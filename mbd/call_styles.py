@@ -34,7 +34,7 @@ FINE = 1e-4  # first step of differences of exact first derivatives
 COARSE = 1e-3  # first step of differences of the function itself
 LARGE = 1e6  # such times have larger first steps, which are not lost beside them
 SHORTER, TRIALS = 0.1, 10  # the step is shortened until it suits the pace of the function
-OWN_ROUND_OFF = 1e-9  # of a pivot beside its diagonal
+PIVOT_ROUND_OFF = 1e-9  # beside its diagonal
 AGREEMENT, ROUND_OFF = 3e-5, 1e-14  # of differences of sixth and fourth order, whose step is then short enough
 
 
@@ -122,8 +122,8 @@ class Call:
 def _signs(n: int) -> list[str]:
     """Lines that return INDEFINITE if the symmetric n x n matrix ``target`` has a negative eigenvalue.
 
-    The pivots of an elimination have the signs of the eigenvalues. Zeros are allowed, up to round-off of their own row
-    and of the matrix: a row without inertia has to be zero as a whole.
+    The pivots of an elimination have the signs of the eigenvalues. Zeros are allowed, up to round-off of their own
+    diagonal, whatever the units of the coordinates, or of the matrix where that is zero; c^2 <= d m_ii holds throughout.
     """
     return [
         f"a, scale = empty({n * n}), 0.0",
@@ -131,7 +131,8 @@ def _signs(n: int) -> list[str]:
         "    a[i] = target[i].real",
         "    scale = max(scale, abs(a[i]))",
         f"for k in range({n}):",
-        f"    d, slack = a[{n + 1} * k], {OWN_ROUND_OFF!r} * abs(target[{n + 1} * k].real) + {ROUND_OFF!r} * scale",
+        f"    d, m = a[{n + 1} * k], target[{n + 1} * k].real",
+        f"    slack = {PIVOT_ROUND_OFF!r} * m + {ROUND_OFF**2!r} * scale if m > 0.0 else {ROUND_OFF!r} * scale",
         "    if d < -slack:",
         f"        return {INDEFINITE}",
         f"    for i in range(k + 1, {n}):",
@@ -139,7 +140,7 @@ def _signs(n: int) -> list[str]:
         "        if d > slack:",
         f"            for j in range(k + 1, {n}):",
         f"                a[{n} * i + j] -= c / d * a[{n} * k + j]",
-        "        elif c * c > 4.0 * slack * scale:",
+        f"        elif c * c > 4.0 * slack * abs(target[{n + 1} * i].real) + ({ROUND_OFF!r} * scale) ** 2:",
         f"            return {INDEFINITE}",
     ]
 

@@ -207,7 +207,8 @@ class Generalized(Body):
     ----------
     name: unique in its model; generated when missing.
     coordinates, velocities: initial q and q_dot.
-    mass: a number (times the identity), a vector (diagonal), a matrix, or a function ``q -> matrix``.
+    mass: a number (times the identity), a vector (diagonal), a matrix, or a function ``q -> matrix``. A
+        negative eigenvalue is refused, and ends a run on the way.
     potential: function ``q -> float``.
     constraints: function ``q -> (m,)`` that vanishes on admissible configurations.
     n_constraints: m; found out by calling ``constraints`` once, and only compared if given.
