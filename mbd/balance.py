@@ -3,8 +3,8 @@
 Energy changes by work only: E(t) - E(0) is the integral of ``solution.power``. What is left of it says how far a run is
 off, whatever the method. It is judged beside the *energy in play*, the largest kinetic energy plus the range of the
 potential one plus the work that was exchanged, so that neither the zero of the potential nor the units matter. Work is
-a sum over records; what the sum with every other record differs by says how good it is, and records that are farther
-apart than steps say nothing about forces in time between them.
+a sum over records; what the sum with every other record differs by says how good it is. Records that are farther apart
+than steps say nothing about the work of loads between them, and of that of dampers only that it is never positive.
 """
 
 from __future__ import annotations
@@ -71,9 +71,12 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     ``samples``: look at about so many records only, as if nothing happened between them.
     """
     n = len(solution)
+    if n < 2:
+        return None
     own_rows = bool((solution.system.tables.general.rows > 0).any())  # constraints of the user may depend on time
     timed = own_rows or missing_trait(solution.system, Trait.AUTONOMOUS) is not None
-    if n < 2 or (timed and _sparse(solution)):
+    between = _sparse(solution) and missing_trait(solution.system, Trait.CONSERVATIVE) is not None
+    if (timed and _sparse(solution)) or (between and _loaded(solution)):
         return None
     stride = 1 if samples is None else -(-n // samples)
     t = solution.t[::stride]
@@ -84,6 +87,8 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
         kinetic, potential, power = (totals[:, k] for k in (observe.KINETIC, observe.POTENTIAL, observe.POWER))
         energy, work, step = kinetic + potential, _sum(t, power), np.diff(t)
         coarse = np.abs(work[::2] - _sum(t[::2], power[::2])).max(initial=0.0)
+        if between:  # dampers took what is missing
+            work, coarse = np.minimum(energy - energy[0], 0.0), 0.0
         exchanged = float(np.sum(0.5 * (np.abs(power[1:]) + np.abs(power[:-1])) * step))
         scale = float(kinetic.max() + np.ptp(potential)) + exchanged + _invisible(solution, t, kinetic, potential)
         defect = energy - energy[0] - work
@@ -116,6 +121,11 @@ def _sparse(solution: Solution) -> bool:
     if step > 0.0:
         return bool(np.diff(solution.t).max() > 1.5 * step)
     return int(solution.stats.get("steps", 0)) > 1.2 * len(solution)
+
+
+def _loaded(solution: Solution) -> bool:
+    """Whether constant loads act, whose work may have either sign."""
+    return any(row.body_a is None for force in solution.model.forces for row in force.rows())
 
 
 def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:

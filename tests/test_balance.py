@@ -60,6 +60,19 @@ def test_loads_between_records_are_not_held_against_a_run():
     assert "energy balance" not in solution.summary()
 
 
+@pytest.mark.parametrize("load", [None, (0.0, 0.0, 100.0)], ids=["damper", "load"])
+def test_dampers_and_constant_loads_between_records_are_not_held_against_a_run(load):
+    """The energy is gone before the second record: at both of them nothing moves, and no power is seen."""
+    solution = quiet(oscillator(400.0, 40.0, load), 2.0, 0.01, methods.GeneralizedAlpha(), output_step=0.5)
+    balance = energy_balance(solution)
+    assert balance is None if load else balance.work == balance.change < -0.1
+
+
+def test_dampers_between_records_do_not_excuse_energy_that_is_gained():
+    with pytest.warns(mbd.AccuracyWarning, match=r"RK4 with a step of 0.01 gained energy"):
+        mbd.simulate(oscillator(1.1e5, 1.0), 1.0, 0.01, methods.RK4(), output_step=0.1)
+
+
 def test_rest_is_no_violation():
     model = oscillator(400.0)
     quiet(mbd.equilibrium(model).model, 0.1, 0.01, methods.GeneralizedAlpha())
