@@ -180,7 +180,7 @@ def _gross_error(solution: Solution, step: float) -> str:
     left, steps = int(solution.stats.get("index_3_steps", 0)), int(solution.stats.get("steps", 0))
     if left > 1.0 + LEFT_OUT * steps:
         return (
-            f"{method.name} with {how} left {left} of {steps} steps to index 3, because it did not find velocities that "
+            f"{method.name} with {how} left {left} of {steps} steps to index 3, because it found no velocities that "
             "meet the constraints; they are inaccurate there. Use a smaller step, or look for positions in which "
             "joints become dependent"
         )

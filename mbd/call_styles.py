@@ -123,7 +123,7 @@ def _signs(n: int) -> list[str]:
     """Lines that return INDEFINITE if the symmetric n x n matrix ``target`` has a negative eigenvalue.
 
     The pivots of an elimination have the signs of the eigenvalues. Zeros are allowed, up to round-off of their own
-    diagonal, whatever the units of the coordinates, or of the matrix where that is zero; c^2 <= d m_ii holds throughout.
+    diagonal, whatever the units of the coordinates, or of the matrix where that is zero; c^2 <= d m_ii holds always.
     """
     return [
         f"a, scale = empty({n * n}), 0.0",

@@ -278,3 +278,17 @@ def test_a_model_that_was_changed_before_saving_is_named(tmp_path):
     model.gravity = (0, 0, -1.6)
     with pytest.warns(mbd.errors.ModelWarning, match=r"was changed after the run \(gravity\)"):
         solution.save(tmp_path / "x.npz")
+
+
+def test_model_at_takes_records_of_methods_that_keep_axes_orthonormal_only_nearly():
+    """The midpoint rule satisfies constraints up to its order; a new start is made consistent."""
+    node = mbd.nodes.Directors(position=(1, 0, 0), angular_velocity=(0.3, 0.2, 4.0))
+    model = mbd.Model("top")
+    model.add(mbd.RigidBody("top", 1.0, (1.0, 1.2, 1.3), node))
+    solution = mbd.simulate(model, 0.5, 0.02, mbd.integrators.GGLMidpoint())
+    axes = solution["top"].rotation[-1]
+    defect = np.abs(axes.T @ axes - np.eye(3)).max()
+    assert defect > 1e-5
+    again = mbd.model_at(solution).bodies[0].node
+    np.testing.assert_allclose(again.rotation.T @ again.rotation, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(again.rotation, axes, atol=defect)

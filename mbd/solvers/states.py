@@ -12,11 +12,12 @@ from ..errors import ModelError, ModelWarning
 from ..model import Model
 from ..nodes import Generalized as GeneralizedNode
 from ..nodes import Point
+from ..rotation import ORTHONORMAL_TOLERANCE
 from ..system.identity import identity_of, refuse_other, turn_names
 from ..system.system import System, assemble
 from .initial import consistent_start
 from .start_report import body_spins
-from .twins import lie_twin, twin_coordinates
+from .twins import lie_twin, nearest_rotation, twin_coordinates
 
 Array = np.ndarray
 
@@ -96,7 +97,10 @@ def placed_model(system: System, q: Array, v: Array | None = None) -> Model:
             body.node = GeneralizedNode(q[rows], v[columns])
         elif isinstance(body, RigidBody):
             node.position, node.velocity = z[i, :3], zd[i, :3]
-            node.rotation, node.angular_velocity = z[i, 3:].reshape(3, 3).T, spins[i]
+            axes = z[i, 3:].reshape(3, 3).T
+            if np.abs(axes.T @ axes - np.eye(3)).max() > ORTHONORMAL_TOLERANCE:  # some methods are only near to it
+                axes = nearest_rotation(axes)
+            node.rotation, node.angular_velocity = axes, spins[i]
         else:
             body.node = Point(z[i, :3], zd[i, :3])
     return model

@@ -38,7 +38,7 @@ def twin_coordinates(twin: System, system: System, q: Array) -> Array:
         if twin.tables.nodes[i + 1].nx:
             parts.append(z[i + 1, :3])
         if isinstance(body, RigidBody):
-            parts.append(to_rotation_vector(_nearest_rotation(z[i + 1, 3:].reshape(3, 3).T)))
+            parts.append(to_rotation_vector(nearest_rotation(z[i + 1, 3:].reshape(3, 3).T)))
     return np.concatenate(parts)
 
 
@@ -95,7 +95,7 @@ def increments(system: System, q0: Array, q: Array) -> Array:
     return delta
 
 
-def _nearest_rotation(matrix: Array) -> Array:
+def nearest_rotation(matrix: Array) -> Array:
     """The rotation closest to the axes of a frame; coordinates of a given state need not satisfy their constraints."""
     u, _, vt = np.linalg.svd(matrix)
     return u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt))]) @ vt
