@@ -298,17 +298,15 @@ def run_frame_em(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_p
         evaluate_functions(s, w, t + 0.5 * h)
         copy(w.values, x.mid)
         evaluate_functions(s, w, t + h)
-        overshot = False
-        _predict(s, w, x, p, h, EXTRAPOLATED)
-        code = _newton(s, w, x, p, h, EXTRAPOLATED, False)
-        if code == CODE_OVERSHOT or (code == 0 and turns_round(s, x.z0, w.z)):
-            code, overshot = CODE_OVERSHOT, True
-        for attempt in range(AT_REST, AS_BEFORE + 1):  # of large steps a plainer one may be in the basin
+        code, overshot = CODE_OVERSHOT, False
+        for attempt in range(EXTRAPOLATED, AS_BEFORE + 1):  # of large steps a plainer guess may be in the basin
             if code == 0 or (attempt == AS_BEFORE and not overshot):
                 break
-            guess = attempt if overshot else AT_REST + UNIFORM - attempt
+            guess = attempt if overshot or attempt == EXTRAPOLATED else AT_REST + UNIFORM - attempt
             _predict(s, w, x, p, h, guess)
             code = _newton(s, w, x, p, h, guess, overshot)
+            if attempt == EXTRAPOLATED and (code == CODE_OVERSHOT or (code == 0 and turns_round(s, x.z0, w.z))):
+                code, overshot = CODE_OVERSHOT, True
         if code != 0:
             p.memory[MEMORY_CODE] = code
             return step
