@@ -148,6 +148,10 @@ BAD = {
         lambda d: entry(d, "joints", 5).pop("length"),
         r"joints\[5\] \('distance 1'\): 'length' is missing",
     ),
+    "truth value among numbers": (
+        lambda d: entry(d)["inertia"]["$array"].__setitem__(0, True),
+        r"attributes.inertia\[0\] = True; expected a finite number",
+    ),
     "version 0": (lambda d: d.update(version=0), "version is 0"),
     "version true": (lambda d: d.update(version=True), "version is True"),
     "version text": (lambda d: d.update(version="1"), "version is '1'"),

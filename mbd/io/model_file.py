@@ -250,6 +250,8 @@ def _array(x: dict[str, Any], content: Any, where: str, expected: str) -> None:
     for k, number in enumerate(content):
         if type(number) not in (int, float, bool) or not abs(number) < math.inf:
             raise _bad(f"{where}[{k}]", number, "a finite number")
+        if (type(number) is bool) != (dtype == "|b1"):
+            raise _bad(f"{where}[{k}]", number, "true or false" if dtype == "|b1" else "a finite number")
     wanted = {VECTOR: [3], MATRIX: [3, 3]}.get(expected)
     if expected and shape != wanted:
         raise _bad(where, f"an array of shape {shape}", expected)

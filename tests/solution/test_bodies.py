@@ -8,10 +8,12 @@ import pytest
 from mbd.bodies import Generalized, PointMass, RigidBody
 from mbd.errors import ModelError
 from mbd.forces import Force
-from mbd.joints import Spherical
+from mbd.joints import Distance, Spherical
 from mbd.model import Model
 from mbd.nodes import Directors, RotationVector
 from mbd.rotation import from_rotation_vector, hat
+from mbd.solution import Solution
+from mbd.system.system import assemble
 from tests.solution.runs import NODES, at_rest, simulate
 
 ROUND_OFF = 1e-12
@@ -146,3 +148,14 @@ def test_results_are_read_only() -> None:
     for array in (solution["body"].position, solution.energy.total, solution["body"].rotation):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0
+
+
+def test_a_defect_of_velocities_is_no_motion() -> None:
+    """Accelerations and reactions of a mass on a rod, recorded with a velocity along the rod as well."""
+    model = Model("rod")
+    mass = model.add(PointMass("mass", 2.0, (1, 0, 0), (0, 3, 0)))
+    rod = model.add(Distance(model.ground, mass))
+    system = assemble(model)
+    solution = Solution(system, [0.0, 1.0], [[1, 0, 0]] * 2, [[0, 3, 0], [0.5, 3, 0]], None, None)
+    assert solution["mass"].acceleration == pytest.approx(np.array([[-9, 0, 0]] * 2), abs=ROUND_OFF)
+    assert solution[rod].force == pytest.approx(np.array([[-18, 0, 0]] * 2), abs=ROUND_OFF)
