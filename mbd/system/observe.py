@@ -396,7 +396,11 @@ class BodyView(PointView):
 
     @property
     def com(self) -> Array:
-        return self.point(self.body.com)
+        """Centre of mass (n, 3), where it was in the run: the body may have been changed since."""
+        node = self.solution.system.tables.nodes[self.index]
+        moment = np.array((node["s1"], node["s2"], node["s3"]))
+        same = (node["mass"] * self.body.com == moment).all()
+        return self.point(self.body.com if same else moment / node["mass"])
 
     def point(self, point: Any) -> Array:
         """World position of a body-fixed point (n, 3)."""

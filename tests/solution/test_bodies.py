@@ -159,3 +159,15 @@ def test_a_defect_of_velocities_is_no_motion() -> None:
     solution = Solution(system, [0.0, 1.0], [[1, 0, 0]] * 2, [[0, 3, 0], [0.5, 3, 0]], None, None)
     assert solution["mass"].acceleration == pytest.approx(np.array([[-9, 0, 0]] * 2), abs=ROUND_OFF)
     assert solution[rod].force == pytest.approx(np.array([[-18, 0, 0]] * 2), abs=ROUND_OFF)
+
+
+def test_a_run_keeps_its_numbers_when_the_model_changes() -> None:
+    model = free_body("quaternion")
+    before, after = at_rest(model), at_rest(model)
+    expected = {"com": before["body"].com, "energy": before.energy.total, "momentum": before.momentum.angular}
+    body = model["body"]
+    body.mass, body.com, body.inertia, body.position = 7.0, (1, 1, 1), (3, 3, 3), (9, 9, 9)
+    model.gravity = (0, 0, 0)
+    np.testing.assert_allclose(after["body"].com, expected["com"], atol=ROUND_OFF)
+    np.testing.assert_array_equal(after.energy.total, expected["energy"])
+    np.testing.assert_array_equal(after.momentum.angular, expected["momentum"])
