@@ -197,7 +197,7 @@ def _gross_error(solution: Solution, step: float) -> str:
 
 def _turning_too_far(solution: Solution, step: float) -> Any:
     """A body that turns by more than a quarter in a step; a steady spin is exact on Lie nodes at any speed."""
-    if not solution.integrator.approximates_rotations:
+    if not solution.integrator.approximates_rotations(solution.system):
         return None
     for i, body in enumerate(solution.model.bodies):
         if not isinstance(body, RigidBody):

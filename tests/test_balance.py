@@ -93,6 +93,29 @@ def test_a_body_that_turns_too_far_in_a_step_is_named():
     quiet(spinning(250.0, (1.0, 1.0, 1.0), mbd.nodes.RotationVector), 0.1, 0.01, methods.JacobiExact())
 
 
+@pytest.mark.parametrize(
+    ("inertia", "method", "far"),
+    [
+        ((6.0, 6.5, 3.0), methods.RotationSplitting(), True),
+        ((6.0, 6.5, 3.0), methods.Strang(methods.SymmetricSplitting()), True),
+        ((6.0, 6.0, 3.0), methods.SymmetricSplitting(), False),
+        ((6.0, 6.5, 3.0), methods.JacobiExact(), False),
+    ],
+    ids=["rotations", "symmetric", "exact for symmetric bodies", "exact"],
+)
+def test_splittings_of_rotations_are_no_better(inertia, method, far):
+    """Angular velocities are wrong by their own size in the first two, energies by a few percent."""
+    model = mbd.Model("body", gravity=(0.0, 0.0, 0.0))
+    model.add(mbd.RigidBody("body", 1.0, inertia, mbd.nodes.RotationVector(angular_velocity=(200.0, 60.0, 40.0))))
+    if not far:
+        quiet(model, 1.0, 0.01, method)
+        return
+    with pytest.warns(mbd.AccuracyWarning, match=r"body 'body' turns by 2.* rad in a step of 0.01"):
+        solution = mbd.simulate(model, 1.0, 0.01, method)
+    right = mbd.simulate(model, 1.0, 0.01, methods.JacobiExact())["body"].angular_velocity
+    assert np.abs(solution["body"].angular_velocity - right).max() > 100.0
+
+
 def satellite(node) -> mbd.Model:
     """A body that turns slowly, and a wheel of 200 rad/s on it."""
     model, spin, at = mbd.Model("satellite", gravity=(0.0, 0.0, 0.0)), np.array((0.1, 0.05, 0.2)), np.array((0, 0, 0.3))

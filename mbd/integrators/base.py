@@ -143,8 +143,6 @@ class Integrator(ABC):
     order of the method."""
     derived: ClassVar[tuple[str, ...]] = ()
     """Further variables of the scheme, which follow from the records (``variable``)."""
-    approximates_rotations: ClassVar[bool] = True
-    """Whether a step must not turn a body by more than a quarter."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 
@@ -160,6 +158,10 @@ class Integrator(ABC):
     def name(self) -> str:
         """Name of the method as people type it."""
         return type(self).__name__
+
+    def approximates_rotations(self, system: System) -> bool:
+        """Whether a step must not turn a body by more than a quarter."""
+        return True
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         """What the method keeps on this system up to the Newton tolerance."""

@@ -31,13 +31,17 @@ class _SingleBodies(Integrator):
     """What all methods for single bodies share."""
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES})
-    approximates_rotations: ClassVar[bool] = False  # exact, or with limits of their own
     scheme: ClassVar[int] = -1  # splitting with forces, see mbd.integrators.rigid_body.loops
 
     @property
     def rotation(self) -> FreeRotation:
         """The method that advances free rotations."""
         raise NotImplementedError
+
+    def approximates_rotations(self, system: System) -> bool:
+        """Methods that keep the energy are exact, or stop at limits of their own; splittings do not."""
+        exact = self.rotation.symmetric_axes and missing_trait(system, Trait.SYMMETRIC_BODIES) is None
+        return not self.rotation.conserves_energy and not exact
 
     def check(self, system: System) -> None:
         """Refuse other models; joints first, because advice about forces would be of no use with them."""

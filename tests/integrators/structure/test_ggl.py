@@ -110,7 +110,8 @@ def test_motion_of_the_trapezoidal_method_does_not_depend_on_vartheta(theta):
 def test_unstable_parameters_say_so_once(method, what):
     """And they do grow: one step after the other, by the factor of the message."""
     model = chain(mbd.nodes.Directors)
-    with pytest.warns(mbd.ModelWarning, match=what) as caught:
+    with pytest.warns(mbd.ModelWarning, match=what) as caught, warnings.catch_warnings():
+        warnings.simplefilter("ignore", mbd.AccuracyWarning)  # of what came of it
         solution = mbd.simulate(model, 0.12, 0.01, method)
     assert len(caught) == 1
     own = solution.scheme["lambda"][1:]
