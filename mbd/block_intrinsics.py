@@ -90,12 +90,12 @@ def moved(words: int) -> Any:
     return move
 
 
-def view(shape: tuple[int, ...]) -> Any:
+def view(shape: tuple[int, ...], writable: bool) -> Any:
     """An intrinsic for an array of fixed shape at a pointer, without reference counts."""
 
     @intrinsic
     def make(typing_context, pointer):  # type: ignore[no-untyped-def]
-        kind = types.Array(pointer.dtype, len(shape), "C")
+        kind = types.Array(pointer.dtype, len(shape), "C", readonly=not writable)
 
         def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
             array = make_array(kind)(context, builder)

@@ -65,7 +65,7 @@ def _compile(functions: tuple[Any, ...], call: Call) -> Any:
         parts, lines = [(0, False)], call.lines(CALLS[call.style])
     frames, k = 1 + 12 * call.count, call.count
     words = {
-        "view_x(pointer)": "carray(pointer, (n_in,))",
+        "view_x(pointer)": "carray(pointer, (n_in,)).copy()",
         "view_target(out)": "carray(out, (size,))",
         "view_frames(advanced(pointer, 1))": f"x[1:{frames}].reshape(({k}, 12))",
         f"view_velocities(advanced(pointer, {frames}))": f"x[{frames}:].reshape(({k}, 6))",

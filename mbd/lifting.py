@@ -365,7 +365,8 @@ def compile_lifted(
         space: dict[str, Any] = {"advanced": advanced, "call_vector": call_vector, "nan": np.nan, "empty": np.empty}
         space |= {"word_at": word_at, "address_of": address_of, "SPARE": SPARE, "SPARE_BLOCK": SPARE_BLOCK}
         space |= {f"f{i}": part.dispatcher for i, part in enumerate(parts)}
-        space |= {f"view_{name}": view(shape) for name, shape in views.items()}
+        # who changes the arguments in place is not compiled: one set of them serves many evaluations
+        space |= {f"view_{name}": view(shape, name == "target") for name, shape in views.items()}
         starts: list[str] = []
         place = HEAD
         for part in parts:

@@ -227,6 +227,8 @@ def _compile(
 
 def reason_of(error: Exception) -> str:
     """Why the compiler failed, in a line."""
+    if "readonly array" in str(error) or "'NoneType' object has no attribute 'args'" in str(error):
+        return "it changes one of its arguments, or an array that is read-only, in place"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "File", "[1"))]
     return (told or lines or [type(error).__name__])[0][:300]

@@ -38,6 +38,9 @@ CHOOSING = frozenset(
         "nonzero",
         "index",
         "sign",
+        "bool",
+        "any",
+        "all",
     ]
 )
 """Functions whose results may serve as indices."""
@@ -100,7 +103,8 @@ def _entries_read(function: Any, style: Style, count: int, probe: Array) -> tupl
     arguments = {"force": (float(probe[0]), frames, velocities), "potential": (frames,)}
     try:
         with np.errstate(all="ignore"):
-            plain(*arguments.get(style, (frames, float(probe[0]))))
+            result = plain(*arguments.get(style, (frames, float(probe[0]))))
+            np.asarray(result, dtype=float)  # what it hands back is read as well: a row of frames, or all velocities
     except Exception:
         return None
     return frames.read, velocities.read
@@ -108,8 +112,10 @@ def _entries_read(function: Any, style: Style, count: int, probe: Array) -> tupl
 
 def _reads_the_same_entries(function: FunctionType) -> bool:
     """Whether there are no conditions, and no value that may change later can be an index."""
+    if getattr(function.__code__, "co_exceptiontable", b""):  # what follows an exception is a condition as well
+        return False
     for step in dis.get_instructions(function.__code__):
-        if ("JUMP" in step.opname and "_IF_" in step.opname) or step.opname == "COMPARE_OP":
+        if ("JUMP" in step.opname and "_IF_" in step.opname) or step.opname in ("COMPARE_OP", "UNARY_NOT"):
             return False
     if names_in(function.__code__) & CHOOSING:
         return False

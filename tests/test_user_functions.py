@@ -526,6 +526,29 @@ def test_signs_of_eigenvalues_are_those_of_the_pivots():
     assert not is_indefinite(np.zeros((3, 3)))
 
 
+def moves_origin(f):
+    f[0, :3] -= table[:3]
+    return 2.0 * np.sum(f[0, :3] ** 2)
+
+
+def test_functions_that_change_their_arguments_change_nothing_else():
+    model, _ = one_body(lambda m, b: m.add(mbd.forces.UserPotential(b, moves_origin)))
+    with pytest.warns(UserWarning, match="it changes one of its arguments"):
+        system = mbd.assemble(model)
+    q, v = system.initial_state()
+    np.testing.assert_allclose(system.residual(q, v, 0.0 * v), 4.0 * (q - table[:3]), atol=1e-9)
+
+
+@pytest.mark.parametrize("function", [lambda t, f, v: v, lambda t, f, v: (v[0],)])
+def test_what_a_function_hands_back_has_derivatives(function):
+    model = mbd.Model("m")
+    body = model.add(mbd.RigidBody("b", 1.0, (1.0, 1.0, 1.0), mbd.nodes.RotationVector(angular_velocity=(0.3, 0.7, 0))))
+    model.add(mbd.forces.UserForce(body, function))
+    system = mbd.assemble(model)
+    q, v = system.initial_state()
+    np.testing.assert_allclose(system.damping(q, v).toarray()[3:, 3:], -np.eye(3), atol=1e-9)
+
+
 def test_trial_steps_may_fail():
     """Steps that are too long lead out of the domain of a law and are repeated; the run goes on."""
     model = mbd.Model("m")
