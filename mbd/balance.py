@@ -187,10 +187,10 @@ def _gross_error(solution: Solution, step: float) -> str:
     body = _turning_too_far(solution, step) if spin * step > QUARTER_TURN else None
     if body is None:
         return ""
-    speed = float(np.linalg.norm(solution[body].angular_velocity, axis=1).max())
+    angle = float(np.linalg.norm(solution[body].angular_velocity * step, axis=1).max())
     return (
-        f"body '{body.name}' turns by {speed * step:.2g} rad in a step of {step:.3g}, which is too far for "
-        f"{method.name}; use steps of at most a quarter turn, {QUARTER_TURN / speed:.2g}, or where the axis "
+        f"body '{body.name}' turns by {angle:.2g} rad in a step of {step:.3g}, which is too far for "
+        f"{method.name}; use steps of at most a quarter turn, {QUARTER_TURN / angle * step:.2g}, or where the axis "
         "is nearly steady Lie nodes"
     )
 
@@ -203,16 +203,17 @@ def _turning_too_far(solution: Solution, step: float) -> Any:
         if not isinstance(body, RigidBody):
             continue
         view: Any = solution[body]
-        spin = np.linalg.norm(view.angular_velocity, axis=1)
-        if not spin.max() * step > QUARTER_TURN:
+        turn = view.angular_velocity * step
+        angle = np.linalg.norm(turn, axis=1)
+        fast = angle > QUARTER_TURN
+        if not fast.any():
             continue
         if solution.system.tables.nodes[i + 1].form != FORM_LIE:
             return body
-        fast = spin * step > QUARTER_TURN
-        omega, alpha, square = view.angular_velocity[fast], view.angular_acceleration[fast], spin[fast, None] ** 2
-        axis = np.einsum("kij,kj->ki", view.rotation[fast], omega) / spin[fast, None]
-        turns = float(np.linalg.norm(np.cross(omega, alpha) / square, axis=1).max()) * step
-        if turns > STEADY or np.linalg.norm(np.cross(axis, axis[0]), axis=1).max() > STEADY_AXIS:
+        change = view.angular_acceleration[fast] * step * step
+        axis = np.einsum("kij,kj->ki", view.rotation[fast], turn[fast]) / angle[fast, None]
+        turned = np.linalg.norm(np.cross(turn[fast], change), axis=1) / angle[fast] ** 2
+        if turned.max() > STEADY or np.linalg.norm(np.cross(axis, axis[0]), axis=1).max() > STEADY_AXIS:
             return body
     return None
 
