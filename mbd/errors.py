@@ -133,7 +133,7 @@ def check_number(
     if isinstance(value, np.ndarray) and value.ndim:
         raise bad_value(owner, argument, value, f"{expected}, not an array of shape {value.shape}")
     try:
-        if type(value) is bool or getattr(value, "dtype", None) == bool:
+        if isinstance(value, bool | np.bool_) or np.dtype(bool) == getattr(value, "dtype", None):
             raise TypeError
         number = float(value + 0.0)  # the addition refuses strings
     except (TypeError, ValueError, OverflowError):

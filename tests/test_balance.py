@@ -157,7 +157,9 @@ def test_velocities_that_contradict_constraints_are_named_between_records_far_ap
     model, last = mbd.Model("four-bar", gravity=(0.0, 0.0, -9.81)), None
     at = np.array([(0.0, 0.0, 0.0), (0.2, 0.0, 0.9), (1.6, 0.0, 1.1), (1.3, 0.0, 0.0)])
     for k in range(3):
-        link = model.add(mbd.RigidBody(f"{k}", 1.0 + k, (0.02, 0.1, 0.11), mbd.nodes.Directors((at[k] + at[k + 1]) / 2)))
+        link = model.add(
+            mbd.RigidBody(f"{k}", 1.0 + k, (0.02, 0.1, 0.11), mbd.nodes.Directors((at[k] + at[k + 1]) / 2))
+        )
         model.add(mbd.joints.Revolute(last or model.ground, link, at=at[k], axis=(0, 1, 0)))
         last = link
     model.add(mbd.joints.Revolute(last, model.ground, at=at[3], axis=(0, 1, 0)))
