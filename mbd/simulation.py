@@ -79,7 +79,8 @@ def simulate(
         )
     times = {"t_end": t_end, "step": step, "t_start": t_start, "output_step": output_step}
     for name, value in times.items():
-        if value is not None and not (isinstance(value, int | float | np.number) and math.isfinite(value)):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if value is not None and not (number and math.isfinite(value)):
             raise ModelError(f"simulate: {name} is {value!r}; expected a finite number")
     if step <= 0.0 or (output_step is not None and output_step <= 0.0):
         raise ModelError(f"simulate: step is {step}, output_step is {output_step}; expected positive numbers")

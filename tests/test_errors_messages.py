@@ -77,6 +77,7 @@ SIMULATE = [
     (lambda m: mbd.simulate(m, 1.0, -0.1), ("step", "positive")),
     (lambda m: mbd.simulate(m, math.nan, 0.1), ("t_end is nan", "finite number")),
     (lambda m: mbd.simulate(m, 1.0, "0.1"), ("step is '0.1'", "finite number")),
+    (lambda m: mbd.simulate(m, 1.0, True), ("step is True", "finite number")),
     (lambda m: mbd.simulate(m, 1.0, 0.1, RK4), ("integrator", "call the class")),
     (lambda m: mbd.simulate(m, 1.0, 0.1, "RK4"), ("integrator is 'RK4'", "GeneralizedAlpha()")),
     (lambda m: mbd.simulate(m, 1.0, 0.01, output_step=0.015), ("output_step is 0.015", "multiple of the step")),
