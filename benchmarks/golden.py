@@ -75,6 +75,12 @@ def single() -> mbd.Model:
     return model
 
 
+def label(method: Any) -> str:
+    """A method by the parameters that tell these runs apart, so that new ones and new defaults rename nothing."""
+    told = {key: getattr(method, key) for key in ("stabilized", "newton", "reduction") if hasattr(method, key)}
+    return f"{method.name}({', '.join(f'{key}={value!r}' for key, value in told.items())})"
+
+
 def cases() -> Iterator[tuple[str, mbd.Model, Any]]:
     """(name, model, integrator) of every run."""
     mechanisms = {"loop": loop(), "driven": driven()}
@@ -97,10 +103,10 @@ def cases() -> Iterator[tuple[str, mbd.Model, Any]]:
     for method, nodes in families:
         for kind, node in nodes.items():
             for name, model in mechanisms.items():
-                yield f"{method!r}, {kind}, {name}", model.with_nodes(node), method
+                yield f"{label(method)}, {kind}, {name}", model.with_nodes(node), method
     alone = single()
     for method in (methods.JacobiExact(), methods.RotationSplitting(), methods.MoserVeselov(), methods.RigidMidpoint()):
-        yield f"{method!r}, single", alone, method
+        yield f"{label(method)}, single", alone, method
     yield "Strang, single", alone, methods.Strang(methods.RotationSplitting())
     yield "NystromSplitting, single", alone, methods.NystromSplitting()
 

@@ -539,6 +539,24 @@ def test_functions_that_change_their_arguments_change_nothing_else():
     np.testing.assert_allclose(system.residual(q, v, 0.0 * v), 4.0 * (q - table[:3]), atol=1e-9)
 
 
+def pulls_to_moved_origin(t, f, v):
+    f[0, 0] -= 0.25
+    out = np.zeros((1, 6))
+    out[0, 0] = -7.0 * f[0, 0]
+    return out
+
+
+def test_the_matrix_of_a_force_that_changes_its_arguments_is_right():
+    """The second column would see what the evaluation for the first one has left behind."""
+    model, _ = one_body(lambda m, b: m.add(mbd.forces.UserForce(b, pulls_to_moved_origin)))
+    with pytest.warns(UserWarning, match="it changes one of its arguments"):
+        system = mbd.assemble(model)
+    q, v = system.initial_state()
+    expected = np.zeros((len(v), len(v)))
+    expected[0, 0] = 7.0
+    np.testing.assert_allclose(system.stiffness(q, v, 0.0 * v).toarray(), expected, atol=1e-8)
+
+
 @pytest.mark.parametrize("function", [lambda t, f, v: v, lambda t, f, v: (v[0],)])
 def test_what_a_function_hands_back_has_derivatives(function):
     model = mbd.Model("m")
