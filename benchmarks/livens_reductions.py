@@ -13,7 +13,7 @@ import numpy as np
 
 import mbd
 from mbd.integrators import LivensEM
-from mbd.integrators.livens import REDUCTIONS
+from mbd.integrators.energy_momentum.livens import REDUCTIONS
 from mbd.system.system import assemble
 
 REPEATS = 15

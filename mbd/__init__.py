@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from mbd import benchmarks, forces, integrators, joints, nodes, sensors, shapes, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
-    from mbd.driven import inverse_dynamics, kinematics
     from mbd.errors import (
         AccuracyWarning,
         AssemblyError,
@@ -27,12 +26,13 @@ if TYPE_CHECKING:
         SingularityError,
         UserFunctionError,
     )
-    from mbd.events import Event, find_events
     from mbd.io.archive import load
     from mbd.io.urdf import load_urdf
     from mbd.model import Model
-    from mbd.simulation import simulate
-    from mbd.solution import Solution
+    from mbd.results.events import Event, find_events
+    from mbd.results.solution import Solution
+    from mbd.simulation.driven import inverse_dynamics, kinematics
+    from mbd.simulation.simulate import simulate
     from mbd.solvers.diagnosis import diagnose
     from mbd.solvers.equilibrium import equilibrium
     from mbd.solvers.initial import consistent_start
@@ -54,9 +54,9 @@ _LAZY = {
         "mbd.errors",
     ),
     "Model": "mbd.model",
-    "simulate": "mbd.simulation",
-    **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.driven"),
-    "Solution": "mbd.solution",
+    "simulate": "mbd.simulation.simulate",
+    **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
+    "Solution": "mbd.results.solution",
     "load": "mbd.io.archive",
     "load_urdf": "mbd.io.urdf",
     "assemble": "mbd.system.system",
@@ -66,7 +66,7 @@ _LAZY = {
     "compare": "mbd.study.compare",
     "compatibility": "mbd.study.compatibility",
     "diagnose": "mbd.solvers.diagnosis",
-    **dict.fromkeys(("Event", "find_events"), "mbd.events"),
+    **dict.fromkeys(("Event", "find_events"), "mbd.results.events"),
     "model_at": "mbd.solvers.states",
     "equilibrium": "mbd.solvers.equilibrium",
     "linearize": "mbd.solvers.linearisation",

@@ -167,7 +167,7 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     """
     from mbd.benchmarks import Benchmark
     from mbd.model import Model
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
     file = Path(path)
     if not file.is_file():
@@ -266,8 +266,8 @@ def _is_method(cls: Any) -> bool:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from mbd.simulation import simulate
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
+    from mbd.simulation.simulate import simulate
 
     outputs = {name: getattr(options, name) for name in ("save", "movie", "html", "gltf", "plot")}
     for name, target in outputs.items():
@@ -383,7 +383,7 @@ def _warmup(options: argparse.Namespace) -> int:
 def _compile(cls: Any) -> str:
     """Two steps of the first small model that the method accepts."""
     from mbd.errors import IncompatibleError
-    from mbd.simulation import simulate
+    from mbd.simulation.simulate import simulate
 
     method = cls()
     reason = ""

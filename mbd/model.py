@@ -12,8 +12,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mbd.bodies import Body, Ground, RigidBody
-from mbd.checked import Checked, declared, fixed
-from mbd.element_list import Elements
+from mbd.elements.attributes import Checked, declared, fixed
+from mbd.elements.element_list import Elements
 from mbd.errors import ZERO3, ModelError, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint

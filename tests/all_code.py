@@ -17,7 +17,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import mbd
-from mbd import forces, joints, native, nodes
+from mbd import forces, joints, nodes
+from mbd.compiled import native
 from mbd.study.compatibility import all_integrators
 
 from .test_elements import FORCES, JOINTS_ON_JOINTS, LIE, build_joint, hinge, potential, public_classes, shaft

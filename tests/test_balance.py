@@ -9,7 +9,7 @@ import pytest
 
 import mbd
 from mbd import integrators as methods
-from mbd.balance import energy_balance, warn_of_gross_errors
+from mbd.results.balance import energy_balance, warn_of_gross_errors
 
 
 def oscillator(stiffness: float, damping: float = 0.0, load=None) -> mbd.Model:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy import random as numpy_random
 
-from mbd.captured import captured_values, value_at
+from mbd.compiled.functions.captured import captured_values, value_at
 
 STIFFNESS, TABLE, PARAMETERS = 3.0, np.array([1.0, 2.0]), {"k": 2.0}
 BOX = types.SimpleNamespace(inner=types.SimpleNamespace(c=1.0), unused=object())

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbd import code_cache, code_files
-from mbd.code_cache import PACKAGE, _imported_files
-from mbd.code_files import CodeFile, read_code, write_code
-from mbd.kernel import JIT
+from mbd.compiled import cache as code_cache
+from mbd.compiled import cache_files as code_files
+from mbd.compiled.cache import PACKAGE, _imported_files
+from mbd.compiled.cache_files import CodeFile, read_code, write_code
+from mbd.compiled.kernel import JIT
 
 ROOT = Path(__file__).parents[1]
 ABOUT = {"symbol": "f.1", "result": ["f", "i"], "needs": ["sin"]}

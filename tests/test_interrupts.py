@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mbd.interrupts import Interrupts, interruptible
+from mbd.compiled.interrupts import Interrupts, interruptible
 
 TRIES = 10
 
@@ -35,7 +35,7 @@ def called_by_compiled_code():
 
 
 def test_an_interrupt_is_noted_where_it_would_be_lost_and_raised_elsewhere(monkeypatch):
-    monkeypatch.setattr("mbd.interrupts.CALLED_BY_COMPILED_CODE", {called_by_compiled_code.__code__})
+    monkeypatch.setattr("mbd.compiled.interrupts.CALLED_BY_COMPILED_CODE", {called_by_compiled_code.__code__})
     before = signal.getsignal(signal.SIGINT)
     with Interrupts() as outer:
         with pytest.raises(KeyboardInterrupt):

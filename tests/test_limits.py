@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd import memory
 from mbd.integrators import DOPRI5, RK4
+from mbd.simulation.simulate import memory
 
 FREE = 2e6  # bytes
 
@@ -21,8 +21,8 @@ def ball():
 @pytest.fixture
 def small(monkeypatch):
     """A machine with little memory."""
-    monkeypatch.setattr("mbd.memory.available_memory", lambda: FREE)
-    monkeypatch.setattr("mbd.simulation.available_memory", lambda: FREE)
+    monkeypatch.setattr("mbd.simulation.memory.available_memory", lambda: FREE)
+    monkeypatch.setattr("mbd.simulation.simulate.available_memory", lambda: FREE)
 
 
 def test_records_that_do_not_fit_are_refused(small):

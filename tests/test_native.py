@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from mbd.kernel import JIT, kernel
-from mbd.packed import NO_PLACE, declare_arrays, pack
+from mbd.compiled.kernel import JIT, kernel
+from mbd.compiled.record import NO_PLACE, declare_arrays, pack
 
 pytestmark = pytest.mark.skipif(not JIT, reason="nothing is compiled")
 ROOT = Path(__file__).parents[1]

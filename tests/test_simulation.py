@@ -12,7 +12,7 @@ import pytest
 import mbd
 from mbd.integrators import DOPRI5, ODE23, RK4, RK6, GeneralizedAlpha
 from mbd.nodes import Quaternion, RotationVector
-from mbd.progress import Progress
+from mbd.simulation.progress import Progress
 from tests.integrators.models import bars_with_balls, chain, heavy_top, skew_top, slider_crank
 
 INTEGRATORS = {

@@ -19,6 +19,7 @@ from mbd.math.so3 import (
     tangent_operator,
 )
 from mbd.nodes import kinds
+from mbd.nodes.forms import NODE
 from mbd.nodes.spin import (
     axes_to_euler,
     euler_axes,
@@ -27,7 +28,6 @@ from mbd.nodes.spin import (
     spin_matrix,
     spin_second_derivative,
 )
-from mbd.records import NODE
 from mbd.rotation import SEQUENCES, from_euler_angles, from_rotation_vector, hat, sequence_axes
 from mbd.testing import derivative
 

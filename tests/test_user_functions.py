@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd import user_code
-from mbd.call_styles import Call, is_indefinite
-from mbd.callbacks import make_callback, twin_of
-from mbd.function_errors import explain
-from mbd.motion import MOTION
+from mbd.compiled.functions import code as user_code
+from mbd.compiled.functions.call_styles import Call, is_indefinite
+from mbd.compiled.functions.callbacks import make_callback, twin_of
+from mbd.elements.function_errors import explain
+from mbd.elements.prescribed_motion import MOTION
 
 FORCE = Call("force", 1, 6, (1, 6), True)
 LAW = Call("law", 1, 1)
@@ -345,7 +345,7 @@ def derivative(twin, x):
 
 
 def twin_call(twin, x, out):
-    from mbd.calls import SIGNATURE
+    from mbd.compiled.functions.calls import SIGNATURE
 
     SIGNATURE(twin.address)(x.ctypes.data, out.ctypes.data, twin.block)
 
@@ -646,9 +646,9 @@ def test_a_second_process_compiles_nothing(tmp_path):
             """
             import sys
             import numpy as np
-            from mbd import user_code
-            from mbd.call_styles import Call
-            from mbd.callbacks import make_callback, twin_of
+            from mbd.compiled.functions import code as user_code
+            from mbd.compiled.functions.call_styles import Call
+            from mbd.compiled.functions.callbacks import make_callback, twin_of
 
             gain, box = float(sys.argv[1]), {"k": np.array([1.0, 2.0])}
             callback = make_callback(lambda x, v: gain * np.sum(box["k"] * x) + abs(v), Call("law", 1, 1), "law")

@@ -13,8 +13,8 @@ from ..errors import ModelError, RedundancyWarning
 from ..integrators import GeneralizedAlpha
 from ..integrators.base import Integrator
 from ..model import Model
-from ..simulation import simulate
-from ..solution import Solution
+from ..results.solution import Solution
+from ..simulation.simulate import simulate
 from ..solvers.linearisation import linearize
 
 Array = np.ndarray

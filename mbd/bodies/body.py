@@ -9,7 +9,7 @@ import numpy as np
 
 from mbd.bodies import checks
 from mbd.bodies.shapes import Shape
-from mbd.checked import Checked, declared, fixed, flag, positive
+from mbd.elements.attributes import Checked, declared, fixed, flag, positive
 from mbd.errors import IDENTITY3, ZERO3, Array, ModelError, SingularityError, bad_value, check_vector, read_only
 from mbd.nodes import Generalized as GeneralizedNode
 from mbd.nodes import Node, Point, RigidNode, RotationVector, kinds

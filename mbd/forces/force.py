@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mbd.bodies import Body, PointMass
 from mbd.bodies.checks import check_name
-from mbd.checked import Checked, declared, fixed
+from mbd.elements.attributes import Checked, declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_vector
 from mbd.forces.row import ForceRow, GeneralRow
 from mbd.joints.joint import check_framed, distance_apart, to_world

@@ -11,9 +11,9 @@ it, that of V(pi) = -c pi^(-1/2) is c / (r0 r1 (r0 + r1)) [Greenspan 1984, J. Co
 
 from __future__ import annotations
 
-from ..general_kinds import DRAG, GRAVITATION, GREEN_SPRING, TWIST
+from ..compiled.kernel import kernel
+from ..elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, TWIST
 from ..joints.primitives import axis, point, push_axis, push_point
-from ..kernel import kernel
 
 # drag: quadratic and linear coefficient, point in the body, velocity of the medium
 QUADRATIC, LINEAR, AT, WIND = 0, 1, 2, 5

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mbd.bodies import Body, Ground, PointMass, RigidBody
-from mbd.checked import declared, fixed, not_negative, positive
+from mbd.elements.attributes import declared, fixed, not_negative, positive
+from mbd.elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
+from mbd.elements.prescribed_motion import as_motion, make_motion
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import kinds
 from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
 from mbd.forces.row import ForceRow, GeneralRow
-from mbd.general_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
 from mbd.joints.joint import Joint
-from mbd.motion import as_motion, make_motion
 
 NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
 

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from mbd.bodies import Body, Ground, PointMass
-from mbd.checked import declared, fixed, flag
+from mbd.elements.attributes import declared, fixed, flag
+from mbd.elements.frame_kinds import USER_FORCE
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import force as base
 from mbd.forces import kinds
 from mbd.forces.row import ForceRow, GeneralRow
-from mbd.general_kinds import USER_FORCE
 
 
 def _checked_value(value: Any, owner: Any, argument: str) -> Array:

@@ -45,7 +45,7 @@ class ForceRow:
 
 @dataclass(frozen=True, eq=False)
 class GeneralRow:
-    """A force on the frames of several bodies, see ``mbd.general_kinds``; ``style`` says how a function is called."""
+    """A force on the frames of several bodies (``elements.frame_kinds``); ``style`` says how a function is called."""
 
     kind: int
     bodies: tuple[Body, ...]

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 
+from ..compiled.kernel import kernel
 from ..joints.primitives import axis, point, push_axis, push_point
-from ..kernel import kernel
 from .kernels import load_vector, second_normal, spring_tension
 from .kinds import AXIS_SPRING, FORCE_BODY, FORCE_WORLD, SPRING, TORQUE_BODY, TORSION_SPRING
 

@@ -7,8 +7,8 @@ frames that are linear in the coordinates. Terms that depend on z1 through zm ca
 
 from __future__ import annotations
 
+from ..compiled.kernel import kernel
 from ..joints.primitives import add_product, axis
-from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, point_jacobian
 from .kernels import load_vector, second_normal, spring_tension
 from .kinds import AXIS_SPRING, FORCE_BODY, SPRING, TORSION_SPRING

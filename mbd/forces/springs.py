@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
-from mbd.checked import declared, fixed, not_negative
+from mbd.elements.attributes import declared, fixed, not_negative
+from mbd.elements.frame_kinds import TWIST
 from mbd.errors import (
     IDENTITY3,
     ZERO3,
@@ -22,7 +23,6 @@ from mbd.errors import (
 from mbd.forces import kinds
 from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
 from mbd.forces.row import ForceRow, GeneralRow
-from mbd.general_kinds import TWIST
 from mbd.joints.joint import Joint
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mbd.bodies import Body, Ground
-from mbd.checked import declared, fixed
+from mbd.elements.attributes import declared, fixed
+from mbd.elements.frame_kinds import USER_FORCE, USER_POTENTIAL
 from mbd.errors import bad_value
 from mbd.forces.force import Force, check_framed
 from mbd.forces.row import GeneralRow
-from mbd.general_kinds import USER_FORCE, USER_POTENTIAL
 
 
 def _checked_function(function: Any, owner: Any, argument: str) -> Callable[..., Any]:

@@ -1,12 +1,11 @@
 """Time integrators. All are written against ``System`` only and know no node, joint or force."""
 
+from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
-from .generalized_alpha import GeneralizedAlpha
-from .ggl import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
-from .hamilton import HamiltonianEM, HamiltonianMidpoint
-from .lie_em import GonzalezEM, LieEM
-from .livens import LivensEM, LivensMidpoint
-from .python import PythonIntegrator
+from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
+from .energy_momentum.livens import LivensEM, LivensMidpoint
+from .energy_momentum.methods import GonzalezEM, LieEM
+from .ggl.methods import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
 from .rigid_body import (
     BobenkoSuris,
     JacobiExact,
@@ -17,8 +16,9 @@ from .rigid_body import (
     Strang,
     SymmetricSplitting,
 )
-from .runge_kutta import DOPRI5, ODE23, RK4, RK6
-from .variational import DiscreteVariational, Rattle, Shake
+from .runge_kutta.methods import DOPRI5, ODE23, RK4, RK6
+from .user import PythonIntegrator
+from .variational.methods import DiscreteVariational, Rattle, Shake
 
 __all__ = [
     "DOPRI5",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checked import flag
+from ..elements.attributes import flag
 from ..errors import bad_value, check_number
 
 LEAST = {"max_iterations": 1}

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
 from ..errors import IncompatibleError
 from ..forces.general_kernels import DAMPING, LAW
-from ..general_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
+from ..nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
-from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 from .arguments import check_arguments, checked_first
 
 if TYPE_CHECKING:
-    from ..solution import Solution
+    from ..results.solution import Solution
     from ..system.system import System
 
 Array = np.ndarray

@@ -12,12 +12,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from ..nodes import Quaternion
+from ..nodes.forms import FORM_LIE, FORM_QUATERNION
 from ..nodes.pose import node_quaternion, write_position, write_rotation
-from ..records import FLAG_REDUNDANT, FORM_LIE, FORM_QUATERNION
 from ..solvers.redundancy import regularise
 from ..system.system import System
+from ..system.tables import FLAG_REDUNDANT
 from .base import Array, Integrator, Run
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ anew without any motion, where the nearest root is. Steps that resolve the motio
 
 from __future__ import annotations
 
+from ..compiled.kernel import kernel
+from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING
 from ..forces.general_kernels import separation
 from ..forces.kinds import SPRING
-from ..general_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING
 from ..joints.primitives import point
-from ..kernel import kernel
 
 EXTRAPOLATED, AT_REST, UNIFORM, AS_BEFORE = 0, 1, 2, 3  # first guesses in the order in which they are tried
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from ..math.so3 import tangent_inverse, tangent_operator
-from ..records import FORM_GENERALIZED, FORM_LIE, PARAMETER_ARM, PARAMETER_LENGTH
+from ..nodes.forms import FORM_GENERALIZED, FORM_LIE
 from ..system.optional import GENERALIZED_SCALE, call_generalized
+from ..system.tables import PARAMETER_ARM, PARAMETER_LENGTH
 
 ROUND_OFF = 16.0 * 2.220446049250313e-16
 

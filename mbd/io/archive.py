@@ -24,20 +24,20 @@ import mbd
 
 from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
+from ..elements.prescribed_motion import Motion
 from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
-from ..events import Occurrence
-from ..files import replacing
 from ..forces import ForceElement, ForceRow
 from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
 from ..model import Model
-from ..motion import Motion
 from ..nodes import Node
-from ..solution import Solution
+from ..results.events import Occurrence
+from ..results.solution import Solution
 from ..solvers.start_report import Miss, StartReport
 from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
+from .files import replacing
 from .recheck import recheck_model, stored_keys
 
 MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces", "motion", "solvers.start_report")

@@ -18,13 +18,13 @@ import mbd
 
 from ..bodies import Body, Generalized, PointMass, RigidBody
 from ..errors import MbdError, ModelError
-from ..files import write_text
 from ..forces import ForceElement
 from ..joints import Joint
 from ..model import Model
 from ..nodes import Node
 from ..system.system import assemble
 from .archive import CONSTANTS, _Decoder, _Encoder, _new
+from .files import write_text
 
 FORMAT, VERSION = "mbd model", 1
 KINDS: dict[str, tuple[type, str]] = {

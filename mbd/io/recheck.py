@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bodies import Body
 from ..bodies.shapes import Composite, Cone, Shape
-from ..checked import Attribute
+from ..elements.attributes import Attribute
 from ..errors import ModelError
 from ..joints import Coupling, Joint
 from ..model import Model

@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar, Literal
 
 from mbd.bodies import Body
-from mbd.checked import declared, fixed
+from mbd.elements.attributes import declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_number
 from mbd.joints.joint import Joint
 from mbd.joints.lower_pairs import on_axis, parallel_axes

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body
-from mbd.checked import declared
+from mbd.elements.attributes import declared
+from mbd.elements.prescribed_motion import Motion, as_motion, component, make_motion
 from mbd.errors import ModelError, bad_value
 from mbd.joints.joint import Array, Joint
 from mbd.joints.lower_pairs import parallel_axes
 from mbd.joints.primitive_data import Dot2, Primitive, Turned
-from mbd.motion import Motion, as_motion, component, make_motion
 
 
 class PositionDriver(Joint):

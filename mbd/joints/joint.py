@@ -10,7 +10,7 @@ import numpy as np
 
 from mbd.bodies import Body, Generalized, Ground, PointMass, RigidBody
 from mbd.bodies.checks import check_name
-from mbd.checked import Checked, declared, fixed
+from mbd.elements.attributes import Checked, declared, fixed
 from mbd.errors import (
     IDENTITY3,
     ZERO3,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mbd.bodies import Body
-from mbd.checked import declared, positive
+from mbd.elements.attributes import declared, positive
 from mbd.errors import ZERO3, Array, bad_value
 from mbd.joints.joint import Joint, distance_apart, to_world
 from mbd.joints.lower_pairs import on_axis, parallel_axes, with_normal

@@ -130,7 +130,7 @@ class CoordinateSum(Primitive):
 
 @dataclass(frozen=True, eq=False)
 class FrameRows(Primitive):
-    """Equations that are functions of the frames of several bodies, see ``mbd.general_kinds``.
+    """Equations that are functions of the frames of several bodies, see ``mbd.elements.frame_kinds``.
 
     ``nonholonomic`` lists the rows that exist on the velocity level only.
     """

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from ..nodes.frames import axis_jacobian, point_jacobian
 
 COINCIDENT = 0

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
-from mbd.checked import fixed, flag, positive
+from mbd.elements.attributes import fixed, flag, positive
+from mbd.elements.frame_kinds import ROLLING
 from mbd.errors import ZERO3, ModelError, bad_value, check_direction, check_number, check_vector
-from mbd.general_kinds import ROLLING
 from mbd.joints.joint import Joint, to_body, to_world
 from mbd.joints.primitive_data import FrameRows, Primitive
 

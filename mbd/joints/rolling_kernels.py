@@ -11,7 +11,7 @@ along t1 and t2 (nonholonomic). A disk that lies flat (L = 0) has no contact poi
 
 from __future__ import annotations
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from .primitives import axis, point, push_axis, push_point
 
 # parameters: radius, plane point, tangents, normal (first body), centre, spin axis (second body); disk if the last is 1

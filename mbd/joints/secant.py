@@ -6,8 +6,8 @@ the end frame moves with the unknown increment; see ``mbd.forces.secant_tangent`
 
 from __future__ import annotations
 
+from ..compiled.kernel import kernel
 from ..forces.secant import distance
-from ..kernel import kernel
 from ..nodes.frames import axis_jacobian, point_jacobian
 from .primitives import COINCIDENT, DOT1, DOT2, ROTATING, add_product, axis, first_axis
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, Ground
-from mbd.checked import declared, fixed
+from mbd.elements.attributes import declared, fixed
+from mbd.elements.frame_kinds import USER_CONSTRAINT
+from mbd.elements.user_functions import call_function, initial_input
 from mbd.errors import ZERO3, ModelError, bad_value
-from mbd.general_kinds import USER_CONSTRAINT
 from mbd.joints.joint import Joint, check_framed
 from mbd.joints.primitive_data import FrameRows, Primitive
-from mbd.user_functions import call_function, initial_input
 
 
 def _checked_function(function: Any, owner: Any, argument: str) -> Any:

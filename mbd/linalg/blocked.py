@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mbd.kernel import kernel
+from mbd.compiled.kernel import kernel
 from mbd.linalg.front import FOUR, MATH, ONE, THREE, TWO, ZERO, U, raise_scale, search, settle
 
 PANEL = U(16)

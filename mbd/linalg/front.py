@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mbd.kernel import kernel
+from mbd.compiled.kernel import kernel
 
 U = np.uintp
 ZERO, ONE, TWO, THREE, FOUR = U(0), U(1), U(2), U(3), U(4)

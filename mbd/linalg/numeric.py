@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mbd.kernel import kernel
+from mbd.compiled.kernel import kernel
 from mbd.linalg.blocked import lu_blocked
 from mbd.linalg.front import FOUR, MATH, ONE, THREE, TWO, ZERO, U, dot, lu_rows
 from mbd.linalg.symbolic import (

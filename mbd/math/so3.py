@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 
 SMALL_ANGLE_SQUARED = 0.05  # below this the closed forms lose digits and short series are used
 SERIES_LIMIT = 10.5  # slightly above pi^2: the series of c6 and c7 has 16 digits up to here

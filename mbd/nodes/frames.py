@@ -6,17 +6,9 @@ parametrisation makes one. Kernels dispatch on ``form`` (how the frame moves) an
 
 from __future__ import annotations
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from ..math.so3 import exp_quaternion, quaternion_axes
-from ..records import (
-    FORM_DIRECTORS,
-    FORM_GENERALIZED,
-    FORM_GROUND,
-    FORM_LIE,
-    FORM_POINT,
-    FORM_QUATERNION,
-    FORM_SPIN,
-)
+from .forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_GROUND, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
 from .spin import euler_axes, spin_derivative, spin_matrix
 

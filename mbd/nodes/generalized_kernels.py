@@ -1,14 +1,14 @@
 """Nodes with user coordinates: kinetic energy v.M(q)v/2, potential V(q), constraints g(q).
 
-First derivatives of the user's functions are the imaginary parts of their complex twins (``mbd.callbacks``); what the
-Newton matrix needs beyond them is a difference of these. The equations are
+First derivatives of the user's functions are the imaginary parts of their complex twins (``mbd.compiled``); what the Newton
+matrix needs beyond them is a difference of these. The equations are
 ``M v_dot + M_dot v - d(v.Mv/2)/dq + dV/dq + G^T lambda = 0``.
 """
 
 from __future__ import annotations
 
-from ..calls import call_vector
-from ..kernel import kernel
+from ..compiled.functions.calls import call_vector
+from ..compiled.kernel import kernel
 
 TINY = 1e-30  # imaginary step
 STENCIL = 1e-3  # step of the fourth-order differences of exact first derivatives

@@ -18,7 +18,7 @@ Derivatives of user functions are exact by the complex step; the Newton matrix t
 
 from __future__ import annotations
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from .generalized_kernels import TINY, _call, _load, generalized_mass, generalized_potential
 
 LIVENS, HAMILTON, MIDPOINT, VARIATIONAL = 0, 1, 2, 3

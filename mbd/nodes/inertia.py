@@ -11,8 +11,8 @@ Two formulations cover every parametrisation:
 
 from __future__ import annotations
 
-from ..kernel import kernel
-from ..records import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
+from ..compiled.kernel import kernel
+from .forms import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 from .frames import bilinear_axes, body_rates, spin_axes
 
 

@@ -6,9 +6,9 @@ every record; in between they know nothing about it.
 
 from __future__ import annotations
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from ..math.so3 import axes_to_quaternion, exp_quaternion, log_quaternion, multiply_quaternions, quaternion_axes
-from ..records import FORM_LIE, FORM_SPIN
+from .forms import FORM_LIE, FORM_SPIN
 from .frames import node_frame, spin_axes
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
 from .spin import axes_to_euler, spin_determinant, spin_matrix

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mbd.checked import Checked, declared, fixed, flag
+from mbd.elements.attributes import Checked, declared, fixed, flag
 from mbd.errors import (
     IDENTITY3,
     ZERO3,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from ..math.so3 import multiply_quaternions, quaternion_axes, stumpff, tangent_operator
 from .kinds import ROTATION_VECTOR
 

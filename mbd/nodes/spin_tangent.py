@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from .frames import body_rates
 from .inertia import frame_torque, inertia_times
 from .spin import spin_derivative, spin_second_derivative

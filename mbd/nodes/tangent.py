@@ -7,8 +7,8 @@ constraint block is the plain Jacobian.
 
 from __future__ import annotations
 
-from ..kernel import kernel
-from ..records import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION
+from ..compiled.kernel import kernel
+from .forms import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION
 from .frames import bilinear_axes
 from .inertia import frame_inertia, inertia_times, pull_back
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..kernel import kernel
+from ..compiled.kernel import kernel
 from ..math.so3 import (
     axes_to_quaternion,
     exp_quaternion,
@@ -17,7 +17,7 @@ from ..math.so3 import (
     quaternion_axes,
     tangent_inverse,
 )
-from ..records import FORM_LIE, FORM_SPIN
+from .forms import FORM_LIE, FORM_SPIN
 from .frames import node_frame
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
 from .spin import axes_to_euler, spin_derivative, spin_determinant, spin_matrix

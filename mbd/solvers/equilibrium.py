@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..bodies import RigidBody
+from ..compiled.interrupts import interruptible
 from ..errors import ConvergenceError, ModelError, check_number
-from ..interrupts import interruptible
 from ..model import Model
 from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations

@@ -25,9 +25,10 @@ import numpy as np
 
 from ..errors import AssemblyError, ModelError, UserFunctionError, check_number
 from ..linalg.solver import BlockSolver, SingularMatrixError
-from ..records import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN, Tables
+from ..nodes.forms import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..system import evaluate
 from ..system.system import System
+from ..system.tables import Tables
 from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
 from .twins import increments, lie_system, own_coordinates, twin_columns, twin_coordinates
 

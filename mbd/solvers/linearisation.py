@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Generalized, RigidBody
+from ..compiled.interrupts import interruptible
 from ..errors import ModelError
-from ..interrupts import interruptible
 from ..model import Model
 from ..rotation import hat
 from ..system.system import System

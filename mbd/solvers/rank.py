@@ -15,7 +15,7 @@ import numpy as np
 
 from ..bodies import Generalized, RigidBody
 from ..errors import AssemblyError, ModelError
-from ..records import FORM_LIE, FORM_POINT
+from ..nodes.forms import FORM_LIE, FORM_POINT
 from ..rotation import to_rotation_vector
 from ..system.system import System
 from .initial import consistent_start

@@ -13,9 +13,10 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning
 from ..linalg.solver import BlockSolver
-from ..records import FLAG_REDUNDANT, FORM_GENERALIZED, PARAMETER_REGULARISATION
+from ..nodes.forms import FORM_GENERALIZED
 from ..system import evaluate
 from ..system.system import System
+from ..system.tables import FLAG_REDUNDANT, PARAMETER_REGULARISATION
 from .rank import Mobility
 from .words import counted, quoted
 

@@ -17,7 +17,7 @@ from ..bodies import Body, Generalized, Ground, RigidBody
 from ..errors import AssemblyError, ModelError
 from ..joints.primitives import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..nodes import kinds
-from ..records import FORM_DIRECTORS, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
+from ..nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import hat
 from ..system.system import System
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import AssemblyError, ModelWarning, SingularityError
-from ..records import FLAG_CHARTS
 from ..system import evaluate
 from ..system.optional import call_charts
 from ..system.system import System
+from ..system.tables import FLAG_CHARTS
 from .initial import StartSolver
 from .rank import RANK_TOLERANCE
 from .start_report import failure

@@ -7,7 +7,7 @@ import numpy as np
 from ..bodies import Generalized, RigidBody
 from ..model import Model
 from ..nodes import RotationVector
-from ..records import FORM_LIE, FORM_POINT
+from ..nodes.forms import FORM_LIE, FORM_POINT
 from ..rotation import from_rotation_vector, to_rotation_vector
 from ..system.system import System
 

@@ -17,8 +17,8 @@ from ..errors import AccuracyWarning, Array, IncompatibleError, MbdError, ModelE
 from ..integrators import GeneralizedAlpha, Integrator
 from ..model import Model
 from ..nodes import RotationVector
-from ..simulation import simulate
-from ..solution import Solution
+from ..results.solution import Solution
+from ..simulation.simulate import simulate
 from .tables import Table
 
 REFERENCE_REFINEMENT = 4  # the reference is computed with steps that are this much and twice this much smaller

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbd.files import save_figure
+from mbd.io.files import save_figure
 
 if TYPE_CHECKING:
     from .compare import Study

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..boundary import address, arguments, integer, vector
-from ..kernel import JIT, kernel
-from ..records import ENTRY_ACCELERATIONS, FLAG_REDUNDANT, FLAG_SIMPLE, FLAG_VELOCITY, FORM_LIE
+from ..compiled.boundary import address, arguments, integer, vector
+from ..compiled.kernel import JIT, kernel
+from ..nodes.forms import FORM_LIE
 from .evaluate import (
     biases,
     constraint_accelerations,
@@ -16,6 +16,7 @@ from .evaluate import (
     tangent,
     velocities,
 )
+from .tables import ENTRY_ACCELERATIONS, FLAG_REDUNDANT, FLAG_SIMPLE, FLAG_VELOCITY
 from .types import load_tables, load_work
 
 MOVED, MOVED_AND_FACTORED = 1, 2
@@ -113,7 +114,7 @@ def accelerations_entry(p):  # type: ignore[no-untyped-def]
 
 
 if JIT:
-    from ..boundary import call_entry
+    from ..compiled.boundary import call_entry
 
     @kernel
     def accelerations(s, w, q, v, zero, vd, lam):

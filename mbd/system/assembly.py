@@ -8,17 +8,29 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Generalized, PointMass, RigidBody
-from ..call_styles import Call
-from ..callbacks import Callback, make_callback, twin_of
+from ..compiled.functions.call_styles import Call
+from ..compiled.functions.callbacks import Callback, make_callback, twin_of
+from ..elements.prescribed_motion import MOTION
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
 from ..joints.primitives import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..linalg.symbolic import Layout
 from ..model import Model
-from ..motion import MOTION
 from ..nodes import kinds
-from ..records import (
+from ..nodes.forms import (
+    FORM_DIRECTORS,
+    FORM_GENERALIZED,
+    FORM_GROUND,
+    FORM_LIE,
+    FORM_POINT,
+    FORM_QUATERNION,
+    FORM_SPIN,
+    NODE,
+)
+from .general_assembly import general_table, place_general
+from .placement import matrix_layout, place_blocks, unknown_classes
+from .tables import (
     ENTRIES,
     FLAG_ANGLES,
     FLAG_CHARTS,
@@ -28,23 +40,13 @@ from ..records import (
     FLAG_VELOCITY,
     FLAGS,
     FORCE,
-    FORM_DIRECTORS,
-    FORM_GENERALIZED,
-    FORM_GROUND,
-    FORM_LIE,
-    FORM_POINT,
-    FORM_QUATERNION,
-    FORM_SPIN,
     FUNCTION,
-    NODE,
     PARAMETER_ARM,
     PARAMETER_LENGTH,
     PARAMETERS,
     PRIMITIVE,
     Tables,
 )
-from .general_assembly import general_table, place_general
-from .placement import matrix_layout, place_blocks, unknown_classes
 
 CONVENTIONAL_FORM = {
     kinds.QUATERNION: FORM_QUATERNION,

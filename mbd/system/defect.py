@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..kernel import kernel
-from ..records import PARAMETER_LENGTH
+from ..compiled.kernel import kernel
+from .tables import PARAMETER_LENGTH
 
 
 @kernel

@@ -5,10 +5,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..kernel import JIT
-from ..native import entry_code
-from ..packed import pack
-from ..records import (
+from ..compiled.kernel import JIT
+from ..compiled.native import entry_code
+from ..compiled.record import pack
+from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
+from .accelerations import accelerations_entry
+from .extra import EXTRA_ENTRIES
+from .optional import OPTIONAL_ENTRIES
+from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
+from .tables import (
     ENTRY_ACCELERATIONS,
     ENTRY_ANGLES,
     ENTRY_CHARTS,
@@ -26,14 +31,8 @@ from ..records import (
     FLAG_ANGLES,
     FLAG_DENSE,
     FLAG_EXTRA,
-    FORM_GENERALIZED,
-    FORM_SPIN,
     Tables,
 )
-from .accelerations import accelerations_entry
-from .extra import EXTRA_ENTRIES
-from .optional import OPTIONAL_ENTRIES
-from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
 
 
 @functools.cache

@@ -6,10 +6,13 @@ compiles its own loop only.
 
 from __future__ import annotations
 
-from ..calls import call_vector
+from ..compiled.functions.calls import call_vector
+from ..compiled.kernel import JIT, kernel
 from ..joints.primitives import primitive_drive
-from ..kernel import JIT, kernel
-from ..records import (
+from . import pieces
+from .extra import LEVEL_DRIVEN, call_extra_constraints
+from .optional import call_angles
+from .tables import (
     ENTRY_CONSTRAINTS,
     ENTRY_DYNAMICS,
     ENTRY_FACTOR,
@@ -22,12 +25,9 @@ from ..records import (
     FLAG_EXTRA,
     PARAMETER_TIME,
 )
-from . import pieces
-from .extra import LEVEL_DRIVEN, call_extra_constraints
-from .optional import call_angles
 
 if JIT:
-    from ..boundary import call_entry
+    from ..compiled.boundary import call_entry
 
     @kernel
     def advance(s, w, q, dq, out):

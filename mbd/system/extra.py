@@ -5,8 +5,9 @@ As in ``mbd.system.optional``, each piece is a kernel, its entry, and the call t
 
 from __future__ import annotations
 
-from ..boundary import address, arguments, integer, matrix, real, vector
-from ..general_kinds import USER_FORCE
+from ..compiled.boundary import address, arguments, integer, matrix, real, vector
+from ..compiled.kernel import JIT, kernel
+from ..elements.frame_kinds import USER_FORCE
 from ..joints.angles import (
     angle_blocks,
     angle_curvature,
@@ -25,8 +26,6 @@ from ..joints.primitives import (
     primitive_stiffness,
     primitive_value,
 )
-from ..kernel import JIT, kernel
-from ..records import ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_FORCES, ENTRY_EXTRA_OBSERVE, ENTRY_EXTRA_TANGENT
 from .general import (
     FORCE,
     OUT,
@@ -39,6 +38,7 @@ from .general import (
     general_value,
 )
 from .general_tangent import general_blocks, general_tangent
+from .tables import ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_FORCES, ENTRY_EXTRA_OBSERVE, ENTRY_EXTRA_TANGENT
 from .types import load_tables, load_work
 from .user_force import user_force, user_tangent
 
@@ -222,7 +222,7 @@ EXTRA_ENTRIES = {
 }
 
 if JIT:
-    from ..boundary import call_entry
+    from ..compiled.boundary import call_entry
 
     @kernel
     def call_extra_forces(s, w, lam):

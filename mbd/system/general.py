@@ -21,12 +21,12 @@ them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
 
 from __future__ import annotations
 
-from ..calls import call_vector
+from ..compiled.functions.calls import call_vector
+from ..compiled.kernel import kernel
+from ..elements.frame_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..forces.general_kernels import has_energy, native_energy, native_force, push_pair, separation
-from ..general_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..joints.rolling_kernels import rolling_force, rolling_rate, rolling_value
-from ..kernel import kernel
-from ..records import PARAMETER_LENGTH
+from .tables import PARAMETER_LENGTH
 
 INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM, END = 0, 1, 2, 3, 4, 5, 6, 7, 8
 BUFFERS = 9

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..general_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..elements.frame_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..elements.user_functions import frame_callbacks, initial_input, used_entries, uses_of
 from ..linalg.symbolic import Layout
-from ..records import GENERAL
-from ..user_functions import frame_callbacks, initial_input, used_entries, uses_of
+from .tables import GENERAL
 
 
 def general_table(assembler: Any) -> np.ndarray:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..general_kinds import USER_CONSTRAINT, USER_POTENTIAL
-from ..kernel import kernel
+from ..compiled.kernel import kernel
+from ..elements.frame_kinds import USER_CONSTRAINT, USER_POTENTIAL
+from ..nodes.forms import FORM_LIE
 from ..nodes.frames import axis_jacobian, velocity_jacobian
 from ..nodes.inertia import pull_back
-from ..records import FORM_LIE
 from .general import (
     DIRECTION,
     DIRECTION_RATE,

@@ -2,8 +2,8 @@
 
 The *identity* of a model says what the numbers of a state mean: which body, in which coordinates, in which order. A
 state of another identity cannot be used. The *fingerprint* has a digest for each element: of its parameters, and of its
-functions with all values that they refer to (``mbd.captured``). It does not depend on the process, so that it can be
-stored. Where it is the same, a run goes on as if it had not been interrupted; initial positions and velocities, shapes
+functions with all values that they refer to (``compiled.functions.captured``). It does not depend on the process, so
+that it can be stored. Where it is the same, a run goes on as if it had not been interrupted; initial positions and velocities, shapes
 and colours do not enter.
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
-from ..captured import captured_values
+from ..compiled.functions.captured import captured_values
 from ..errors import ModelError
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..compiled.kernel import kernel
 from ..errors import Array, check_vector, read_only
 from ..forces.kernels import force_residual, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.angles import angle_force
 from ..joints.primitives import ANGLE, primitive_force
-from ..kernel import kernel
+from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized_kernels import generalized_mass, generalized_potential
 from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
-from ..records import FLAG_SIMPLE, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
 from .defect import velocity_defect
@@ -39,9 +39,10 @@ from .evaluate import (
 )
 from .extra import call_extra_observe
 from .general import FORCE
+from .tables import FLAG_SIMPLE
 
 if TYPE_CHECKING:
-    from ..solution import Solution
+    from ..results.solution import Solution
 
 # columns of the totals
 KINETIC = 0

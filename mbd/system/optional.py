@@ -5,12 +5,12 @@ Every piece is a kernel (the loop), its entry (what is compiled), and the call t
 
 from __future__ import annotations
 
-from ..boundary import address, arguments, integer, matrix, real, vector
+from ..compiled.boundary import address, arguments, integer, matrix, real, vector
+from ..compiled.kernel import JIT, kernel
 from ..forces.kernels import force_residual, force_tangent, spring_state
 from ..forces.kinds import TORSION_SPRING
 from ..joints.angles import angle_value
 from ..joints.primitives import ANGLE
-from ..kernel import JIT, kernel
 from ..nodes.generalized_kernels import (
     generalized_curvature,
     generalized_forces,
@@ -20,7 +20,7 @@ from ..nodes.generalized_kernels import (
 )
 from ..nodes.spin_tangent import spin_frame_stiffness, spin_tangent
 from ..nodes.update import change_charts, singular_chart
-from ..records import (
+from .tables import (
     ENTRY_ANGLES,
     ENTRY_CHARTS,
     ENTRY_FORCE_TANGENT,
@@ -190,7 +190,7 @@ OPTIONAL_ENTRIES = {
 }
 
 if JIT:
-    from ..boundary import call_entry
+    from ..compiled.boundary import call_entry
 
     @kernel
     def call_angles(s, w):

@@ -6,7 +6,8 @@ permuted. Each piece is compiled once, as an entry; ``mbd.system.evaluate`` is h
 
 from __future__ import annotations
 
-from ..boundary import address, arguments, integer, integers, matrix, real, vector
+from ..compiled.boundary import address, arguments, integer, integers, matrix, real, vector
+from ..compiled.kernel import kernel
 from ..joints.primitives import (
     COINCIDENT,
     primitive_blocks,
@@ -17,8 +18,8 @@ from ..joints.primitives import (
     primitive_stiffness,
     primitive_value,
 )
-from ..kernel import kernel
 from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
+from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import node_bias, update_biases, update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, node_residual
 from ..nodes.tangent import (
@@ -29,19 +30,6 @@ from ..nodes.tangent import (
     node_tangent,
 )
 from ..nodes.update import update_coordinates
-from ..records import (
-    ENTRY_CONSTRAINTS,
-    ENTRY_DYNAMICS,
-    ENTRY_MOTION,
-    ENTRY_TANGENT,
-    ENTRY_UPDATE,
-    FLAG_EXTRA,
-    FLAG_REDUNDANT,
-    FORM_GENERALIZED,
-    FORM_QUATERNION,
-    FORM_SPIN,
-    PARAMETER_REGULARISATION,
-)
 from .extra import call_extra_constraints, call_extra_forces, call_extra_tangent
 from .optional import (
     GENERALIZED_CURVATURE,
@@ -53,6 +41,16 @@ from .optional import (
     call_generalized,
     call_generalized_tangent,
     call_spin_tangent,
+)
+from .tables import (
+    ENTRY_CONSTRAINTS,
+    ENTRY_DYNAMICS,
+    ENTRY_MOTION,
+    ENTRY_TANGENT,
+    ENTRY_UPDATE,
+    FLAG_EXTRA,
+    FLAG_REDUNDANT,
+    PARAMETER_REGULARISATION,
 )
 from .types import load_tables, load_work
 

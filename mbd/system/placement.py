@@ -6,7 +6,7 @@ import numpy as np
 
 from ..joints.primitives import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..linalg.symbolic import Layout, analyse
-from ..records import FORM_GENERALIZED
+from ..nodes.forms import FORM_GENERALIZED
 from .general_assembly import general_pairs
 
 DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths

@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..boundary import address, arguments, matrix, real, vector
-from ..general_kinds import ROLLING
+from ..compiled.boundary import address, arguments, matrix, real, vector
+from ..compiled.kernel import JIT, kernel
+from ..elements.frame_kinds import ROLLING
 from ..joints.angles import angle_force, secant_angle_force, secant_angle_stiffness
 from ..joints.primitives import ANGLE
 from ..joints.secant import joint_blocks, joint_stiffness
-from ..kernel import JIT, kernel
 from ..nodes.inertia import pull_back
-from ..records import (
+from .extra import extra_reactions, extra_stiffness
+from .general_tangent import secant_blocks, secant_tangent
+from .tables import (
     ENTRY_REACTIONS,
     ENTRY_SECANT_BLOCKS,
     ENTRY_SECANT_TANGENT,
     ENTRY_STIFFNESS,
     FLAG_EXTRA,
 )
-from .extra import extra_reactions, extra_stiffness
-from .general_tangent import secant_blocks, secant_tangent
 from .types import load_tables, load_work
 
 
@@ -159,7 +159,7 @@ def connect_secant(tables: Any, *wanted: int) -> None:
 
 
 if JIT:
-    from ..boundary import call_entry
+    from ..compiled.boundary import call_entry
 
     @kernel
     def call_reactions(s, w, lam):

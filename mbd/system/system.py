@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
+from ..compiled.record import pack
+from ..elements.function_errors import explain
 from ..errors import ModelError
-from ..function_errors import explain
 from ..joints.joint import Joint
 from ..model import Model
 from ..nodes.update import apply_tangent_inverse
-from ..packed import pack
-from ..records import PARAMETER_TIME, Tables, Work
 from . import evaluate
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .entries import connect_tables
 from .general import BUFFERS
 from .identity import Identity, identity_of
+from .tables import PARAMETER_TIME, Tables, Work
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

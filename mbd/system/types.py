@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled.record import at_address, declare
 from ..linalg.symbolic import Fronts
-from ..packed import at_address, declare
-from ..records import FORCE, FUNCTION, GENERAL, NODE, PRIMITIVE, Tables, Work
+from ..nodes.forms import NODE
+from .tables import FORCE, FUNCTION, GENERAL, PRIMITIVE, Tables, Work
 
 _INT, _UINT = np.int64, np.uint64
 

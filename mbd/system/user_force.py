@@ -2,14 +2,14 @@
 
 A translation of a body changes one position and one velocity among the arguments, and forces without torques then
 enter the matrix directly. Rotations need more arithmetic; they are left out where the function does not look at the
-axes of the bodies or at their angular velocities (``uses``, see ``mbd.user_functions``).
+axes of the bodies or at their angular velocities (``uses``, see ``mbd.elements.user_functions``).
 """
 
 from __future__ import annotations
 
-from ..calls import call_vector
-from ..general_kinds import USES_TURNS, USES_VELOCITIES
-from ..kernel import kernel
+from ..compiled.functions.calls import call_vector
+from ..compiled.kernel import kernel
+from ..elements.frame_kinds import USES_TURNS, USES_VELOCITIES
 from ..nodes.inertia import pull_back
 from .general import DIRECTION, DIRECTION_RATE, INPUT, OUT, RATE, SUM, TINY
 from .general_tangent import body_jacobians, direction

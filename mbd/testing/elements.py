@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Body
-from ..checked import fixed
+from ..elements.attributes import fixed
 from ..errors import Array
 from ..forces import ForceElement
 from ..joints import Joint, Primitive

@@ -10,7 +10,7 @@ from ..bodies import Body, Generalized, PointMass, RigidBody
 from ..errors import Array, SingularityError
 from ..model import Model
 from ..nodes import Node, Point, RigidNode
-from ..records import FORM_DIRECTORS, FORM_POINT, FORM_QUATERNION
+from ..nodes.forms import FORM_DIRECTORS, FORM_POINT, FORM_QUATERNION
 from ..rotation import hat
 from ..system.system import System
 from .comparison import (

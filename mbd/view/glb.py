@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mbd.errors import Array
-from mbd.files import replacing
+from mbd.io.files import replacing
 from mbd.view.motion import continuous, quaternions
 from mbd.view.pictures import check_file
 from mbd.view.pieces import Link, Solid

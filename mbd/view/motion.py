@@ -14,7 +14,7 @@ from mbd.bodies import Generalized
 from mbd.errors import Array, ModelError
 
 if TYPE_CHECKING:
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
 FAST = 2.0  # radians between two records beyond which turns are counted
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mbd.errors import FileError, ModelError, bad_value
-from mbd.files import replacing
-from mbd.progress import Progress
+from mbd.io.files import replacing
+from mbd.simulation.progress import Progress
 from mbd.view import opengl
 from mbd.view.camera import Camera
 from mbd.view.motion import check_rate, frame_times

@@ -9,7 +9,7 @@ from mbd.errors import MbdError
 from mbd.view.opengl import can_render
 
 if TYPE_CHECKING:
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
 MAX_BYTES = 10_000_000
 FRAME_STYLE = "width:100%;height:480px;border:0;border-radius:8px"

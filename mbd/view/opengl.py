@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mbd.errors import MbdError
-from mbd.files import write_text
+from mbd.io.files import write_text
 
 PROBE = """
 import os, sys

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mbd.errors import Array, MbdError
-from mbd.files import write_text
+from mbd.io.files import write_text
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
 from mbd.view.opengl import without_hints

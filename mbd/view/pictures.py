@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbd.errors import bad_value, check_number, check_vector
-from mbd.files import replacing, save_figure
+from mbd.io.files import replacing, save_figure
 from mbd.view.render import Image, check_size, images
 from mbd.view.scene import Scene
 

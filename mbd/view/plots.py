@@ -9,7 +9,7 @@ import numpy as np
 
 from mbd.bodies import Generalized
 from mbd.errors import ModelError, bad_value
-from mbd.files import save_figure
+from mbd.io.files import save_figure
 from mbd.view.pictures import check_file
 from mbd.view.plotting import COMPONENTS, Line, Panel, dashes, draw
 from mbd.view.quantities import component_labels, resolve, values_of
@@ -18,7 +18,7 @@ from mbd.view.theme import Theme
 from mbd.view.theme import theme as find_theme
 
 if TYPE_CHECKING:
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".eps")
 MAX_PANELS = 24

@@ -12,7 +12,7 @@ from mbd.bodies import Generalized
 from mbd.errors import ModelError
 
 if TYPE_CHECKING:
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbd.errors import MbdError
-from mbd.files import write_text
+from mbd.io.files import write_text
 from mbd.view.opengl import warn_if_missing
 from mbd.view.pictures import check_file, picture, png_bytes
 from mbd.view.plots import plot
@@ -23,7 +23,7 @@ from mbd.view.theme import Theme
 from mbd.view.theme import theme as find_theme
 
 if TYPE_CHECKING:
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
 MAX_ROWS = 60
 PLOT_KINDS = ("energy", "momentum", "constraints", "trajectory", "reactions")

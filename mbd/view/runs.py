@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from mbd.errors import ModelError
 
 if TYPE_CHECKING:
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
 
 def run_list(solutions: Any, owner: str = "view") -> list[Solution]:
     """One solution, or several of the same model, as a list."""
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
     runs = [solutions] if isinstance(solutions, Solution) else solutions
     if not isinstance(runs, list | tuple) or not all(isinstance(run, Solution) for run in runs):

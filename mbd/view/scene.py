@@ -20,7 +20,7 @@ from mbd.view.theme import colour, mixed
 from mbd.view.theme import theme as find_theme
 
 if TYPE_CHECKING:
-    from mbd.solution import Solution
+    from mbd.results.solution import Solution
 
 MANY = 150  # bodies beyond which shapes get coarser
 SAMPLES = 80  # records looked at to find the extent of a motion

@@ -258,8 +258,8 @@ def _conditional(t, z, v):
 )
 def test_what_a_user_force_looks_at(function, velocities, turns):
     """Velocities and rotations are left out only where they certainly do not matter."""
-    from mbd.general_kinds import USES_TURNS, USES_VELOCITIES
-    from mbd.user_functions import uses_of
+    from mbd.elements.frame_kinds import USES_TURNS, USES_VELOCITIES
+    from mbd.elements.user_functions import uses_of
 
     uses = uses_of(function, 2, np.linspace(0.1, 1.0, 37))
     assert bool(uses & USES_VELOCITIES) == velocities and bool(uses & USES_TURNS) == turns
@@ -275,6 +275,6 @@ def test_what_a_user_force_looks_at(function, velocities, turns):
     ],
 )
 def test_entries_of_frames_that_a_function_depends_on(function, style, expected):
-    from mbd.user_functions import used_entries
+    from mbd.elements.user_functions import used_entries
 
     assert used_entries(function, style, 2, np.linspace(0.1, 1.0, 37)) == expected

@@ -13,7 +13,7 @@ import pytest
 import mbd
 from mbd.integrators import RK6, Integrator
 from mbd.integrators.base import Trait
-from mbd.solution import Solution, named_rows
+from mbd.results.solution import Solution, named_rows
 from mbd.solvers.initial import consistent_start
 from tests.integrators import loaded_models as models
 

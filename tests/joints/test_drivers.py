@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import cumulative_simpson
 
 import mbd
-from mbd.motion import make_motion, with_derivatives
-from mbd.settings import JIT
+from mbd.compiled.settings import JIT
+from mbd.elements.prescribed_motion import make_motion, with_derivatives
 from mbd.testing import observed_order
 
 MASS, OFFSET, INERTIA, GRAVITY = 2.0, 0.4, 0.3, 9.81

@@ -158,7 +158,7 @@ def test_plain_python():
     code = (
         "import numpy as np, warnings; warnings.simplefilter('error')\n"
         "from tests.linalg.mechanisms import chain, net\n"
-        "from mbd.kernel import JIT\n"
+        "from mbd.compiled.kernel import JIT\n"
         "assert not JIT\n"
         "for m in (chain(2), chain(6), net(3, 3, 'lie', 'spherical')):\n"
         "    s = m.solver(); s.factor(); a = m.matrix(s.layout); x = np.ones(s.layout.n)\n"

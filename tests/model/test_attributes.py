@@ -12,7 +12,7 @@ import pytest
 
 import mbd
 from mbd import forces, joints, nodes
-from mbd.checked import Attribute, Checked, changeable, constructor_arguments
+from mbd.elements.attributes import Attribute, Checked, changeable, constructor_arguments
 from mbd.joints import DistanceBetween, Dot2
 
 TURN = mbd.rotation((0.3, -0.2, 0.5))

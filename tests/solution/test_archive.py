@@ -21,8 +21,8 @@ from mbd.io.archive import load
 from mbd.joints import Coincident, Dot1, Joint
 from mbd.model import Model
 from mbd.nodes import RotationVector
+from mbd.results.solution import Solution
 from mbd.rotation import from_rotation_vector
-from mbd.solution import Solution
 from mbd.solvers.start_report import Miss, StartReport
 from mbd.system.system import assemble
 from tests.solution.runs import NODES, at_rest, simulate

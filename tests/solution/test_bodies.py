@@ -11,8 +11,8 @@ from mbd.forces import Force
 from mbd.joints import Distance, Spherical
 from mbd.model import Model
 from mbd.nodes import Directors, RotationVector
+from mbd.results.solution import Solution
 from mbd.rotation import from_rotation_vector, hat
-from mbd.solution import Solution
 from mbd.system.system import assemble
 from tests.solution.runs import NODES, at_rest, simulate
 

@@ -10,8 +10,8 @@ from mbd.forces import Force, Spring, Torque, TorsionSpring
 from mbd.joints import Cylindrical, Distance, Fixed, PointOnLine, Prismatic, Revolute, Spherical
 from mbd.model import Model
 from mbd.nodes import Quaternion, RotationVector
+from mbd.results.solution import Solution
 from mbd.rotation import from_rotation_vector
-from mbd.solution import Solution
 from mbd.system.system import assemble
 from tests.solution.runs import NODES, at_rest, simulate
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 import mbd
-from mbd.files import replacing, write_text
+from mbd.io.files import replacing, write_text
 from mbd.study.tables import Table
 
 LIMIT = 1500  # bytes that a file may have, as on a disk that is nearly full

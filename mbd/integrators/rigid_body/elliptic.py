@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ...kernel import kernel
+from ...compiled.kernel import kernel
 
 ROUNDS = 60  # of Carlson's duplication; each one reduces the spread of the arguments by four
 FEW_DIGITS = 3e-3  # spread at which the series of order seven (five terms) has sixteen digits

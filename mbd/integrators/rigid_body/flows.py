@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ...kernel import kernel
+from ...compiled.kernel import kernel
 from ...math.so3 import exp_quaternion, multiply_quaternions
 from .jacobi import free_rotation
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from ...kernel import kernel
+from ...compiled.kernel import kernel
 from ...math.so3 import multiply_quaternions
 from .elliptic import first_kind, jacobi_sn_cn, quarter_period, third_kind_remainder
 

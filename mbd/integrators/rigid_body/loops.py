@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...kernel import kernel
+from ...compiled.kernel import kernel
 from ...system.accelerations import accelerations
 from ...system.evaluate import copy, evaluate_functions, frames, velocities
 from .flows import JACOBI, free_flow

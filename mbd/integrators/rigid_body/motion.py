@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...kernel import kernel
+from ...compiled.kernel import kernel
 from ...math.so3 import multiply_quaternions, quaternion_axes
 from ...nodes.inertia import frame_torque
 from ...nodes.pose import node_quaternion, write_position, write_rotation

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...compiled.kernel import kernel
 from ...joints.primitives import COINCIDENT
-from ...kernel import kernel
 from ...math.so3 import axes_to_quaternion
+from ...nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ...nodes.kinds import QUATERNION
-from ...records import FORM_GENERALIZED, FORM_LIE, FORM_POINT, Tables
 from ...system.entries import connect_tables
+from ...system.tables import Tables
 from .state import BODY
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import pytest
 
 import mbd
 from mbd.integrators import GGLEM, GonzalezEM, LieEM
-from mbd.integrators.frame_em_pieces import FORCE_TANGENTS, FORCES, JOINT_BLOCKS
-from mbd.integrators.lie_em import is_analytic
-from mbd.integrators.secant_numbers import will_converge
+from mbd.integrators.energy_momentum.elements import FORCE_TANGENTS, FORCES, JOINT_BLOCKS
+from mbd.integrators.energy_momentum.methods import is_analytic
+from mbd.integrators.newton_numbers import will_converge
 from tests.integrators.structure.models import chain, closed_loop
 
 MANY_STEPS = 3e-13  # relative change of an invariant in 20000 steps by rounding

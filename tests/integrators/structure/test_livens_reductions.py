@@ -7,7 +7,7 @@ import pytest
 
 import mbd
 from mbd.integrators import LivensEM
-from mbd.integrators.livens import REDUCTIONS
+from mbd.integrators.energy_momentum.livens import REDUCTIONS
 from mbd.study.compatibility import NODES, small_model
 from tests.integrators.structure.models import chain, closed_loop
 from tests.papers.kinon_models import gyroscopic_top, mass_spring

@@ -9,8 +9,8 @@ import pytest
 
 import mbd
 from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, Rattle
-from mbd.integrators.rigid_iteration import RigidBodies
-from mbd.integrators.secant_numbers import MEMORY_FACTORED
+from mbd.integrators.directors.rigid_solve import RigidBodies
+from mbd.integrators.newton_numbers import MEMORY_FACTORED
 from mbd.system.evaluate import factor, tangent
 
 DIRECTORS = mbd.nodes.Directors
@@ -139,7 +139,7 @@ def test_rattle_meets_both_constraints(loop):
 
 def test_rigid_matrix_is_that_of_lie_nodes():
     """At one frame, rows and columns of the rigid matrix are the matrix of the model on Lie nodes."""
-    from mbd.integrators.rigid_iteration import rigid_blocks
+    from mbd.integrators.directors.rigid_solve import rigid_blocks
 
     model = mixed(4)
     system, lie = mbd.assemble(model), mbd.assemble(model.with_nodes(mbd.nodes.RotationVector))

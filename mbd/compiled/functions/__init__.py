@@ -1,0 +1,1 @@
+"""User functions as compiled code."""

@@ -1,0 +1,73 @@
+"""The one decorator under which all compiled code is written.
+
+``@kernel`` is numba (``compile``) with caching, numpy's error model and no reference counting: kernels never
+allocate, never raise and never return arrays, they write into slices that the caller owns. ``MBD_JIT=0`` turns the
+decorator into the identity, so that the same source runs as plain Python under a debugger.
+
+The compiler is loaded when something has to be compiled. Machine code on disk is enough to run a simulation
+(``native``): a process that finds all of it neither waits for numba nor holds its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .settings import JIT
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+
+
+class Deferred:
+    """Something for compiled code that only the compiler needs, made when it asks."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make, self._made = make, None
+
+    @property
+    def made(self) -> Any:
+        """The thing itself."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+_call: Any = None  # from ``native``, which only runs need
+
+
+class Kernel:
+    """A function that kernels link, and that Python calls through machine code of its own."""
+
+    def __init__(self, function: Callable, options: dict[str, Any]) -> None:
+        self.py_func = function
+        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+        self.count = function.__code__.co_argcount
+        self.options = options
+        self.codes: dict[Any, Any] = {}  # kinds of arguments -> machine code
+        self._dispatcher: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        global _call
+        if _call is None:
+            from .native import call_kernel
+
+            _call = call_kernel
+        return _call(self, args)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What the compiler knows the function by."""
+        if self._dispatcher is None:
+            from .compile import InnerDispatcher
+
+            self._dispatcher = InnerDispatcher(self.py_func, self.options)
+        return self._dispatcher
+
+
+def kernel(function: Callable | None = None, **options: Any) -> Any:
+    """Compile a function of scalars, records and array slices; see the module's text."""
+
+    def decorate(f: Callable) -> Any:
+        return Kernel(f, {**OPTIONS, **options}) if JIT else f
+
+    return decorate if function is None else decorate(function)

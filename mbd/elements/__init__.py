@@ -1,0 +1,1 @@
+"""What bodies, joints and forces share."""

@@ -1,0 +1,213 @@
+"""Attributes that are checked whenever they are set, in constructors and ever after.
+
+A class declares what can be changed, and how it is checked and converted::
+
+    class Spring(Force):
+        body_a = fixed("make a new spring")
+        stiffness = declared(not_negative)
+
+Its constructor hands the arguments to ``_set``, so that a constructor and an assignment run the same lines. Whatever
+else is assigned - a misspelt name, a property, a constant of the class, an argument that the constructor used up - is
+refused by name. Classes of users keep their freedom: their own methods may set anything, and what their constructors
+made can be changed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..errors import ModelError, bad_value, check_number, read_only
+
+T = TypeVar("T")
+PACKAGE = __name__.partition(".")[0]
+
+
+class Attribute:
+    """A declared attribute; ``convert(value, owner, name)`` returns what is stored. None: it cannot be changed.
+
+    ``check`` looks at values of a file, where an attribute that cannot be changed comes from outside as well.
+    """
+
+    __slots__ = ("advice", "check", "convert", "name")
+
+    def __init__(self, convert: Any, advice: str = "", check: Any = None) -> None:
+        self.convert, self.advice, self.check, self.name = convert, advice, check, ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owner: Any, cls: type) -> Any:
+        """Values are in the dict of the owner, which comes first; here they are missing."""
+        if owner is None:
+            return self
+        raise AttributeError(f"{cls.__name__} has no {self.name} yet; its constructor must call super().__init__(...)")
+
+
+def declared(convert: Callable[[Any, Any, str], T]) -> T:
+    """An attribute that can be changed; ``convert(value, owner, name)`` checks it and returns what is stored."""
+    return Attribute(convert)  # type: ignore[return-value]
+
+
+def fixed(advice: str, check: Callable[[Any, Any, str], Any] | None = None) -> Any:
+    """An attribute that is set in the constructor only; ``advice`` tells what to do instead of changing it.
+
+    ``check(value, owner, name)`` is for values that come from a file.
+    """
+    return Attribute(None, advice, check)
+
+
+class Checked:
+    """Base of everything whose attributes are checked."""
+
+    _converters: dict[str, Callable[[Any, Any, str], Any]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._converters = {
+            key: x.convert or _as_given for key, x in _class_attributes(cls).items() if isinstance(x, Attribute)
+        }
+
+    def validate(self) -> None:
+        """What attributes must fulfil together; called after every change, and by constructors."""
+
+    def _set(self, **values: Any) -> None:
+        """Check and store several declared attributes, for constructors."""
+        stored, converters = self.__dict__, self._converters
+        for name, value in values.items():
+            stored[name] = converters[name](value, self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        attribute = inspect.getattr_static(type(self), name, None)
+        if isinstance(attribute, Attribute):
+            self._change(attribute, value)
+        elif getattr(attribute, "fset", None) is not None or self._is_free(name):
+            object.__setattr__(self, name, value)
+        else:
+            raise self._refusal(name, attribute is not None)
+
+    def _change(self, attribute: Attribute, value: Any) -> None:
+        stored, name = self.__dict__, attribute.name
+        if _inside(self, sys._getframe(2)):  # a constructor of a user's class: not complete yet
+            stored[name] = value if attribute.convert is None else attribute.convert(value, self, name)
+            return
+        if attribute.convert is None:
+            raise ModelError(f"{self}: {name} cannot be changed afterwards; {attribute.advice}")
+        before = dict(stored)
+        try:
+            stored[name] = attribute.convert(value, self, name)
+            self.validate()
+        except BaseException:
+            stored.clear()
+            stored.update(before)
+            raise
+
+    def _is_free(self, name: str) -> bool:
+        """Whether a user's class may set an attribute that is not declared."""
+        owner = next((cls for cls in type(self).__mro__ if name in cls.__dict__), None)
+        if owner is not None:
+            return not _ours(owner) or _inside(self, sys._getframe(2))
+        return not _ours(type(self)) and (name in self.__dict__ or _inside(self, sys._getframe(2)))
+
+    def __delattr__(self, name: str) -> None:
+        if isinstance(inspect.getattr_static(type(self), name, None), Attribute) or _ours(type(self)):
+            raise ModelError(f"{self}: {name} cannot be deleted")
+        object.__delattr__(self, name)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copies and pickles: numpy forgets that arrays are read-only."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                read_only(value)
+        self.__dict__.update(state)
+
+    def _refusal(self, name: str, exists: bool) -> ModelError:
+        cls = type(self)
+        arguments, can = constructor_arguments(cls), sorted(key for key in changeable(cls) if key[0] != "_")
+        if name in arguments:
+            return ModelError(f"{self}: {name} cannot be changed afterwards; give {name}= to a new {cls.__name__}")
+        advice = f"what can be changed is {', '.join(can)}" if can else f"make a new {cls.__name__}"
+        if exists:
+            return ModelError(f"{self}: {name} cannot be changed; {advice}")
+        import difflib
+
+        known = sorted(key for key in {*can, *vars(self), *arguments} if key[0] != "_")
+        close = difflib.get_close_matches(name, known, n=3)
+        return ModelError(
+            f"{self}: has no attribute {name!r}; " + (f"did you mean {' or '.join(close)}?" if close else advice)
+        )
+
+
+def _as_given(value: Any, owner: Any, name: str) -> Any:
+    return value
+
+
+def _ours(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == PACKAGE
+
+
+def _inside(element: Any, frame: Any) -> bool:
+    """Whether a method of the element itself, which is of a user's class, is at work."""
+    if _ours(type(element)):
+        return False
+    for _ in range(3):  # comprehensions and small helpers of the method
+        if frame is None:
+            return False
+        if frame.f_locals.get("self") is element and frame.f_globals.get("__name__", "").partition(".")[0] != PACKAGE:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _class_attributes(cls: type) -> dict[str, Any]:
+    return {key: x for base in reversed(cls.__mro__) for key, x in vars(base).items()}
+
+
+def constructor_arguments(cls: type) -> set[str]:
+    """Parameters of the constructor, and of those to which it passes others on."""
+    found: set[str] = set()
+    for base in cls.__mro__[:-1]:
+        if "__init__" in vars(base):
+            parameters = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
+            found |= {p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+                break
+    return found
+
+
+def changeable(cls: type) -> list[str]:
+    """Names of the declared attributes of a class that can be changed, and of its properties with a setter."""
+    return [
+        key
+        for key, x in _class_attributes(cls).items()
+        if (isinstance(x, Attribute) and x.convert is not None) or getattr(x, "fset", None) is not None
+    ]
+
+
+# --- common converters ------------------------------------------------------------------------------------------------
+
+
+def positive(value: Any, owner: object, argument: str) -> float:
+    """A positive number."""
+    if type(value) is float and 0.0 < value < math.inf:  # the usual case at once
+        return value
+    return check_number(value, owner, argument, positive=True)
+
+
+def not_negative(value: Any, owner: object, argument: str) -> float:
+    """A number that is not negative."""
+    if type(value) is float and 0.0 <= value < math.inf:
+        return value + 0.0
+    return check_number(value, owner, argument, nonnegative=True)
+
+
+def flag(value: Any, owner: object, argument: str) -> bool:
+    """True or False."""
+    if value is True or value is False or isinstance(value, np.bool_):
+        return bool(value)
+    raise bad_value(owner, argument, value, "True or False")

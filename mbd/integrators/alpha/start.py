@@ -1,0 +1,87 @@
+"""Start values of generalized-alpha."""
+
+from __future__ import annotations
+
+from ...compiled.kernel import kernel
+from ...system.accelerations import accelerations
+from ...system.evaluate import (
+    advance,
+    clear,
+    constraint_rates,
+    evaluate_functions,
+    factor,
+    frames,
+    jacobian_times,
+    solve,
+    tangent,
+    velocities,
+)
+from ..newton import (
+    add_commutator,
+)
+from .state import (
+    AF,
+    AM,
+    BETA,
+    MEMORY_HISTORY,
+    MEMORY_KEPT,
+    OPTION_STABILIZED,
+)
+
+
+@kernel
+def start_alpha(s, w, x, p, t, h):
+    """v_dot_0, lambda_0, a_0 and, for index 3, the velocity that carries the method's stationary defect.
+
+    With a_0 = v_dot_0 alone the multipliers would be first order from the start. The jerk is a central difference of
+    index-1 accelerations along the motion.
+    """
+    am, af, beta = p.method[AM], p.method[AF], p.method[BETA]
+    shift = am - af
+    cq = (1.0 - 6.0 * beta - 3.0 * shift) / 6.0
+    nv = x.v.shape[0]
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    for side in range(2):
+        step = h if side == 0 else -h
+        for k in range(nv):
+            x.dq[k] = step * x.v[k] + 0.5 * step * step * x.vd[k]
+            x.vn[k] = x.v[k] + step * x.vd[k]
+        advance(s, w, x.q, x.dq, x.qn)
+        evaluate_functions(s, w, t + step)
+        target = x.vdn if side == 0 else x.y
+        accelerations(s, w, x.qn, x.vn, x.zero, target, x.lamn)
+    for k in range(nv):
+        jerk = (x.vdn[k] - x.y[k]) / (2.0 * h)
+        x.a[k] = x.vd[k] + shift * h * jerk
+        x.dq[k] = h * h * cq * jerk
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # leaves the factors at the start
+    if p.options[OPTION_STABILIZED] == 0 and x.lam.shape[0] > 0:
+        add_commutator(s.nodes, x.v, x.vd, h * h / 12.0, x.dq)
+        velocities(s, w, x.q, x.dq)
+        clear(w.x)
+        jacobian_times(s, w, x.q, x.dq, w.x)
+        for k in range(s.nonholonomic.shape[0]):
+            w.x[s.xl[s.nonholonomic[k]]] = 0.0
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        for k in range(nv):
+            x.v[k] += w.x[s.xv[k]]
+    p.memory[MEMORY_HISTORY] = 0.0
+    p.memory[MEMORY_KEPT] = -1.0
+
+
+@kernel
+def drop_defect(s, w, x):
+    """Index 3 after a change of charts: project the velocity, whose stationary defect belonged to the old chart."""
+    frames(s, w, x.q)
+    velocities(s, w, x.q, x.v)
+    tangent(s, w, x.q, x.v, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    factor(s, w, w.matrix, w.pivots, w.dinv)
+    clear(w.x)
+    constraint_rates(s, w, x.q, x.v, w.x)
+    for k in range(s.xl.shape[0]):
+        w.x[s.xl[k]] = -w.x[s.xl[k]]
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(x.v.shape[0]):
+        x.v[k] += w.x[s.xv[k]]

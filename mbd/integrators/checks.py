@@ -1,0 +1,86 @@
+"""What the structure-preserving integrators share outside compiled code: checks and messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, TWIST
+from ..errors import IncompatibleError, ModelError
+from ..joints.primitive_data import FrameRows
+from ..nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED
+from .newton_numbers import CODE_NOT_FINITE, CODE_SINGULAR
+
+if TYPE_CHECKING:
+    from ..results.solution import Solution
+    from ..system.system import System
+
+CENTRAL_KINDS = (GREEN_SPRING, GRAVITATION, LAW_SPRING, TWIST)  # act and react
+SINGULAR = 1e-12  # smallest eigenvalue of a frame mass matrix relative to its largest that counts as zero
+
+
+def check_newton(method: Any) -> None:
+    """Refuse a tolerance or a limit of iterations that makes no sense."""
+    if not 0.0 < method.tolerance < 1.0:
+        raise ModelError(f"{method.name}: tolerance is {method.tolerance}; expected a small positive number")
+    if not method.max_iterations >= 1:
+        raise ModelError(f"{method.name}: max_iterations is {method.max_iterations}; expected at least one")
+
+
+def check_regular_directors(method: Any, system: System) -> None:
+    """Refuse directors of a flat body, whose constant mass matrix is singular."""
+    for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
+        if n.form != FORM_DIRECTORS:
+            continue
+        e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
+        if n.nx == 3:  # what the translation leaves of it: the tensor about the centre of mass
+            s = np.array([n.s1, n.s2, n.s3])
+            e = e - np.outer(s, s) / n.mass
+        values = np.linalg.eigvalsh(e)
+        if values[0] <= SINGULAR * values[-1]:
+            raise IncompatibleError(
+                f"{method.name} needs a regular mass matrix; that of body '{body.name}' in directors is singular, "
+                "because the body is flat or a line. Use LieEM or GeneralizedAlpha, or give it some thickness."
+            )
+
+
+def keeps_momenta(system: System) -> bool:
+    """Whether the model is free in space: no gravity, no loads, nothing that holds it to the ground.
+
+    Users' functions of frames count as loads: nothing is known about their symmetries.
+    """
+    model = system.model
+    if (system.tables.nodes.form == FORM_GENERALIZED).any():  # of which nobody knows where they are in space
+        return False
+    elements: list[Any] = [*model.joints, *model.forces]
+    pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
+    held = pinned or any(model.ground is body for element in elements for body in element.bodies)
+    loaded = any(row.body_a is None for force in model.forces for row in force.rows())
+    general = any(row.kind not in CENTRAL_KINDS for force in model.forces for row in force.general())
+    by_user = any(isinstance(p, FrameRows) for joint in model.joints for p in joint.primitives())
+    return not (held or loaded or general or by_user or np.any(model.gravity))
+
+
+def momenta(solution: Solution) -> np.ndarray:
+    """Momenta M v (n, n_v) at the records, for constant masses."""
+    if not len(solution):
+        return np.zeros_like(solution.v)
+    return solution.v @ solution.system.mass_matrix(solution.q[0]).toarray()
+
+
+def describe_failure(where: str, method: Any, code: int, error: float) -> tuple[str, str]:
+    """(kind, message) of what stopped a run; ``where`` names the element with the largest residual."""
+    if code == CODE_SINGULAR:
+        return "convergence", (
+            f"the iteration matrix is singular at {where}; look for redundant joints or massless directions there"
+        )
+    if code == CODE_NOT_FINITE:
+        return "convergence", (
+            f"values are no longer finite, first at {where}; try a smaller step, or look for forces that grow without "
+            "bound there"
+        )
+    return "convergence", (
+        f"Newton's method did not converge in {method.max_iterations} iterations (relative residual "
+        f"{error * method.tolerance:.1e}, largest at {where}); try a smaller step"
+    )

@@ -1,0 +1,1 @@
+"""What methods on points and directors share."""

@@ -1,0 +1,175 @@
+"""Systems whose unknowns come in several groups, each with the structure of (increment, multipliers).
+
+A GGL or Livens scheme solves for coordinates with multipliers *and* for velocities with further multipliers. In the
+matrix every body and joint then owns one larger block, divided into groups. The tables (I, J) made here have the block
+addresses of equation group I and unknown group J, so that all kernels that add blocks to a matrix serve unchanged.
+
+``Groups`` makes one large matrix for Newton's method. ``natural_tables`` are those of residuals that are kept in the
+order of velocities and multipliers, and ``rigid_tables`` those of the small matrix of ``rigid_iteration``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compiled.record import pack
+from ...joints.primitives import COINCIDENT
+from ...linalg.symbolic import Layout, analyse
+from ...nodes import kinds
+from ...nodes.forms import FORM_DIRECTORS, FORM_LIE
+from ...system.entries import connect_tables
+from ...system.general_assembly import general_pairs, position_general
+from ...system.system import System
+from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, Tables, Work
+
+
+def _layout(system: System, sizes: np.ndarray) -> Layout:
+    """The elimination of the system's graph, with vertices of other sizes."""
+    old, s = system.assembly.layout, system.tables
+    bodies = len(s.nodes) - 1
+    grounded = np.zeros(len(old.sizes), dtype=bool)
+    for table in (s.primitives, s.couplings):
+        for body in (table.a, table.b):
+            grounded[table.joint[s.nodes.nx[body] == 0] + bodies] = True  # the ground, or a pinned body
+    general_pairs(s.members.tolist(), s.general, grounded, bodies)
+    return analyse(sizes, old.is_joint, grounded, old.pairs)
+
+
+def _placed(system: System, layout: Layout, sizes: np.ndarray, i: int, j: int) -> Tables:
+    """The system's tables with the block addresses of part (i, j) of vertices that consist of parts of given sizes."""
+    s, old = system.tables, system.assembly.layout
+    n = len(s.nodes) - 1
+    nodes, forces = s.nodes.copy(), s.forces.copy()
+
+    def place(us: np.ndarray, vs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        offset, ld = layout.blocks(us, vs)
+        return offset + i * sizes[us] * ld + j * sizes[vs], ld
+
+    def fill(table: np.ndarray, us: np.ndarray, vs: np.ndarray, name: str, has: np.ndarray) -> None:
+        table[f"block_{name}"][has], table[f"ld_{name}"][has] = place(us[has], vs[has])
+
+    every = np.arange(n)
+    nodes["block"][1:], nodes["ld"][1:] = place(every, every)
+    nodes["x0"][1:] = layout.position[:n] + i * sizes[:n]
+    tables = {}
+    for name in ("primitives", "couplings"):
+        primitives = getattr(s, name).copy()
+        tables[name] = primitives.view(np.recarray)
+        a, b, joint = primitives["a"] - 1, primitives["b"] - 1, primitives["joint"] + n
+        row = primitives["x0"] - old.position[joint]
+        for side, body in (("a", a), ("b", b)):
+            fill(primitives, joint, body, f"j{side}", body >= 0)
+            fill(primitives, body, joint, f"{side}j", body >= 0)
+            primitives[f"block_j{side}"] += row * primitives[f"ld_j{side}"]
+            primitives[f"block_{side}j"] += row
+        both = (a >= 0) & (b >= 0) & (primitives["kind"] != COINCIDENT)
+        fill(primitives, a, b, "ab", both)
+        fill(primitives, b, a, "ba", both)
+        primitives["x0"] = layout.position[joint] + i * sizes[joint] + row
+    if len(forces):
+        a, b = forces["a"] - 1, forces["b"] - 1
+        both = (a >= 0) & (b >= 0)
+        fill(forces, a, b, "ab", both)
+        fill(forces, b, a, "ba", both)
+    general, members = s.general.copy(), s.members.copy()
+    for g in general:
+        row = int(g["x0"] - old.position[g["joint"] + n]) if g["joint"] >= 0 else 0
+        position_general(members, g, place, n, row)
+        if g["joint"] >= 0:
+            g["x0"] = layout.position[g["joint"] + n] + i * sizes[g["joint"] + n] + row
+    flags = s.flags.copy()
+    flags[FLAG_DENSE] = layout.dense
+    return s._replace(
+        nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), general=general.view(np.recarray),
+        members=members, **tables, flags=flags, fronts=layout.fronts,
+    )  # fmt: skip
+
+
+def _owners(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """The vertex of every unknown, and its number there."""
+    size = layout.sizes
+    vertex, local = np.empty(layout.n, np.int64), np.empty(layout.n, np.int64)
+    vertex[layout.permutation()] = np.repeat(np.arange(len(size)), size)
+    local[layout.permutation()] = np.arange(layout.n) - np.repeat(np.cumsum(size) - size, size)
+    return vertex, local
+
+
+def new_work(system: System, unknowns: int, entries: int) -> Work:
+    """Buffers of a run with a matrix of another size."""
+    work = system.new_work()._replace(
+        matrix=np.zeros(entries), pivots=np.zeros(unknowns, dtype=np.int64), dinv=np.zeros(unknowns),
+        scale=np.zeros(unknowns), x=np.zeros(unknowns), x2=np.zeros(unknowns),
+    )  # fmt: skip
+    return pack(work)
+
+
+def name_of_vertex(system: System, vertex: int) -> str:
+    """The body or joint that is a vertex of the matrix."""
+    bodies = system.model.bodies
+    if vertex < len(bodies):
+        return f"body '{bodies[vertex].name}'"
+    return f"joint '{system.model.joints[vertex - len(bodies)].name}'"
+
+
+class Groups:
+    """Tables of all pairs of groups, and buffers that fit the larger matrix."""
+
+    def __init__(self, system: System, count: int) -> None:
+        self.system, self.count = system, count
+        self.layout: Layout = _layout(system, system.assembly.layout.sizes * count)
+        self.tables = [[self._pair(i, j) for j in range(count)] for i in range(count)]
+
+    def _pair(self, i: int, j: int) -> Tables:
+        """Tables with the addresses of equation group i and unknown group j."""
+        old, s = self.system.assembly.layout, self.system.tables
+        vertex, local = _owners(old)
+        xv, xl = (
+            self.layout.position[vertex[index]] + i * old.sizes[vertex[index]] + local[index] for index in (s.xv, s.xl)
+        )
+        offset, ld = self.layout.blocks(vertex[s.xl], vertex[s.xl])  # of all groups: redundancy is regularised
+        size = old.sizes[vertex[s.xl]]
+        diagonal = np.concatenate([offset + (g * size + local[s.xl]) * (ld + 1) for g in range(self.count)])
+        placed = _placed(self.system, self.layout, old.sizes, i, j)
+        return connect_tables(placed._replace(xv=xv, xl=xl, diagonal=diagonal))
+
+    def new_work(self) -> Work:
+        """Buffers of a run."""
+        return new_work(self.system, self.layout.n, self.layout.size_F)
+
+
+def natural_tables(system: System) -> Tables:
+    """Tables for residuals in the order of velocities, then multipliers: no fronts, and rows that are not permuted."""
+    s, nv = system.tables, system.n_v
+    changed = {name: getattr(s, name).copy() for name in ("nodes", "primitives", "couplings", "general")}
+    for name, table in changed.items():
+        table["x0"] = table["v0"] if name == "nodes" else nv + table["l0"]
+    views = {name: table.view(np.recarray) for name, table in changed.items()}
+    return pack(s._replace(**views, entries=s.entries.copy(), xv=np.arange(nv), xl=nv + np.arange(system.n_l)))
+
+
+def rigid_tables(system: System) -> tuple[Tables, Layout]:
+    """Tables of the same bodies with six velocities in place of directors.
+
+    Multipliers keep their numbers, except for those of general constraints, which count from the first joint.
+    """
+    s, old = system.tables, system.assembly.layout
+    bodies = len(s.nodes) - 1
+    turning = s.nodes.form == FORM_DIRECTORS
+    nv = np.where(turning, s.nodes.nx + 3, s.nodes.nv)
+    sizes = old.sizes.copy()
+    sizes[:bodies] = nv[1:]
+    layout = _layout(system, sizes)
+    result = _placed(system, layout, sizes, 0, 0)
+    nodes = result.nodes
+    nodes["kind"][turning], nodes["form"][turning] = kinds.ROTATION_VECTOR, FORM_LIE
+    nodes["nv"], nodes["nl"], nodes["v0"] = nv, 0, np.cumsum(nv) - nv
+    vertex, local = _owners(old)
+    internal = int(s.nodes.nl.sum())  # their multipliers are the first ones
+    joint, row = vertex[s.xl[internal:]], local[s.xl[internal:]]
+    result.general["l0"] -= internal
+    offset, ld = layout.blocks(joint, joint)
+    result.flags[FLAG_REDUNDANT] = min(1, s.flags[FLAG_REDUNDANT])
+    owner = np.repeat(np.arange(len(nodes)), nv)
+    xv = nodes["x0"][owner] + np.arange(len(owner)) - nodes["v0"][owner]
+    result = result._replace(xv=xv, xl=layout.position[joint] + row, diagonal=offset + row * (ld + 1))
+    return connect_tables(result), layout

@@ -1,0 +1,169 @@
+"""Generalized coordinates in the Livens, Hamiltonian and variational methods: pieces for ``special_nodes``.
+
+The rules are those of ``nodes.generalized_secants``. In the energy-momentum loop rows are balances of forces; in the
+loop of the variational integrators they are h^2/2 times that, with momenta P = h p and multipliers h^2 lambda / 2.
+"""
+
+from __future__ import annotations
+
+from ...compiled.kernel import kernel
+from ...nodes.generalized_kernels import generalized_mass
+from ...nodes.generalized_secants import (
+    HAMILTON,
+    LIVENS,
+    MIDPOINT,
+    VARIATIONAL,
+    _inverse_times,
+    constraint_gradient,
+    end_momentum,
+    step_forces,
+    step_matrix,
+)
+from .node_steps import (
+    ACCEPT,
+    EQUATION,
+    MATRIX,
+    START,
+    VELOCITY,
+    frame_arguments,
+    load_state,
+    load_tables,
+    load_work,
+    special_arguments,
+)
+
+
+@kernel
+def _energy_momentum(s, w, state, place, rule, request, h):
+    """Nodes in the energy-momentum loop; their guess is the increment of the last step."""
+    for i in range(1, s.nodes.shape[0]):
+        if state.special[i] == place:
+            _one_energy_momentum(s, w, state, s.nodes[i], rule, request, h)
+
+
+@kernel
+def _one_energy_momentum(s, w, state, n, rule, request, h):
+    m, k = n.nv, n.v0
+    qn, vn, b = state.qn, state.vn, w.buffers
+    x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[k:], state.lamn[n.l0 :]
+    if request == EQUATION:
+        step_forces(n, rule, x, d, rate, momentum, own, h, s.functions, s.constants, w.user, b, b[6])
+        for j in range(m):
+            w.x[n.x0 + j] = b[6][j]
+    elif request == MATRIX:
+        step_matrix(
+            n, rule, x, d, rate, momentum, own, h, 0.5 * h * h, s.functions, s.constants, w.user, b, w.matrix
+        )  # fmt: skip
+    elif request == ACCEPT:
+        end_momentum(n, rule, x, d, momentum, h, s.functions, s.constants, w.user, b, b[3])
+        if rule == HAMILTON:
+            _inverse_times(n, qn[n.q0 :], b[3], s.functions, s.constants, w.user, b[1], b[4])
+        for j in range(m):
+            momentum[j] = b[3][j]
+            vn[k + j] = b[4][j] if rule == HAMILTON else 2.0 * d[j] / h - rate[j]
+    elif request == START:
+        _start(n, x, rate, momentum, 1.0, s.functions, s.constants, w.user, b[1])
+
+
+@kernel
+def _start(n, x, rate, momentum, c, functions, constants, user, a):
+    """momentum = c M(x) rate."""
+    m = n.nv
+    generalized_mass(n, x, functions, constants, user, a)
+    for i in range(m):
+        momentum[i] = 0.0
+        for j in range(m):
+            momentum[i] += c * a[i * m + j] * rate[j]
+
+
+@kernel
+def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
+    """A node in the loop of the variational integrators: P0 = h pm + h^2/2 f (+ constraint force), P1 = h pm - ...
+
+    ``step_forces`` with p0 = 0 and lambda = 0 is 2 pm/h + f, so that h^2/2 times it is what P0 must be.
+    """
+    n = s.nodes[i]
+    m, k = n.nv, n.v0
+    x, d, momentum, own, b = q[n.q0 :], dq[k:], p[k:], lam[n.l0 :], w.buffers
+    zero = b[8]
+    for j in range(m + n.nl):
+        zero[j] = 0.0
+    half = 0.5 * h * h
+    if request == EQUATION or request == ACCEPT:
+        step_forces(n, rule, x, d, zero, zero, zero, h, s.functions, s.constants, w.user, b, b[6])
+        if request == ACCEPT:  # P1 = 2 h pm - P0, without the constraint force of the start
+            end_momentum(n, rule, x, d, zero, h, s.functions, s.constants, w.user, b, b[3])
+            for j in range(m):
+                b[6][j] = h * b[3][j] - half * b[6][j]
+                momentum[j] = b[6][j]
+        else:
+            for j in range(m):
+                w.x[n.x0 + j] = half * b[6][j] - momentum[j]
+        if request == EQUATION or rule == MIDPOINT:
+            for c in range(n.nl):
+                constraint_gradient(n, c, x, d, 1 if rule == MIDPOINT else 0, s.functions, w.user, b, b[6])
+                for j in range(m):
+                    if request == EQUATION:
+                        w.x[n.x0 + j] += own[c] * b[6][j]
+                    else:
+                        momentum[j] -= own[c] * b[6][j]
+    elif request == MATRIX:
+        # the constraint force depends on dq in the middle; h^2/2 lambda there is the multiplier of the loop
+        for c in range(n.nl):
+            b[8][m + c] = own[c] / half if rule == MIDPOINT else 0.0
+        step_matrix(
+            n, rule, x, d, zero, zero, b[8][m:], h, half, s.functions, s.constants, w.user, b, w.matrix
+        )  # fmt: skip
+    elif request == VELOCITY:  # rows p - M v of the projection; v on entry is any guess
+        generalized_mass(n, qn[n.q0 :], s.functions, s.constants, w.user, b[1])
+        for a in range(m):
+            value = momentum[a] / h
+            for j in range(m):
+                value -= b[1][a * m + j] * v[k + j]
+            w.x[n.x0 + a] = value
+    elif request == START:
+        _start(n, x, v[k:], momentum, h, s.functions, s.constants, w.user, b[1])
+
+
+@kernel
+def livens_generalized(s, w, x, place, request, h):
+    """LivensEM."""
+    _energy_momentum(s, w, x, place, LIVENS, request, h)
+
+
+@kernel
+def hamilton_generalized(s, w, x, place, request, h):
+    """HamiltonianEM."""
+    _energy_momentum(s, w, x, place, HAMILTON, request, h)
+
+
+@kernel
+def midpoint_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+    """LivensMidpoint and HamiltonianMidpoint."""
+    _midpoint(s, w, i, MIDPOINT, request, q, qn, v, p, dq, lam, h)
+
+
+@kernel
+def variational_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+    """DiscreteVariational."""
+    _midpoint(s, w, i, VARIATIONAL, request, q, qn, v, p, dq, lam, h)
+
+
+def livens_generalized_entry(a):  # type: ignore[no-untyped-def]
+    s, w, x, place, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, LIVENS, request, h)
+
+
+def hamilton_generalized_entry(a):  # type: ignore[no-untyped-def]
+    s, w, x, place, request, h = frame_arguments(a)
+    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, HAMILTON, request, h)
+
+
+def midpoint_generalized_entry(a):  # type: ignore[no-untyped-def]
+    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
+    _midpoint(load_tables(s), load_work(w), i, MIDPOINT, request, q, qn, v, p, dq, lam, h)
+
+
+def variational_generalized_entry(a):  # type: ignore[no-untyped-def]
+    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
+    _midpoint(load_tables(s), load_work(w), i, VARIATIONAL, request, q, qn, v, p, dq, lam, h)

@@ -1,0 +1,113 @@
+"""Integrators of Hamilton's equations on the same coordinates, for comparison: HamiltonianEM, HamiltonianMidpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...errors import IncompatibleError
+from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_POINT, FORM_QUATERNION
+from ..base import Array, Invariant, Trait
+from ..checks import SINGULAR, check_regular_directors
+from ..converted import StepsQuaternions, quaternion_twin
+from ..variational.equations import HAMILTON
+from .directors import directors_entry, directors_piece
+from .generalized_nodes import hamilton_generalized, hamilton_generalized_entry
+from .hamilton_nodes import hamilton_entry, hamilton_piece
+from .lie import lie_entry, lie_piece
+from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
+from .methods import FrameEM
+from .node_steps import special_pieces
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+    from ...system.system import System
+
+CITE = (
+    "Betsch & Siebert 2009, Int. J. Numer. Methods Eng. 79, 444 (rigid bodies in unit quaternions)",
+    "Kinon & Betsch 2024, Multibody Syst. Dyn. (EMH, MPH)",
+)
+
+
+def check_regular_generalized(method: Any, system: System) -> None:
+    """Refuse generalized coordinates whose mass matrix cannot be inverted: they have no Hamiltonian."""
+    for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
+        if n.form != FORM_GENERALIZED:
+            continue
+        generalized: Any = body
+        mass = generalized.mass(generalized.coordinates) if callable(generalized.mass) else generalized.mass
+        values = np.linalg.eigvalsh(np.atleast_2d(mass))
+        if values[0] <= SINGULAR * values[-1]:
+            raise IncompatibleError(
+                f"{method.name} needs a regular mass matrix; that of body '{body.name}' is singular. Use LivensEM, "
+                "LivensMidpoint or DiscreteVariational."
+            )
+
+
+@dataclass(frozen=True)
+class HamiltonianEM(StepsQuaternions, FrameEM):
+    """Energy-momentum scheme of Hamilton's equations in quaternions with the extended, regular mass matrix (EMH).
+
+    Unlike LivensEM it keeps T + V itself and e.e_dot = 0 at the ends of the steps, so that no velocity mode can grow;
+    at equal steps it is less accurate. Joints between quaternions keep the energy but not the angular momentum, as with
+    LivensEM. On points and directors it coincides with GonzalezEM.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
+    max_iterations: limit of the Newton iterations of a step.
+    """
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
+    cite: ClassVar[tuple[str, ...]] = CITE
+
+    momenta: ClassVar[bool] = True
+    derived: ClassVar[tuple[str, ...]] = ("p",)
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return all_momenta(solution)
+
+    def check(self, system: System) -> None:
+        system = quaternion_twin(system)
+        super().check(system)
+        check_regular_directors(self, system)
+        check_regular_generalized(self, system)
+
+    def special_nodes(self, system: System) -> Array:
+        pieces = {
+            FORM_POINT: (lie_entry, lie_piece),
+            FORM_QUATERNION: (hamilton_entry, hamilton_piece),
+            FORM_DIRECTORS: (directors_entry, directors_piece),
+            FORM_GENERALIZED: (hamilton_generalized_entry, hamilton_generalized),
+        }
+        return special_pieces(system, pieces)
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        system = quaternion_twin(system)
+        kept = set(super().preserves(system))
+        if has_joined_quaternions(system):
+            kept -= {Invariant.ANGULAR_MOMENTUM}
+        return frozenset(kept)
+
+
+@dataclass(frozen=True)
+class HamiltonianMidpoint(LivensMidpoint):
+    """Midpoint rule for Hamilton's equations with the extended, regular mass matrix of quaternions (MPH).
+
+    Second order; neither the energy nor e.e_dot = 0 is exact. On points and directors it coincides with LivensMidpoint.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system.
+    max_iterations: limit of the Newton iterations of a step.
+    """
+
+    scheme: ClassVar[int] = HAMILTON
+    cite: ClassVar[tuple[str, ...]] = CITE
+
+    def check(self, system: System) -> None:
+        system = quaternion_twin(system)
+        super().check(system)
+        check_regular_generalized(self, system)

@@ -1,0 +1,288 @@
+"""Integrators from Livens' principle: LivensEM, LivensMidpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...errors import IncompatibleError, ModelError
+from ...nodes import Quaternion
+from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION
+from ...rotation import hat
+from ...system.system import System
+from ..base import Array, Invariant, Trait, Variable
+from ..checks import keeps_momenta
+from ..converted import StepsQuaternions, quaternion_twin
+from ..variational.equations import LIVENS
+from ..variational.methods import Variational
+from .directors import directors_entry, directors_piece
+from .generalized_nodes import (
+    livens_generalized,
+    livens_generalized_entry,
+    midpoint_generalized,
+    midpoint_generalized_entry,
+)
+from .lie import lie_entry, lie_piece
+from .livens_full import full_entry, full_piece
+from .livens_full_linear import full_linear_entry, full_linear_piece
+from .livens_nodes import livens_entry, livens_piece
+from .livens_null import null_entry, null_piece
+from .methods import FrameEM
+from .node_steps import special_pieces
+from .state import FrameState
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+
+CITE = ("Kinon & Betsch 2024, Multibody Syst. Dyn. (Livens principle, rigid bodies in unit quaternions)",)
+
+REDUCIBLE = {  # nodes for which every form of LivensEM is written
+    "none": {FORM_QUATERNION: "quaternions", FORM_DIRECTORS: "directors", FORM_POINT: "points"},
+    "size": {
+        FORM_QUATERNION: "quaternions",
+        FORM_DIRECTORS: "directors",
+        FORM_POINT: "points",
+        FORM_GENERALIZED: "generalized coordinates",
+    },
+    "nullspace": {FORM_QUATERNION: "quaternions", FORM_POINT: "points"},
+}
+REDUCTIONS = tuple(REDUCIBLE)
+
+
+def has_joined_quaternions(system: System) -> bool:
+    """Whether a joint or spring holds a conventional quaternion node."""
+    nodes, model = system.tables.nodes, system.model
+    turning = [b for b, n in zip(model.bodies, nodes[1:], strict=True) if n.form == FORM_QUATERNION]
+    elements: list[Any] = [*model.joints, *model.forces]
+    return any(body is b for element in elements for body in element.bodies for b in turning)
+
+
+@dataclass(frozen=True)
+class LivensEM(StepsQuaternions, FrameEM):
+    """Energy-momentum scheme from Livens' principle (EML, REML, Null-EML) [Kinon & Betsch 2024, Secs. 4.2 to 4.5].
+
+    On points and directors it coincides with GonzalezEM. Lie nodes are stepped as unit quaternions, for which the
+    method is written, and recorded in their own coordinates.
+
+    What it keeps on quaternions is the *generalized* energy p.v - T + V (``invariants``), not T + V, and that
+    form is indefinite: an alternating mode of the velocities along the quaternion grows slowly, so that in long runs
+    the total energy wanders while the generalized one stays. Joints between quaternions keep the energy but not the
+    angular momentum, because the constraint is not zero at the averaged quaternions. For long conservative runs use
+    LieEM.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
+    max_iterations: limit of the Newton iterations of a step.
+    reduction: unknowns of Newton's method; the motion is the same. "none": coordinates, velocities, momenta and
+        multipliers (EML); "size": coordinates and multipliers, all else follows explicitly (REML); "nullspace": the
+        rotation of every quaternion body in place of its quaternion and the multiplier of its length (Null-EML).
+    """
+
+    reduction: str = "size"
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
+    cite: ClassVar[tuple[str, ...]] = CITE
+
+    @property
+    def name(self) -> str:
+        return "LivensEM" if self.reduction == "size" else f"LivensEM(reduction={self.reduction!r})"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reduction not in REDUCTIONS:
+            raise ModelError(f"LivensEM: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
+
+    def check(self, system: System) -> None:
+        system = quaternion_twin(system)
+        super().check(system)
+        forms = REDUCIBLE[self.reduction]
+        for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
+            if n.form not in forms:
+                raise IncompatibleError(
+                    f"{self.name} needs {' or '.join(forms.values())}; node of body '{body.name}' is {body.node}. "
+                    "Use reduction='size'."
+                )
+
+    def inner_system(self, system: System) -> System:
+        if self.reduction == "none":
+            return System(system.model, unknowns=3)
+        if self.reduction == "nullspace":
+            bodies = zip(system.model.bodies, system.tables.nodes[1:], strict=True)
+            turning = {body.name: Quaternion(lie=True) for body, n in bodies if n.form == FORM_QUATERNION}
+            if turning:
+                inner = System(system.model.with_nodes(turning))
+                inner.tables.nodes["l0"] = system.tables.nodes["l0"]  # of the multipliers that are eliminated
+                return inner
+        return system
+
+    def special_nodes(self, system: System) -> Array:
+        if self.reduction == "none":
+            linear = full_linear_entry, full_linear_piece
+            return special_pieces(
+                system, {FORM_POINT: linear, FORM_DIRECTORS: linear, FORM_QUATERNION: (full_entry, full_piece)}
+            )
+        if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
+            null = null_entry, null_piece
+            return special_pieces(system, {FORM_LIE: null, FORM_QUATERNION: null, FORM_POINT: (lie_entry, lie_piece)})
+        pieces = {
+            FORM_POINT: (lie_entry, lie_piece),
+            FORM_QUATERNION: (livens_entry, livens_piece),
+            FORM_DIRECTORS: (directors_entry, directors_piece),
+            FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),
+        }
+        return special_pieces(system, pieces)
+
+    def reduce_velocities(self, inner: System, x: FrameState) -> None:
+        if self.reduction == "none":  # momenta of constant masses are unknowns as well
+            for n in inner.tables.nodes[1:]:
+                if n.form != FORM_QUATERNION:
+                    k = slice(n.v0, n.v0 + n.nv)
+                    x.p[k] = frame_mass(n)[: n.nv, : n.nv] @ x.v[k] if n.nx else frame_mass(n)[3:, 3:] @ x.v[k]
+            return
+        for n in inner.tables.nodes[1:]:
+            for y, rate in ((x.v, x.rate), (x.vd, x.rated)):
+                y[n.v0 : n.v0 + n.nx] = rate[n.q0 : n.q0 + n.nx]
+                if n.form == FORM_LIE:
+                    e = slice(n.q0 + n.nx, n.q0 + n.nq)
+                    y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * _g(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        system = quaternion_twin(system)
+        kept = set(super().preserves(system))
+        nodes = system.tables.nodes
+        turning = (nodes.form == FORM_QUATERNION).any()
+        if turning or (nodes.mass_function >= 0).any():  # see ``invariants`` for what takes their place
+            if Invariant.ENERGY in kept:
+                kept.add(Invariant.GENERALIZED_ENERGY)
+            kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
+        return frozenset(kept)
+
+    momenta: ClassVar[bool] = True
+    derived: ClassVar[tuple[str, ...]] = ("p", "generalized energy")
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        return super().variables | {"generalized energy": Variable("p.v - T + V", 0.0)}
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return all_momenta(solution) if name == "p" else self.invariants(solution)["generalized energy"]
+
+    def invariants(self, solution: Solution) -> dict[str, Array]:
+        """The method's own conserved quantities at the records of a run.
+
+        ``generalized energy`` p.v - T + V (n,), and ``angular momentum`` of the momenta p about the origin (n, 3),
+        which is exact as long as no joint or spring holds a quaternion node.
+        """
+        if not isinstance(solution.integrator, LivensEM) or not solution.scheme.recorded:
+            raise ModelError("invariants: expected a run of LivensEM")
+        system = solution.system
+        if quaternion_twin(system) is not system:
+            raise ModelError(
+                "invariants: expected a run in quaternions, whose records keep the rate of change of their length; "
+                "simulate model.with_nodes(mbd.nodes.Quaternion)"
+            )
+        energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
+        momenta = solution.scheme["p"]
+        bodies: list[Any] = system.model.bodies
+        for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
+            q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
+            p = momenta[:, system.body_slices(body)[1]]
+            energy += np.sum(p * v, axis=1)
+            if n.form == FORM_GENERALIZED:
+                energy -= _generalized_kinetic(body.mass, q, v)
+            elif n.form == FORM_QUATERNION:
+                kinetic, moment = _quaternion_parts(n, q, v, p)
+                energy -= kinetic
+                angular += moment
+            else:
+                z, zd = solution[body]._motion
+                momentum = zd @ frame_mass(n)
+                energy -= 0.5 * np.sum(zd * momentum, axis=1)
+                angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
+        return {"generalized energy": energy, "angular momentum": angular}
+
+
+def all_momenta(solution: Solution) -> Array:
+    """Momenta at the records: the recorded ones, and mass times velocity where the mass is constant.
+
+    Bodies with Lie nodes are stepped in quaternions, and their momenta are those of quaternions.
+    """
+    system = solution.system
+    twin = quaternion_twin(system)
+    p = np.array(solution.scheme.recorded["p"])
+    for body, n in zip(system.model.bodies, twin.tables.nodes[1:], strict=True):
+        if n.form not in (FORM_QUATERNION, FORM_GENERALIZED):
+            mass = frame_mass(n)[: n.nv, : n.nv] if n.nx else frame_mass(n)[3:, 3:]
+            p[:, n.v0 : n.v0 + n.nv] = solution.v[:, system.body_slices(body)[1]] @ mass
+    return p
+
+
+def frame_mass(n: Any) -> Array:
+    """The constant 12 x 12 mass matrix of a frame."""
+    euler = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
+    s = np.array([[n.s1, n.s2, n.s3]])
+    small = np.block([[np.array([[n.mass]]), s], [s.T, euler]])
+    return np.kron(small, np.eye(3))
+
+
+def _g(e: Array) -> Array:
+    return np.array([[-e[1], e[0], e[3], -e[2]], [-e[2], -e[3], e[0], e[1]], [-e[3], e[2], -e[1], e[0]]])
+
+
+def _e(e: Array) -> Array:
+    return np.array([[-e[1], e[0], -e[3], e[2]], [-e[2], e[3], e[0], -e[1]], [-e[3], -e[2], e[1], e[0]]])
+
+
+def _lever(e: Array, c: Array) -> Array:
+    """d(R(e) c)/de, 3 x 4, from the polar form of the quadratic R."""
+    s, u = e[0], e[1:]
+    rows = 2.0 * (np.outer(u, c) + u @ c * np.eye(3) - np.outer(c, u) - s * hat(c))
+    return np.column_stack([2.0 * (s * c + np.cross(u, c)), rows])
+
+
+def _quaternion_parts(n: Any, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+    """T (n,) and the angular momentum of p (n, 3) of one quaternion node."""
+    nx, s = int(n.nx), np.array([n.s1, n.s2, n.s3])
+    mass = float(n.mass) if nx else 0.0
+    c = s / mass if nx else np.zeros(3)
+    inertia = np.array([[n.j11, n.j12, n.j13], [n.j12, n.j22, n.j23], [n.j13, n.j23, n.j33]])
+    inertia = inertia - mass * (c @ c * np.eye(3) - np.outer(c, c))
+    e, rate = q[:, nx:], v[:, nx:]
+    spin = np.array([2.0 * _g(a) @ b for a, b in zip(e, rate, strict=True)])
+    velocity = np.array([_lever(a, c) @ b for a, b in zip(e, rate, strict=True)]) + (v[:, :3] if nx else 0.0)
+    kinetic = 0.5 * np.sum(spin @ inertia * spin, axis=1) + 0.5 * mass * np.sum(velocity**2, axis=1)
+    angular = np.array([0.5 * _e(a) @ b for a, b in zip(e, p[:, nx:], strict=True)])
+    return kinetic, angular + (np.cross(q[:, :3], p[:, :3]) if nx else 0.0)
+
+
+def _generalized_kinetic(mass: Any, q: Array, v: Array) -> Array:
+    """T of generalized coordinates."""
+    m = [np.atleast_2d(mass(x)) if callable(mass) else mass for x in q]
+    return np.array([0.5 * rate @ matrix @ rate for matrix, rate in zip(m, v, strict=True)])
+
+
+@dataclass(frozen=True)
+class LivensMidpoint(StepsQuaternions, Variational):
+    """Midpoint rule for the equations of Livens' principle (MPL).
+
+    Second order and free of the growing mode of LivensEM; the energy is not exact.
+    """
+
+    scheme: ClassVar[int] = LIVENS
+
+    def special_nodes(self, system: System) -> Array:
+        return special_pieces(system, {FORM_GENERALIZED: (midpoint_generalized_entry, midpoint_generalized)})
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
+    cite: ClassVar[tuple[str, ...]] = CITE
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        system = quaternion_twin(system)
+        kept = {Invariant.POSITION_CONSTRAINTS}
+        if keeps_momenta(system):
+            kept.add(Invariant.LINEAR_MOMENTUM)
+            if not has_joined_quaternions(system):
+                kept.add(Invariant.ANGULAR_MOMENTUM)
+        return frozenset(kept)

@@ -1,0 +1,216 @@
+"""Energy-momentum schemes on frames: LieEM on Lie nodes, GonzalezEM on directors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...compiled.record import pack
+from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
+from ...system.secant import connect_secant
+from ...system.tables import ENTRY_SECANT_TANGENT
+from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
+from ..checks import check_newton, keeps_momenta, momenta
+from ..run import FixedStepRun
+from . import loop as kernels
+from .directors import directors_entry, directors_piece
+from .elements import frame_pieces
+from .lie import lie_entry, lie_piece
+from .node_steps import special_pieces
+from .state import FrameState
+
+if TYPE_CHECKING:
+    from ...results.solution import Solution
+    from ...system.system import System
+
+
+@dataclass(frozen=True)
+class FrameEM(Integrator):
+    """Base of the energy-momentum schemes on frames; use LieEM or GonzalezEM."""
+
+    tolerance: float = 1e-12
+    max_iterations: int = 20
+
+    order: ClassVar[int] = 2
+    recorded: ClassVar[tuple[str, ...]] = ("p", "lambda")
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        known = {"lambda": Variable("multipliers of the step", -0.5)}
+        return known | ({"p": Variable("momenta", 0.0)} if "p" in self.derived else {})
+
+    momenta: ClassVar[bool] = False
+    """Whether the momenta of the scheme are more than mass times velocity."""
+
+    def __post_init__(self) -> None:
+        check_newton(self)
+
+    def inner_system(self, system: System) -> System:
+        """The system on which the loop works: the same, or a form of it in other unknowns."""
+        return system
+
+    def special_nodes(self, system: System) -> Array:
+        """Pieces of the nodes (``special_nodes``)."""
+        lie = lie_entry, lie_piece
+        pieces = {FORM_LIE: lie, FORM_POINT: lie, FORM_DIRECTORS: (directors_entry, directors_piece)}
+        return special_pieces(system, pieces)
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        kept = {Invariant.POSITION_CONSTRAINTS}
+        if missing_trait(system, Trait.AUTONOMOUS) is None and missing_trait(system, Trait.CONSERVATIVE) is None:
+            kept.add(Invariant.ENERGY)
+        if keeps_momenta(system):
+            kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
+        return frozenset(kept)
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FrameRun:
+        run = FrameRun(self, system, t, step)
+        first = run if run.inner is system else FrameRun(self, system, t, step, plain=True)
+        first.load(q, v, turns)
+        first.loop(-1, 1, [np.zeros((1, len(y))) for y in first.initial_row()])
+        if first is not run:
+            run.take_start(first)
+        return run
+
+    def reduce_velocities(self, inner: System, x: FrameState) -> None:
+        """Velocities of the inner system, if it has others."""
+
+    def resume(self, system: System, state: dict[str, Any]) -> FrameRun:
+        run = FrameRun(self, system, float(state["origin"]), float(state["step"]))
+        run.restore(state)
+        return run
+
+
+@dataclass(frozen=True)
+class LieEM(FrameEM):
+    """Energy-momentum scheme with Cayley steps for Lie nodes; the choice for long conservative runs.
+
+    Energy, linear and angular momentum are exact up to the Newton tolerance, with every joint made of the four
+    primitives, with loops, and with all springs, which enter by exact discrete gradients. Dampers dissipate exactly
+    their discrete power, loads act by their value in the middle of a step, drivers are met at its end. Rotations are
+    stored in whatever the Lie nodes use; the energy that is kept is definite (unlike that of LivensEM), and joints
+    between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
+    Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
+    resolve the motion.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
+    max_iterations: limit of the Newton iterations of a step.
+    """
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
+    cite: ClassVar[tuple[str, ...]] = (
+        "Simo & Wong 1991, Int. J. Numer. Methods Eng. 31, 19 (the free body)",
+        "Simo, Tarnow & Wong 1992, Comput. Methods Appl. Mech. Eng. 100, 63 (discrete gradients of springs)",
+        "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241 (constraints)",
+    )
+
+
+@dataclass(frozen=True)
+class GonzalezEM(FrameEM):
+    """Energy-momentum scheme with position constraints only, for points and directors (EM-G in the cited comparison).
+
+    Energy and momenta are exact as with LieEM; velocities satisfy the velocity constraints only on average over a
+    step. GGLEM satisfies both.
+
+    Parameters
+    ----------
+    tolerance: Newton tolerance relative to the forces of the system; the invariants drift by about as much.
+    max_iterations: limit of the Newton iterations of a step.
+    """
+
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    derived: ClassVar[tuple[str, ...]] = ("p",)
+    cite: ClassVar[tuple[str, ...]] = (
+        "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241",
+        "Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231 (EM-G)",
+    )
+
+    def variable(self, solution: Solution, name: str) -> Array:
+        return momenta(solution)
+
+
+class FrameRun(FixedStepRun):
+    """A run of an energy-momentum scheme on frames in progress."""
+
+    # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
+    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm", "turn")
+
+    def __init__(self, method: FrameEM, system: System, t: float, step: float, plain: bool = False) -> None:
+        super().__init__(method, system, t, step)
+        self.inner = inner = system if plain else method.inner_system(system)
+        self.work = inner.new_work()
+        connect_secant(inner.tables, ENTRY_SECANT_TANGENT)
+        nq, nv, nl, nodes = inner.n_q, inner.n_v, inner.n_l, len(inner.tables.nodes)
+        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "vdn")}
+        coordinates = {name: np.zeros(nq) for name in ("q", "qn", "qm", "p", "pn", "raten")}
+        # the null-space method has fewer velocities and multipliers than what is recorded
+        fewer = inner.n_v < system.n_v
+        rates = {name: np.zeros(nq if fewer else 0) for name in ("rate", "rated", "ratedm")}
+        hidden = system.n_l - nl
+        every = {name: np.zeros(system.n_l) for name in ("lam", "lamm", "lamn")}
+        multipliers = {name: array[hidden:] for name, array in every.items()}
+        multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
+        shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
+        special = method.special_nodes(inner)
+        self.x = pack(FrameState(
+            **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
+            torque=np.zeros((nodes, 3)), turn=np.zeros((nodes, 9)), mid=np.zeros_like(self.work.values),
+            special=special, kinds=np.unique(special[special != 0]), pieces=frame_pieces(inner.tables, fewer),
+            extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
+            shown_p=coordinates["p"] if method.momenta else np.zeros(0), shown_lamm=every["lamm"],
+        ))  # fmt: skip
+        self.begin(is_analytic(inner))
+
+    def take_start(self, first: FrameRun) -> None:
+        """Begin where a run in the unknowns of the system itself begins."""
+        x, y = self.x, first.x
+        x.q[:], x.p[:], x.shown_v[:], x.shown_vd[:], x.shown_lam[:] = y.q, y.p, y.v, y.vd, y.lam
+        x.turn[:] = y.turn
+        self.work.turns[:] = first.work.turns
+        self.method.reduce_velocities(self.inner, x)
+
+    def own(self) -> list[Array]:
+        return [self.x.shown_p, self.x.shown_lamm]
+
+    def row(self) -> list[Array]:
+        return [self.x.q, self.x.shown_v, *self.own(), self.work.turns]
+
+    def loop(self, count: int, every: int, out: list[Array]) -> int:
+        return kernels.run_frame_em(
+            self.inner.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
+        )
+
+    @property
+    def evaluated(self) -> System:
+        return self.inner
+
+    def name_of_unknown(self, row: int) -> str:
+        return self.inner.name_of_unknown(row)
+
+    def state(self) -> dict[str, Any]:
+        x = self.x
+        return super().state() | {"v": x.shown_v.copy(), "lam": x.shown_lam.copy(), "inner_v": x.v.copy()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.x.shown_v[:], self.x.shown_lam[:], self.x.v[:] = state["v"], state["lam"], state["inner_v"]
+
+
+def is_analytic(system: System) -> bool:
+    """Whether the equations of a step are analytic functions: no elements and coordinates of users, no general laws."""
+    tables = system.tables
+    return len(tables.general) == 0 and not (tables.nodes["form"] == FORM_GENERALIZED).any()
+
+
+def _extra_rows(system: System) -> Array:
+    """Rows of the kinematic relations of all velocities, then of their fibre derivatives, where they are unknowns."""
+    nodes = system.tables.nodes[1:]
+    if system.assembly.layout.n <= system.n_v + system.n_l:
+        return np.zeros(0, dtype=np.int64)
+    first = np.concatenate([n.x0 + n.nv + n.nl + np.arange(n.nv) for n in nodes])
+    return np.concatenate([first, np.concatenate([n.x0 + 2 * n.nv + n.nl + np.arange(n.nv) for n in nodes])])

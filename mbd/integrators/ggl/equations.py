@@ -1,0 +1,318 @@
+"""GGL integrators on points and directors, compiled [Kinon, Betsch & Schneider 2023].
+
+Everything is written in increments: Y = h M^-1 p, w = h v, and scaled multipliers lambda' = h^2 lambda,
+gamma' = h gamma, so that all blocks of the matrix stay of the size of M and G for h -> 0. F is the gradient of the
+potential (minus the applied forces), H[mu] u = sum_k mu_k D^2 g_k u.
+
+The published equations are combined such that they come in two groups that hardly know of each other: lambda' makes a
+velocity meet the velocity constraints, gamma' makes the increment, which is that velocity but for a small projection,
+meet the position constraints. Group 1 has the unknowns (u, lambda'), group 2 (dq, gamma').
+
+theta methods (76), u = w, with D1, D2 = (1-theta) G, theta G at q_theta (VI-A) or (1-vartheta) G(q), vartheta G(q1)
+(VI-B):
+    M w - M Y0 + h^2 (1-theta) F + D1^T lambda' + (1-theta) H[gamma'] w = 0,    G(q_theta) w = 0
+    M dq - M w - G(q_theta)^T gamma' = 0,                                       g_d = 0
+    M Y1 = M w - h^2 theta F - D2^T lambda' - theta H[gamma'] w
+energy-momentum (84), G at the midpoint unless said, F the discrete gradient, u = Y1:
+    M Y1 - M Y0 + h^2 F + G^T lambda' + H[gamma'] (Y0 + Y1)/2 = 0,              G(q1) Y1 = 0
+    M dq - M (Y0 + Y1)/2 - G^T gamma' = 0,                                      g(q1) = 0
+symplectic Euler (55), q* = q0 + w, u = Y1; w follows from lambda' and has a third group in the matrix only:
+    M Y1 - M Y0 + h^2 F(q0) + G(q0)^T lambda' + H[gamma'] Y1 = 0,               G(q*) Y1 = 0
+    M dq - M w - G(q*)^T gamma' = 0,                                            g(q1) = 0
+    M w = M Y0 - h^2 F(q0) - G(q0)^T lambda'
+
+They differ in numbers (``Numbers``) and in the frames at which gradients are taken, and are evaluated by one set of
+kernels: the frames zl, zh, zv, zp of a run are the same arrays as z0, zt, z1, zu or zy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...compiled.kernel import kernel
+from ...compiled.record import declare_arrays
+from ...joints.primitives import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
+from ...nodes.inertia import frame_inertia
+from ...nodes.tangent import internal_bilinear
+from ...system.pieces import constant
+from ..directors.linear_frames import clear_frames, internal_frame_force, joint_forces, solve_mass
+
+THETA, EM, EULER = 0, 1, 2
+ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
+GUESSES = 3
+# further entries of numbers.method: the scheme, where its forces are evaluated, the first guess, whether the matrix is
+# that of rigid bodies, and what this needs to know of the equations: lambda' = COLUMNS dl, gamma' = -dl, the position
+# rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
+SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
+
+PAST = 8  # steps from which the first guess is extrapolated
+
+
+class Numbers(NamedTuple):
+    """What distinguishes the methods; the record ``c`` of a run has these numbers in this order."""
+
+    h: float
+    explicit: float  # 1: w follows from lambda', and zt is at q + w (EULER)
+    theta: float  # zt is at q + theta dq
+    moves: float  # zv moves so much with u
+    follows: float  # dq is follows u + (1 - follows) y0 but for the force of gamma'; not with EULER
+    mean_u: float  # zy = mean_u u + mean_y y0
+    mean_y: float
+    force: float  # factors of F,
+    gradient: float  # of G(zl)^T lambda',
+    curvature: float  # and of H[gamma'] zh
+    last_force: float  # the same in the momenta of the end, with gradients at ze
+    last_gradient: float
+    last_curvature: float
+    d_curvature: float  # derivatives of zh with respect to u,
+    d_gradient: float  # of zl,
+    d_rate: float  # zv
+    d_value: float  # and zp with respect to dq
+    damping: float  # d(force F) = damping C du or dq + stiffness K dq
+    stiffness: float
+
+
+C_H, C_EXPLICIT, C_THETA, C_MOVES, C_FOLLOWS, C_MEAN_U, C_MEAN_Y, C_FORCE, C_GRADIENT, C_CURVATURE = range(10)
+C_LAST_FORCE, C_LAST_GRADIENT, C_LAST_CURVATURE = range(10, 13)
+C_D_CURVATURE, C_D_GRADIENT, C_D_RATE, C_D_VALUE, C_DAMPING, C_STIFFNESS = range(13, 19)
+
+# sums of squares and largest values that a residual leaves in ``norms``
+FORCE_1, TORQUE_1, FORCE_2, TORQUE_2, LENGTH, DIRECTION = range(6)
+
+
+class GGLState(NamedTuple):
+    """State of the method (first ten) and its scratch."""
+
+    place: Any  # address of the packed form of this record
+    q: Any
+    v: Any  # M^-1 p
+    vd: Any
+    lam: Any
+    vdm: Any
+    lamm: Any
+    past_u: Any  # (PAST, ...) of the last steps: u - y0,
+    past_d: Any  # dq minus what it would be without gamma',
+    past_l: Any  # lambda',
+    past_g: Any  # gamma'
+    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    c: Any  # see Numbers
+    dq: Any
+    u: Any  # velocity of the first group
+    w: Any  # h v (EULER)
+    y: Any  # h M^-1 p1
+    y0: Any
+    r1: Any  # residuals of the two groups: dynamic rows, then constraints
+    r2: Any
+    norms: Any  # of these residuals
+    lams: Any  # scaled multipliers
+    gams: Any
+    mu: Any  # scratch multipliers
+    zero: Any
+    z0: Any  # frames at the start,
+    z1: Any  # at the end,
+    zt: Any  # where gamma' acts
+    zl: Any  # where lambda' acts,
+    ze: Any  # and does so in the momenta of the end
+    zv: Any  # of velocity constraints
+    zp: Any  # of position constraints
+    zr: Any  # where the derivative of velocity constraints is taken
+    zu: Any  # frames of u
+    zy: Any  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
+    zh: Any  # of the velocity in H[gamma']
+    f1: Any  # frame forces of the two equations
+    f2: Any
+    fl: Any  # of applied forces and lambda'
+    buffer: Any  # of applied forces
+    torque: Any
+    at_start: Any  # functions of time at the start of the step,
+    at_force: Any  # where forces are evaluated,
+    at_end: Any  # at the end,
+    at_t: Any  # and where the frames above are
+    at_l: Any
+    at_e: Any
+    at_v: Any
+    at_p: Any
+    times: Any  # of start, forces and end
+    square: Any  # (4, 4) scratch
+
+
+FRAMES = ("z0", "z1", "zt", "zl", "ze", "zv", "zp", "zr", "zu", "zy", "zh", "f1", "f2", "fl", "buffer", "torque")
+STATE = declare_arrays(
+    GGLState, tables=("past_u", "past_d", "past_l", "past_g", "weights", "square", *FRAMES)
+)  # fmt: skip
+
+
+@kernel
+def scaled(c, x, out):
+    """out = c x."""
+    for k in range(x.shape[0]):
+        out[k] = c * x[k]
+
+
+@kernel
+def configure(s, x):
+    """Frames of the step; weights into the buffer, all other frame forces zero."""
+    theta, mean_u, mean_y = x.c[C_THETA], x.c[C_MEAN_U], x.c[C_MEAN_Y]
+    g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        z0, z1, zt, zu, zy = x.z0[i], x.z1[i], x.zt[i], x.zu[i], x.zy[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            d, u = x.dq[n.v0 + m], x.u[n.v0 + m]
+            z1[o + m] = z0[o + m] + d
+            zt[o + m] = z0[o + m] + theta * d
+            zu[o + m] = u
+            zy[o + m] = mean_u * u + mean_y * x.y0[n.v0 + m]
+        f1, f2, fl, b = x.f1[i], x.f2[i], x.fl[i], x.buffer[i]
+        for m in range(12):
+            f1[m], f2[m], fl[m] = 0.0, 0.0, 0.0
+        for k in range(4):
+            m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
+            b[3 * k], b[3 * k + 1], b[3 * k + 2] = m * g1, m * g2, m * g3
+    for m in range(12):  # joints push at the ground as well, forces were added to its weight
+        x.f1[0, m], x.f2[0, m], x.fl[0, m], x.buffer[0, m] = 0.0, 0.0, 0.0, 0.0
+
+
+@kernel
+def equations(s, w, x):
+    """Residuals r1 and r2 with their norms; the buffer has the applied forces."""
+    joint_forces(s.primitives, x.at_l, x.zl, x.lams, x.c[C_GRADIENT], True, w.small[0], x.fl)
+    _applied(s.nodes, x, w.scales)
+    if x.c[C_EXPLICIT] != 0.0:
+        _explicit_velocity(s.nodes, x)
+    if x.c[C_CURVATURE] != 0.0:
+        joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.c[C_CURVATURE], False, w.small[0], x.f1)
+    joint_forces(s.primitives, x.at_t, x.zt, x.gams, -1.0, True, w.small[0], x.f2)
+    for k in range(6):
+        x.norms[k] = 0.0
+    _joint_rows(s.primitives, x)
+    _rows(s.nodes, x, w.small)
+
+
+@kernel
+def _applied(nodes, x, scales):
+    """fl += applied forces and the internal forces of lambda'; largest applied force and torque."""
+    c, cl = x.c[C_FORCE], x.c[C_GRADIENT]
+    force, torque = 0.0, 0.0
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        b, f = x.buffer[i], x.fl[i]
+        force = max(force, abs(b[0]), abs(b[1]), abs(b[2]))
+        for m in range(3, 12):
+            torque = max(torque, abs(b[m]))
+        for m in range(12):
+            f[m] += c * b[m]
+        if n.nl > 0:
+            internal_frame_force(x.zl[i], x.lams, n.l0, cl, f)
+    scales[0], scales[1] = force, torque
+
+
+@kernel
+def _explicit_velocity(nodes, x):
+    """w = y0 - M^-1 fl, and the frames of q + w."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        z0, zt, f = x.z0[i], x.zt[i], x.fl[i]
+        for m in range(n.nv):
+            x.w[n.v0 + m] = f[o + m]
+        solve_mass(n, x.w, x.square)
+        for m in range(n.nv):
+            x.w[n.v0 + m] = x.y0[n.v0 + m] - x.w[n.v0 + m]
+            zt[o + m] = z0[o + m] + x.w[n.v0 + m]
+
+
+@kernel
+def _larger(largest, value):
+    """The larger size; not a number wins, once and for all."""
+    return largest if abs(value) <= largest or largest != largest else abs(value)
+
+
+@kernel
+def _joint_rows(primitives, x):
+    """Rows of joints: G(zv) u + h g_t, and g(zp)."""
+    nv, h = x.v.shape[0], x.c[C_H]
+    r1, r2 = x.r1, x.r2
+    length, direction = 0.0, 0.0
+    for k in range(primitives.shape[0]):
+        p = primitives[k]
+        a, b, i = p.a, p.b, nv + p.l0
+        primitive_rate(p, x.zv[a], x.zv[b], x.zu[a], x.zu[b], constant(p, x.at_v), r1, i)
+        if p.function >= 0:
+            first, second = primitive_drive(p, x.zv[a], x.zv[b], x.zu[a], x.zu[b], x.at_v)
+            r1[i] += h * first
+        primitive_value(p, x.zp[a], x.zp[b], constant(p, x.at_p), r2, i)
+        if p.kind == DOT1 or p.kind == ROTATING:
+            direction = _larger(_larger(direction, r1[i]), r2[i])
+        else:
+            for m in range(3 if p.kind == COINCIDENT else 1):
+                length = _larger(_larger(length, r1[i + m]), r2[i + m])
+    x.norms[LENGTH], x.norms[DIRECTION] = length, direction
+
+
+@kernel
+def _rows(nodes, x, small):
+    """Dynamic rows and those of internal constraints."""
+    nv, explicit, follows = x.v.shape[0], x.c[C_EXPLICIT], x.c[C_FOLLOWS]
+    ch = x.c[C_CURVATURE]
+    r1, r2, a, b = x.r1, x.r2, small[0], small[1]
+    force1, torque1, force2, torque2, direction = 0.0, 0.0, 0.0, 0.0, x.norms[DIRECTION]
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        f1, f2, fl = x.f1[i], x.f2[i], x.fl[i]
+        for m in range(o):
+            a[m], b[m] = 0.0, 0.0
+        for m in range(n.nv):
+            u, y = x.u[n.v0 + m], x.y0[n.v0 + m]
+            a[o + m] = u - y
+            b[o + m] = x.dq[n.v0 + m] - follows * u - (1.0 - follows) * y
+        for m in range(n.nv, 12 - o):
+            a[o + m], b[o + m] = 0.0, 0.0
+        frame_inertia(n, a, f1)
+        frame_inertia(n, b, f2)
+        if n.nl > 0:
+            if ch != 0.0:
+                internal_frame_force(x.zh[i], x.gams, n.l0, ch, f1)
+            internal_frame_force(x.zt[i], x.gams, n.l0, -1.0, f2)
+        for m in range(12):
+            f1[m] += fl[m]
+            f2[m] += explicit * fl[m]  # M w = M y0 - fl
+        for m in range(n.nv):
+            r1[n.v0 + m], r2[n.v0 + m] = f1[o + m], f2[o + m]
+        if o == 0:
+            force1 += f1[0] * f1[0] + f1[1] * f1[1] + f1[2] * f1[2]
+            force2 += f2[0] * f2[0] + f2[1] * f2[1] + f2[2] * f2[2]
+        if n.nl > 0:
+            for m in range(3, 12):
+                torque1 += f1[m] * f1[m]
+                torque2 += f2[m] * f2[m]
+            k = nv + n.l0
+            internal_bilinear(n, x.zv[i], x.zu[i], 3, 3, r1, k)
+            internal_bilinear(n, x.zp[i], x.zp[i], 3, 3, r2, k)
+            for m in range(6):
+                r2[k + m] = 0.5 * (r2[k + m] - 1.0) if m < 3 else 0.5 * r2[k + m]
+                direction = _larger(_larger(direction, r1[k + m]), r2[k + m])
+    x.norms[FORCE_1], x.norms[TORQUE_1], x.norms[FORCE_2], x.norms[TORQUE_2] = force1, torque1, force2, torque2
+    x.norms[DIRECTION] = direction
+
+
+@kernel
+def finish(s, w, x):
+    """Momenta at the end of the step: y = h M^-1 p1; the buffer has the applied forces."""
+    clear_frames(x.f1)
+    joint_forces(s.primitives, x.at_e, x.ze, x.lams, x.c[C_LAST_GRADIENT], True, w.small[0], x.f1)
+    joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.c[C_LAST_CURVATURE], False, w.small[0], x.f1)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = 0 if n.nx == 3 else 3
+        f = x.f1[i]
+        if n.nl > 0:
+            internal_frame_force(x.ze[i], x.lams, n.l0, x.c[C_LAST_GRADIENT], f)
+            internal_frame_force(x.zh[i], x.gams, n.l0, x.c[C_LAST_CURVATURE], f)
+        for m in range(n.nv):
+            x.y[n.v0 + m] = f[o + m] + x.c[C_LAST_FORCE] * x.buffer[i, o + m]
+        solve_mass(n, x.y, x.square)
+        for m in range(n.nv):
+            x.y[n.v0 + m] = x.u[n.v0 + m] - x.y[n.v0 + m]

@@ -1,0 +1,257 @@
+"""Explicit Runge-Kutta methods, classical on conventional nodes and Munthe-Kaas on Lie nodes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...compiled.record import pack
+from ...errors import bad_value, check_number
+from ..base import Array, Integrator, Invariant, Run, near_gimbal_lock
+from . import kernels
+from .kernels import RungeKuttaNumbers, RungeKuttaState
+from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, Tableau
+
+if TYPE_CHECKING:
+    from ...system.system import System
+
+PATIENCE = 300  # steps of the smallest size in a row that do not meet the tolerance, before a run stops
+HOLZINGER = "Holzinger, Arnold & Gerstmayr 2024, Multibody Syst. Dyn., Algorithms 2 and 3, Appendix B"
+
+
+@dataclass(frozen=True)
+class RungeKutta(Integrator):
+    """Base of the explicit methods.
+
+    Constrained systems are integrated in their index-1 form and projected back to the constraints (positions and
+    velocities, in the mass metric) after each accepted step.
+    """
+
+    tableau: ClassVar[Tableau]
+    nonholonomic: ClassVar[bool] = True
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        return frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM})
+
+    def control(self, step: float) -> list[float]:
+        """rtol, atol, safety, largest increase, smallest step, largest step, exponent, patience."""
+        return [1.0, 1.0, 0.9, 2.0, step, step, 0.0, 0.0]
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RungeKuttaRun:
+        run = RungeKuttaRun(self, system, t, step)
+        run.x.q[:], run.x.v[:] = q, v
+        if turns is not None:
+            run.work.turns[: len(turns)] = turns
+        run.begin()
+        return run
+
+    def resume(self, system: System, state: dict[str, Any]) -> RungeKuttaRun:
+        run = RungeKuttaRun(self, system, float(state["origin"]), float(state["step"]))
+        for name in run.saved:
+            getattr(run.x, name)[:] = state[name]
+        run.index = int(state["index"])
+        run.work.turns[:] = state["turns"]
+        run.work.signs[:] = state["signs"]
+        run.numbers.memory[:] = state["memory"]
+        return run
+
+
+@dataclass(frozen=True)
+class RK4(RungeKutta):
+    """The classical method of order four with fixed steps."""
+
+    order: ClassVar[int] = 4
+    tableau: ClassVar[Tableau] = RK4_TABLEAU
+    cite: ClassVar[tuple[str, ...]] = ("Kutta 1901", "Munthe-Kaas 1999, Appl. Numer. Math. 29, 115", HOLZINGER)
+
+
+@dataclass(frozen=True)
+class RK6(RungeKutta):
+    """Butcher's method of order six with seven stages and fixed steps."""
+
+    order: ClassVar[int] = 6
+    tableau: ClassVar[Tableau] = RK6_TABLEAU
+    cite: ClassVar[tuple[str, ...]] = ("Butcher 1964", "Munthe-Kaas 1999, Appl. Numer. Math. 29, 115", HOLZINGER)
+
+
+@dataclass(frozen=True)
+class AdaptiveRungeKutta(RungeKutta):
+    """Embedded pairs with the step-size control of Holzinger et al., Appendix B.
+
+    ``rtol`` and ``atol`` bound the error of a step in positions, rotations (radians) and velocities; ``max_step`` and
+    ``min_step`` bound the step (at ``min_step`` a step is accepted in any case and counted in
+    ``solution.stats["forced_steps"]``); ``fixed=True`` switches the control off. A new step is at most ``safety``, not
+    above one, times the one that the error allows, and at most ``max_increase``, at least one, times the last. Without
+    ``min_step`` a run stops when hundreds of steps of 1e-9 of the first one in a row do not meet the tolerance.
+    """
+
+    rtol: float = 1e-6
+    atol: float = 1e-8
+    safety: float = 0.9
+    max_increase: float = 2.0
+    min_step: float = 0.0
+    max_step: float = float("inf")
+    fixed: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("rtol", "atol", "safety", "max_increase"):
+            check_number(getattr(self, name), self.name, name, positive=True)
+        check_number(self.min_step, self.name, "min_step", nonnegative=True)
+        if self.max_step != math.inf:
+            check_number(self.max_step, self.name, "max_step", positive=True)
+        if self.safety > 1.0:
+            raise bad_value(self.name, "safety", self.safety, "at most 1: longer steps than the error allows fail")
+        if self.max_increase < 1.0:
+            raise bad_value(self.name, "max_increase", self.max_increase, "at least 1, or steps can only shrink")
+        if self.min_step > self.max_step:
+            raise bad_value(self.name, "min_step", self.min_step, f"at most max_step = {self.max_step:g}")
+        if not isinstance(self.fixed, bool | np.bool_):
+            raise bad_value(self.name, "fixed", self.fixed, "True or False")
+
+    @property
+    def adaptive(self) -> bool:  # type: ignore[override]
+        """Whether the step size is controlled."""
+        return not self.fixed
+
+    def control(self, step: float) -> list[float]:
+        smallest = self.min_step if self.min_step > 0.0 else 1e-9 * step
+        return [
+            self.rtol, self.atol, self.safety, self.max_increase, smallest, self.max_step,
+            1.0 / (self.tableau.order + 1), math.inf if self.min_step > 0.0 else PATIENCE,
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ODE23(AdaptiveRungeKutta):
+    """Bogacki and Shampine's pair of order three with step-size control."""
+
+    order: ClassVar[int] = 3
+    tableau: ClassVar[Tableau] = ODE23_TABLEAU
+    cite: ClassVar[tuple[str, ...]] = ("Bogacki & Shampine 1989, Appl. Math. Lett. 2, 321", HOLZINGER)
+
+
+@dataclass(frozen=True)
+class DOPRI5(AdaptiveRungeKutta):
+    """Dormand and Prince's pair of order five with step-size control."""
+
+    order: ClassVar[int] = 5
+    tableau: ClassVar[Tableau] = DOPRI5_TABLEAU
+    cite: ClassVar[tuple[str, ...]] = ("Dormand & Prince 1980, J. Comput. Appl. Math. 6, 19", HOLZINGER)
+
+
+class RungeKuttaRun(Run):
+    """A run of an explicit method in progress."""
+
+    saved = ("q", "v", "vd", "lam")
+
+    def __init__(self, method: RungeKutta, system: System, t: float, step: float) -> None:
+        self.method, self.system = method, system
+        self.work = system.new_work()
+        nv, nl, stages = system.n_v, system.n_l, len(method.tableau.b)
+        self.x = pack(RungeKuttaState(
+            q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl), qn=np.zeros(system.n_q),
+            vn=np.zeros(nv), dq=np.zeros(nv), kq=np.zeros((stages, nv)), kv=np.zeros((stages, nv)),
+            zero=np.zeros(max(nv, nl, 1)),
+        ))  # fmt: skip
+        memory = np.zeros(10)
+        memory[kernels.MEMORY_STEP] = step
+        memory[kernels.MEMORY_TIME] = t
+        switches = sorted({time for force in system.model.forces for time in getattr(force, "switches", ())})
+        tableau = method.tableau
+        self.numbers = pack(RungeKuttaNumbers(
+            tableau.a, tableau.b, tableau.c, tableau.error, np.array(method.control(step)), memory,
+            np.array([*switches, np.inf]),
+        ))  # fmt: skip
+        self.origin, self.step, self.index = t, step, 0
+        self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
+
+    def _rows(self, n: int) -> list[Array]:
+        x = self.x
+        return [np.zeros((n, len(y))) for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
+
+    def begin(self) -> None:
+        """Accelerations of the first state."""
+        x = self.x
+        self._call(kernels.MODE_START, self.origin, 0, 1, 0.0, np.zeros(0), self._rows(1))
+        self._initial = [x.q.copy(), x.v.copy(), x.vd.copy(), x.lam.copy(), self.work.turns.copy()]
+
+    def initial_row(self) -> list[Array]:
+        return self._initial
+
+    @property
+    def t(self) -> float:
+        """Time of the state."""
+        if self.method.adaptive:
+            return float(self.numbers.memory[kernels.MEMORY_TIME])
+        return self.origin + self.index * self.step
+
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        done = self._call(kernels.MODE_FIXED, self.origin, count, every, 0.0, np.zeros(0), out)
+        self.index += done
+        return done
+
+    def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
+        """With step-size control: on to t_end, or until ``out_t`` is full; returns the rows written."""
+        rows = self._call(kernels.MODE_ADAPTIVE, t_end, 0, 1, output, out_t, out)
+        self.index = int(self.numbers.memory[kernels.MEMORY_STEPS])
+        return rows
+
+    def _call(self, mode: int, t: float, count: int, every: int, output: float, out_t: Array, out: list[Array]) -> int:
+        fsal = int(self.method.tableau.first_same_as_last)
+        return int(
+            kernels.run_runge_kutta(
+                self.system.tables, self.work, self.x, self.numbers, mode, float(t), self.step, self.index, count,
+                every, fsal, output, out_t, *out,
+            )
+        )  # fmt: skip
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last advance stopped on an error."""
+        return self.numbers.memory[kernels.MEMORY_CODE] != 0.0
+
+    def failure(self) -> tuple[str, str]:
+        memory = self.numbers.memory
+        code, node = int(memory[kernels.MEMORY_CODE]), int(memory[kernels.MEMORY_NODE])
+        if code == kernels.CODE_CHART:
+            return "singularity", self.system.model.bodies[node - 1].name
+        locked = near_gimbal_lock(self.system, self.x.q)
+        if locked is not None:
+            return "singularity", locked
+        if code == kernels.CODE_SINGULAR:
+            where = self.system.name_of_unknown(node)
+            return "convergence", f"the mass matrix with constraints is singular at {where}; look for redundant joints"
+        if code == kernels.CODE_STALLED:
+            step = memory[kernels.MEMORY_STEP]
+            return "convergence", (
+                f"the step size fell to {step:.3g} and its error still exceeds the tolerance; a force that jumps (give "
+                "switches=), a motion that ends in a singularity, or a tolerance below round-off: raise rtol and atol, "
+                "or give min_step="
+            )
+        if code == kernels.CODE_PROJECTION:
+            return "convergence", "the projection to the constraints failed; try a smaller step"
+        return "convergence", (
+            "values are no longer finite; the step is probably too large for an explicit method (stiff springs, fast "
+            "rotations): try a smaller step, DOPRI5 with step-size control, or GeneralizedAlpha"
+        )
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
+        state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+        state |= {"turns": self.work.turns.copy(), "signs": self.work.signs.copy()}
+        state["memory"] = self.numbers.memory.copy()
+        return state
+
+    def statistics(self) -> dict[str, Any]:
+        memory = self.numbers.memory
+        return {
+            "steps": self.index,
+            "rejected": int(memory[kernels.MEMORY_REJECTED]),
+            "forced_steps": int(memory[kernels.MEMORY_FORCED]),
+            "newton_iterations": int(memory[kernels.MEMORY_PROJECTIONS]),
+            "factorizations": int(memory[kernels.MEMORY_EVALUATIONS]),
+            "evaluations": int(memory[kernels.MEMORY_EVALUATIONS]),
+        }

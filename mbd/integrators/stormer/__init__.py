@@ -1,0 +1,1 @@
+"""SHAKE and RATTLE."""

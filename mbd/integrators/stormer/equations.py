@@ -1,0 +1,267 @@
+"""SHAKE and RATTLE on points and directors, compiled.
+
+The trapezoidal discrete Lagrangian with constraints at the ends of the steps [Leimkuhler & Skeel 1994], scaled by
+P = h p, lambda' = h^2 lambda and V = h v; F are the forces with the sign of the residual:
+
+    M dq - P0 + h^2/2 F(q0) + G(q0)^T lambda' = 0,   g(q1) = 0
+    P1 = M dq - h^2/2 F(q1)
+    M V1 - P1 + G(q1)^T mu = 0,                      G(q1) V1 + h g_t = 0
+
+A multiple of G(q)^T in P is taken up by the next lambda', so that the motion does not need the second projection; the
+velocities that are recorded do. Both systems are solved with the matrix of rigid bodies (``rigid_iteration``): with
+columns at the start and rows at the end of the step it is Newton's method for the first; the second one, which is
+linear, is solved by iteration with the same factors. Bodies may be flat, for which M is singular.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...compiled.kernel import kernel
+from ...compiled.record import NO_PLACE, declare_arrays
+from ...joints.primitives import primitive_drive, primitive_rate, primitive_value
+from ...nodes.frames import update_frames
+from ...nodes.inertia import frame_inertia
+from ...nodes.tangent import internal_bilinear
+from ...system.accelerations import accelerations
+from ...system.evaluate import copy, evaluate_functions, remember_angles
+from ...system.extra import LEVEL_DRIVEN, POSITION, call_extra_constraints, call_extra_forces
+from ...system.optional import call_forces
+from ...system.pieces import constant
+from ...system.secant import call_reactions
+from ...system.tables import FLAG_EXTRA, FLAG_VELOCITY
+from ..directors.linear_frames import clear_frames, copy_frames, internal_frame_force, joint_forces, solve_mass
+
+PAST = 4  # steps from which the first guesses are extrapolated
+
+
+class RattleState(NamedTuple):
+    """State of the method (first nine, force and loads) and its scratch."""
+
+    q: Any
+    v: Any
+    vd: Any
+    lam: Any
+    p: Any  # h times the momenta, up to multiples of G^T
+    past_d: Any  # (PAST, ...) of the last steps: dq - h v0,
+    past_l: Any  # lambda',
+    past_v: Any  # h (v1 - v0)
+    past_m: Any  # and mu
+    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    dq: Any
+    lams: Any
+    u: Any  # V1
+    mus: Any
+    rate: Any  # velocities as well as they are known
+    r: Any  # residual: dynamic rows, then constraints
+    zero: Any
+    z0: Any
+    z1: Any
+    zu: Any  # frames of velocities
+    force: Any  # frame forces at the start of the step, those of constraints not among them,
+    loads: Any  # and the largest force and torque of them
+    f: Any
+    stretch: Any
+    at_start: Any  # functions of time
+    at_end: Any
+    times: Any
+    scales: Any
+    square: Any
+    p0: Any  # what p, force and loads were, for a step that fails
+    force0: Any
+    loads0: Any
+    place: Any = NO_PLACE
+
+
+TABLES = (
+    "past_d",
+    "past_l",
+    "past_v",
+    "past_m",
+    "weights",
+    "z0",
+    "z1",
+    "zu",
+    "force",
+    "f",
+    "stretch",
+    "square",
+    "force0",
+)
+STATE = declare_arrays(RattleState, tables=TABLES)
+
+
+@kernel
+def _vector_frames(nodes, c, u, z):
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            z[i, o + m] = c * u[n.v0 + m]
+
+
+@kernel
+def applied_forces(s, w, x, z, v, values, time):
+    """x.force = frame forces of gravity and elements at frames z and velocities v."""
+    g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
+    for i in range(s.nodes.shape[0]):
+        n = s.nodes[i]
+        for k in range(4):
+            m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
+            w.f[i, 3 * k], w.f[i, 3 * k + 1], w.f[i, 3 * k + 2] = m * g1, m * g2, m * g3
+    extra = s.flags[FLAG_EXTRA] != 0
+    if s.forces.shape[0] > 0 or extra:
+        copy(values, w.values)
+        w.time[0] = time
+        copy_frames(z, w.z)
+        _vector_frames(s.nodes, 1.0, v, w.zd)
+        if s.forces.shape[0] > 0:
+            call_forces(s, w)
+        if extra:
+            call_extra_forces(s, w, x.zero)
+    force, torque = 0.0, 0.0
+    for i in range(1, s.nodes.shape[0]):
+        for m in range(12):
+            x.force[i, m] = w.f[i, m]
+            if m < 3:
+                force = max(force, abs(w.f[i, m]))
+            else:
+                torque = max(torque, abs(w.f[i, m]))
+    x.loads[0], x.loads[1] = force, torque
+
+
+@kernel
+def _constraint_forces(s, w, z, mu, values, time, f):
+    """f = frame forces G(z)^T mu."""
+    clear_frames(f)
+    if s.flags[FLAG_EXTRA] != 0:
+        clear_frames(w.f)
+        copy_frames(z, w.z)
+        copy(values, w.values)
+        w.time[0] = time
+        call_reactions(s, w, mu)
+        copy_frames(w.f, f)
+    joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], f)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.nl > 0:
+            internal_frame_force(z[i], mu, n.l0, 1.0, f[i])
+
+
+@kernel
+def _dynamic_rows(nodes, u, p, c, force, small, f, r):
+    """r = M u - p + c force + f."""
+    a = small[0]
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(12):
+            a[m] = 0.0
+        for m in range(n.nv):
+            a[o + m] = u[n.v0 + m]
+        frame_inertia(n, a, f[i])
+        for m in range(n.nv):
+            r[n.v0 + m] = f[i, o + m] - p[n.v0 + m] + c * force[i, o + m]
+
+
+@kernel
+def position_residual(s, w, x, h):
+    """Equations of the positions into x.r."""
+    nv = x.v.shape[0]
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            x.z1[i, o + m] = x.z0[i, o + m] + x.dq[n.v0 + m]
+    _constraint_forces(s, w, x.z0, x.lams, x.at_start, x.times[0], x.f)
+    _dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.small, x.f, x.r)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.nl > 0:
+            k = nv + n.l0
+            internal_bilinear(n, x.z1[i], x.z1[i], 3, 3, x.r, k)
+            for m in range(6):
+                x.r[k + m] = 0.5 * (x.r[k + m] - 1.0) if m < 3 else 0.5 * x.r[k + m]
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        primitive_value(p, x.z1[p.a], x.z1[p.b], constant(p, x.at_end), x.r, p.x0)
+    if s.flags[FLAG_EXTRA] != 0:
+        copy_frames(x.z1, w.z)
+        copy(x.at_end, w.values)
+        w.time[0] = x.times[1]
+        call_extra_constraints(s, w, x.r, POSITION)
+
+
+@kernel
+def velocity_residual(s, w, x, h):
+    """Equations of the velocities into x.r."""
+    nv = x.v.shape[0]
+    _constraint_forces(s, w, x.z1, x.mus, x.at_end, x.times[1], x.f)
+    _dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
+    _vector_frames(s.nodes, 1.0, x.u, x.zu)
+    if s.flags[FLAG_EXTRA] != 0:
+        _vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
+        call_extra_constraints(s, w, x.r, LEVEL_DRIVEN)
+        for k in range(nv, x.r.shape[0]):
+            x.r[k] *= h
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.nl > 0:
+            internal_bilinear(n, x.z1[i], x.zu[i], 3, 3, x.r, nv + n.l0)
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        a, b = p.a, p.b
+        primitive_rate(p, x.z1[a], x.z1[b], x.zu[a], x.zu[b], constant(p, x.at_end), x.r, p.x0)
+        if p.function >= 0:
+            first, second = primitive_drive(p, x.z1[a], x.z1[b], x.zu[a], x.zu[b], x.at_end)
+            x.r[p.x0] += h * first
+
+
+@kernel
+def new_momenta(s, w, x, h):
+    """x.p = M dq - h^2/2 F(q1); dampers act on the velocity of the end as well as it is known."""
+    for k in range(x.v.shape[0]):
+        x.rate[k] = x.dq[k] / h + 0.5 * h * x.vd[k]
+        x.r[k] = 0.0
+    applied_forces(s, w, x, x.z1, x.rate, x.at_end, x.times[1])
+    clear_frames(x.f)
+    _dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.small, x.f, x.p)
+
+
+@kernel
+def unprojected_velocities(s, w, x, share):
+    """SHAKE: velocities with that share of the last constraint force."""
+    _constraint_forces(s, w, x.z1, x.lams, x.at_end, x.times[1], x.f)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        o = 0 if n.nx == 3 else 3
+        for m in range(n.nv):
+            x.u[n.v0 + m] = x.p[n.v0 + m] - share * x.f[i, o + m]
+        solve_mass(n, x.u, x.square)
+
+
+@kernel
+def forces_of_next_step(s, w, x):
+    """The forces again, with the velocities that were found, if there are any that depend on them."""
+    if s.flags[FLAG_VELOCITY] != 0:
+        applied_forces(s, w, x, x.z1, x.v, x.at_end, x.times[1])
+    copy_frames(x.z1, x.z0)
+    copy_frames(x.z1, w.z)
+    _vector_frames(s.nodes, 1.0, x.v, w.zd)
+    remember_angles(s, w, x.q, x.v)
+
+
+@kernel
+def start_state(s, n, w, x, t, h):
+    """Accelerations, multipliers, momenta and forces of the start; n are natural tables, w buffers of the system."""
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    remember_angles(s, w, x.q, x.v)
+    update_frames(s.nodes, x.q, x.z0, w.spin)
+    copy(w.values, x.at_start)
+    for k in range(x.v.shape[0]):
+        x.rate[k] = h * x.v[k]
+        x.r[k] = 0.0
+    clear_frames(x.f)
+    _dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.small, x.f, x.p)
+    applied_forces(n, w, x, x.z0, x.v, x.at_start, t)

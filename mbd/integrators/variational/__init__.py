@@ -1,0 +1,1 @@
+"""Variational integrators that evaluate the Lagrangian in the middle of a step."""

@@ -1,0 +1,256 @@
+"""Variational integrators in position-momentum form, compiled.
+
+With the discrete Lagrangian L_d(q0, q1) and constraints at the ends of the steps [Wendlandt & Marsden 1997, (3.9)]:
+
+    p0 = -D1 L_d + h G(q0)^T lambda,   g(q1) = 0,   p1 = D2 L_d
+
+A multiple of G(q0)^T in p0 is taken up by lambda, so the momenta need no projection for the motion; the velocities
+that are recorded are projected. MIDPOINT: L_d = h L((q0 + q1)/2, (q1 - q0)/h); the kinetic energy of a quaternion node
+is the singular (1/2) Omega.J Omega, Omega = 2 G(e) e_dot, so that -D1, D2 = (4/h) G(e1)^T J y, (4/h) G(e0)^T J y with
+y = G(e0) e1 = G(e0) (e1 - e0) [(5.5) with the factor 2 that its first bracket lacks in print]. The trapezoidal L_d,
+SHAKE and RATTLE, is in ``rattle_kernels``. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
+MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation. HAMILTON: the midpoint
+rule of Hamilton's equations [MPH], the same with the kinetic energy that belongs to the co-energy of quaternions.
+
+Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the matrix does not degenerate for h -> 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...compiled.kernel import kernel
+from ...compiled.record import NO_PLACE, declare_arrays
+from ...joints.primitives import primitive_force, primitive_stiffness
+from ...joints.secant import joint_blocks
+from ...nodes.forms import FORM_GENERALIZED, FORM_QUATERNION
+from ...nodes.frames import update_frames, update_velocities
+from ...nodes.inertia import frame_stiffness, pull_back
+from ...nodes.tangent import internal_blocks, internal_force
+from ...system.evaluate import clear, constraint_rates, constraints, copy
+from ...system.optional import call_force_tangent
+from ...system.pieces import constant, element_forces
+from ...system.secant import call_reactions, call_secant_blocks, call_stiffness
+from ...system.tables import FLAG_EXTRA
+from ..energy_momentum.node_steps import EQUATION, MATRIX, call_piece
+from .momenta import momentum, momentum_matrix
+
+MIDPOINT, LIVENS, HAMILTON = 0, 1, 2  # the last two share everything but the momenta of quaternions
+
+
+class VariationalState(NamedTuple):
+    """State of the method (first six) and its scratch."""
+
+    q: Any
+    v: Any
+    vd: Any
+    lam: Any
+    p: Any  # h times the momenta, up to multiples of G^T
+    force: Any  # generalised forces in the middle of the step
+    qn: Any
+    vn: Any
+    qm: Any
+    dq: Any
+    secant: Any  # dq/h
+    lams: Any
+    none: Any  # zero multipliers
+    acting: Any  # multipliers that act in the middle of the step (LIVENS), otherwise zero
+    zero: Any
+    z0: Any
+    z1: Any  # frames of the end (couplings and general constraints)
+    zm: Any  # frames of the midpoint (LIVENS)
+    f0: Any  # frame forces that act at the start
+    square: Any
+    begin: Any  # functions of time at the start of the step
+    end: Any  # and at its end
+    times: Any  # the two times
+    special: Any  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
+    place: Any = NO_PLACE
+
+
+declare_arrays(VariationalState, tables=("z0", "z1", "zm", "f0", "square"), integers=("special",))
+
+
+@kernel
+def ask_piece(s, w, x, i, request, lam, h):
+    """Ask the piece of node i, with the state of the variational loop."""
+    call_piece(
+        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.zero, x.zero, x.zero, x.dq, lam, x.zero,
+        x.z0, x.z0, h,
+    )  # fmt: skip
+
+
+@kernel
+def applied(s, w, q, v, none, out):
+    """out = generalised forces of gravity and force elements (sign of the residual) at (q, v); moves the frames.
+
+    The functions of time are those of w.values.
+    """
+    update_frames(s.nodes, q, w.z, w.spin)
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    element_forces(s, w, none)
+    w.scales[0] = 0.0
+    w.scales[1] = 0.0
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        for m in range(12):
+            j = 0 if m < 3 else 1
+            w.scales[j] = max(w.scales[j], abs(w.f[i, m]))
+        pull_back(n, q, w.spin[i], w.z[i], w.f[i], out, n.v0)
+
+
+@kernel
+def constraint_forces(s, w, q, z, mu, f, x):
+    """x[dynamic rows] += G(q)^T mu; f is scratch for frame forces. With couplings, w.z becomes z."""
+    for i in range(f.shape[0]):
+        clear(f[i])
+    if s.flags[FLAG_EXTRA] != 0:
+        for i in range(f.shape[0]):
+            clear(w.f[i])
+            copy(z[i], w.z[i])
+        call_reactions(s, w, mu)
+        for i in range(f.shape[0]):
+            copy(w.f[i], f[i])
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        primitive_force(p, z[p.a], z[p.b], constant(p, w.values), mu, p.l0, f[p.a], f[p.b])
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.form == FORM_GENERALIZED:
+            continue
+        y = w.small[5]
+        pull_back(n, q, z[i], z[i], f[i], y, 0)
+        for m in range(n.nv):
+            x[n.x0 + m] += y[m]
+        if n.nl > 0:
+            internal_force(n, q, mu, x)
+
+
+@kernel
+def internal_forces(s, q, mu, x):
+    """x[dynamic rows] += G^T mu of the internal constraints of all nodes."""
+    for i in range(1, s.nodes.shape[0]):
+        if s.nodes[i].nl > 0:
+            internal_force(s.nodes[i], q, mu, x)
+
+
+@kernel
+def variational_residual(s, w, wm, x, h, scheme):
+    """Equations of a step into w.x, frames of q1 into w.z; wm are the same buffers with the functions at mid-step."""
+    half = 0.5 * h * h
+    for k in range(x.v.shape[0]):
+        x.qn[k] = x.q[k] + x.dq[k]
+        x.secant[k] = x.dq[k] / h
+    clear(w.x)
+    for k in range(x.q.shape[0]):
+        x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
+    if scheme >= LIVENS:
+        for k in range(x.lams.shape[0]):
+            x.acting[k] = x.lams[k] / half
+    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    if scheme >= LIVENS:
+        update_frames(s.nodes, x.qm, x.zm, w.spin)
+        internal_forces(s, x.qm, x.lams, w.x)
+    else:
+        copy(x.begin, w.values)
+        w.time[0] = x.times[0]
+        constraint_forces(s, w, x.q, x.z0, x.lams, x.f0, w.x)
+        copy(x.end, w.values)
+        w.time[0] = x.times[1]
+    update_frames(s.nodes, x.qn, w.z, w.spin)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, EQUATION, x.lams, h)
+            continue
+        y = w.small[5]
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, scheme == HAMILTON, w.small[4], y, 0)
+        for m in range(n.nv):
+            k = n.v0 + m
+            w.x[n.x0 + m] += y[m] - x.p[k] + half * x.force[k]
+    constraints(s, w, x.qn, w.x)
+
+
+@kernel
+def variational_matrix(s, w, wm, x, h, scheme):
+    """Its derivative (moves the frames to the midpoint)."""
+    clear(w.matrix)
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if x.special[i] != 0:
+            ask_piece(s, w, x, i, MATRIX, x.lams, h)
+            continue
+        momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jac, w.matrix, w.small)
+        if n.nl > 0:
+            _internal_rows(n, x.qm if scheme >= LIVENS else x.q, x.qn, w.matrix)
+            if scheme >= LIVENS:
+                internal_blocks(n, x.qm, x.lams, 0.0, 0.5, w.matrix)
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        a, b = p.a, p.b
+        if scheme >= LIVENS:
+            joint_blocks(
+                p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zm[a], x.zm[b], w.z[a], w.z[b], x.zm[a], x.zm[b],
+                constant(p, w.values), w.jac, w.matrix,
+            )  # fmt: skip
+            continue
+        joint_blocks(
+            p, s.nodes[a], s.nodes[b], x.q, x.qn, x.z0[a], x.z0[b], w.z[a], w.z[b], x.z0[a], x.z0[b],
+            constant(p, w.values), w.jac, w.matrix,
+        )  # fmt: skip
+    if s.flags[FLAG_EXTRA] != 0:
+        middle = scheme >= LIVENS
+        for i in range(s.nodes.shape[0]):
+            copy(w.z[i], x.z1[i])
+            copy(x.zm[i] if middle else x.z0[i], w.z[i])
+        if middle:
+            call_secant_blocks(s, w, x.qm, x.zm, x.qn, x.z1, x.times[1], w.matrix)
+        else:
+            call_secant_blocks(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
+        for i in range(s.nodes.shape[0]):
+            copy(x.z1[i], w.z[i])
+    ck = 0.25 * h * h
+    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    for i in range(1, s.nodes.shape[0]):
+        frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
+    if s.forces.shape[0] > 0:
+        call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
+    if s.flags[FLAG_EXTRA] != 0:
+        call_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
+    if scheme >= LIVENS:
+        for k in range(s.primitives.shape[0]):
+            p = s.primitives[k]
+            a, b = p.a, p.b
+            primitive_stiffness(
+                p, s.nodes[a], s.nodes[b], x.qm, w.spin[a], w.spin[b], w.z[a], w.z[b], constant(p, w.values),
+                x.acting, p.l0, ck, w.jac, w.matrix,
+            )  # fmt: skip
+
+
+@kernel
+def _internal_rows(n, q0, q1, matrix):
+    """Internal constraints: columns at the start, rows at the end of the step."""
+    k = n.q0 + n.nx
+    r = n.block + n.nv * n.ld + n.nx
+    c = n.block + n.nx * n.ld + n.nv
+    if n.form == FORM_QUATERNION:
+        for m in range(4):
+            matrix[r + m] += q1[k + m]
+            matrix[c + m * n.ld] += q0[k + m]
+        return
+    for p in range(6):
+        a = p if p < 3 else (1 if p == 5 else 0)
+        b = p if p < 3 else (1 if p == 3 else 2)
+        for m in range(3):
+            matrix[r + p * n.ld + 3 * a + m] += q1[k + 3 * b + m]
+            matrix[c + (3 * a + m) * n.ld + p] += q0[k + 3 * b + m]
+            if a != b:
+                matrix[r + p * n.ld + 3 * b + m] += q1[k + 3 * a + m]
+                matrix[c + (3 * b + m) * n.ld + p] += q0[k + 3 * a + m]
+
+
+@kernel
+def velocity_defect(s, w, q, v, x):
+    """Constraint rows of x: B v + g_t at the frames in w.z."""
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    constraint_rates(s, w, q, v, x)

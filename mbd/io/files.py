@@ -1,0 +1,58 @@
+"""Files are written beside and renamed: whatever happens on the way, the old file stays, and nothing else is left."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import FileError
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to, with the same ending, which takes the place of ``path`` when the block ends well."""
+    target = Path(os.path.realpath(path))  # a link stays one
+    try:
+        if target.is_dir():
+            raise FileError(f"{path}: cannot be written, because it is a folder; expected the name of a file")
+        if target.exists() and not target.is_file():  # /dev/null, a pipe
+            yield target
+            return
+        draft = target.with_name(f".{target.stem}-{secrets.token_hex(6)}.part{target.suffix}")
+        try:
+            yield draft
+            with draft.open("rb+") as file:
+                os.fsync(file.fileno())  # a full disk may show up no earlier
+            if target.exists():
+                shutil.copymode(target, draft)
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except FileError:
+        raise
+    except OSError as error:
+        if not target.parent.is_dir():
+            raise FileError(f"{path}: cannot be written, because there is no folder '{target.parent}'") from None
+        reason = error.strerror or str(error)
+        kept = "; the old file is unchanged" if target.is_file() else ""
+        raise FileError(f"{path}: cannot be written ({reason}){kept}") from error
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write a figure of matplotlib, which is drawn before a file is begun."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=Path(path).suffix[1:].lower() or "png", **options)
+    with replacing(path) as draft:
+        draft.write_bytes(drawn.getvalue())
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a whole text file, or leave it as it was."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")

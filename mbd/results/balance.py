@@ -1,0 +1,231 @@
+"""Whether the numbers of a finished run agree with each other: energy, velocities and constraints, turns per step.
+
+Energy changes by work only: E(t) - E(0) is the integral of ``solution.power``. What is left of it says how far a run is
+off, whatever the method. It is judged beside the *energy in play*, the largest kinetic energy plus the range of the
+potential one plus the work that was exchanged, so that neither the zero of the potential nor the units matter. Work is
+a sum over records; what the sum with every other record differs by says how good it is. Records that are farther apart
+than steps say nothing about the work of loads between them, and of that of dampers only that it is never positive.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..bodies import RigidBody
+from ..errors import AccuracyWarning, MbdError
+from ..integrators.alpha.methods import GeneralizedAlpha
+from ..integrators.alpha.run_away import AWAY, AWAY_IN_A_STEP
+from ..integrators.base import Integrator, Trait, missing_trait
+from ..integrators.runge_kutta.methods import RungeKutta
+from ..nodes.forms import FORM_LIE
+from ..system import observe
+
+if TYPE_CHECKING:
+    from .solution import Solution
+
+Array = np.ndarray
+
+GROSS = 0.1  # of the energy in play: what a run may gain or lose without a reason before a warning says so
+QUADRATURE = 3.0  # times the difference of the two sums: what the work may be wrong by
+QUARTER_TURN = 0.5 * math.pi  # per step: more is too far for methods that approximate rotations
+STEADY = 0.01  # rad by which the axis of a rotation may turn in a step that its exponential takes for steady ...
+STEADY_AXIS = 0.1  # ... and in the whole run: gyroscopic forces add up
+LEFT_OUT = 0.05  # of the steps: more that do without their velocity constraints are not single ones
+INVISIBLE = 1e-9  # of energies and of the model: what a structure at rest moves by
+SAMPLES = 200  # records at which a run is looked at when it ends, and at all of them only if these look wrong
+
+
+class Balance(NamedTuple):
+    """The energy balance of a run.
+
+    change: E - E(0) at the end; work: of dampers, loads and drivers up to there; defect: largest |E - E(0) - work| of
+    the run, with its sign, beyond what the sum for the work may be wrong by; scale: the energy in play; time: when the
+    defect became larger than a tenth of the energy in play, or None.
+    """
+
+    change: float
+    work: float
+    defect: float
+    scale: float
+    time: float | None
+
+    @property
+    def relative(self) -> float:
+        """The defect beside the energy in play."""
+        return self.defect / self.scale if self.scale > 0.0 else 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"energy balance: change {self.change:.4g}, work {self.work:.4g}, largest defect {self.defect:.2g} "
+            f"({100.0 * abs(self.relative):.2g} % of the energy in play)"
+        )
+
+
+def energy_balance(solution: Solution, samples: int | None = None) -> Balance | None:
+    """The balance of a run, or None where records are too few or too far apart to tell.
+
+    ``samples``: look at about so many records only, as if nothing happened between them.
+    """
+    n = len(solution)
+    if n < 2:
+        return None
+    own_rows = bool((solution.system.tables.general.rows > 0).any())  # constraints of the user may depend on time
+    timed = own_rows or missing_trait(solution.system, Trait.AUTONOMOUS) is not None
+    between = _sparse(solution) and missing_trait(solution.system, Trait.CONSERVATIVE) is not None
+    if (timed and _sparse(solution)) or (between and _loaded(solution)):
+        return None
+    stride = 1 if samples is None else -(-n // samples)
+    t = solution.t[::stride]
+    totals = _totals(solution, stride, timed)
+    if totals is None:
+        return None
+    with np.errstate(all="ignore"):
+        kinetic, potential, power = (totals[:, k] for k in (observe.KINETIC, observe.POTENTIAL, observe.POWER))
+        energy, work, step = kinetic + potential, _sum(t, power), np.diff(t)
+        coarse = np.abs(work[::2] - _sum(t[::2], power[::2])).max(initial=0.0)
+        if between:  # dampers took what is missing
+            work, coarse = np.minimum(energy - energy[0], 0.0), 0.0
+        exchanged = float(np.sum(0.5 * (np.abs(power[1:]) + np.abs(power[:-1])) * step))
+        scale = float(kinetic.max() + np.ptp(potential)) + exchanged + _invisible(solution, t, kinetic, potential)
+        defect = energy - energy[0] - work
+        beyond = np.sign(defect) * np.maximum(np.abs(defect) - QUADRATURE * coarse, 0.0)
+        beyond = np.where(np.isfinite(defect), beyond, np.inf)
+        late = np.flatnonzero(~(np.abs(beyond) <= GROSS * scale) & (scale > 0.0))
+    return Balance(
+        float(energy[-1] - energy[0]), float(work[-1]), float(beyond[np.argmax(np.abs(beyond))]), scale,
+        float(t[late[0]]) if len(late) else None,
+    )  # fmt: skip
+
+
+def _invisible(solution: Solution, t: Array, kinetic: Array, potential: Array) -> float:
+    """An energy that is none: round-off of what is there, and moving by a billionth of the model in a step."""
+    system = solution.system
+    mass, length = float(system.tables.nodes["mass"].sum()), system.length
+    weight = mass * float(np.linalg.norm(system.tables.gravity)) * length
+    speed = INVISIBLE * length / float(np.median(np.diff(t)))
+    return INVISIBLE * max(weight, float(np.abs(potential).max()), float(kinetic.max())) + mass * speed * speed
+
+
+def _sum(t: Array, power: Array) -> Array:
+    """The integral up to every record, by trapezoids."""
+    return np.concatenate(([0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(t))))
+
+
+def _sparse(solution: Solution) -> bool:
+    """Whether there are steps between the records."""
+    step = float(solution.state.get("step", 0.0)) if not getattr(solution.integrator, "adaptive", False) else 0.0
+    if step > 0.0:
+        return bool(np.diff(solution.t).max() > 1.5 * step)
+    return int(solution.stats.get("steps", 0)) > 1.2 * len(solution)
+
+
+def _loaded(solution: Solution) -> bool:
+    """Whether constant loads act, whose work may have either sign."""
+    return any(row.body_a is None for force in solution.model.forces for row in force.rows())
+
+
+def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
+    """Totals at every ``stride``-th record; None if a function of the user fails that was called in the run."""
+    try:
+        records = [np.ascontiguousarray(x[::stride]) for x in (solution.t, solution.q, solution.v)]
+        n, work, tables = len(records[0]), solution._work, solution.system.tables
+        # only constraints that depend on time do work, and only then their multipliers matter
+        lam = np.ascontiguousarray(solution.lam[::stride]) if driven else np.zeros((n, solution.system.n_l))
+        out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, work.values.size))
+        turns = np.ascontiguousarray(solution._turns[::stride])
+        observe.observe_values(tables, work, records[0], values)
+        observe.observe_totals(tables, work, *records, lam, values, turns, out)
+        solution.system.raise_callback_errors()
+        return out
+    except (MbdError, ArithmeticError, ValueError, TypeError):
+        return None
+
+
+def warn_of_gross_errors(solution: Solution, step: float, stacklevel: int) -> None:
+    """Warn if a run came to its end with numbers that cannot be right."""
+    text = _gross_error(solution, step)
+    if text:
+        warnings.warn(text, AccuracyWarning, stacklevel=stacklevel + 1)
+
+
+def _gross_error(solution: Solution, step: float) -> str:
+    """The first of these that is found, or nothing."""
+    method, how = solution.integrator, f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
+    balance = energy_balance(solution, SAMPLES)
+    if balance is not None and abs(balance.relative) > 0.5 * GROSS:
+        balance = energy_balance(solution)
+    if balance is not None and balance.time is not None:
+        verb = "gained" if balance.defect > 0.0 else "lost"
+        return (
+            f"{method.name} with {how} {verb} energy without a reason: "
+            f"{100.0 * min(abs(balance.relative), 1.0):.0f} % of the energy in play, beyond 10 % from t = "
+            f"{balance.time:.4g} on; the results are wrong by as much. {_advice(method, balance)}"
+        )
+    totals = _totals(solution, -(-len(solution) // SAMPLES), False) if len(solution) > 1 else None
+    if totals is None:
+        return ""
+    defect, speed, spin = (
+        float(totals[1:, k].max(initial=0.0)) for k in (observe.VELOCITY_DEFECT, observe.SPEED, observe.SPIN)
+    )
+    if defect > AWAY * speed and defect * step > AWAY_IN_A_STEP:
+        return (
+            f"the velocities of {method.name} with {how} contradict the constraints, by as much as the bodies move; "
+            "so do accelerations, reactions and energies. Use a smaller step, or a method that keeps the velocity "
+            "constraints: GeneralizedAlpha with stabilized=True, GGLEM"
+        )
+    left, steps = int(solution.stats.get("index_3_steps", 0)), int(solution.stats.get("steps", 0))
+    if left > 1.0 + LEFT_OUT * steps:
+        return (
+            f"{method.name} with {how} left {left} of {steps} steps to index 3, because it found no velocities that "
+            "meet the constraints; they are inaccurate there. Use a smaller step, or look for positions in which "
+            "joints become dependent"
+        )
+    body = _turning_too_far(solution, step) if spin * step > QUARTER_TURN else None
+    if body is None:
+        return ""
+    angle = float(np.linalg.norm(solution[body].angular_velocity * step, axis=1).max())
+    return (
+        f"body '{body.name}' turns by {angle:.2g} rad in a step of {step:.3g}, which is too far for "
+        f"{method.name}; use steps of at most a quarter turn, {QUARTER_TURN / angle * step:.2g}, or where the axis "
+        "is nearly steady Lie nodes"
+    )
+
+
+def _turning_too_far(solution: Solution, step: float) -> Any:
+    """A body that turns by more than a quarter in a step; a steady spin is exact on Lie nodes at any speed."""
+    if not solution.integrator.approximates_rotations(solution.system):
+        return None
+    for i, body in enumerate(solution.model.bodies):
+        if not isinstance(body, RigidBody):
+            continue
+        view: Any = solution[body]
+        turn = view.angular_velocity * step
+        angle = np.linalg.norm(turn, axis=1)
+        fast = angle > QUARTER_TURN
+        if not fast.any():
+            continue
+        if solution.system.tables.nodes[i + 1].form != FORM_LIE:
+            return body
+        change = view.angular_acceleration[fast] * step * step
+        axis = np.einsum("kij,kj->ki", view.rotation[fast], turn[fast]) / angle[fast, None]
+        turned = np.linalg.norm(np.cross(turn[fast], change), axis=1) / angle[fast] ** 2
+        if turned.max() > STEADY or np.linalg.norm(np.cross(axis, axis[0]), axis=1).max() > STEADY_AXIS:
+            return body
+    return None
+
+
+def _advice(method: Integrator, balance: Balance) -> str:
+    """What to do about a balance that is violated."""
+    if isinstance(method, GeneralizedAlpha):
+        if balance.defect > 0.0:
+            return "Use a smaller step" + ("." if method.stabilized else ", or stabilized=True.")
+        return "Use a smaller step, or less numerical damping: a larger rho_inf, or LieEM."
+    if method.adaptive:
+        return "Use smaller tolerances."
+    if isinstance(method, RungeKutta):
+        return "Use a smaller step, or where springs or dampers are stiff an implicit method such as GeneralizedAlpha."
+    return "Use a smaller step, or GeneralizedAlpha or LieEM where springs are stiff."

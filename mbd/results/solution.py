@@ -1,0 +1,380 @@
+"""Solution: the records of a run, and everything that can be read off them.
+
+A solution stores times, coordinates, velocities, accelerations and multipliers. Positions, energies, reactions ... are
+computed when they are asked for, element by element, and kept; so are accelerations and multipliers of methods whose
+own ones are not values at the records. Arrays have the records along their first axis and
+are read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..bodies import Body, Generalized, PointMass
+from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..errors import Array, ModelError, read_only
+from ..forces import ForceElement
+from ..forces.kinds import TORSION_SPRING
+from ..joints import Joint
+from ..joints.primitives import ANGLE
+from ..model import Element, Model
+from ..nodes.forms import FORM_GENERALIZED
+from ..system import observe
+from ..system.observe import BodyView, GeneralizedView, PointView
+from ..system.system import System
+from ..system.tables import FORCE
+from .scheme import Scheme
+from .views import ForceView, JointView, unwrapped
+
+USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
+
+
+class Energy(NamedTuple):
+    """Energies of the whole system, (n,) each."""
+
+    kinetic: Array
+    potential: Array
+    total: Array
+
+
+class Momentum(NamedTuple):
+    """Momenta of all bodies, (n, 3) each, world axes; the angular one about the origin."""
+
+    linear: Array
+    angular: Array
+
+
+class ConstraintError(NamedTuple):
+    """Largest violation of any constraint, (n,) each."""
+
+    position: Array
+    velocity: Array
+
+
+class Solution:
+    """The result of a simulation.
+
+    Attributes: ``system``, ``model``, ``integrator``, ``t`` (n,), coordinates ``q``, velocities ``v``, physical
+    accelerations ``vd``, multipliers ``lam`` (M v_dot = f - B^T lam), ``turns`` (angles of torsion springs), ``stats``,
+    ``start`` (report of the consistent start), ``state`` (everything for a bit-identical restart), ``complete`` and
+    ``message`` (why it stopped), ``events`` (those that happened, see ``mbd.Event``).
+
+    Where ``vd`` and ``lam`` are None, they are those of the index-1 form at the records. ``recorded`` are variables of
+    the scheme that were recorded (``scheme``).
+    """
+
+    def __init__(
+        self, system: System, t: Any, q: Any, v: Any, vd: Any, lam: Any, turns: Any = None, integrator: Any = None,
+        stats: dict[str, Any] | None = None, start: Any = None, state: dict[str, Any] | None = None,
+        complete: bool = True, message: str = "", recorded: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.system = system
+        self.model: Model = system.model
+        self.t = np.require(t, dtype=float, requirements=("C", "W")).reshape(-1)
+        self.q = self._records(q, system.n_q, "q")
+        self.v = self._records(v, system.n_v, "v")
+        self._vd = None if vd is None else self._records(vd, system.n_v, "vd")
+        self._lam = None if lam is None else self._records(lam, system.n_l, "lam")
+        self.turns = None if turns is None else self._records(turns, np.shape(turns)[-1], "turns")
+        self.integrator, self.start = integrator, start
+        self.stats, self.state = dict(stats or {}), dict(state or {})
+        self.complete, self.message = bool(complete), message
+        self.events: list[Any] = []
+        self._recorded = {
+            name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
+        }
+        self._views: dict[str, Any] = {}
+        self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
+        # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
+        self._work = system.work_with(turns=np.zeros_like(system.work.turns))
+
+    def _records(self, values: Any, width: int, name: str) -> Array:
+        """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
+        array = np.require(values, dtype=float, requirements=("C", "W"))
+        if array.shape != (len(self), width):
+            raise ModelError(f"solution: {name} has shape {array.shape}; expected {(len(self), width)}")
+        return array
+
+    @property
+    def vd(self) -> Array:
+        """Accelerations (n, n_v) at the records."""
+        self._complete()
+        assert self._vd is not None
+        return self._vd
+
+    @property
+    def lam(self) -> Array:
+        """Multipliers (n, n_l) at the records: M v_dot = f - B^T lam."""
+        self._complete()
+        assert self._lam is not None
+        return self._lam
+
+    def _complete(self) -> None:
+        """Accelerations and multipliers of the index-1 form, if the run has not recorded them."""
+        if self._vd is not None and self._lam is not None:
+            return
+        system, n = self.system, len(self)
+        vd, lam = np.zeros((n, system.n_v)), np.zeros((n, system.n_l))
+        zero, consistent = np.zeros(max(system.n_v, system.n_l, 1)), np.zeros(system.n_v)
+        observe.observe_accelerations(
+            system.tables, self._work, self.t, self.q, self.v, self._values, self._turns, zero, consistent, vd, lam
+        )
+        system.raise_callback_errors()
+        self._vd, self._lam = (vd if self._vd is None else self._vd), (lam if self._lam is None else self._lam)
+
+    def settle(self) -> None:
+        """Evaluate functions of users now, at the end of a run, with what they refer to now."""
+        if not self.system.assembly.callbacks:
+            return
+        _ = self._values
+        tables = self.system.tables
+        if np.isin(tables.general.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any():
+            self._complete()
+
+    def rows(self) -> list[Array]:
+        """The records as the integrator gave them: (q, v, vd, lam, turns), or with variables of its scheme."""
+        names = getattr(self.integrator, "recorded", ())
+        missing = [name for name in names if name not in self._recorded]
+        if missing:
+            raise ModelError(f"{self!r} does not hold the {missing[0]!r} that a run of this method records")
+        middle = [self._recorded[name] for name in names] if names else [self.vd, self.lam]
+        turns = np.zeros((len(self), self._work.turns.size)) if self.turns is None else self.turns
+        return [self.q, self.v, *middle, turns]
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """Variables of the method itself by their names in the literature; see ``mbd.results.scheme.Scheme``."""
+        return Scheme(self, self._recorded)
+
+    def __len__(self) -> int:
+        return int(self.t.size)
+
+    def __getitem__(self, key: Element | str) -> Any:
+        """The motion of a body, the reactions of a joint, or what a force did; by object or by name."""
+        element = self.model[str(getattr(key, "name", key))]
+        family = next(base for base in (Body, Joint, ForceElement) if isinstance(element, base))
+        if not isinstance(key, str | family):
+            raise ModelError(f"{key} does not belong to {self.model}, where '{element.name}' is {element!r}")
+        if element.name not in self._views:
+            try:
+                self._views[element.name] = self._view(element)
+            except (KeyError, IndexError):
+                raise ModelError(f"{element} was added to {self.model} after this run") from None
+        return self._views[element.name]
+
+    def _view(self, element: Any) -> Any:
+        if isinstance(element, Joint):
+            return JointView(self, element)
+        if isinstance(element, ForceElement):
+            return ForceView(self, element)
+        if isinstance(element, Generalized):
+            return GeneralizedView(self, element)
+        view = PointView if isinstance(element, PointMass) else BodyView
+        return view(self, element, self.system.node_index(element))
+
+    def frames(self, index: int) -> Array:
+        """Frames (r, d1, d2, d3) of all bodies at one record, the ground first: (bodies + 1, 12)."""
+        return self.system.frames(self.q[index])
+
+    # --- the whole system -----------------------------------------------------------------------------------------
+
+    @property
+    def energy(self) -> Energy:
+        """Energies: ``kinetic``, ``potential`` (gravity, springs, generalized bodies) and their sum ``total``."""
+        kinetic, potential = self._totals[:, observe.KINETIC], self._totals[:, observe.POTENTIAL]
+        return Energy(read_only(kinetic), read_only(potential), read_only(kinetic + potential))
+
+    @property
+    def momentum(self) -> Momentum:
+        """Momenta of all bodies with a frame: ``linear``, and ``angular`` about the origin."""
+        a, b = observe.LINEAR, observe.ANGULAR
+        return Momentum(read_only(self._totals[:, a : a + 3]), read_only(self._totals[:, b : b + 3]))
+
+    @property
+    def constraint_error(self) -> ConstraintError:
+        """Largest violation of the constraints, ``position`` and ``velocity``."""
+        columns = self._totals[:, observe.POSITION_ERROR], self._totals[:, observe.VELOCITY_ERROR]
+        return ConstraintError(read_only(columns[0]), read_only(columns[1]))
+
+    @property
+    def power(self) -> Array:
+        """Power of dampers, loads and driven joints (n,): the rate of the total energy."""
+        return read_only(self._totals[:, observe.POWER])
+
+    @cached_property
+    def _totals(self) -> Array:
+        out = np.zeros((len(self), observe.TOTALS))
+        tables = self.system.tables
+        moving = self.system.assembly.n_values > 0 or bool((tables.general.rows > 0).any())
+        # constraints that do not depend on time have no power, and their multipliers need not be known
+        lam = self.lam if moving or self._lam is not None else np.zeros((len(self), self.system.n_l))
+        observe.observe_totals(tables, self._work, self.t, self.q, self.v, lam, self._values, self._turns, out)
+        self.system.raise_callback_errors()
+        return out
+
+    @cached_property
+    def _values(self) -> Array:
+        """Functions of time at the records."""
+        out = np.zeros((len(self), self._work.values.size))
+        observe.observe_values(self.system.tables, self._work, self.t, out)
+        self.system.raise_callback_errors()
+        return out
+
+    @cached_property
+    def _turns(self) -> Array:
+        """Angles of torsion springs at the records, found again if the run has not recorded them."""
+        if self.turns is not None and self.turns.shape[1] == self._work.turns.size:
+            return self.turns
+        out = np.zeros((len(self), self._work.turns.size))
+        table = self.system.tables.forces
+        for i in np.flatnonzero(table.kind == TORSION_SPRING):
+            a, b = self._frame_view(table[i].a), self._frame_view(table[i].b)
+            columns = self._observe_force(table, int(i), a, b, np.zeros_like(out))[1]
+            out[:, table[i].turn] = unwrapped(self.t, columns[:, observe.COORDINATE], columns[:, observe.RATE])
+        for p in self.system.tables.couplings:
+            if p.kind == ANGLE:
+                markers = {key: [p[f"{key}{i}"] for i in (1, 2, 3)] for key in ("aa", "na", "nb")}
+                views = self._frame_view(int(p.a)), self._frame_view(int(p.b))
+                out[:, p.turn] = unwrapped(self.t, *self._observe_coordinate(TORSION_SPRING, markers, *views))
+        return out
+
+    def _observe_general(self, family: str, index: int, node: int) -> tuple[Array, Array]:
+        """Applied frame forces on a node, energy and power of the general elements of a joint or force."""
+        f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
+        s = self.system.tables
+        for i in np.flatnonzero((s.general.joint if family == "joint" else s.general.owner) == index):
+            g = s.general[i]
+            members = s.members[g.first : g.first + g.count].tolist()
+            if node in members:
+                at = members.index(node)
+                observe.observe_general(s, self._work, int(i), at, self.t, self.q, self.v, self.lam, f, out)
+                self.system.raise_callback_errors()
+        return f, out
+
+    def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
+        """Coordinate and rate of a spring of this kind between two bodies; angles without turns."""
+        table = np.zeros(1, dtype=FORCE)
+        table["kind"], table["function"] = kind, -1
+        for key, vector in markers.items():
+            for i in range(3):
+                table[f"{key}{i + 1}"] = vector[i]
+        out = self._observe_force(table.view(np.recarray), 0, a, b, np.zeros((len(self), 1)))[1]
+        return read_only(out[:, observe.COORDINATE]), read_only(out[:, observe.RATE])
+
+    def _frame_view(self, index: int) -> Any:
+        """View of the body in a row of the node table."""
+        return self[self.model.bodies[index - 1] if index > 0 else self.model.ground]
+
+    def _observe_force(self, table: Any, i: int, a: Any, b: Any, turns: Array) -> tuple[Array, Array]:
+        """Applied frame force on the second body and the columns of ``observe`` of one row of a table of forces."""
+        f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
+        (za, zda), (zb, zdb) = a._motion, b._motion
+        observe.observe_force(table, i, self._values, turns, za, zb, zda, zdb, self._work.f[0], f, out)
+        return f, out
+
+    # --- text and files -------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to one file, to be read by ``mbd.load``."""
+        from ..io.archive import save
+
+        save(self, path)
+
+    def summary(self) -> str:
+        """A few lines about the run."""
+        from .balance import energy_balance
+
+        total, error, balance = self.energy.total, self.constraint_error, energy_balance(self)
+        numbers = ", ".join(f"{key} {x:.4g}" for key, x in self.stats.items() if isinstance(x, int | float))
+        lines = [
+            repr(self)[1:-1],
+            f"integrator: {self.integrator!r}" + (f" ({numbers})" if numbers else ""),
+            f"energy: {total[0]:.6g} at the start, {total[-1]:.6g} at the end, range {np.ptp(total):.3g}",
+            *([str(balance)] if balance is not None else []),
+            f"constraint error: position {error.position.max():.3g}, velocity {error.velocity.max():.3g}",
+        ]
+        return "\n".join([*lines, self.message] if self.message else lines)
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
+        stopped = "" if self.complete else ", stopped early"
+        return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
+
+    # --- views --------------------------------------------------------------------------------------------------------
+
+    def plot(self, what: str, file: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Plot "energy", "momentum", "constraints", "trajectory", "reactions" or a quantity; see ``mbd.view.plot``."""
+        from ..view.plots import plot
+
+        return plot(self, what, file, **options)
+
+    def picture(self, file: str | PathLike[str] | None = None, t: Any = None, **options: Any) -> Any:
+        """Render a picture at a time, or a strip of several times; see ``mbd.view.picture``."""
+        return _rendered("picture", self, file, t, **options)
+
+    def movie(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write a movie: mp4, webm, mkv, mov or gif; see ``mbd.view.movie``."""
+        return _rendered("movie", self, file, **options)
+
+    def show(self, **options: Any) -> None:
+        """Open a window with the animation; see ``mbd.view.show``."""
+        _rendered("show", self, **options)
+
+    def html(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write one HTML file that plays the motion in any browser, offline; see ``mbd.view.html``."""
+        from ..view.page import html
+
+        return html(self, file, **options)
+
+    def gltf(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write a .glb file with the animation inside; see ``mbd.view.gltf``."""
+        from ..view.glb import gltf
+
+        return gltf(self, file, **options)
+
+    def report(self, file: str | PathLike[str], **options: Any) -> Any:
+        """Write a report on one HTML page: model, diagnosis, run, plots and a picture; see ``mbd.view.report``."""
+        from ..view.reports import report
+
+        return report(self, file, **options)
+
+    def _repr_html_(self) -> str | None:
+        """The animation in a notebook."""
+        from ..view.notebook import frame
+
+        return frame(self)
+
+    def _repr_png_(self) -> bytes | None:
+        """A picture for notebooks that are not trusted to run scripts."""
+        from ..view.notebook import still
+
+        return still(self)
+
+
+def named_rows(integrator: Any, rows: list[Array]) -> dict[str, Any]:
+    """The records of a run, as ``Run.row`` has them, as arguments of a solution."""
+    q, v, third, fourth, turns = rows
+    names = getattr(integrator, "recorded", ())
+    if not names:
+        return {"q": q, "v": v, "vd": third, "lam": fourth, "turns": turns}
+    own = dict(zip(names, (third, fourth), strict=True))
+    return {"q": q, "v": v, "vd": None, "lam": None, "turns": turns, "recorded": own}
+
+
+def _rendered(name: str, *arguments: Any, **options: Any) -> Any:
+    """Call a view that needs OpenGL; where it is missing, one warning says so and everything else goes on."""
+    import warnings
+
+    from .. import view
+    from ..view.opengl import RenderingError
+
+    try:
+        return getattr(view, name)(*arguments, **options)
+    except RenderingError as error:
+        warnings.warn(str(error), RuntimeWarning, stacklevel=3)
+        return None

@@ -1,0 +1,184 @@
+"""What a solution knows of one joint or one force element."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import Array, ModelError, read_only
+from ..forces import ForceElement
+from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
+from ..joints import Joint
+from ..system import observe
+from ..system.observe import frame_torques, marker
+
+if TYPE_CHECKING:
+    from .solution import Solution
+
+
+class MissingQuantity(ModelError, AttributeError):
+    """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
+
+
+class JointView:
+    """Reactions of a joint, and its coordinate if it has one."""
+
+    def __init__(self, solution: Solution, joint: Joint) -> None:
+        self.solution, self.joint = solution, joint
+        self._a, self._b = solution[joint.body_a], solution[joint.body_b]
+        self._rows = solution.system.joint_slice(joint)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers of the joint's constraints (n, rows)."""
+        return read_only(self.solution.lam[:, self._rows])
+
+    @cached_property
+    def _reaction(self) -> Array:
+        """Frame forces of the joint on its second body (n, 12)."""
+        s = self.solution
+        f, other = np.zeros((len(s), 12)), np.zeros((len(s), 12))
+        index = s.model.joints.index(self.joint)
+        for table in (s.system.tables.primitives, s.system.tables.couplings):
+            for i in np.flatnonzero(table.joint == index):
+                p = table[i]
+                za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
+                fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
+                fb = f if p.b == self._b.index else other
+                observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
+        return -f + s._observe_general("joint", index, self._b.index)[0]
+
+    @property
+    def force(self) -> Array:
+        """Force on the second body, world axes (n, 3)."""
+        return read_only(self._reaction[:, :3])
+
+    @cached_property
+    def torque(self) -> Array:
+        """Torque on the second body about the joint's point on it, world axes (n, 3)."""
+        arm = marker(self._b._z, self.joint.point_b) - self._b._z[:, :3]
+        return read_only(frame_torques(self._b._z, self._reaction) - np.cross(arm, self._reaction[:, :3]))
+
+    @cached_property
+    def _angle(self) -> tuple[Array, Array]:
+        angle, rate = self._coordinate("angle", TORSION_SPRING)
+        for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
+            if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
+                return angle + whole_turns(view.angle - angle), rate
+        counted = unwrapped(self.solution.t, angle, rate)
+        if self.joint.name in self.solution._turned:
+            counted = counted + whole_turns(self.solution._turned[self.joint.name] - angle[:1])
+        return counted, rate
+
+    @cached_property
+    def _displacement(self) -> tuple[Array, Array]:
+        return self._coordinate("displacement", AXIS_SPRING)
+
+    def _coordinate(self, name: str, kind: int) -> tuple[Array, Array]:
+        """Coordinate and rate, from the same kernel as that of a spring along this coordinate."""
+        joint = self.joint
+        if joint.coordinate not in (name, "both"):
+            raise MissingQuantity(f"{joint} leaves no {name} free that could be reported")
+        markers = {"pa": joint.point_a, "pb": joint.point_b, "aa": joint.axis_a, "na": joint.n1_a, "nb": joint.n1_b}
+        return self.solution._observe_coordinate(kind, markers, self._a, self._b)
+
+    @property
+    def angle(self) -> Array:
+        """Angle about the axis (n,), counting turns; zero where the frames of the joint coincide."""
+        return read_only(self._angle[0])
+
+    @property
+    def angle_rate(self) -> Array:
+        """Time derivative of the angle (n,)."""
+        return self._angle[1]
+
+    @property
+    def displacement(self) -> Array:
+        """Displacement along the axis (n,): axis . (point_b - point_a)."""
+        return self._displacement[0]
+
+    @property
+    def displacement_rate(self) -> Array:
+        """Time derivative of the displacement (n,)."""
+        return self._displacement[1]
+
+    def __repr__(self) -> str:
+        return f"<reactions of {self.joint}: {len(self.solution)} records>"
+
+
+class ForceView:
+    """What a force element did."""
+
+    def __init__(self, solution: Solution, element: ForceElement) -> None:
+        self.solution, self.element = solution, element
+        rows = solution.system.assembly.force_rows[solution.model.forces.index(element)]
+        self._rows = range(rows.start, rows.stop)
+
+    @cached_property
+    def _observed(self) -> tuple[Array, Array, Array]:
+        """Frame forces and frames (n, 12) of the second body, and the columns of ``observe``, summed over rows."""
+        s, table = self.solution, self.solution.system.tables.forces
+        f, out = np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
+        for i in self._rows:
+            a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
+            more, columns = s._observe_force(table, i, a, b, s._turns)
+            f, out = f + more, out + columns
+        body = self.element.bodies[-1]
+        more, columns = s._observe_general("force", s.model.forces.index(self.element), s.system.node_index(body))
+        return f + more, s[body]._z, out + columns
+
+    @property
+    def force(self) -> Array:
+        """Force on the second body, world axes (n, 3)."""
+        return read_only(self._observed[0][:, :3])
+
+    @property
+    def torque(self) -> Array:
+        """Torque on the second body about its reference point, world axes (n, 3)."""
+        return read_only(frame_torques(self._observed[1], self._observed[0]))
+
+    @property
+    def energy(self) -> Array:
+        """Stored energy (n,); zero for loads."""
+        return read_only(self._observed[2][:, observe.ENERGY])
+
+    @property
+    def power(self) -> Array:
+        """Power of the element on the system (n,): forces times velocities on both sides."""
+        return read_only(self._observed[2][:, observe.FORCE_POWER])
+
+    @property
+    def length(self) -> Array:
+        """Length of a spring (n,); of a torsion spring its angle."""
+        e: Any = self.element
+        if hasattr(e, "initial_length"):  # between two points
+            ends = marker(self.solution[e.body_a]._z, e.point_a), marker(self.solution[e.body_b]._z, e.point_b)
+            return read_only(np.linalg.norm(ends[1] - ends[0], axis=1))
+        return self._column("length", SPRING, AXIS_SPRING, TORSION_SPRING)
+
+    @property
+    def angle(self) -> Array:
+        """Angle of a torsion spring (n,), counting turns."""
+        return self._column("angle", TORSION_SPRING)
+
+    def _column(self, name: str, *kinds: int) -> Array:
+        if len(self._rows) != 1 or self.solution.system.tables.forces[self._rows[0]].kind not in kinds:
+            raise MissingQuantity(f"{self.element} has no {name}")
+        return read_only(self._observed[2][:, observe.COORDINATE])
+
+    def __repr__(self) -> str:
+        return f"<{self.element}: {len(self.solution)} records>"
+
+
+def unwrapped(t: Array, angle: Array, rate: Array) -> Array:
+    """The angle with whole turns added, such that its increments follow the rate, also between distant records."""
+    expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
+    turns = np.cumsum(whole_turns(expected - np.diff(angle)))
+    return angle + np.concatenate((np.zeros(min(1, len(angle))), turns))
+
+
+def whole_turns(angle: Array) -> Array:
+    """The nearest multiple of 2 pi."""
+    return 2.0 * np.pi * np.round(angle / (2.0 * np.pi))

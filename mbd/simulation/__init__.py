@@ -1,0 +1,3 @@
+"""How a model becomes a solution."""
+
+from .simulate import simulate as simulate

@@ -1,0 +1,159 @@
+"""Continuing a run from a state: bit for bit, or from its configuration if something that acts has changed.
+
+A state carries the identity of its model (names, order, kinds of coordinates), the fingerprint of all that acted, and
+by how much it satisfied the constraints. The identity must be the same. If the fingerprint is the same as well, a run
+goes on as if it had not been interrupted. Otherwise accelerations, multipliers and the start values of the method are
+computed anew from (q, v, turns, t), because those of the state belong to other forces; where it cannot be told what a
+function refers to, that is done as well. Constraints that the old configuration does not satisfy are refused;
+constraints that ask for other velocities impose them as an impact does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ..errors import MbdError, ModelError, ModelWarning
+from ..integrators.base import Array, Integrator, Run
+from ..solvers.initial import StartSolver, consistent_velocities
+from ..solvers.redundancy import regularise
+from ..system.identity import changes, fingerprint_of, method_digest, refuse_other, turn_names
+from ..system.system import System
+from ..system.tables import FLAG_REDUNDANT
+
+WHOLE_STEPS = 1e-9  # relative deviation of a number of steps from an integer that counts as round-off
+MOVED = 1e-8  # of the length of the model, or rad: more is another geometry
+JUMP = 1e-8  # of the speeds
+
+
+def belongings(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
+    """What a state must know besides the numbers of the method."""
+    defects = np.zeros(system.n_l), np.zeros(system.n_l)
+    with suppress(MbdError):  # the function that ended the run, for instance
+        if system.n_l:
+            own = _in_state(system, state)
+            q, v, t = state["q"], state["v"], float(state["t"])
+            defects = own.constraints(q, t), own.constraint_velocity(q, v, t)
+    known: dict[str, Any] = {
+        "integrator": integrator.name,
+        "identity": system.identity,
+        "fingerprint": fingerprint_of(system.model),
+        "method": method_digest(integrator),
+        "turn_names": turn_names(system),
+        "position_defect": defects[0],
+        "velocity_defect": defects[1],
+    }
+    if system.tables.flags[FLAG_REDUNDANT]:
+        known["flags"] = np.array([FLAG_REDUNDANT])
+    return known
+
+
+def continued(system: System, integrator: Integrator, state: dict[str, Any], step: float) -> Run:
+    """A run that goes on from a state."""
+    _check_state(system, integrator, state, step)
+    if FLAG_REDUNDANT in state.get("flags", ()):
+        regularise(system)
+    counted = turn_names(system)
+    changed = changes(fingerprint_of(system.model), state["fingerprint"])
+    method = method_digest(integrator)
+    if not changed and method is not None and method == state["method"] and counted == state["turn_names"]:
+        return _resumed(system, integrator, state)
+    before = dict(zip(state["turn_names"], state.get("turns", ()), strict=False))
+    turns = np.zeros_like(system.work.turns)
+    turns[: len(counted)] = [before.get(name, 0.0) for name in counted]
+    q, t = np.array(state["q"], dtype=float), float(state["t"])
+    v = _fitting_velocities(system, q, np.array(state["v"], dtype=float), t, turns, state)
+    step = float(step if integrator.adaptive else state["step"])
+    return integrator.from_any_state().start(system, q, v, t, step, turns)
+
+
+def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> Run:
+    """The run as it was; refuse numbers that it would not have written."""
+    try:
+        run = integrator.resume(system, state)
+    except (KeyError, ValueError, TypeError) as error:
+        raise ModelError(f"start: the state is damaged ({type(error).__name__}: {error})") from error
+    for name, value in run.state().items():
+        given = np.asarray(state[name])
+        if given.shape != np.shape(value) or not np.array_equal(given, value, equal_nan=True):
+            raise ModelError(
+                f"start: '{name}' of the state is damaged (shape {given.shape}, expected {np.shape(value)})"
+            )
+    return run
+
+
+def _in_state(system: System, state: Mapping[str, Any]) -> System:
+    own = system.private()
+    turns = np.asarray(state.get("turns", ()), dtype=float)
+    own.work.turns[: len(turns)] = turns
+    return own
+
+
+def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any], step: float) -> None:
+    """Refuse a state of another model or method."""
+    if not state:
+        raise ModelError(
+            "start: this solution holds no state to continue from (a run that an event ended stops between two steps); "
+            "begin a new run with mbd.model_at(solution)"
+        )
+    if str(state.get("integrator", integrator.name)) != integrator.name:
+        raise ModelError(
+            f"start: the state was written by {state['integrator']}; continue with the same integrator, not with "
+            f"{integrator.name}"
+        )
+    missing = [name for name in ("identity", "fingerprint", "method", "turn_names", "q", "v", "t") if name not in state]
+    if missing:
+        raise ModelError(
+            f"start: the state has no '{missing[0]}', without which it is not certain that it belongs to this model "
+            "(it may be of an older version); begin a new run with mbd.model_at(solution)"
+        )
+    refuse_other(system.identity, state["identity"], f"start: the state does not fit model '{system.model.name}'")
+    for name, size in (("q", system.n_q), ("v", system.n_v), ("lam", system.n_l)):
+        value = np.asarray(state.get(name, ()))
+        if value.shape != (size,):
+            raise ModelError(f"start: the state does not fit model '{system.model.name}' ({name} has another length)")
+        if name != "lam" and not np.isfinite(value).all():
+            raise ModelError(f"start: {name} of the state is not finite; the run before it has broken down")
+    if not integrator.adaptive and abs(float(state["step"]) - step) > WHOLE_STEPS * step:
+        raise ModelError(
+            f"start: the run had the step {float(state['step']):g}, not {step:g}; a restart keeps the step"
+        )
+
+
+def _fitting_velocities(system: System, q: Array, v: Array, t: float, turns: Array, state: dict[str, Any]) -> Array:
+    """Velocities that the constraints allow, as far as the configuration fits them.
+
+    Methods satisfy constraints up to their order only; what a changed model makes of them is compared with that.
+    """
+    own = _in_state(system, {"turns": turns})
+    solver = StartSolver(own, t, MOVED, None)
+    moved = own.constraints(q, t) - state.get("position_defect", 0.0)
+    jumps = own.constraint_velocity(q, v, t) - state.get("velocity_defect", 0.0)
+    if not solver._below(moved, MOVED):
+        worst = int(np.abs(moved * solver.weight).argmax())
+        raise ModelError(
+            f"start: the configuration of the state does not fit {_owner(system, worst)} as it is now (its equations "
+            f"are violated by {abs(moved[worst]):.3g}): geometry or drivers have changed so that the model would jump. "
+            "Begin a new run with mbd.model_at(solution), whose start is made consistent, or change what acts only"
+        )
+    fitting = consistent_velocities(own, q, v, t)
+    if not solver._below(jumps, JUMP * solver.speed(v, jumps)):
+        worst = int(np.abs(jumps * solver.weight).argmax())
+        warnings.warn(
+            f"start: {_owner(system, worst)} asks for other velocities than those of the state (by "
+            f"{jumps[worst]:.3g}); they are imposed suddenly, as by an impact",
+            ModelWarning,
+            stacklevel=4,
+        )
+    return fitting
+
+
+def _owner(system: System, row: int) -> str:
+    for joint, rows in zip(system.model.joints, system.assembly.joint_slices, strict=True):
+        if rows.start <= row < rows.stop:
+            return str(joint)
+    return "a body"
