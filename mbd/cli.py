@@ -229,7 +229,7 @@ def make_integrator(text: str, names: dict[str, Any] | None = None) -> Any:
 def make_node(text: str) -> Any:
     """A node class, or a node as template, from its name and keyword arguments that are plain values."""
     from mbd import nodes
-    from mbd.nodes.rigid import RigidNode
+    from mbd.nodes.people import RigidNode
 
     rigid = {name: getattr(nodes, name) for name in nodes.__all__}
     rigid = {name: x for name, x in rigid.items() if isinstance(x, type) and issubclass(x, RigidNode)}

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
 from ..errors import IncompatibleError
-from ..forces.general_kernels import DAMPING, LAW
+from ..forces.frame_laws import DAMPING, LAW
 from ..nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING
-from ..forces.general_kernels import separation
+from ..forces.frame_laws import separation
 from ..forces.kinds import SPRING
-from ..joints.primitives import point
+from ..joints.instant import point
 
 EXTRAPOLATED, AT_REST, UNIFORM, AS_BEFORE = 0, 1, 2, 3  # first guesses in the order in which they are tried
 

@@ -8,11 +8,11 @@ coordinates of different joints. The angle itself is the one of torsion springs.
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from ..forces.kernels import angle_state, push_angle, torsion_rows
-from ..forces.secant import angle_quotient, push_secant_angle
-from ..forces.secant_tangent import secant_angle_tangent
+from ..forces.instant import angle_state, push_angle, torsion_rows
+from ..forces.over_step import angle_quotient, push_secant_angle
+from ..forces.over_step_tangent import secant_angle_tangent
 from ..nodes.frames import axis_jacobian
-from .primitives import axis
+from .instant import axis
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Nodes: the coordinates in which a body is described. Any of them can be chosen for any rigid body."""
 
-from mbd.nodes.rigid import (
+from mbd.nodes.people import (
     Directors,
     EulerAngles,
     Generalized,

@@ -19,7 +19,7 @@ Derivatives of user functions are exact by the complex step; the Newton matrix t
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from .generalized_kernels import TINY, _call, _load, generalized_mass, generalized_potential
+from .generalized import TINY, _call, _load, generalized_mass, generalized_potential
 
 LIVENS, HAMILTON, MIDPOINT, VARIATIONAL = 0, 1, 2, 3
 NOISE = 16.0 * 2.220446049250313e-16  # share of its terms below which the numerator of the quotient is round-off

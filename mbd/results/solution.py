@@ -21,7 +21,7 @@ from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint
-from ..joints.primitives import ANGLE
+from ..joints.instant import ANGLE
 from ..model import Element, Model
 from ..nodes.forms import FORM_GENERALIZED
 from ..system import observe

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..bodies import Body, Generalized, Ground, RigidBody
 from ..errors import AssemblyError, ModelError
-from ..joints.primitives import ANGLE, COINCIDENT, DOT1, ROTATING
+from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..nodes import kinds
 from ..nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import hat

@@ -13,8 +13,8 @@ from ..compiled.functions.callbacks import Callback, make_callback, twin_of
 from ..elements.prescribed_motion import MOTION
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
+from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
-from ..joints.primitives import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..linalg.symbolic import Layout
 from ..model import Model
 from ..nodes import kinds
@@ -28,7 +28,7 @@ from ..nodes.forms import (
     FORM_SPIN,
     NODE,
 )
-from .general_assembly import general_table, place_general
+from .frame_assembly import general_table, place_general
 from .placement import matrix_layout, place_blocks, unknown_classes
 from .tables import (
     ENTRIES,

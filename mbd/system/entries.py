@@ -10,9 +10,9 @@ from ..compiled.native import entry_code
 from ..compiled.record import pack
 from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
 from .accelerations import accelerations_entry
-from .extra import EXTRA_ENTRIES
+from .couplings import EXTRA_ENTRIES
+from .instant import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
 from .optional import OPTIONAL_ENTRIES
-from .pieces import PIECES, factor_dense_entry, factor_tree_entry, solve_dense_entry, solve_tree_entry
 from .tables import (
     ENTRY_ACCELERATIONS,
     ENTRY_ANGLES,

@@ -1,6 +1,6 @@
 """How kernels and people evaluate a system: frames, residual, constraints on three levels, matrix, linear solution.
 
-Each function here is a call of a separately compiled piece (``mbd.system.pieces``); an integrator that uses them
+Each function here is a call of a separately compiled piece (``mbd.system.instant``); an integrator that uses them
 compiles its own loop only.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import JIT, kernel
-from ..joints.primitives import primitive_drive
-from . import pieces
-from .extra import LEVEL_DRIVEN, call_extra_constraints
+from ..joints.instant import primitive_drive
+from . import instant as pieces
+from .couplings import LEVEL_DRIVEN, call_extra_constraints
 from .optional import call_angles
 from .tables import (
     ENTRY_CONSTRAINTS,

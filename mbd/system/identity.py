@@ -3,8 +3,8 @@
 The *identity* of a model says what the numbers of a state mean: which body, in which coordinates, in which order. A
 state of another identity cannot be used. The *fingerprint* has a digest for each element: of its parameters, and of its
 functions with all values that they refer to (``compiled.functions.captured``). It does not depend on the process, so
-that it can be stored. Where it is the same, a run goes on as if it had not been interrupted; initial positions and velocities, shapes
-and colours do not enter.
+that it can be stored. Where it is the same, a run goes on as if it had not been interrupted; initial positions and
+velocities, shapes and colours do not enter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..errors import ModelError
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint, Primitive
-from ..joints.primitives import ANGLE
+from ..joints.instant import ANGLE
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -15,17 +15,18 @@ import numpy as np
 
 from ..compiled.kernel import kernel
 from ..errors import Array, check_vector, read_only
-from ..forces.kernels import force_residual, spring_state
+from ..forces.instant import force_residual, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.angles import angle_force
-from ..joints.primitives import ANGLE, primitive_force
+from ..joints.instant import ANGLE, primitive_force
 from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
-from ..nodes.generalized_kernels import generalized_mass, generalized_potential
+from ..nodes.generalized import generalized_mass, generalized_potential
 from ..nodes.inertia import frame_acceleration, frame_inertia
 from ..nodes.spin import spin_matrix
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
+from .couplings import call_extra_observe
 from .defect import velocity_defect
 from .evaluate import (
     clear,
@@ -37,8 +38,7 @@ from .evaluate import (
     solve,
     velocities,
 )
-from .extra import call_extra_observe
-from .general import FORCE
+from .frame_elements import FORCE
 from .tables import FLAG_SIMPLE
 
 if TYPE_CHECKING:

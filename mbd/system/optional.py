@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from ..compiled.boundary import address, arguments, integer, matrix, real, vector
 from ..compiled.kernel import JIT, kernel
-from ..forces.kernels import force_residual, force_tangent, spring_state
+from ..forces.instant import force_residual, force_tangent, spring_state
 from ..forces.kinds import TORSION_SPRING
 from ..joints.angles import angle_value
-from ..joints.primitives import ANGLE
-from ..nodes.generalized_kernels import (
+from ..joints.instant import ANGLE
+from ..nodes.generalized import (
     generalized_curvature,
     generalized_forces,
     generalized_mass,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..joints.primitives import ANGLE, COINCIDENT, DOT1, ROTATING
+from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..linalg.symbolic import Layout, analyse
 from ..nodes.forms import FORM_GENERALIZED
-from .general_assembly import general_pairs
+from .frame_assembly import general_pairs
 
 DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths
 

@@ -23,7 +23,7 @@ from . import evaluate
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .entries import connect_tables
-from .general import BUFFERS
+from .frame_elements import BUFFERS
 from .identity import Identity, identity_of
 from .tables import PARAMETER_TIME, Tables, Work
 

@@ -7,13 +7,13 @@ in q with constant second derivatives, and ``D^2 g[mu] u`` is the constraint for
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...forces.secant import distance
-from ...joints.primitives import COINCIDENT, DOT1, DOT2, ROTATING, axis, first_axis, primitive_force
-from ...joints.secant import joint_stiffness
+from ...forces.over_step import distance
+from ...joints.instant import COINCIDENT, DOT1, DOT2, ROTATING, axis, first_axis, primitive_force
+from ...joints.over_step import joint_stiffness
 from ...nodes.frames import axis_jacobian, point_jacobian
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import node_tangent
-from ...system.pieces import constant as driven_value
+from ...system.instant import constant as driven_value
 
 
 @kernel

@@ -24,14 +24,14 @@ from __future__ import annotations
 
 from ...compiled.boundary import address, arguments, integers, matrix, vector
 from ...compiled.kernel import JIT, kernel
-from ...joints.primitives import COINCIDENT, primitive_force, primitive_rate
-from ...joints.secant import joint_blocks
+from ...joints.instant import COINCIDENT, primitive_force, primitive_rate
+from ...joints.over_step import joint_blocks
 from ...nodes.forms import FORM_LIE
 from ...nodes.frames import spin_axes
 from ...nodes.inertia import frame_inertia, frame_torque
 from ...system.entries import entry_address
 from ...system.evaluate import solve, tangent
-from ...system.pieces import constant
+from ...system.instant import constant
 from ...system.system import System
 from ...system.tables import ENTRY_RIGID_BLOCKS, ENTRY_RIGID_SOLVE, Work
 from ...system.types import load_tables, load_work

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...compiled.record import pack
-from ...joints.primitives import COINCIDENT
+from ...joints.instant import COINCIDENT
 from ...linalg.symbolic import Layout, analyse
 from ...nodes import kinds
 from ...nodes.forms import FORM_DIRECTORS, FORM_LIE
 from ...system.entries import connect_tables
-from ...system.general_assembly import general_pairs, position_general
+from ...system.frame_assembly import general_pairs, position_general
 from ...system.system import System
 from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, Tables, Work
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from ...compiled.boundary import address, arguments, real
 from ...compiled.kernel import JIT, kernel
-from ...forces.secant import discrete_force, torque_in_body
-from ...forces.secant_tangent import discrete_force_tangent
-from ...joints.secant import joint_blocks, joint_stiffness
+from ...forces.over_step import discrete_force, torque_in_body
+from ...forces.over_step_tangent import discrete_force_tangent
+from ...joints.over_step import joint_blocks, joint_stiffness
 from ...nodes.forms import FORM_POINT
+from ...system.couplings import call_extra_forces
 from ...system.evaluate import copy
-from ...system.extra import call_extra_forces
-from ...system.pieces import constant
-from ...system.secant import begin_step, call_secant_tangent, end_step
+from ...system.instant import constant
+from ...system.over_step import begin_step, call_secant_tangent, end_step
 from ...system.tables import FLAG_EXTRA
 from .node_steps import load_state, load_tables, load_work, plain_piece, special_address
 from .nodes import body_torque_tangent

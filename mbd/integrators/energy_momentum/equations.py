@@ -19,10 +19,10 @@ dx = (I + hat(x)/2 + x x^T/4) theta.
 from __future__ import annotations
 
 from ...compiled.kernel import JIT, kernel
-from ...joints.primitives import primitive_force
+from ...joints.instant import primitive_force
 from ...nodes.forms import FORM_LIE
 from ...nodes.update import STORED_CAYLEY
-from ...system import pieces
+from ...system import instant as pieces
 from ...system.tables import ENTRY_UPDATE
 from .elements import (
     EXTRA_FORCES,

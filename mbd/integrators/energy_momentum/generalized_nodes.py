@@ -7,7 +7,7 @@ loop of the variational integrators they are h^2/2 times that, with momenta P = 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...nodes.generalized_kernels import generalized_mass
+from ...nodes.generalized import generalized_mass
 from ...nodes.generalized_secants import (
     HAMILTON,
     LIVENS,

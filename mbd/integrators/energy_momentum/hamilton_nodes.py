@@ -20,7 +20,7 @@ The translation is that of the centre of mass, r_c1 - r_c0 = h (u0 + u1)/2, whos
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...joints.primitives import axis, push_point
+from ...joints.instant import axis, push_point
 from ...nodes.frames import bilinear_axes, point_jacobian
 from ...nodes.inertia import frame_stiffness, pull_back
 from .livens_nodes import livens_guess, remember_quaternion, start_quaternion

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...compiled.record import pack
 from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
-from ...system.secant import connect_secant
+from ...system.over_step import connect_secant
 from ...system.tables import ENTRY_SECANT_TANGENT
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, keeps_momenta, momenta

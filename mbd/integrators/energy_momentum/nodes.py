@@ -8,8 +8,8 @@ would add up over many steps.
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...forces.kernels import load_vector
-from ...joints.primitives import axis, push_point
+from ...forces.instant import load_vector
+from ...joints.instant import axis, push_point
 from ...nodes.forms import FORM_DIRECTORS, FORM_LIE
 from ...nodes.frames import axis_jacobian
 from ...nodes.inertia import frame_torque

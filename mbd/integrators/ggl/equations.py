@@ -31,10 +31,10 @@ from typing import Any, NamedTuple
 
 from ...compiled.kernel import kernel
 from ...compiled.record import declare_arrays
-from ...joints.primitives import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
+from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import internal_bilinear
-from ...system.pieces import constant
+from ...system.instant import constant
 from ..directors.linear_frames import clear_frames, internal_frame_force, joint_forces, solve_mass
 
 THETA, EM, EULER = 0, 1, 2

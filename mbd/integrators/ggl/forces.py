@@ -6,12 +6,12 @@ Compiled only for models that have such elements.
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...forces.secant import discrete_force, torque_in_body
-from ...forces.secant_tangent import discrete_force_tangent
+from ...forces.over_step import discrete_force, torque_in_body
+from ...forces.over_step_tangent import discrete_force_tangent
+from ...system.couplings import call_extra_forces, call_extra_tangent
 from ...system.evaluate import copy
-from ...system.extra import call_extra_forces, call_extra_tangent
 from ...system.optional import call_force_tangent, call_forces
-from ...system.secant import begin_step
+from ...system.over_step import begin_step
 from ...system.tables import FLAG_EXTRA
 from ..directors.linear_frames import clear_frames, copy_frames
 from ..energy_momentum.nodes import body_torque_tangent, dual_tangent, dual_torque

@@ -7,7 +7,7 @@ from ...math.so3 import multiply_quaternions, quaternion_axes
 from ...nodes.inertia import frame_torque
 from ...nodes.pose import node_quaternion, write_position, write_rotation
 from ...system.evaluate import tangent
-from ...system.pieces import element_forces
+from ...system.instant import element_forces
 from .flows import add, free_flow
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...compiled.kernel import kernel
-from ...joints.primitives import COINCIDENT
+from ...joints.instant import COINCIDENT
 from ...math.so3 import axes_to_quaternion
 from ...nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ...nodes.kinds import QUATERNION

@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 
 from ...compiled.kernel import kernel
 from ...compiled.record import NO_PLACE, declare_arrays
-from ...joints.primitives import primitive_drive, primitive_rate, primitive_value
+from ...joints.instant import primitive_drive, primitive_rate, primitive_value
 from ...nodes.frames import update_frames
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import internal_bilinear
 from ...system.accelerations import accelerations
+from ...system.couplings import LEVEL_DRIVEN, POSITION, call_extra_constraints, call_extra_forces
 from ...system.evaluate import copy, evaluate_functions, remember_angles
-from ...system.extra import LEVEL_DRIVEN, POSITION, call_extra_constraints, call_extra_forces
+from ...system.instant import constant
 from ...system.optional import call_forces
-from ...system.pieces import constant
-from ...system.secant import call_reactions
+from ...system.over_step import call_reactions
 from ...system.tables import FLAG_EXTRA, FLAG_VELOCITY
 from ..directors.linear_frames import clear_frames, copy_frames, internal_frame_force, joint_forces, solve_mass
 

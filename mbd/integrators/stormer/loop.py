@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...compiled.kernel import kernel
 from ...nodes.frames import update_frames
 from ...system.evaluate import clear, copy, evaluate_functions, factor
-from ...system.secant import call_secant_blocks
+from ...system.over_step import call_secant_blocks
 from ...system.tables import FLAG_EXTRA, PARAMETER_LENGTH
 from ..directors.linear_frames import copy_frames, extrapolate
 from ..directors.rigid_solve import rigid_blocks, rigid_solve

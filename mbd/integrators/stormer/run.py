@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...compiled.record import pack
-from ...system.secant import connect_secant
+from ...system.over_step import connect_secant
 from ...system.tables import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS
 from ..base import Array
 from ..directors.rigid_solve import RigidBodies

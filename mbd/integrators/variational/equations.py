@@ -21,16 +21,16 @@ from typing import Any, NamedTuple
 
 from ...compiled.kernel import kernel
 from ...compiled.record import NO_PLACE, declare_arrays
-from ...joints.primitives import primitive_force, primitive_stiffness
-from ...joints.secant import joint_blocks
+from ...joints.instant import primitive_force, primitive_stiffness
+from ...joints.over_step import joint_blocks
 from ...nodes.forms import FORM_GENERALIZED, FORM_QUATERNION
 from ...nodes.frames import update_frames, update_velocities
 from ...nodes.inertia import frame_stiffness, pull_back
 from ...nodes.tangent import internal_blocks, internal_force
 from ...system.evaluate import clear, constraint_rates, constraints, copy
+from ...system.instant import constant, element_forces
 from ...system.optional import call_force_tangent
-from ...system.pieces import constant, element_forces
-from ...system.secant import call_reactions, call_secant_blocks, call_stiffness
+from ...system.over_step import call_reactions, call_secant_blocks, call_stiffness
 from ...system.tables import FLAG_EXTRA
 from ..energy_momentum.node_steps import EQUATION, MATRIX, call_piece
 from .momenta import momentum, momentum_matrix

@@ -11,7 +11,7 @@ from ...compiled.record import pack
 from ...errors import ModelError
 from ...nodes.forms import FORM_GENERALIZED
 from ...system.evaluate import evaluate_functions
-from ...system.secant import connect_secant
+from ...system.over_step import connect_secant
 from ...system.tables import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta

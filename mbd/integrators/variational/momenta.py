@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...compiled.kernel import kernel
-from ...joints.primitives import axis, push_point
+from ...joints.instant import axis, push_point
 from ...nodes.forms import FORM_QUATERNION
 from ...nodes.frames import point_jacobian
 from ...nodes.inertia import frame_inertia, pull_back

@@ -17,7 +17,7 @@ from ..joints.angles import (
     angle_value,
     secant_angle_force,
 )
-from ..joints.primitives import (
+from ..joints.instant import (
     ANGLE,
     primitive_blocks,
     primitive_curvature,
@@ -26,7 +26,7 @@ from ..joints.primitives import (
     primitive_stiffness,
     primitive_value,
 )
-from .general import (
+from .frame_elements import (
     FORCE,
     OUT,
     gather,
@@ -37,10 +37,10 @@ from .general import (
     general_rate,
     general_value,
 )
-from .general_tangent import general_blocks, general_tangent
+from .frame_tangents import general_blocks, general_tangent
 from .tables import ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_FORCES, ENTRY_EXTRA_OBSERVE, ENTRY_EXTRA_TANGENT
 from .types import load_tables, load_work
-from .user_force import user_force, user_tangent
+from .user_forces import user_force, user_tangent
 
 POSITION, VELOCITY, ACCELERATION, LEVEL_DRIVEN = 0, 1, 2, 3  # LEVEL_DRIVEN: B v + g_t
 FIRST_TERM = 1  # of a sum of joint coordinates (column ``shared``)

@@ -1,4 +1,4 @@
-"""Columns of the matrix that belong to general elements: directional derivatives, see ``mbd.system.general``."""
+"""Columns of the matrix that belong to general elements: directional derivatives, see ``mbd.system.frame_elements``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..elements.frame_kinds import USER_CONSTRAINT, USER_POTENTIAL
 from ..nodes.forms import FORM_LIE
 from ..nodes.frames import axis_jacobian, velocity_jacobian
 from ..nodes.inertia import pull_back
-from .general import (
+from .frame_elements import (
     DIRECTION,
     DIRECTION_RATE,
     END,

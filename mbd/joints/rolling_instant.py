@@ -12,7 +12,7 @@ along t1 and t2 (nonholonomic). A disk that lies flat (L = 0) has no contact poi
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from .primitives import axis, point, push_axis, push_point
+from .instant import axis, point, push_axis, push_point
 
 # parameters: radius, plane point, tangents, normal (first body), centre, spin axis (second body); disk if the last is 1
 RADIUS, PLANE, TANGENT1, TANGENT2, NORMAL, CENTRE, SPIN, IS_DISK = 0, 1, 4, 7, 10, 13, 16, 19

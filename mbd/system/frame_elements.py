@@ -5,11 +5,11 @@ that the rest of the toolkit needs follows from directional derivatives: a colum
 f along an increment of one body, a column of B the rate along it, the acceleration level the derivative of the rate
 along the motion. These are exact (an imaginary step of 1e-30) for built-in elements and for user functions that
 accept complex numbers; potentials and user constraints, whose forces are derivatives already, take differences of
-them. Columns of the matrix are in ``mbd.system.general_tangent``.
+them. Columns of the matrix are in ``mbd.system.frame_tangents``.
 
 Over a step (w.time[1] = h > 0) w.z are averaged frames and w.zd the secant (z1 - z0)/h. Laws, drag and user forces are
 evaluated there, in the middle of the step; what has an energy gives a discrete gradient: built-in laws an exact one
-(``mbd.forces.general_kernels``), user potentials and constraints that of Gonzalez with the weights W,
+(``mbd.forces.frame_laws``), user potentials and constraints that of Gonzalez with the weights W,
 
     F = V_z(zm) + c W dz,   c = (V1 - V0 - V_z(zm).dz) / (dz.W dz)        [Gonzalez 1996, J. Nonlinear Sci. 6, 449]
 
@@ -24,8 +24,8 @@ from __future__ import annotations
 from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
-from ..forces.general_kernels import has_energy, native_energy, native_force, push_pair, separation
-from ..joints.rolling_kernels import rolling_force, rolling_rate, rolling_value
+from ..forces.frame_laws import has_energy, native_energy, native_force, push_pair, separation
+from ..joints.rolling_instant import rolling_force, rolling_rate, rolling_value
 from .tables import PARAMETER_LENGTH
 
 INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM, END = 0, 1, 2, 3, 4, 5, 6, 7, 8

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
-from ..joints.primitives import add_product, axis, point, push_axis, push_point
+from ..joints.instant import add_product, axis, point, push_axis, push_point
 from ..nodes.forms import FORM_LIE
 from ..nodes.frames import axis_jacobian, point_jacobian, velocity_jacobian
 from .kinds import AXIS_SPRING, FORCE_BODY, FORCE_WORLD, SPRING, TORQUE_WORLD, TORSION_SPRING

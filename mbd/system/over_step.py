@@ -2,7 +2,7 @@
 
 While such a piece runs, w.z holds the frames at which forces act, w.zd the secant (z1 - z0)/h of the frames, and
 w.time[1] the step h (``begin_step``, ``end_step``); the elements then give their discrete gradients. Their forces are
-in ``mbd.system.extra``; here are the matrices. *Rows* (qr, zr) turn frame forces into generalised forces, *columns*
+in ``mbd.system.couplings``; here are the matrices. *Rows* (qr, zr) turn frame forces into generalised forces, *columns*
 (q1, z1) say how the end moves. Methods that take gradients at an instant leave the step zero.
 """
 
@@ -14,11 +14,11 @@ from ..compiled.boundary import address, arguments, matrix, real, vector
 from ..compiled.kernel import JIT, kernel
 from ..elements.frame_kinds import ROLLING
 from ..joints.angles import angle_force, secant_angle_force, secant_angle_stiffness
-from ..joints.primitives import ANGLE
-from ..joints.secant import joint_blocks, joint_stiffness
+from ..joints.instant import ANGLE
+from ..joints.over_step import joint_blocks, joint_stiffness
 from ..nodes.inertia import pull_back
-from .extra import extra_reactions, extra_stiffness
-from .general_tangent import secant_blocks, secant_tangent
+from .couplings import extra_reactions, extra_stiffness
+from .frame_tangents import secant_blocks, secant_tangent
 from .tables import (
     ENTRY_REACTIONS,
     ENTRY_SECANT_BLOCKS,

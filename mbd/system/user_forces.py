@@ -11,8 +11,8 @@ from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import USES_TURNS, USES_VELOCITIES
 from ..nodes.inertia import pull_back
-from .general import DIRECTION, DIRECTION_RATE, INPUT, OUT, RATE, SUM, TINY
-from .general_tangent import body_jacobians, direction
+from .frame_elements import DIRECTION, DIRECTION_RATE, INPUT, OUT, RATE, SUM, TINY
+from .frame_tangents import body_jacobians, direction
 
 LARGE = 1.0 / TINY
 

@@ -1,4 +1,4 @@
-"""Tangents of the discrete gradients of force elements (``mbd.forces.secant``).
+"""Tangents of the discrete gradients of force elements (``mbd.forces.over_step``).
 
 Tangents have *row* Jacobians (how the averaged frame turns a frame force into a generalised force, from qr and zr) and
 *column* Jacobians (how the end frame moves with the unknown increment, from q1 and z1); they are the same only for
@@ -8,11 +8,11 @@ frames that are linear in the coordinates. Terms that depend on z1 through zm ca
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from ..joints.primitives import add_product, axis
+from ..joints.instant import add_product, axis
 from ..nodes.frames import axis_jacobian, point_jacobian
-from .kernels import load_vector, second_normal, spring_tension
+from .instant import load_vector, second_normal, spring_tension
 from .kinds import AXIS_SPRING, FORCE_BODY, SPRING, TORSION_SPRING
-from .secant import angle_quotient, distance, hinge, norm, secant_tension
+from .over_step import angle_quotient, distance, hinge, norm, secant_tension
 
 
 @kernel

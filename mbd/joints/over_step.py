@@ -1,15 +1,15 @@
 """Joint primitives in methods with discrete gradients: multipliers act at averaged, equations hold at end frames.
 
 *Row* Jacobians (from qr and zr) turn frame forces into generalised forces, *column* Jacobians (from q1 and z1) say how
-the end frame moves with the unknown increment; see ``mbd.forces.secant_tangent``.
+the end frame moves with the unknown increment; see ``mbd.forces.over_step_tangent``.
 """
 
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from ..forces.secant import distance
+from ..forces.over_step import distance
 from ..nodes.frames import axis_jacobian, point_jacobian
-from .primitives import COINCIDENT, DOT1, DOT2, ROTATING, add_product, axis, first_axis
+from .instant import COINCIDENT, DOT1, DOT2, ROTATING, add_product, axis, first_axis
 
 
 @kernel

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..compiled.boundary import address, arguments, integer, integers, matrix, real, vector
 from ..compiled.kernel import kernel
-from ..joints.primitives import (
+from ..joints.instant import (
     COINCIDENT,
     primitive_blocks,
     primitive_curvature,
@@ -30,7 +30,7 @@ from ..nodes.tangent import (
     node_tangent,
 )
 from ..nodes.update import update_coordinates
-from .extra import call_extra_constraints, call_extra_forces, call_extra_tangent
+from .couplings import call_extra_constraints, call_extra_forces, call_extra_tangent
 from .optional import (
     GENERALIZED_CURVATURE,
     GENERALIZED_FORCES,

@@ -1,7 +1,7 @@
 """Nodes with user coordinates: kinetic energy v.M(q)v/2, potential V(q), constraints g(q).
 
-First derivatives of the user's functions are the imaginary parts of their complex twins (``mbd.compiled``); what the Newton
-matrix needs beyond them is a difference of these. The equations are
+First derivatives of the user's functions are the imaginary parts of their complex twins; what the Newton matrix
+needs beyond them is a difference of these. The equations are
 ``M v_dot + M_dot v - d(v.Mv/2)/dq + dV/dq + G^T lambda = 0``.
 """
 

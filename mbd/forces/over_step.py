@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
-from ..joints.primitives import axis, point, push_axis, push_point
-from .kernels import load_vector, second_normal, spring_tension
+from ..joints.instant import axis, point, push_axis, push_point
+from .instant import load_vector, second_normal, spring_tension
 from .kinds import AXIS_SPRING, FORCE_BODY, FORCE_WORLD, SPRING, TORQUE_BODY, TORSION_SPRING
 
 SMALL_RATIO = 1e-3  # below this |sin| of the angle of a step the quotient angle / sin is a series
