@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mbd.results.events import Event, find_events
     from mbd.results.solution import Solution
     from mbd.simulation.driven import inverse_dynamics, kinematics
-    from mbd.simulation.simulate import simulate
+    from mbd.simulation.simulation import simulate
     from mbd.solvers.diagnosis import diagnose
     from mbd.solvers.equilibrium import equilibrium
     from mbd.solvers.initial import consistent_start
@@ -54,7 +54,7 @@ _LAZY = {
         "mbd.errors",
     ),
     "Model": "mbd.model",
-    "simulate": "mbd.simulation.simulate",
+    "simulate": "mbd.simulation.simulation",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
     "Solution": "mbd.results.solution",
     "load": "mbd.io.archive",

@@ -267,7 +267,7 @@ def _is_method(cls: Any) -> bool:
 
 def _run(options: argparse.Namespace) -> int:
     from mbd.results.solution import Solution
-    from mbd.simulation.simulate import simulate
+    from mbd.simulation.simulation import simulate
 
     outputs = {name: getattr(options, name) for name in ("save", "movie", "html", "gltf", "plot")}
     for name, target in outputs.items():
@@ -383,7 +383,7 @@ def _warmup(options: argparse.Namespace) -> int:
 def _compile(cls: Any) -> str:
     """Two steps of the first small model that the method accepts."""
     from mbd.errors import IncompatibleError
-    from mbd.simulation.simulate import simulate
+    from mbd.simulation.simulation import simulate
 
     method = cls()
     reason = ""

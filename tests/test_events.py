@@ -169,8 +169,8 @@ def test_the_pieces_of_a_run_do_not_show(monkeypatch):
     model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
     found = []
     for steps in (1, 7, 1000):
-        monkeypatch.setattr("mbd.simulation.simulate._next_chunk", lambda *_, n=steps: n)
-        monkeypatch.setattr("mbd.simulation.simulate.FIRST_CHUNK", steps)
+        monkeypatch.setattr("mbd.simulation.simulation._next_chunk", lambda *_, n=steps: n)
+        monkeypatch.setattr("mbd.simulation.simulation.FIRST_CHUNK", steps)
         solution = mbd.simulate(model, 2.0, 0.01, mbd.integrators.RK4(), events=[angle, dip])
         found.append([(e.name, e.t) for e in solution.events])
     assert found[0] == found[1] == found[2]
@@ -194,7 +194,7 @@ def test_values_that_are_no_numbers():
 
 def test_values_that_depend_on_other_records(monkeypatch):
     """They would depend on how the run is cut into pieces."""
-    monkeypatch.setattr("mbd.simulation.simulate._next_chunk", lambda *_: 5)
+    monkeypatch.setattr("mbd.simulation.simulation._next_chunk", lambda *_: 5)
     event = mbd.Event(lambda s: s["point"].position[:, 0] - s["point"].position[0, 0] - 0.77, name="relative")
     with pytest.raises(mbd.ModelError, match="'relative': its value at t = .* changed when later records were added"):
         mbd.simulate(drifting(), 1.0, 0.01, events=event)

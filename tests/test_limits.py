@@ -7,7 +7,7 @@ import pytest
 
 import mbd
 from mbd.integrators import DOPRI5, RK4
-from mbd.simulation.simulate import memory
+from mbd.simulation import memory
 
 FREE = 2e6  # bytes
 
@@ -22,7 +22,7 @@ def ball():
 def small(monkeypatch):
     """A machine with little memory."""
     monkeypatch.setattr("mbd.simulation.memory.available_memory", lambda: FREE)
-    monkeypatch.setattr("mbd.simulation.simulate.available_memory", lambda: FREE)
+    monkeypatch.setattr("mbd.simulation.simulation.available_memory", lambda: FREE)
 
 
 def test_records_that_do_not_fit_are_refused(small):

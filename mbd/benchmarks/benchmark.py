@@ -14,7 +14,7 @@ from ..integrators import GeneralizedAlpha
 from ..integrators.base import Integrator
 from ..model import Model
 from ..results.solution import Solution
-from ..simulation.simulate import simulate
+from ..simulation.simulation import simulate
 from ..solvers.linearisation import linearize
 
 Array = np.ndarray

@@ -40,7 +40,12 @@ from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records
 from .files import replacing
 from .recheck import recheck_model, stored_keys
 
-MODULES = ("bodies", "bodies.shapes", "nodes", "joints", "forces", "motion", "solvers.start_report")
+MODULES = {  # names in files -> modules
+    **{
+        name: f"mbd.{name}" for name in ("bodies", "bodies.shapes", "nodes", "joints", "forces", "solvers.start_report")
+    },
+    "motion": "mbd.elements.prescribed_motion",
+}
 BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 
@@ -180,9 +185,9 @@ def _storable(x: Any) -> bool:
 @functools.cache
 def _public_name(cls: type) -> str | None:
     """How a class of the toolkit is called in its package: "joints:Revolute"."""
-    for module in MODULES:
-        if issubclass(cls, BASES) and getattr(importlib.import_module(f"mbd.{module}"), cls.__name__, None) is cls:
-            return f"{module}:{cls.__name__}"
+    for name, module in MODULES.items():
+        if issubclass(cls, BASES) and getattr(importlib.import_module(module), cls.__name__, None) is cls:
+            return f"{name}:{cls.__name__}"
     return None
 
 
@@ -320,7 +325,7 @@ class _Decoder:
 def _new(name: str) -> Any:
     """An empty object of a class of the toolkit; nothing else can be made."""
     module, _, cls_name = name.partition(":")
-    cls = getattr(importlib.import_module(f"mbd.{module}"), cls_name, None) if module in MODULES else None
+    cls = getattr(importlib.import_module(MODULES[module]), cls_name, None) if module in MODULES else None
     if not isinstance(cls, type) or not issubclass(cls, BASES):
         raise ModelError(f"unknown class {name!r}; was it written by a newer version of mbd?")
     return object.__new__(cls)

@@ -1,3 +1,3 @@
 """How a model becomes a solution."""
 
-from .simulate import simulate as simulate
+from .simulation import simulate as simulate

@@ -18,7 +18,7 @@ from ..integrators import GeneralizedAlpha, Integrator
 from ..model import Model
 from ..nodes import RotationVector
 from ..results.solution import Solution
-from ..simulation.simulate import simulate
+from ..simulation.simulation import simulate
 from .tables import Table
 
 REFERENCE_REFINEMENT = 4  # the reference is computed with steps that are this much and twice this much smaller

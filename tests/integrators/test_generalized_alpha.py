@@ -29,8 +29,8 @@ def test_where_a_run_stops_depends_on_the_step_alone(monkeypatch):
     """Index 3 runs away on directors at this step; however the run is cut into calls or continued, it stops there."""
     stops = set()
     for steps in (1, 7, 50, 1000):
-        monkeypatch.setattr("mbd.simulation.simulate.FIRST_CHUNK", steps)
-        monkeypatch.setattr("mbd.simulation.simulate._next_chunk", lambda *_, n=steps: n)
+        monkeypatch.setattr("mbd.simulation.simulation.FIRST_CHUNK", steps)
+        monkeypatch.setattr("mbd.simulation.simulation._next_chunk", lambda *_, n=steps: n)
         with pytest.raises(mbd.ConvergenceError, match="grow without regard to the constraints of") as caught:
             mbd.simulate(heavy_top(mbd.nodes.Directors), 1.0, 5e-3, GeneralizedAlpha(stabilized=False))
         stops.add((caught.value.step, caught.value.solution.q[-1].tobytes(), len(caught.value.solution)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbd.integrators.runge_kutta.methods import tableaux
+from mbd.integrators.runge_kutta import tableaux
 from mbd.testing import observed_order
 
 TABLEAUX = {x.name: x for x in vars(tableaux).values() if isinstance(x, tableaux.Tableau)}

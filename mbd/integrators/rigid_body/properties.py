@@ -76,7 +76,7 @@ def _run(
     method: FreeRotation, inertia: Array, momenta: Array, attitudes: Array, t_end: float, step: float
 ) -> tuple[Array, Array]:
     """Attitudes (n, bodies, 3, 3) and momenta (n, bodies, 3) of bodies that start in different states."""
-    from ...simulation.simulate import simulate
+    from ...simulation.simulation import simulate
 
     model = Model("cloud")
     for y, attitude in zip(momenta, attitudes, strict=True):
