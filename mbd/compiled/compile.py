@@ -3,8 +3,8 @@
 numba optimises every function, gives it two wrappers for callers from outside and translates it to machine code, and
 then links its intermediate code into each caller, where all of it is optimised and translated once more. For a
 hundred small kernels that is most of the time of a first run. Here a kernel that is called by kernels stays
-intermediate code (``InnerLibrary``). Only what is entered from outside is finished: the entries of
-``boundary``, and kernels that Python calls. Both become object code with one C function (``OuterLibrary``), which
+intermediate code (``InnerLibrary``). Only what is entered from outside is finished: entries
+(``entry``), and kernels that Python calls. Both become object code with one C function (``OuterLibrary``), which
 is kept on disk and loaded by ``native``; nothing in it needs the compiler.
 """
 
@@ -29,16 +29,19 @@ from numba.core.typing.typeof import typeof_impl
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
+from .entry import Entry
+from .intrinsics import entry_call, type_of
 from .kernel import OPTIONS, Deferred, Kernel
 from .native import ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES
-from .record import layout_of
-from .record_types import packed_type
+from .record import Record
+from .record_types import record_type
 
 _WORD = ir.IntType(64)
 
 
 @typeof_impl.register(Kernel)
-def _type_of_kernel(value: Kernel, context: Any) -> Any:
+@typeof_impl.register(Entry)
+def _type_of_kernel(value: Kernel | Entry, context: Any) -> Any:
     return types.Dispatcher(value.dispatcher)
 
 
@@ -174,14 +177,38 @@ def make_known() -> None:
     start_runtime()
 
 
-def compile_entry(function: Callable, symbol: str) -> tuple[dict[str, Any], bytes]:
-    """Object code of an entry."""
+def compile_entry(entry: Entry, symbol: str) -> tuple[dict[str, Any], bytes]:
+    """Object code of an entry, whose pointer leads to its arguments one after the other."""
 
     def read(context: Any, builder: Any, pointer: Any) -> list[Any]:
-        return [builder.bitcast(pointer, context.get_value_type(types.voidptr))]
+        place = builder.bitcast(pointer, context.get_value_type(types.Tuple(kinds)).as_pointer())
+        return _parts(builder, builder.load(place), len(kinds))
 
     with compiling():
-        return _finish(InnerDispatcher(function, OPTIONS), (types.voidptr,), symbol, read)
+        kinds = tuple(type_of(kind) for kind in entry.kinds)
+        return _finish(InnerDispatcher(entry.py_func, OPTIONS), kinds, symbol, read)
+
+
+def make_caller(entry: Entry) -> InnerDispatcher:
+    """What kernels link in place of an entry: the call through the table of addresses."""
+    holder = next(
+        name
+        for name, kind in zip(entry.parameters, entry.kinds, strict=True)
+        if isinstance(kind, type) and issubclass(kind, Record) and "entries" in kind.fields
+    )
+    return _caller(entry.name, entry.kinds, entry.parameters, f"{holder}.entries[{entry.slot}]", "")
+
+
+def make_caller_through(kinds: tuple[Any, ...]) -> InnerDispatcher:
+    """The same for an entry whose address is the first argument."""
+    return _caller("an address", kinds, tuple(f"a{i}" for i in range(len(kinds))), "place", "place, ")
+
+
+def _caller(name: str, kinds: tuple, parameters: tuple[str, ...], place: str, first: str) -> InnerDispatcher:
+    listed = ", ".join(parameters)
+    space = {"call_entry": entry_call(name, kinds)}
+    exec(f"def caller({first}{listed}):\n    call_entry({place}, ({listed},))", space)
+    return InnerDispatcher(space["caller"], OPTIONS)
 
 
 def compile_kernel(kernel: Kernel, kinds: tuple, symbol: str) -> tuple[dict[str, Any], bytes]:
@@ -213,9 +240,7 @@ def _numba_type(listed: list[Any]) -> Any:
     if isinstance(kind, np.dtype):
         return from_dtype(kind)
     if isinstance(kind, type):
-        layout = layout_of(kind)
-        assert layout is not None
-        return packed_type(layout)
+        return record_type(kind.layout)
     if len(kind) == 3:
         return types.Array(from_dtype(np.dtype(kind[0])), kind[1], kind[2])
     parts = [_numba_type(listed) for _ in range(kind[1])]

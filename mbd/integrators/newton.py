@@ -7,7 +7,7 @@ import math
 from ..compiled.kernel import kernel
 from ..math.so3 import tangent_inverse, tangent_operator
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE
-from ..system.optional import GENERALIZED_SCALE, call_generalized
+from ..system.instant_elements import GENERALIZED_SCALE, one_generalized
 from ..system.tables import PARAMETER_ARM, PARAMETER_LENGTH
 
 ROUND_OFF = 16.0 * 2.220446049250313e-16
@@ -38,7 +38,7 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.form == FORM_GENERALIZED:
-            call_generalized(s, w, i, q, v, vd, lam, w.x2, GENERALIZED_SCALE)
+            one_generalized(s, w, i, q, v, vd, lam, w.x2, GENERALIZED_SCALE)
             other = max(other, w.x2[0])
             for k in range(n.nv):
                 acceleration = max(acceleration, abs(vd[n.v0 + k]))

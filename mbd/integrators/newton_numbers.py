@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ..compiled.kernel import kernel
-from ..compiled.record import NO_PLACE, declare_arrays
+from ..compiled.kinds import integers, vector
+from ..compiled.record import Record
 
 
-class SecantNumbers(NamedTuple):
+class SecantNumbers(Record):
     """Parameters and counters as plain arrays."""
 
-    method: Any  # tolerance, limit of iterations
-    memory: Any  # see MEMORY_*: survives between calls, part of a restart
-    scales: Any
-    worst: Any  # row of the largest residual
-    place: Any = NO_PLACE
-
-
-declare_arrays(SecantNumbers, integers=("worst",))
+    method = vector  # tolerance, limit of iterations
+    memory = vector  # see MEMORY_*: survives between calls, part of a restart
+    scales = vector
+    worst = integers  # row of the largest residual
 
 
 TOLERANCE, ITERATIONS = 0, 1

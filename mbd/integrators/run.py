@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..compiled.record import pack
 from ..system.tables import Work
 from .base import Array, Run
 from .checks import describe_failure
@@ -48,7 +47,9 @@ class FixedStepRun(Run):
         memory = np.zeros(MEMORIES)
         memory[MEMORY_RATIO] = 1e300
         numbers = np.array([self.method.tolerance, self.method.max_iterations, *parameters], dtype=float)
-        self.numbers = pack(SecantNumbers(numbers, memory, np.zeros(SCALES), np.zeros(1, dtype=np.int64)))
+        self.numbers = SecantNumbers(
+            method=numbers, memory=memory, scales=np.zeros(SCALES), worst=np.zeros(1, dtype=np.int64)
+        )
         self.x.q[:] = self.system.initial_state()[0]
         self.advance(0, 1, [np.zeros((1, len(y))) for y in self.initial_row()])
 

@@ -26,7 +26,7 @@ import numpy as np
 from ..errors import AssemblyError, ModelError, UserFunctionError, check_number
 from ..linalg.solver import BlockSolver, SingularMatrixError
 from ..nodes.forms import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN
-from ..system import evaluate
+from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import Tables
 from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
@@ -276,7 +276,7 @@ class StartSolver:
         if self.blocks is None:
             self.blocks = BlockSolver(system.assembly.layout)
         system._move(q, zero, self.t)
-        evaluate.tangent(s, w, q, zero, zero, np.zeros(system.n_l), w.eye, 1.0, 0.0, 0.0, self.blocks.F)
+        tangent(s, w, q, zero, zero, np.zeros(system.n_l), w.eye, 1.0, 0.0, 0.0, self.blocks.F)
         truncated = partial(_Truncated, system, self.blocks.F, self.rows, free)
         if self.regular and not damped and free.all():
             self.blocks.factor()

@@ -9,7 +9,7 @@ import numpy as np
 from mbd.model import Model
 from mbd.nodes import Directors, EulerAngles, Quaternion, RotationVector
 from mbd.results.solution import Solution
-from mbd.system.evaluate import remember_angles
+from mbd.system.instant import remember_angles
 from mbd.system.system import System, assemble
 
 NODES = {

@@ -20,24 +20,20 @@ from __future__ import annotations
 import math
 
 from ...compiled.kernel import kernel
-from ...system.evaluate import (
+from ...math.arrays import clear, copy
+from ...system.instant import (
     advance,
-    clear,
     constraint_rates,
     constraints,
-    copy,
     dynamics,
     evaluate_functions,
-    factor_with,
-    finish,
     frames,
     jacobian_times,
     remember_angles,
-    solve,
-    tangent,
     velocities,
 )
-from ...system.optional import call_charts
+from ...system.instant_elements import check_charts
+from ...system.matrix import factor_with, finish, solve, tangent
 from ...system.tables import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMETER_LENGTH
 from ..directors.linear_frames import copy_frames
 from ..nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, overshoots, turns_round
@@ -342,7 +338,7 @@ def _accept(s, w, x, p, h):
     p.memory[MEMORY_KEPT] += 1.0 if p.memory[MEMORY_KEPT] >= 0.0 else 0.0
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
-        call_charts(s, w, x.q, x.q, x.v, x.vd, x.a, (am - af) * h, 1)
+        check_charts(s, w, x.q, x.q, x.v, x.vd, x.a, (am - af) * h, 1)
         if w.info[5] != 0.0:
             p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
             p.memory[MEMORY_KEPT] = -1.0
@@ -409,7 +405,7 @@ def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, 
             p.memory[MEMORY_CODE] = code
             return step
         if s.flags[FLAG_CHARTS] != 0:
-            call_charts(s, w, x.q, x.qn, x.vn, x.vdn, x.a, 0.0, 0)
+            check_charts(s, w, x.q, x.qn, x.vn, x.vdn, x.a, 0.0, 0)
             if w.info[5] != 0.0:
                 p.memory[MEMORY_CODE] = CODE_CHART
                 p.worst[0] = int(w.info[5])

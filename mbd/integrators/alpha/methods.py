@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import pack
 from ...errors import ModelError
 from ..base import Array, Integrator, Invariant, Run, near_gimbal_lock
 from ..newton import SCALES
@@ -128,12 +127,12 @@ class AlphaRun(Run):
         self.method, self.system = method, system
         self.work = system.new_work()
         nv, nl = system.n_v, system.n_l
-        self.x = pack(AlphaState(
+        self.x = AlphaState(
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), a=np.zeros(nv), lam=np.zeros(nl),
             vd1=np.zeros(nv), lam1=np.zeros(nl), qn=np.zeros(system.n_q), vn=np.zeros(nv), vdn=np.zeros(nv),
             lamn=np.zeros(nl), dw=np.zeros(nv), dq=np.zeros(nv), y=np.zeros(nv), zero=np.zeros(max(nv, nl, 1)),
             z0=np.zeros((len(system.tables.nodes), 12)),
-        ))  # fmt: skip
+        )  # fmt: skip
         rho = method.rho_inf
         am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         gamma = 0.5 + af - am
@@ -146,10 +145,10 @@ class AlphaRun(Run):
         memory = np.zeros(10)
         memory[names.MEMORY_KEPT] = -1.0
         memory[names.MEMORY_RATIO] = 1e300
-        self.numbers = pack(AlphaNumbers(
-            np.array([am, af, beta, gamma, method.tolerance]), np.array(options, dtype=np.int64), memory,
-            np.zeros(SCALES), np.zeros(1, dtype=np.int64),
-        ))  # fmt: skip
+        self.numbers = AlphaNumbers(
+            method=np.array([am, af, beta, gamma, method.tolerance]), options=np.array(options, dtype=np.int64),
+            memory=memory, scales=np.zeros(SCALES), worst=np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
         self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...compiled.kernel import kernel
 from ...system.defect import velocity_defect
-from ...system.evaluate import constraint_rates, velocities
+from ...system.instant import constraint_rates, velocities
 
 EVERY = 16  # steps, counted from the origin of the run: where a run stops must not depend on how it is cut into calls
 AWAY = 0.5  # of the speeds: velocities that violate the constraints by so much are no velocities of the model

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
+from ...math.arrays import clear
 from ...system.accelerations import accelerations
-from ...system.evaluate import (
-    advance,
-    clear,
-    constraint_rates,
-    evaluate_functions,
-    factor,
-    frames,
-    jacobian_times,
-    solve,
-    tangent,
-    velocities,
-)
+from ...system.instant import advance, constraint_rates, evaluate_functions, frames, jacobian_times, velocities
+from ...system.matrix import factor, solve, tangent
 from ..newton import (
     add_commutator,
 )

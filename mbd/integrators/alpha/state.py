@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from ...compiled.kinds import integers, matrix, vector
+from ...compiled.record import Record
 
-from ...compiled.record import NO_PLACE, declare_arrays
 
-
-class AlphaState(NamedTuple):
+class AlphaState(Record):
     """State of the method (first seven) and its scratch vectors."""
 
-    q: Any
-    v: Any
-    vd: Any  # v_dot, satisfies the equations of motion
-    a: Any  # the algorithmic acceleration
-    lam: Any
-    vd1: Any  # v_dot and lambda one step back, for the predictor
-    lam1: Any
-    qn: Any
-    vn: Any
-    vdn: Any
-    lamn: Any
-    dw: Any
-    dq: Any
-    y: Any
-    zero: Any
-    z0: Any  # (nodes, 12) frames at the start of the step
-    place: Any = NO_PLACE
+    q = vector
+    v = vector
+    vd = vector  # v_dot, satisfies the equations of motion
+    a = vector  # the algorithmic acceleration
+    lam = vector
+    vd1 = vector  # v_dot and lambda one step back, for the predictor
+    lam1 = vector
+    qn = vector
+    vn = vector
+    vdn = vector
+    lamn = vector
+    dw = vector
+    dq = vector
+    y = vector
+    zero = vector
+    z0 = matrix  # (nodes, 12) frames at the start of the step
 
 
-class AlphaNumbers(NamedTuple):
+class AlphaNumbers(Record):
     """Parameters, options and counters as plain arrays."""
 
-    method: Any  # am, af, beta, gamma, tolerance
-    options: Any  # see OPTION_*
-    memory: Any  # see MEMORY_*: survives between calls, part of a restart
-    scales: Any
-    worst: Any  # row of the largest residual
-    place: Any = NO_PLACE
+    method = vector  # am, af, beta, gamma, tolerance
+    options = integers  # see OPTION_*
+    memory = vector  # see MEMORY_*: survives between calls, part of a restart
+    scales = vector
+    worst = integers  # row of the largest residual
 
-
-declare_arrays(AlphaState, tables=("z0",))
-declare_arrays(AlphaNumbers, integers=("options", "worst"))
 
 AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
 (

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled.record import pack
 from ...joints.instant import COINCIDENT
 from ...linalg.symbolic import Layout, analyse
 from ...nodes import kinds
 from ...nodes.forms import FORM_DIRECTORS, FORM_LIE
-from ...system.entries import connect_tables
 from ...system.frame_assembly import general_pairs, position_general
 from ...system.system import System
 from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, Tables, Work
@@ -79,7 +77,7 @@ def _placed(system: System, layout: Layout, sizes: np.ndarray, i: int, j: int) -
             g["x0"] = layout.position[g["joint"] + n] + i * sizes[g["joint"] + n] + row
     flags = s.flags.copy()
     flags[FLAG_DENSE] = layout.dense
-    return s._replace(
+    return s.changed(
         nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), general=general.view(np.recarray),
         members=members, **tables, flags=flags, fronts=layout.fronts,
     )  # fmt: skip
@@ -96,11 +94,10 @@ def _owners(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 def new_work(system: System, unknowns: int, entries: int) -> Work:
     """Buffers of a run with a matrix of another size."""
-    work = system.new_work()._replace(
+    return system.new_work().changed(
         matrix=np.zeros(entries), pivots=np.zeros(unknowns, dtype=np.int64), dinv=np.zeros(unknowns),
         scale=np.zeros(unknowns), x=np.zeros(unknowns), x2=np.zeros(unknowns),
     )  # fmt: skip
-    return pack(work)
 
 
 def name_of_vertex(system: System, vertex: int) -> str:
@@ -130,7 +127,7 @@ class Groups:
         size = old.sizes[vertex[s.xl]]
         diagonal = np.concatenate([offset + (g * size + local[s.xl]) * (ld + 1) for g in range(self.count)])
         placed = _placed(self.system, self.layout, old.sizes, i, j)
-        return connect_tables(placed._replace(xv=xv, xl=xl, diagonal=diagonal))
+        return placed.changed(xv=xv, xl=xl, diagonal=diagonal)
 
     def new_work(self) -> Work:
         """Buffers of a run."""
@@ -144,7 +141,7 @@ def natural_tables(system: System) -> Tables:
     for name, table in changed.items():
         table["x0"] = table["v0"] if name == "nodes" else nv + table["l0"]
     views = {name: table.view(np.recarray) for name, table in changed.items()}
-    return pack(s._replace(**views, entries=s.entries.copy(), xv=np.arange(nv), xl=nv + np.arange(system.n_l)))
+    return s.changed(**views, xv=np.arange(nv), xl=nv + np.arange(system.n_l))
 
 
 def rigid_tables(system: System) -> tuple[Tables, Layout]:
@@ -171,5 +168,5 @@ def rigid_tables(system: System) -> tuple[Tables, Layout]:
     result.flags[FLAG_REDUNDANT] = min(1, s.flags[FLAG_REDUNDANT])
     owner = np.repeat(np.arange(len(nodes)), nv)
     xv = nodes["x0"][owner] + np.arange(len(owner)) - nodes["v0"][owner]
-    result = result._replace(xv=xv, xl=layout.position[joint] + row, diagonal=offset + row * (ld + 1))
-    return connect_tables(result), layout
+    result = result.changed(xv=xv, xl=layout.position[joint] + row, diagonal=offset + row * (ld + 1))
+    return result, layout

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...compiled.kernel import kernel
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import _director_tangent, internal_force
-from .node_steps import ACCEPT, EQUATION, MATRIX, frame_arguments, load_state, load_tables, load_work
+from .node_steps import ACCEPT, EQUATION, MATRIX, node_step
 from .nodes import dual_tangent, dual_torque, internal_secant
 
 
@@ -40,7 +40,7 @@ def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
     internal_secant(n, q1, qm, lam, ck, matrix)
 
 
-@kernel
+@node_step
 def directors_piece(s, w, x, place, request, h):
     """What the loop asks of directors."""
     for i in range(1, s.nodes.shape[0]):
@@ -55,8 +55,3 @@ def directors_piece(s, w, x, place, request, h):
             c = 2.0 / h
             for k in range(n.v0, n.v0 + n.nv):
                 x.vn[k] = c * x.dq[k] - x.v[k]
-
-
-def directors_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    directors_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

@@ -10,24 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled.boundary import address, arguments, real
-from ...compiled.kernel import JIT, kernel
+from ...compiled.entry import connect, entry, through
+from ...compiled.kernel import kernel
+from ...compiled.kinds import real
+from ...compiled.record import table_of
 from ...forces.over_step import discrete_force, torque_in_body
 from ...forces.over_step_tangent import discrete_force_tangent
 from ...joints.over_step import joint_blocks, joint_stiffness
+from ...math.arrays import copy
 from ...nodes.forms import FORM_POINT
-from ...system.couplings import call_extra_forces
-from ...system.evaluate import copy
+from ...system.couplings import extra_forces
 from ...system.instant import constant
-from ...system.over_step import begin_step, call_secant_tangent, end_step
-from ...system.tables import FLAG_EXTRA
-from .node_steps import load_state, load_tables, load_work, plain_piece, special_address
+from ...system.over_step import begin_step, end_step, tangents_over_step
+from ...system.tables import FLAG_EXTRA, Tables, Work
 from .nodes import body_torque_tangent
+from .state import FrameState
+
+_piece = entry(Tables, Work, FrameState, real)
+_call_piece = through(Tables, Work, FrameState, real)
 
 JOINT_BLOCKS, FORCES, FORCE_TANGENTS, EXTRA_FORCES, EXTRA_TANGENTS, RATES = range(6)
 
 
-@kernel
+@_piece
 def joint_piece(s, w, x, h):
     """Blocks and stiffness of all joint primitives into w.matrix."""
     ck = 0.5 * h * h
@@ -45,7 +50,7 @@ def joint_piece(s, w, x, h):
         )  # fmt: skip
 
 
-@kernel
+@_piece
 def force_piece(s, w, x, h):
     """Discrete gradients of all force elements into w.f and x.torque."""
     for k in range(s.forces.shape[0]):
@@ -56,7 +61,7 @@ def force_piece(s, w, x, h):
         )
 
 
-@kernel
+@_piece
 def force_tangent_piece(s, w, x, h):
     """Their derivatives into w.matrix."""
     ck = 0.5 * h * h
@@ -71,25 +76,25 @@ def force_tangent_piece(s, w, x, h):
             body_torque_tangent(e, s.nodes[b], x.qn, w.z[b], x.zm[b], x.mid, ck, w.jac, w.matrix)
 
 
-@kernel
+@_piece
 def extra_force_piece(s, w, x, h):
     """Frame forces of couplings and general elements."""
     for i in range(s.nodes.shape[0]):
         copy(w.z[i], x.z1[i])
     begin_step(w, x.z0, x.z1, x.zm, h)
-    call_extra_forces(s, w, x.lamn)
+    extra_forces(s, w, x.lamn)
     end_step(w, x.z1)
 
 
-@kernel
+@_piece
 def extra_tangent_piece(s, w, x, h):
     """Their blocks and derivatives (after the forces)."""
     begin_step(w, x.z0, x.z1, x.zm, h)
-    call_secant_tangent(s, w, x.qm, x.zr, x.qn, x.z1, x.lamn, 0.5 * h * h, w.matrix)
+    tangents_over_step(s, w, x.qm, x.zr, x.qn, x.z1, x.lamn, 0.5 * h * h, w.matrix)
     end_step(w, x.z1)
 
 
-@kernel
+@_piece
 def rate_piece(s, w, x, h):
     """Null-space form: rates of the coordinates and eliminated multipliers, as recorded; h < 0 in the first step."""
     first = h < 0.0
@@ -110,46 +115,13 @@ def rate_piece(s, w, x, h):
         x.unitm[k] = x.unitn[k]
 
 
-_arguments = arguments(address, address, address, real)
-
-
-def joint_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, h = _arguments(a)
-    joint_piece(load_tables(s), load_work(w), load_state(x), h)
-
-
-def force_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, h = _arguments(a)
-    force_piece(load_tables(s), load_work(w), load_state(x), h)
-
-
-def force_tangent_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, h = _arguments(a)
-    force_tangent_piece(load_tables(s), load_work(w), load_state(x), h)
-
-
-def extra_force_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, h = _arguments(a)
-    extra_force_piece(load_tables(s), load_work(w), load_state(x), h)
-
-
-def extra_tangent_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, h = _arguments(a)
-    extra_tangent_piece(load_tables(s), load_work(w), load_state(x), h)
-
-
-def rate_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, h = _arguments(a)
-    rate_piece(load_tables(s), load_work(w), load_state(x), h)
-
-
 PIECES: dict[int, Any] = {
-    JOINT_BLOCKS: (joint_entry, joint_piece),
-    FORCES: (force_entry, force_piece),
-    FORCE_TANGENTS: (force_tangent_entry, force_tangent_piece),
-    EXTRA_FORCES: (extra_force_entry, extra_force_piece),
-    EXTRA_TANGENTS: (extra_tangent_entry, extra_tangent_piece),
-    RATES: (rate_entry, rate_piece),
+    JOINT_BLOCKS: joint_piece,
+    FORCES: force_piece,
+    FORCE_TANGENTS: force_tangent_piece,
+    EXTRA_FORCES: extra_force_piece,
+    EXTRA_TANGENTS: extra_tangent_piece,
+    RATES: rate_piece,
 }
 
 
@@ -164,20 +136,12 @@ def frame_pieces(tables: Any, rates: bool) -> np.ndarray:
         EXTRA_TANGENTS: extra,
         RATES: rates,
     }
-    return np.array([special_address(*PIECES[k]) if wanted[k] else 0 for k in PIECES], dtype=np.int64)
+    connect(tables, *(PIECES[k] for k in PIECES if wanted[k]))
+    return table_of([PIECES[k] if wanted[k] else None for k in PIECES])
 
 
-if JIT:
-    from ...compiled.boundary import call_entry
-
-    @kernel
-    def call_frame_piece(s, w, x, k, h):
-        """Call a piece if the model has something of its kind."""
-        if x.pieces[k] != 0:
-            call_entry(x.pieces[k], (s.place[0], w.place[0], x.place[0], h))
-else:
-
-    def call_frame_piece(s, w, x, k, h):
-        """Call a piece if the model has something of its kind."""
-        if x.pieces[k] != 0:
-            plain_piece(x.pieces[k])(s, w, x, h)
+@kernel
+def call_frame_piece(s, w, x, k, h):
+    """Call a piece if the model has something of its kind."""
+    if x.pieces[k] != 0:
+        _call_piece(x.pieces[k], s, w, x, h)

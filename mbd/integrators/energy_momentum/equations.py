@@ -18,12 +18,11 @@ dx = (I + hat(x)/2 + x x^T/4) theta.
 
 from __future__ import annotations
 
-from ...compiled.kernel import JIT, kernel
+from ...compiled.kernel import kernel
 from ...joints.instant import primitive_force
 from ...nodes.forms import FORM_LIE
 from ...nodes.update import STORED_CAYLEY
-from ...system import instant as pieces
-from ...system.tables import ENTRY_UPDATE
+from ...system.instant import constant, update
 from .elements import (
     EXTRA_FORCES,
     EXTRA_TANGENTS,
@@ -34,18 +33,11 @@ from .elements import (
 )
 from .node_steps import MATRIX, call_special
 
-if JIT:
-    from ...compiled.boundary import call_entry
 
-    @kernel
-    def advance_cayley(s, w, q, dq, out):
-        """The update of absolute coordinates with Cayley vectors, and the frames at out."""
-        call_entry(s.entries[ENTRY_UPDATE], (s.place[0], w.place[0], q, dq, out, STORED_CAYLEY))
-else:
-
-    def advance_cayley(s, w, q, dq, out):
-        """The update of absolute coordinates with Cayley vectors, and the frames at out."""
-        pieces.update(s, w, q, dq, out, STORED_CAYLEY)
+@kernel
+def advance_cayley(s, w, q, dq, out):
+    """The update of absolute coordinates with Cayley vectors, and the frames at out."""
+    update(s, w, q, dq, out, STORED_CAYLEY)
 
 
 @kernel
@@ -74,7 +66,7 @@ def frame_forces(s, w, x, h):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
-        primitive_force(p, x.zm[a], x.zm[b], pieces.constant(p, w.values), x.lamn, p.l0, w.f[a], w.f[b])
+        primitive_force(p, x.zm[a], x.zm[b], constant(p, w.values), x.lamn, p.l0, w.f[a], w.f[b])
     call_frame_piece(s, w, x, EXTRA_FORCES, h)
 
 

@@ -25,11 +25,8 @@ from .node_steps import (
     MATRIX,
     START,
     VELOCITY,
-    frame_arguments,
-    load_state,
-    load_tables,
-    load_work,
-    special_arguments,
+    midpoint_step,
+    node_step,
 )
 
 
@@ -125,45 +122,25 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
         _start(n, x, v[k:], momentum, h, s.functions, s.constants, w.user, b[1])
 
 
-@kernel
+@node_step
 def livens_generalized(s, w, x, place, request, h):
     """LivensEM."""
     _energy_momentum(s, w, x, place, LIVENS, request, h)
 
 
-@kernel
+@node_step
 def hamilton_generalized(s, w, x, place, request, h):
     """HamiltonianEM."""
     _energy_momentum(s, w, x, place, HAMILTON, request, h)
 
 
-@kernel
-def midpoint_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+@midpoint_step
+def midpoint_generalized(s, w, i, request, q, qn, v, p, dq, lam, h):
     """LivensMidpoint and HamiltonianMidpoint."""
     _midpoint(s, w, i, MIDPOINT, request, q, qn, v, p, dq, lam, h)
 
 
-@kernel
-def variational_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+@midpoint_step
+def variational_generalized(s, w, i, request, q, qn, v, p, dq, lam, h):
     """DiscreteVariational."""
     _midpoint(s, w, i, VARIATIONAL, request, q, qn, v, p, dq, lam, h)
-
-
-def livens_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, LIVENS, request, h)
-
-
-def hamilton_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, HAMILTON, request, h)
-
-
-def midpoint_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _midpoint(load_tables(s), load_work(w), i, MIDPOINT, request, q, qn, v, p, dq, lam, h)
-
-
-def variational_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _midpoint(load_tables(s), load_work(w), i, VARIATIONAL, request, q, qn, v, p, dq, lam, h)

@@ -13,10 +13,10 @@ from ..base import Array, Invariant, Trait
 from ..checks import SINGULAR, check_regular_directors
 from ..converted import StepsQuaternions, quaternion_twin
 from ..variational.equations import HAMILTON
-from .directors import directors_entry, directors_piece
-from .generalized_nodes import hamilton_generalized, hamilton_generalized_entry
-from .hamilton_nodes import hamilton_entry, hamilton_piece
-from .lie import lie_entry, lie_piece
+from .directors import directors_piece
+from .generalized_nodes import hamilton_generalized
+from .hamilton_nodes import hamilton_piece
+from .lie import lie_piece
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
 from .methods import FrameEM
 from .node_steps import special_pieces
@@ -77,10 +77,10 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
 
     def special_nodes(self, system: System) -> Array:
         pieces = {
-            FORM_POINT: (lie_entry, lie_piece),
-            FORM_QUATERNION: (hamilton_entry, hamilton_piece),
-            FORM_DIRECTORS: (directors_entry, directors_piece),
-            FORM_GENERALIZED: (hamilton_generalized_entry, hamilton_generalized),
+            FORM_POINT: lie_piece,
+            FORM_QUATERNION: hamilton_piece,
+            FORM_DIRECTORS: directors_piece,
+            FORM_GENERALIZED: hamilton_generalized,
         }
         return special_pieces(system, pieces)
 

@@ -24,7 +24,7 @@ from ...joints.instant import axis, push_point
 from ...nodes.frames import bilinear_axes, point_jacobian
 from ...nodes.inertia import frame_stiffness, pull_back
 from .livens_nodes import livens_guess, remember_quaternion, start_quaternion
-from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
+from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, node_step
 from .nodes import central_inertia
 from .quaternion_maps import e_transposed, g_times, g_transposed
 
@@ -165,7 +165,7 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
         out[k], out[k + 1], out[k + 2] = 2.0 * d1 - u1 - a1, 2.0 * d2 - u2 - a2, 2.0 * d3 - u3 - a3
 
 
-@kernel
+@node_step
 def hamilton_piece(s, w, x, place, request, h):
     """What the loop asks of a quaternion node in HamiltonianEM."""
     for i in range(1, s.nodes.shape[0]):
@@ -183,8 +183,3 @@ def hamilton_piece(s, w, x, place, request, h):
             livens_guess(n, x.q, x.turn[i], x.dq)
         elif request == START:
             start_quaternion(n, x.q, x.v, h, x.turn[i])
-
-
-def hamilton_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    hamilton_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

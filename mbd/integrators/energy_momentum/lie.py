@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...compiled.kernel import kernel
 from ...nodes.forms import FORM_LIE
-from .node_steps import ACCEPT, EQUATION, MATRIX, frame_arguments, load_state, load_tables, load_work
+from .node_steps import ACCEPT, EQUATION, MATRIX, node_step
 from .nodes import cross_axes, new_velocity, node_equation, node_matrix
 
 
@@ -16,7 +16,7 @@ def cofactor_axes(zm, zr):
     zr[9], zr[10], zr[11] = cross_axes(zm, 3, 6)
 
 
-@kernel
+@node_step
 def lie_piece(s, w, x, place, request, h):
     """What the loop asks of Lie nodes and points."""
     for i in range(1, s.nodes.shape[0]):
@@ -33,8 +33,3 @@ def lie_piece(s, w, x, place, request, h):
             if n.form == FORM_LIE:
                 cofactor_axes(x.zm[i], x.zr[i])
             new_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
-
-
-def lie_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    lie_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

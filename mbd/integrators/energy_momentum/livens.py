@@ -17,18 +17,16 @@ from ..checks import keeps_momenta
 from ..converted import StepsQuaternions, quaternion_twin
 from ..variational.equations import LIVENS
 from ..variational.methods import Variational
-from .directors import directors_entry, directors_piece
+from .directors import directors_piece
 from .generalized_nodes import (
     livens_generalized,
-    livens_generalized_entry,
     midpoint_generalized,
-    midpoint_generalized_entry,
 )
-from .lie import lie_entry, lie_piece
-from .livens_full import full_entry, full_piece
-from .livens_full_linear import full_linear_entry, full_linear_piece
-from .livens_nodes import livens_entry, livens_piece
-from .livens_null import null_entry, null_piece
+from .lie import lie_piece
+from .livens_full import full_piece
+from .livens_full_linear import full_linear_piece
+from .livens_nodes import livens_piece
+from .livens_null import null_piece
 from .methods import FrameEM
 from .node_steps import special_pieces
 from .state import FrameState
@@ -119,18 +117,16 @@ class LivensEM(StepsQuaternions, FrameEM):
 
     def special_nodes(self, system: System) -> Array:
         if self.reduction == "none":
-            linear = full_linear_entry, full_linear_piece
-            return special_pieces(
-                system, {FORM_POINT: linear, FORM_DIRECTORS: linear, FORM_QUATERNION: (full_entry, full_piece)}
-            )
+            linear = full_linear_piece
+            return special_pieces(system, {FORM_POINT: linear, FORM_DIRECTORS: linear, FORM_QUATERNION: full_piece})
         if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
-            null = null_entry, null_piece
-            return special_pieces(system, {FORM_LIE: null, FORM_QUATERNION: null, FORM_POINT: (lie_entry, lie_piece)})
+            null = null_piece
+            return special_pieces(system, {FORM_LIE: null, FORM_QUATERNION: null, FORM_POINT: lie_piece})
         pieces = {
-            FORM_POINT: (lie_entry, lie_piece),
-            FORM_QUATERNION: (livens_entry, livens_piece),
-            FORM_DIRECTORS: (directors_entry, directors_piece),
-            FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),
+            FORM_POINT: lie_piece,
+            FORM_QUATERNION: livens_piece,
+            FORM_DIRECTORS: directors_piece,
+            FORM_GENERALIZED: livens_generalized,
         }
         return special_pieces(system, pieces)
 
@@ -273,7 +269,7 @@ class LivensMidpoint(StepsQuaternions, Variational):
     scheme: ClassVar[int] = LIVENS
 
     def special_nodes(self, system: System) -> Array:
-        return special_pieces(system, {FORM_GENERALIZED: (midpoint_generalized_entry, midpoint_generalized)})
+        return special_pieces(system, {FORM_GENERALIZED: midpoint_generalized})
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE

@@ -21,10 +21,7 @@ from .node_steps import (
     GUESS,
     MATRIX,
     START,
-    frame_arguments,
-    load_state,
-    load_tables,
-    load_work,
+    node_step,
 )
 from .nodes import central_inertia
 from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
@@ -213,7 +210,7 @@ def full_accept(n, x):
         x.p[k] = x.pn[k]
 
 
-@kernel
+@node_step
 def full_piece(s, w, x, place, request, h):
     """What the loop asks of quaternions in LivensEM(reduction="none")."""
     for i in range(1, s.nodes.shape[0]):
@@ -236,8 +233,3 @@ def full_piece(s, w, x, place, request, h):
         elif request == START:
             start_momentum(n, x.q, x.v, x.p)
             start_quaternion(n, x.q, x.v, h, x.turn[i])
-
-
-def full_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    full_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

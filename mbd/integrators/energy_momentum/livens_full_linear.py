@@ -7,7 +7,7 @@ from ...nodes.forms import FORM_DIRECTORS
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import internal_force
 from .livens_full import full_accept, full_blocks, full_correct, full_rows
-from .node_steps import ACCEPT, CORRECT, EQUATION, MATRIX, frame_arguments, load_state, load_tables, load_work
+from .node_steps import ACCEPT, CORRECT, EQUATION, MATRIX, node_step
 from .nodes import dual_tangent, dual_torque, internal_secant
 
 
@@ -53,7 +53,7 @@ def _linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
             matrix[fibre + m * n.ld + rates + b] -= 0.5 * inertia[o + m]
 
 
-@kernel
+@node_step
 def full_linear_piece(s, w, x, place, request, h):
     """What the loop asks of points and directors in LivensEM(reduction="none")."""
     for i in range(1, s.nodes.shape[0]):
@@ -70,8 +70,3 @@ def full_linear_piece(s, w, x, place, request, h):
             full_correct(n, x, w.x)
         elif request == ACCEPT:
             full_accept(n, x)
-
-
-def full_linear_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    full_linear_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

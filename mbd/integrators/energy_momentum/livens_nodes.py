@@ -19,7 +19,7 @@ import math
 
 from ...compiled.kernel import kernel
 from ...nodes.inertia import _quaternion_pull, frame_stiffness
-from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
+from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, node_step
 from .nodes import central_inertia
 from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
 
@@ -254,7 +254,7 @@ def _centre_matrix(n, q0, q1, v, dq, h, matrix):
         matrix[o + 3 * ld] += c3
 
 
-@kernel
+@node_step
 def livens_piece(s, w, x, place, request, h):
     """What the loop asks of a quaternion node in LivensEM."""
     for i in range(1, s.nodes.shape[0]):
@@ -276,8 +276,3 @@ def livens_piece(s, w, x, place, request, h):
         elif request == START:
             start_momentum(n, x.q, x.v, x.p)
             start_quaternion(n, x.q, x.v, h, x.turn[i])
-
-
-def livens_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    livens_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

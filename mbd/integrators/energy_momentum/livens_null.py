@@ -15,7 +15,7 @@ from ...compiled.kernel import kernel
 from ...nodes.frames import bilinear_axes
 from ...nodes.inertia import frame_torque
 from .livens_nodes import next_turn, remember_turn, start_momentum, start_quaternion
-from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, frame_arguments, load_state, load_tables, load_work
+from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, node_step
 from .nodes import central_inertia
 from .quaternion_maps import g_times, g_transposed, lever_times, lever_transposed
 
@@ -203,7 +203,7 @@ def null_accept(n, q0, q1, qm, rate, raten, p, dq, zr, f, h, unit, vn):
     vn[i], vn[i + 1], vn[i + 2] = 2.0 * w1, 2.0 * w2, 2.0 * w3
 
 
-@kernel
+@node_step
 def null_piece(s, w, x, place, request, h):
     """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); ``turn`` holds Cayley vectors."""
     for i in range(1, s.nodes.shape[0]):
@@ -225,8 +225,3 @@ def null_piece(s, w, x, place, request, h):
         elif request == START:  # asked of the quaternion node itself
             start_momentum(n, x.q, x.v, x.p)
             start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])
-
-
-def null_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    null_piece(load_tables(s), load_work(w), load_state(x), place, request, h)

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
+from ...math.arrays import copy
 from ...nodes.forms import FORM_GENERALIZED
 from ...system.accelerations import accelerations
-from ...system.evaluate import (
-    constraints,
-    copy,
-    evaluate_functions,
-    factor_with,
-    finish,
-    frames,
-    remember_angles,
-    solve,
-)
+from ...system.instant import constraints, evaluate_functions, frames, remember_angles
+from ...system.matrix import factor_with, finish, solve
 from ...system.tables import PARAMETER_LENGTH
 from ..nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, UNIFORM, overshoots, turns_round
 from ..newton import (

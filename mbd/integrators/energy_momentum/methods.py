@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import pack
 from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
-from ...system.over_step import connect_secant
-from ...system.tables import ENTRY_SECANT_TANGENT
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, keeps_momenta, momenta
 from ..run import FixedStepRun
 from . import loop as kernels
-from .directors import directors_entry, directors_piece
+from .directors import directors_piece
 from .elements import frame_pieces
-from .lie import lie_entry, lie_piece
+from .lie import lie_piece
 from .node_steps import special_pieces
 from .state import FrameState
 
@@ -53,8 +50,8 @@ class FrameEM(Integrator):
 
     def special_nodes(self, system: System) -> Array:
         """Pieces of the nodes (``special_nodes``)."""
-        lie = lie_entry, lie_piece
-        pieces = {FORM_LIE: lie, FORM_POINT: lie, FORM_DIRECTORS: (directors_entry, directors_piece)}
+        lie = lie_piece
+        pieces = {FORM_LIE: lie, FORM_POINT: lie, FORM_DIRECTORS: directors_piece}
         return special_pieces(system, pieces)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
@@ -143,7 +140,6 @@ class FrameRun(FixedStepRun):
         super().__init__(method, system, t, step)
         self.inner = inner = system if plain else method.inner_system(system)
         self.work = inner.new_work()
-        connect_secant(inner.tables, ENTRY_SECANT_TANGENT)
         nq, nv, nl, nodes = inner.n_q, inner.n_v, inner.n_l, len(inner.tables.nodes)
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "vdn")}
@@ -157,13 +153,13 @@ class FrameRun(FixedStepRun):
         multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
         shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
         special = method.special_nodes(inner)
-        self.x = pack(FrameState(
+        self.x = FrameState(
             **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
             torque=np.zeros((nodes, 3)), turn=np.zeros((nodes, 9)), mid=np.zeros_like(self.work.values),
-            special=special, kinds=np.unique(special[special != 0]), pieces=frame_pieces(inner.tables, fewer),
+            special=special, kinds=_each_once(special), pieces=frame_pieces(inner.tables, fewer),
             extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
             shown_p=coordinates["p"] if method.momenta else np.zeros(0), shown_lamm=every["lamm"],
-        ))  # fmt: skip
+        )  # fmt: skip
         self.begin(is_analytic(inner))
 
     def take_start(self, first: FrameRun) -> None:
@@ -205,6 +201,11 @@ def is_analytic(system: System) -> bool:
     """Whether the equations of a step are analytic functions: no elements and coordinates of users, no general laws."""
     tables = system.tables
     return len(tables.general) == 0 and not (tables.nodes["form"] == FORM_GENERALIZED).any()
+
+
+def _each_once(table: Array) -> Array:
+    """The elements of a table of addresses, without repetitions and zeros."""
+    return np.array(list(dict.fromkeys(part for part in table.tolist() if part != 0)), dtype=table.dtype)
 
 
 def _extra_rows(system: System) -> Array:

@@ -1,73 +1,78 @@
-"""The equations of the GGL methods, compiled in pieces.
+"""The equations of the GGL methods as entries, and which of them a model needs.
 
-The tables of all pairs of groups and the state of the run are known to a piece by the addresses of their packed forms
-(``mbd.compiled``), so that the time loop need not be compiled with it. All methods share them, but for the forces;
-those and the matrix are compiled only where they are needed.
+The tables of all pairs of blocks of unknowns are known to an entry by their addresses, the state of the run by its
+record. All methods share them, but for the forces; those and the matrix are compiled only where they are needed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...compiled.boundary import address, arguments, integers
-from ...compiled.kernel import JIT, kernel
-from ...compiled.record import at_address
-from ...system.entries import entry_address
-from ...system.tables import FLAG_EXTRA, Tables
-from ...system.types import load_tables, load_work
-from .equations import EM, STATE, configure, equations, finish
+from ...compiled.entry import connect, entry, through
+from ...compiled.kernel import kernel
+from ...compiled.kinds import addresses
+from ...compiled.record import table_of
+from ...system.tables import FLAG_EXTRA, Tables, Work, tables_at
+from .equations import EM, GGLState, configure, equations, finish
 from .forces import instant_forces, instant_tangent, secant_forces, secant_tangent
 from .matrix import all_blocks
 
 PAIRS = 9  # place of the tables of residuals, behind those of the nine pairs
 CONFIGURE, FORCES, EQUATIONS, FINISH, BLOCKS, FORCE_BLOCKS = range(6)  # pieces
 
-_arguments = arguments(integers, address, address)
-load_state: Any = at_address(STATE)
+_KINDS = Tables, addresses, Work, GGLState
+_piece = entry(*_KINDS)
+_call_piece = through(*_KINDS)
 
 
-def configure_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    configure(load_tables(r[PAIRS]), load_state(x))
+@_piece
+def configuration(s, r, w, x):
+    """Frames and velocities of the iterate."""
+    configure(s, x)
 
 
-def equations_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    equations(load_tables(r[PAIRS]), load_work(w), load_state(x))
+@_piece
+def all_equations(s, r, w, x):
+    """Residuals of both groups."""
+    equations(s, w, x)
 
 
-def finish_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    finish(load_tables(r[PAIRS]), load_work(w), load_state(x))
+@_piece
+def finished(s, r, w, x):
+    """Momenta of the end."""
+    finish(s, w, x)
 
 
-def blocks_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    s11, s12, s13, s21 = load_tables(r[0]), load_tables(r[1]), load_tables(r[2]), load_tables(r[3])
-    s22, s23, s31, s33 = load_tables(r[4]), load_tables(r[5]), load_tables(r[6]), load_tables(r[8])
-    all_blocks(s11, s12, s13, s21, s22, s23, s31, s33, load_work(w), load_state(x))
+@_piece
+def matrix_blocks(s, r, w, x):
+    """Blocks of the large matrix but for those of forces."""
+    s11, s12, s13, s21 = tables_at(r[0]), tables_at(r[1]), tables_at(r[2]), tables_at(r[3])
+    s22, s23, s31, s33 = tables_at(r[4]), tables_at(r[5]), tables_at(r[6]), tables_at(r[8])
+    all_blocks(s11, s12, s13, s21, s22, s23, s31, s33, w, x)
 
 
-def instant_forces_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    instant_forces(load_tables(r[PAIRS]), load_work(w), load_state(x))
+@_piece
+def forces_at_instant(s, r, w, x):
+    """Forces at an instant."""
+    instant_forces(s, w, x)
 
 
-def instant_tangent_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    instant_tangent(load_tables(r[0]), load_tables(r[1]), load_work(w), load_state(x))
+@_piece
+def force_blocks_at_instant(s, r, w, x):
+    """Their blocks."""
+    instant_tangent(tables_at(r[0]), tables_at(r[1]), w, x)
 
 
-def secant_forces_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    secant_forces(load_tables(r[PAIRS]), load_work(w), load_state(x))
+@_piece
+def forces_over_step(s, r, w, x):
+    """Forces over a step."""
+    secant_forces(s, w, x)
 
 
-def secant_tangent_entry(p):  # type: ignore[no-untyped-def]
-    r, w, x = _arguments(p)
-    secant_tangent(load_tables(r[0]), load_tables(r[1]), load_work(w), load_state(x))
+@_piece
+def force_blocks_over_step(s, r, w, x):
+    """Their blocks."""
+    secant_tangent(tables_at(r[0]), tables_at(r[1]), w, x)
 
 
 def has_elements(s: Tables) -> bool:
@@ -75,44 +80,22 @@ def has_elements(s: Tables) -> bool:
     return len(s.forces) > 0 or bool(s.flags[FLAG_EXTRA])
 
 
-def connect(scheme: int, tables: tuple[Tables, ...], with_matrix: bool) -> tuple[Any, Any]:
+def connect_pieces(scheme: int, tables: tuple[Tables, ...], with_matrix: bool) -> tuple[Any, Any]:
     """(pieces, tables as pieces know them) for tables of nine pairs and of residuals."""
     s, elements = tables[PAIRS], has_elements(tables[PAIRS])
-    if JIT:
-        forces, tangent = (
-            (secant_forces_entry, secant_tangent_entry)
-            if scheme == EM
-            else (instant_forces_entry, instant_tangent_entry)
-        )
-        wanted: dict[int, Any] = {CONFIGURE: configure_entry, EQUATIONS: equations_entry, FINISH: finish_entry}
-        wanted |= {FORCES: forces} if elements else {}
-        wanted |= {BLOCKS: blocks_entry} if with_matrix else {}
-        wanted |= {FORCE_BLOCKS: tangent} if with_matrix and elements else {}
-        pieces = np.array([entry_address(wanted[k]) if k in wanted else 0 for k in range(6)], dtype=np.int64)
-        return pieces, np.array([s.place[0] for s in tables], dtype=np.int64)
-    r = tables
-    force_kernels = (secant_forces, secant_tangent) if scheme == EM else (instant_forces, instant_tangent)
-    plain = (
-        lambda r, w, x: configure(s, x),
-        (lambda r, w, x: force_kernels[0](s, w, x)) if elements else 0,
-        lambda r, w, x: equations(s, w, x),
-        lambda r, w, x: finish(s, w, x),
-        lambda r, w, x: all_blocks(*r[:6], r[6], r[8], w, x),
-        (lambda r, w, x: force_kernels[1](r[0], r[1], w, x)) if elements else 0,
+    forces, tangent = (
+        (forces_over_step, force_blocks_over_step) if scheme == EM else (forces_at_instant, force_blocks_at_instant)
     )
-    return plain, r
+    wanted: dict[int, Any] = {CONFIGURE: configuration, EQUATIONS: all_equations, FINISH: finished}
+    wanted |= {FORCES: forces} if elements else {}
+    wanted |= {BLOCKS: matrix_blocks} if with_matrix else {}
+    wanted |= {FORCE_BLOCKS: tangent} if with_matrix and elements else {}
+    connect(s, *wanted.values())
+    return table_of([wanted.get(k) for k in range(6)]), table_of(tables)
 
 
-if JIT:
-    from ...compiled.boundary import call_entry
-
-    @kernel
-    def call_piece(pieces, k, r, w, x):
-        """Call a piece; nothing happens if the model has no such elements."""
-        if pieces[k] != 0:
-            call_entry(pieces[k], (r, w.place[0], x.place[0]))
-else:
-
-    def call_piece(pieces, k, r, w, x):
-        if pieces[k] != 0:
-            pieces[k](r, w, x)
+@kernel
+def call_piece(pieces, k, s, r, w, x):
+    """Call a piece; nothing happens if the model has no such elements."""
+    if pieces[k] != 0:
+        _call_piece(pieces[k], s, r, w, x)

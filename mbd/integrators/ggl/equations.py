@@ -27,10 +27,11 @@ kernels: the frames zl, zh, zv, zp of a run are the same arrays as z0, zt, z1, z
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...compiled.kernel import kernel
-from ...compiled.record import declare_arrays
+from ...compiled.kinds import matrix, vector
+from ...compiled.record import Record
 from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import internal_bilinear
@@ -80,66 +81,59 @@ C_D_CURVATURE, C_D_GRADIENT, C_D_RATE, C_D_VALUE, C_DAMPING, C_STIFFNESS = range
 FORCE_1, TORQUE_1, FORCE_2, TORQUE_2, LENGTH, DIRECTION = range(6)
 
 
-class GGLState(NamedTuple):
+class GGLState(Record):
     """State of the method (first ten) and its scratch."""
 
-    place: Any  # address of the packed form of this record
-    q: Any
-    v: Any  # M^-1 p
-    vd: Any
-    lam: Any
-    vdm: Any
-    lamm: Any
-    past_u: Any  # (PAST, ...) of the last steps: u - y0,
-    past_d: Any  # dq minus what it would be without gamma',
-    past_l: Any  # lambda',
-    past_g: Any  # gamma'
-    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
-    c: Any  # see Numbers
-    dq: Any
-    u: Any  # velocity of the first group
-    w: Any  # h v (EULER)
-    y: Any  # h M^-1 p1
-    y0: Any
-    r1: Any  # residuals of the two groups: dynamic rows, then constraints
-    r2: Any
-    norms: Any  # of these residuals
-    lams: Any  # scaled multipliers
-    gams: Any
-    mu: Any  # scratch multipliers
-    zero: Any
-    z0: Any  # frames at the start,
-    z1: Any  # at the end,
-    zt: Any  # where gamma' acts
-    zl: Any  # where lambda' acts,
-    ze: Any  # and does so in the momenta of the end
-    zv: Any  # of velocity constraints
-    zp: Any  # of position constraints
-    zr: Any  # where the derivative of velocity constraints is taken
-    zu: Any  # frames of u
-    zy: Any  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
-    zh: Any  # of the velocity in H[gamma']
-    f1: Any  # frame forces of the two equations
-    f2: Any
-    fl: Any  # of applied forces and lambda'
-    buffer: Any  # of applied forces
-    torque: Any
-    at_start: Any  # functions of time at the start of the step,
-    at_force: Any  # where forces are evaluated,
-    at_end: Any  # at the end,
-    at_t: Any  # and where the frames above are
-    at_l: Any
-    at_e: Any
-    at_v: Any
-    at_p: Any
-    times: Any  # of start, forces and end
-    square: Any  # (4, 4) scratch
-
-
-FRAMES = ("z0", "z1", "zt", "zl", "ze", "zv", "zp", "zr", "zu", "zy", "zh", "f1", "f2", "fl", "buffer", "torque")
-STATE = declare_arrays(
-    GGLState, tables=("past_u", "past_d", "past_l", "past_g", "weights", "square", *FRAMES)
-)  # fmt: skip
+    q = vector
+    v = vector  # M^-1 p
+    vd = vector
+    lam = vector
+    vdm = vector
+    lamm = vector
+    past_u = matrix  # (PAST, ...) of the last steps: u - y0,
+    past_d = matrix  # dq minus what it would be without gamma',
+    past_l = matrix  # lambda',
+    past_g = matrix  # gamma'
+    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    c = vector  # see Numbers
+    dq = vector
+    u = vector  # velocity of the first group
+    w = vector  # h v (EULER)
+    y = vector  # h M^-1 p1
+    y0 = vector
+    r1 = vector  # residuals of the two groups: dynamic rows, then constraints
+    r2 = vector
+    norms = vector  # of these residuals
+    lams = vector  # scaled multipliers
+    gams = vector
+    mu = vector  # scratch multipliers
+    zero = vector
+    z0 = matrix  # frames at the start,
+    z1 = matrix  # at the end,
+    zt = matrix  # where gamma' acts
+    zl = matrix  # where lambda' acts,
+    ze = matrix  # and does so in the momenta of the end
+    zv = matrix  # of velocity constraints
+    zp = matrix  # of position constraints
+    zr = matrix  # where the derivative of velocity constraints is taken
+    zu = matrix  # frames of u
+    zy = matrix  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
+    zh = matrix  # of the velocity in H[gamma']
+    f1 = matrix  # frame forces of the two equations
+    f2 = matrix
+    fl = matrix  # of applied forces and lambda'
+    buffer = matrix  # of applied forces
+    torque = matrix
+    at_start = vector  # functions of time at the start of the step,
+    at_force = vector  # where forces are evaluated,
+    at_end = vector  # at the end,
+    at_t = vector  # and where the frames above are
+    at_l = vector
+    at_e = vector
+    at_v = vector
+    at_p = vector
+    times = vector  # of start, forces and end
+    square = matrix  # (4, 4) scratch
 
 
 @kernel

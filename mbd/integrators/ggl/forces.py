@@ -8,9 +8,9 @@ from __future__ import annotations
 from ...compiled.kernel import kernel
 from ...forces.over_step import discrete_force, torque_in_body
 from ...forces.over_step_tangent import discrete_force_tangent
-from ...system.couplings import call_extra_forces, call_extra_tangent
-from ...system.evaluate import copy
-from ...system.optional import call_force_tangent, call_forces
+from ...math.arrays import copy
+from ...system.couplings import extra_forces, extra_tangent
+from ...system.instant_elements import all_force_tangents, all_forces
 from ...system.over_step import begin_step
 from ...system.tables import FLAG_EXTRA
 from ..directors.linear_frames import clear_frames, copy_frames
@@ -40,9 +40,9 @@ def instant_forces(s, w, x):
     _load(w, x)
     clear_frames(w.f)
     if s.forces.shape[0] > 0:
-        call_forces(s, w)
+        all_forces(s, w)
     if s.flags[FLAG_EXTRA] != 0:
-        call_extra_forces(s, w, x.zero)
+        extra_forces(s, w, x.zero)
     _add(w, x)
 
 
@@ -52,11 +52,11 @@ def instant_tangent(s11, s12, w, x):
     _load(w, x)
     damping, stiffness, m = x.c[C_DAMPING], x.c[C_STIFFNESS], w.matrix
     if s11.forces.shape[0] > 0:
-        call_force_tangent(s11, w, x.q, x.v, w.eye, damping, 0.0, m)
-        call_force_tangent(s12, w, x.q, x.v, w.eye, 0.0, stiffness, m)
+        all_force_tangents(s11, w, x.q, x.v, w.eye, damping, 0.0, m)
+        all_force_tangents(s12, w, x.q, x.v, w.eye, 0.0, stiffness, m)
     if s11.flags[FLAG_EXTRA] != 0:
-        call_extra_tangent(s11, w, x.q, x.v, x.zero, w.eye, damping, 0.0, m)
-        call_extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, 0.0, stiffness, m)
+        extra_tangent(s11, w, x.q, x.v, x.zero, w.eye, damping, 0.0, m)
+        extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, 0.0, stiffness, m)
 
 
 @kernel
@@ -80,7 +80,7 @@ def secant_forces(s, w, x):
         w.time[0] = x.times[2]
         clear_frames(w.f)
         begin_step(w, x.z0, x.z1, x.zt, h)
-        call_extra_forces(s, w, x.zero)
+        extra_forces(s, w, x.zero)
         w.time[1] = 0.0
         _add(w, x)
 
@@ -108,5 +108,5 @@ def secant_tangent(s11, s12, w, x):
         copy(x.at_force, w.values)
         w.time[0] = x.times[2]
         begin_step(w, x.z0, x.z1, x.zt, h)
-        call_extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, h, 0.5 * ck, m)
+        extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, h, 0.5 * ck, m)
         w.time[1] = 0.0

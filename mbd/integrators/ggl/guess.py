@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...system.evaluate import clear, copy
+from ...math.arrays import clear, copy
 from ..directors.linear_frames import extrapolate
 from ..newton_numbers import MEMORY_HISTORY
 from .equations import ACCELERATED, AT_REST, C_FOLLOWS, EM, EULER, PAST, SCHEME, UNIFORM, scaled

@@ -6,11 +6,12 @@ import math
 
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT, primitive_rate
+from ...math.arrays import clear, copy
 from ...nodes.frames import update_frames
 from ...nodes.tangent import internal_bilinear
 from ...system.accelerations import accelerations
-from ...system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
-from ...system.instant import constant
+from ...system.instant import constant, evaluate_functions, remember_angles
+from ...system.matrix import factor, solve
 from ...system.tables import PARAMETER_LENGTH
 from ..directors.linear_frames import add_constraint_force, solve_mass, subtract_mass
 from ..directors.rigid_solve import rigid_blocks, rigid_solve, rigid_tangent
@@ -82,11 +83,11 @@ FEW = 2  # sweeps; after more of them the next step has new factors
 
 
 @kernel
-def _residual(pieces, r, w, x):
+def _residual(s, pieces, r, w, x):
     """Equations at the present values of the unknowns."""
-    call_piece(pieces, CONFIGURE, r, w, x)
-    call_piece(pieces, FORCES, r, w, x)
-    call_piece(pieces, EQUATIONS, r, w, x)
+    call_piece(pieces, CONFIGURE, s, r, w, x)
+    call_piece(pieces, FORCES, s, r, w, x)
+    call_piece(pieces, EQUATIONS, s, r, w, x)
 
 
 @kernel
@@ -167,7 +168,7 @@ def _newton(s, rows, pieces, r, w, x, p, h, watched, again):
     best, before, stalled, moved = 1e300, 1e300, 0, 1e300
     limit = int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
-        _residual(pieces, r, w, x)
+        _residual(s, pieces, r, w, x)
         error = _error(s, w, x, p, h, iteration == 0, again)
         p.memory[MEMORY_ERROR] = error
         if error <= 1.0:
@@ -181,8 +182,8 @@ def _newton(s, rows, pieces, r, w, x, p, h, watched, again):
         if iteration == limit:
             break
         if iteration == 0 or not factors_suffice(error, before):
-            call_piece(pieces, BLOCKS, r, w, x)
-            call_piece(pieces, FORCE_BLOCKS, r, w, x)
+            call_piece(pieces, BLOCKS, s, r, w, x)
+            call_piece(pieces, FORCE_BLOCKS, s, r, w, x)
             factor(rows[0], w, w.matrix, w.pivots, w.dinv)
             p.memory[MEMORY_FACTORS] += 1.0
             p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
@@ -288,7 +289,7 @@ def _rigid(s, t, pieces, r, w, x, p, h, watched, again):
     earlier, before, fresh = 1e300, 1e300, False
     best, stalled, moved, limit = 1e300, 0, 1e300, int(p.method[ITERATIONS])
     for iteration in range(limit + 1):
-        _residual(pieces, r, w, x)
+        _residual(s, pieces, r, w, x)
         error = _error(s, w, x, p, h, iteration == 0, again)
         p.memory[MEMORY_ERROR] = error
         if error <= ENOUGH:
@@ -337,7 +338,7 @@ def _accept(s, pieces, r, w, x, p, h):
     if scheme == EM or scheme == EULER:
         copy(x.u, x.y)
     else:
-        call_piece(pieces, FINISH, r, w, x)
+        call_piece(pieces, FINISH, s, r, w, x)
     remember_step(x, p)
     first = p.memory[MEMORY_HISTORY] == 0.0
     middle = p.method[SHIFT] == 0.5

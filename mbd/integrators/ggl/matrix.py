@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...system.evaluate import clear
+from ...math.arrays import clear
 from ..directors.linear_frames import gradient_blocks, hessian_blocks, mass_blocks
 from .equations import (
     C_CURVATURE,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import NO_PLACE, pack
 from ...errors import ModelError, ModelWarning, check_number
 from ...system.tables import FLAG_DENSE
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
@@ -17,7 +16,7 @@ from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import Groups, name_of_vertex, natural_tables
 from ..run import FixedStepRun
 from . import loop as kernels
-from .entries import connect
+from .entries import connect_pieces
 from .equations import (
     ACCELERATED,
     AT_REST,
@@ -323,11 +322,11 @@ class GGLRun(FixedStepRun):
         numbers, frames, times = method.equations(step)
         z |= {name: z[same] for name, same in frames.items()}
         at |= {f"at_{name}": at[f"at_{same}"] for name, same in times.items()}
-        self.x = pack(GGLState(
-            place=NO_PLACE, q=np.zeros(nq), **vectors, **multipliers, **past, **z, **at, weights=extrapolation(method),
+        self.x = GGLState(
+            q=np.zeros(nq), **vectors, **multipliers, **past, **z, **at, weights=extrapolation(method),
             c=np.array(numbers), r1=np.zeros(nv + nl), r2=np.zeros(nv + nl), norms=np.zeros(6),
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)), times=np.zeros(3),
-        ))  # fmt: skip
+        )  # fmt: skip
         self.natural = natural_tables(system)
         self.rigid = not system.tables.flags[FLAG_DENSE]
         self._connect()
@@ -353,7 +352,7 @@ class GGLRun(FixedStepRun):
             pairs = tuple(groups.tables[min(i, last)][min(j, last)] for i in range(3) for j in range(3))
             self.rows = pairs[0], pairs[4], pairs[8]
         self.work = self.solver.new_work()
-        self.pieces, self.pairs = connect(self.method.kind, (*pairs, self.natural), not self.rigid)
+        self.pieces, self.pairs = connect_pieces(self.method.kind, (*pairs, self.natural), not self.rigid)
 
     def _couple(self) -> None:
         """From now on one matrix for all unknowns."""

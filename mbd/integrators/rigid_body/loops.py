@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
+from ...math.arrays import copy
 from ...system.accelerations import accelerations
-from ...system.evaluate import copy, evaluate_functions, frames, velocities
+from ...system.instant import evaluate_functions, frames, velocities
 from .flows import JACOBI, free_flow
 from .motion import (
     drift,

@@ -6,8 +6,8 @@ from ...compiled.kernel import kernel
 from ...math.so3 import multiply_quaternions, quaternion_axes
 from ...nodes.inertia import frame_torque
 from ...nodes.pose import node_quaternion, write_position, write_rotation
-from ...system.evaluate import tangent
 from ...system.instant import element_forces
+from ...system.matrix import tangent
 from .flows import add, free_flow
 
 

@@ -11,7 +11,6 @@ from ...joints.instant import COINCIDENT
 from ...math.so3 import axes_to_quaternion
 from ...nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ...nodes.kinds import QUATERNION
-from ...system.entries import connect_tables
 from ...system.tables import Tables
 from .state import BODY
 
@@ -169,8 +168,8 @@ def lie_tables(system: System) -> tuple[Tables, Array]:
     v = np.concatenate((np.arange(n), pairs[:, 1], pairs[:, 0]))
     offset, stride = layout.blocks(u, v)
     columns = (nodes.x0[u + 1], nodes.nv[u + 1], nodes.x0[v + 1], nodes.nv[v + 1], offset, stride)
-    tables = system.tables._replace(nodes=nodes.view(np.recarray), primitives=system.tables.primitives[:0])
-    return connect_tables(tables), np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
+    tables = system.tables.changed(nodes=nodes.view(np.recarray), primitives=system.tables.primitives[:0])
+    return tables, np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
 
 
 def has_generalized(system: System) -> Array:

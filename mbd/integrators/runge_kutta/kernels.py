@@ -9,65 +9,57 @@ metric, through the same update of coordinates, which keeps the method's order.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 from ...compiled.kernel import kernel
-from ...compiled.record import NO_PLACE, declare_arrays
+from ...compiled.kinds import matrix, vector
+from ...compiled.record import Record
+from ...math.arrays import clear, copy
 from ...nodes.update import apply_tangent_inverse
 from ...system.accelerations import accelerations, accelerations_here
-from ...system.evaluate import (
+from ...system.instant import (
     advance,
-    clear,
     constraint_rates,
     constraints,
-    copy,
     evaluate_functions,
-    factor,
     frames,
     look_ahead,
     remember_angles,
-    solve,
-    tangent,
     velocities,
 )
-from ...system.optional import call_charts
+from ...system.instant_elements import check_charts
+from ...system.matrix import factor, solve, tangent
 from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH
 from ..newton import ROUND_OFF, constraint_error
 
 CODE_NOT_FINITE, CODE_SINGULAR, CODE_CHART, CODE_PROJECTION, CODE_STALLED = 4, 2, 3, 5, 6
 
 
-class RungeKuttaState(NamedTuple):
+class RungeKuttaState(Record):
     """State (first five) and scratch."""
 
-    q: Any
-    v: Any
-    vd: Any
-    lam: Any
-    qn: Any
-    vn: Any
-    dq: Any
-    kq: Any  # (stages, nv) slopes of the increment
-    kv: Any  # (stages, nv) slopes of the velocity
-    zero: Any
-    place: Any = NO_PLACE
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
+    qn = vector
+    vn = vector
+    dq = vector
+    kq = matrix  # (stages, nv) slopes of the increment
+    kv = matrix  # (stages, nv) slopes of the velocity
+    zero = vector
 
 
-class RungeKuttaNumbers(NamedTuple):
+class RungeKuttaNumbers(Record):
     """Tableau, step-size control and counters."""
 
-    a: Any
-    b: Any
-    c: Any
-    error: Any
-    control: Any  # rtol, atol, safety, largest increase, smallest step, largest step, exponent, patience
-    memory: Any  # see MEMORY_*
-    switches: Any  # times at which functions of time jump, in ascending order, ending with infinity
-    place: Any = NO_PLACE
+    a = matrix
+    b = vector
+    c = vector
+    error = vector
+    control = vector  # rtol, atol, safety, largest increase, smallest step, largest step, exponent, patience
+    memory = vector  # see MEMORY_*
+    switches = vector  # times at which functions of time jump, in ascending order, ending with infinity
 
-
-declare_arrays(RungeKuttaState, tables=("kq", "kv"))
-declare_arrays(RungeKuttaNumbers, tables=("a",))
 
 RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT, PATIENCE = range(8)
 (
@@ -199,7 +191,7 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     if x.lam.shape[0] > 0 and _project(s, w, x, p) != 0:
         return CODE_PROJECTION
     if s.flags[FLAG_CHARTS] != 0:
-        call_charts(s, w, x.q, x.qn, x.vn, x.vd, x.dq, 0.0, 0)
+        check_charts(s, w, x.q, x.qn, x.vn, x.vd, x.dq, 0.0, 0)
         if w.info[5] != 0.0:
             p.memory[MEMORY_NODE] = w.info[5]
             return CODE_CHART
@@ -213,7 +205,7 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
         p.memory[MEMORY_EVALUATIONS] += 1.0
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
-        call_charts(s, w, x.q, x.q, x.v, x.vd, x.dq, 0.0, 1)
+        check_charts(s, w, x.q, x.q, x.v, x.vd, x.dq, 0.0, 1)
     finite = 0.0
     for k in range(nv):
         finite += x.v[k] * 0.0 + x.vd[k] * 0.0

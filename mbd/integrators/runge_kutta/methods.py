@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import pack
 from ...errors import bad_value, check_number
 from ..base import Array, Integrator, Invariant, Run, near_gimbal_lock
 from . import kernels
@@ -151,20 +150,20 @@ class RungeKuttaRun(Run):
         self.method, self.system = method, system
         self.work = system.new_work()
         nv, nl, stages = system.n_v, system.n_l, len(method.tableau.b)
-        self.x = pack(RungeKuttaState(
+        self.x = RungeKuttaState(
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl), qn=np.zeros(system.n_q),
             vn=np.zeros(nv), dq=np.zeros(nv), kq=np.zeros((stages, nv)), kv=np.zeros((stages, nv)),
             zero=np.zeros(max(nv, nl, 1)),
-        ))  # fmt: skip
+        )  # fmt: skip
         memory = np.zeros(10)
         memory[kernels.MEMORY_STEP] = step
         memory[kernels.MEMORY_TIME] = t
         switches = sorted({time for force in system.model.forces for time in getattr(force, "switches", ())})
         tableau = method.tableau
-        self.numbers = pack(RungeKuttaNumbers(
-            tableau.a, tableau.b, tableau.c, tableau.error, np.array(method.control(step)), memory,
-            np.array([*switches, np.inf]),
-        ))  # fmt: skip
+        self.numbers = RungeKuttaNumbers(
+            a=tableau.a, b=tableau.b, c=tableau.c, error=tableau.error, control=np.array(method.control(step)),
+            memory=memory, switches=np.array([*switches, np.inf]),
+        )  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
         self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
 

@@ -15,80 +15,59 @@ linear, is solved by iteration with the same factors. Bodies may be flat, for wh
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ...compiled.kernel import kernel
-from ...compiled.record import NO_PLACE, declare_arrays
+from ...compiled.kinds import matrix, vector
+from ...compiled.record import Record
 from ...joints.instant import primitive_drive, primitive_rate, primitive_value
+from ...math.arrays import copy
 from ...nodes.frames import update_frames
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import internal_bilinear
 from ...system.accelerations import accelerations
-from ...system.couplings import LEVEL_DRIVEN, POSITION, call_extra_constraints, call_extra_forces
-from ...system.evaluate import copy, evaluate_functions, remember_angles
-from ...system.instant import constant
-from ...system.optional import call_forces
-from ...system.over_step import call_reactions
+from ...system.couplings import LEVEL_DRIVEN, POSITION, extra_constraints, extra_forces, extra_reactions
+from ...system.instant import constant, evaluate_functions, remember_angles
+from ...system.instant_elements import all_forces
 from ...system.tables import FLAG_EXTRA, FLAG_VELOCITY
 from ..directors.linear_frames import clear_frames, copy_frames, internal_frame_force, joint_forces, solve_mass
 
 PAST = 4  # steps from which the first guesses are extrapolated
 
 
-class RattleState(NamedTuple):
+class RattleState(Record):
     """State of the method (first nine, force and loads) and its scratch."""
 
-    q: Any
-    v: Any
-    vd: Any
-    lam: Any
-    p: Any  # h times the momenta, up to multiples of G^T
-    past_d: Any  # (PAST, ...) of the last steps: dq - h v0,
-    past_l: Any  # lambda',
-    past_v: Any  # h (v1 - v0)
-    past_m: Any  # and mu
-    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
-    dq: Any
-    lams: Any
-    u: Any  # V1
-    mus: Any
-    rate: Any  # velocities as well as they are known
-    r: Any  # residual: dynamic rows, then constraints
-    zero: Any
-    z0: Any
-    z1: Any
-    zu: Any  # frames of velocities
-    force: Any  # frame forces at the start of the step, those of constraints not among them,
-    loads: Any  # and the largest force and torque of them
-    f: Any
-    stretch: Any
-    at_start: Any  # functions of time
-    at_end: Any
-    times: Any
-    scales: Any
-    square: Any
-    p0: Any  # what p, force and loads were, for a step that fails
-    force0: Any
-    loads0: Any
-    place: Any = NO_PLACE
-
-
-TABLES = (
-    "past_d",
-    "past_l",
-    "past_v",
-    "past_m",
-    "weights",
-    "z0",
-    "z1",
-    "zu",
-    "force",
-    "f",
-    "stretch",
-    "square",
-    "force0",
-)
-STATE = declare_arrays(RattleState, tables=TABLES)
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
+    p = vector  # h times the momenta, up to multiples of G^T
+    past_d = matrix  # (PAST, ...) of the last steps: dq - h v0,
+    past_l = matrix  # lambda',
+    past_v = matrix  # h (v1 - v0)
+    past_m = matrix  # and mu
+    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    dq = vector
+    lams = vector
+    u = vector  # V1
+    mus = vector
+    rate = vector  # velocities as well as they are known
+    r = vector  # residual: dynamic rows, then constraints
+    zero = vector
+    z0 = matrix
+    z1 = matrix
+    zu = matrix  # frames of velocities
+    force = matrix  # frame forces at the start of the step, those of constraints not among them,
+    loads = vector  # and the largest force and torque of them
+    f = matrix
+    stretch = matrix
+    at_start = vector  # functions of time
+    at_end = vector
+    times = vector
+    scales = vector
+    square = matrix
+    p0 = vector  # what p, force and loads were, for a step that fails
+    force0 = matrix
+    loads0 = vector
 
 
 @kernel
@@ -116,9 +95,9 @@ def applied_forces(s, w, x, z, v, values, time):
         copy_frames(z, w.z)
         _vector_frames(s.nodes, 1.0, v, w.zd)
         if s.forces.shape[0] > 0:
-            call_forces(s, w)
+            all_forces(s, w)
         if extra:
-            call_extra_forces(s, w, x.zero)
+            extra_forces(s, w, x.zero)
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
         for m in range(12):
@@ -139,7 +118,7 @@ def _constraint_forces(s, w, z, mu, values, time, f):
         copy_frames(z, w.z)
         copy(values, w.values)
         w.time[0] = time
-        call_reactions(s, w, mu)
+        extra_reactions(s, w, mu)
         copy_frames(w.f, f)
     joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], f)
     for i in range(1, s.nodes.shape[0]):
@@ -189,7 +168,7 @@ def position_residual(s, w, x, h):
         copy_frames(x.z1, w.z)
         copy(x.at_end, w.values)
         w.time[0] = x.times[1]
-        call_extra_constraints(s, w, x.r, POSITION)
+        extra_constraints(s, w, x.r, POSITION)
 
 
 @kernel
@@ -201,7 +180,7 @@ def velocity_residual(s, w, x, h):
     _vector_frames(s.nodes, 1.0, x.u, x.zu)
     if s.flags[FLAG_EXTRA] != 0:
         _vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
-        call_extra_constraints(s, w, x.r, LEVEL_DRIVEN)
+        extra_constraints(s, w, x.r, LEVEL_DRIVEN)
         for k in range(nv, x.r.shape[0]):
             x.r[k] *= h
     for i in range(1, s.nodes.shape[0]):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
+from ...math.arrays import clear, copy
 from ...nodes.frames import update_frames
-from ...system.evaluate import clear, copy, evaluate_functions, factor
-from ...system.over_step import call_secant_blocks
+from ...system.instant import evaluate_functions
+from ...system.matrix import factor
+from ...system.over_step import blocks_over_step
 from ...system.tables import FLAG_EXTRA, PARAMETER_LENGTH
 from ..directors.linear_frames import copy_frames, extrapolate
 from ..directors.rigid_solve import rigid_blocks, rigid_solve
@@ -87,7 +89,7 @@ def _factor(t, w, x, p, zc, time):
         copy_frames(zc, w.z)
         copy(x.at_end, w.values)
         w.time[0] = x.times[1]
-        call_secant_blocks(t, w, x.q, zc, x.q, x.z1, time, w.matrix)
+        blocks_over_step(t, w, x.q, zc, x.q, x.z1, time, w.matrix)
     factor(t, w, w.matrix, w.pivots, w.dinv)
     p.memory[MEMORY_FACTORED] = 1.0
     p.memory[MEMORY_FACTORS] += 1.0

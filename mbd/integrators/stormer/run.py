@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...compiled.record import pack
-from ...system.over_step import connect_secant
-from ...system.tables import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS
 from ..base import Array
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import natural_tables
@@ -31,8 +28,6 @@ class RattleRun(FixedStepRun):
     def __init__(self, method: Any, system: System, t: float, step: float) -> None:
         super().__init__(method, system, t, step)
         self.natural, self.bodies = natural_tables(system), RigidBodies(system)
-        connect_secant(self.natural, ENTRY_REACTIONS)
-        connect_secant(self.bodies.tables, ENTRY_SECANT_BLOCKS)
         self.work = self.bodies.new_work()
         nv, nl, nodes = system.n_v, system.n_l, len(system.tables.nodes)
         weights = np.zeros((PAST + 1, PAST))
@@ -43,12 +38,12 @@ class RattleRun(FixedStepRun):
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("dlvm", (nv, nl, nv, nl), strict=True)}
         frames = {name: self.work.z.copy() for name in ("z0", "z1")}
         empty = {name: np.zeros((nodes, 12)) for name in ("zu", "force", "force0", "f", "stretch")}
-        self.x = pack(RattleState(
+        self.x = RattleState(
             q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **empty, weights=weights,
             r=np.zeros(nv + nl), zero=np.zeros(max(nv, nl, 1)), loads=np.zeros(2), loads0=np.zeros(2),
             times=np.zeros(2), scales=np.zeros(SCALES),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_end")}, square=np.zeros((4, 4)),
-        ))  # fmt: skip
+        )  # fmt: skip
         self.begin(method.project)
 
     def start(self, q: Array, v: Array, turns: Array | None) -> None:

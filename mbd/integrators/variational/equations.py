@@ -17,67 +17,60 @@ Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the m
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ...compiled.kernel import kernel
-from ...compiled.record import NO_PLACE, declare_arrays
+from ...compiled.kinds import addresses, matrix, vector
+from ...compiled.record import Record
 from ...joints.instant import primitive_force, primitive_stiffness
 from ...joints.over_step import joint_blocks
+from ...math.arrays import clear, copy
 from ...nodes.forms import FORM_GENERALIZED, FORM_QUATERNION
 from ...nodes.frames import update_frames, update_velocities
 from ...nodes.inertia import frame_stiffness, pull_back
 from ...nodes.tangent import internal_blocks, internal_force
-from ...system.evaluate import clear, constraint_rates, constraints, copy
-from ...system.instant import constant, element_forces
-from ...system.optional import call_force_tangent
-from ...system.over_step import call_reactions, call_secant_blocks, call_stiffness
+from ...system.couplings import extra_reactions, extra_stiffness
+from ...system.instant import constant, constraint_rates, constraints, element_forces
+from ...system.instant_elements import all_force_tangents
+from ...system.over_step import blocks_over_step
 from ...system.tables import FLAG_EXTRA
-from ..energy_momentum.node_steps import EQUATION, MATRIX, call_piece
+from ..energy_momentum.node_steps import EQUATION, MATRIX, call_midpoint_step
 from .momenta import momentum, momentum_matrix
 
 MIDPOINT, LIVENS, HAMILTON = 0, 1, 2  # the last two share everything but the momenta of quaternions
 
 
-class VariationalState(NamedTuple):
+class VariationalState(Record):
     """State of the method (first six) and its scratch."""
 
-    q: Any
-    v: Any
-    vd: Any
-    lam: Any
-    p: Any  # h times the momenta, up to multiples of G^T
-    force: Any  # generalised forces in the middle of the step
-    qn: Any
-    vn: Any
-    qm: Any
-    dq: Any
-    secant: Any  # dq/h
-    lams: Any
-    none: Any  # zero multipliers
-    acting: Any  # multipliers that act in the middle of the step (LIVENS), otherwise zero
-    zero: Any
-    z0: Any
-    z1: Any  # frames of the end (couplings and general constraints)
-    zm: Any  # frames of the midpoint (LIVENS)
-    f0: Any  # frame forces that act at the start
-    square: Any
-    begin: Any  # functions of time at the start of the step
-    end: Any  # and at its end
-    times: Any  # the two times
-    special: Any  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
-    place: Any = NO_PLACE
-
-
-declare_arrays(VariationalState, tables=("z0", "z1", "zm", "f0", "square"), integers=("special",))
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
+    p = vector  # h times the momenta, up to multiples of G^T
+    force = vector  # generalised forces in the middle of the step
+    qn = vector
+    vn = vector
+    qm = vector
+    dq = vector
+    secant = vector  # dq/h
+    lams = vector
+    none = vector  # zero multipliers
+    acting = vector  # multipliers that act in the middle of the step (LIVENS), otherwise zero
+    zero = vector
+    z0 = matrix
+    z1 = matrix  # frames of the end (couplings and general constraints)
+    zm = matrix  # frames of the midpoint (LIVENS)
+    f0 = matrix  # frame forces that act at the start
+    square = matrix
+    begin = vector  # functions of time at the start of the step
+    end = vector  # and at its end
+    times = vector  # the two times
+    special = addresses  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
 
 
 @kernel
 def ask_piece(s, w, x, i, request, lam, h):
-    """Ask the piece of node i, with the state of the variational loop."""
-    call_piece(
-        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.zero, x.zero, x.zero, x.dq, lam, x.zero,
-        x.z0, x.z0, h,
-    )  # fmt: skip
+    """Ask the entry of node i, with the state of the variational loop."""
+    call_midpoint_step(x.special[i], s, w, i, request, x.q, x.qn, x.v, x.p, x.dq, lam, h)
 
 
 @kernel
@@ -108,7 +101,7 @@ def constraint_forces(s, w, q, z, mu, f, x):
         for i in range(f.shape[0]):
             clear(w.f[i])
             copy(z[i], w.z[i])
-        call_reactions(s, w, mu)
+        extra_reactions(s, w, mu)
         for i in range(f.shape[0]):
             copy(w.f[i], f[i])
     for k in range(s.primitives.shape[0]):
@@ -204,9 +197,9 @@ def variational_matrix(s, w, wm, x, h, scheme):
             copy(w.z[i], x.z1[i])
             copy(x.zm[i] if middle else x.z0[i], w.z[i])
         if middle:
-            call_secant_blocks(s, w, x.qm, x.zm, x.qn, x.z1, x.times[1], w.matrix)
+            blocks_over_step(s, w, x.qm, x.zm, x.qn, x.z1, x.times[1], w.matrix)
         else:
-            call_secant_blocks(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
+            blocks_over_step(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
         for i in range(s.nodes.shape[0]):
             copy(x.z1[i], w.z[i])
     ck = 0.25 * h * h
@@ -214,9 +207,9 @@ def variational_matrix(s, w, wm, x, h, scheme):
     for i in range(1, s.nodes.shape[0]):
         frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
     if s.forces.shape[0] > 0:
-        call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
+        all_force_tangents(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
     if s.flags[FLAG_EXTRA] != 0:
-        call_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
+        extra_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
     if scheme >= LIVENS:
         for k in range(s.primitives.shape[0]):
             p = s.primitives[k]

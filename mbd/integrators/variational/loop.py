@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
+from ...math.arrays import clear, copy
 from ...nodes.forms import FORM_DIRECTORS
 from ...nodes.frames import update_frames, update_velocities
 from ...system.accelerations import accelerations
-from ...system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
+from ...system.instant import evaluate_functions, remember_angles
+from ...system.matrix import factor, solve, tangent
 from ...system.tables import PARAMETER_LENGTH
 from ..energy_momentum.node_steps import ACCEPT, EQUATION, START, VELOCITY
 from ..nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, UNIFORM, overshoots, turns_round

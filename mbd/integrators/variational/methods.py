@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import pack
 from ...errors import ModelError
 from ...nodes.forms import FORM_GENERALIZED
-from ...system.evaluate import evaluate_functions
-from ...system.over_step import connect_secant
-from ...system.tables import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS
+from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta
-from ..energy_momentum.generalized_nodes import variational_generalized, variational_generalized_entry
+from ..energy_momentum.generalized_nodes import variational_generalized
 from ..energy_momentum.node_steps import special_pieces
 from ..run import FixedStepRun
 from ..stormer.run import RattleRun
@@ -117,7 +114,7 @@ class DiscreteVariational(Variational):
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
 
     def special_nodes(self, system: System) -> Array:
-        pieces = {FORM_GENERALIZED: (variational_generalized_entry, variational_generalized)}
+        pieces = {FORM_GENERALIZED: variational_generalized}
         return special_pieces(system, pieces)
 
     def __post_init__(self) -> None:
@@ -224,19 +221,17 @@ class VariationalRun(FixedStepRun):
     def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
         super().__init__(method, system, t, step)
         self.work = system.new_work()
-        connect_secant(system.tables, ENTRY_REACTIONS, ENTRY_STIFFNESS, ENTRY_SECANT_BLOCKS)
-        middle = self.work._replace(values=np.zeros_like(self.work.values), time=np.zeros(2))
-        self.middle = pack(middle)
+        self.middle = self.work.changed(values=np.zeros_like(self.work.values), time=np.zeros(2))
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm")}
-        self.x = pack(VariationalState(
+        self.x = VariationalState(
             q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
             zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
             special=method.special_nodes(system),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
-        ))  # fmt: skip
+        )  # fmt: skip
         self.begin(method.scheme)
 
     def own(self) -> list[Array]:

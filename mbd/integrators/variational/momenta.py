@@ -6,11 +6,11 @@ import math
 
 from ...compiled.kernel import kernel
 from ...joints.instant import axis, push_point
+from ...math.arrays import clear
 from ...nodes.forms import FORM_QUATERNION
 from ...nodes.frames import point_jacobian
 from ...nodes.inertia import frame_inertia, pull_back
 from ...nodes.tangent import node_tangent
-from ...system.evaluate import clear
 from ..directors.linear_frames import solve_mass
 from ..energy_momentum.nodes import central_inertia
 from ..energy_momentum.quaternion_maps import g_times, g_transposed

@@ -11,7 +11,7 @@ import mbd
 from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, Rattle
 from mbd.integrators.directors.rigid_solve import RigidBodies
 from mbd.integrators.newton_numbers import MEMORY_FACTORED
-from mbd.system.evaluate import factor, tangent
+from mbd.system.matrix import factor, tangent
 
 DIRECTORS = mbd.nodes.Directors
 GGL = (GGLEuler(), GGLMidpoint(), GGLTrapezoidal(), GGLTrapezoidal(theta=0.5), GGLEM())

@@ -1,16 +1,17 @@
-"""Pieces of the evaluation that many models do not need, each compiled only when a model has such elements.
+"""Evaluation at an instant of what many models do not have; compiled when a model has it.
 
-Every piece is a kernel (the loop), its entry (what is compiled), and the call that kernels use.
+Force elements, three-parameter nodes, generalized nodes, angles that count turns, and charts.
 """
 
 from __future__ import annotations
 
-from ..compiled.boundary import address, arguments, integer, matrix, real, vector
-from ..compiled.kernel import JIT, kernel
+from ..compiled.entry import entry
+from ..compiled.kinds import integer, matrix, real, vector
 from ..forces.instant import force_residual, force_tangent, spring_state
 from ..forces.kinds import TORSION_SPRING
 from ..joints.angles import angle_value
 from ..joints.instant import ANGLE
+from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
 from ..nodes.generalized import (
     generalized_curvature,
     generalized_forces,
@@ -20,22 +21,30 @@ from ..nodes.generalized import (
 )
 from ..nodes.spin_tangent import spin_frame_stiffness, spin_tangent
 from ..nodes.update import change_charts, singular_chart
-from .tables import (
-    ENTRY_ANGLES,
-    ENTRY_CHARTS,
-    ENTRY_FORCE_TANGENT,
-    ENTRY_FORCES,
-    ENTRY_GENERALIZED,
-    ENTRY_GENERALIZED_TANGENT,
-    ENTRY_SPIN_TANGENT,
-)
-from .types import load_tables, load_work
+from .tables import FLAG_ANGLES, Tables, Work
+
+
+def _has_forces(s: Tables) -> bool:
+    return len(s.forces) > 0
+
+
+def _has_spin(s: Tables) -> bool:
+    return FORM_SPIN in s.nodes["form"]
+
+
+def _has_generalized(s: Tables) -> bool:
+    return FORM_GENERALIZED in s.nodes["form"]
+
+
+def _has_angles(s: Tables) -> bool:
+    return bool(s.flags[FLAG_ANGLES])
+
 
 # what is asked of a generalized node
 GENERALIZED_FORCES, GENERALIZED_VALUES, GENERALIZED_RATES, GENERALIZED_CURVATURE, GENERALIZED_SCALE = 0, 1, 2, 3, 4
 
 
-@kernel
+@entry(Tables, Work, when=_has_forces)
 def all_forces(s, w):
     """Frame forces of all force elements."""
     for k in range(s.forces.shape[0]):
@@ -44,7 +53,7 @@ def all_forces(s, w):
         force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values, w.turns, w.f[a], w.f[b])
 
 
-@kernel
+@entry(Tables, Work, vector, vector, matrix, real, real, vector, when=_has_forces)
 def all_force_tangents(s, w, q, v, t, cc, ck, into):
     """Damping and stiffness of all force elements."""
     for k in range(s.forces.shape[0]):
@@ -56,7 +65,7 @@ def all_force_tangents(s, w, q, v, t, cc, ck, into):
         )  # fmt: skip
 
 
-@kernel
+@entry(Tables, Work, integer, vector, vector, vector, real, real, real, vector, when=_has_spin)
 def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
     """Diagonal block of a three-parameter node."""
     n = s.nodes[i]
@@ -65,7 +74,7 @@ def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
         spin_frame_stiffness(n, w.spin[i], q, w.z[i], w.f[i], ck, into, w.small)
 
 
-@kernel
+@entry(Tables, Work, integer, vector, vector, vector, vector, vector, integer, when=_has_generalized)
 def one_generalized(s, w, i, q, v, vd, lam, x, request):
     """What is asked of a generalized node: its rows of x, or its largest force in x[0]."""
     n = s.nodes[i]
@@ -100,7 +109,7 @@ def one_generalized(s, w, i, q, v, vd, lam, x, request):
         x[0] = largest
 
 
-@kernel
+@entry(Tables, Work, integer, vector, vector, vector, vector, real, real, real, vector, when=_has_generalized)
 def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     """Diagonal block of a generalized node."""
     n = s.nodes[i]
@@ -110,7 +119,7 @@ def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     )  # fmt: skip
 
 
-@kernel
+@entry(Tables, Work, when=_has_angles)
 def all_angles(s, w):
     """Angles of torsion springs and couplings continue from the present frames."""
     for k in range(s.forces.shape[0]):
@@ -124,7 +133,7 @@ def all_angles(s, w):
             w.turns[p.turn] = angle_value(p, w.z[p.a], w.z[p.b], w.turns[p.turn]) / p.factor
 
 
-@kernel
+@entry(Tables, Work, vector, vector, vector, vector, vector, real, integer, when=_has_spin)
 def check_charts(s, w, q_old, q, v, vd, a, shift, change):
     """Look for gimbal lock between two states (change = 0), or bring charts back to their good region (1).
 
@@ -134,92 +143,3 @@ def check_charts(s, w, q_old, q, v, vd, a, shift, change):
         w.info[5] = singular_chart(s.nodes, q_old, q, w.signs, w.spin)
     else:
         w.info[5] = change_charts(s.nodes, q, v, vd, a, shift, w.spin, w.small)
-
-
-_forces = arguments(address, address)
-_force_tangent = arguments(address, address, vector, vector, matrix, real, real, vector)
-_spin = arguments(address, address, integer, vector, vector, vector, real, real, real, vector)
-_generalized = arguments(address, address, integer, vector, vector, vector, vector, vector, integer)
-_generalized_tangent = arguments(address, address, integer, vector, vector, vector, vector, real, real, real, vector)
-_charts = arguments(address, address, vector, vector, vector, vector, vector, real, integer)
-
-
-def forces_entry(p):  # type: ignore[no-untyped-def]
-    s, w = _forces(p)
-    all_forces(load_tables(s), load_work(w))
-
-
-def angles_entry(p):  # type: ignore[no-untyped-def]
-    s, w = _forces(p)
-    all_angles(load_tables(s), load_work(w))
-
-
-def force_tangent_entry(p):  # type: ignore[no-untyped-def]
-    s, w, q, v, t, cc, ck, into = _force_tangent(p)
-    all_force_tangents(load_tables(s), load_work(w), q, v, t, cc, ck, into)
-
-
-def spin_tangent_entry(p):  # type: ignore[no-untyped-def]
-    s, w, i, q, v, vd, cm, cc, ck, into = _spin(p)
-    one_spin_tangent(load_tables(s), load_work(w), i, q, v, vd, cm, cc, ck, into)
-
-
-def generalized_entry(p):  # type: ignore[no-untyped-def]
-    s, w, i, q, v, vd, lam, x, request = _generalized(p)
-    one_generalized(load_tables(s), load_work(w), i, q, v, vd, lam, x, request)
-
-
-def generalized_tangent_entry(p):  # type: ignore[no-untyped-def]
-    s, w, i, q, v, vd, lam, cm, cc, ck, into = _generalized_tangent(p)
-    one_generalized_tangent(load_tables(s), load_work(w), i, q, v, vd, lam, cm, cc, ck, into)
-
-
-def charts_entry(p):  # type: ignore[no-untyped-def]
-    s, w, q_old, q, v, vd, a, shift, change = _charts(p)
-    check_charts(load_tables(s), load_work(w), q_old, q, v, vd, a, shift, change)
-
-
-OPTIONAL_ENTRIES = {
-    ENTRY_FORCES: forces_entry,
-    ENTRY_FORCE_TANGENT: force_tangent_entry,
-    ENTRY_SPIN_TANGENT: spin_tangent_entry,
-    ENTRY_GENERALIZED: generalized_entry,
-    ENTRY_GENERALIZED_TANGENT: generalized_tangent_entry,
-    ENTRY_CHARTS: charts_entry,
-    ENTRY_ANGLES: angles_entry,
-}
-
-if JIT:
-    from ..compiled.boundary import call_entry
-
-    @kernel
-    def call_angles(s, w):
-        call_entry(s.entries[ENTRY_ANGLES], (s.place[0], w.place[0]))
-
-    @kernel
-    def call_forces(s, w):
-        call_entry(s.entries[ENTRY_FORCES], (s.place[0], w.place[0]))
-
-    @kernel
-    def call_force_tangent(s, w, q, v, t, cc, ck, into):
-        call_entry(s.entries[ENTRY_FORCE_TANGENT], (s.place[0], w.place[0], q, v, t, cc, ck, into))
-
-    @kernel
-    def call_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
-        call_entry(s.entries[ENTRY_SPIN_TANGENT], (s.place[0], w.place[0], i, q, v, vd, cm, cc, ck, into))
-
-    @kernel
-    def call_generalized(s, w, i, q, v, vd, lam, x, request):
-        call_entry(s.entries[ENTRY_GENERALIZED], (s.place[0], w.place[0], i, q, v, vd, lam, x, request))
-
-    @kernel
-    def call_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
-        call_entry(s.entries[ENTRY_GENERALIZED_TANGENT], (s.place[0], w.place[0], i, q, v, vd, lam, cm, cc, ck, into))
-
-    @kernel
-    def call_charts(s, w, q_old, q, v, vd, a, shift, change):
-        call_entry(s.entries[ENTRY_CHARTS], (s.place[0], w.place[0], q_old, q, v, vd, a, shift, change))
-else:
-    call_forces, call_force_tangent, call_spin_tangent = all_forces, all_force_tangents, one_spin_tangent
-    call_generalized, call_generalized_tangent = one_generalized, one_generalized_tangent
-    call_charts, call_angles = check_charts, all_angles
