@@ -240,7 +240,7 @@ def _numba_type(listed: list[Any]) -> Any:
     if isinstance(kind, np.dtype):
         return from_dtype(kind)
     if isinstance(kind, type):
-        return record_type(kind.layout)
+        return record_type(kind.layout)  # type: ignore[attr-defined]
     if len(kind) == 3:
         return types.Array(from_dtype(np.dtype(kind[0])), kind[1], kind[2])
     parts = [_numba_type(listed) for _ in range(kind[1])]

@@ -66,6 +66,7 @@ class Record:
     layout: Layout
     fields: tuple[str, ...]
     address: int
+    _words: np.ndarray
     connected: set[Any]  # entries whose addresses are known to be there, as far as this record needs them
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -85,7 +86,7 @@ class Record:
     def __init__(self, **values: Any) -> None:
         members = self.layout.members
         unknown = [name for name in values if name not in members]
-        missing = [name for name in members if name not in values and getattr(members[name], "ndim", 1)]
+        missing = [name for name in members if name not in values and getattr(members[name], "ndim", 1) > 0]
         if unknown or missing:
             text = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"
             raise TypeError(f"{self.layout.label}: {text}; expected {', '.join(members)}")
@@ -97,10 +98,7 @@ class Record:
             own["address"] = self._words.ctypes.data
         for name, member in members.items():
             if isinstance(member, Kind) and member.ndim == 0:
-                if JIT:
-                    setattr(self, name, values.get(name, 0))
-                else:
-                    own[name] = values.get(name, 0)
+                setattr(self, name, values.get(name, 0))
                 continue
             own[name] = values[name]
             if JIT:
@@ -118,6 +116,7 @@ class Record:
             raise AttributeError(
                 f"{self.layout.label}.{name} cannot be replaced in place: compiled code would not notice; use changed()"
             )
+        value = int(value) if member.dtype.kind == "i" else float(value)
         if JIT:
             object.__setattr__(self, name, value)
         else:

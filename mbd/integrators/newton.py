@@ -9,10 +9,14 @@ from ..math.so3 import tangent_inverse, tangent_operator
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE
 from ..system.instant_elements import GENERALIZED_SCALE, one_generalized
 from ..system.tables import PARAMETER_ARM, PARAMETER_LENGTH
+from .nearest_root import overshoots
+from .verdicts import OVERSHOT, SINGULAR
 
 ROUND_OFF = 16.0 * 2.220446049250313e-16
 
 CORRECTION_ROUND_OFF = 4.0 * ROUND_OFF  # of coordinates: corrections of several of them add up
+
+NEAR = 1e5  # multiple of the tolerance within which Newton's contraction is trusted
 
 GYROSCOPIC_SHARE = 1e-5  # of J omega^2 that counts as typical torque: a fast symmetric spin needs none
 
@@ -211,3 +215,117 @@ def add_commutator(nodes, v, vd, c, e):
             e[k] += c * (v[k + 1] * vd[k + 2] - v[k + 2] * vd[k + 1])
             e[k + 1] += c * (v[k + 2] * vd[k] - v[k] * vd[k + 2])
             e[k + 2] += c * (v[k] * vd[k + 1] - v[k + 1] * vd[k])
+
+
+# --- what the equations of a method do with the numbers of the iteration ---------------------------------------------
+
+
+@kernel
+def fresh_scales(s, w, q, v, vd, lam, factor, p):
+    """Scales of the equations in a new iteration, those of forces times a factor; after an attempt that overshot the
+    smaller ones of both, because a first guess far from the solution has larger ones.
+    """
+    c = p.scales
+    before = (c[0], c[1], c[2], c[3], c[4])
+    equation_scales(s, w, q, v, vd, lam, 1.0 / (p.step * p.step), c)
+    for k in range(ACCELERATION):
+        c[k] *= factor
+    if p.again != 0:
+        keep_smaller(c, before)
+
+
+@kernel
+def constraint_tolerances(s, p):
+    """Tolerances of position constraints that are lengths, and directions; not below round-off."""
+    c = p.tolerance * p.step * p.step
+    a, b = c * p.scales[ACCELERATION], c * p.scales[ANGULAR]
+    return max(a, ROUND_OFF * s.parameters[PARAMETER_LENGTH]), max(b, ROUND_OFF)
+
+
+@kernel
+def force_error(s, x, p):
+    """Root mean square of the dynamic rows of x, each relative to its scale; p.worst is the worst row."""
+    total, largest, scales = 0.0, -1.0, p.scales
+    c0, c1, c2 = 1.0 / scales[FORCE], 1.0 / scales[TORQUE], 1.0 / scales[GENERALIZED]
+    n, worst = s.xv.shape[0], 0
+    for k in range(n):
+        kind = s.vclass[k]
+        r = x[s.xv[k]] * (c0 if kind == 0 else (c1 if kind == 1 else c2))
+        r *= r
+        total += r
+        if not r <= largest:
+            largest = r
+            worst = s.xv[k]
+    p.worst = worst
+    return math.sqrt(total / n)
+
+
+@kernel
+def position_error(s, x, length_tolerance, direction_tolerance, p):
+    """Largest constraint row of x relative to its tolerance; p.worst becomes the worst row if it is above one."""
+    largest = 0.0
+    c0, c1 = 1.0 / length_tolerance, 1.0 / direction_tolerance
+    for k in range(s.xl.shape[0]):
+        r = abs(x[s.xl[k]]) * (c0 if s.lclass[k] == 0 else c1)
+        if r > largest or r != r:
+            largest = r
+            if not r <= 1.0:
+                p.worst = s.xl[k]
+    return largest if largest == largest else 1e300  # comparisons with what is not a number would lose it
+
+
+@kernel
+def equation_error(s, x, constraints, p):
+    """Residual of dynamic rows and position constraints relative to the tolerance (<= 1: converged)."""
+    error = force_error(s, x, p) / p.tolerance
+    if constraints > 0:
+        a, b = constraint_tolerances(s, p)
+        error = max(error, position_error(s, x, a, b, p))
+    return error
+
+
+@kernel
+def factorised(w, p):
+    """Count a factorisation; whether it is good, otherwise p.verdict and p.worst say so."""
+    p.factorisations += 1
+    p.smallest_ratio = min(p.smallest_ratio, w.info[0])
+    if w.info[4] != 0.0:
+        p.worst = w.info[1]
+        p.verdict = SINGULAR
+        return False
+    return True
+
+
+@kernel
+def measure(s, nodes, p, q, dq, v, y, permuted):
+    """Look at a correction y of dq before it is applied: whether the first guess has overshot, and how large it is."""
+    length = s.parameters[PARAMETER_LENGTH]
+    if p.iteration == 0 and p.watched != 0:
+        if overshoots(nodes, length, dq, v, p.step, y, permuted):
+            p.verdict = OVERSHOT
+    elif p.iteration > 2:
+        p.moved = correction_size(nodes, length, q, y, permuted)
+
+
+@kernel
+def factors_suffice(error, before):
+    """Whether one more iteration with the last factors will do, judged by how the residual fell (both / tolerance).
+
+    Newton's error is C e^2 after the error e, that of an iteration with the matrix of the step before 2 C e e', where
+    e' is the present error; C follows from the last iteration. It has to get well below the tolerance, as Newton's
+    would: what is left of the residual adds up over many steps.
+    """
+    return before < 1e200 and 200.0 * error * error <= before
+
+
+@kernel
+def will_converge(error, before):
+    """Whether the next correction of an analytic system ends far below the tolerance (both errors / tolerance).
+
+    Newton's method with the constant C = e1 / e0^2 of the last iteration leaves C e1^2 = e1^3 / e0^2, with the factors
+    of that iteration 2 e1^2 / e0, which is what ``factors_suffice`` bounds by 0.01; the same bound is asked of the
+    former with a hundred times the constant. The residual has to be small already, so that C is that of the solution.
+    """
+    if not (error <= NEAR and before < 1e200):
+        return False
+    return factors_suffice(error, before) or 1e4 * error * error * error <= before * before

@@ -135,3 +135,4 @@ class Work(Record):
 
 
 tables_at: Any = record_at(Tables)
+work_at: Any = record_at(Work)

@@ -17,8 +17,9 @@ Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the m
 
 from __future__ import annotations
 
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, matrix, vector
+from ...compiled.kinds import addresses, integer, matrix, vector
 from ...compiled.record import Record
 from ...joints.instant import primitive_force, primitive_stiffness
 from ...joints.over_step import joint_blocks
@@ -31,7 +32,7 @@ from ...system.couplings import extra_reactions, extra_stiffness
 from ...system.instant import constant, constraint_rates, constraints, element_forces
 from ...system.instant_elements import all_force_tangents
 from ...system.over_step import blocks_over_step
-from ...system.tables import FLAG_EXTRA
+from ...system.tables import FLAG_EXTRA, Tables, Work, work_at
 from ..energy_momentum.node_steps import EQUATION, MATRIX, call_midpoint_step
 from .momenta import momentum, momentum_matrix
 
@@ -64,7 +65,10 @@ class VariationalState(Record):
     begin = vector  # functions of time at the start of the step
     end = vector  # and at its end
     times = vector  # the two times
-    special = addresses  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
+    special = addresses  # (nodes,) entries of generalized coordinates (``node_steps``), zero for all other nodes
+    middle = addresses  # (1,) the buffers with the functions of time in the middle of the step
+    scheme = integer
+    shown_p = vector  # momenta
 
 
 @kernel
@@ -73,7 +77,7 @@ def ask_piece(s, w, x, i, request, lam, h):
     call_midpoint_step(x.special[i], s, w, i, request, x.q, x.qn, x.v, x.p, x.dq, lam, h)
 
 
-@kernel
+@entry(Tables, Work, vector, vector, vector, vector)
 def applied(s, w, q, v, none, out):
     """out = generalised forces of gravity and force elements (sign of the residual) at (q, v); moves the frames.
 
@@ -128,9 +132,9 @@ def internal_forces(s, q, mu, x):
 
 
 @kernel
-def variational_residual(s, w, wm, x, h, scheme):
-    """Equations of a step into w.x, frames of q1 into w.z; wm are the same buffers with the functions at mid-step."""
-    half = 0.5 * h * h
+def variational_residual(s, w, x, h):
+    """Equations of a step into w.x, frames of q1 into w.z."""
+    wm, scheme, half = work_at(x.middle[0]), x.scheme, 0.5 * h * h
     for k in range(x.v.shape[0]):
         x.qn[k] = x.q[k] + x.dq[k]
         x.secant[k] = x.dq[k] / h
@@ -165,8 +169,9 @@ def variational_residual(s, w, wm, x, h, scheme):
 
 
 @kernel
-def variational_matrix(s, w, wm, x, h, scheme):
+def variational_matrix(s, w, x, h):
     """Its derivative (moves the frames to the midpoint)."""
+    wm, scheme = work_at(x.middle[0]), x.scheme
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...compiled.record import table_of
 from ...errors import ModelError
 from ...nodes.forms import FORM_GENERALIZED
 from ...system.instant import evaluate_functions
@@ -14,9 +15,9 @@ from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta
 from ..energy_momentum.generalized_nodes import variational_generalized
 from ..energy_momentum.node_steps import special_pieces
-from ..run import FixedStepRun
+from ..fixed_step import Equations, FixedStep, FixedStepRun
 from ..stormer.run import RattleRun
-from . import loop as kernels
+from . import steps
 from .equations import LIVENS, MIDPOINT, VariationalState
 from .second_point import as_configuration, configuration_of
 
@@ -49,8 +50,41 @@ class VariationalBase(Integrator):
         return frozenset(kept)
 
 
+class VariationalEquations(Equations):
+    """A method that evaluates the Lagrangian in the middle of a step, on a system."""
+
+    entries = steps.ENTRIES
+    saved = ("q", "v", "vd", "lam", "p", "force")
+
+    def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
+        super().__init__(method, system)
+        self.tables, self.work = system.tables, system.new_work()
+        self.middle = self.work.changed(values=np.zeros_like(self.work.values), time=np.zeros(2))
+        nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant", "shown_p")}
+        multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
+        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm")}
+        self.x = VariationalState(
+            q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
+            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
+            special=method.special_nodes(system), middle=table_of([self.middle]), scheme=method.scheme,
+            **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
+        )  # fmt: skip
+        self.set_up(t, step)
+
+    def start(self, t: float) -> None:
+        steps.start(self.tables, self.work, self.x, self.numbers)
+
+    def shown(self) -> list[Array]:
+        return [self.x.q, self.x.v, self.x.shown_p, self.x.lam]
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.x.shown_p[:] = self.x.p / self.numbers.step
+
+
 @dataclass(frozen=True)
-class Variational(VariationalBase):
+class Variational(FixedStep, VariationalBase):
     """Base of the methods that evaluate the Lagrangian in the middle of a step."""
 
     scheme: ClassVar[int]
@@ -76,16 +110,8 @@ class Variational(VariationalBase):
         if self.scheme >= LIVENS:  # velocities from momenta alone
             check_regular_directors(self, system)
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
-        run = VariationalRun(self, system, t, step)
-        run.load(q, v, turns)
-        kernels.start_variational(system.tables, run.work, run.x, run.numbers, t, step)
-        return run
-
-    def resume(self, system: System, state: dict[str, Any]) -> VariationalRun:
-        run = VariationalRun(self, system, float(state["origin"]), float(state["step"]))
-        run.restore(state)
-        return run
+    def equations(self, system: System, t: float, step: float) -> VariationalEquations:
+        return VariationalEquations(self, system, t, step)
 
 
 @dataclass(frozen=True)
@@ -131,12 +157,12 @@ class DiscreteVariational(Variational):
     def from_any_state(self) -> DiscreteVariational:
         return replace(self, second=None)
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
         run = super().start(system, q, v, t, step, turns)
         if self.second is not None:
             second = configuration_of(self.second, system, t + step, self.name)
             self._take_second(run, second, t)
-            kernels.velocities_of_points(system.tables, run.work, run.x, run.numbers, step)
+            steps.velocities_of_points(system.tables, run.work, run.x, run.equations.numbers)
             run = super().start(system, q, run.x.v.copy(), t, step, turns)
             self._take_second(run, second, t)
         if self.small_start > 0:
@@ -147,12 +173,13 @@ class DiscreteVariational(Variational):
             self._take_second(run, fine.x.q, t)
         return run
 
-    def _take_second(self, run: VariationalRun, q: Array, t: float) -> None:
+    def _take_second(self, run: FixedStepRun, q: Array, t: float) -> None:
         """Momenta of the start from the configuration after the first step."""
-        tables = run.system.tables
+        equations = run.equations
+        assert isinstance(equations, VariationalEquations)
         run.x.qn[:] = q
-        evaluate_functions(tables, run.middle, t + 0.5 * run.step)
-        kernels.momenta_of_points(tables, run.work, run.middle, run.x, run.step)
+        evaluate_functions(equations.tables, equations.middle, t + 0.5 * run.step)
+        steps.momenta_of_points(equations.tables, equations.work, run.x, run.step)
 
 
 @dataclass(frozen=True)
@@ -211,34 +238,3 @@ class Rattle(Stormer):
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
     )
-
-
-class VariationalRun(FixedStepRun):
-    """A run of a method that evaluates the Lagrangian in the middle of a step."""
-
-    saved = ("q", "v", "vd", "lam", "p", "force")
-
-    def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
-        super().__init__(method, system, t, step)
-        self.work = system.new_work()
-        self.middle = self.work.changed(values=np.zeros_like(self.work.values), time=np.zeros(2))
-        nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
-        multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
-        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm")}
-        self.x = VariationalState(
-            q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
-            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
-            special=method.special_nodes(system),
-            **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
-        )  # fmt: skip
-        self.begin(method.scheme)
-
-    def own(self) -> list[Array]:
-        return [self.x.p / self.step, self.x.lam]
-
-    def loop(self, count: int, every: int, out: list[Array]) -> int:
-        return kernels.run_variational(
-            self.system.tables, self.work, self.middle, self.x, self.numbers, self.origin, self.index, self.step,
-            count, every, *out,
-        )  # fmt: skip
