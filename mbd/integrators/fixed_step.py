@@ -115,6 +115,10 @@ class Equations:
     def _holder(self, name: str) -> Record:
         return self.numbers if name in self.numbers.fields else self.x
 
+    def statistics(self) -> dict[str, Any]:
+        """Further counters for people."""
+        return {}
+
     @property
     def evaluated(self) -> System:
         """The system whose functions are called."""
@@ -222,5 +226,6 @@ class FixedStepRun(Run):
             "rejected": 0,
             "newton_iterations": p.iterations,
             "factorizations": p.factorisations,
+            **self.equations.statistics(),
             "smallest_pivot_ratio": p.smallest_ratio,
         }

@@ -10,6 +10,8 @@ from ...compiled.kernel import kernel
 from ...forces.over_step import distance
 from ...joints.instant import COINCIDENT, DOT1, DOT2, ROTATING, axis, first_axis, primitive_force
 from ...joints.over_step import joint_stiffness
+from ...math.arrays import clear_frames as clear_frames
+from ...math.arrays import copy_frames as copy_frames
 from ...nodes.frames import axis_jacobian, point_jacobian
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import node_tangent
@@ -26,22 +28,6 @@ def extrapolate(past, n, weights, out):
             row = past[(n - 1 - j) % size]
             for k in range(out.shape[0]):
                 out[k] += c * row[k]
-
-
-@kernel
-def copy_frames(z, out):
-    """out = z."""
-    for i in range(z.shape[0]):
-        for m in range(12):
-            out[i, m] = z[i, m]
-
-
-@kernel
-def clear_frames(f):
-    """Set frame forces to zero."""
-    for i in range(f.shape[0]):
-        for m in range(f.shape[1]):
-            f[i, m] = 0.0
 
 
 @kernel
