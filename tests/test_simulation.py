@@ -11,6 +11,7 @@ import pytest
 
 import mbd
 from mbd.integrators import DOPRI5, ODE23, RK4, RK6, GeneralizedAlpha
+from mbd.integrators.alpha.methods import PaperAlpha
 from mbd.nodes import Quaternion, RotationVector
 from mbd.simulation.progress import Progress
 from tests.integrators.models import bars_with_balls, chain, heavy_top, skew_top, slider_crank
@@ -26,7 +27,7 @@ INTEGRATORS = {
     "modified": GeneralizedAlpha(newton="modified", stabilized=False),
     "full, index 2": GeneralizedAlpha(newton="full"),
     "modified, index 2": GeneralizedAlpha(newton="modified", stabilized=True),
-    "paper": GeneralizedAlpha(newton_count="paper", newton="full", stabilized=False),
+    "paper": PaperAlpha(newton="full", stabilized=False),
     "last": GeneralizedAlpha(predictor="last", stabilized=False, stiffness=False, tangent_operator=False),
 }
 every_integrator = pytest.mark.parametrize("name", INTEGRATORS)
@@ -296,11 +297,9 @@ def test_modified_newton_equals_full_newton(make, stabilized):
 
 def test_settings_of_newton_do_not_change_the_result():
     reference = mbd.simulate(chain(), 0.5, 2e-3, GeneralizedAlpha(tolerance=1e-11))
-    for settings in (
-        {"tangent_operator": False}, {"stiffness": False}, {"predictor": "zero"}, {"predictor": "last"},
-        {"newton_count": "paper"},
-    ):  # fmt: skip
-        solution = mbd.simulate(chain(), 0.5, 2e-3, GeneralizedAlpha(tolerance=1e-11, **settings))
+    settings = ({"tangent_operator": False}, {"stiffness": False}, {"predictor": "zero"}, {"predictor": "last"})
+    for method in (*(GeneralizedAlpha(tolerance=1e-11, **each) for each in settings), PaperAlpha(tolerance=1e-11)):
+        solution = mbd.simulate(chain(), 0.5, 2e-3, method)
         np.testing.assert_allclose(solution.q, reference.q, atol=1e-8)
 
 

@@ -97,9 +97,9 @@ class GeneralizedAlpha(FixedStep):
 
 @dataclass(frozen=True)
 class PaperAlpha(GeneralizedAlpha):
-    """Generalized-alpha with the zero start and stop rule of Holzinger et al. (residual below 1e-10, or 1e-8 of the first).
+    """Generalized-alpha with the zero start and the stop rule of Holzinger et al., to compare counts of iterations.
 
-    So that their counts of iterations can be compared; for nothing else.
+    The rule is an unscaled residual below 1e-10, or 1e-8 of the first.
     """
 
     paper: ClassVar[bool] = True
