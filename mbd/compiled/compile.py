@@ -30,10 +30,9 @@ from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
 from .entry import Entry
-from .intrinsics import entry_call, type_of
+from .intrinsics import type_of
 from .kernel import OPTIONS, Deferred, Kernel
 from .native import ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES
-from .record import Record
 from .record_types import record_type
 
 _WORD = ir.IntType(64)
@@ -105,6 +104,11 @@ class InnerDispatcher(CPUDispatcher):
                 self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
                 self.overloads[tuple(args)] = result
             return self.overloads[tuple(args)].entry_point
+
+
+def new_dispatcher(function: Callable, options: dict[str, Any]) -> InnerDispatcher:
+    """What kernels link of a function."""
+    return InnerDispatcher(function, options)
 
 
 # --- machine code ---------------------------------------------------------------------------------------------------
@@ -187,28 +191,6 @@ def compile_entry(entry: Entry, symbol: str) -> tuple[dict[str, Any], bytes]:
     with compiling():
         kinds = tuple(type_of(kind) for kind in entry.kinds)
         return _finish(InnerDispatcher(entry.py_func, OPTIONS), kinds, symbol, read)
-
-
-def make_caller(entry: Entry) -> InnerDispatcher:
-    """What kernels link in place of an entry: the call through the table of addresses."""
-    holder = next(
-        name
-        for name, kind in zip(entry.parameters, entry.kinds, strict=True)
-        if isinstance(kind, type) and issubclass(kind, Record) and "entries" in kind.fields
-    )
-    return _caller(entry.name, entry.kinds, entry.parameters, f"{holder}.entries[{entry.slot}]", "")
-
-
-def make_caller_through(kinds: tuple[Any, ...]) -> InnerDispatcher:
-    """The same for an entry whose address is the first argument."""
-    return _caller("an address", kinds, tuple(f"a{i}" for i in range(len(kinds))), "place", "place, ")
-
-
-def _caller(name: str, kinds: tuple, parameters: tuple[str, ...], place: str, first: str) -> InnerDispatcher:
-    listed = ", ".join(parameters)
-    space = {"call_entry": entry_call(name, kinds)}
-    exec(f"def caller({first}{listed}):\n    call_entry({place}, ({listed},))", space)
-    return InnerDispatcher(space["caller"], OPTIONS)
 
 
 def compile_kernel(kernel: Kernel, kinds: tuple, symbol: str) -> tuple[dict[str, Any], bytes]:

@@ -28,9 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from .kernel import JIT, Deferred, Kernel
+from .kernel import JIT, Kernel, deferred
 from .kinds import Kind, integers
 from .record import Record
+from .settings import PUBLIC
 
 SLOTS = 1 << 14
 TABLE = np.zeros(SLOTS if JIT else 1, dtype=integers.dtype)
@@ -54,6 +55,7 @@ class Entry:
             raise ImportError(f"{self.name} and {other.name} share a place in the table of entries; rename one")
         _registered[self.slot] = self
         self._caller: Any = None
+        self.compiled: Any = None  # what must live as long as the address is used
 
     @property
     def name(self) -> str:
@@ -66,7 +68,10 @@ class Entry:
     @functools.cached_property
     def address(self) -> int:
         """Address of the machine code, compiled or read from disk when first asked for."""
-        from .native import entry_code
+        if PUBLIC:
+            from .public import entry_code
+        else:
+            from .native import entry_code
 
         TABLE[self.slot] = address = entry_code(self)
         return address
@@ -80,7 +85,7 @@ class Entry:
     def dispatcher(self) -> Any:
         """What the compiler knows a call by."""
         if self._caller is None:
-            from .compile import make_caller
+            from .callers import make_caller
 
             self._caller = make_caller(self)
         return self._caller
@@ -154,11 +159,11 @@ def through(*kinds: Any) -> Any:
         return lambda function, *args: function(*args)
 
     def make() -> Any:
-        from .compile import make_caller_through
+        from .callers import make_caller_through
 
         return make_caller_through(kinds)
 
-    return Deferred(make)
+    return deferred(make)
 
 
 class Address(Kind):

@@ -49,6 +49,23 @@ def entry_call(name: str, kinds: tuple[Any, ...]) -> Any:
     return call
 
 
+def entry_arguments(kinds: tuple[Any, ...]) -> Any:
+    """An intrinsic that reads the arguments of an entry of these kinds from its pointer."""
+    packed = types.Tuple([type_of(kind) for kind in kinds])
+
+    @intrinsic
+    def read(typing_context, pointer):  # type: ignore[no-untyped-def]
+        def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
+            value = builder.load(builder.bitcast(args[0], context.get_value_type(packed).as_pointer()))
+            if context.enable_nrt:
+                context.nrt.incref(builder, packed, value)  # the caller keeps its own
+            return value
+
+        return packed(types.voidptr), generate
+
+    return read
+
+
 def _fits(given: Any, expected: Any) -> bool:
     """Whether an argument can be handed over: numbers are converted, arrays must be contiguous and of the same type."""
     if isinstance(expected, types.Array):

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .kernel import JIT, Deferred
+from .kernel import JIT, deferred
 from .kinds import Kind, addresses
 
 
@@ -149,7 +149,7 @@ def record_at(cls: type[Record]) -> Any:
 
         return record_at(cls.layout)
 
-    return Deferred(make)
+    return deferred(make)
 
 
 def table_of(parts: Any) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..kernel import JIT, Deferred
+from ..kernel import JIT, deferred
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -17,7 +17,7 @@ def _call_vector() -> Any:
 
 
 if JIT:
-    call_vector: Any = Deferred(_call_vector)
+    call_vector: Any = deferred(_call_vector)
 else:
 
     def call_vector(address: int, x: int, out: int, block: int) -> None:

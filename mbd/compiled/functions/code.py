@@ -20,6 +20,7 @@ import numpy as np
 from ..cache import _machine, code_file, module_hash
 from ..cache_files import read_code, write_code
 from ..native import _load as load_code
+from ..settings import COMPILER, PUBLIC
 from .call_styles import CALLS, GIVEN, Call, motion_parts
 from .captured import (
     Path,
@@ -34,9 +35,6 @@ from .captured import (
     value_at,
 )
 from .data_block import ARGUMENTS, CLOCK, HEAD, append_words, kind_of
-
-COMPILER = os.environ.get("MBD_COMPILER", "lifted")
-"""How user functions are compiled: "lifted", or "numba" for its public interface alone, or "none"."""
 
 VARIANTS = 16  # of code on disk for the same function with other kinds of values in its objects
 NO_CLOCK = np.zeros(1)
@@ -110,7 +108,7 @@ def bind_code(functions: tuple[Any, ...], call: Call, dual: bool) -> Any:
     """Compiled functions with the present values of what they refer to; CannotCompile says why not."""
     if COMPILER == "none":
         raise CannotCompile("MBD_COMPILER is none")
-    if COMPILER != "numba":
+    if not PUBLIC:
         if call.style == "motion":
             for exact in (True, False):
                 try:
