@@ -22,7 +22,7 @@ from numba.extending import NativeValue, typeof_impl, unbox
 from .cache import CACHE_ROOT
 from .entry import Entry, connect
 from .intrinsics import entry_arguments
-from .kernel import Kernel
+from .kernel import OPTIONS, Kernel
 from .record import Record
 from .record_types import RecordType, record_type
 
@@ -64,7 +64,8 @@ def _address(kind: Any, value: Any, c: Any) -> NativeValue:
 def new_dispatcher(function: Callable, options: dict[str, Any]) -> Any:
     """What kernels link, and Python calls, of a function."""
     kept = FOLDER is not None and Path(function.__code__.co_filename).exists()
-    return numba.njit(error_model=options["error_model"], cache=kept)(function)
+    public = {name: value for name, value in options.items() if not name.startswith("_")}
+    return numba.njit(**public, cache=kept)(function)
 
 
 def call_kernel(kernel: Kernel, args: tuple) -> Any:
@@ -95,7 +96,7 @@ _asked: dict[str, Entry] = {}
 def entry_parts(name: str) -> tuple[Any, Any]:
     """(how its arguments are read, the function itself) of an entry, for the file that compiles it."""
     entry = _asked[name]
-    return entry_arguments(entry.kinds), new_dispatcher(entry.py_func, {"error_model": "numpy"})
+    return entry_arguments(entry.kinds), new_dispatcher(entry.py_func, OPTIONS)
 
 
 def entry_code(entry: Entry) -> int:

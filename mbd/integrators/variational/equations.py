@@ -77,7 +77,7 @@ def ask_piece(s, w, x, i, request, lam, h):
     call_midpoint_step(x.special[i], s, w, i, request, x.q, x.qn, x.v, x.p, x.dq, lam, h)
 
 
-@entry(Tables, Work, vector, vector, vector, vector)
+@kernel
 def applied(s, w, q, v, none, out):
     """out = generalised forces of gravity and force elements (sign of the residual) at (q, v); moves the frames.
 
@@ -94,6 +94,12 @@ def applied(s, w, q, v, none, out):
             j = 0 if m < 3 else 1
             w.scales[j] = max(w.scales[j], abs(w.f[i, m]))
         pull_back(n, q, w.spin[i], w.z[i], w.f[i], out, n.v0)
+
+
+@entry(Tables, Work, VariationalState)
+def forces_in_the_middle(s, wm, x):
+    """Generalised forces in the middle of the step, with those of the multipliers that act there."""
+    applied(s, wm, x.qm, x.secant, x.acting, x.force)
 
 
 @kernel
@@ -144,7 +150,7 @@ def variational_residual(s, w, x, h):
     if scheme >= LIVENS:
         for k in range(x.lams.shape[0]):
             x.acting[k] = x.lams[k] / half
-    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    forces_in_the_middle(s, wm, x)
     if scheme >= LIVENS:
         update_frames(s.nodes, x.qm, x.zm, w.spin)
         internal_forces(s, x.qm, x.lams, w.x)
@@ -208,7 +214,7 @@ def variational_matrix(s, w, x, h):
         for i in range(s.nodes.shape[0]):
             copy(x.z1[i], w.z[i])
     ck = 0.25 * h * h
-    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    forces_in_the_middle(s, wm, x)
     for i in range(1, s.nodes.shape[0]):
         frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
     if s.forces.shape[0] > 0:

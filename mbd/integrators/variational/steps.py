@@ -25,6 +25,7 @@ from .equations import (
     VariationalState,
     applied,
     ask_piece,
+    forces_in_the_middle,
     internal_forces,
     variational_matrix,
     variational_residual,
@@ -142,7 +143,7 @@ def check(s, w, x, p):
 def _new_momenta(s, w, x, h):
     """x.p = h D2 L_d at the end of the step."""
     wm, scheme, half = work_at(x.middle[0]), x.scheme, 0.5 * h * h
-    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    forces_in_the_middle(s, wm, x)
     update_frames(s.nodes, x.qn, w.z, w.spin)
     clear(w.x)
     if scheme >= LIVENS:
@@ -223,7 +224,7 @@ def momenta_of_points(s, w, x, h):
         x.dq[k] = x.qn[k] - x.q[k]
         x.secant[k] = x.dq[k] / h
         x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
-    applied(s, wm, x.qm, x.secant, x.none, x.force)
+    forces_in_the_middle(s, wm, x)
     update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
