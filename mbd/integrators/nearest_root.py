@@ -83,3 +83,12 @@ def nearest_guess(p):
     if p.attempt == 0:
         return EXTRAPOLATED
     return p.attempt if p.again != 0 and p.attempt <= AS_BEFORE else -1
+
+
+@kernel
+def plainer_guess(p):
+    """The same; uniform motion and none also where the extrapolated one failed without overshooting."""
+    guess = nearest_guess(p)
+    if p.again == 0 and (p.attempt == AT_REST or p.attempt == UNIFORM):
+        return AT_REST + UNIFORM - p.attempt
+    return guess

@@ -1,4 +1,4 @@
-"""Directors in the energy-momentum scheme on frames, a piece for ``special_nodes``.
+"""Directors in the energy-momentum scheme on frames.
 
 The frame is linear in the coordinates, so that M (v1 - v0)/h + F + G(qm)^T lambda = 0 with v1 = 2 dq/h - v0 and the
 averaged coordinates qm keeps energy and momenta [Gonzalez 1999].
@@ -9,7 +9,6 @@ from __future__ import annotations
 from ...compiled.kernel import kernel
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import _director_tangent, internal_force
-from .node_steps import ACCEPT, EQUATION, MATRIX, node_step
 from .nodes import dual_tangent, dual_torque, internal_secant
 
 
@@ -38,20 +37,3 @@ def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
     _director_tangent(n, 1.0, matrix)
     dual_tangent(n, zm, torque, ck, matrix, small)
     internal_secant(n, q1, qm, lam, ck, matrix)
-
-
-@node_step
-def directors_piece(s, w, x, place, request, h):
-    """What the loop asks of directors."""
-    for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != place:
-            continue
-        n = s.nodes[i]
-        if request == EQUATION:
-            directors_equation(n, x.dq, x.v, x.qm, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
-        elif request == MATRIX:
-            directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
-        elif request == ACCEPT:
-            c = 2.0 / h
-            for k in range(n.v0, n.v0 + n.nv):
-                x.vn[k] = c * x.dq[k] - x.v[k]

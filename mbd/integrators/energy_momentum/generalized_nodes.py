@@ -1,4 +1,4 @@
-"""Generalized coordinates in the Livens, Hamiltonian and variational methods: pieces for ``special_nodes``.
+"""Generalized coordinates in the Livens, Hamiltonian and variational methods: node steps (``node_steps``).
 
 The rules are those of ``nodes.generalized_secants``. In the energy-momentum loop rows are balances of forces; in the
 loop of the variational integrators they are h^2/2 times that, with momenta P = h p and multipliers h^2 lambda / 2.
@@ -31,10 +31,10 @@ from .node_steps import (
 
 
 @kernel
-def _energy_momentum(s, w, state, place, rule, request, h):
+def _energy_momentum(s, w, state, own, rule, request, h):
     """Nodes in the energy-momentum loop; their guess is the increment of the last step."""
     for i in range(1, s.nodes.shape[0]):
-        if state.special[i] == place:
+        if state.step_of[i] == own:
             _one_energy_momentum(s, w, state, s.nodes[i], rule, request, h)
 
 
@@ -123,15 +123,15 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
 
 
 @node_step
-def livens_generalized(s, w, x, place, request, h):
+def livens_generalized(s, w, x, own, request, h):
     """LivensEM."""
-    _energy_momentum(s, w, x, place, LIVENS, request, h)
+    _energy_momentum(s, w, x, own, LIVENS, request, h)
 
 
 @node_step
-def hamilton_generalized(s, w, x, place, request, h):
+def hamilton_generalized(s, w, x, own, request, h):
     """HamiltonianEM."""
-    _energy_momentum(s, w, x, place, HAMILTON, request, h)
+    _energy_momentum(s, w, x, own, HAMILTON, request, h)
 
 
 @midpoint_step

@@ -13,13 +13,10 @@ from ..base import Array, Invariant, Trait
 from ..checks import SINGULAR, check_regular_directors
 from ..converted import StepsQuaternions, quaternion_twin
 from ..variational.equations import HAMILTON
-from .directors import directors_piece
 from .generalized_nodes import hamilton_generalized
-from .hamilton_nodes import hamilton_piece
-from .lie import lie_piece
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
 from .methods import FrameEM
-from .node_steps import special_pieces
+from .node_steps import directors_step, hamilton_step, lie_step
 
 if TYPE_CHECKING:
     from ...results.solution import Solution
@@ -65,6 +62,12 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
 
     momenta: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)
+    node_steps: ClassVar[dict[int, Any]] = {
+        FORM_POINT: lie_step,
+        FORM_QUATERNION: hamilton_step,
+        FORM_DIRECTORS: directors_step,
+        FORM_GENERALIZED: hamilton_generalized,
+    }
 
     def variable(self, solution: Solution, name: str) -> Array:
         return all_momenta(solution)
@@ -74,15 +77,6 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
         super().check(system)
         check_regular_directors(self, system)
         check_regular_generalized(self, system)
-
-    def special_nodes(self, system: System) -> Array:
-        pieces = {
-            FORM_POINT: lie_piece,
-            FORM_QUATERNION: hamilton_piece,
-            FORM_DIRECTORS: directors_piece,
-            FORM_GENERALIZED: hamilton_generalized,
-        }
-        return special_pieces(system, pieces)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         system = quaternion_twin(system)

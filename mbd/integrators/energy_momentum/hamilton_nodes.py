@@ -23,8 +23,6 @@ from ...compiled.kernel import kernel
 from ...joints.instant import axis, push_point
 from ...nodes.frames import bilinear_axes, point_jacobian
 from ...nodes.inertia import frame_stiffness, pull_back
-from .livens_nodes import livens_guess, remember_quaternion, start_quaternion
-from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, node_step
 from .nodes import central_inertia
 from .quaternion_maps import e_transposed, g_times, g_transposed
 
@@ -163,23 +161,3 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
         bilinear_axes(q1[j], q1[j + 1], q1[j + 2], q1[j + 3], s0, s1, s2, s3, y)
         a1, a2, a3 = axis(y, c * n.s1, c * n.s2, c * n.s3)
         out[k], out[k + 1], out[k + 2] = 2.0 * d1 - u1 - a1, 2.0 * d2 - u2 - a2, 2.0 * d3 - u3 - a3
-
-
-@node_step
-def hamilton_piece(s, w, x, place, request, h):
-    """What the loop asks of a quaternion node in HamiltonianEM."""
-    for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != place:
-            continue
-        n = s.nodes[i]
-        if request == EQUATION:
-            hamilton_equation(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
-        elif request == MATRIX:
-            hamilton_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.matrix)
-        elif request == ACCEPT:
-            hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
-            remember_quaternion(n, x.q, x.qn, x.turn[i])
-        elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
-        elif request == START:
-            start_quaternion(n, x.q, x.v, h, x.turn[i])

@@ -17,18 +17,9 @@ from ..checks import keeps_momenta
 from ..converted import StepsQuaternions, quaternion_twin
 from ..variational.equations import LIVENS
 from ..variational.methods import Variational
-from .directors import directors_piece
-from .generalized_nodes import (
-    livens_generalized,
-    midpoint_generalized,
-)
-from .lie import lie_piece
-from .livens_full import full_piece
-from .livens_full_linear import full_linear_piece
-from .livens_nodes import livens_piece
-from .livens_null import null_piece
+from .generalized_nodes import livens_generalized, midpoint_generalized
 from .methods import FrameEM
-from .node_steps import special_pieces
+from .node_steps import directors_step, full_linear_step, full_step, lie_step, livens_step, null_step
 from .state import FrameState
 
 if TYPE_CHECKING:
@@ -47,6 +38,17 @@ REDUCIBLE = {  # nodes for which every form of LivensEM is written
     "nullspace": {FORM_QUATERNION: "quaternions", FORM_POINT: "points"},
 }
 REDUCTIONS = tuple(REDUCIBLE)
+NODE_STEPS: dict[str, dict[int, Any]] = {
+    "none": {FORM_POINT: full_linear_step, FORM_DIRECTORS: full_linear_step, FORM_QUATERNION: full_step},
+    "size": {
+        FORM_POINT: lie_step,
+        FORM_QUATERNION: livens_step,
+        FORM_DIRECTORS: directors_step,
+        FORM_GENERALIZED: livens_generalized,
+    },
+    # quaternion bodies are Lie nodes but for the start
+    "nullspace": {FORM_LIE: null_step, FORM_QUATERNION: null_step, FORM_POINT: lie_step},
+}
 
 
 def has_joined_quaternions(system: System) -> bool:
@@ -115,20 +117,9 @@ class LivensEM(StepsQuaternions, FrameEM):
                 return inner
         return system
 
-    def special_nodes(self, system: System) -> Array:
-        if self.reduction == "none":
-            linear = full_linear_piece
-            return special_pieces(system, {FORM_POINT: linear, FORM_DIRECTORS: linear, FORM_QUATERNION: full_piece})
-        if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
-            null = null_piece
-            return special_pieces(system, {FORM_LIE: null, FORM_QUATERNION: null, FORM_POINT: lie_piece})
-        pieces = {
-            FORM_POINT: lie_piece,
-            FORM_QUATERNION: livens_piece,
-            FORM_DIRECTORS: directors_piece,
-            FORM_GENERALIZED: livens_generalized,
-        }
-        return special_pieces(system, pieces)
+    @property
+    def node_steps(self) -> dict[int, Any]:  # type: ignore[override]
+        return NODE_STEPS[self.reduction]
 
     def reduce_velocities(self, inner: System, x: FrameState) -> None:
         if self.reduction == "none":  # momenta of constant masses are unknowns as well
@@ -267,10 +258,7 @@ class LivensMidpoint(StepsQuaternions, Variational):
     """
 
     scheme: ClassVar[int] = LIVENS
-
-    def special_nodes(self, system: System) -> Array:
-        return special_pieces(system, {FORM_GENERALIZED: midpoint_generalized})
-
+    node_steps: ClassVar[dict[int, Any]] = {FORM_GENERALIZED: midpoint_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE
 

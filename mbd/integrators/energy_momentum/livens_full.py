@@ -13,16 +13,6 @@ from __future__ import annotations
 
 from ...compiled.kernel import kernel
 from ...nodes.inertia import _quaternion_pull, frame_stiffness
-from .livens_nodes import livens_guess, remember_quaternion, start_momentum, start_quaternion
-from .node_steps import (
-    ACCEPT,
-    CORRECT,
-    EQUATION,
-    GUESS,
-    MATRIX,
-    START,
-    node_step,
-)
 from .nodes import central_inertia
 from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
 
@@ -208,28 +198,3 @@ def full_accept(n, x):
     for k in range(n.v0, n.v0 + n.nv):
         x.vn[k] = x.raten[k]
         x.p[k] = x.pn[k]
-
-
-@node_step
-def full_piece(s, w, x, place, request, h):
-    """What the loop asks of quaternions in LivensEM(reduction="none")."""
-    for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != place:
-            continue
-        n = s.nodes[i]
-        if request == EQUATION:
-            _quaternion_equation(n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x)
-            full_rows(n, x, h, w.x)
-        elif request == MATRIX:
-            _quaternion_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
-            full_blocks(n, h, w.matrix)
-        elif request == CORRECT:
-            full_correct(n, x, w.x)
-        elif request == ACCEPT:
-            full_accept(n, x)
-            remember_quaternion(n, x.q, x.qn, x.turn[i])
-        elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
-        elif request == START:
-            start_momentum(n, x.q, x.v, x.p)
-            start_quaternion(n, x.q, x.v, h, x.turn[i])

@@ -6,8 +6,6 @@ from ...compiled.kernel import kernel
 from ...nodes.forms import FORM_DIRECTORS
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import internal_force
-from .livens_full import full_accept, full_blocks, full_correct, full_rows
-from .node_steps import ACCEPT, CORRECT, EQUATION, MATRIX, node_step
 from .nodes import dual_tangent, dual_torque, internal_secant
 
 
@@ -51,22 +49,3 @@ def _linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
         frame_inertia(n, y, inertia)
         for m in range(n.nv):
             matrix[fibre + m * n.ld + rates + b] -= 0.5 * inertia[o + m]
-
-
-@node_step
-def full_linear_piece(s, w, x, place, request, h):
-    """What the loop asks of points and directors in LivensEM(reduction="none")."""
-    for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != place:
-            continue
-        n = s.nodes[i]
-        if request == EQUATION:
-            _linear_equation(n, x.qm, x.v, x.raten, x.p, x.pn, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
-            full_rows(n, x, h, w.x)
-        elif request == MATRIX:
-            _linear_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
-            full_blocks(n, h, w.matrix)
-        elif request == CORRECT:
-            full_correct(n, x, w.x)
-        elif request == ACCEPT:
-            full_accept(n, x)

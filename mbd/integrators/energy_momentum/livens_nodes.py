@@ -19,7 +19,6 @@ import math
 
 from ...compiled.kernel import kernel
 from ...nodes.inertia import _quaternion_pull, frame_stiffness
-from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, node_step
 from .nodes import central_inertia
 from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
 
@@ -252,27 +251,3 @@ def _centre_matrix(n, q0, q1, v, dq, h, matrix):
         matrix[o + ld] += c1
         matrix[o + 2 * ld] += c2
         matrix[o + 3 * ld] += c3
-
-
-@node_step
-def livens_piece(s, w, x, place, request, h):
-    """What the loop asks of a quaternion node in LivensEM."""
-    for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != place:
-            continue
-        n = s.nodes[i]
-        if request == EQUATION:
-            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.f[i], x.torque[i], x.lamn, h, w.x)
-        elif request == MATRIX:
-            livens_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
-        elif request == ACCEPT:
-            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.p)
-            c = 2.0 / h
-            for k in range(n.v0, n.v0 + n.nv):
-                x.vn[k] = c * x.dq[k] - x.v[k]
-            remember_quaternion(n, x.q, x.qn, x.turn[i])
-        elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
-        elif request == START:
-            start_momentum(n, x.q, x.v, x.p)
-            start_quaternion(n, x.q, x.v, h, x.turn[i])

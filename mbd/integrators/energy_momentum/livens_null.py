@@ -14,8 +14,6 @@ import math
 from ...compiled.kernel import kernel
 from ...nodes.frames import bilinear_axes
 from ...nodes.inertia import frame_torque
-from .livens_nodes import next_turn, remember_turn, start_momentum, start_quaternion
-from .node_steps import ACCEPT, EQUATION, GUESS, MATRIX, START, node_step
 from .nodes import central_inertia
 from .quaternion_maps import g_times, g_transposed, lever_times, lever_transposed
 
@@ -201,27 +199,3 @@ def null_accept(n, q0, q1, qm, rate, raten, p, dq, zr, f, h, unit, vn):
     p[j], p[j + 1], p[j + 2], p[j + 3] = y0 - p[j], y1 - p[j + 1], y2 - p[j + 2], y3 - p[j + 3]
     w1, w2, w3 = g_times(q1[j], q1[j + 1], q1[j + 2], q1[j + 3], raten[j], raten[j + 1], raten[j + 2], raten[j + 3])
     vn[i], vn[i + 1], vn[i + 2] = 2.0 * w1, 2.0 * w2, 2.0 * w3
-
-
-@node_step
-def null_piece(s, w, x, place, request, h):
-    """What the loop asks of a quaternion body in LivensEM(reduction="nullspace"); ``turn`` holds Cayley vectors."""
-    for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != place:
-            continue
-        n = s.nodes[i]
-        if request == EQUATION:
-            null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
-        elif request == MATRIX:
-            null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
-        elif request == ACCEPT:
-            _row_frame(n, x.qm, w.z[i], x.zr[i])
-            null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
-            k = n.v0 + n.nx
-            remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
-        elif request == GUESS:
-            k = n.v0 + n.nx
-            x.dq[k], x.dq[k + 1], x.dq[k + 2] = next_turn(x.turn[i])
-        elif request == START:  # asked of the quaternion node itself
-            start_momentum(n, x.q, x.v, x.p)
-            start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])

@@ -1,12 +1,18 @@
-"""Nodes in the energy-momentum loop, each kind an entry of its own.
+"""What the energy-momentum schemes do with nodes: one entry for each kind of nodes and method, its *node step*.
 
-What a method does with a kind of nodes (Lie nodes and points, directors, quaternions, generalized coordinates) is an
-entry whose address is in ``FrameState.special``, node by node; ``FrameState.kinds`` has every one of them once. It is
-asked about all of its nodes: for the momenta of the start, for a better first guess of the increment, for the rows, for
-the blocks of the matrix, for the correction of unknowns of its own, and for momenta and velocities when a step has been
-accepted; multipliers are those of the iterate, ``FrameState.lamn``.
+The equations of a step differ from node to node in the balance of momentum only, and in what follows from it. A method
+names the node step of every form of nodes that it takes. ``FrameState.step_of`` holds the address of that of each node,
+``FrameState.node_steps`` every one of them once. A scheme asks them one after the other (``ask_nodes``); each goes
+through its own nodes, which it knows by its address, and does what is requested, if it has anything to do:
 
-The loop of the variational integrators asks entries of this kind about generalized coordinates, with its own vectors.
+    START     momenta at the start, and the rotation of the first step
+    GUESS     a better first guess of the increment than the extrapolated one
+    EQUATION  balance of momentum of the iterate, from the frame forces w.f, into w.x
+    MATRIX    its derivative into w.matrix, after the equation at the same iterate
+    CORRECT   apply the correction to unknowns of its own
+    ACCEPT    momenta and velocities at the end of the step
+
+The variational integrators ask entries of the same kind about generalized coordinates, with their own vectors.
 """
 
 from __future__ import annotations
@@ -19,32 +25,216 @@ from ...compiled.entry import connect, entry, through
 from ...compiled.kernel import kernel
 from ...compiled.kinds import integer, real, vector
 from ...compiled.record import table_of
+from ...nodes.forms import FORM_LIE
 from ...system.tables import Tables, Work
+from .directors import directors_equation, directors_matrix
+from .hamilton_nodes import hamilton_equation, hamilton_matrix, hamilton_velocity
+from .lie import cofactor_axes
+from .livens_full import _quaternion_equation as full_equation
+from .livens_full import _quaternion_matrix as full_matrix
+from .livens_full import full_accept, full_blocks, full_correct, full_rows
+from .livens_full_linear import _linear_equation as full_linear_equation
+from .livens_full_linear import _linear_matrix as full_linear_matrix
+from .livens_nodes import (
+    livens_equation,
+    livens_guess,
+    livens_matrix,
+    livens_momentum,
+    next_turn,
+    remember_quaternion,
+    remember_turn,
+    start_momentum,
+    start_quaternion,
+)
+from .livens_null import _row_frame as null_frame
+from .livens_null import null_accept, null_equation, null_matrix
+from .nodes import new_velocity as lie_velocity
+from .nodes import node_equation as lie_equation
+from .nodes import node_matrix as lie_matrix
 from .state import FrameState
 
 START, GUESS, EQUATION, MATRIX, CORRECT, ACCEPT, VELOCITY = range(7)
 
-# of the energy-momentum loop: s, w, x, address of the entry, request, h
+# of the energy-momentum schemes: s, w, x, the address of the node step itself, request, h
 NODE_STEP = Tables, Work, FrameState, integer, integer, real
 node_step = entry(*NODE_STEP)
 _call_node_step = through(*NODE_STEP)
 
-# of the variational loop: s, w, node, request; q, qn, v, p, dq, lam; h
+# of the variational integrators: s, w, node, request; q, qn, v, p, dq, lam; h
 MIDPOINT_STEP = Tables, Work, integer, integer, vector, vector, vector, vector, vector, vector, real
 midpoint_step = entry(*MIDPOINT_STEP)
 call_midpoint_step = through(*MIDPOINT_STEP)
 
 
-def special_pieces(system: Any, steps: dict[int, Any]) -> np.ndarray:
-    """``FrameState.special`` for entries by the form of the node."""
+def steps_of_nodes(system: Any, steps: dict[int, Any]) -> np.ndarray:
+    """The node step of every node, for node steps by form: a table of addresses, zero where there is none."""
     forms = system.tables.nodes["form"].tolist()
     for form in set(forms) & set(steps):
         connect(system.tables, steps[form])
     return table_of([steps.get(form) for form in forms])
 
 
+def each_once(table: np.ndarray) -> np.ndarray:
+    """The elements of a table of addresses, without repetitions and zeros."""
+    return np.array(list(dict.fromkeys(part for part in table.tolist() if part != 0)), dtype=table.dtype)
+
+
 @kernel
-def call_special(s, w, x, request, h):
-    """Ask all entries of the energy-momentum loop."""
-    for k in range(x.kinds.shape[0]):
-        _call_node_step(x.kinds[k], s, w, x, x.kinds[k], request, h)
+def ask_nodes(s, w, x, request, h):
+    """Request something of all node steps."""
+    for k in range(x.node_steps.shape[0]):
+        _call_node_step(x.node_steps[k], s, w, x, x.node_steps[k], request, h)
+
+
+@kernel
+def _straight_velocity(n, dq, v, h, out):
+    """Velocities at the end of a step with the increment dq = h (v0 + v1)/2."""
+    c = 2.0 / h
+    for k in range(n.v0, n.v0 + n.nv):
+        out[k] = c * dq[k] - v[k]
+
+
+@node_step
+def lie_step(s, w, x, own, request, h):
+    """Lie nodes and points."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            if n.form == FORM_LIE:
+                cofactor_axes(x.zm[i], x.zr[i])
+            lie_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+        elif request == MATRIX:
+            lie_matrix(n, x.dq, x.v, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.matrix)
+        elif request == ACCEPT:
+            if n.form == FORM_LIE:
+                cofactor_axes(x.zm[i], x.zr[i])
+            lie_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
+
+
+@node_step
+def directors_step(s, w, x, own, request, h):
+    """Directors."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            directors_equation(n, x.dq, x.v, x.qm, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        elif request == MATRIX:
+            directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+        elif request == ACCEPT:
+            _straight_velocity(n, x.dq, x.v, h, x.vn)
+
+
+@node_step
+def livens_step(s, w, x, own, request, h):
+    """Quaternions in LivensEM."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.f[i], x.torque[i], x.lamn, h, w.x)
+        elif request == MATRIX:
+            livens_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+        elif request == ACCEPT:
+            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.p)
+            _straight_velocity(n, x.dq, x.v, h, x.vn)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            livens_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
+
+
+@node_step
+def null_step(s, w, x, own, request, h):
+    """Quaternion bodies, as Lie nodes, in LivensEM(reduction="nullspace"); ``turn`` holds Cayley vectors."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+        elif request == MATRIX:
+            null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
+        elif request == ACCEPT:
+            null_frame(n, x.qm, w.z[i], x.zr[i])
+            null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
+            k = n.v0 + n.nx
+            remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
+        elif request == GUESS:
+            k = n.v0 + n.nx
+            x.dq[k], x.dq[k + 1], x.dq[k + 2] = next_turn(x.turn[i])
+        elif request == START:  # asked of the quaternion node itself
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])
+
+
+@node_step
+def full_step(s, w, x, own, request, h):
+    """Quaternions in LivensEM(reduction="none")."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            full_equation(n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x)
+            full_rows(n, x, h, w.x)
+        elif request == MATRIX:
+            full_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+            full_blocks(n, h, w.matrix)
+        elif request == CORRECT:
+            full_correct(n, x, w.x)
+        elif request == ACCEPT:
+            full_accept(n, x)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            livens_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
+
+
+@node_step
+def full_linear_step(s, w, x, own, request, h):
+    """Points and directors in LivensEM(reduction="none")."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            full_linear_equation(
+                n, x.qm, x.v, x.raten, x.p, x.pn, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small
+            )  # fmt: skip
+            full_rows(n, x, h, w.x)
+        elif request == MATRIX:
+            full_linear_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+            full_blocks(n, h, w.matrix)
+        elif request == CORRECT:
+            full_correct(n, x, w.x)
+        elif request == ACCEPT:
+            full_accept(n, x)
+
+
+@node_step
+def hamilton_step(s, w, x, own, request, h):
+    """Quaternions in HamiltonianEM."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            hamilton_equation(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        elif request == MATRIX:
+            hamilton_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.matrix)
+        elif request == ACCEPT:
+            hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            livens_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_quaternion(n, x.q, x.v, h, x.turn[i])

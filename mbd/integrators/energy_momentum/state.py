@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...compiled.kinds import addresses, integers, matrix, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, vector
 from ...compiled.record import Record
 
 
@@ -30,12 +30,12 @@ class FrameState(Record):
     torque = matrix  # (nodes, 3) torques in world axes
     mid = vector  # functions of time in the middle of the step
     turn = matrix  # (nodes, 9) rotations of the last step and their first and second differences (quaternion bodies)
-    special = addresses  # (nodes,) pieces that know the equations of the nodes (``special_nodes``)
-    kinds = addresses  # every one of them once
-    pieces = addresses  # addresses of pieces for elements that few models have (``frame_em_pieces``)
+    step_of = addresses  # (nodes,) the node step of every node (``node_steps``)
+    node_steps = addresses  # every one of them once
+    smooth = integer  # whether all equations are analytic functions
     pn = vector  # momenta and ...
     raten = vector  # ... rates of the coordinates at the end, where they are unknowns ...
-    extra = integers  # ... with these rows: q1 = q0 + h vm first, then the fibre derivatives; otherwise empty
+    unreduced = integers  # ... with these rows: q1 = q0 + h vm first, then the fibre derivatives; otherwise empty
     rate = vector  # rates of the coordinates where they differ from v (null-space method), otherwise empty
     rated = vector  # their derivatives, as vd
     ratedm = vector

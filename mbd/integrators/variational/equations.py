@@ -65,16 +65,16 @@ class VariationalState(Record):
     begin = vector  # functions of time at the start of the step
     end = vector  # and at its end
     times = vector  # the two times
-    special = addresses  # (nodes,) entries of generalized coordinates (``node_steps``), zero for all other nodes
+    node_steps = addresses  # (nodes,) entries of generalized coordinates (``node_steps``), zero for all other nodes
     middle = addresses  # (1,) the buffers with the functions of time in the middle of the step
     scheme = integer
     shown_p = vector  # momenta
 
 
 @kernel
-def ask_piece(s, w, x, i, request, lam, h):
+def ask_node(s, w, x, i, request, lam, h):
     """Ask the entry of node i, with the state of the variational loop."""
-    call_midpoint_step(x.special[i], s, w, i, request, x.q, x.qn, x.v, x.p, x.dq, lam, h)
+    call_midpoint_step(x.node_steps[i], s, w, i, request, x.q, x.qn, x.v, x.p, x.dq, lam, h)
 
 
 @kernel
@@ -163,8 +163,8 @@ def variational_residual(s, w, x, h):
     update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] != 0:
-            ask_piece(s, w, x, i, EQUATION, x.lams, h)
+        if x.node_steps[i] != 0:
+            ask_node(s, w, x, i, EQUATION, x.lams, h)
             continue
         y = w.small[5]
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, scheme == HAMILTON, w.small[4], y, 0)
@@ -181,8 +181,8 @@ def variational_matrix(s, w, x, h):
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] != 0:
-            ask_piece(s, w, x, i, MATRIX, x.lams, h)
+        if x.node_steps[i] != 0:
+            ask_node(s, w, x, i, MATRIX, x.lams, h)
             continue
         momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jac, w.matrix, w.small)
         if n.nl > 0:

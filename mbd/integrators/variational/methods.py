@@ -14,7 +14,7 @@ from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta
 from ..energy_momentum.generalized_nodes import variational_generalized
-from ..energy_momentum.node_steps import special_pieces
+from ..energy_momentum.node_steps import steps_of_nodes
 from ..fixed_step import Equations, FixedStep, FixedStepRun
 from ..stormer.run import RattleRun
 from . import steps
@@ -67,7 +67,7 @@ class VariationalEquations(Equations):
         self.x = VariationalState(
             q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
             zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
-            special=method.special_nodes(system), middle=table_of([self.middle]), scheme=method.scheme,
+            node_steps=steps_of_nodes(system, method.node_steps), middle=table_of([self.middle]), scheme=method.scheme,
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         )  # fmt: skip
         self.set_up(t, step)
@@ -88,6 +88,8 @@ class Variational(FixedStep, VariationalBase):
     """Base of the methods that evaluate the Lagrangian in the middle of a step."""
 
     scheme: ClassVar[int]
+    node_steps: ClassVar[dict[int, Any]] = {}
+    """What the scheme does with generalized coordinates (``node_steps``)."""
     recorded: ClassVar[tuple[str, ...]] = ("p", "lambda")
 
     @property
@@ -100,10 +102,6 @@ class Variational(FixedStep, VariationalBase):
                 -0.5 if middle else -1.0,
             ),
         }
-
-    def special_nodes(self, system: System) -> Array:
-        """Pieces of generalized coordinates (``special_nodes``), zero for all other nodes."""
-        return np.zeros(len(system.tables.nodes), dtype=np.int64)
 
     def check(self, system: System) -> None:
         super().check(system)
@@ -136,12 +134,9 @@ class DiscreteVariational(Variational):
     small_start: int = 0
     second: Any = None
     scheme: ClassVar[int] = MIDPOINT
+    node_steps: ClassVar[dict[int, Any]] = {FORM_GENERALIZED: variational_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
-
-    def special_nodes(self, system: System) -> Array:
-        pieces = {FORM_GENERALIZED: variational_generalized}
-        return special_pieces(system, pieces)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -24,7 +24,7 @@ from .equations import (
     LIVENS,
     VariationalState,
     applied,
-    ask_piece,
+    ask_node,
     forces_in_the_middle,
     internal_forces,
     variational_matrix,
@@ -46,8 +46,8 @@ def start(s, w, x, p):
     update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
     remember_angles(s, w, x.q, x.v)
     for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != 0:
-            ask_piece(s, w, x, i, START, x.lams, h)
+        if x.node_steps[i] != 0:
+            ask_node(s, w, x, i, START, x.lams, h)
             continue
         momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.small)
     applied(s, w, x.q, x.v, x.none, x.force)
@@ -150,8 +150,8 @@ def _new_momenta(s, w, x, h):
         internal_forces(s, x.qm, x.lams, w.x)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] != 0:
-            ask_piece(s, w, x, i, ACCEPT, x.lams, h)
+        if x.node_steps[i] != 0:
+            ask_node(s, w, x, i, ACCEPT, x.lams, h)
             continue
         y = w.small[5]
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.small[4], y, 0)
@@ -164,7 +164,7 @@ def _velocities(s, w, x, p, h):
     """Recorded velocities, projected on the velocity constraints."""
     implicit, livens = False, x.scheme >= LIVENS
     for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != 0 or (s.nodes[i].form == FORM_DIRECTORS and not livens):
+        if x.node_steps[i] != 0 or (s.nodes[i].form == FORM_DIRECTORS and not livens):
             implicit = True  # the mass matrix may be singular: M v + G^T mu = p, G v = 0
             continue
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
@@ -176,8 +176,8 @@ def _velocities(s, w, x, p, h):
         w.x[s.xl[k]] *= -1.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] != 0:
-            ask_piece(s, w, x, i, VELOCITY, x.lams, h)
+        if x.node_steps[i] != 0:
+            ask_node(s, w, x, i, VELOCITY, x.lams, h)
         elif n.form == FORM_DIRECTORS and not livens:
             momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.small)
             for m in range(n.nv):
@@ -228,10 +228,10 @@ def momenta_of_points(s, w, x, h):
     update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] != 0:
+        if x.node_steps[i] != 0:
             for m in range(n.v0, n.v0 + n.nv):
                 x.p[m] = 0.0
-            ask_piece(s, w, x, i, EQUATION, x.none, h)
+            ask_node(s, w, x, i, EQUATION, x.none, h)
             for m in range(n.nv):
                 x.p[n.v0 + m] = w.x[n.x0 + m]
             continue
