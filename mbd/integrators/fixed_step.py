@@ -30,7 +30,7 @@ STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off
 class Equations:
     """A method on a system. Families set ``tables``, ``work`` and ``x``, and call ``set_up``."""
 
-    entries: ClassVar[dict[int, Any]]
+    entries: dict[int, Any]
     """What the time loop calls, by the numbers of ``loop``."""
     saved: ClassVar[tuple[str, ...]]
     """Arrays of ``x`` that a restart needs."""

@@ -35,7 +35,7 @@ from ...system.matrix import solve, tangent
 from ...system.system import System
 from ...system.tables import Tables, Work
 from .linear_frames import clear_frames, internal_frame_force
-from .unknown_blocks import name_of_vertex, new_work, rigid_tables
+from .unknown_blocks import name_of_row, new_work, rigid_tables
 
 
 @kernel
@@ -131,8 +131,8 @@ def stretch_multipliers(d, g, k, r):
 def rigid_solve(s, t, w, at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f):
     """r := the solution (dv, dl) for the right-hand side -r = -(r, c), in the order of velocities and multipliers.
 
-    s are natural tables (``groups``), t rigid tables, w their buffers; zc and zr are the frames of columns and rows,
-    at_c and at_r the functions of time there, stretch and f scratch.
+    s are natural tables, t rigid tables (``unknown_blocks``), w their buffers; zc and zr are the frames of columns and
+    rows, at_c and at_r the functions of time there, stretch and f scratch.
     """
     nv = s.xv.shape[0]
     first = nv + s.xl.shape[0] - t.xl.shape[0]
@@ -218,9 +218,5 @@ class RigidBodies:
         return self.system.two_matrices(new_work(self.system, self.layout.n, self.layout.size_F))
 
     def name_of_unknown(self, row: int) -> str:
-        """The element behind a row of residuals (velocities, then multipliers); -1 - k: behind row k of the matrix."""
-        system = self.system
-        if row >= 0:
-            s = system.tables
-            return system.name_of_unknown(int(s.xv[row] if row < system.n_v else s.xl[row - system.n_v]))
-        return name_of_vertex(system, self.layout.vertex_of(-1 - row))
+        """The element behind a row of residuals, or of the matrix (``name_of_row``)."""
+        return name_of_row(self.system, self.layout, row)

@@ -1,11 +1,11 @@
-"""Systems whose unknowns come in several groups, each with the structure of (increment, multipliers).
+"""Systems whose unknowns come in several blocks, each with the structure of (increment, multipliers).
 
-A GGL or Livens scheme solves for coordinates with multipliers *and* for velocities with further multipliers. In the
-matrix every body and joint then owns one larger block, divided into groups. The tables (I, J) made here have the block
-addresses of equation group I and unknown group J, so that all kernels that add blocks to a matrix serve unchanged.
+A GGL scheme solves for coordinates with multipliers *and* for velocities with further multipliers. In the matrix every
+body and joint then owns one larger front, divided into these blocks. The tables (I, J) made here have the addresses of
+equation block I and unknown block J, so that all kernels that add to a matrix serve unchanged.
 
-``Groups`` makes one large matrix for Newton's method. ``natural_tables`` are those of residuals that are kept in the
-order of velocities and multipliers, and ``rigid_tables`` those of the small matrix of ``rigid_iteration``.
+``UnknownBlocks`` makes one large matrix for Newton's method. ``natural_tables`` are those of residuals that are kept in
+the order of velocities and multipliers, and ``rigid_tables`` those of the small matrix of ``rigid_solve``.
 """
 
 from __future__ import annotations
@@ -100,16 +100,19 @@ def new_work(system: System, unknowns: int, entries: int) -> Work:
     )  # fmt: skip
 
 
-def name_of_vertex(system: System, vertex: int) -> str:
-    """The body or joint that is a vertex of the matrix."""
-    bodies = system.model.bodies
+def name_of_row(system: System, layout: Layout, row: int) -> str:
+    """The element behind a row of residuals (velocities, then multipliers); -1 - k: behind row k of the matrix."""
+    if row >= 0:
+        s = system.tables
+        return system.name_of_unknown(int(s.xv[row] if row < system.n_v else s.xl[row - system.n_v]))
+    vertex, bodies = layout.vertex_of(-1 - row), system.model.bodies
     if vertex < len(bodies):
         return f"body '{bodies[vertex].name}'"
     return f"joint '{system.model.joints[vertex - len(bodies)].name}'"
 
 
-class Groups:
-    """Tables of all pairs of groups, and buffers that fit the larger matrix."""
+class UnknownBlocks:
+    """Tables of all pairs of blocks of unknowns, and buffers that fit the larger matrix."""
 
     def __init__(self, system: System, count: int) -> None:
         self.system, self.count = system, count
@@ -117,15 +120,15 @@ class Groups:
         self.tables = [[self._pair(i, j) for j in range(count)] for i in range(count)]
 
     def _pair(self, i: int, j: int) -> Tables:
-        """Tables with the addresses of equation group i and unknown group j."""
+        """Tables with the addresses of equation block i and unknown block j."""
         old, s = self.system.assembly.layout, self.system.tables
         vertex, local = _owners(old)
         xv, xl = (
             self.layout.position[vertex[index]] + i * old.sizes[vertex[index]] + local[index] for index in (s.xv, s.xl)
         )
-        offset, ld = self.layout.blocks(vertex[s.xl], vertex[s.xl])  # of all groups: redundancy is regularised
+        offset, ld = self.layout.blocks(vertex[s.xl], vertex[s.xl])  # of all blocks: redundancy is regularised
         size = old.sizes[vertex[s.xl]]
-        diagonal = np.concatenate([offset + (g * size + local[s.xl]) * (ld + 1) for g in range(self.count)])
+        diagonal = np.concatenate([offset + (b * size + local[s.xl]) * (ld + 1) for b in range(self.count)])
         placed = _placed(self.system, self.layout, old.sizes, i, j)
         return placed.changed(xv=xv, xl=xl, diagonal=diagonal)
 
