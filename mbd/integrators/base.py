@@ -255,6 +255,13 @@ class Run(ABC):
         """The row at the start, as an observer sees it; variables that belong to a step are not a number there."""
 
 
+def check_rows(out: list[Array], row: list[Array], needed: int) -> None:
+    """Refuse arrays that compiled code would write behind the end of: ``needed`` records as ``row`` have to fit."""
+    for target, source in zip(out, row, strict=True):
+        if len(target) < needed or target.shape[1] != len(source):
+            raise ValueError(f"rows of shape {target.shape} for {needed} records of {len(source)} numbers")
+
+
 def near_gimbal_lock(system: System, q: Array) -> str | None:
     """Name of a body whose Euler angles are near gimbal lock, to explain why a step failed."""
     nodes, g = system.tables.nodes, np.zeros(9)

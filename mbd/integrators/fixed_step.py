@@ -15,7 +15,7 @@ import numpy as np
 from ..compiled.entry import connect
 from ..compiled.record import Record, table_of
 from ..system.tables import Tables, Work
-from .base import Array, Integrator, Run
+from .base import Array, Integrator, Run, check_rows
 from .loop import REFUSE, Rows, run_steps
 from .newton import SCALES
 from .numbers import NEVER, NewtonNumbers
@@ -197,10 +197,7 @@ class FixedStepRun(Run):
             self._set_rows()
 
     def _advance(self, count: int, every: int, out: list[Array]) -> int:
-        needed = (self.index + count) // every - self.index // every
-        for target, source in zip(out, self.row(), strict=True):
-            if len(target) < needed or target.shape[1] != len(source):
-                raise ValueError(f"rows of shape {target.shape} for {needed} records of {len(source)} numbers")
+        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
         p = self.equations.numbers
         run_steps(self.equations.addresses, p, self.rows, self.index, count, every, *out)
         self.index += p.done

@@ -1,4 +1,4 @@
-"""SHAKE and RATTLE on points and directors, compiled.
+"""Equations of SHAKE and RATTLE on points and directors, compiled.
 
 The trapezoidal discrete Lagrangian with constraints at the ends of the steps [Leimkuhler & Skeel 1994], scaled by
 P = h p, lambda' = h^2 lambda and V = h v; F are the forces with the sign of the residual:
@@ -8,7 +8,7 @@ P = h p, lambda' = h^2 lambda and V = h v; F are the forces with the sign of the
     M V1 - P1 + G(q1)^T mu = 0,                      G(q1) V1 + h g_t = 0
 
 A multiple of G(q)^T in P is taken up by the next lambda', so that the motion does not need the second projection; the
-velocities that are recorded do. Both systems are solved with the matrix of rigid bodies (``rigid_iteration``): with
+velocities that are recorded do. Both systems are solved with the matrix of rigid bodies (``rigid_solve``): with
 columns at the start and rows at the end of the step it is Newton's method for the first; the second one, which is
 linear, is solved by iteration with the same factors. Bodies may be flat, for which M is singular.
 """
@@ -16,24 +16,26 @@ linear, is solved by iteration with the same factors. Bodies may be flat, for wh
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import matrix, vector
+from ...compiled.kinds import addresses, matrix, vector
 from ...compiled.record import Record
 from ...joints.instant import primitive_drive, primitive_rate, primitive_value
 from ...math.arrays import copy
-from ...nodes.frames import update_frames
 from ...nodes.inertia import frame_inertia
 from ...nodes.tangent import internal_bilinear
-from ...system.accelerations import accelerations
 from ...system.couplings import LEVEL_DRIVEN, POSITION, extra_constraints, extra_forces, extra_reactions
-from ...system.instant import constant, evaluate_functions, remember_angles
+from ...system.instant import constant
 from ...system.instant_elements import all_forces
-from ...system.tables import FLAG_EXTRA, FLAG_VELOCITY
+from ...system.matrix import factor
+from ...system.over_step import blocks_over_step
+from ...system.tables import FLAG_EXTRA
 from ..directors.linear_frames import clear_frames, copy_frames, internal_frame_force, joint_forces, solve_mass
+from ..directors.rigid_solve import rigid_blocks
+from ..newton import ACCELERATION, equation_scales
 
 PAST = 4  # steps from which the first guesses are extrapolated
 
 
-class RattleState(Record):
+class StormerState(Record):
     """State of the method (first nine, force and loads) and its scratch."""
 
     q = vector
@@ -68,10 +70,13 @@ class RattleState(Record):
     p0 = vector  # what p, force and loads were, for a step that fails
     force0 = matrix
     loads0 = vector
+    rigid = addresses  # (1,) tables of the rigid bodies
+    shown_mu = vector  # multipliers of the velocity constraints, none for SHAKE
 
 
 @kernel
-def _vector_frames(nodes, c, u, z):
+def vector_frames(nodes, c, u, z):
+    """Frames of c u, a vector in the order of velocities."""
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         o = 0 if n.nx == 3 else 3
@@ -93,7 +98,7 @@ def applied_forces(s, w, x, z, v, values, time):
         copy(values, w.values)
         w.time[0] = time
         copy_frames(z, w.z)
-        _vector_frames(s.nodes, 1.0, v, w.zd)
+        vector_frames(s.nodes, 1.0, v, w.zd)
         if s.forces.shape[0] > 0:
             all_forces(s, w)
         if extra:
@@ -128,7 +133,7 @@ def _constraint_forces(s, w, z, mu, values, time, f):
 
 
 @kernel
-def _dynamic_rows(nodes, u, p, c, force, small, f, r):
+def dynamic_rows(nodes, u, p, c, force, small, f, r):
     """r = M u - p + c force + f."""
     a = small[0]
     for i in range(1, nodes.shape[0]):
@@ -153,7 +158,7 @@ def position_residual(s, w, x, h):
         for m in range(n.nv):
             x.z1[i, o + m] = x.z0[i, o + m] + x.dq[n.v0 + m]
     _constraint_forces(s, w, x.z0, x.lams, x.at_start, x.times[0], x.f)
-    _dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.small, x.f, x.r)
+    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.small, x.f, x.r)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
@@ -176,10 +181,10 @@ def velocity_residual(s, w, x, h):
     """Equations of the velocities into x.r."""
     nv = x.v.shape[0]
     _constraint_forces(s, w, x.z1, x.mus, x.at_end, x.times[1], x.f)
-    _dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
-    _vector_frames(s.nodes, 1.0, x.u, x.zu)
+    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
+    vector_frames(s.nodes, 1.0, x.u, x.zu)
     if s.flags[FLAG_EXTRA] != 0:
-        _vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
+        vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
         extra_constraints(s, w, x.r, LEVEL_DRIVEN)
         for k in range(nv, x.r.shape[0]):
             x.r[k] *= h
@@ -204,7 +209,7 @@ def new_momenta(s, w, x, h):
         x.r[k] = 0.0
     applied_forces(s, w, x, x.z1, x.rate, x.at_end, x.times[1])
     clear_frames(x.f)
-    _dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.small, x.f, x.p)
+    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.small, x.f, x.p)
 
 
 @kernel
@@ -220,27 +225,42 @@ def unprojected_velocities(s, w, x, share):
 
 
 @kernel
-def forces_of_next_step(s, w, x):
-    """The forces again, with the velocities that were found, if there are any that depend on them."""
-    if s.flags[FLAG_VELOCITY] != 0:
-        applied_forces(s, w, x, x.z1, x.v, x.at_end, x.times[1])
-    copy_frames(x.z1, x.z0)
-    copy_frames(x.z1, w.z)
-    _vector_frames(s.nodes, 1.0, x.v, w.zd)
-    remember_angles(s, w, x.q, x.v)
+def position_scales(s, w, x, h, scales):
+    """Scales of the equations of the positions, from their first guess and the forces that are known."""
+    for k in range(x.v.shape[0]):
+        x.rate[k] = x.dq[k] / h
+        x.r[k] = 2.0 * (x.rate[k] - x.v[k]) / h
+    _scales(s, w, x, h)
+    copy(x.scales, scales)
 
 
 @kernel
-def start_state(s, n, w, x, t, h):
-    """Accelerations, multipliers, momenta and forces of the start; n are natural tables, w buffers of the system."""
-    evaluate_functions(s, w, t)
-    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    remember_angles(s, w, x.q, x.v)
-    update_frames(s.nodes, x.q, x.z0, w.spin)
-    copy(w.values, x.at_start)
+def velocity_scales(s, w, x, h, scales):
+    """Scales of the equations of the velocities, which are at least those of the positions."""
     for k in range(x.v.shape[0]):
-        x.rate[k] = h * x.v[k]
-        x.r[k] = 0.0
-    clear_frames(x.f)
-    _dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.small, x.f, x.p)
-    applied_forces(n, w, x, x.z0, x.v, x.at_start, t)
+        x.rate[k] = x.u[k] / h
+        x.r[k] = (x.rate[k] - x.v[k]) / h
+    _scales(s, w, x, h)
+    for k in range(scales.shape[0]):
+        scales[k] = max(x.scales[k], scales[k])
+
+
+@kernel
+def _scales(s, w, x, h):
+    """x.scales at the velocities x.rate and accelerations x.r."""
+    w.scales[0], w.scales[1] = x.loads[0], x.loads[1]
+    equation_scales(s, w, x.q, x.rate, x.r, x.lam, 1.0 / (h * h), x.scales)
+    for k in range(ACCELERATION):
+        x.scales[k] *= h * h
+
+
+@kernel
+def rigid_factors(t, w, x, zc, time):
+    """Factors with columns at the frames zc, which are those of a time, and rows at the end of the step."""
+    rigid_blocks(t, w, x.at_end, zc, x.z1, w.matrix)
+    if t.flags[FLAG_EXTRA] != 0:
+        copy_frames(zc, w.z)
+        copy(x.at_end, w.values)
+        w.time[0] = x.times[1]
+        blocks_over_step(t, w, x.q, zc, x.q, x.z1, time, w.matrix)
+    factor(t, w, w.matrix, w.pivots, w.dinv)

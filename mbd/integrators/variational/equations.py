@@ -8,7 +8,7 @@ A multiple of G(q0)^T in p0 is taken up by lambda, so the momenta need no projec
 that are recorded are projected. MIDPOINT: L_d = h L((q0 + q1)/2, (q1 - q0)/h); the kinetic energy of a quaternion node
 is the singular (1/2) Omega.J Omega, Omega = 2 G(e) e_dot, so that -D1, D2 = (4/h) G(e1)^T J y, (4/h) G(e0)^T J y with
 y = G(e0) e1 = G(e0) (e1 - e0) [(5.5) with the factor 2 that its first bracket lacks in print]. The trapezoidal L_d,
-SHAKE and RATTLE, is in ``rattle_kernels``. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
+SHAKE and RATTLE, is in ``stormer``. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
 MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation. HAMILTON: the midpoint
 rule of Hamilton's equations [MPH], the same with the kinetic energy that belongs to the co-energy of quaternions.
 

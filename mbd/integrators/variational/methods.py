@@ -1,4 +1,4 @@
-"""Variational integrators: DiscreteVariational (DEL), and Shake and Rattle, whose runs are in ``rattle``."""
+"""Variational integrators that evaluate the Lagrangian in the middle of a step: DiscreteVariational (DEL)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from ...errors import ModelError
 from ...nodes.forms import FORM_GENERALIZED
 from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta
+from ..checks import check_newton, check_regular_directors, keeps_momenta
 from ..energy_momentum.generalized_nodes import variational_generalized
 from ..energy_momentum.node_steps import steps_of_nodes
 from ..fixed_step import Equations, FixedStep, FixedStepRun
-from ..stormer.run import RattleRun
 from . import steps
 from .equations import LIVENS, MIDPOINT, VariationalState
 from .second_point import as_configuration, configuration_of
 
 if TYPE_CHECKING:
-    from ...results.solution import Solution
     from ...system.system import System
 
 
@@ -175,61 +173,3 @@ class DiscreteVariational(Variational):
         run.x.qn[:] = q
         evaluate_functions(equations.tables, equations.middle, t + 0.5 * run.step)
         steps.momenta_of_points(equations.tables, equations.work, run.x, run.step)
-
-
-@dataclass(frozen=True)
-class Stormer(VariationalBase):
-    """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps."""
-
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
-    recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
-    derived: ClassVar[tuple[str, ...]] = ("p",)
-
-    @property
-    def variables(self) -> dict[str, Variable]:
-        known = {
-            "lambda": Variable("multipliers of the position constraints (SHAKE), at the start of the step", -1.0),
-            "p": Variable("momenta", 0.0),
-        }
-        if self.project:
-            known["mu"] = Variable("multipliers of the velocity constraints (RATTLE), at its end", 0.0)
-        return known
-
-    def variable(self, solution: Solution, name: str) -> Array:
-        return momenta(solution)
-
-    def check(self, system: System) -> None:
-        super().check(system)
-        if not self.project:  # velocities from momenta alone
-            check_regular_directors(self, system)
-
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RattleRun:
-        run = RattleRun(self, system, t, step)
-        run.start(q, v, turns)
-        return run
-
-    def resume(self, system: System, state: dict[str, Any]) -> RattleRun:
-        run = RattleRun(self, system, float(state["origin"]), float(state["step"]))
-        run.restore(state)
-        return run
-
-
-@dataclass(frozen=True)
-class Shake(Stormer):
-    """SHAKE on points and directors: explicit forces, position constraints.
-
-    The recorded velocities satisfy the velocity constraints up to second order; the motion is that of Rattle.
-    """
-
-    project: ClassVar[bool] = False
-    cite: ClassVar[tuple[str, ...]] = ("Ryckaert, Ciccotti & Berendsen 1977, J. Comput. Phys. 23, 327",)
-
-
-@dataclass(frozen=True)
-class Rattle(Stormer):
-    """RATTLE on points and directors: explicit forces, position and velocity constraints."""
-
-    cite: ClassVar[tuple[str, ...]] = (
-        "Andersen 1983, J. Comput. Phys. 52, 24",
-        "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
-    )
