@@ -22,13 +22,9 @@ from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
 from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import node_bias, update_biases, update_frames, update_velocities
 from ..nodes.inertia import frame_stiffness, node_residual
-from ..nodes.tangent import (
-    internal_bilinear,
-    internal_blocks,
-    internal_constraints,
-    internal_force,
-    node_tangent,
-)
+from ..nodes.internal import internal_bilinear, internal_blocks, internal_constraints, internal_force
+from ..nodes.mass import weight
+from ..nodes.tangent import node_tangent
 from ..nodes.update import update_coordinates
 from .couplings import call_extra_constraints, call_extra_forces, call_extra_tangent
 from .optional import (
@@ -86,13 +82,7 @@ def element_forces(s, w, lam):
     """Frame forces of gravity, force elements and constraint multipliers into w.f."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
-        n = s.nodes[i]
-        f = w.f[i]
-        m, s1, s2, s3 = -n.mass, -n.s1, -n.s2, -n.s3
-        f[0], f[1], f[2] = m * g1, m * g2, m * g3
-        f[3], f[4], f[5] = s1 * g1, s1 * g2, s1 * g3
-        f[6], f[7], f[8] = s2 * g1, s2 * g2, s2 * g3
-        f[9], f[10], f[11] = s3 * g1, s3 * g2, s3 * g3
+        weight(s.nodes[i], g1, g2, g3, w.f[i])
     if s.forces.shape[0] > 0:
         call_forces(s, w)
     for k in range(s.primitives.shape[0]):
@@ -187,7 +177,7 @@ def _node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into):
     elif ck != 0.0:
         frame_stiffness(n, w.z[i], w.f[i], ck, into)
     if n.nl > 0:
-        internal_blocks(n, q, lam, 1.0, ck, into)
+        internal_blocks(n, q, q, lam, ck, into)
 
 
 @kernel
@@ -196,7 +186,7 @@ def _joint_blocks(s, w, k, q, lam, ck, into):
     a, b = p.a, p.b
     na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
     value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, value, w.jac, into)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, 1.0, w.jac, into)
     if ck != 0.0 and p.kind != COINCIDENT:
         primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 
 from ...compiled.kernel import kernel
+from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
 from ...system.evaluate import (
     advance,
     clear,
@@ -45,8 +46,6 @@ from ..newton import (
     ACCELERATION,
     ANGULAR,
     ROUND_OFF,
-    apply_rows,
-    apply_tangent,
     at_round_off,
     constraint_error,
     correction_size,
@@ -55,7 +54,6 @@ from ..newton import (
     keep_smaller,
     plain_error,
     stalls,
-    store_tangent_inverse,
 )
 from .guess import predict
 from .run_away import EVERY, velocities_run_away

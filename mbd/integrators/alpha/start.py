@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
+from ...nodes.increments import add_commutator
 from ...system.accelerations import accelerations
 from ...system.evaluate import (
     advance,
@@ -15,9 +16,6 @@ from ...system.evaluate import (
     solve,
     tangent,
     velocities,
-)
-from ..newton import (
-    add_commutator,
 )
 from .state import (
     AF,

@@ -1,43 +1,11 @@
-"""Directors in the energy-momentum scheme on frames, a piece for ``special_nodes``.
-
-The frame is linear in the coordinates, so that M (v1 - v0)/h + F + G(qm)^T lambda = 0 with v1 = 2 dq/h - v0 and the
-averaged coordinates qm keeps energy and momenta [Gonzalez 1999].
-"""
+"""Directors in the energy-momentum scheme, a piece for ``special_nodes``; the formulas: ``nodes.step.directors``."""
 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...nodes.inertia import frame_inertia
-from ...nodes.tangent import _director_tangent, internal_force
+from ...nodes.increments import straight_velocity
+from ...nodes.step.directors import directors_equation, directors_matrix
 from .node_steps import ACCEPT, EQUATION, MATRIX, frame_arguments, load_state, load_tables, load_work
-from .nodes import dual_tangent, dual_torque, internal_secant
-
-
-@kernel
-def directors_equation(n, dq, v, qm, zm, f, torque, lam, h, x, small):
-    """x[x0:] = momentum balance; inertia forces are added to f."""
-    zdd, k, o = small[0], n.v0, 12 - n.nv
-    c = 2.0 / h
-    for m in range(12):
-        zdd[m] = 0.0
-    for m in range(n.nv):
-        zdd[o + m] = c * (0.5 * c * dq[k + m] - v[k + m])
-    frame_inertia(n, zdd, f)
-    dual_torque(zm, torque, f)
-    for m in range(n.nv):
-        x[n.x0 + m] = f[o + m]
-    internal_force(n, qm, lam, x)
-
-
-@kernel
-def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
-    """Diagonal block, scaled by h^2/2: the constant mass matrix, torques, internal constraints."""
-    ck = 0.5 * h * h
-    for m in range(n.nx):
-        matrix[n.block + m * n.ld + m] += n.mass
-    _director_tangent(n, 1.0, matrix)
-    dual_tangent(n, zm, torque, ck, matrix, small)
-    internal_secant(n, q1, qm, lam, ck, matrix)
 
 
 @kernel
@@ -52,9 +20,7 @@ def directors_piece(s, w, x, place, request, h):
         elif request == MATRIX:
             directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
         elif request == ACCEPT:
-            c = 2.0 / h
-            for k in range(n.v0, n.v0 + n.nv):
-                x.vn[k] = c * x.dq[k] - x.v[k]
+            straight_velocity(n, x.dq, x.v, h, x.vn)
 
 
 def directors_entry(a):  # type: ignore[no-untyped-def]

@@ -12,17 +12,16 @@ import numpy as np
 
 from ...compiled.boundary import address, arguments, real
 from ...compiled.kernel import JIT, kernel
-from ...forces.over_step import discrete_force, torque_in_body
-from ...forces.over_step_tangent import discrete_force_tangent
-from ...joints.over_step import joint_blocks, joint_stiffness
-from ...nodes.forms import FORM_POINT
+from ...forces.over_step import force_over_step
+from ...forces.over_step_tangent import force_tangent_over_step
+from ...joints.over_step import primitive_blocks_over_step, primitive_stiffness_over_step
+from ...nodes.frames import has_axes
 from ...system.couplings import call_extra_forces
 from ...system.evaluate import copy
 from ...system.instant import constant
 from ...system.over_step import begin_step, call_secant_tangent, end_step
 from ...system.tables import FLAG_EXTRA
 from .node_steps import load_state, load_tables, load_work, plain_piece, special_address
-from .nodes import body_torque_tangent
 
 JOINT_BLOCKS, FORCES, FORCE_TANGENTS, EXTRA_FORCES, EXTRA_TANGENTS, RATES = range(6)
 
@@ -35,11 +34,11 @@ def joint_piece(s, w, x, h):
         p = s.primitives[k]
         a, b = p.a, p.b
         value = constant(p, w.values)
-        joint_blocks(
+        primitive_blocks_over_step(
             p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], x.zm[a], x.zm[b], value, w.jac,
             w.matrix,
         )  # fmt: skip
-        joint_stiffness(
+        primitive_stiffness_over_step(
             p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], value, x.lamn, p.l0, ck, w.jac,
             w.matrix,
         )  # fmt: skip
@@ -51,7 +50,7 @@ def force_piece(s, w, x, h):
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         a, b = e.a, e.b
-        discrete_force(
+        force_over_step(
             e, x.z0[a], x.z0[b], w.z[a], w.z[b], x.zm[a], x.zm[b], h, x.mid, w.turns, w.f[a], w.f[b], x.torque[b]
         )
 
@@ -63,12 +62,10 @@ def force_tangent_piece(s, w, x, h):
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         a, b = e.a, e.b
-        discrete_force_tangent(
+        force_tangent_over_step(
             e, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], x.z0[a], x.z0[b], w.z[a], w.z[b], x.zm[a],
             x.zm[b], h, x.mid, w.turns, ck, w.jac, w.matrix,
         )  # fmt: skip
-        if torque_in_body(e):
-            body_torque_tangent(e, s.nodes[b], x.qn, w.z[b], x.zm[b], x.mid, ck, w.jac, w.matrix)
 
 
 @kernel
@@ -97,7 +94,7 @@ def rate_piece(s, w, x, h):
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_POINT:
+        if not has_axes(n):
             for m in range(n.nv):
                 x.raten[n.q0 + m] = x.vn[n.v0 + m]
     for k in range(x.rate.shape[0]):

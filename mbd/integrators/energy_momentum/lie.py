@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...nodes.forms import FORM_LIE
+from ...nodes.step.lie import lie_equation, lie_matrix, lie_velocity, row_axes
 from .node_steps import ACCEPT, EQUATION, MATRIX, frame_arguments, load_state, load_tables, load_work
-from .nodes import cross_axes, new_velocity, node_equation, node_matrix
-
-
-@kernel
-def cofactor_axes(zm, zr):
-    """zr = axes that turn frame forces at the averaged axes zm of a Lie node into torques."""
-    zr[3], zr[4], zr[5] = cross_axes(zm, 6, 9)
-    zr[6], zr[7], zr[8] = cross_axes(zm, 9, 3)
-    zr[9], zr[10], zr[11] = cross_axes(zm, 3, 6)
 
 
 @kernel
@@ -24,15 +15,13 @@ def lie_piece(s, w, x, place, request, h):
             continue
         n = s.nodes[i]
         if request == EQUATION:
-            if n.form == FORM_LIE:
-                cofactor_axes(x.zm[i], x.zr[i])
-            node_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+            row_axes(n, x.zm[i], x.zr[i])
+            lie_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
         elif request == MATRIX:
-            node_matrix(n, x.dq, x.v, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.matrix)
+            lie_matrix(n, x.dq, x.v, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.matrix)
         elif request == ACCEPT:
-            if n.form == FORM_LIE:
-                cofactor_axes(x.zm[i], x.zr[i])
-            new_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
+            row_axes(n, x.zm[i], x.zr[i])
+            lie_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
 
 
 def lie_entry(a):  # type: ignore[no-untyped-def]

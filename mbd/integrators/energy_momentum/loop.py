@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...nodes.forms import FORM_GENERALIZED
+from ...nodes.frames import has_frame
+from ...nodes.increments import apply_cayley
 from ...system.accelerations import accelerations
 from ...system.evaluate import (
     constraints,
@@ -49,7 +50,7 @@ from ..newton_numbers import (
     will_converge,
 )
 from .elements import RATES, call_frame_piece
-from .equations import apply_cayley, average_frame, frame_forces, frame_matrix, move
+from .equations import average_frame, frame_forces, frame_matrix, move
 from .node_steps import ACCEPT, CORRECT, EQUATION, GUESS, START, call_special
 
 SMOOTH = 2  # further entry of numbers.method: 1 if all equations are analytic functions
@@ -233,7 +234,7 @@ def _predict(s, w, x, p, h, guess):
     lam, lamm, lamn = x.lam, x.lamm, x.lamn
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
-        if n.form == FORM_GENERALIZED and later and extrapolated:
+        if not has_frame(n) and later and extrapolated:
             continue  # the increment of the last step
         for k in range(n.v0, n.v0 + n.nv):
             middle = 2.0 * vd[k] - vdm[k] if later else vd[k]

@@ -6,15 +6,15 @@ Compiled only for models that have such elements.
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...forces.over_step import discrete_force, torque_in_body
-from ...forces.over_step_tangent import discrete_force_tangent
+from ...forces.over_step import force_over_step
+from ...forces.over_step_tangent import force_tangent_over_step
+from ...nodes.step.torques import dual_tangent, dual_torque
 from ...system.couplings import call_extra_forces, call_extra_tangent
 from ...system.evaluate import copy
 from ...system.optional import call_force_tangent, call_forces
 from ...system.over_step import begin_step
 from ...system.tables import FLAG_EXTRA
 from ..directors.linear_frames import clear_frames, copy_frames
-from ..energy_momentum.nodes import body_torque_tangent, dual_tangent, dual_torque
 from .equations import C_DAMPING, C_EXPLICIT, C_H, C_STIFFNESS
 
 
@@ -68,7 +68,7 @@ def secant_forces(s, w, x):
         for k in range(s.forces.shape[0]):
             e = s.forces[k]
             a, b = e.a, e.b
-            discrete_force(
+            force_over_step(
                 e, x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h, x.at_force, w.turns, x.buffer[a],
                 x.buffer[b], x.torque[b],
             )  # fmt: skip
@@ -94,12 +94,10 @@ def secant_tangent(s11, s12, w, x):
         e = s12.forces[k]
         a, b = e.a, e.b
         na, nb = s12.nodes[a], s12.nodes[b]
-        discrete_force_tangent(
+        force_tangent_over_step(
             e, na, nb, x.q, x.q, x.zt[a], x.zt[b], x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h,
             x.at_force, w.turns, ck, w.jac, m,
         )  # fmt: skip
-        if torque_in_body(e):
-            body_torque_tangent(e, nb, x.q, x.z1[b], x.zt[b], x.at_force, ck, w.jac, m)
     if s12.forces.shape[0] > 0:
         for i in range(1, s12.nodes.shape[0]):
             if s12.nodes[i].nv > 3:

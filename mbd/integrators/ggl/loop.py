@@ -7,12 +7,13 @@ import math
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT, primitive_rate
 from ...nodes.frames import update_frames
-from ...nodes.tangent import internal_bilinear
+from ...nodes.internal import internal_bilinear
+from ...nodes.mass import solve_mass
 from ...system.accelerations import accelerations
 from ...system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve
 from ...system.instant import constant
 from ...system.tables import PARAMETER_LENGTH
-from ..directors.linear_frames import add_constraint_force, solve_mass, subtract_mass
+from ..directors.linear_frames import add_constraint_force, subtract_mass
 from ..directors.rigid_solve import rigid_blocks, rigid_solve, rigid_tangent
 from ..nearest_root import overshoots, turns_round
 from ..newton import (

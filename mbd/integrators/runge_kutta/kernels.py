@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...compiled.kernel import kernel
 from ...compiled.record import NO_PLACE, declare_arrays
-from ...nodes.update import apply_tangent_inverse
+from ...nodes.increments import apply_tangent_inverse
 from ...system.accelerations import accelerations, accelerations_here
 from ...system.evaluate import (
     advance,

@@ -21,8 +21,8 @@ from ...compiled.kernel import kernel
 from ...compiled.record import NO_PLACE, declare_arrays
 from ...joints.instant import primitive_drive, primitive_rate, primitive_value
 from ...nodes.frames import update_frames
-from ...nodes.inertia import frame_inertia
-from ...nodes.tangent import internal_bilinear
+from ...nodes.internal import internal_bilinear, internal_frame_force
+from ...nodes.mass import frame_inertia, solve_mass, weight
 from ...system.accelerations import accelerations
 from ...system.couplings import LEVEL_DRIVEN, POSITION, call_extra_constraints, call_extra_forces
 from ...system.evaluate import copy, evaluate_functions, remember_angles
@@ -30,7 +30,7 @@ from ...system.instant import constant
 from ...system.optional import call_forces
 from ...system.over_step import call_reactions
 from ...system.tables import FLAG_EXTRA, FLAG_VELOCITY
-from ..directors.linear_frames import clear_frames, copy_frames, internal_frame_force, joint_forces, solve_mass
+from ..directors.linear_frames import clear_frames, copy_frames, joint_forces
 
 PAST = 4  # steps from which the first guesses are extrapolated
 
@@ -105,10 +105,7 @@ def applied_forces(s, w, x, z, v, values, time):
     """x.force = frame forces of gravity and elements at frames z and velocities v."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
-        n = s.nodes[i]
-        for k in range(4):
-            m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
-            w.f[i, 3 * k], w.f[i, 3 * k + 1], w.f[i, 3 * k + 2] = m * g1, m * g2, m * g3
+        weight(s.nodes[i], g1, g2, g3, w.f[i])
     extra = s.flags[FLAG_EXTRA] != 0
     if s.forces.shape[0] > 0 or extra:
         copy(values, w.values)

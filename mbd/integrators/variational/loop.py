@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...nodes.forms import FORM_DIRECTORS
 from ...nodes.frames import update_frames, update_velocities
+from ...nodes.step.momenta import may_lack_velocity, momentum, momentum_of_velocity, velocity_of_momentum
 from ...system.accelerations import accelerations
 from ...system.evaluate import clear, copy, evaluate_functions, factor, remember_angles, solve, tangent
 from ...system.tables import PARAMETER_LENGTH
@@ -48,7 +48,6 @@ from .equations import (
     variational_residual,
     velocity_defect,
 )
-from .momenta import momentum, momentum_of_velocity, velocity_of_momentum
 
 SCHEME = 2  # further entry of numbers.method
 
@@ -158,8 +157,8 @@ def _velocities(s, w, x, p, h):
     """Recorded velocities, projected on the velocity constraints."""
     implicit, livens = False, p.method[SCHEME] >= LIVENS
     for i in range(1, s.nodes.shape[0]):
-        if x.special[i] != 0 or (s.nodes[i].form == FORM_DIRECTORS and not livens):
-            implicit = True  # the mass matrix may be singular: M v + G^T mu = p, G v = 0
+        if x.special[i] != 0 or (may_lack_velocity(s.nodes[i]) and not livens):
+            implicit = True  # M v + G^T mu = p, G v = 0
             continue
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
     if not implicit and (x.lam.shape[0] == 0 or livens):
@@ -172,7 +171,7 @@ def _velocities(s, w, x, p, h):
         n = s.nodes[i]
         if x.special[i] != 0:
             ask_piece(s, w, x, i, VELOCITY, x.lams, h)
-        elif n.form == FORM_DIRECTORS and not livens:
+        elif may_lack_velocity(n) and not livens:
             momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.small)
             for m in range(n.nv):
                 w.x[n.x0 + m] = (x.p[n.v0 + m] - x.vn[n.v0 + m]) / h
