@@ -190,7 +190,7 @@ def lever_transposed(c1, c2, c3, e0, e1, e2, e3, f1, f2, f3):
 
 
 def on_arrays(formula: Any) -> Callable[..., Any]:
-    """The plain function behind a kernel of scalars, which takes arrays of numbers as well."""
+    """The plain function behind a kernel of scalars that calls no other; it takes arrays of numbers as well."""
     return getattr(formula, "py_func", formula)  # type: ignore[no-any-return]
 
 

@@ -182,9 +182,19 @@ def free_accelerations(nodes, z, x, vd):
             vd[k], vd[k + 1], vd[k + 2] = a1 / n.mass, a2 / n.mass, a3 / n.mass
 
 
+# --- outside of compiled code ---------------------------------------------------------------------------------------
+
+
 def frame_mass(n: Any) -> np.ndarray:
     """M_z, 12 x 12."""
     euler = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
     s = np.array([[n.s1, n.s2, n.s3]])
     small = np.block([[np.array([[n.mass]]), s], [s.T, euler]])
     return np.kron(small, np.eye(3))
+
+
+def central_inertia_matrix(n: Any) -> np.ndarray:
+    """J of ``central_inertia``, 3 x 3."""
+    j = np.array([[n.j11, n.j12, n.j13], [n.j12, n.j22, n.j23], [n.j13, n.j23, n.j33]])
+    s = np.array([n.s1, n.s2, n.s3])
+    return j - (s @ s * np.eye(3) - np.outer(s, s)) / n.mass if n.nx == 3 else j

@@ -11,7 +11,7 @@ from ...errors import IncompatibleError, ModelError
 from ...math.quaternions import e_times, g_matrix, g_times, lever_times, on_arrays
 from ...nodes import Quaternion
 from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION
-from ...nodes.mass import central_inertia, frame_mass
+from ...nodes.mass import central_inertia_matrix, frame_mass
 from ...system.system import System
 from ..base import Array, Invariant, Trait, Variable
 from ..checks import keeps_momenta
@@ -225,7 +225,7 @@ def _quaternion_parts(n: Any, q: Array, v: Array, p: Array) -> tuple[Array, Arra
     nx = int(n.nx)
     e, rate = q[:, nx:].T, v[:, nx:].T
     spin = 2.0 * np.array(on_arrays(g_times)(*e, *rate))
-    kinetic = 0.5 * np.sum(spin * np.array(on_arrays(central_inertia)(n, *spin)), axis=0)
+    kinetic = 0.5 * np.sum(spin * (central_inertia_matrix(n) @ spin), axis=0)
     angular = 0.5 * np.array(on_arrays(e_times)(*e, *p[:, nx:].T)).T
     if nx:
         mass = float(n.mass)
