@@ -8,16 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mbd.math.so3 import (
-    axes_to_quaternion,
-    exp_quaternion,
-    log_quaternion,
-    multiply_quaternions,
-    quaternion_axes,
-    stumpff,
-    tangent_inverse,
-    tangent_operator,
-)
+from mbd.math.quaternions import axes_to_quaternion, multiply_quaternions, quaternion_axes
+from mbd.math.so3 import exp_quaternion, log_quaternion, stumpff, tangent_inverse, tangent_operator
 from mbd.nodes import kinds
 from mbd.nodes.forms import NODE
 from mbd.nodes.spin import (

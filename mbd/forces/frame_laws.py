@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, TWIST
-from ..joints.instant import axis, point, push_axis, push_point
+from ..nodes.markers import axis, point, push_axis, push_point
 
 # drag: quadratic and linear coefficient, point in the body, velocity of the medium
 QUADRATIC, LINEAR, AT, WIND = 0, 1, 2, 5

@@ -12,10 +12,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..compiled.kernel import kernel
 from ..nodes import Quaternion
-from ..nodes.forms import FORM_LIE, FORM_QUATERNION
-from ..nodes.pose import node_quaternion, write_position, write_rotation
+from ..nodes.forms import FORM_LIE
+from ..nodes.pose import convert
 from ..solvers.redundancy import regularise
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT
@@ -141,54 +140,3 @@ def _converted(source: System, target: System, q: Array, v: Array, vd: Array) ->
     out = np.zeros((rows, target.n_q)), np.zeros((rows, target.n_v)), np.zeros((rows, target.n_v))
     convert(source.tables.nodes, target.tables.nodes, q, v, vd, *out, np.zeros(12), np.zeros((2, 12)))
     return out
-
-
-@kernel
-def convert(nodes, targets, q, v, vd, out_q, out_v, out_vd, z, small):
-    """Between Lie nodes and conventional quaternions; other nodes are copied.
-
-    With e_dot = e o (0, omega)/2: omega = 2 G(e) e_dot and omega_dot = 2 G(e) e_ddot, because G(e_dot) e_dot = 0;
-    e_ddot = e o (0, omega_dot)/2 - |omega|^2/4 e.
-    """
-    for row in range(q.shape[0]):
-        for i in range(1, nodes.shape[0]):
-            n, m = nodes[i], targets[i]
-            if n.form == m.form:
-                for k in range(n.nq):
-                    out_q[row, m.q0 + k] = q[row, n.q0 + k]
-                for k in range(n.nv):
-                    out_v[row, m.v0 + k] = v[row, n.v0 + k]
-                    out_vd[row, m.v0 + k] = vd[row, n.v0 + k]
-                continue
-            x, u, a = q[row], v[row], vd[row]
-            if n.nx == 3:
-                j, k = n.q0, n.v0
-                write_position(m, x[j], x[j + 1], x[j + 2], u[k], u[k + 1], u[k + 2], out_q[row], out_v[row])
-                for c in range(3):
-                    out_vd[row, m.v0 + c] = a[k + c]
-            e0, e1, e2, e3 = node_quaternion(n, x, z)
-            k, o = n.v0 + n.nx, m.v0 + m.nx
-            if n.form == FORM_QUATERNION:
-                w1, w2, w3 = spin_of(e0, e1, e2, e3, u[k], u[k + 1], u[k + 2], u[k + 3])
-                d1, d2, d3 = spin_of(e0, e1, e2, e3, a[k], a[k + 1], a[k + 2], a[k + 3])
-                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], small[0], small[1], z)
-                out_vd[row, o], out_vd[row, o + 1], out_vd[row, o + 2] = d1, d2, d3
-            else:
-                w1, w2, w3 = u[k], u[k + 1], u[k + 2]
-                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], small[0], small[1], z)
-                d1, d2, d3 = 0.5 * a[k], 0.5 * a[k + 1], 0.5 * a[k + 2]
-                c = 0.25 * (w1 * w1 + w2 * w2 + w3 * w3)
-                out_vd[row, o] = -e1 * d1 - e2 * d2 - e3 * d3 - c * e0
-                out_vd[row, o + 1] = e0 * d1 + e2 * d3 - e3 * d2 - c * e1
-                out_vd[row, o + 2] = e0 * d2 + e3 * d1 - e1 * d3 - c * e2
-                out_vd[row, o + 3] = e0 * d3 + e1 * d2 - e2 * d1 - c * e3
-
-
-@kernel
-def spin_of(e0, e1, e2, e3, x0, x1, x2, x3):
-    """2 G(e) x."""
-    return (
-        2.0 * (-e1 * x0 + e0 * x1 + e3 * x2 - e2 * x3),
-        2.0 * (-e2 * x0 - e3 * x1 + e0 * x2 + e1 * x3),
-        2.0 * (-e3 * x0 + e2 * x1 - e1 * x2 + e0 * x3),
-    )

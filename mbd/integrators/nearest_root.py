@@ -12,7 +12,7 @@ from ..compiled.kernel import kernel
 from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING
 from ..forces.frame_laws import separation
 from ..forces.kinds import SPRING
-from ..joints.instant import point
+from ..nodes.markers import displacement
 
 EXTRAPOLATED, AT_REST, UNIFORM, AS_BEFORE = 0, 1, 2, 3  # first guesses in the order in which they are tried
 
@@ -61,11 +61,7 @@ def turns_round(s, z0, z1):
     for i in range(s.forces.shape[0]):
         e = s.forces[i]
         if e.kind == SPRING and (e.p2 != 0.0 or e.function >= 0):
-            p1, p2, p3 = point(z0[e.a], e.pa1, e.pa2, e.pa3)
-            q1, q2, q3 = point(z0[e.b], e.pb1, e.pb2, e.pb3)
-            r1, r2, r3 = point(z1[e.a], e.pa1, e.pa2, e.pa3)
-            t1, t2, t3 = point(z1[e.b], e.pb1, e.pb2, e.pb3)
-            if (q1 - p1) * (t1 - r1) + (q2 - p2) * (t2 - r2) + (q3 - p3) * (t3 - r3) < 0.0:
+            if _turned_round(displacement(e, z0[e.a], z0[e.b]), displacement(e, z1[e.a], z1[e.b])):
                 return True
     for i in range(s.general.shape[0]):
         g = s.general[i]

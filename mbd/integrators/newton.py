@@ -1,12 +1,12 @@
-"""Shared kernels of implicit integrators: scales of the equations, norms, increments through T_exp."""
+"""Shared kernels of implicit integrators: scales of the equations, norms, sizes of corrections."""
 
 from __future__ import annotations
 
 import math
 
 from ..compiled.kernel import kernel
-from ..math.so3 import tangent_inverse, tangent_operator
-from ..nodes.forms import FORM_GENERALIZED, FORM_LIE
+from ..nodes.frames import has_frame
+from ..nodes.increments import increment_size
 from ..system.instant_elements import GENERALIZED_SCALE, one_generalized
 from ..system.tables import PARAMETER_ARM, PARAMETER_LENGTH
 from .nearest_root import overshoots
@@ -41,7 +41,7 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
             torque = max(torque, abs(lam[k]))
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_GENERALIZED:
+        if not has_frame(n):
             one_generalized(s, w, i, q, v, vd, lam, w.x2, GENERALIZED_SCALE)
             other = max(other, w.x2[0])
             for k in range(n.nv):
@@ -124,26 +124,8 @@ def at_round_off(stalled, error, best, allowed, moved):
 
 @kernel
 def correction_size(nodes, length, q, y, permuted):
-    """Largest correction relative to the round-off of the coordinates.
-
-    y in the order of the velocities, or permuted as the matrix is.
-    """
-    reach, other, translation, rotation, generalized = length, 1e-300, 0.0, 0.0, 0.0
-    for i in range(1, nodes.shape[0]):
-        n = nodes[i]
-        k = n.x0 if permuted else n.v0
-        if n.form == FORM_GENERALIZED:
-            for m in range(n.nq):
-                other = max(other, abs(q[n.q0 + m]))
-            for m in range(n.nv):
-                generalized = max(generalized, abs(y[k + m]))
-            continue
-        for m in range(n.nx):
-            reach = max(reach, abs(q[n.q0 + m]))
-            translation = max(translation, abs(y[k + m]))
-        for m in range(n.nx, n.nv):
-            rotation = max(rotation, abs(y[k + m]))
-    return max(translation / reach, rotation, generalized / other) / CORRECTION_ROUND_OFF
+    """Largest correction relative to the round-off of the coordinates (``increment_size``)."""
+    return increment_size(nodes, length, q, y, permuted) / CORRECTION_ROUND_OFF
 
 
 @kernel
@@ -153,68 +135,6 @@ def plain_error(s, x):
     for k in range(x.shape[0]):
         total += x[k] * x[k]
     return math.sqrt(total / x.shape[0])
-
-
-@kernel
-def store_tangent_inverse(nodes, dq, t):
-    """T_exp^-1(dq) of every Lie node into the rows of t."""
-    for i in range(1, nodes.shape[0]):
-        n = nodes[i]
-        if n.form == FORM_LIE:
-            k = n.v0 + n.nx
-            tangent_inverse(dq[k], dq[k + 1], dq[k + 2], t[i])
-
-
-@kernel
-def apply_rows(nodes, t, x, out):
-    """out = blockdiag(t) x on the rotations of Lie nodes, x elsewhere; out may be x."""
-    for i in range(1, nodes.shape[0]):
-        n = nodes[i]
-        k = n.v0
-        if n.form == FORM_LIE:
-            for m in range(n.nx):
-                out[k + m] = x[k + m]
-            k += n.nx
-            r = t[i]
-            x1, x2, x3 = x[k], x[k + 1], x[k + 2]
-            out[k] = r[0] * x1 + r[1] * x2 + r[2] * x3
-            out[k + 1] = r[3] * x1 + r[4] * x2 + r[5] * x3
-            out[k + 2] = r[6] * x1 + r[7] * x2 + r[8] * x3
-        else:
-            for m in range(n.nv):
-                out[k + m] = x[k + m]
-
-
-@kernel
-def apply_tangent(nodes, dq, x, out, t):
-    """out = T_exp(dq) x; t is scratch of nine."""
-    for i in range(1, nodes.shape[0]):
-        n = nodes[i]
-        k = n.v0
-        if n.form == FORM_LIE:
-            for m in range(n.nx):
-                out[k + m] = x[k + m]
-            k += n.nx
-            tangent_operator(dq[k], dq[k + 1], dq[k + 2], t)
-            x1, x2, x3 = x[k], x[k + 1], x[k + 2]
-            out[k] = t[0] * x1 + t[1] * x2 + t[2] * x3
-            out[k + 1] = t[3] * x1 + t[4] * x2 + t[5] * x3
-            out[k + 2] = t[6] * x1 + t[7] * x2 + t[8] * x3
-        else:
-            for m in range(n.nv):
-                out[k + m] = x[k + m]
-
-
-@kernel
-def add_commutator(nodes, v, vd, c, e):
-    """e += c (0, omega x omega_dot) on Lie rotations: the non-commutativity in the local error."""
-    for i in range(1, nodes.shape[0]):
-        n = nodes[i]
-        if n.form == FORM_LIE:
-            k = n.v0 + n.nx
-            e[k] += c * (v[k + 1] * vd[k + 2] - v[k + 2] * vd[k + 1])
-            e[k + 1] += c * (v[k + 2] * vd[k] - v[k] * vd[k + 2])
-            e[k + 2] += c * (v[k] * vd[k + 1] - v[k + 1] * vd[k])
 
 
 # --- what the equations of a method do with the numbers of the iteration ---------------------------------------------

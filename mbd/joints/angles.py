@@ -1,18 +1,26 @@
-"""The angle of a hinge, counted through full turns, as a constraint primitive: factor phi(z) - c = 0.
+"""The angle of a hinge at an instant: as a constraint primitive factor phi(z) - c = 0, and its stiffness.
 
 ``phi = atan2(n2.m, n1.m)`` with the normals n1, n2 of the axis in the first body and m in the second, continued from
 the last accepted step (``w.turns``). Several records may add up to one equation (``shared``), which couples the
-coordinates of different joints. The angle itself is the one of torsion springs.
+coordinates of different joints. Torsion springs act on the same angle; over a step it is in
+``mbd.joints.angles_over_step``.
 """
 
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from ..forces.instant import angle_state, push_angle, torsion_rows
-from ..forces.over_step import angle_quotient, push_secant_angle
-from ..forces.over_step_tangent import secant_angle_tangent
-from ..nodes.frames import axis_jacobian
-from .instant import axis
+from ..nodes.markers import (
+    angle_state,
+    axis,
+    axis_jacobian,
+    hinge,
+    hinge_curvatures,
+    hinge_rates,
+    push_angle,
+    second_normal,
+    velocity_jacobian,
+)
+from ..nodes.pair_blocks import add_row, axes_stiffness, clear_rows, outer_pair
 
 
 @kernel
@@ -36,38 +44,10 @@ def angle_rate(p, za, zb, zda, zdb):
 
 
 @kernel
-def _cosines(p, za, zb, zda, zdb):
-    """c = n1.m, s = n2.m, their rates, and the parts 2 n_i_dot . m_dot of their second derivatives."""
-    k1, k2, k3 = _normal(p)
-    n1, n2, n3 = axis(za, p.na1, p.na2, p.na3)
-    h1, h2, h3 = axis(za, k1, k2, k3)
-    m1, m2, m3 = axis(zb, p.nb1, p.nb2, p.nb3)
-    u1, u2, u3 = axis(zda, p.na1, p.na2, p.na3)
-    v1, v2, v3 = axis(zda, k1, k2, k3)
-    w1, w2, w3 = axis(zdb, p.nb1, p.nb2, p.nb3)
-    return (
-        n1 * m1 + n2 * m2 + n3 * m3,
-        h1 * m1 + h2 * m2 + h3 * m3,
-        u1 * m1 + u2 * m2 + u3 * m3 + n1 * w1 + n2 * w2 + n3 * w3,
-        v1 * m1 + v2 * m2 + v3 * m3 + h1 * w1 + h2 * w2 + h3 * w3,
-        2.0 * (u1 * w1 + u2 * w2 + u3 * w3),
-        2.0 * (v1 * w1 + v2 * w2 + v3 * w3),
-    )
-
-
-@kernel
-def _normal(p):
-    return (
-        p.aa2 * p.na3 - p.aa3 * p.na2,
-        p.aa3 * p.na1 - p.aa1 * p.na3,
-        p.aa1 * p.na2 - p.aa2 * p.na1,
-    )
-
-
-@kernel
 def angle_curvature(p, za, zb, zda, zdb):
     """factor phi_zz[z_dot, z_dot]."""
-    c, s, cd, sd, cdd, sdd = _cosines(p, za, zb, zda, zdb)
+    c, s, cd, sd = hinge_rates(p, za, zb, zda, zdb)
+    cdd, sdd = hinge_curvatures(p, zda, zdb)
     d = 1.0 / (c * c + s * s)
     rate = (c * sd - s * cd) * d
     return p.factor * ((c * sdd - s * cdd) * d - 2.0 * rate * (c * cd + s * sd) * d)
@@ -76,8 +56,8 @@ def angle_curvature(p, za, zb, zda, zdb):
 @kernel
 def angle_blocks(p, na, nb, q, ga, gb, za, zb, jac, matrix):
     """Add factor grad phi Z and its transpose to the blocks of the joint."""
-    k1, k2, k3 = _normal(p)
-    c, s, cd, sd, cdd, sdd = _cosines(p, za, zb, za, zb)
+    k1, k2, k3 = second_normal(p)
+    c, s = hinge(p, za, zb)
     d = p.factor / (c * c + s * s)
     c, s = c * d, s * d
     if na.nv > 0:
@@ -102,36 +82,62 @@ def angle_blocks(p, na, nb, q, ga, gb, za, zb, jac, matrix):
 
 
 @kernel
+def angle_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix):
+    """Rows grad phi and d(phi_dot) into jac[6:8]; adds ck f phi_zz to the matrix."""
+    va, vb = na.nv, nb.nv
+    row_a, row_b, rate_a, rate_b = jac[6][0], jac[6][1], jac[7][0], jac[7][1]
+    radial_a, radial_b = jac[6][2], jac[7][2]
+    clear_rows(jac[6])
+    clear_rows(jac[7])
+    k1, k2, k3 = second_normal(e)
+    n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
+    h1, h2, h3 = axis(za, k1, k2, k3)
+    m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
+    u1, u2, u3 = axis(zda, e.na1, e.na2, e.na3)
+    v1, v2, v3 = axis(zda, k1, k2, k3)
+    w1, w2, w3 = axis(zdb, e.nb1, e.nb2, e.nb3)
+    c, s, cd, sd = hinge_rates(e, za, zb, zda, zdb)
+    d = 1.0 / (c * c + s * s)
+    rate = (c * sd - s * cd) * d
+    c, s, cd, sd = c * d, s * d, cd * d, sd * d  # divided once, used linearly below
+    if va > 0:
+        axis_jacobian(na, q, ga, za, e.na1, e.na2, e.na3, jac[0])
+        axis_jacobian(na, q, ga, za, k1, k2, k3, jac[1])
+        velocity_jacobian(na, q, v, ga, za, e.na1, e.na2, e.na3, jac[3], small)
+        velocity_jacobian(na, q, v, ga, za, k1, k2, k3, jac[4], small)
+        add_row(-s, m1, m2, m3, jac[0], va, row_a)
+        add_row(c, m1, m2, m3, jac[1], va, row_a)
+        add_row(c, m1, m2, m3, jac[0], va, radial_a)
+        add_row(s, m1, m2, m3, jac[1], va, radial_a)
+        add_row(-s, m1, m2, m3, jac[3], va, rate_a)
+        add_row(c, m1, m2, m3, jac[4], va, rate_a)
+        add_row(-s, w1, w2, w3, jac[0], va, rate_a)
+        add_row(c, w1, w2, w3, jac[1], va, rate_a)
+        add_row(sd, m1, m2, m3, jac[0], va, rate_a)
+        add_row(-cd, m1, m2, m3, jac[1], va, rate_a)
+    if vb > 0:
+        axis_jacobian(nb, q, gb, zb, e.nb1, e.nb2, e.nb3, jac[2])
+        velocity_jacobian(nb, q, v, gb, zb, e.nb1, e.nb2, e.nb3, jac[5], small)
+        add_row(-s, n1, n2, n3, jac[2], vb, row_b)
+        add_row(c, h1, h2, h3, jac[2], vb, row_b)
+        add_row(c, n1, n2, n3, jac[2], vb, radial_b)
+        add_row(s, h1, h2, h3, jac[2], vb, radial_b)
+        add_row(-s, n1, n2, n3, jac[5], vb, rate_b)
+        add_row(c, h1, h2, h3, jac[5], vb, rate_b)
+        add_row(-s, u1, u2, u3, jac[2], vb, rate_b)
+        add_row(c, v1, v2, v3, jac[2], vb, rate_b)
+        add_row(sd, n1, n2, n3, jac[2], vb, rate_b)
+        add_row(-cd, h1, h2, h3, jac[2], vb, rate_b)
+    for k in range(12):
+        rate_a[k] -= 2.0 * rate * radial_a[k]
+        rate_b[k] -= 2.0 * rate * radial_b[k]
+    axes_stiffness(-ck * f * s, jac[0], jac[2], jac[0], jac[2], na, nb, e, matrix)
+    axes_stiffness(ck * f * c, jac[1], jac[2], jac[1], jac[2], na, nb, e, matrix)
+    outer_pair(-ck * f, row_a, row_b, radial_a, radial_b, na, nb, e, matrix)
+    outer_pair(-ck * f, radial_a, radial_b, row_a, row_b, na, nb, e, matrix)
+
+
+@kernel
 def angle_stiffness(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, lam, c, jac, small, matrix):
     """Add c lambda factor phi_zz pulled back by both frames."""
-    torsion_rows(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, p.factor * lam, c, matrix)
-
-
-# --- over a step: z are averaged frames, zd the secant (z1 - z0)/h ------------------------------------------------
-
-
-@kernel
-def _end_cosines(p, za, zb, zda, zdb, h):
-    """cos and sin of the angle at the start and at the end of the step."""
-    c, s, cd, sd, cdd, sdd = _cosines(p, za, zb, zda, zdb)
-    c, s = c + 0.125 * h * h * cdd, s + 0.125 * h * h * sdd
-    cd, sd = 0.5 * h * cd, 0.5 * h * sd
-    return c - cd, s - sd, c + cd, s + sd
-
-
-@kernel
-def secant_angle_force(p, za, zb, zda, zdb, h, lam, fa, fb):
-    """fa, fb += factor lambda times the exact discrete gradient: its work is factor lambda (phi1 - phi0)."""
-    c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
-    phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
-    f = 0.5 * p.factor * lam * t
-    push_secant_angle(p, za, zb, f * (c0 + c1), f * (s0 + s1), fa, fb)
-
-
-@kernel
-def secant_angle_stiffness(p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, zda, zdb, h, lam, ck, jac, matrix):
-    """Add ck times its derivative with respect to the end of the step."""
-    c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
-    secant_angle_tangent(
-        p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, c0, s0, c1, s1, p.factor * lam, 0.0, ck, jac, matrix
-    )
+    angle_rows(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, p.factor * lam, c, matrix)

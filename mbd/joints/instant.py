@@ -1,4 +1,4 @@
-"""The constraint primitives that are at most quadratic in the frames, as kernels [Haug 1989].
+"""The constraint primitives at an instant, as kernels [Haug 1989]; over a step they are in ``mbd.joints.over_step``.
 
 ====================  =======================================  ======
 kind                  equation                                  rows
@@ -11,8 +11,8 @@ ROTATING              a(c) . b = 0, a(c) = cos c n2 - sin c n1  1
 ====================  =======================================  ======
 
 P and a are fixed in the first body, Q and b in the second. Each is at most quadratic in the frames, so the second
-derivatives are constant and "averaged frames times a secant" is an exact discrete gradient. The multiplier of
-``DISTANCE`` is the force in the rod. Nothing here knows a node; Jacobians arrive as rows of markers.
+derivatives are constant and the gradient at averaged frames is an exact discrete gradient. The multiplier of
+``DISTANCE`` is the force in the rod. Nothing here knows a node; Jacobians are those of markers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
-from ..nodes.frames import axis_jacobian, point_jacobian
+from ..nodes.markers import axis, axis_jacobian, displacement, point_jacobian, push_axis, push_point
+from ..nodes.pair_blocks import axes_stiffness, distance_stiffness, projection_stiffness
 
 COINCIDENT = 0
 DOT1 = 1
@@ -28,49 +29,6 @@ DOT2 = 2
 DISTANCE = 3
 ROTATING = 4  # DOT1 with an axis of the first body that turns in time: the angle from n1 to b is c(t)
 ANGLE = 5  # see mbd.joints.angles; not quadratic in the frames
-
-
-@kernel
-def point(z, x1, x2, x3):
-    """World position of a body-fixed point."""
-    return (
-        z[0] + x1 * z[3] + x2 * z[6] + x3 * z[9],
-        z[1] + x1 * z[4] + x2 * z[7] + x3 * z[10],
-        z[2] + x1 * z[5] + x2 * z[8] + x3 * z[11],
-    )
-
-
-@kernel
-def axis(z, x1, x2, x3):
-    """World direction of a body-fixed axis; with frame velocities in place of z, its velocity."""
-    return (
-        x1 * z[3] + x2 * z[6] + x3 * z[9],
-        x1 * z[4] + x2 * z[7] + x3 * z[10],
-        x1 * z[5] + x2 * z[8] + x3 * z[11],
-    )
-
-
-@kernel
-def push_axis(f, x1, x2, x3, f1, f2, f3):
-    """Frame force of the vector (f1, f2, f3) acting on a body-fixed axis."""
-    f[3] += x1 * f1
-    f[4] += x1 * f2
-    f[5] += x1 * f3
-    f[6] += x2 * f1
-    f[7] += x2 * f2
-    f[8] += x2 * f3
-    f[9] += x3 * f1
-    f[10] += x3 * f2
-    f[11] += x3 * f3
-
-
-@kernel
-def push_point(f, x1, x2, x3, f1, f2, f3):
-    """Frame force of a force at a body-fixed point."""
-    f[0] += f1
-    f[1] += f2
-    f[2] += f3
-    push_axis(f, x1, x2, x3, f1, f2, f3)
 
 
 @kernel
@@ -111,9 +69,7 @@ def primitive_value(p, za, zb, value, x, i):
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
         x[i] = a1 * b1 + a2 * b2 + a3 * b3 - (value if kind == DOT1 else 0.0)
         return
-    p1, p2, p3 = point(za, p.pa1, p.pa2, p.pa3)
-    q1, q2, q3 = point(zb, p.pb1, p.pb2, p.pb3)
-    d1, d2, d3 = q1 - p1, q2 - p2, q3 - p3
+    d1, d2, d3 = displacement(p, za, zb)
     if kind == COINCIDENT:
         x[i] = d1
         x[i + 1] = d2
@@ -140,9 +96,7 @@ def primitive_force(p, za, zb, value, lam, i, fa, fb):
     if kind == COINCIDENT:
         f1, f2, f3 = lam[i], lam[i + 1], lam[i + 2]
     else:
-        p1, p2, p3 = point(za, p.pa1, p.pa2, p.pa3)
-        q1, q2, q3 = point(zb, p.pb1, p.pb2, p.pb3)
-        d1, d2, d3 = q1 - p1, q2 - p2, q3 - p3
+        d1, d2, d3 = displacement(p, za, zb)
         if kind == DOT2:
             c = lam[i]
             f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
@@ -167,17 +121,13 @@ def primitive_rate(p, za, zb, zda, zdb, value, x, i):
         v1, v2, v3 = axis(zdb, p.ab1, p.ab2, p.ab3)
         x[i] = u1 * b1 + u2 * b2 + u3 * b3 + a1 * v1 + a2 * v2 + a3 * v3
         return
-    p1, p2, p3 = point(zda, p.pa1, p.pa2, p.pa3)
-    q1, q2, q3 = point(zdb, p.pb1, p.pb2, p.pb3)
-    v1, v2, v3 = q1 - p1, q2 - p2, q3 - p3
+    v1, v2, v3 = displacement(p, zda, zdb)
     if kind == COINCIDENT:
         x[i] = v1
         x[i + 1] = v2
         x[i + 2] = v3
         return
-    p1, p2, p3 = point(za, p.pa1, p.pa2, p.pa3)
-    q1, q2, q3 = point(zb, p.pb1, p.pb2, p.pb3)
-    d1, d2, d3 = q1 - p1, q2 - p2, q3 - p3
+    d1, d2, d3 = displacement(p, za, zb)
     if kind == DOT2:
         a1, a2, a3 = axis(za, p.aa1, p.aa2, p.aa3)
         u1, u2, u3 = axis(zda, p.aa1, p.aa2, p.aa3)
@@ -198,9 +148,7 @@ def primitive_curvature(p, zda, zdb, value, x, i):
         v1, v2, v3 = axis(zdb, p.ab1, p.ab2, p.ab3)
         x[i] += 2.0 * (u1 * v1 + u2 * v2 + u3 * v3)
         return
-    p1, p2, p3 = point(zda, p.pa1, p.pa2, p.pa3)
-    q1, q2, q3 = point(zdb, p.pb1, p.pb2, p.pb3)
-    v1, v2, v3 = q1 - p1, q2 - p2, q3 - p3
+    v1, v2, v3 = displacement(p, zda, zdb)
     if kind == DOT2:
         u1, u2, u3 = axis(zda, p.aa1, p.aa2, p.aa3)
         x[i] += 2.0 * (u1 * v1 + u2 * v2 + u3 * v3)
@@ -212,109 +160,92 @@ def primitive_curvature(p, zda, zdb, value, x, i):
 
 
 @kernel
-def _write_row(c1, c2, c3, j, nv, matrix, row, column, ld_column):
-    """Add the row (c1, c2, c3) j to the constraint's row and column blocks."""
-    for k in range(nv):
-        value = c1 * j[0, k] + c2 * j[1, k] + c3 * j[2, k]
-        matrix[row + k] += value
-        matrix[column + k * ld_column] += value
+def primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jac):
+    """Jacobians of the two points or, for DOT1, axes in jac[1] and jac[2]; of the axis of DOT2 in jac[0]."""
+    kind = p.kind
+    if kind == DOT1 or kind == ROTATING:
+        if na.nv > 0:
+            x1, x2, x3 = first_axis(p, value)
+            axis_jacobian(na, q, ga, za, x1, x2, x3, jac[1])
+        if nb.nv > 0:
+            axis_jacobian(nb, q, gb, zb, p.ab1, p.ab2, p.ab3, jac[2])
+        return
+    if na.nv > 0:
+        point_jacobian(na, q, ga, za, p.pa1, p.pa2, p.pa3, jac[1])
+        if kind == DOT2:
+            axis_jacobian(na, q, ga, za, p.aa1, p.aa2, p.aa3, jac[0])
+    if nb.nv > 0:
+        point_jacobian(nb, q, gb, zb, p.pb1, p.pb2, p.pb3, jac[2])
 
 
 @kernel
-def primitive_blocks(p, na, nb, q, ga, gb, za, zb, value, jac, matrix):
-    """Add the Jacobian g_z Z and its transpose to the blocks of the joint."""
+def _write(cr, cc, f1, f2, f3, j, nv, matrix, row, column, ld):
+    """Add cr f^T j to a row and cc f^T j to a column of a constraint."""
+    for k in range(nv):
+        value = f1 * j[0, k] + f2 * j[1, k] + f3 * j[2, k]
+        if cr != 0.0:
+            matrix[row + k] += cr * value
+        if cc != 0.0:
+            matrix[column + k * ld] += cc * value
+
+
+@kernel
+def _write_point(cr, cc, j, nv, matrix, row, ld_row, column, ld):
+    """Add cr j to three rows and cc j^T to three columns."""
+    for m in range(3):
+        for k in range(nv):
+            if cr != 0.0:
+                matrix[row + m * ld_row + k] += cr * j[m, k]
+            if cc != 0.0:
+                matrix[column + m + k * ld] += cc * j[m, k]
+
+
+@kernel
+def primitive_blocks(p, na, nb, q, ga, gb, zra, zrb, za, zb, value, cr, cc, jac, matrix):
+    """Add cr g_z Z to the rows of the joint and cc (g_z Z)^T to its columns.
+
+    g_z is taken at the frames z, the Jacobians Z of nodes at (q, zr); at an instant z and zr are the same.
+    """
     kind = p.kind
-    va, vb = na.nv, nb.nv
+    primitive_jacobians(p, na, nb, q, ga, gb, zra, zrb, value, jac)
     if kind == COINCIDENT:
-        if va > 0:
-            j = jac[0]
-            point_jacobian(na, q, ga, za, p.pa1, p.pa2, p.pa3, j)
-            for m in range(3):
-                r, c = p.block_ja + m * p.ld_ja, p.block_aj + m
-                for k in range(va):
-                    matrix[r + k] -= j[m, k]
-                    matrix[c + k * p.ld_aj] -= j[m, k]
-        if vb > 0:
-            j = jac[1]
-            point_jacobian(nb, q, gb, zb, p.pb1, p.pb2, p.pb3, j)
-            for m in range(3):
-                r, c = p.block_jb + m * p.ld_jb, p.block_bj + m
-                for k in range(vb):
-                    matrix[r + k] += j[m, k]
-                    matrix[c + k * p.ld_bj] += j[m, k]
+        _write_point(-cr, -cc, jac[1], na.nv, matrix, p.block_ja, p.ld_ja, p.block_aj, p.ld_aj)
+        _write_point(cr, cc, jac[2], nb.nv, matrix, p.block_jb, p.ld_jb, p.block_bj, p.ld_bj)
         return
     if kind == DOT1 or kind == ROTATING:
         x1, x2, x3 = first_axis(p, value)
         a1, a2, a3 = axis(za, x1, x2, x3)
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
-        if va > 0:
-            axis_jacobian(na, q, ga, za, x1, x2, x3, jac[0])
-            _write_row(b1, b2, b3, jac[0], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
-        if vb > 0:
-            axis_jacobian(nb, q, gb, zb, p.ab1, p.ab2, p.ab3, jac[1])
-            _write_row(a1, a2, a3, jac[1], vb, matrix, p.block_jb, p.block_bj, p.ld_bj)
+        _write(cr, cc, b1, b2, b3, jac[1], na.nv, matrix, p.block_ja, p.block_aj, p.ld_aj)
+        _write(cr, cc, a1, a2, a3, jac[2], nb.nv, matrix, p.block_jb, p.block_bj, p.ld_bj)
         return
-    p1, p2, p3 = point(za, p.pa1, p.pa2, p.pa3)
-    q1, q2, q3 = point(zb, p.pb1, p.pb2, p.pb3)
-    d1, d2, d3 = q1 - p1, q2 - p2, q3 - p3
+    f1, f2, f3 = displacement(p, za, zb)
     if kind == DOT2:
+        _write(cr, cc, f1, f2, f3, jac[0], na.nv, matrix, p.block_ja, p.block_aj, p.ld_aj)
         f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
-        if va > 0:
-            axis_jacobian(na, q, ga, za, p.aa1, p.aa2, p.aa3, jac[0])
-            _write_row(d1, d2, d3, jac[0], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
     else:
-        f1, f2, f3 = d1 / value, d2 / value, d3 / value
-    if va > 0:
-        point_jacobian(na, q, ga, za, p.pa1, p.pa2, p.pa3, jac[1])
-        _write_row(-f1, -f2, -f3, jac[1], va, matrix, p.block_ja, p.block_aj, p.ld_aj)
-    if vb > 0:
-        point_jacobian(nb, q, gb, zb, p.pb1, p.pb2, p.pb3, jac[2])
-        _write_row(f1, f2, f3, jac[2], vb, matrix, p.block_jb, p.block_bj, p.ld_bj)
+        f1, f2, f3 = f1 / value, f2 / value, f3 / value
+    _write(-cr, -cc, f1, f2, f3, jac[1], na.nv, matrix, p.block_ja, p.block_aj, p.ld_aj)
+    _write(cr, cc, f1, f2, f3, jac[2], nb.nv, matrix, p.block_jb, p.block_bj, p.ld_bj)
 
 
 @kernel
-def add_product(c, ju, nu, jv, nv, matrix, block, ld):
-    """matrix block += c ju^T jv."""
-    for i in range(nu):
-        u1, u2, u3 = c * ju[0, i], c * ju[1, i], c * ju[2, i]
-        for k in range(nv):
-            matrix[block + i * ld + k] += u1 * jv[0, k] + u2 * jv[1, k] + u3 * jv[2, k]
+def curvature_blocks(p, na, nb, value, c, rows, columns, matrix):
+    """Add c g_zz between the Jacobians ``rows`` and ``columns`` of the primitive's markers."""
+    kind = p.kind
+    if kind == DOT1 or kind == ROTATING:
+        axes_stiffness(c, rows[1], rows[2], columns[1], columns[2], na, nb, p, matrix)
+    elif kind == DOT2:
+        projection_stiffness(
+            c, rows[0], rows[1], rows[2], columns[0], columns[1], columns[2], na, nb, p, matrix
+        )  # fmt: skip
+    else:
+        distance_stiffness(c / value, rows[1], rows[2], columns[1], columns[2], na, nb, p, matrix)
 
 
 @kernel
 def primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, i, c, jac, matrix):
     """Add c lambda.g_zz pulled back by both frames (their own curvature is the node's business)."""
-    kind = p.kind
-    if kind == COINCIDENT:
-        return
-    va, vb = na.nv, nb.nv
-    f = c * lam[i]
-    if kind == DOT1 or kind == ROTATING:
-        if va > 0 and vb > 0:
-            x1, x2, x3 = first_axis(p, value)
-            axis_jacobian(na, q, ga, za, x1, x2, x3, jac[0])
-            axis_jacobian(nb, q, gb, zb, p.ab1, p.ab2, p.ab3, jac[1])
-            add_product(f, jac[0], va, jac[1], vb, matrix, p.block_ab, p.ld_ab)
-            add_product(f, jac[1], vb, jac[0], va, matrix, p.block_ba, p.ld_ba)
-        return
-    if va > 0:
-        point_jacobian(na, q, ga, za, p.pa1, p.pa2, p.pa3, jac[1])
-    if vb > 0:
-        point_jacobian(nb, q, gb, zb, p.pb1, p.pb2, p.pb3, jac[2])
-    if kind == DOT2:
-        if va > 0:
-            axis_jacobian(na, q, ga, za, p.aa1, p.aa2, p.aa3, jac[0])
-            add_product(-f, jac[0], va, jac[1], va, matrix, na.block, na.ld)
-            add_product(-f, jac[1], va, jac[0], va, matrix, na.block, na.ld)
-            if vb > 0:
-                add_product(f, jac[0], va, jac[2], vb, matrix, p.block_ab, p.ld_ab)
-                add_product(f, jac[2], vb, jac[0], va, matrix, p.block_ba, p.ld_ba)
-    else:
-        f = f / value
-        if va > 0:
-            add_product(f, jac[1], va, jac[1], va, matrix, na.block, na.ld)
-        if vb > 0:
-            add_product(f, jac[2], vb, jac[2], vb, matrix, nb.block, nb.ld)
-        if va > 0 and vb > 0:
-            add_product(-f, jac[1], va, jac[2], vb, matrix, p.block_ab, p.ld_ab)
-            add_product(-f, jac[2], vb, jac[1], va, matrix, p.block_ba, p.ld_ba)
+    if p.kind != COINCIDENT:
+        primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jac)
+        curvature_blocks(p, na, nb, value, c * lam[i], jac, jac, matrix)

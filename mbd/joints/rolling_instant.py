@@ -12,7 +12,7 @@ along t1 and t2 (nonholonomic). A disk that lies flat (L = 0) has no contact poi
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from .instant import axis, point, push_axis, push_point
+from ..nodes.markers import axis, body_components, point, push_axis, push_point
 
 # parameters: radius, plane point, tangents, normal (first body), centre, spin axis (second body); disk if the last is 1
 RADIUS, PLANE, TANGENT1, TANGENT2, NORMAL, CENTRE, SPIN, IS_DISK = 0, 1, 4, 7, 10, 13, 16, 19
@@ -47,12 +47,7 @@ def _contact(c, za, zb):
 @kernel
 def _local(z, c1, c2, c3):
     """Body-fixed coordinates of a point in space."""
-    x1, x2, x3 = c1 - z[0], c2 - z[1], c3 - z[2]
-    return (
-        z[3] * x1 + z[4] * x2 + z[5] * x3,
-        z[6] * x1 + z[7] * x2 + z[8] * x3,
-        z[9] * x1 + z[10] * x2 + z[11] * x3,
-    )
+    return body_components(z, c1 - z[0], c2 - z[1], c3 - z[2])
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Rotations as kernels on scalars: exponential map, tangent operators, quaternions.
+"""Rotations as kernels on scalars: exponential and Cayley map, their tangent operators.
 
 Quaternions are scalar first; ``R`` maps body to world; increments are body-fixed: ``R exp(hat(theta))``.
 Every scalar function of the rotation angle is written through the Stumpff functions
@@ -73,48 +73,6 @@ def log_quaternion(w, x, y, z):
 
 
 @kernel
-def multiply_quaternions(a0, a1, a2, a3, b0, b1, b2, b3):
-    """Hamilton product a o b."""
-    return (
-        a0 * b0 - a1 * b1 - a2 * b2 - a3 * b3,
-        a0 * b1 + a1 * b0 + a2 * b3 - a3 * b2,
-        a0 * b2 + a2 * b0 + a3 * b1 - a1 * b3,
-        a0 * b3 + a3 * b0 + a1 * b2 - a2 * b1,
-    )
-
-
-@kernel
-def quaternion_axes(e0, e1, e2, e3, z):
-    """Columns of the quadratic R(e) = E(e) G(e)^T into z[3:12]; a rotation for |e| = 1."""
-    a, b, c, d = e0 * e0, e1 * e1, e2 * e2, e3 * e3
-    z[3] = a + b - c - d
-    z[4] = 2.0 * (e1 * e2 + e0 * e3)
-    z[5] = 2.0 * (e1 * e3 - e0 * e2)
-    z[6] = 2.0 * (e1 * e2 - e0 * e3)
-    z[7] = a - b + c - d
-    z[8] = 2.0 * (e2 * e3 + e0 * e1)
-    z[9] = 2.0 * (e1 * e3 + e0 * e2)
-    z[10] = 2.0 * (e2 * e3 - e0 * e1)
-    z[11] = a - b - c + d
-
-
-@kernel
-def axes_to_quaternion(z):
-    """Unit quaternion of the frame z (Shepperd's choice of the largest component)."""
-    t = z[3] + z[7] + z[11]
-    if t > z[3] and t > z[7] and t > z[11]:
-        w, x, y, u = 1.0 + t, z[8] - z[10], z[9] - z[5], z[4] - z[6]
-    elif z[3] >= z[7] and z[3] >= z[11]:
-        w, x, y, u = z[8] - z[10], 1.0 + z[3] - z[7] - z[11], z[4] + z[6], z[5] + z[9]
-    elif z[7] >= z[11]:
-        w, x, y, u = z[9] - z[5], z[4] + z[6], 1.0 - z[3] + z[7] - z[11], z[8] + z[10]
-    else:
-        w, x, y, u = z[4] - z[6], z[5] + z[9], z[8] + z[10], 1.0 - z[3] - z[7] + z[11]
-    f = 1.0 / math.sqrt(w * w + x * x + y * y + u * u)
-    return w * f, x * f, y * f, u * f
-
-
-@kernel
 def tangent_inverse(x, y, z, t):
     """T_exp^-1(psi) = I + hat/2 + f3 hat^2 as nine numbers, row by row [Holzinger et al. 2024, (A3), (A6)]."""
     s = x * x + y * y + z * z
@@ -157,3 +115,27 @@ def tangent_operator(x, y, z, t):
     t[6] = c3 * x * z + c2 * y
     t[7] = c3 * y * z - c2 * x
     t[8] = d + c3 * z * z
+
+
+@kernel
+def cayley_solve(x1, x2, x3, sign, y1, y2, y3):
+    """(I + sign hat(x)/2)^-1 y, as in cay(x) = (I - hat(x)/2)^-1 (I + hat(x)/2)."""
+    d = 1.0 / (1.0 + 0.25 * (x1 * x1 + x2 * x2 + x3 * x3))
+    c = 0.25 * (x1 * y1 + x2 * y2 + x3 * y3)
+    b = 0.5 * sign
+    return (
+        d * (y1 - b * (x2 * y3 - x3 * y2) + c * x1),
+        d * (y2 - b * (x3 * y1 - x1 * y3) + c * x2),
+        d * (y3 - b * (x1 * y2 - x2 * y1) + c * x3),
+    )
+
+
+@kernel
+def cayley_tangent(x1, x2, x3, e1, e2, e3):
+    """(I + hat(x)/2 + x x^T/4) e: change of the Cayley vector x for the body-fixed rotation e behind R cay(x)."""
+    c = 0.25 * (x1 * e1 + x2 * e2 + x3 * e3)
+    return (
+        e1 + 0.5 * (x2 * e3 - x3 * e2) + c * x1,
+        e2 + 0.5 * (x3 * e1 - x1 * e3) + c * x2,
+        e3 + 0.5 * (x1 * e2 - x2 * e1) + c * x3,
+    )

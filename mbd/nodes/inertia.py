@@ -1,4 +1,4 @@
-"""Inertia forces, their pull-back with the frame forces, and the diagonal blocks of the iteration matrix.
+"""Inertia forces and their pull-back with the frame forces, and the curvature of frames in the iteration matrix.
 
 Two formulations cover every parametrisation:
 
@@ -12,8 +12,11 @@ Two formulations cover every parametrisation:
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
+from ..math.quaternions import bilinear_axes, quaternion_pull
 from .forms import FORM_DIRECTORS, FORM_LIE, FORM_POINT, FORM_QUATERNION, FORM_SPIN
-from .frames import bilinear_axes, body_rates, spin_axes
+from .frames import body_rates, spin_axes
+from .markers import axis, body_components
+from .mass import frame_inertia, inertia_times
 
 
 @kernel
@@ -26,37 +29,6 @@ def frame_torque(z, f):
     a21 = z[6] * f[3] + z[7] * f[4] + z[8] * f[5]
     a12 = z[3] * f[6] + z[4] * f[7] + z[5] * f[8]
     return a32 - a23, a13 - a31, a21 - a12
-
-
-@kernel
-def inertia_times(n, x1, x2, x3):
-    """J x with the inertia about the reference point."""
-    return (
-        n.j11 * x1 + n.j12 * x2 + n.j13 * x3,
-        n.j12 * x1 + n.j22 * x2 + n.j23 * x3,
-        n.j13 * x1 + n.j23 * x2 + n.j33 * x3,
-    )
-
-
-@kernel
-def frame_inertia(n, zdd, f):
-    """f += M_z z_ddot."""
-    for m in range(3):
-        r, d1, d2, d3 = zdd[m], zdd[3 + m], zdd[6 + m], zdd[9 + m]
-        f[m] += n.mass * r + n.s1 * d1 + n.s2 * d2 + n.s3 * d3
-        f[3 + m] += n.s1 * r + n.e11 * d1 + n.e12 * d2 + n.e13 * d3
-        f[6 + m] += n.s2 * r + n.e12 * d1 + n.e22 * d2 + n.e23 * d3
-        f[9 + m] += n.s3 * r + n.e13 * d1 + n.e23 * d2 + n.e33 * d3
-
-
-@kernel
-def _quaternion_pull(e0, e1, e2, e3, f, x, k):
-    """x[k:k+4] = sum_i (d(R e_i)/de)^T f_i."""
-    # symmetric and antisymmetric parts of [f_1 f_2 f_3]; see d_i(e)
-    x[k] = 2.0 * (e0 * (f[3] + f[7] + f[11]) + e3 * (f[4] - f[6]) + e2 * (f[9] - f[5]) + e1 * (f[8] - f[10]))
-    x[k + 1] = 2.0 * (e1 * (f[3] - f[7] - f[11]) + e2 * (f[4] + f[6]) + e3 * (f[5] + f[9]) + e0 * (f[8] - f[10]))
-    x[k + 2] = 2.0 * (e2 * (f[7] - f[3] - f[11]) + e1 * (f[4] + f[6]) + e3 * (f[8] + f[10]) + e0 * (f[9] - f[5]))
-    x[k + 3] = 2.0 * (e3 * (f[11] - f[3] - f[7]) + e1 * (f[5] + f[9]) + e2 * (f[8] + f[10]) + e0 * (f[4] - f[6]))
 
 
 @kernel
@@ -77,7 +49,7 @@ def pull_back(n, q, g, z, f, x, k):
         x[k + 2] = g[2] * t1 + g[5] * t2 + g[8] * t3
     elif form == FORM_QUATERNION:
         j = n.q0 + n.nx
-        _quaternion_pull(q[j], q[j + 1], q[j + 2], q[j + 3], f, x, k)
+        quaternion_pull(q[j], q[j + 1], q[j + 2], q[j + 3], f, x, k)
     elif form == FORM_DIRECTORS:
         for m in range(9):
             x[k + m] = f[3 + m]
@@ -114,9 +86,7 @@ def node_residual(n, q, v, vd, g, z, zb, f, x, small):
             f1, f2, f3 = f[0] + n.mass * a1, f[1] + n.mass * a2, f[2] + n.mass * a3
             s1, s2, s3 = n.s1, n.s2, n.s3
             if s1 != 0.0 or s2 != 0.0 or s3 != 0.0:
-                c1 = z[3] * a1 + z[4] * a2 + z[5] * a3
-                c2 = z[6] * a1 + z[7] * a2 + z[8] * a3
-                c3 = z[9] * a1 + z[10] * a2 + z[11] * a3
+                c1, c2, c3 = body_components(z, a1, a2, a3)
                 t1 += s2 * c3 - s3 * c2
                 t2 += s3 * c1 - s1 * c3
                 t3 += s1 * c2 - s2 * c1
@@ -124,9 +94,8 @@ def node_residual(n, q, v, vd, g, z, zb, f, x, small):
                 c1 = p2 * s3 - p3 * s2 + w2 * u3 - w3 * u2
                 c2 = p3 * s1 - p1 * s3 + w3 * u1 - w1 * u3
                 c3 = p1 * s2 - p2 * s1 + w1 * u2 - w2 * u1
-                f1 += z[3] * c1 + z[6] * c2 + z[9] * c3
-                f2 += z[4] * c1 + z[7] * c2 + z[10] * c3
-                f3 += z[5] * c1 + z[8] * c2 + z[11] * c3
+                c1, c2, c3 = axis(z, c1, c2, c3)
+                f1, f2, f3 = f1 + c1, f2 + c2, f3 + c3
             x[i] = f1
             x[i + 1] = f2
             x[i + 2] = f3

@@ -1,14 +1,15 @@
 """Between coordinates and poses: a rotation as quaternion, and its velocity, in whatever a node stores.
 
 Integrators that advance rotations on their own (``mbd.integrators.rigid_body``) read a node once and write it for
-every record; in between they know nothing about it.
+every record; in between they know nothing about it. Those that are written for quaternions ``convert`` Lie nodes.
 """
 
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from ..math.so3 import axes_to_quaternion, exp_quaternion, log_quaternion, multiply_quaternions, quaternion_axes
-from .forms import FORM_LIE, FORM_SPIN
+from ..math.quaternions import axes_to_quaternion, g_times, g_transposed, multiply_quaternions, quaternion_axes
+from ..math.so3 import exp_quaternion, log_quaternion
+from .forms import FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from .frames import node_frame, spin_axes
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
 from .spin import axes_to_euler, spin_determinant, spin_matrix
@@ -68,3 +69,43 @@ def write_rotation(n, e0, e1, e2, e3, w1, w2, w3, q, v, z, zd, g):
         for m in range(9):
             v[k + m] = zd[3 + m]
     return 0
+
+
+@kernel
+def convert(nodes, targets, q, v, vd, out_q, out_v, out_vd, z, small):
+    """Between Lie nodes and conventional quaternions; other nodes are copied.
+
+    With e_dot = e o (0, omega)/2: omega = 2 G(e) e_dot and omega_dot = 2 G(e) e_ddot, because G(e_dot) e_dot = 0;
+    e_ddot = e o (0, omega_dot)/2 - |omega|^2/4 e.
+    """
+    for row in range(q.shape[0]):
+        for i in range(1, nodes.shape[0]):
+            n, m = nodes[i], targets[i]
+            if n.form == m.form:
+                for k in range(n.nq):
+                    out_q[row, m.q0 + k] = q[row, n.q0 + k]
+                for k in range(n.nv):
+                    out_v[row, m.v0 + k] = v[row, n.v0 + k]
+                    out_vd[row, m.v0 + k] = vd[row, n.v0 + k]
+                continue
+            x, u, a = q[row], v[row], vd[row]
+            if n.nx == 3:
+                j, k = n.q0, n.v0
+                write_position(m, x[j], x[j + 1], x[j + 2], u[k], u[k + 1], u[k + 2], out_q[row], out_v[row])
+                for c in range(3):
+                    out_vd[row, m.v0 + c] = a[k + c]
+            e0, e1, e2, e3 = node_quaternion(n, x, z)
+            k, o = n.v0 + n.nx, m.v0 + m.nx
+            if n.form == FORM_QUATERNION:
+                w1, w2, w3 = g_times(e0, e1, e2, e3, u[k], u[k + 1], u[k + 2], u[k + 3])
+                d1, d2, d3 = g_times(e0, e1, e2, e3, a[k], a[k + 1], a[k + 2], a[k + 3])
+                w1, w2, w3 = 2.0 * w1, 2.0 * w2, 2.0 * w3
+                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], small[0], small[1], z)
+                out_vd[row, o], out_vd[row, o + 1], out_vd[row, o + 2] = 2.0 * d1, 2.0 * d2, 2.0 * d3
+            else:
+                w1, w2, w3 = u[k], u[k + 1], u[k + 2]
+                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], small[0], small[1], z)
+                d0, d1, d2, d3 = g_transposed(e0, e1, e2, e3, 0.5 * a[k], 0.5 * a[k + 1], 0.5 * a[k + 2])
+                c = 0.25 * (w1 * w1 + w2 * w2 + w3 * w3)
+                out_vd[row, o], out_vd[row, o + 1] = d0 - c * e0, d1 - c * e1
+                out_vd[row, o + 2], out_vd[row, o + 3] = d2 - c * e2, d3 - c * e3

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
-from ..math.so3 import multiply_quaternions, quaternion_axes, stumpff, tangent_operator
+from ..math.quaternions import multiply_quaternions, quaternion_axes
+from ..math.so3 import stumpff, tangent_operator
 from .kinds import ROTATION_VECTOR
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..compiled.kernel import kernel
 from .frames import body_rates
-from .inertia import frame_torque, inertia_times
+from .inertia import frame_torque
+from .markers import body_components
+from .mass import inertia_times
 from .spin import spin_derivative, spin_second_derivative
 
 
@@ -81,10 +83,7 @@ def spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
     p3 = g[6] * rdd[0] + g[7] * rdd[1] + g[8] * rdd[2] + b3
     a1, a2, a3 = 0.0, 0.0, 0.0  # R^T a
     if n.nx == 3:
-        x1, x2, x3 = vd[n.v0], vd[n.v0 + 1], vd[n.v0 + 2]
-        a1 = z[3] * x1 + z[4] * x2 + z[5] * x3
-        a2 = z[6] * x1 + z[7] * x2 + z[8] * x3
-        a3 = z[9] * x1 + z[10] * x2 + z[11] * x3
+        a1, a2, a3 = body_components(z, vd[n.v0], vd[n.v0 + 1], vd[n.v0 + 2])
     h1, h2, h3 = inertia_times(n, w1, w2, w3)
     t1, t2, t3 = inertia_times(n, p1, p2, p3)
     t1 += w2 * h3 - w3 * h2 + s2 * a3 - s3 * a2

@@ -8,9 +8,11 @@ constraint block is the plain Jacobian.
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
+from ..math.quaternions import bilinear_axes
 from .forms import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION
-from .frames import bilinear_axes
-from .inertia import frame_inertia, inertia_times, pull_back
+from .inertia import pull_back
+from .markers import body_components
+from .mass import frame_inertia, inertia_times
 
 
 @kernel
@@ -30,7 +32,7 @@ def node_tangent(n, q, v, vd, g, z, t, cm, cc, ck, matrix, small):
     elif form == FORM_QUATERNION:
         _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small)
     elif form == FORM_DIRECTORS:
-        _director_tangent(n, cm, matrix)
+        director_mass(n, cm, matrix)
 
 
 @kernel
@@ -74,9 +76,7 @@ def _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
     y1 = p2 * s3 - p3 * s2 + w2 * u3 - w3 * u2  # alpha x s + w x (w x s)
     y2 = p3 * s1 - p1 * s3 + w3 * u1 - w1 * u3
     y3 = p1 * s2 - p2 * s1 + w1 * u2 - w2 * u1
-    a1 = z[3] * vd[k] + z[4] * vd[k + 1] + z[5] * vd[k + 2]  # R^T a
-    a2 = z[6] * vd[k] + z[7] * vd[k + 1] + z[8] * vd[k + 2]
-    a3 = z[9] * vd[k] + z[10] * vd[k + 1] + z[11] * vd[k + 2]
+    a1, a2, a3 = body_components(z, vd[k], vd[k + 1], vd[k + 2])
     ws = w1 * s1 + w2 * s2 + w3 * s3
     as_ = a1 * s1 + a2 * s2 + a3 * s3
     b = small[0]  # -cm hat(s) - cc (hat(w) hat(s) + hat(w x s)); hat(w) hat(s) = s w^T - (w.s) I
@@ -154,8 +154,8 @@ def _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
 
 
 @kernel
-def _director_tangent(n, cm, matrix):
-    """The constant frame mass matrix."""
+def director_mass(n, cm, matrix):
+    """Add cm times the constant frame mass matrix, without the mass itself."""
     o = n.block + n.nx * n.ld + n.nx
     ld = n.ld
     for m in range(3):
@@ -173,88 +173,3 @@ def _director_tangent(n, cm, matrix):
         matrix[o + (6 + m) * ld + m] += cm * n.e13
         matrix[o + (3 + m) * ld + 6 + m] += cm * n.e23
         matrix[o + (6 + m) * ld + 3 + m] += cm * n.e23
-
-
-# --- internal constraints -----------------------------------------------------------------------------------------
-
-
-@kernel
-def internal_constraints(n, q, x, i):
-    """Values of the internal constraints into x[i:]: (|e|^2 - 1)/2, or d_i.d_j - delta_ij (halved for i = j)."""
-    k = n.q0 + n.nx
-    if n.form == FORM_QUATERNION:
-        x[i] = 0.5 * (q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3] - 1.0)
-    elif n.form == FORM_DIRECTORS:
-        _director_products(q, q, k, k, x, i)
-        for m in range(3):
-            x[i + m] = 0.5 * (x[i + m] - 1.0)
-
-
-@kernel
-def _director_products(u, v, k, l, x, i):  # noqa: E741
-    """u_a . v_b for ab = 11, 22, 33, and the symmetrised 12, 13, 23."""
-    for m in range(6):
-        x[i + m] = 0.0
-    for m in range(3):
-        u1, u2, u3 = u[k + m], u[k + 3 + m], u[k + 6 + m]
-        v1, v2, v3 = v[l + m], v[l + 3 + m], v[l + 6 + m]
-        x[i] += u1 * v1
-        x[i + 1] += u2 * v2
-        x[i + 2] += u3 * v3
-        x[i + 3] += 0.5 * (u1 * v2 + u2 * v1)
-        x[i + 4] += 0.5 * (u1 * v3 + u3 * v1)
-        x[i + 5] += 0.5 * (u2 * v3 + u3 * v2)
-
-
-@kernel
-def internal_bilinear(n, u, v, k, l, x, i):  # noqa: E741
-    """Second derivative of the internal constraints along u and v (offsets k, l): e.g. G(q) v, or D^2 g[v, v]."""
-    if n.form == FORM_QUATERNION:
-        x[i] = u[k] * v[l] + u[k + 1] * v[l + 1] + u[k + 2] * v[l + 2] + u[k + 3] * v[l + 3]
-    elif n.form == FORM_DIRECTORS:
-        _director_products(u, v, k, l, x, i)
-        for m in range(3, 6):
-            x[i + m] *= 2.0
-
-
-@kernel
-def internal_force(n, q, lam, x):
-    """x[x0:] += G_int^T lambda."""
-    k, i, j = n.q0 + n.nx, n.x0 + n.nx, n.l0
-    if n.form == FORM_QUATERNION:
-        for m in range(4):
-            x[i + m] += lam[j] * q[k + m]
-    elif n.form == FORM_DIRECTORS:
-        for m in range(3):
-            d1, d2, d3 = q[k + m], q[k + 3 + m], q[k + 6 + m]
-            x[i + m] += lam[j] * d1 + lam[j + 3] * d2 + lam[j + 4] * d3
-            x[i + 3 + m] += lam[j + 1] * d2 + lam[j + 3] * d1 + lam[j + 5] * d3
-            x[i + 6 + m] += lam[j + 2] * d3 + lam[j + 4] * d1 + lam[j + 5] * d2
-
-
-@kernel
-def internal_blocks(n, q, lam, cb, ck, matrix):
-    """Add cb (G_int, G_int^T) and ck lambda g_qq to the node's diagonal block."""
-    k = n.q0 + n.nx
-    ld = n.ld
-    o = n.block + n.nx * ld + n.nx
-    r = n.block + n.nv * ld + n.nx  # rows of the internal constraints
-    c = n.block + n.nx * ld + n.nv  # their columns
-    j = n.l0
-    if n.form == FORM_QUATERNION:
-        for m in range(4):
-            matrix[r + m] += cb * q[k + m]
-            matrix[c + m * ld] += cb * q[k + m]
-            matrix[o + m * ld + m] += ck * lam[j]
-    elif n.form == FORM_DIRECTORS:
-        for p in range(6):
-            a = p if p < 3 else (1 if p == 5 else 0)
-            b = p if p < 3 else (1 if p == 3 else 2)
-            for m in range(3):
-                matrix[r + p * ld + 3 * a + m] += cb * q[k + 3 * b + m]
-                matrix[c + (3 * a + m) * ld + p] += cb * q[k + 3 * b + m]
-                matrix[o + (3 * a + m) * ld + 3 * b + m] += ck * lam[j + p]
-                if a != b:
-                    matrix[r + p * ld + 3 * b + m] += cb * q[k + 3 * a + m]
-                    matrix[c + (3 * b + m) * ld + p] += cb * q[k + 3 * a + m]
-                    matrix[o + (3 * b + m) * ld + 3 * a + m] += ck * lam[j + p]

@@ -9,14 +9,8 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
-from ..math.so3 import (
-    axes_to_quaternion,
-    exp_quaternion,
-    log_quaternion,
-    multiply_quaternions,
-    quaternion_axes,
-    tangent_inverse,
-)
+from ..math.quaternions import axes_to_quaternion, multiply_quaternions, quaternion_axes
+from ..math.so3 import exp_quaternion, log_quaternion
 from .forms import FORM_LIE, FORM_SPIN
 from .frames import node_frame
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
@@ -99,26 +93,6 @@ def update_coordinates(nodes, q, dq, out, z, spin, base, stored, scratch):
             node_frame(n, out, z[i])
             if n.form == FORM_SPIN:
                 spin_matrix(n, out, spin[i])
-
-
-@kernel
-def apply_tangent_inverse(nodes, dq, v, out, t):
-    """out = T_exp^-1(dq) v, node by node; the identity for conventional nodes. t is scratch of nine."""
-    for i in range(1, nodes.shape[0]):
-        n = nodes[i]
-        k = n.v0
-        if n.form == FORM_LIE:
-            for m in range(n.nx):
-                out[k + m] = v[k + m]
-            k += n.nx
-            tangent_inverse(dq[k], dq[k + 1], dq[k + 2], t)
-            x1, x2, x3 = v[k], v[k + 1], v[k + 2]
-            out[k] = t[0] * x1 + t[1] * x2 + t[2] * x3
-            out[k + 1] = t[3] * x1 + t[4] * x2 + t[5] * x3
-            out[k + 2] = t[6] * x1 + t[7] * x2 + t[8] * x3
-        else:
-            for m in range(n.nv):
-                out[k + m] = v[k + m]
 
 
 @kernel

@@ -11,8 +11,8 @@ from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints import Joint
+from ..nodes.arrays import frame_torques, marker
 from ..system import observe
-from ..system.observe import frame_torques, marker
 
 if TYPE_CHECKING:
     from .solution import Solution

@@ -17,6 +17,7 @@ from ..bodies import Body, Generalized, Ground, RigidBody
 from ..errors import AssemblyError, ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..nodes import kinds
+from ..nodes.arrays import axial, frame_axes
 from ..nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..rotation import hat
 from ..system.system import System
@@ -175,10 +176,9 @@ def body_changes(
 
 def body_spins(z: Array, zd: Array) -> Array:
     """Angular velocities in body axes from frames and their velocities; zero for points."""
-    axes, rates = z[:, 3:].reshape(-1, 3, 3), zd[:, 3:].reshape(-1, 3, 3)  # rows are the body axes
-    w = np.einsum("nik,njk->nij", axes, rates)
+    axes = frame_axes(z)
     size = np.maximum(np.einsum("nik,nik->n", axes, axes) / 3.0, 1e-300)[:, None]
-    return np.column_stack((w[:, 2, 1] - w[:, 1, 2], w[:, 0, 2] - w[:, 2, 0], w[:, 1, 0] - w[:, 0, 1])) / (2.0 * size)
+    return axial(z, zd) / size
 
 
 def report(
@@ -285,7 +285,7 @@ def check_branches(system: System, q: Array, t: float = 0.0) -> None:
     pairs = [(j, a, b) for j, joint in enumerate(joints) for a, b in joint.orientation_conditions_at(t)]
     if not pairs:
         return
-    axes = system.frames(q)[:, 3:].reshape(-1, 3, 3)
+    axes = frame_axes(system.frames(q))
     a, b = np.array([(node_of[id(joints[j].body_a)], node_of[id(joints[j].body_b)]) for j, _, _ in pairs]).T
     axis_a = np.einsum("nk,nkx->nx", np.array([p[1] for p in pairs]), axes[a])
     axis_b = np.einsum("nk,nkx->nx", np.array([p[2] for p in pairs]), axes[b])

@@ -13,8 +13,8 @@ from ..joints.angles import (
     angle_rate,
     angle_stiffness,
     angle_value,
-    secant_angle_force,
 )
+from ..joints.angles_over_step import angle_force_over_step
 from ..joints.instant import (
     ANGLE,
     primitive_blocks,
@@ -71,7 +71,7 @@ def extra_reactions(s, w, lam):
         if p.kind != ANGLE:
             primitive_force(p, w.z[a], w.z[b], p.value, lam, p.l0, w.f[a], w.f[b])
         elif h != 0.0:
-            secant_angle_force(p, w.z[a], w.z[b], w.zd[a], w.zd[b], h, lam[p.l0], w.f[a], w.f[b])
+            angle_force_over_step(p, w.z[a], w.z[b], w.zd[a], w.zd[b], h, lam[p.l0], w.f[a], w.f[b])
         else:
             angle_force(p, w.z[a], w.z[b], lam[p.l0], w.f[a], w.f[b])
     for k in range(s.general.shape[0]):
@@ -174,7 +174,7 @@ def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
         if p.kind == ANGLE:
             angle_blocks(p, na, nb, q, ga, gb, za, zb, w.jac, into)
         else:
-            primitive_blocks(p, na, nb, q, ga, gb, za, zb, p.value, w.jac, into)
+            primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, p.value, 1.0, 1.0, w.jac, into)
     for k in range(s.general.shape[0]):
         if s.general[k].rows > 0:
             general_blocks(s.general[k], s, w, q, into)

@@ -26,6 +26,7 @@ from ..compiled.kernel import kernel
 from ..elements.frame_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..forces.frame_laws import has_energy, native_energy, native_force, push_pair, separation
 from ..joints.rolling_instant import rolling_force, rolling_rate, rolling_value
+from ..nodes.markers import angular_velocity, axes_volume, cross_axes
 from .tables import PARAMETER_LENGTH
 
 INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM, END = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -62,17 +63,13 @@ def shifted(g, buffers, target, c, direction, direction_rate, time):
 
 @kernel
 def _body_velocities(g, x, xd):
-    """Velocity of the reference point and angular velocity 1/2 sum d_i x d_i_dot behind the frames."""
+    """Velocity of the reference point and angular velocity behind the frames."""
     k = g.count
     for i in range(k):
         o, z, d = 1 + 12 * k + 6 * i, 1 + 12 * i, 12 * i
         for m in range(3):
             x[o + m] = xd[d + m]
-            a, b = (m + 1) % 3, (m + 2) % 3
-            total = x[z] * 0.0
-            for j in range(3, 12, 3):
-                total += x[z + j + a] * xd[d + j + b] - x[z + j + b] * xd[d + j + a]
-            x[o + 3 + m] = 0.5 * total
+        x[o + 3], x[o + 4], x[o + 5] = angular_velocity(x[z:], xd[d:])
 
 
 @kernel
@@ -88,20 +85,14 @@ def _apply_loads(g, h, buffers):
         t1, t2, t3 = out[o + 3], out[o + 4], out[o + 5]
         half = 0.5 + 0.0 * x[z]
         if h != 0.0:
-            volume = (
-                x[z] * (x[z + 4] * x[z + 8] - x[z + 5] * x[z + 7])
-                + x[z + 1] * (x[z + 5] * x[z + 6] - x[z + 3] * x[z + 8])
-                + x[z + 2] * (x[z + 3] * x[z + 7] - x[z + 4] * x[z + 6])
-            )
-            half = 0.5 / volume
+            half = 0.5 / axes_volume(x[1 + 12 * i :])
         for m in range(3):
             f[12 * i + m] -= out[o + m]
             k, a, b = 12 * i + 3 + 3 * m, z + 3 * ((m + 1) % 3), z + 3 * ((m + 2) % 3)
             d1, d2, d3 = half * x[z + 3 * m], half * x[z + 3 * m + 1], half * x[z + 3 * m + 2]
             if h != 0.0:
-                d1 = half * (x[a + 1] * x[b + 2] - x[a + 2] * x[b + 1])
-                d2 = half * (x[a + 2] * x[b] - x[a] * x[b + 2])
-                d3 = half * (x[a] * x[b + 1] - x[a + 1] * x[b])
+                d1, d2, d3 = cross_axes(x, a, x, b)
+                d1, d2, d3 = half * d1, half * d2, half * d3
             f[k] -= t2 * d3 - t3 * d2
             f[k + 1] -= t3 * d1 - t1 * d3
             f[k + 2] -= t1 * d2 - t2 * d1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_POTENTIAL
 from ..nodes.forms import FORM_LIE
-from ..nodes.frames import axis_jacobian, velocity_jacobian
 from ..nodes.inertia import pull_back
+from ..nodes.markers import axis_jacobian, velocity_jacobian
 from .frame_elements import (
     DIRECTION,
     DIRECTION_RATE,
@@ -185,10 +185,25 @@ def end_gradient(g, s, w, lam):
 
 
 @kernel
+def _add_column(g, s, w, q, spin, z, j, k, matrix):
+    """Add SUM, pulled back, to the column of increment k of body j."""
+    row = w.small[7]
+    for i in range(g.count):
+        a = s.members[g.first + i]
+        n = s.nodes[a]
+        if n.nv > 0:
+            pull_back(n, q, spin[a], z[a], w.general[SUM, 12 * i :], row, 0)
+            o = g.blocks + 2 * (i * g.count + j)
+            block, ld = s.members[o], s.members[o + 1]
+            for m in range(n.nv):
+                matrix[block + m * ld + k] += row[m]
+
+
+@kernel
 def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
     """Add cc C T^-1 + ck K of an element (the frames' own curvature is added with the frame forces)."""
     gather(g, s, w)
-    d, dd, row = w.general[DIRECTION], w.general[DIRECTION_RATE], w.small[7]
+    d, dd = w.general[DIRECTION], w.general[DIRECTION_RATE]
     for m in range(12 * g.count):
         d[m] = 0.0
         dd[m] = 0.0
@@ -204,28 +219,20 @@ def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
         for k in range(n.nv):
             direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
             force_change(g, s, w, lam, d, dd)
-            for i in range(g.count):
-                a = s.members[g.first + i]
-                other = s.nodes[a]
-                if other.nv > 0:
-                    pull_back(other, q, w.spin[a], w.z[a], w.general[SUM, 12 * i :], row, 0)
-                    o = g.blocks + 2 * (i * g.count + j)
-                    block, ld = s.members[o], s.members[o + 1]
-                    for m in range(other.nv):
-                        matrix[block + m * ld + k] += row[m]
+            _add_column(g, s, w, q, w.spin, w.z, j, k, matrix)
         for m in range(12 * j, 12 * j + 12):
             d[m] = 0.0
             dd[m] = 0.0
 
 
 @kernel
-def secant_tangent(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
+def general_tangent_over_step(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
     """Add ck K of an element over a step: rows by (qr, zr), columns along increments of the end (q1, z1)."""
     h = w.time[1]
     if by_energy(g):
         end_gradient(g, s, w, lam)
     gather(g, s, w)
-    d, dd, row = w.general[DIRECTION], w.general[DIRECTION_RATE], w.small[7]
+    d, dd = w.general[DIRECTION], w.general[DIRECTION_RATE]
     for m in range(12 * g.count):
         d[m] = 0.0
         dd[m] = 0.0
@@ -245,15 +252,7 @@ def secant_tangent(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
                 d[12 * j + m] = 0.5 * ck * x
                 dd[12 * j + m] = ck / h * x
             force_change(g, s, w, lam, d, dd)
-            for i in range(g.count):
-                a = s.members[g.first + i]
-                other = s.nodes[a]
-                if other.nv > 0:
-                    pull_back(other, qr, zr[a], zr[a], w.general[SUM, 12 * i :], row, 0)
-                    o = g.blocks + 2 * (i * g.count + j)
-                    block, ld = s.members[o], s.members[o + 1]
-                    for m in range(other.nv):
-                        matrix[block + m * ld + k] += row[m]
+            _add_column(g, s, w, qr, zr, zr, j, k, matrix)
         for m in range(12 * j, 12 * j + 12):
             d[m] = 0.0
             dd[m] = 0.0
@@ -278,7 +277,7 @@ def _write_gradient(g, s, w, q, z, r, column, matrix):
 
 
 @kernel
-def secant_blocks(g, s, w, qr, zr, q1, z1, time, unit, matrix):
+def general_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
     """Add the gradient at z1 to the rows, the discrete one (w.z, w.zd, at ``time``) to the columns of a constraint.
 
     ``unit`` is scratch as long as the multipliers.

@@ -20,11 +20,8 @@ from ..joints.instant import (
 from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION
 from ..nodes.frames import node_bias, update_biases, update_frames, update_velocities
 from ..nodes.inertia import node_residual
-from ..nodes.tangent import (
-    internal_bilinear,
-    internal_constraints,
-    internal_force,
-)
+from ..nodes.internal import internal_bilinear, internal_constraints, internal_force
+from ..nodes.mass import weight
 from ..nodes.update import update_coordinates
 from .couplings import ACCELERATION, LEVEL_DRIVEN, POSITION, VELOCITY, extra_constraints, extra_forces
 from .instant_elements import (
@@ -122,13 +119,7 @@ def element_forces(s, w, lam):
     """Frame forces of gravity, force elements and constraint multipliers into w.f."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
-        n = s.nodes[i]
-        f = w.f[i]
-        m, s1, s2, s3 = -n.mass, -n.s1, -n.s2, -n.s3
-        f[0], f[1], f[2] = m * g1, m * g2, m * g3
-        f[3], f[4], f[5] = s1 * g1, s1 * g2, s1 * g3
-        f[6], f[7], f[8] = s2 * g1, s2 * g2, s2 * g3
-        f[9], f[10], f[11] = s3 * g1, s3 * g2, s3 * g3
+        weight(s.nodes[i], g1, g2, g3, w.f[i])
     if s.forces.shape[0] > 0:
         all_forces(s, w)
     for k in range(s.primitives.shape[0]):

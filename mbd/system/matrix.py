@@ -9,7 +9,8 @@ from ..joints.instant import COINCIDENT, primitive_blocks, primitive_stiffness
 from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
 from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
 from ..nodes.inertia import frame_stiffness
-from ..nodes.tangent import internal_blocks, node_tangent
+from ..nodes.internal import internal_blocks
+from ..nodes.tangent import node_tangent
 from .couplings import extra_tangent
 from .instant import constant
 from .instant_elements import all_force_tangents, one_generalized_tangent, one_spin_tangent
@@ -51,7 +52,7 @@ def _node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into):
     elif ck != 0.0:
         frame_stiffness(n, w.z[i], w.f[i], ck, into)
     if n.nl > 0:
-        internal_blocks(n, q, lam, 1.0, ck, into)
+        internal_blocks(n, q, q, lam, ck, into)
 
 
 @kernel
@@ -60,7 +61,7 @@ def _joint_blocks(s, w, k, q, lam, ck, into):
     a, b = p.a, p.b
     na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
     value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, value, w.jac, into)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, 1.0, w.jac, into)
     if ck != 0.0 and p.kind != COINCIDENT:
         primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
 

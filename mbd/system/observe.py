@@ -20,10 +20,13 @@ from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.angles import angle_force
 from ..joints.instant import ANGLE, primitive_force
 from ..math.arrays import clear
+from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized import generalized_mass, generalized_potential
-from ..nodes.inertia import frame_acceleration, frame_inertia
+from ..nodes.inertia import frame_acceleration
+from ..nodes.markers import angular_velocity
+from ..nodes.mass import frame_inertia
 from ..nodes.spin import spin_matrix
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
@@ -199,12 +202,8 @@ def _add_node(s, w, i, q, v, row):
     for m in range(3):
         row[LINEAR + m] += p[m]
         row[POTENTIAL] -= s.gravity[m] * (n.mass * z[m] + n.s1 * z[3 + m] + n.s2 * z[6 + m] + n.s3 * z[9 + m])
-    w1, w2, w3 = 0.0, 0.0, 0.0  # twice the angular velocity
-    for j in range(3, 12, 3):
-        w1 += z[j + 1] * zd[j + 2] - z[j + 2] * zd[j + 1]
-        w2 += z[j + 2] * zd[j] - z[j] * zd[j + 2]
-        w3 += z[j] * zd[j + 1] - z[j + 1] * zd[j]
-    row[SPIN] = max(row[SPIN], 0.5 * math.sqrt(w1 * w1 + w2 * w2 + w3 * w3))
+    w1, w2, w3 = angular_velocity(z, zd)
+    row[SPIN] = max(row[SPIN], math.sqrt(w1 * w1 + w2 * w2 + w3 * w3))
     for m in range(4):
         j = 3 * m
         row[ANGULAR] += z[j + 1] * p[j + 2] - z[j + 2] * p[j + 1]
@@ -286,27 +285,6 @@ def observe_general(s, w, i, j, times, q, v, lam, f, out):
 
 
 # --- what people see of bodies ------------------------------------------------------------------------------------
-
-
-def frame_axes(z: Array) -> Array:
-    """Axes (n, 3, 3) of frames, or of their derivatives: [k, i] is d_i."""
-    return z[:, 3:].reshape(-1, 3, 3)
-
-
-def marker(z: Array, point: Array) -> Array:
-    """Body-fixed point in space (n, 3); with derivatives of frames, its derivatives."""
-    return z[:, :3] + np.einsum("i,kij->kj", point, frame_axes(z))
-
-
-def axial(z: Array, derivative: Array) -> Array:
-    """Vector of the skew part of R^T R_dot: the angular velocity; of R^T R_ddot: the angular acceleration (n, 3)."""
-    a = np.einsum("kim,kjm->kij", frame_axes(z), frame_axes(derivative))
-    return 0.5 * np.stack((a[:, 2, 1] - a[:, 1, 2], a[:, 0, 2] - a[:, 2, 0], a[:, 1, 0] - a[:, 0, 1]), axis=1)
-
-
-def frame_torques(z: Array, f: Array) -> Array:
-    """World torque about the reference point of frame forces, sum_i d_i x f_i (n, 3)."""
-    return np.cross(frame_axes(z), frame_axes(f)).sum(axis=1)
 
 
 class PointView:

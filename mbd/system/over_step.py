@@ -12,11 +12,12 @@ from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import matrix, real, vector
 from ..elements.frame_kinds import ROLLING
-from ..joints.angles import angle_force, secant_angle_force, secant_angle_stiffness
+from ..joints.angles import angle_force
+from ..joints.angles_over_step import angle_force_over_step, angle_stiffness_over_step
 from ..joints.instant import ANGLE
-from ..joints.over_step import joint_blocks, joint_stiffness
+from ..joints.over_step import primitive_blocks_over_step, primitive_stiffness_over_step
 from ..nodes.inertia import pull_back
-from .frame_tangents import secant_blocks, secant_tangent
+from .frame_tangents import general_blocks_over_step, general_tangent_over_step
 from .tables import FLAG_EXTRA, Tables, Work
 
 
@@ -59,13 +60,13 @@ def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
         a, b = p.a, p.b
         na, nb = s.nodes[a], s.nodes[b]
         if p.kind != ANGLE:
-            joint_blocks(
+            primitive_blocks_over_step(
                 p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], w.z[a], w.z[b], p.value, w.jac, into
             )  # fmt: skip
             continue
         _clear_pair(fa, fb)
         if h != 0.0:
-            secant_angle_force(p, w.z[a], w.z[b], w.zd[a], w.zd[b], h, 1.0, fa, fb)
+            angle_force_over_step(p, w.z[a], w.z[b], w.zd[a], w.zd[b], h, 1.0, fa, fb)
         else:
             angle_force(p, w.z[a], w.z[b], 1.0, fa, fb)
         pull_back(na, qr, zr[a], zr[a], fa, row, 0)
@@ -85,7 +86,7 @@ def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
     for k in range(s.general.shape[0]):
         g = s.general[k]
         if g.rows > 0 and g.kind != ROLLING:
-            secant_blocks(g, s, w, qr, zr, q1, z1, time, w.x2, into)
+            general_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.x2, into)
 
 
 @entry(Tables, Work, vector, matrix, vector, matrix, vector, real, vector, when=_has_extra)
@@ -98,13 +99,13 @@ def tangents_over_step(s, w, qr, zr, q1, z1, lam, ck, into):
         a, b = p.a, p.b
         na, nb = s.nodes[a], s.nodes[b]
         if p.kind == ANGLE:
-            secant_angle_stiffness(
+            angle_stiffness_over_step(
                 p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], w.z[a], w.z[b], w.zd[a], w.zd[b], h, lam[p.l0], ck,
                 w.jac, into,
             )  # fmt: skip
         else:
-            joint_stiffness(
+            primitive_stiffness_over_step(
                 p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], p.value, lam, p.l0, ck, w.jac, into
             )  # fmt: skip
     for k in range(s.general.shape[0]):
-        secant_tangent(s.general[k], s, w, qr, zr, q1, z1, lam, ck, into)
+        general_tangent_over_step(s.general[k], s, w, qr, zr, q1, z1, lam, ck, into)

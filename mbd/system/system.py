@@ -17,7 +17,7 @@ from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
 from ..model import Model
-from ..nodes.update import apply_tangent_inverse
+from ..nodes.increments import apply_tangent_inverse
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables

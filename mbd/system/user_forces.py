@@ -11,6 +11,7 @@ from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import USES_TURNS, USES_VELOCITIES
 from ..nodes.inertia import pull_back
+from ..nodes.markers import apply_torque
 from .frame_elements import DIRECTION, DIRECTION_RATE, INPUT, OUT, RATE, SUM, TINY
 from .frame_tangents import body_jacobians, direction
 
@@ -58,13 +59,9 @@ def user_force(g, s, w):
         f[0] -= out[o]
         f[1] -= out[o + 1]
         f[2] -= out[o + 2]
-        t1, t2, t3 = 0.5 * out[o + 3], 0.5 * out[o + 4], 0.5 * out[o + 5]
+        t1, t2, t3 = out[o + 3], out[o + 4], out[o + 5]
         if t1 != 0.0 or t2 != 0.0 or t3 != 0.0:
-            z = w.z[n]
-            for k in range(3, 12, 3):
-                f[k] -= t2 * z[k + 2] - t3 * z[k + 1]
-                f[k + 1] -= t3 * z[k] - t1 * z[k + 2]
-                f[k + 2] -= t1 * z[k + 1] - t2 * z[k]
+            apply_torque(f, w.z[n], t1, t2, t3)
 
 
 @kernel
@@ -86,7 +83,7 @@ def _add_column(g, s, w, q, j, k, turned, matrix):
             continue
         o, p = 6 * i, g.blocks + 2 * (i * g.count + j)
         block, ld = s.members[p] + k, s.members[p + 1]
-        u1, u2, u3 = 0.5 * LARGE * out[o + 3].imag, 0.5 * LARGE * out[o + 4].imag, 0.5 * LARGE * out[o + 5].imag
+        u1, u2, u3 = LARGE * out[o + 3].imag, LARGE * out[o + 4].imag, LARGE * out[o + 5].imag
         own = turned and i == j
         if not own and u1 == 0.0 and u2 == 0.0 and u3 == 0.0:
             if n.nx == 3:
@@ -95,17 +92,11 @@ def _add_column(g, s, w, q, j, k, turned, matrix):
                 matrix[block + 2 * ld] -= LARGE * out[o + 2].imag
             continue
         z, d, loads = w.general[INPUT][1 + 12 * i :], w.general[DIRECTION][12 * i :], w.general[OUT]
-        t1, t2, t3 = 0.5 * loads[o + 3], 0.5 * loads[o + 4], 0.5 * loads[o + 5]
-        for m in range(3):
-            f[m] = -LARGE * out[o + m].imag
-        for m in range(3, 12, 3):  # of the frame force -1/2 tau x d_i
-            f[m] = u3 * z[m + 1] - u2 * z[m + 2]
-            f[m + 1] = u1 * z[m + 2] - u3 * z[m]
-            f[m + 2] = u2 * z[m] - u1 * z[m + 1]
-            if own:
-                f[m] += t3 * d[m + 1] - t2 * d[m + 2]
-                f[m + 1] += t1 * d[m + 2] - t3 * d[m]
-                f[m + 2] += t2 * d[m] - t1 * d[m + 1]
+        for m in range(12):
+            f[m] = -LARGE * out[o + m].imag if m < 3 else 0.0
+        apply_torque(f, z, u1, u2, u3)
+        if own:
+            apply_torque(f, d, loads[o + 3], loads[o + 4], loads[o + 5])
         pull_back(n, q, w.spin[a], w.z[a], f, row, 0)
         for m in range(n.nv):
             matrix[block + m * ld] += row[m]

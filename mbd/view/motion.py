@@ -12,6 +12,7 @@ import numpy as np
 
 from mbd.bodies import Generalized
 from mbd.errors import Array, ModelError
+from mbd.nodes.arrays import axial
 
 if TYPE_CHECKING:
     from mbd.results.solution import Solution
@@ -141,10 +142,7 @@ class Motion:
     def _spin(self, k: int) -> Array:
         """Angular velocities of all bodies at a record, body axes (n, 3)."""
         s = self.solution
-        rates = s.system.frame_velocities(s.q[k], s.v[k])[:, 3:].reshape(-1, 3, 3)
-        axes = s.frames(k)[:, 3:].reshape(-1, 3, 3)
-        a = np.einsum("nim,njm->nij", axes, rates)
-        return 0.5 * np.stack((a[:, 2, 1] - a[:, 1, 2], a[:, 0, 2] - a[:, 2, 0], a[:, 1, 0] - a[:, 0, 1]), axis=1)
+        return axial(s.frames(k), s.system.frame_velocities(s.q[k], s.v[k]))
 
     def column(self, values: Array, t: float) -> Array:
         """Values (n, ...) given at the records, at a time."""

@@ -22,6 +22,7 @@ import math
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...math.arrays import clear, copy_frames
+from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
 from ...system.instant import (
     advance,
     constraint_rates,
@@ -39,8 +40,6 @@ from ...system.tables import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMET
 from .. import loop
 from ..nearest_root import AT_REST, UNIFORM, nearest_guess, turns_round
 from ..newton import (
-    apply_rows,
-    apply_tangent,
     constraint_tolerances,
     equation_error,
     factorised,
@@ -49,7 +48,6 @@ from ..newton import (
     measure,
     plain_error,
     position_error,
-    store_tangent_inverse,
 )
 from ..numbers import NewtonNumbers
 from ..verdicts import CHART, GO_ON, NEARLY_SINGULAR, OVERSHOT, UNSTABLE

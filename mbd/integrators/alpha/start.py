@@ -5,11 +5,11 @@ from __future__ import annotations
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...math.arrays import clear
+from ...nodes.increments import add_commutator
 from ...system.accelerations import accelerations
 from ...system.instant import advance, constraint_rates, evaluate_functions, frames, jacobian_times, velocities
 from ...system.matrix import factor, solve, tangent
 from ...system.tables import Tables, Work
-from ..newton import add_commutator
 from ..numbers import NewtonNumbers
 from .state import AlphaState
 

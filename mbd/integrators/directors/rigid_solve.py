@@ -26,15 +26,16 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import integers, matrix, vector
 from ...joints.instant import COINCIDENT, primitive_force, primitive_rate
-from ...joints.over_step import joint_blocks
-from ...nodes.forms import FORM_LIE
-from ...nodes.frames import spin_axes
-from ...nodes.inertia import frame_inertia, frame_torque
+from ...joints.over_step import primitive_blocks_over_step
+from ...nodes.frames import has_axes, spin_axes
+from ...nodes.inertia import frame_torque
+from ...nodes.internal import internal_frame_force
+from ...nodes.mass import frame_inertia
 from ...system.instant import constant
 from ...system.matrix import solve, tangent
 from ...system.system import System
 from ...system.tables import Tables, Work
-from .linear_frames import clear_frames, internal_frame_force
+from .linear_frames import clear_frames
 from .unknown_blocks import name_of_row, new_work, rigid_tables
 
 
@@ -153,7 +154,7 @@ def _body_block(n, zc, zr, small, matrix):
     if n.nx == 3:
         for m in range(3):
             matrix[o + m * ld + m] = n.mass
-    if n.form != FORM_LIE:
+    if not has_axes(n):
         return
     turned, force = small[0], small[1]
     offset = n.nx == 3 and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0)
@@ -184,7 +185,7 @@ def rigid_blocks(t, w, values, zc, zr, matrix):
     for k in range(t.primitives.shape[0]):
         p = t.primitives[k]
         a, b = p.a, p.b
-        joint_blocks(
+        primitive_blocks_over_step(
             p, t.nodes[a], t.nodes[b], values, values, zc[a], zc[b], zr[a], zr[b], zc[a], zc[b], constant(p, values),
             w.jac, matrix,
         )  # fmt: skip

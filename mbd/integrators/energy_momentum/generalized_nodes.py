@@ -1,6 +1,6 @@
 """Generalized coordinates in the Livens, Hamiltonian and variational methods: node steps (``node_steps``).
 
-The rules are those of ``nodes.generalized_secants``. In the energy-momentum loop rows are balances of forces; in the
+The rules are those of ``nodes.step.generalized``. In the energy-momentum loop rows are balances of forces; in the
 loop of the variational integrators they are h^2/2 times that, with momenta P = h p and multipliers h^2 lambda / 2.
 """
 
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from ...compiled.kernel import kernel
 from ...nodes.generalized import generalized_mass
-from ...nodes.generalized_secants import (
+from ...nodes.step.generalized import (
     HAMILTON,
     LIVENS,
     MIDPOINT,
     VARIATIONAL,
-    _inverse_times,
     constraint_gradient,
     end_momentum,
+    generalized_momentum,
+    inverse_times,
     step_forces,
     step_matrix,
 )
@@ -54,23 +55,12 @@ def _one_energy_momentum(s, w, state, n, rule, request, h):
     elif request == ACCEPT:
         end_momentum(n, rule, x, d, momentum, h, s.functions, s.constants, w.user, b, b[3])
         if rule == HAMILTON:
-            _inverse_times(n, qn[n.q0 :], b[3], s.functions, s.constants, w.user, b[1], b[4])
+            inverse_times(n, qn[n.q0 :], b[3], s.functions, s.constants, w.user, b[1], b[4])
         for j in range(m):
             momentum[j] = b[3][j]
             vn[k + j] = b[4][j] if rule == HAMILTON else 2.0 * d[j] / h - rate[j]
     elif request == START:
-        _start(n, x, rate, momentum, 1.0, s.functions, s.constants, w.user, b[1])
-
-
-@kernel
-def _start(n, x, rate, momentum, c, functions, constants, user, a):
-    """momentum = c M(x) rate."""
-    m = n.nv
-    generalized_mass(n, x, functions, constants, user, a)
-    for i in range(m):
-        momentum[i] = 0.0
-        for j in range(m):
-            momentum[i] += c * a[i * m + j] * rate[j]
+        generalized_momentum(n, x, rate, momentum, 1.0, s.functions, s.constants, w.user, b[1])
 
 
 @kernel
@@ -119,7 +109,7 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
                 value -= b[1][a * m + j] * v[k + j]
             w.x[n.x0 + a] = value
     elif request == START:
-        _start(n, x, v[k:], momentum, h, s.functions, s.constants, w.user, b[1])
+        generalized_momentum(n, x, v[k:], momentum, h, s.functions, s.constants, w.user, b[1])
 
 
 @node_step

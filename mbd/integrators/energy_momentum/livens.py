@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...errors import IncompatibleError, ModelError
+from ...math.quaternions import e_times, g_matrix, g_times, lever_times, on_arrays
 from ...nodes import Quaternion
 from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION
-from ...rotation import hat
+from ...nodes.mass import central_inertia_matrix, frame_mass
 from ...system.system import System
 from ..base import Array, Invariant, Trait, Variable
 from ..checks import keeps_momenta
@@ -133,7 +134,7 @@ class LivensEM(StepsQuaternions, FrameEM):
                 y[n.v0 : n.v0 + n.nx] = rate[n.q0 : n.q0 + n.nx]
                 if n.form == FORM_LIE:
                     e = slice(n.q0 + n.nx, n.q0 + n.nq)
-                    y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * _g(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
+                    y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * g_matrix(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         system = quaternion_twin(system)
@@ -206,42 +207,19 @@ def all_momenta(solution: Solution) -> Array:
     return p
 
 
-def frame_mass(n: Any) -> Array:
-    """The constant 12 x 12 mass matrix of a frame."""
-    euler = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
-    s = np.array([[n.s1, n.s2, n.s3]])
-    small = np.block([[np.array([[n.mass]]), s], [s.T, euler]])
-    return np.kron(small, np.eye(3))
-
-
-def _g(e: Array) -> Array:
-    return np.array([[-e[1], e[0], e[3], -e[2]], [-e[2], -e[3], e[0], e[1]], [-e[3], e[2], -e[1], e[0]]])
-
-
-def _e(e: Array) -> Array:
-    return np.array([[-e[1], e[0], -e[3], e[2]], [-e[2], e[3], e[0], -e[1]], [-e[3], -e[2], e[1], e[0]]])
-
-
-def _lever(e: Array, c: Array) -> Array:
-    """d(R(e) c)/de, 3 x 4, from the polar form of the quadratic R."""
-    s, u = e[0], e[1:]
-    rows = 2.0 * (np.outer(u, c) + u @ c * np.eye(3) - np.outer(c, u) - s * hat(c))
-    return np.column_stack([2.0 * (s * c + np.cross(u, c)), rows])
-
-
 def _quaternion_parts(n: Any, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
     """T (n,) and the angular momentum of p (n, 3) of one quaternion node."""
-    nx, s = int(n.nx), np.array([n.s1, n.s2, n.s3])
-    mass = float(n.mass) if nx else 0.0
-    c = s / mass if nx else np.zeros(3)
-    inertia = np.array([[n.j11, n.j12, n.j13], [n.j12, n.j22, n.j23], [n.j13, n.j23, n.j33]])
-    inertia = inertia - mass * (c @ c * np.eye(3) - np.outer(c, c))
-    e, rate = q[:, nx:], v[:, nx:]
-    spin = np.array([2.0 * _g(a) @ b for a, b in zip(e, rate, strict=True)])
-    velocity = np.array([_lever(a, c) @ b for a, b in zip(e, rate, strict=True)]) + (v[:, :3] if nx else 0.0)
-    kinetic = 0.5 * np.sum(spin @ inertia * spin, axis=1) + 0.5 * mass * np.sum(velocity**2, axis=1)
-    angular = np.array([0.5 * _e(a) @ b for a, b in zip(e, p[:, nx:], strict=True)])
-    return kinetic, angular + (np.cross(q[:, :3], p[:, :3]) if nx else 0.0)
+    nx = int(n.nx)
+    e, rate = q[:, nx:].T, v[:, nx:].T
+    spin = 2.0 * np.array(on_arrays(g_times)(*e, *rate))
+    kinetic = 0.5 * np.sum(spin * (central_inertia_matrix(n) @ spin), axis=0)
+    angular = 0.5 * np.array(on_arrays(e_times)(*e, *p[:, nx:].T)).T
+    if nx:
+        mass = float(n.mass)
+        velocity = v[:, :3].T + np.array(on_arrays(lever_times)(n.s1, n.s2, n.s3, *e, *rate)) / mass
+        kinetic += 0.5 * mass * np.sum(velocity**2, axis=0)
+        angular += np.cross(q[:, :3], p[:, :3])
+    return kinetic, angular
 
 
 def _generalized_kinetic(mass: Any, q: Array, v: Array) -> Array:

@@ -25,32 +25,24 @@ from ...compiled.entry import connect, entry, through
 from ...compiled.kernel import kernel
 from ...compiled.kinds import integer, real, vector
 from ...compiled.record import table_of
-from ...nodes.forms import FORM_LIE
-from ...system.tables import Tables, Work
-from .directors import directors_equation, directors_matrix
-from .hamilton_nodes import hamilton_equation, hamilton_matrix, hamilton_velocity
-from .lie import cofactor_axes
-from .livens_full import _quaternion_equation as full_equation
-from .livens_full import _quaternion_matrix as full_matrix
-from .livens_full import full_accept, full_blocks, full_correct, full_rows
-from .livens_full_linear import _linear_equation as full_linear_equation
-from .livens_full_linear import _linear_matrix as full_linear_matrix
-from .livens_nodes import (
-    livens_equation,
-    livens_guess,
-    livens_matrix,
-    livens_momentum,
-    next_turn,
-    remember_quaternion,
-    remember_turn,
-    start_momentum,
-    start_quaternion,
+from ...nodes.increments import straight_velocity
+from ...nodes.step.directors import directors_equation, directors_matrix
+from ...nodes.step.full import (
+    full_accept,
+    full_blocks,
+    full_correct,
+    full_linear_equation,
+    full_linear_matrix,
+    full_quaternion_equation,
+    full_quaternion_matrix,
+    full_rows,
 )
-from .livens_null import _row_frame as null_frame
-from .livens_null import null_accept, null_equation, null_matrix
-from .nodes import new_velocity as lie_velocity
-from .nodes import node_equation as lie_equation
-from .nodes import node_matrix as lie_matrix
+from ...nodes.step.lie import lie_equation, lie_matrix, lie_velocity, row_axes
+from ...nodes.step.null_space import null_accept, null_equation, null_frame, null_matrix
+from ...nodes.step.quaternion_hamilton import hamilton_equation, hamilton_matrix, hamilton_velocity
+from ...nodes.step.quaternion_livens import livens_equation, livens_matrix, livens_momentum, start_momentum
+from ...nodes.step.turns import next_turn, quaternion_guess, remember_quaternion, remember_turn, start_quaternion
+from ...system.tables import Tables, Work
 from .state import FrameState
 
 START, GUESS, EQUATION, MATRIX, CORRECT, ACCEPT, VELOCITY = range(7)
@@ -86,14 +78,6 @@ def ask_nodes(s, w, x, request, h):
         _call_node_step(x.node_steps[k], s, w, x, x.node_steps[k], request, h)
 
 
-@kernel
-def _straight_velocity(n, dq, v, h, out):
-    """Velocities at the end of a step with the increment dq = h (v0 + v1)/2."""
-    c = 2.0 / h
-    for k in range(n.v0, n.v0 + n.nv):
-        out[k] = c * dq[k] - v[k]
-
-
 @node_step
 def lie_step(s, w, x, own, request, h):
     """Lie nodes and points."""
@@ -102,14 +86,12 @@ def lie_step(s, w, x, own, request, h):
             continue
         n = s.nodes[i]
         if request == EQUATION:
-            if n.form == FORM_LIE:
-                cofactor_axes(x.zm[i], x.zr[i])
+            row_axes(n, x.zm[i], x.zr[i])
             lie_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
         elif request == MATRIX:
             lie_matrix(n, x.dq, x.v, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.matrix)
         elif request == ACCEPT:
-            if n.form == FORM_LIE:
-                cofactor_axes(x.zm[i], x.zr[i])
+            row_axes(n, x.zm[i], x.zr[i])
             lie_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
 
 
@@ -125,7 +107,7 @@ def directors_step(s, w, x, own, request, h):
         elif request == MATRIX:
             directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
         elif request == ACCEPT:
-            _straight_velocity(n, x.dq, x.v, h, x.vn)
+            straight_velocity(n, x.dq, x.v, h, x.vn)
 
 
 @node_step
@@ -141,10 +123,10 @@ def livens_step(s, w, x, own, request, h):
             livens_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
         elif request == ACCEPT:
             livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.p)
-            _straight_velocity(n, x.dq, x.v, h, x.vn)
+            straight_velocity(n, x.dq, x.v, h, x.vn)
             remember_quaternion(n, x.q, x.qn, x.turn[i])
         elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
         elif request == START:
             start_momentum(n, x.q, x.v, x.p)
             start_quaternion(n, x.q, x.v, h, x.turn[i])
@@ -182,18 +164,22 @@ def full_step(s, w, x, own, request, h):
             continue
         n = s.nodes[i]
         if request == EQUATION:
-            full_equation(n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x)
-            full_rows(n, x, h, w.x)
+            full_quaternion_equation(
+                n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x
+            )  # fmt: skip
+            full_rows(n, x.dq, x.v, x.raten, h, w.x)
         elif request == MATRIX:
-            full_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+            full_quaternion_matrix(
+                n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix
+            )  # fmt: skip
             full_blocks(n, h, w.matrix)
         elif request == CORRECT:
-            full_correct(n, x, w.x)
+            full_correct(n, w.x, x.raten, x.pn)
         elif request == ACCEPT:
-            full_accept(n, x)
+            full_accept(n, x.raten, x.pn, x.vn, x.p)
             remember_quaternion(n, x.q, x.qn, x.turn[i])
         elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
         elif request == START:
             start_momentum(n, x.q, x.v, x.p)
             start_quaternion(n, x.q, x.v, h, x.turn[i])
@@ -210,14 +196,14 @@ def full_linear_step(s, w, x, own, request, h):
             full_linear_equation(
                 n, x.qm, x.v, x.raten, x.p, x.pn, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small
             )  # fmt: skip
-            full_rows(n, x, h, w.x)
+            full_rows(n, x.dq, x.v, x.raten, h, w.x)
         elif request == MATRIX:
             full_linear_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
             full_blocks(n, h, w.matrix)
         elif request == CORRECT:
-            full_correct(n, x, w.x)
+            full_correct(n, w.x, x.raten, x.pn)
         elif request == ACCEPT:
-            full_accept(n, x)
+            full_accept(n, x.raten, x.pn, x.vn, x.p)
 
 
 @node_step
@@ -235,6 +221,6 @@ def hamilton_step(s, w, x, own, request, h):
             hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
             remember_quaternion(n, x.q, x.qn, x.turn[i])
         elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
         elif request == START:
             start_quaternion(n, x.q, x.v, h, x.turn[i])

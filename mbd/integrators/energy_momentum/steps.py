@@ -12,6 +12,7 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...math.arrays import copy
 from ...nodes.forms import FORM_GENERALIZED, FORM_POINT
+from ...nodes.increments import apply_cayley
 from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, frames, remember_angles
 from ...system.matrix import factor_with, finish, solve
@@ -34,7 +35,7 @@ from ..newton import (
 )
 from ..numbers import NewtonNumbers
 from ..verdicts import OVERSHOT
-from .equations import apply_cayley, frame_forces, frame_matrix, frame_residual, move
+from .equations import frame_forces, frame_matrix, frame_residual, move
 from .node_steps import ACCEPT, CORRECT, GUESS, START, ask_nodes
 from .state import FrameState
 

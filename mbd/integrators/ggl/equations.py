@@ -31,10 +31,10 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix, real, vector
 from ...compiled.record import Record
 from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
-from ...nodes.inertia import frame_inertia
-from ...nodes.tangent import internal_bilinear
+from ...nodes.internal import internal_bilinear, internal_frame_force
+from ...nodes.mass import frame_inertia, solve_mass, weight
 from ...system.instant import constant
-from ..directors.linear_frames import clear_frames, internal_frame_force, joint_forces, solve_mass
+from ..directors.linear_frames import clear_frames, joint_forces
 
 THETA, EM, EULER = 0, 1, 2
 PAST = 8  # steps from which the first guess is extrapolated
@@ -146,12 +146,10 @@ def configure(s, x):
             zt[o + m] = z0[o + m] + theta * d
             zu[o + m] = u
             zy[o + m] = mean_u * u + mean_y * x.y0[n.v0 + m]
-        f1, f2, fl, b = x.f1[i], x.f2[i], x.fl[i], x.buffer[i]
+        f1, f2, fl = x.f1[i], x.f2[i], x.fl[i]
         for m in range(12):
             f1[m], f2[m], fl[m] = 0.0, 0.0, 0.0
-        for k in range(4):
-            m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
-            b[3 * k], b[3 * k + 1], b[3 * k + 2] = m * g1, m * g2, m * g3
+        weight(n, g1, g2, g3, x.buffer[i])
     for m in range(12):  # joints push at the ground as well, forces were added to its weight
         x.f1[0, m], x.f2[0, m], x.fl[0, m], x.buffer[0, m] = 0.0, 0.0, 0.0, 0.0
 

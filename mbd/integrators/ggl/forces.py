@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...forces.over_step import discrete_force, torque_in_body
-from ...forces.over_step_tangent import discrete_force_tangent
+from ...forces.over_step import force_over_step
+from ...forces.over_step_tangent import force_tangent_over_step
 from ...math.arrays import copy
+from ...nodes.step.torques import dual_tangent, dual_torque
 from ...system.couplings import extra_forces, extra_tangent
 from ...system.instant_elements import all_force_tangents, all_forces
 from ...system.over_step import begin_step
 from ...system.tables import FLAG_EXTRA, Tables, Work, tables_at
 from ..directors.linear_frames import clear_frames, copy_frames
-from ..energy_momentum.nodes import body_torque_tangent, dual_tangent, dual_torque
 from ..numbers import NewtonNumbers
 from .equations import EM, GGLState
 
@@ -78,7 +78,7 @@ def forces_over_step(s, w, x, p):
         for k in range(s.forces.shape[0]):
             e = s.forces[k]
             a, b = e.a, e.b
-            discrete_force(
+            force_over_step(
                 e, x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h, x.at_force, w.turns, x.buffer[a],
                 x.buffer[b], x.torque[b],
             )  # fmt: skip
@@ -104,12 +104,10 @@ def force_blocks_over_step(s, w, x, p):
         e = s12.forces[k]
         a, b = e.a, e.b
         na, nb = s12.nodes[a], s12.nodes[b]
-        discrete_force_tangent(
+        force_tangent_over_step(
             e, na, nb, x.q, x.q, x.zt[a], x.zt[b], x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h,
             x.at_force, w.turns, ck, w.jac, m,
         )  # fmt: skip
-        if torque_in_body(e):
-            body_torque_tangent(e, nb, x.q, x.z1[b], x.zt[b], x.at_force, ck, w.jac, m)
     if s12.forces.shape[0] > 0:
         for i in range(1, s12.nodes.shape[0]):
             if s12.nodes[i].nv > 3:

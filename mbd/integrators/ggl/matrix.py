@@ -13,18 +13,12 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT, primitive_rate
 from ...math.arrays import clear, copy
-from ...nodes.tangent import internal_bilinear
+from ...nodes.internal import internal_bilinear
+from ...nodes.mass import solve_mass
 from ...system.instant import constant
 from ...system.matrix import factor, solve
 from ...system.tables import Tables, Work, tables_at
-from ..directors.linear_frames import (
-    add_constraint_force,
-    gradient_blocks,
-    hessian_blocks,
-    mass_blocks,
-    solve_mass,
-    subtract_mass,
-)
+from ..directors.linear_frames import add_constraint_force, gradient_blocks, hessian_blocks, mass_blocks, subtract_mass
 from ..directors.rigid_solve import rigid_blocks, rigid_solve, rigid_tangent
 from ..newton import factorised, factors_suffice, measure
 from ..numbers import NewtonNumbers

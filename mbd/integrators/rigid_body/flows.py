@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 
 from ...compiled.kernel import kernel
-from ...math.so3 import exp_quaternion, multiply_quaternions
+from ...math.quaternions import multiply_quaternions
+from ...math.so3 import exp_quaternion
 from .jacobi import free_rotation
 
 JACOBI = 0

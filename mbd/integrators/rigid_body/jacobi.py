@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 
 from ...compiled.kernel import kernel
-from ...math.so3 import multiply_quaternions
+from ...math.quaternions import multiply_quaternions
 from .elliptic import first_kind, jacobi_sn_cn, quarter_period, third_kind_remainder
 
 SHORT = 0.5  # largest advance of u for quadrature with eight nodes; the nearest pole is at a distance of pi/2 or more

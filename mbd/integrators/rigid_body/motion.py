@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...math.so3 import multiply_quaternions, quaternion_axes
+from ...math.quaternions import multiply_quaternions, quaternion_axes, rotate
 from ...nodes.inertia import frame_torque
+from ...nodes.markers import axis, body_components
 from ...nodes.pose import node_quaternion, write_position, write_rotation
 from ...system.instant import element_forces
 from ...system.matrix import tangent
@@ -12,40 +13,9 @@ from .flows import add, free_flow
 
 
 @kernel
-def rotate(e0, e1, e2, e3, v1, v2, v3):
-    """R(e) v = v + 2 e0 (u x v) + 2 u x (u x v) for a unit quaternion (e0, u)."""
-    t1, t2, t3 = 2.0 * (e2 * v3 - e3 * v2), 2.0 * (e3 * v1 - e1 * v3), 2.0 * (e1 * v2 - e2 * v1)
-    return (
-        v1 + e0 * t1 + e2 * t3 - e3 * t2,
-        v2 + e0 * t2 + e3 * t1 - e1 * t3,
-        v3 + e0 * t3 + e1 * t2 - e2 * t1,
-    )
-
-
-@kernel
 def cross(a1, a2, a3, b1, b2, b3):
     """a x b."""
     return a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1
-
-
-@kernel
-def to_body(z, v1, v2, v3):
-    """R^T v with the axes of the frame z."""
-    return (
-        z[3] * v1 + z[4] * v2 + z[5] * v3,
-        z[6] * v1 + z[7] * v2 + z[8] * v3,
-        z[9] * v1 + z[10] * v2 + z[11] * v3,
-    )
-
-
-@kernel
-def to_space(z, v1, v2, v3):
-    """R v with the axes of the frame z."""
-    return (
-        z[3] * v1 + z[6] * v2 + z[9] * v3,
-        z[4] * v1 + z[7] * v2 + z[10] * v3,
-        z[5] * v1 + z[8] * v2 + z[11] * v3,
-    )
 
 
 @kernel
@@ -62,12 +32,12 @@ def read_state(s, w, q, b):
         w1 = z[9] * zd[6] + z[10] * zd[7] + z[11] * zd[8]
         w2 = z[3] * zd[9] + z[4] * zd[10] + z[5] * zd[11]
         w3 = z[6] * zd[3] + z[7] * zd[4] + z[8] * zd[5]
-        d1, d2, d3 = to_space(z, c.x1, c.x2, c.x3)
+        d1, d2, d3 = axis(z, c.x1, c.x2, c.x3)
         b.x0[i, 0] += d1
         b.x0[i, 1] += d2
         b.x0[i, 2] += d3
         d1, d2, d3 = cross(w1, w2, w3, c.x1, c.x2, c.x3)
-        d1, d2, d3 = to_space(z, d1, d2, d3)
+        d1, d2, d3 = axis(z, d1, d2, d3)
         b.u0[i, 0] += d1
         b.u0[i, 1] += d2
         b.u0[i, 2] += d3
@@ -94,10 +64,10 @@ def write_state(s, w, b, x):
             w1, w2, w3 = rotate(c.a0, c.a1, c.a2, c.a3, c.k1 * y[0], c.k2 * y[1], c.k3 * y[2])
             if write_rotation(n, e0, e1, e2, e3, w1, w2, w3, x.q, x.v, z, zd, w.spin[c.node]) != 0:
                 bad = c.node
-            d1, d2, d3 = to_space(z, c.x1, c.x2, c.x3)
+            d1, d2, d3 = axis(z, c.x1, c.x2, c.x3)
             r1, r2, r3 = r1 - d1, r2 - d2, r3 - d3
             d1, d2, d3 = cross(w1, w2, w3, c.x1, c.x2, c.x3)
-            d1, d2, d3 = to_space(z, d1, d2, d3)
+            d1, d2, d3 = axis(z, d1, d2, d3)
             u1, u2, u3 = u1 - d1, u2 - d2, u3 - d3
         write_position(n, r1, r2, r3, u1, u2, u3, x.q, x.v)
     return bad
@@ -113,7 +83,7 @@ def move_bodies(w, b):
         if c.rotates != 0:
             e0, e1, e2, e3 = multiply_quaternions(e[0], e[1], e[2], e[3], c.a0, -c.a1, -c.a2, -c.a3)
             quaternion_axes(e0, e1, e2, e3, z)
-            d1, d2, d3 = to_space(z, c.x1, c.x2, c.x3)
+            d1, d2, d3 = axis(z, c.x1, c.x2, c.x3)
             z[0] -= d1
             z[1] -= d2
             z[2] -= d3
@@ -129,7 +99,7 @@ def update_forces(s, w, b):
         b.force[i, 0], b.force[i, 1], b.force[i, 2] = -f[0], -f[1], -f[2]
         if c.rotates != 0:
             t1, t2, t3 = frame_torque(z, f)
-            f1, f2, f3 = to_body(z, f[0], f[1], f[2])
+            f1, f2, f3 = body_components(z, f[0], f[1], f[2])
             d1, d2, d3 = cross(c.x1, c.x2, c.x3, f1, f2, f3)
             d1, d2, d3 = rotate(c.a0, -c.a1, -c.a2, -c.a3, d1 - t1, d2 - t2, d3 - t3)
             b.torque[i, 0], b.torque[i, 1], b.torque[i, 2] = c.per_unit * d1, c.per_unit * d2, c.per_unit * d3
@@ -183,7 +153,7 @@ def gradient_kick(s, w, b, h):
             j = k + n.nx
             x[j], x[j + 1], x[j + 2] = d1, d2, d3
             d1, d2, d3 = cross(d1, d2, d3, c.x1, c.x2, c.x3)
-            d1, d2, d3 = to_space(w.z[c.node], d1, d2, d3)
+            d1, d2, d3 = axis(w.z[c.node], d1, d2, d3)
             a1, a2, a3 = a1 - d1, a2 - d2, a3 - d3
         if n.nx == 3:
             x[k], x[k + 1], x[k + 2] = a1, a2, a3
@@ -205,9 +175,9 @@ def gradient_kick(s, w, b, h):
             t, f, z, j = b.torque[i], b.force[i], w.z[c.node], k + n.nx
             d1, d2, d3 = out[j], out[j + 1], out[j + 2]
             if n.nx == 3:  # about the centre: minus X x (R^T F)'
-                f1, f2, f3 = to_body(z, f[0], f[1], f[2])
+                f1, f2, f3 = body_components(z, f[0], f[1], f[2])
                 f1, f2, f3 = cross(x[j], x[j + 1], x[j + 2], f1, f2, f3)
-                g1, g2, g3 = to_body(z, out[k], out[k + 1], out[k + 2])
+                g1, g2, g3 = body_components(z, out[k], out[k + 1], out[k + 2])
                 g1, g2, g3 = cross(c.x1, c.x2, c.x3, g1 - f1, g2 - f2, g3 - f3)
                 d1, d2, d3 = d1 - g1, d2 - g2, d3 - g3
             d1, d2, d3 = rotate(c.a0, -c.a1, -c.a2, -c.a3, d1, d2, d3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT
-from ...math.so3 import axes_to_quaternion
+from ...math.quaternions import axes_to_quaternion
 from ...nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ...nodes.kinds import QUATERNION
 from ...system.tables import Tables

@@ -15,7 +15,7 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import integer, matrix, real, vector
 from ...compiled.record import Record
 from ...math.arrays import clear, copy
-from ...nodes.update import apply_tangent_inverse
+from ...nodes.increments import apply_tangent_inverse
 from ...system.accelerations import accelerations, accelerations_here
 from ...system.instant import (
     advance,

@@ -20,15 +20,15 @@ from ...compiled.kinds import addresses, matrix, vector
 from ...compiled.record import Record
 from ...joints.instant import primitive_drive, primitive_rate, primitive_value
 from ...math.arrays import copy
-from ...nodes.inertia import frame_inertia
-from ...nodes.tangent import internal_bilinear
+from ...nodes.internal import internal_bilinear, internal_frame_force
+from ...nodes.mass import frame_inertia, solve_mass, weight
 from ...system.couplings import LEVEL_DRIVEN, POSITION, extra_constraints, extra_forces, extra_reactions
 from ...system.instant import constant
 from ...system.instant_elements import all_forces
 from ...system.matrix import factor
 from ...system.over_step import blocks_over_step
 from ...system.tables import FLAG_EXTRA
-from ..directors.linear_frames import clear_frames, copy_frames, internal_frame_force, joint_forces, solve_mass
+from ..directors.linear_frames import clear_frames, copy_frames, joint_forces
 from ..directors.rigid_solve import rigid_blocks
 from ..newton import ACCELERATION, equation_scales
 
@@ -89,10 +89,7 @@ def applied_forces(s, w, x, z, v, values, time):
     """x.force = frame forces of gravity and elements at frames z and velocities v."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
-        n = s.nodes[i]
-        for k in range(4):
-            m = -(n.mass if k == 0 else (n.s1 if k == 1 else (n.s2 if k == 2 else n.s3)))
-            w.f[i, 3 * k], w.f[i, 3 * k + 1], w.f[i, 3 * k + 2] = m * g1, m * g2, m * g3
+        weight(s.nodes[i], g1, g2, g3, w.f[i])
     extra = s.flags[FLAG_EXTRA] != 0
     if s.forces.shape[0] > 0 or extra:
         copy(values, w.values)

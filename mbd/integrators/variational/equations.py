@@ -5,12 +5,11 @@ With the discrete Lagrangian L_d(q0, q1) and constraints at the ends of the step
     p0 = -D1 L_d + h G(q0)^T lambda,   g(q1) = 0,   p1 = D2 L_d
 
 A multiple of G(q0)^T in p0 is taken up by lambda, so the momenta need no projection for the motion; the velocities
-that are recorded are projected. MIDPOINT: L_d = h L((q0 + q1)/2, (q1 - q0)/h); the kinetic energy of a quaternion node
-is the singular (1/2) Omega.J Omega, Omega = 2 G(e) e_dot, so that -D1, D2 = (4/h) G(e1)^T J y, (4/h) G(e0)^T J y with
-y = G(e0) e1 = G(e0) (e1 - e0) [(5.5) with the factor 2 that its first bracket lacks in print]. The trapezoidal L_d,
-SHAKE and RATTLE, is in ``stormer``. LIVENS: the midpoint rule of Livens' principle [Kinon & Betsch 2024,
-MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation. HAMILTON: the midpoint
-rule of Hamilton's equations [MPH], the same with the kinetic energy that belongs to the co-energy of quaternions.
+that are recorded are projected. MIDPOINT: L_d = h L((q0 + q1)/2, (q1 - q0)/h), node by node in ``nodes.step.momenta``.
+The trapezoidal L_d, SHAKE and RATTLE, is in ``integrators.stormer``. LIVENS: the midpoint rule of Livens' principle
+[Kinon & Betsch 2024, MPL], which is MIDPOINT with the constraint force G(qm)^T lambda, half of it in either equation.
+HAMILTON: the midpoint rule of Hamilton's equations [MPH], the same with the kinetic energy that belongs to the
+co-energy of quaternions.
 
 Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the matrix does not degenerate for h -> 0.
 """
@@ -22,19 +21,18 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix, vector
 from ...compiled.record import Record
 from ...joints.instant import primitive_force, primitive_stiffness
-from ...joints.over_step import joint_blocks
+from ...joints.over_step import primitive_blocks_over_step
 from ...math.arrays import clear, copy
-from ...nodes.forms import FORM_GENERALIZED, FORM_QUATERNION
-from ...nodes.frames import update_frames, update_velocities
+from ...nodes.frames import has_frame, update_frames, update_velocities
 from ...nodes.inertia import frame_stiffness, pull_back
-from ...nodes.tangent import internal_blocks, internal_force
+from ...nodes.internal import internal_force, internal_gradients, internal_hessian
+from ...nodes.step.momenta import momentum, momentum_matrix
 from ...system.couplings import extra_reactions, extra_stiffness
 from ...system.instant import constant, constraint_rates, constraints, element_forces
 from ...system.instant_elements import all_force_tangents
 from ...system.over_step import blocks_over_step
 from ...system.tables import FLAG_EXTRA, Tables, Work, work_at
 from ..energy_momentum.node_steps import EQUATION, MATRIX, call_midpoint_step
-from .momenta import momentum, momentum_matrix
 
 MIDPOINT, LIVENS, HAMILTON = 0, 1, 2  # the last two share everything but the momenta of quaternions
 
@@ -119,7 +117,7 @@ def constraint_forces(s, w, q, z, mu, f, x):
         primitive_force(p, z[p.a], z[p.b], constant(p, w.values), mu, p.l0, f[p.a], f[p.b])
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_GENERALIZED:
+        if not has_frame(n):
             continue
         y = w.small[5]
         pull_back(n, q, z[i], z[i], f[i], y, 0)
@@ -186,19 +184,20 @@ def variational_matrix(s, w, x, h):
             continue
         momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jac, w.matrix, w.small)
         if n.nl > 0:
-            _internal_rows(n, x.qm if scheme >= LIVENS else x.q, x.qn, w.matrix)
+            k = n.q0 + n.nx
+            internal_gradients(n, x.qn, k, 1.0, x.qm if scheme >= LIVENS else x.q, k, 1.0, w.matrix)
             if scheme >= LIVENS:
-                internal_blocks(n, x.qm, x.lams, 0.0, 0.5, w.matrix)
+                internal_hessian(n, x.lams, 0.5, w.matrix)
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
         if scheme >= LIVENS:
-            joint_blocks(
+            primitive_blocks_over_step(
                 p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zm[a], x.zm[b], w.z[a], w.z[b], x.zm[a], x.zm[b],
                 constant(p, w.values), w.jac, w.matrix,
             )  # fmt: skip
             continue
-        joint_blocks(
+        primitive_blocks_over_step(
             p, s.nodes[a], s.nodes[b], x.q, x.qn, x.z0[a], x.z0[b], w.z[a], w.z[b], x.z0[a], x.z0[b],
             constant(p, w.values), w.jac, w.matrix,
         )  # fmt: skip
@@ -229,28 +228,6 @@ def variational_matrix(s, w, x, h):
                 p, s.nodes[a], s.nodes[b], x.qm, w.spin[a], w.spin[b], w.z[a], w.z[b], constant(p, w.values),
                 x.acting, p.l0, ck, w.jac, w.matrix,
             )  # fmt: skip
-
-
-@kernel
-def _internal_rows(n, q0, q1, matrix):
-    """Internal constraints: columns at the start, rows at the end of the step."""
-    k = n.q0 + n.nx
-    r = n.block + n.nv * n.ld + n.nx
-    c = n.block + n.nx * n.ld + n.nv
-    if n.form == FORM_QUATERNION:
-        for m in range(4):
-            matrix[r + m] += q1[k + m]
-            matrix[c + m * n.ld] += q0[k + m]
-        return
-    for p in range(6):
-        a = p if p < 3 else (1 if p == 5 else 0)
-        b = p if p < 3 else (1 if p == 3 else 2)
-        for m in range(3):
-            matrix[r + p * n.ld + 3 * a + m] += q1[k + 3 * b + m]
-            matrix[c + (3 * a + m) * n.ld + p] += q0[k + 3 * b + m]
-            if a != b:
-                matrix[r + p * n.ld + 3 * b + m] += q1[k + 3 * a + m]
-                matrix[c + (3 * b + m) * n.ld + p] += q0[k + 3 * a + m]
 
 
 @kernel

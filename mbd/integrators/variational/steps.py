@@ -6,8 +6,8 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import real
 from ...math.arrays import clear, copy
-from ...nodes.forms import FORM_DIRECTORS
 from ...nodes.frames import update_frames, update_velocities
+from ...nodes.step.momenta import may_lack_velocity, momentum, momentum_of_velocity, velocity_of_momentum
 from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, remember_angles
 from ...system.matrix import factor, solve, tangent
@@ -31,7 +31,6 @@ from .equations import (
     variational_residual,
     velocity_defect,
 )
-from .momenta import momentum, momentum_of_velocity, velocity_of_momentum
 
 _step = entry(Tables, Work, VariationalState, NewtonNumbers)
 
@@ -164,8 +163,8 @@ def _velocities(s, w, x, p, h):
     """Recorded velocities, projected on the velocity constraints."""
     implicit, livens = False, x.scheme >= LIVENS
     for i in range(1, s.nodes.shape[0]):
-        if x.node_steps[i] != 0 or (s.nodes[i].form == FORM_DIRECTORS and not livens):
-            implicit = True  # the mass matrix may be singular: M v + G^T mu = p, G v = 0
+        if x.node_steps[i] != 0 or (may_lack_velocity(s.nodes[i]) and not livens):
+            implicit = True  # M v + G^T mu = p, G v = 0
             continue
         velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
     if not implicit and (x.lam.shape[0] == 0 or livens):
@@ -178,7 +177,7 @@ def _velocities(s, w, x, p, h):
         n = s.nodes[i]
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, VELOCITY, x.lams, h)
-        elif n.form == FORM_DIRECTORS and not livens:
+        elif may_lack_velocity(n) and not livens:
             momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.small)
             for m in range(n.nv):
                 w.x[n.x0 + m] = (x.p[n.v0 + m] - x.vn[n.v0 + m]) / h

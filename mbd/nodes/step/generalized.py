@@ -18,8 +18,8 @@ Derivatives of user functions are exact by the complex step; the Newton matrix t
 
 from __future__ import annotations
 
-from ..compiled.kernel import kernel
-from .generalized import TINY, _call, _load, generalized_mass, generalized_potential
+from ...compiled.kernel import kernel
+from ..generalized import TINY, _call, _load, generalized_mass, generalized_potential
 
 LIVENS, HAMILTON, MIDPOINT, VARIATIONAL = 0, 1, 2, 3
 NOISE = 16.0 * 2.220446049250313e-16  # share of its terms below which the numerator of the quotient is round-off
@@ -123,12 +123,23 @@ def _correction(first, last, gradient, dq, m):
 
 
 @kernel
-def _inverse_times(n, x, p, functions, constants, user, a, out):
+def inverse_times(n, x, p, functions, constants, user, a, out):
     """out = M(x)^-1 p."""
     generalized_mass(n, x, functions, constants, user, a)
     for k in range(n.nv):
         out[k] = p[k]
     solve_small(a, n.nv, out)
+
+
+@kernel
+def generalized_momentum(n, x, rate, momentum, c, functions, constants, user, a):
+    """momentum = c M(x) rate."""
+    m = n.nv
+    generalized_mass(n, x, functions, constants, user, a)
+    for i in range(m):
+        momentum[i] = 0.0
+        for j in range(m):
+            momentum[i] += c * a[i * m + j] * rate[j]
 
 
 @kernel
@@ -171,8 +182,8 @@ def step_forces(n, rule, q0, dq, v0, p0, lam, h, functions, constants, user, b, 
     for k in range(m):
         x[k] = q0[k] + 0.5 * dq[k]
     if rule == HAMILTON:
-        _inverse_times(n, x, p0, functions, constants, user, a, va)
-        _inverse_times(n, x, p1, functions, constants, user, a, vb)
+        inverse_times(n, x, p0, functions, constants, user, a, va)
+        inverse_times(n, x, p1, functions, constants, user, a, vb)
     else:
         for k in range(m):
             va[k] = v0[k] if rule == LIVENS else dq[k] / h
@@ -192,9 +203,9 @@ def step_forces(n, rule, q0, dq, v0, p0, lam, h, functions, constants, user, b, 
                 _product(a, m, vb, 1.0, y)
                 value -= 0.25 * _dot(vb, y, m)
             else:
-                _inverse_times(n, x, p0, functions, constants, user, a, y)
+                inverse_times(n, x, p0, functions, constants, user, a, y)
                 value += 0.25 * _dot(p0, y, m)
-                _inverse_times(n, x, p1, functions, constants, user, a, y)
+                inverse_times(n, x, p1, functions, constants, user, a, y)
                 value += 0.25 * _dot(p1, y, m)
             if end == 0:
                 first = value

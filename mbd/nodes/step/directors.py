@@ -7,9 +7,10 @@ averaged coordinates qm keeps energy and momenta [Gonzalez 1999].
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...nodes.inertia import frame_inertia
-from ...nodes.tangent import _director_tangent, internal_force
-from .nodes import dual_tangent, dual_torque, internal_secant
+from ..internal import internal_blocks, internal_force
+from ..mass import frame_inertia
+from ..tangent import director_mass
+from .torques import dual_tangent, dual_torque
 
 
 @kernel
@@ -34,6 +35,6 @@ def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
     ck = 0.5 * h * h
     for m in range(n.nx):
         matrix[n.block + m * n.ld + m] += n.mass
-    _director_tangent(n, 1.0, matrix)
+    director_mass(n, 1.0, matrix)
     dual_tangent(n, zm, torque, ck, matrix, small)
-    internal_secant(n, q1, qm, lam, ck, matrix)
+    internal_blocks(n, q1, qm, lam, 0.5 * ck, matrix)

@@ -20,11 +20,11 @@ The translation is that of the centre of mass, r_c1 - r_c0 = h (u0 + u1)/2, whos
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...joints.instant import axis, push_point
-from ...nodes.frames import bilinear_axes, point_jacobian
-from ...nodes.inertia import frame_stiffness, pull_back
-from .nodes import central_inertia
-from .quaternion_maps import e_transposed, g_times, g_transposed
+from ...math.quaternions import bilinear_axes, e_transposed, g_times, g_transposed
+from ..inertia import frame_stiffness, pull_back
+from ..internal import internal_blocks
+from ..markers import axis, point_jacobian, push_point
+from ..mass import central_inertia
 
 
 @kernel
@@ -52,7 +52,7 @@ def _momenta(n, q0, q1, w1, w2, w3, o1, o2, o3):
 
 @kernel
 def _centre_motion(n, q0, q1, v, dq, h, y):
-    """(secant of the centre of mass, its velocity at the start); y is scratch for a frame."""
+    """(mean velocity of the centre of mass over the step, its velocity at the start); y is scratch for a frame."""
     k, j = n.v0, n.q0 + 3
     half = 0.5 * (2.0 / h)
     d1, d2, d3 = half * dq[k], half * dq[k + 1], half * dq[k + 2]
@@ -118,7 +118,6 @@ def hamilton_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, jac, matrix):
     d = 1.0 / (m0 * m0 + m1 * m1 + m2 * m2 + m3 * m3)
     t1, t2, t3 = ck * d * torque[0], ck * d * torque[1], ck * d * torque[2]
     r0, r1, r2, r3 = e_transposed(m0, m1, m2, m3, t1, t2, t3)
-    half = 0.5 * ck * lam[n.l0]
     o = n.block + n.nx * ld + n.nx
     for b in range(4):
         e0, e1 = 1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0
@@ -139,11 +138,7 @@ def hamilton_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, jac, matrix):
         matrix[o + ld + b] += ck * (s1 / h + u1 + g1) + x1 + c * r1
         matrix[o + 2 * ld + b] += ck * (s2 / h + u2 + g2) + x2 + c * r2
         matrix[o + 3 * ld + b] += ck * (s3 / h + u3 + g3) + x3 + c * r3
-        matrix[o + b * ld + b] += half
-    row, column = n.block + n.nv * ld + n.nx, n.block + n.nx * ld + n.nv
-    for m in range(4):
-        matrix[row + m] += q1[j + m]
-        matrix[column + m * ld] += qm[j + m]
+    internal_blocks(n, q1, qm, lam, 0.5 * ck, matrix)
 
 
 @kernel

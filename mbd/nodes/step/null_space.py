@@ -1,10 +1,11 @@
 """Quaternion bodies in the null-space form of the Livens energy-momentum scheme (Null-EML).
 
-The equations are those of ``livens_nodes``; (1/2) G(em), which annihilates the constraint force lambda em, multiplies
-the rotational balance, and the unknown is the rotation of the step [Kinon & Betsch 2024, Remark 4.11]. A body is
-therefore a Lie node here, without an internal constraint: (1/2) G(em) Z(em)^T F is the torque of the frame forces at
-the frame R(em) of the averaged quaternion, and an end rotation theta means de1 = G(e1)^T theta / 2. The quaternion's
-rates e_dot and its momenta, which have four components, are kept besides; lambda follows from the balance along em.
+The equations are those of ``quaternion_livens``; (1/2) G(em), which annihilates the constraint force lambda em,
+multiplies the rotational balance, and the unknown is the rotation of the step [Kinon & Betsch 2024, Remark 4.11]. A
+body is therefore a Lie node here, without an internal constraint: (1/2) G(em) Z(em)^T F is the torque of the frame
+forces at the frame R(em) of the averaged quaternion, and an end rotation theta means de1 = G(e1)^T theta / 2. The
+quaternion's rates e_dot and its momenta, which have four components, are kept besides; lambda follows from the balance
+along em.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from __future__ import annotations
 import math
 
 from ...compiled.kernel import kernel
-from ...nodes.frames import bilinear_axes
-from ...nodes.inertia import frame_torque
-from .nodes import central_inertia
-from .quaternion_maps import g_times, g_transposed, lever_times, lever_transposed
+from ...math.quaternions import bilinear_axes, g_times, g_transposed, lever_times, lever_transposed
+from ..inertia import frame_torque
+from ..markers import body_components
+from ..mass import central_inertia
 
 
 @kernel
@@ -72,7 +73,7 @@ def _inertia_force(n, q0, q1, w1, w2, w3, u1, u2, u3, p, h):
 
 
 @kernel
-def _row_frame(n, qm, z, zr):
+def null_frame(n, qm, z, zr):
     """zr = frame of the averaged quaternion, which is no rotation."""
     j = n.q0 + n.nx
     e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
@@ -85,7 +86,7 @@ def _row_frame(n, qm, z, zr):
 def null_equation(n, q0, q1, qm, rate, p, dq, z, zr, f, torque, h, x):
     """x[x0:] = projected momentum balance."""
     i, k, j = n.x0, n.q0, n.q0 + n.nx
-    _row_frame(n, qm, z, zr)
+    null_frame(n, qm, z, zr)
     w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, rate, dq, h)
     y0, y1, y2, y3 = _inertia_force(n, q0, q1, w1, w2, w3, u1, u2, u3, p, h)
     if n.nx == 3:
@@ -121,9 +122,7 @@ def null_matrix(n, q0, q1, qm, rate, p, dq, zr, f, torque, h, y, matrix):
     b3 = 2.0 * a3 + h * rate[j + 3]
     d = 1.0 / (m0 * m0 + m1 * m1 + m2 * m2 + m3 * m3)
     t1, t2, t3 = d * torque[0], d * torque[1], d * torque[2]
-    r1 = zr[3] * t1 + zr[4] * t2 + zr[5] * t3
-    r2 = zr[6] * t1 + zr[7] * t2 + zr[8] * t3
-    r3 = zr[9] * t1 + zr[10] * t2 + zr[11] * t3
+    r1, r2, r3 = body_components(zr, t1, t2, t3)
     for b in range(3):
         c0, c1, c2, c3 = g_transposed(
             e0, e1, e2, e3, 0.5 if b == 0 else 0.0, 0.5 if b == 1 else 0.0, 0.5 if b == 2 else 0.0
@@ -150,9 +149,8 @@ def null_matrix(n, q0, q1, qm, rate, p, dq, zr, f, torque, h, y, matrix):
         bilinear_axes(m0, m1, m2, m3, 0.5 * c0, 0.5 * c1, 0.5 * c2, 0.5 * c3, y)
         f1, f2, f3 = frame_torque(y, f)
         g = -d * (m0 * c0 + m1 * c1 + m2 * c2 + m3 * c3)
-        f1 += y[3] * t1 + y[4] * t2 + y[5] * t3 + g * r1
-        f2 += y[6] * t1 + y[7] * t2 + y[8] * t3 + g * r2
-        f3 += y[9] * t1 + y[10] * t2 + y[11] * t3 + g * r3
+        s1, s2, s3 = body_components(y, t1, t2, t3)
+        f1, f2, f3 = f1 + (s1 + g * r1), f2 + (s2 + g * r2), f3 + (s3 + g * r3)
         matrix[o + b] += y1 + k1 + ck * f1
         matrix[o + ld + b] += y2 + k2 + ck * f2
         matrix[o + 2 * ld + b] += y3 + k3 + ck * f3

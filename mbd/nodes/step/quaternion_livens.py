@@ -15,12 +15,18 @@ divisor that is missing in print].
 
 from __future__ import annotations
 
-import math
-
 from ...compiled.kernel import kernel
-from ...nodes.inertia import _quaternion_pull, frame_stiffness
-from .nodes import central_inertia
-from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
+from ...math.quaternions import (
+    e_transposed,
+    g_times,
+    g_transposed,
+    lever_times,
+    lever_transposed,
+    quaternion_pull,
+)
+from ..inertia import frame_stiffness
+from ..internal import internal_blocks
+from ..mass import central_inertia
 
 
 @kernel
@@ -82,69 +88,12 @@ def start_momentum(n, q, v, p):
 
 
 @kernel
-def start_turn(turn, y1, y2, y3):
-    """Begin with the rotation that a step at the initial velocity makes."""
-    turn[0], turn[1], turn[2] = y1, y2, y3
-    for m in range(3, 9):
-        turn[m] = 0.0
-
-
-@kernel
-def remember_turn(turn, y1, y2, y3):
-    """The rotation of an accepted step, with its backward differences."""
-    for m in range(3):
-        y = y1 if m == 0 else (y2 if m == 1 else y3)
-        first = y - turn[m]
-        turn[6 + m] = first - turn[3 + m]
-        turn[3 + m] = first
-        turn[m] = y
-
-
-@kernel
-def next_turn(turn):
-    """Rotation of the next step by extrapolation over three steps; of steps that differ much, that of the last."""
-    d1, d2, d3 = turn[3] + turn[6], turn[4] + turn[7], turn[5] + turn[8]
-    y1, y2, y3 = turn[0], turn[1], turn[2]
-    if d1 * d1 + d2 * d2 + d3 * d3 > 0.25 * (y1 * y1 + y2 * y2 + y3 * y3):
-        return y1, y2, y3
-    return y1 + d1, y2 + d2, y3 + d3
-
-
-@kernel
-def livens_guess(n, q, turn, dq):
-    """Rotational part of dq from the rotations of the last steps; velocities may carry an alternating part."""
-    j, k = n.q0 + n.nx, n.v0 + n.nx
-    e0, e1, e2, e3 = q[j], q[j + 1], q[j + 2], q[j + 3]
-    y1, y2, y3 = next_turn(turn)
-    square = min(y1 * y1 + y2 * y2 + y3 * y3, 1.0)
-    c = -square / (1.0 + math.sqrt(1.0 - square))
-    s0, s1, s2, s3 = g_transposed(e0, e1, e2, e3, y1, y2, y3)
-    dq[k], dq[k + 1], dq[k + 2], dq[k + 3] = c * e0 + s0, c * e1 + s1, c * e2 + s2, c * e3 + s3
-
-
-@kernel
-def start_quaternion(n, q, v, h, turn):
-    """First rotation of a quaternion node, sin(angle/2) about its axis."""
-    j, k = n.q0 + n.nx, n.v0 + n.nx
-    y1, y2, y3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], v[k], v[k + 1], v[k + 2], v[k + 3])
-    start_turn(turn, h * y1, h * y2, h * y3)
-
-
-@kernel
-def remember_quaternion(n, q0, q1, turn):
-    """Rotation of an accepted step of a quaternion node."""
-    j = n.q0 + n.nx
-    y1, y2, y3 = g_times(q0[j], q0[j + 1], q0[j + 2], q0[j + 3], q1[j], q1[j + 1], q1[j + 2], q1[j + 3])
-    remember_turn(turn, y1, y2, y3)
-
-
-@kernel
 def livens_equation(n, q0, q1, qm, v, p, dq, f, torque, lam, h, x):
     """x[x0:] = momentum balance of a quaternion node; f are its frame forces at the averaged frame."""
     i, k, j = n.x0, n.v0, n.q0 + n.nx
     c = 2.0 / h
     e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
-    _quaternion_pull(e0, e1, e2, e3, f, x, i + n.nx)
+    quaternion_pull(e0, e1, e2, e3, f, x, i + n.nx)
     if n.nx == 3:
         u1, u2, u3 = _mean_velocity(n, q0, q1, v, dq, h)
         x[i] = f[0] + c * (u1 - p[k])
@@ -206,7 +155,6 @@ def livens_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, matrix):
     d = 1.0 / (m0 * m0 + m1 * m1 + m2 * m2 + m3 * m3)
     t1, t2, t3 = ck * d * torque[0], ck * d * torque[1], ck * d * torque[2]
     r0, r1, r2, r3 = e_transposed(m0, m1, m2, m3, t1, t2, t3)
-    half = 0.5 * ck * lam[n.l0]
     for b in range(4):
         e0, e1 = 1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0
         e2, e3 = 1.0 if b == 2 else 0.0, 1.0 if b == 3 else 0.0
@@ -220,11 +168,7 @@ def livens_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, matrix):
         matrix[o + ld + b] += s1 + u1 + x1 + c * r1
         matrix[o + 2 * ld + b] += s2 + u2 + x2 + c * r2
         matrix[o + 3 * ld + b] += s3 + u3 + x3 + c * r3
-        matrix[o + b * ld + b] += half
-    row, column = n.block + n.nv * ld + n.nx, n.block + n.nx * ld + n.nv
-    for m in range(4):
-        matrix[row + m] += q1[j + m]
-        matrix[column + m * ld] += qm[j + m]
+    internal_blocks(n, q1, qm, lam, 0.5 * ck, matrix)
 
 
 @kernel

@@ -6,15 +6,25 @@ Per node, with means of both ends marked by m [Kinon & Betsch 2024, (72), (86)]:
 
 in this order; the columns are q1, lambda, v1, p1. For quaternions D_q T = -2 G(vm)^T J W + C(vm)^T m u and
 D_v T = 2 G(em)^T J W + C(em)^T m u with the mean angular velocity W, the mean velocity u of the centre of mass and its
-lever C (``livens_nodes``); for points and directors (``livens_full_linear``) D_q T = 0 and D_v T = M vm.
+lever C (``quaternion_livens``); for points and directors D_q T = 0 and D_v T = M vm.
 """
 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...nodes.inertia import _quaternion_pull, frame_stiffness
-from .nodes import central_inertia
-from .quaternion_maps import e_transposed, g_times, g_transposed, lever_times, lever_transposed
+from ...math.quaternions import (
+    e_transposed,
+    g_times,
+    g_transposed,
+    lever_times,
+    lever_transposed,
+    quaternion_pull,
+)
+from ..forms import FORM_DIRECTORS
+from ..inertia import frame_stiffness
+from ..internal import internal_blocks, internal_force
+from ..mass import central_inertia, frame_inertia
+from .torques import dual_tangent, dual_torque
 
 
 @kernel
@@ -49,13 +59,14 @@ def _lever(n, e0, e1, e2, e3, u1, u2, u3):
 
 
 @kernel
-def _quaternion_equation(n, q0, q1, qm, v0, v1, p0, p1, f, torque, lam, h, x):
+def full_quaternion_equation(n, q0, q1, qm, v0, v1, p0, p1, f, torque, lam, h, x):
+    """Momentum balance and fibre derivative into x; f are the frame forces at the averaged frame."""
     i, k, j = n.x0, n.v0, n.q0 + n.nx
     fibre = i + n.nv + n.nl + n.nv
     e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
     for m in range(n.nx):
         x[i + m] = f[m]
-    _quaternion_pull(e0, e1, e2, e3, f, x, i + n.nx)
+    quaternion_pull(e0, e1, e2, e3, f, x, i + n.nx)
     w1, w2, w3, u1, u2, u3 = _means(n, q0, q1, v0, v1)
     for m in range(n.nv):
         x[i + m] += (p1[k + m] - p0[k + m]) / h
@@ -93,7 +104,8 @@ def _write(c, y0, y1, y2, y3, matrix, o, ld):
 
 
 @kernel
-def _quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
+def full_quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
+    """Diagonal block, dynamic rows scaled by h^2/2."""
     ck = 0.5 * h * h
     k, j, ld = n.v0 + n.nx, n.q0 + n.nx, n.ld
     frame_stiffness(n, z, f, 0.5 * ck, matrix)
@@ -109,7 +121,6 @@ def _quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
     d = 1.0 / (m0 * m0 + m1 * m1 + m2 * m2 + m3 * m3)
     t1, t2, t3 = ck * d * torque[0], ck * d * torque[1], ck * d * torque[2]
     r0, r1, r2, r3 = e_transposed(m0, m1, m2, m3, t1, t2, t3)
-    half = 0.5 * ck * lam[n.l0]
     for b in range(4):
         x0, x1 = 1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0
         x2, x3 = 1.0 if b == 2 else 0.0, 1.0 if b == 3 else 0.0
@@ -147,9 +158,7 @@ def _quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
         s0, s1, s2, s3 = e_transposed(x0, x1, x2, x3, t1, t2, t3)
         c = -2.0 * d * (m0 if b == 0 else (m1 if b == 1 else (m2 if b == 2 else m3)))
         _write(1.0, s0 + c * r0, s1 + c * r1, s2 + c * r2, s3 + c * r3, matrix, row + first + b, ld)
-        matrix[row + b * ld + first + b] += half
-        matrix[n.block + n.nv * ld + first + b] += q1[j + b]
-        matrix[row + b * ld + n.nv] += qm[j + b]
+    internal_blocks(n, q1, qm, lam, 0.5 * ck, matrix)
     for b in range(n.nx):  # velocity of the reference point
         matrix[fibre + b * ld + rates + b] -= 0.5 * n.mass
         f1, f2, f3 = 0.5 if b == 0 else 0.0, 0.5 if b == 1 else 0.0, 0.5 if b == 2 else 0.0
@@ -159,16 +168,56 @@ def _quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
         _write(-1.0, s0, s1, s2, s3, matrix, spin + rates + b, ld)
 
 
-# --- what all nodes of this form share ----------------------------------------------------------------------------
+@kernel
+def full_linear_equation(n, qm, v0, v1, p0, p1, zm, f, torque, lam, h, x, small):
+    """The same for points and directors, whose mass is constant."""
+    i, k = n.x0, n.v0
+    fibre = i + n.nv + n.nl + n.nv
+    o = 0 if n.nx == 3 else 3
+    y, inertia = small[0], small[1]
+    for m in range(12):
+        y[m] = 0.0
+        inertia[m] = 0.0
+    for m in range(n.nv):
+        y[o + m] = 0.5 * (v0[k + m] + v1[k + m])
+    frame_inertia(n, y, inertia)
+    if n.form == FORM_DIRECTORS:
+        dual_torque(zm, torque, f)
+    for m in range(n.nv):
+        x[i + m] = f[o + m] + (p1[k + m] - p0[k + m]) / h
+        x[fibre + m] = 0.5 * (p1[k + m] + p0[k + m]) - inertia[o + m]
+    if n.nl > 0:
+        internal_force(n, qm, lam, x)
 
 
 @kernel
-def full_rows(n, x, h, y):
-    """Rows of q1 = q0 + h vm."""
+def full_linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
+    """The same for points and directors."""
+    ck = 0.5 * h * h
+    if n.form == FORM_DIRECTORS:
+        dual_tangent(n, zm, torque, ck, matrix, small)
+        internal_blocks(n, q1, qm, lam, 0.5 * ck, matrix)
+    # the mass belongs to the rows of the fibre derivative and the columns of v1
+    o = 0 if n.nx == 3 else 3
+    y, inertia = small[0], small[1]
+    fibre, rates = n.block + (n.nv + n.nl + n.nv) * n.ld, n.nv + n.nl
+    for b in range(n.nv):
+        for m in range(12):
+            y[m] = 0.0
+            inertia[m] = 0.0
+        y[o + b] = 1.0
+        frame_inertia(n, y, inertia)
+        for m in range(n.nv):
+            matrix[fibre + m * n.ld + rates + b] -= 0.5 * inertia[o + m]
+
+
+@kernel
+def full_rows(n, dq, v, rate, h, x):
+    """Rows of q1 = q0 + h vm; ``rate`` are the velocities at the end."""
     o = n.x0 + n.nv + n.nl
     for m in range(n.nv):
         k = n.v0 + m
-        y[o + m] = x.dq[k] - 0.5 * h * (x.v[k] + x.raten[k])
+        x[o + m] = dq[k] - 0.5 * h * (v[k] + rate[k])
 
 
 @kernel
@@ -184,17 +233,17 @@ def full_blocks(n, h, matrix):
 
 
 @kernel
-def full_correct(n, x, y):
+def full_correct(n, y, rate, p):
     """Add the increments of velocities and momenta."""
     o = n.x0 + n.nv + n.nl
     for m in range(n.nv):
-        x.raten[n.v0 + m] += y[o + m]
-        x.pn[n.v0 + m] += y[o + n.nv + m]
+        rate[n.v0 + m] += y[o + m]
+        p[n.v0 + m] += y[o + n.nv + m]
 
 
 @kernel
-def full_accept(n, x):
-    """Velocities and momenta at the end of the step."""
+def full_accept(n, rate, momentum, v, p):
+    """v, p = velocities and momenta at the end of the step."""
     for k in range(n.v0, n.v0 + n.nv):
-        x.vn[k] = x.raten[k]
-        x.p[k] = x.pn[k]
+        v[k] = rate[k]
+        p[k] = momentum[k]

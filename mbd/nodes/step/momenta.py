@@ -1,23 +1,27 @@
-"""Discrete momenta of nodes for the variational integrators; the formulas are those of ``variational_kernels``."""
+"""Discrete momenta of nodes, of the variational integrators.
+
+With the discrete Lagrangian L_d(q0, q1) = h L((q0 + q1)/2, (q1 - q0)/h) and the singular kinetic energy
+(1/2) Omega.J Omega, Omega = 2 G(e) e_dot, of a quaternion: -D1, D2 = (4/h) G(e1)^T J y, (4/h) G(e0)^T J y with
+y = G(e0) e1 = G(e0) (e1 - e0) [Wendlandt & Marsden 1997, (5.5) with the factor 2 that its first bracket lacks in
+print]. All momenta are scaled by h.
+"""
 
 from __future__ import annotations
 
 import math
 
 from ...compiled.kernel import kernel
-from ...joints.instant import axis, push_point
-from ...math.arrays import clear
-from ...nodes.forms import FORM_QUATERNION
-from ...nodes.frames import point_jacobian
-from ...nodes.inertia import frame_inertia, pull_back
-from ...nodes.tangent import node_tangent
-from ..directors.linear_frames import solve_mass
-from ..energy_momentum.nodes import central_inertia
-from ..energy_momentum.quaternion_maps import g_times, g_transposed
+from ...math.quaternions import g_times, g_transposed
+from ..forms import FORM_DIRECTORS, FORM_QUATERNION
+from ..inertia import pull_back
+from ..markers import axis, point_jacobian, push_point
+from ..mass import central_inertia, frame_inertia, increment_inertia, solve_central_inertia, solve_mass
+from ..tangent import node_tangent
 
 
 @kernel
 def _centre(n):
+    """The centre of mass in the body."""
     d = 1.0 / n.mass
     return d * n.s1, d * n.s2, d * n.s3
 
@@ -39,10 +43,11 @@ def co_energy_factor(n, q0, q1):
 @kernel
 def momentum(n, q0, q1, dq, z0, z1, end, co_energy, f, x, i):
     """x[i:] = h D2 L_d of the kinetic energy if ``end``, else -h D1 L_d; f is scratch for a frame force."""
-    clear(f)
+    for m in range(12):
+        f[m] = 0.0
     if n.form != FORM_QUATERNION:
         o = 0 if n.nx == 3 else 3
-        inertia_of_increment(n, dq, f)
+        increment_inertia(n, dq, f)
         for m in range(n.nv):
             x[i + m] = f[o + m]
         return
@@ -68,21 +73,6 @@ def momentum(n, q0, q1, dq, z0, z1, end, co_energy, f, x, i):
     x[i + 1] += s1
     x[i + 2] += s2
     x[i + 3] += s3
-
-
-@kernel
-def inertia_of_increment(n, dq, f):
-    """f += M_z dq for a node whose frame is linear in q."""
-    for m in range(3):
-        r = dq[n.v0 + m] if n.nx == 3 else 0.0
-        d1, d2, d3 = 0.0, 0.0, 0.0
-        if n.nv > 3:
-            k = n.v0 + n.nx + m
-            d1, d2, d3 = dq[k], dq[k + 3], dq[k + 6]
-        f[m] += n.mass * r + n.s1 * d1 + n.s2 * d2 + n.s3 * d3
-        f[3 + m] += n.s1 * r + n.e11 * d1 + n.e12 * d2 + n.e13 * d3
-        f[6 + m] += n.s2 * r + n.e12 * d1 + n.e22 * d2 + n.e23 * d3
-        f[9 + m] += n.s3 * r + n.e13 * d1 + n.e23 * d2 + n.e33 * d3
 
 
 @kernel
@@ -150,7 +140,7 @@ def velocity_of_momentum(n, q, z, p, h, out, square, small):
             out[k + m] /= n.mass
     j, i = n.q0 + n.nx, k + n.nx
     t1, t2, t3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], out[i], out[i + 1], out[i + 2], out[i + 3])
-    w1, w2, w3 = _solve_inertia(n, 0.5 * t1, 0.5 * t2, 0.5 * t3)
+    w1, w2, w3 = solve_central_inertia(n, 0.5 * t1, 0.5 * t2, 0.5 * t3)
     out[i], out[i + 1], out[i + 2], out[i + 3] = g_transposed(
         q[j], q[j + 1], q[j + 2], q[j + 3], 0.5 * w1, 0.5 * w2, 0.5 * w3
     )
@@ -159,22 +149,6 @@ def velocity_of_momentum(n, q, z, p, h, out, square, small):
         out[k] -= d1
         out[k + 1] -= d2
         out[k + 2] -= d3
-
-
-@kernel
-def _solve_inertia(n, y1, y2, y3):
-    """J^-1 y with the inertia about the centre of mass (Cramer's rule)."""
-    a11, a12, a13 = central_inertia(n, 1.0, 0.0, 0.0)
-    b12, a22, a23 = central_inertia(n, 0.0, 1.0, 0.0)
-    b13, b23, a33 = central_inertia(n, 0.0, 0.0, 1.0)
-    c11, c12, c13 = a22 * a33 - a23 * a23, a13 * a23 - a12 * a33, a12 * a23 - a13 * a22
-    c22, c23, c33 = a11 * a33 - a13 * a13, a12 * a13 - a11 * a23, a11 * a22 - a12 * a12
-    d = 1.0 / (a11 * c11 + a12 * c12 + a13 * c13)
-    return (
-        d * (c11 * y1 + c12 * y2 + c13 * y3),
-        d * (c12 * y1 + c22 * y2 + c23 * y3),
-        d * (c13 * y1 + c23 * y2 + c33 * y3),
-    )
 
 
 @kernel
@@ -206,3 +180,9 @@ def momentum_of_velocity(n, q, v, z, zd, h, out, small):
     out[i + 1] += h * s1
     out[i + 2] += h * s2
     out[i + 3] += h * s3
+
+
+@kernel
+def may_lack_velocity(n):
+    """Whether momenta need not determine the velocities: the mass matrix of a flat body in directors is singular."""
+    return n.form == FORM_DIRECTORS

@@ -1,0 +1,129 @@
+"""The angle of a hinge over a step, as a constraint and as the coordinate of a torsion spring.
+
+With cosine and sine (c0, s0) at the start and (c1, s1) at the end, the angle of the step is phi = atan2(s1 c0 - c1 s0,
+c1 c0 + s1 s0), and (phi / sin phi) ((c0 + c1) grad s - (s0 + s1) grad c) / 2 at the averaged frames its exact discrete
+gradient: its work is phi. Row and column Jacobians as in ``mbd.joints.over_step``; at an instant:
+``mbd.joints.angles``. For constraints z are the averaged frames and zd the secant (z1 - z0)/h.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compiled.kernel import kernel
+from ..nodes.markers import (
+    axis,
+    axis_jacobian,
+    hinge_curvatures,
+    hinge_rates,
+    push_axis,
+    second_normal,
+)
+from ..nodes.pair_blocks import add_row, axes_stiffness, clear_rows, outer_pair
+
+SMALL_RATIO = 1e-3  # below this |sin| of the angle of a step the quotient angle / sin is a series
+
+
+@kernel
+def angle_quotient(s, c):
+    """(phi, phi/s, d(phi/s)/ds, d(phi/s)/dc) of phi = atan2(s, c)."""
+    rho = s * s + c * c
+    phi = math.atan2(s, c)
+    y = s / c if c > 0.0 else 1.0
+    if abs(y) < SMALL_RATIO:
+        y *= y
+        return phi, (1.0 - y / 3.0 + y * y / 5.0) / c, s / (c * c * c) * (-2.0 / 3.0 + 4.0 * y / 5.0), -1.0 / rho
+    t = phi / s
+    return phi, t, (c / rho - t) / s, -1.0 / rho
+
+
+@kernel
+def push_angle_over_step(e, zma, zmb, c, s, fa, fb):
+    """fa, fb += c grad(sin) - s grad(cos) of the hinge angle at the averaged frames."""
+    k1, k2, k3 = second_normal(e)
+    n1, n2, n3 = axis(zma, e.na1, e.na2, e.na3)
+    h1, h2, h3 = axis(zma, k1, k2, k3)
+    m1, m2, m3 = axis(zmb, e.nb1, e.nb2, e.nb3)
+    push_axis(fa, e.na1, e.na2, e.na3, -s * m1, -s * m2, -s * m3)
+    push_axis(fa, k1, k2, k3, c * m1, c * m2, c * m3)
+    push_axis(fb, e.nb1, e.nb2, e.nb3, c * h1 - s * n1, c * h2 - s * n2, c * h3 - s * n3)
+
+
+@kernel
+def angle_tangent_over_step(
+    e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jac, matrix
+):  # fmt: skip
+    """Add ck times the derivative of f (phi/sin phi) (grad of the hinge angle), df/d(phi1) = slope.
+
+    cos and sin of the hinge angle are (c0, s0) at the start and (c1, s1) at the end of the step.
+    """
+    va, vb = na.nv, nb.nv
+    rs, rc, cs, cc = jac[4], jac[5], jac[6], jac[7]  # rows and columns of sine and cosine, both bodies
+    clear_rows(rs)
+    clear_rows(rc)
+    clear_rows(cs)
+    clear_rows(cc)
+    phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
+    cm, sm = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
+    k1, k2, k3 = second_normal(e)
+    n1, n2, n3 = axis(zma, e.na1, e.na2, e.na3)
+    h1, h2, h3 = axis(zma, k1, k2, k3)
+    m1, m2, m3 = axis(zmb, e.nb1, e.nb2, e.nb3)
+    u1, u2, u3 = axis(za1, e.na1, e.na2, e.na3)
+    v1, v2, v3 = axis(za1, k1, k2, k3)
+    w1, w2, w3 = axis(zb1, e.nb1, e.nb2, e.nb3)
+    half = 0.5 * ck * f * t
+    if vb > 0:
+        axis_jacobian(nb, qr, zrb, zrb, e.nb1, e.nb2, e.nb3, jac[2])
+        axis_jacobian(nb, q1, zb1, zb1, e.nb1, e.nb2, e.nb3, jac[3])
+        add_row(1.0, h1, h2, h3, jac[2], vb, rs[1])
+        add_row(1.0, n1, n2, n3, jac[2], vb, rc[1])
+        add_row(1.0, v1, v2, v3, jac[3], vb, cs[1])
+        add_row(1.0, u1, u2, u3, jac[3], vb, cc[1])
+    if va > 0:  # first n2 with the sine, then n1 with the cosine
+        axis_jacobian(na, qr, zra, zra, k1, k2, k3, jac[0])
+        axis_jacobian(na, q1, za1, za1, k1, k2, k3, jac[1])
+        add_row(1.0, m1, m2, m3, jac[0], va, rs[0])
+        add_row(1.0, w1, w2, w3, jac[1], va, cs[0])
+        axes_stiffness(half * cm, jac[0], jac[2], jac[1], jac[3], na, nb, e, matrix)
+        axis_jacobian(na, qr, zra, zra, e.na1, e.na2, e.na3, jac[0])
+        axis_jacobian(na, q1, za1, za1, e.na1, e.na2, e.na3, jac[1])
+        add_row(1.0, m1, m2, m3, jac[0], va, rc[0])
+        add_row(1.0, w1, w2, w3, jac[1], va, cc[0])
+        axes_stiffness(-half * sm, jac[0], jac[2], jac[1], jac[3], na, nb, e, matrix)
+    rho = c1 * c1 + s1 * s1
+    # d(f t) = along_s ds1 + along_c dc1
+    along_s = slope * t * c1 / rho + f * (ts * c0 + tc * s0)
+    along_c = -slope * t * s1 / rho + f * (tc * c0 - ts * s0)
+    outer_pair(ck * cm * along_s, rs[0], rs[1], cs[0], cs[1], na, nb, e, matrix)
+    outer_pair(ck * cm * along_c + half, rs[0], rs[1], cc[0], cc[1], na, nb, e, matrix)
+    outer_pair(-ck * sm * along_s - half, rc[0], rc[1], cs[0], cs[1], na, nb, e, matrix)
+    outer_pair(-ck * sm * along_c, rc[0], rc[1], cc[0], cc[1], na, nb, e, matrix)
+
+
+@kernel
+def _end_cosines(p, za, zb, zda, zdb, h):
+    """cos and sin of the angle at the start and at the end of the step."""
+    c, s, cd, sd = hinge_rates(p, za, zb, zda, zdb)
+    cdd, sdd = hinge_curvatures(p, zda, zdb)
+    c, s = c + 0.125 * h * h * cdd, s + 0.125 * h * h * sdd
+    cd, sd = 0.5 * h * cd, 0.5 * h * sd
+    return c - cd, s - sd, c + cd, s + sd
+
+
+@kernel
+def angle_force_over_step(p, za, zb, zda, zdb, h, lam, fa, fb):
+    """fa, fb += factor lambda times the exact discrete gradient: its work is factor lambda (phi1 - phi0)."""
+    c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
+    phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
+    f = 0.5 * p.factor * lam * t
+    push_angle_over_step(p, za, zb, f * (c0 + c1), f * (s0 + s1), fa, fb)
+
+
+@kernel
+def angle_stiffness_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, zda, zdb, h, lam, ck, jac, matrix):
+    """Add ck times its derivative with respect to the end of the step."""
+    c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
+    angle_tangent_over_step(
+        p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, c0, s0, c1, s1, p.factor * lam, 0.0, ck, jac, matrix
+    )
