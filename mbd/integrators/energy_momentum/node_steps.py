@@ -30,14 +30,13 @@ from ...system.tables import Tables, Work
 from .directors import directors_equation, directors_matrix
 from .hamilton_nodes import hamilton_equation, hamilton_matrix, hamilton_velocity
 from .lie import cofactor_axes
-from .livens_full import _quaternion_equation as full_equation
-from .livens_full import _quaternion_matrix as full_matrix
+from .livens_full import _quaternion_equation as full_quaternion_equation
+from .livens_full import _quaternion_matrix as full_quaternion_matrix
 from .livens_full import full_accept, full_blocks, full_correct, full_rows
 from .livens_full_linear import _linear_equation as full_linear_equation
 from .livens_full_linear import _linear_matrix as full_linear_matrix
 from .livens_nodes import (
     livens_equation,
-    livens_guess,
     livens_matrix,
     livens_momentum,
     next_turn,
@@ -46,6 +45,7 @@ from .livens_nodes import (
     start_momentum,
     start_quaternion,
 )
+from .livens_nodes import livens_guess as quaternion_guess
 from .livens_null import _row_frame as null_frame
 from .livens_null import null_accept, null_equation, null_matrix
 from .nodes import new_velocity as lie_velocity
@@ -144,7 +144,7 @@ def livens_step(s, w, x, own, request, h):
             _straight_velocity(n, x.dq, x.v, h, x.vn)
             remember_quaternion(n, x.q, x.qn, x.turn[i])
         elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
         elif request == START:
             start_momentum(n, x.q, x.v, x.p)
             start_quaternion(n, x.q, x.v, h, x.turn[i])
@@ -182,10 +182,14 @@ def full_step(s, w, x, own, request, h):
             continue
         n = s.nodes[i]
         if request == EQUATION:
-            full_equation(n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x)
+            full_quaternion_equation(
+                n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x
+            )  # fmt: skip
             full_rows(n, x, h, w.x)
         elif request == MATRIX:
-            full_matrix(n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+            full_quaternion_matrix(
+                n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix
+            )  # fmt: skip
             full_blocks(n, h, w.matrix)
         elif request == CORRECT:
             full_correct(n, x, w.x)
@@ -193,7 +197,7 @@ def full_step(s, w, x, own, request, h):
             full_accept(n, x)
             remember_quaternion(n, x.q, x.qn, x.turn[i])
         elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
         elif request == START:
             start_momentum(n, x.q, x.v, x.p)
             start_quaternion(n, x.q, x.v, h, x.turn[i])
@@ -235,6 +239,6 @@ def hamilton_step(s, w, x, own, request, h):
             hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
             remember_quaternion(n, x.q, x.qn, x.turn[i])
         elif request == GUESS:
-            livens_guess(n, x.q, x.turn[i], x.dq)
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
         elif request == START:
             start_quaternion(n, x.q, x.v, h, x.turn[i])
