@@ -56,7 +56,7 @@ class FrameEM(FixedStep):
         return frozenset(kept)
 
     def reduce_velocities(self, inner: System, x: FrameState) -> None:
-        """Velocities of the inner system, if it has others."""
+        """Velocities and momenta of the inner system at the start, where it has others."""
 
     def equations(self, system: System, t: float, step: float) -> FrameEquations:
         return FrameEquations(self, system, self.inner_system(system), t, step)
@@ -121,6 +121,7 @@ class FrameEquations(Equations):
     entries = steps.ENTRIES
     # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
     saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm", "turn")
+    outer: FrameEquations
 
     def __init__(self, method: FrameEM, system: System, inner: System, t: float, step: float) -> None:
         super().__init__(method, system)
