@@ -75,37 +75,6 @@ def keep_smaller(scales, before):
 
 
 @kernel
-def dynamic_error(s, x, scales, worst):
-    """Root mean square of the dynamic rows of x, each relative to its scale; the worst row goes to worst[0]."""
-    total, largest = 0.0, -1.0
-    c0, c1, c2 = 1.0 / scales[FORCE], 1.0 / scales[TORQUE], 1.0 / scales[GENERALIZED]
-    n = s.xv.shape[0]
-    for k in range(n):
-        kind = s.vclass[k]
-        r = x[s.xv[k]] * (c0 if kind == 0 else (c1 if kind == 1 else c2))
-        r *= r
-        total += r
-        if not r <= largest:
-            largest = r
-            worst[0] = s.xv[k]
-    return math.sqrt(total / n)
-
-
-@kernel
-def constraint_error(s, x, length_tolerance, direction_tolerance, worst):
-    """Largest constraint row of x relative to its tolerance; the worst row goes to worst[0] if it is above one."""
-    largest = 0.0
-    c0, c1 = 1.0 / length_tolerance, 1.0 / direction_tolerance
-    for k in range(s.xl.shape[0]):
-        r = abs(x[s.xl[k]]) * (c0 if s.lclass[k] == 0 else c1)
-        if r > largest or r != r:
-            largest = r
-            if not r <= 1.0:
-                worst[0] = s.xl[k]
-    return largest if largest == largest else 1e300  # comparisons with what is not a number would lose it
-
-
-@kernel
 def stalls(iteration, error, best, stalled):
     """How many iterations in a row have not halved the least error; the first ones do not count."""
     return stalled + 1 if iteration > 2 and error > 0.5 * best else 0
@@ -181,17 +150,26 @@ def force_error(s, x, p):
 
 
 @kernel
-def position_error(s, x, length_tolerance, direction_tolerance, p):
-    """Largest constraint row of x relative to its tolerance; p.worst becomes the worst row if it is above one."""
-    largest = 0.0
+def largest_violation(s, x, length_tolerance, direction_tolerance):
+    """(largest constraint row of x relative to its tolerance, this row if it is above one, otherwise -1)."""
+    largest, worst = 0.0, -1
     c0, c1 = 1.0 / length_tolerance, 1.0 / direction_tolerance
     for k in range(s.xl.shape[0]):
         r = abs(x[s.xl[k]]) * (c0 if s.lclass[k] == 0 else c1)
         if r > largest or r != r:
             largest = r
             if not r <= 1.0:
-                p.worst = s.xl[k]
-    return largest if largest == largest else 1e300  # comparisons with what is not a number would lose it
+                worst = s.xl[k]
+    return largest if largest == largest else 1e300, worst  # comparisons with what is not a number would lose it
+
+
+@kernel
+def position_error(s, x, length_tolerance, direction_tolerance, p):
+    """Largest constraint row of x relative to its tolerance; p.worst becomes this row if it is above one."""
+    largest, worst = largest_violation(s, x, length_tolerance, direction_tolerance)
+    if worst >= 0:
+        p.worst = worst
+    return largest
 
 
 @kernel

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...errors import IncompatibleError, ModelError
-from ..base import Array, Invariant, near_gimbal_lock
+from ..base import Array, Invariant
 from ..fixed_step import Equations, FixedStep
+from ..traits import near_gimbal_lock
 from ..verdicts import CHART, describe
 from .equations import ENTRIES
 from .start import start

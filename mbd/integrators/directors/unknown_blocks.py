@@ -15,7 +15,7 @@ import numpy as np
 from ...joints.instant import COINCIDENT
 from ...linalg.symbolic import Layout, analyse
 from ...nodes import kinds
-from ...nodes.forms import FORM_DIRECTORS, FORM_LIE
+from ...nodes.forms import become_lie, of_form
 from ...system.frame_assembly import general_pairs, position_general
 from ...system.system import System
 from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, Tables, Work
@@ -154,14 +154,14 @@ def rigid_tables(system: System) -> tuple[Tables, Layout]:
     """
     s, old = system.tables, system.assembly.layout
     bodies = len(s.nodes) - 1
-    turning = s.nodes.form == FORM_DIRECTORS
+    turning = of_form(s.nodes, "directors")
     nv = np.where(turning, s.nodes.nx + 3, s.nodes.nv)
     sizes = old.sizes.copy()
     sizes[:bodies] = nv[1:]
     layout = _layout(system, sizes)
     result = _placed(system, layout, sizes, 0, 0)
     nodes = result.nodes
-    nodes["kind"][turning], nodes["form"][turning] = kinds.ROTATION_VECTOR, FORM_LIE
+    become_lie(nodes, turning, kinds.ROTATION_VECTOR)
     nodes["nv"], nodes["nl"], nodes["v0"] = nv, 0, np.cumsum(nv) - nv
     vertex, local = _owners(old)
     internal = int(s.nodes.nl.sum())  # their multipliers are the first ones

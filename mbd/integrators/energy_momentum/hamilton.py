@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...errors import IncompatibleError
-from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_POINT, FORM_QUATERNION
 from ..base import Array, Invariant, Trait
 from ..checks import SINGULAR, check_regular_directors
 from ..converted import StepsQuaternions, quaternion_twin
+from ..traits import bodies_of_form
 from ..variational.equations import HAMILTON
 from .generalized_nodes import hamilton_generalized
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
@@ -30,9 +30,7 @@ CITE = (
 
 def check_regular_generalized(method: Any, system: System) -> None:
     """Refuse generalized coordinates whose mass matrix cannot be inverted: they have no Hamiltonian."""
-    for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
-        if n.form != FORM_GENERALIZED:
-            continue
+    for body, _ in bodies_of_form(system, "generalized"):
         generalized: Any = body
         mass = generalized.mass(generalized.coordinates) if callable(generalized.mass) else generalized.mass
         values = np.linalg.eigvalsh(np.atleast_2d(mass))
@@ -62,11 +60,11 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
 
     momenta: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)
-    node_steps: ClassVar[dict[int, Any]] = {
-        FORM_POINT: lie_step,
-        FORM_QUATERNION: hamilton_step,
-        FORM_DIRECTORS: directors_step,
-        FORM_GENERALIZED: hamilton_generalized,
+    node_steps: ClassVar[dict[str, Any]] = {
+        "point": lie_step,
+        "quaternion": hamilton_step,
+        "directors": directors_step,
+        "generalized": hamilton_generalized,
     }
 
     def variable(self, solution: Solution, name: str) -> Array:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ..base import Array, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, keeps_momenta, momenta
 from ..fixed_step import Equations, FixedStep
+from ..traits import has_form, steps_of_nodes
 from . import steps
-from .node_steps import directors_step, each_once, lie_step, steps_of_nodes
+from .node_steps import directors_step, each_once, lie_step
 from .state import FrameState
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class FrameEM(FixedStep):
 
     momenta: ClassVar[bool] = False
     """Whether the momenta of the scheme are more than mass times velocity."""
-    node_steps: ClassVar[dict[int, Any]] = {FORM_LIE: lie_step, FORM_POINT: lie_step, FORM_DIRECTORS: directors_step}
+    node_steps: ClassVar[dict[str, Any]] = {"lie": lie_step, "point": lie_step, "directors": directors_step}
     """What the scheme does with nodes, by form (``node_steps``)."""
 
     def __post_init__(self) -> None:
@@ -189,7 +189,7 @@ class FrameEquations(Equations):
 def is_analytic(system: System) -> bool:
     """Whether the equations of a step are analytic functions: no elements and coordinates of users, no general laws."""
     tables = system.tables
-    return len(tables.general) == 0 and not (tables.nodes["form"] == FORM_GENERALIZED).any()
+    return len(tables.general) == 0 and not has_form(system, "generalized")
 
 
 def _unreduced_rows(system: System) -> Array:

@@ -17,14 +17,11 @@ The variational integrators ask entries of the same kind about generalized coord
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ...compiled.entry import connect, entry, through
+from ...compiled.entry import entry, through
 from ...compiled.kernel import kernel
 from ...compiled.kinds import integer, real, vector
-from ...compiled.record import table_of
 from ...nodes.increments import straight_velocity
 from ...nodes.step.directors import directors_equation, directors_matrix
 from ...nodes.step.full import (
@@ -56,14 +53,6 @@ _call_node_step = through(*NODE_STEP)
 MIDPOINT_STEP = Tables, Work, integer, integer, vector, vector, vector, vector, vector, vector, real
 midpoint_step = entry(*MIDPOINT_STEP)
 call_midpoint_step = through(*MIDPOINT_STEP)
-
-
-def steps_of_nodes(system: Any, steps: dict[int, Any]) -> np.ndarray:
-    """The node step of every node, for node steps by form: a table of addresses, zero where there is none."""
-    forms = system.tables.nodes["form"].tolist()
-    for form in set(forms) & set(steps):
-        connect(system.tables, steps[form])
-    return table_of([steps.get(form) for form in forms])
 
 
 def each_once(table: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...math.arrays import copy
-from ...nodes.forms import FORM_GENERALIZED, FORM_POINT
+from ...nodes.frames import has_axes, has_frame
 from ...nodes.increments import apply_cayley
 from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, frames, remember_angles
@@ -88,7 +88,7 @@ def predict(s, w, x, p):
     lam, lamm, lamn = x.lam, x.lamm, x.lamn
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
-        if n.form == FORM_GENERALIZED and later and extrapolated:
+        if later and extrapolated and not has_frame(n):
             continue  # the increment of the last step
         for k in range(n.v0, n.v0 + n.nv):
             middle = 2.0 * vd[k] - vdm[k] if later else vd[k]
@@ -223,7 +223,7 @@ def _accept_rates(s, x, first, c0, c1, h):
     """Null-space form: rates of the coordinates and eliminated multipliers, carried to the end of the step."""
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if n.form == FORM_POINT:
+        if not has_axes(n):
             for m in range(n.nv):
                 x.raten[n.q0 + m] = x.vn[n.v0 + m]
     for k in range(x.rate.shape[0]):

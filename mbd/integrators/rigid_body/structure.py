@@ -9,7 +9,7 @@ import numpy as np
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT
 from ...math.quaternions import axes_to_quaternion
-from ...nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
+from ...nodes.forms import become_lie, of_form
 from ...nodes.kinds import QUATERNION
 from ...system.tables import Tables
 from .state import BODY
@@ -128,7 +128,7 @@ def body_table(system: System, symmetric: bool) -> np.recarray:
     held, centre, anchor = centres(system)
     rows = np.arange(1, len(nodes))
     table = np.zeros(len(rows), dtype=BODY)
-    rotates = nodes.form[rows] != FORM_POINT
+    rotates = ~of_form(nodes[rows], "point")
     moments, axes = principal_axes(np.where(rotates[:, None, None], inertia_about(system, centre)[rows], np.eye(3)))
     unit = np.ldexp(1.0, np.frexp(moments.max(axis=1))[1])
     moments = moments / unit[:, None]
@@ -157,8 +157,8 @@ def lie_tables(system: System) -> tuple[Tables, Array]:
     stands for.
     """
     nodes = system.tables.nodes.copy()
-    rigid = (nodes.form != FORM_POINT) & (np.arange(len(nodes)) > 0)
-    nodes["form"][rigid], nodes["kind"][rigid] = FORM_LIE, QUATERNION
+    rigid = ~of_form(nodes, "point", "ground")
+    become_lie(nodes, rigid, QUATERNION)
     nodes["nv"][rigid] = nodes["nx"][rigid] + 3
     nodes["nl"] = 0
     nodes["q0"], nodes["v0"] = 0, 0
@@ -174,4 +174,4 @@ def lie_tables(system: System) -> tuple[Tables, Array]:
 
 def has_generalized(system: System) -> Array:
     """Nodes with generalized coordinates."""
-    return np.flatnonzero(system.tables.nodes.form == FORM_GENERALIZED)
+    return np.flatnonzero(of_form(system.tables.nodes, "generalized"))

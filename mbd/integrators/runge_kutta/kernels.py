@@ -30,7 +30,7 @@ from ...system.instant import (
 from ...system.instant_elements import check_charts
 from ...system.matrix import factor, solve, tangent
 from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH, Tables, Work
-from ..newton import ROUND_OFF, constraint_error
+from ..newton import ROUND_OFF, largest_violation
 from ..verdicts import CHART, CONVERGED, NOT_FINITE, PROJECTION, SINGULAR, STALLED
 
 SHORTER = 0.95  # a rejected step is followed by one that is at least so much shorter
@@ -169,7 +169,7 @@ def _project(s, w, x, p):
         frames(s, w, x.qn)
         clear(w.x)
         constraints(s, w, x.qn, w.x)
-        error = constraint_error(s, w.x, ROUND_OFF * length, ROUND_OFF, w.scales)
+        error, _ = largest_violation(s, w.x, ROUND_OFF * length, ROUND_OFF)
         if error <= 1.0 or (iteration > 1 and error > 0.5 * previous and error < 1e3):
             break
         if iteration == 5 or not error < 1e200:

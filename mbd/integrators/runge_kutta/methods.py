@@ -10,7 +10,8 @@ import numpy as np
 
 from ...compiled.entry import connect
 from ...errors import bad_value, check_number
-from ..base import Array, Integrator, Invariant, Run, check_rows, near_gimbal_lock
+from ..base import Array, Integrator, Invariant, Run, check_rows
+from ..traits import near_gimbal_lock
 from ..verdicts import CHART, CONVERGED, PROJECTION, SINGULAR, STALLED
 from .kernels import RungeKuttaNumbers, RungeKuttaState, begin, run_adaptive, run_fixed
 from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, Tableau

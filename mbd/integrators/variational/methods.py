@@ -9,13 +9,12 @@ import numpy as np
 
 from ...compiled.record import table_of
 from ...errors import ModelError
-from ...nodes.forms import FORM_GENERALIZED
 from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta
 from ..energy_momentum.generalized_nodes import variational_generalized
-from ..energy_momentum.node_steps import steps_of_nodes
 from ..fixed_step import Equations, FixedStep, FixedStepRun
+from ..traits import steps_of_nodes
 from . import steps
 from .equations import LIVENS, MIDPOINT, VariationalState
 from .second_point import as_configuration, configuration_of
@@ -86,7 +85,7 @@ class Variational(FixedStep, VariationalBase):
     """Base of the methods that evaluate the Lagrangian in the middle of a step."""
 
     scheme: ClassVar[int]
-    node_steps: ClassVar[dict[int, Any]] = {}
+    node_steps: ClassVar[dict[str, Any]] = {}
     """What the scheme does with generalized coordinates (``node_steps``)."""
     recorded: ClassVar[tuple[str, ...]] = ("p", "lambda")
 
@@ -132,7 +131,7 @@ class DiscreteVariational(Variational):
     small_start: int = 0
     second: Any = None
     scheme: ClassVar[int] = MIDPOINT
-    node_steps: ClassVar[dict[int, Any]] = {FORM_GENERALIZED: variational_generalized}
+    node_steps: ClassVar[dict[str, Any]] = {"generalized": variational_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
 
