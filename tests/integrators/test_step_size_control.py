@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 
+import numpy as np
 import pytest
 
 import mbd
 from mbd.integrators import DOPRI5, ODE23
+from mbd.system.system import assemble
 
 BAD = [
     {"safety": 100.0}, {"safety": 0.0}, {"safety": math.nan}, {"rtol": 0.0}, {"rtol": math.inf}, {"atol": -1.0},
@@ -55,3 +57,17 @@ def test_steps_that_never_meet_the_tolerance_end_the_run(output_step):
     with pytest.warns(UserWarning, match="accepted at the smallest step size"):
         warnings.simplefilter("ignore", mbd.AccuracyWarning)  # which is right as well, where all steps are recorded
         assert mbd.simulate(model, 1.0, 0.1, DOPRI5(min_step=0.01), output_step=output_step).complete
+
+
+def test_what_stopped_an_earlier_run_is_forgotten():
+    """The state of a run that failed says why; a run that goes on from there has not failed."""
+    system = assemble(swinging())
+    start = mbd.consistent_start(system)
+    run = DOPRI5().start(system, start.q, start.v, 0.0, 0.1, None)
+    state = run.state()
+    for reason in range(1, 10):
+        state["memory"][0] = reason
+        resumed = DOPRI5().resume(system, state)
+        assert resumed.failed
+        rows = resumed.advance_to(0.5, 0.0, np.zeros(100), [np.zeros((100, len(y))) for y in resumed.row()])
+        assert rows == resumed.index > 0 and resumed.t == 0.5 and not resumed.failed

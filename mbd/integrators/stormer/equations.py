@@ -85,13 +85,20 @@ def vector_frames(nodes, c, u, z):
 
 
 @kernel
-def applied_forces(s, w, x, z, v, values, time):
-    """x.force = frame forces of gravity and elements at frames z and velocities v."""
+def side(x, at_end):
+    """Frames, functions of time and time at the start or the end of the step."""
+    return (x.z1, x.at_end, x.times[1]) if at_end else (x.z0, x.at_start, x.times[0])
+
+
+@kernel
+def applied_forces(s, w, x, at_end, v):
+    """x.force = frame forces of gravity and elements at one side of the step, with velocities v."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
         weight(s.nodes[i], g1, g2, g3, w.f[i])
     extra = s.flags[FLAG_EXTRA] != 0
     if s.forces.shape[0] > 0 or extra:
+        z, values, time = side(x, at_end)
         copy(values, w.values)
         w.time[0] = time
         copy_frames(z, w.z)
@@ -112,21 +119,22 @@ def applied_forces(s, w, x, z, v, values, time):
 
 
 @kernel
-def _constraint_forces(s, w, z, mu, values, time, f):
-    """f = frame forces G(z)^T mu."""
-    clear_frames(f)
+def _constraint_forces(s, w, x, at_end, mu):
+    """x.f = frame forces G^T mu at one side of the step."""
+    z, values, time = side(x, at_end)
+    clear_frames(x.f)
     if s.flags[FLAG_EXTRA] != 0:
         clear_frames(w.f)
         copy_frames(z, w.z)
         copy(values, w.values)
         w.time[0] = time
         extra_reactions(s, w, mu)
-        copy_frames(w.f, f)
-    joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], f)
+        copy_frames(w.f, x.f)
+    joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], x.f)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
-            internal_frame_force(z[i], mu, n.l0, 1.0, f[i])
+            internal_frame_force(z[i], mu, n.l0, 1.0, x.f[i])
 
 
 @kernel
@@ -154,7 +162,7 @@ def position_residual(s, w, x, h):
         o = 0 if n.nx == 3 else 3
         for m in range(n.nv):
             x.z1[i, o + m] = x.z0[i, o + m] + x.dq[n.v0 + m]
-    _constraint_forces(s, w, x.z0, x.lams, x.at_start, x.times[0], x.f)
+    _constraint_forces(s, w, x, False, x.lams)
     dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.small, x.f, x.r)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
@@ -177,7 +185,7 @@ def position_residual(s, w, x, h):
 def velocity_residual(s, w, x, h):
     """Equations of the velocities into x.r."""
     nv = x.v.shape[0]
-    _constraint_forces(s, w, x.z1, x.mus, x.at_end, x.times[1], x.f)
+    _constraint_forces(s, w, x, True, x.mus)
     dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
     vector_frames(s.nodes, 1.0, x.u, x.zu)
     if s.flags[FLAG_EXTRA] != 0:
@@ -204,7 +212,7 @@ def new_momenta(s, w, x, h):
     for k in range(x.v.shape[0]):
         x.rate[k] = x.dq[k] / h + 0.5 * h * x.vd[k]
         x.r[k] = 0.0
-    applied_forces(s, w, x, x.z1, x.rate, x.at_end, x.times[1])
+    applied_forces(s, w, x, True, x.rate)
     clear_frames(x.f)
     dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.small, x.f, x.p)
 
@@ -212,7 +220,7 @@ def new_momenta(s, w, x, h):
 @kernel
 def unprojected_velocities(s, w, x, share):
     """SHAKE: velocities with that share of the last constraint force."""
-    _constraint_forces(s, w, x.z1, x.lams, x.at_end, x.times[1], x.f)
+    _constraint_forces(s, w, x, True, x.lams)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         o = 0 if n.nx == 3 else 3

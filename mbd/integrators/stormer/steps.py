@@ -23,6 +23,7 @@ from .equations import (
     position_residual,
     position_scales,
     rigid_factors,
+    side,
     unprojected_velocities,
     vector_frames,
     velocity_residual,
@@ -49,7 +50,8 @@ def start(s, n, w, x, p):
         x.r[k] = 0.0
     clear_frames(x.f)
     dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.small, x.f, x.p)
-    applied_forces(n, w, x, x.z0, x.v, x.at_start, t)
+    x.times[0] = t
+    applied_forces(n, w, x, False, x.v)
 
 
 @_step
@@ -133,20 +135,15 @@ def residual(s, w, x, p):
 @_step
 def solve_equations(s, w, x, p):
     """The correction, with the factors of the step as long as they serve."""
-    t, positions = tables_at(x.rigid[0]), p.phase == POSITIONS
+    t = tables_at(x.rigid[0])
+    zc, at_c, time = side(x, p.phase == VELOCITIES)  # of constraint forces
     if p.factored == 0 or (p.iteration > 0 and p.error > max(1.0, SLOW * p.before)):
-        if positions:
-            rigid_factors(t, w, x, x.z0, x.times[0])
-        else:
-            rigid_factors(t, w, x, x.z1, x.times[1])
+        rigid_factors(t, w, x, zc, time)
         p.factored = 1
         if not factorised(w, p):
             p.worst = -1 - p.worst  # a row of the matrix of rigid bodies
             return
-    if positions:
-        rigid_solve(s, t, w, x.at_start, x.at_end, x.z0, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f)
-    else:
-        rigid_solve(s, t, w, x.at_end, x.at_end, x.z1, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f)
+    rigid_solve(s, t, w, at_c, x.at_end, zc, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f)
     measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
 
 
@@ -191,7 +188,7 @@ def accept(s, w, x, p):
     for k in range(x.q.shape[0]):
         x.q[k] += x.dq[k]
     if s.flags[FLAG_VELOCITY] != 0:  # with the velocities that were found
-        applied_forces(s, w, x, x.z1, x.v, x.at_end, x.times[1])
+        applied_forces(s, w, x, True, x.v)
     copy_frames(x.z1, x.z0)
     copy_frames(x.z1, w.z)
     vector_frames(s.nodes, 1.0, x.v, w.zd)
