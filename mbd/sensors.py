@@ -16,6 +16,10 @@ import numpy as np
 
 from mbd.errors import Array, bad_value, check_direction, check_vector
 
+__all__ = [
+    "Accelerometer", "Angle", "Displacement", "Distance", "Gyroscope", "Position", "Reaction", "Sensor", "Velocity",
+]  # fmt: skip
+
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
@@ -149,3 +153,7 @@ def _point(solution: Any, body: Any, point: Array) -> Array:
         return np.broadcast_to(point, (len(solution), 3))
     view = solution[name]
     return view.point(point) if np.any(point) else view.position
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -77,7 +77,7 @@ def test_shapes(tmp_path):
     assert isinstance(model.ground.shape, mbd.shapes.Box)
     upper = model["upper"].shape
     assert isinstance(upper, mbd.shapes.Cylinder) and upper.height == 1.0 and upper.colour == "#0000ff"
-    assert upper.center == pytest.approx((0, 0, -0.5))
+    assert upper.centre == pytest.approx((0, 0, -0.5))
     sphere, mesh = model["lower"].shape.parts
     assert sphere.radius == 0.1 and mesh.scale == 0.001 and mesh.file.name == "hand.stl"
 
@@ -241,7 +241,7 @@ def test_a_cylinder_with_a_turned_origin(tmp_path, rpy, axis):
     turn = mbd.rotation(angles=[float(x) for x in rpy.split()][::-1], sequence="zyx")
     expected = turn @ (0, 0, 1) if axis is None else axis
     assert upper.shape.axis == pytest.approx(expected, abs=1e-12)
-    assert upper.shape.center == pytest.approx((0.1, 0.2, -0.5)) == upper.com.tolist()
+    assert upper.shape.centre == pytest.approx((0.1, 0.2, -0.5)) == upper.com.tolist()
     assert upper.inertia @ expected == pytest.approx(0.02 * np.array(expected), abs=1e-12)  # the thin axis of the rod
     solid = mbd.mass_properties(upper.shape, mass=2.0)
     assert solid.inertia @ expected == pytest.approx(np.linalg.eigvalsh(solid.inertia)[0] * np.array(expected))

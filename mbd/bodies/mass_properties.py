@@ -109,21 +109,21 @@ def _solid(shape: Shape, density: float) -> MassProperties:
         volume = float(np.prod(shape.size))
         m = density * volume
         inertia = m / 12.0 * np.diag((b + c, c + a, a + b))
-        return MassProperties(m, ZERO3, inertia, volume).moved(shape.center, shape.rotation)
+        return MassProperties(m, ZERO3, inertia, volume).moved(shape.centre, shape.rotation)
     if isinstance(shape, Sphere):
         volume = 4.0 / 3.0 * math.pi * shape.radius**3
         m = density * volume
-        return MassProperties(m, shape.center, 0.4 * m * shape.radius**2 * IDENTITY3, volume)
+        return MassProperties(m, shape.centre, 0.4 * m * shape.radius**2 * IDENTITY3, volume)
     if isinstance(shape, Cylinder):
         r, h = shape.radius, shape.height
         volume = math.pi * r * r * h
         m = density * volume
-        return _of_revolution(m, shape.axis, shape.center, 0.5 * m * r * r, m * (3 * r * r + h * h) / 12, volume)
+        return _of_revolution(m, shape.axis, shape.centre, 0.5 * m * r * r, m * (3 * r * r + h * h) / 12, volume)
     if isinstance(shape, Cone):
         r, h = shape.radius, shape.height
         volume = math.pi * r * r * h / 3.0
         m = density * volume
-        com = shape.center - 0.25 * h * shape.axis  # a quarter of the height above the base
+        com = shape.centre - 0.25 * h * shape.axis  # a quarter of the height above the base
         return _of_revolution(m, shape.axis, com, 0.3 * m * r * r, m * (0.15 * r * r + 0.0375 * h * h), volume)
     if isinstance(shape, Capsule):
         return _capsule(shape, density)
@@ -147,7 +147,7 @@ def _capsule(shape: Capsule, density: float) -> MassProperties:
     offset = 0.5 * h + 0.375 * r
     lateral = cylinder * (3 * r * r + h * h) / 12 + 2.0 * half * (83.0 / 320.0 * r * r + offset**2)
     mass = cylinder + 2.0 * half
-    return _of_revolution(mass, shape.axis, shape.center, axial, lateral, mass / density)
+    return _of_revolution(mass, shape.axis, shape.centre, axial, lateral, mass / density)
 
 
 def _mesh(shape: Mesh, density: float) -> MassProperties:
@@ -162,4 +162,4 @@ def _mesh(shape: Mesh, density: float) -> MassProperties:
     com = first / volume
     central = second - volume * np.outer(com, com)
     inertia = density * (np.trace(central) * IDENTITY3 - central)
-    return MassProperties(density * volume, com, inertia, volume).moved(shape.center, shape.rotation)
+    return MassProperties(density * volume, com, inertia, volume).moved(shape.centre, shape.rotation)

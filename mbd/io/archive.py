@@ -40,13 +40,17 @@ from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records
 from .files import replacing
 from .recheck import recheck_model, stored_keys
 
-MODULES = {  # names in files -> modules
-    **{
-        name: f"mbd.{name}" for name in ("bodies", "bodies.shapes", "nodes", "joints", "forces", "solvers.start_report")
-    },
-    "motion": "mbd.elements.prescribed_motion",
+MODULES = {  # names in files -> modules in which their classes are found
+    "bodies": ("mbd.bodies",),
+    "bodies.shapes": ("mbd.bodies.shapes",),
+    "nodes": ("mbd.nodes",),
+    "joints": ("mbd.joints", "mbd.joints.primitive_data"),
+    "forces": ("mbd.forces",),
+    "solvers.start_report": ("mbd.solvers.start_report",),
+    "motion": ("mbd.elements.prescribed_motion",),
 }
 BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
+SPELLING = {"centre": "center"}  # attributes of shapes -> how files spell them
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 
 
@@ -128,7 +132,8 @@ class _Encoder:
         if isinstance(x, PurePath):
             return {"$path": str(x)}
         if isinstance(x, BASES):  # of a user's class: stored as what it extends
-            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(_known(x), where)}
+            values = {SPELLING.get(key, key): value for key, value in _known(x).items()}
+            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(values, where)}
         if isinstance(x, Integrator):  # a method that is a parameter of another one
             return {"$integrator": self.integrator(x)}
         if isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
@@ -182,12 +187,18 @@ def _storable(x: Any) -> bool:
     return not encoder.missing
 
 
+def _class_in_files(package: str, name: str) -> Any:
+    """What files call "package:name", or None."""
+    found = (getattr(importlib.import_module(module), name, None) for module in MODULES.get(package, ()))
+    return next(filter(None, found), None)
+
+
 @functools.cache
 def _public_name(cls: type) -> str | None:
-    """How a class of the toolkit is called in its package: "joints:Revolute"."""
-    for name, module in MODULES.items():
-        if issubclass(cls, BASES) and getattr(importlib.import_module(module), cls.__name__, None) is cls:
-            return f"{name}:{cls.__name__}"
+    """How a class of the toolkit is called in files: "joints:Revolute"."""
+    for package in MODULES:
+        if issubclass(cls, BASES) and _class_in_files(package, cls.__name__) is cls:
+            return f"{package}:{cls.__name__}"
     return None
 
 
@@ -282,7 +293,8 @@ class _Decoder:
         if tag in ("$path", "$miss"):
             return Path(content) if tag == "$path" else Miss(*content)
         if tag == "$object":
-            return self.fill(_new(content), x["attributes"])
+            names = {spelling: key for key, spelling in SPELLING.items()}
+            return self.fill(_new(content), {names.get(key, key): item for key, item in x["attributes"].items()})
         if tag == "$integrator":
             return _integrator(content, self)
         if tag == "$record":
@@ -324,8 +336,8 @@ class _Decoder:
 
 def _new(name: str) -> Any:
     """An empty object of a class of the toolkit; nothing else can be made."""
-    module, _, cls_name = name.partition(":")
-    cls = getattr(importlib.import_module(MODULES[module]), cls_name, None) if module in MODULES else None
+    package, _, cls_name = name.partition(":")
+    cls = _class_in_files(package, cls_name)
     if not isinstance(cls, type) or not issubclass(cls, BASES):
         raise ModelError(f"unknown class {name!r}; was it written by a newer version of mbd?")
     return object.__new__(cls)

@@ -72,13 +72,13 @@ def _extent(body: RigidBody, points: list[Array]) -> float:
 def _reach(shape: Shape) -> tuple[Array, float] | None:
     """A ball around a shape of which the size is known without reading a file."""
     if isinstance(shape, Box):
-        return np.asarray(shape.center), 0.5 * float(np.linalg.norm(shape.size))
+        return np.asarray(shape.centre), 0.5 * float(np.linalg.norm(shape.size))
     if isinstance(shape, Sphere):
-        return np.asarray(shape.center), shape.radius
+        return np.asarray(shape.centre), shape.radius
     if isinstance(shape, Capsule):
-        return np.asarray(shape.center), 0.5 * shape.height + shape.radius
+        return np.asarray(shape.centre), 0.5 * shape.height + shape.radius
     if isinstance(shape, Cylinder | Cone):
-        return np.asarray(shape.center), math.hypot(0.5 * shape.height, shape.radius)
+        return np.asarray(shape.centre), math.hypot(0.5 * shape.height, shape.radius)
     if isinstance(shape, Composite):
         parts = [reach for part in shape.parts if (reach := _reach(part)) is not None]
         if parts:

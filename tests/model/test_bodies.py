@@ -146,14 +146,24 @@ def test_shapes():
     assert np.array_equal(shapes.Box((1, 2, 3)).size, (1, 2, 3))
     cone = shapes.Cone(radius=0.3, height=1.0, axis=(0, -2, 0))
     assert np.array_equal(cone.axis, (0, -1, 0))
-    assert np.array_equal(shapes.Cone(radius=0.3, height=1.0, tip=(0, 0, 0)).center, (0, 0, -0.5))
-    assert shapes.Cylinder(0.1, 2.0, axis=(1, 0, 0), center=(0, 0, 1), colour="red").colour == "red"
+    assert np.array_equal(shapes.Cone(radius=0.3, height=1.0, tip=(0, 0, 0)).centre, (0, 0, -0.5))
+    assert shapes.Cylinder(0.1, 2.0, axis=(1, 0, 0), centre=(0, 0, 1), colour="red").colour == "red"
     assert shapes.Capsule(0.1, 2.0).height == 2.0
     assert shapes.Frame().size == 1.0
     assert str(shapes.Mesh("arm.stl").file) == "arm.stl"
     both = shapes.Composite(shapes.Sphere(1.0), shapes.Box((1, 1, 1)))
     assert len(both.parts) == 2
     assert len(shapes.Composite([shapes.Sphere(1.0), both]).parts) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in shapes.__all__ if hasattr(getattr(shapes, name), "centre")])
+def test_centre_and_center_are_the_same(name):
+    cls = getattr(shapes, name)
+    file = {"file": "arm.stl"} if cls is shapes.Mesh else {}
+    assert np.array_equal(cls(center=(1, 2, 3), **file).centre, (1, 2, 3))
+    assert np.array_equal(cls(centre=(1, 2, 3), **file).center, (1, 2, 3))
+    with pytest.raises(TypeError, match="centre"):
+        cls(centre=(1, 2, 3), center=(1, 2, 3), **file)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +174,7 @@ def test_shapes():
         (lambda: shapes.Cylinder(1, 0), ("Cylinder", "height = 0", "positive")),
         (lambda: shapes.Cylinder(1, 1, axis=(0, 0, 0)), ("Cylinder", "axis", "cannot be zero")),
         (lambda: shapes.Capsule(math.nan, 1), ("Capsule", "radius", "finite")),
-        (lambda: shapes.Cone(1, 1, center=(0, 0, 1), tip=(0, 0, 0)), ("Cone", "tip", "either tip or center")),
+        (lambda: shapes.Cone(1, 1, centre=(0, 0, 1), tip=(0, 0, 0)), ("Cone", "tip", "either tip or centre")),
         (lambda: shapes.Frame(0), ("Frame", "size", "positive")),
         (lambda: shapes.Mesh(), ("Mesh", "file", "path")),
         (lambda: shapes.Composite(), ("Composite", "parts", "at least one")),

@@ -64,10 +64,10 @@ def test_a_box_from_a_file(tmp_path, suffix):
     else:
         triangles = [vertices[[q[0], q[k], q[k + 1]]] for q in QUADS for k in (1, 2)]
         file = write_stl(tmp_path / "box.stl", triangles, suffix == "binary stl")
-    same(mass_properties(Mesh(file=file), 700.0), mass_properties(Box(tuple(size), center=(3, 0, 1)), 700.0))
-    turned = mass_properties(Mesh(file=file, scale=2.0, rotation=mbd.rotation((0, 0, 0.3)), center=(0, 1, 0)), 10.0)
+    same(mass_properties(Mesh(file=file), 700.0), mass_properties(Box(tuple(size), centre=(3, 0, 1)), 700.0))
+    turned = mass_properties(Mesh(file=file, scale=2.0, rotation=mbd.rotation((0, 0, 0.3)), centre=(0, 1, 0)), 10.0)
     turn = mbd.rotation((0, 0, 0.3))
-    whole = mass_properties(Box(tuple(2 * size), center=turn @ (6, 0, 2) + (0, 1, 0), rotation=turn), 10.0)
+    whole = mass_properties(Box(tuple(2 * size), centre=turn @ (6, 0, 2) + (0, 1, 0), rotation=turn), 10.0)
     same(turned, whole)
 
 
@@ -101,7 +101,7 @@ def test_round_solids_agree_with_their_surfaces(tmp_path, shape, profile):
 
 
 def test_axis_and_centre():
-    along_x = mass_properties(Cylinder(radius=0.1, height=1.0, axis=(1, 0, 0), center=(2, 0, 0)), mass=3.0)
+    along_x = mass_properties(Cylinder(radius=0.1, height=1.0, axis=(1, 0, 0), centre=(2, 0, 0)), mass=3.0)
     assert along_x.mass == pytest.approx(3.0)
     assert along_x.com.tolist() == [2, 0, 0]
     assert np.diag(along_x.inertia) == pytest.approx((0.5 * 3 * 0.01, *(3 * (0.03 + 1) / 12,) * 2))
@@ -109,10 +109,10 @@ def test_axis_and_centre():
 
 def test_composite_is_independent_of_how_a_body_is_cut():
     whole = mass_properties(Box((2, 1, 1)), 5.0)
-    halves = composite([(Box((1, 1, 1), center=(-0.5, 0, 0)), 5.0), (Box((1, 1, 1), center=(0.5, 0, 0)), 5.0)])
+    halves = composite([(Box((1, 1, 1), centre=(-0.5, 0, 0)), 5.0), (Box((1, 1, 1), centre=(0.5, 0, 0)), 5.0)])
     same(halves, whole)
     same(
-        mass_properties(Composite(Box((1, 1, 1), center=(-0.5, 0, 0)), Box((1, 1, 1), center=(0.5, 0, 0))), 5.0), whole
+        mass_properties(Composite(Box((1, 1, 1), centre=(-0.5, 0, 0)), Box((1, 1, 1), centre=(0.5, 0, 0))), 5.0), whole
     )
 
 
