@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbd.bodies import checks
 from mbd.bodies.shapes import Shape
+from mbd.elements.arguments import Inertia, Numbers, Orientation, Vector
 from mbd.elements.attributes import Checked, declared, fixed, flag, positive
 from mbd.errors import IDENTITY3, ZERO3, Array, ModelError, SingularityError, bad_value, check_vector, read_only
 from mbd.nodes import Generalized as GeneralizedNode
@@ -74,7 +76,7 @@ class _FramedBody(Body):
         return self.node.position
 
     @position.setter
-    def position(self, value: Any) -> None:
+    def position(self, value: Vector) -> None:
         self._set_initial("position", value)
 
     @property
@@ -83,7 +85,7 @@ class _FramedBody(Body):
         return self.node.rotation
 
     @rotation.setter
-    def rotation(self, value: Any) -> None:
+    def rotation(self, value: Orientation) -> None:
         self._set_initial("rotation", value)
 
     @property
@@ -92,7 +94,7 @@ class _FramedBody(Body):
         return self.node.velocity
 
     @velocity.setter
-    def velocity(self, value: Any) -> None:
+    def velocity(self, value: Vector) -> None:
         self._set_initial("velocity", value)
 
     @property
@@ -101,7 +103,7 @@ class _FramedBody(Body):
         return self.node.angular_velocity
 
     @angular_velocity.setter
-    def angular_velocity(self, value: Any) -> None:
+    def angular_velocity(self, value: Vector) -> None:
         self._set_initial("angular_velocity", value)
 
 
@@ -129,10 +131,10 @@ class RigidBody(_FramedBody):
     def __init__(
         self,
         name: str | None = None,
-        mass: Any = None,
-        inertia: Any = None,
+        mass: float | None = None,
+        inertia: Inertia | None = None,
         node: RigidNode | None = None,
-        com: Any = ZERO3,
+        com: Vector = ZERO3,
         shape: Shape | None = None,
         *,
         check_inertia: bool = True,
@@ -163,9 +165,9 @@ class PointMass(_FramedBody):
     def __init__(
         self,
         name: str | None = None,
-        mass: Any = None,
-        position: Any = ZERO3,
-        velocity: Any = ZERO3,
+        mass: float | None = None,
+        position: Vector = ZERO3,
+        velocity: Vector = ZERO3,
         *,
         shape: Shape | None = None,
     ) -> None:
@@ -226,12 +228,12 @@ class Generalized(Body):
     def __init__(
         self,
         name: str | None = None,
-        coordinates: Any = None,
-        velocities: Any = None,
+        coordinates: Numbers | None = None,
+        velocities: Numbers | None = None,
         *,
-        mass: Any = 1.0,
-        potential: Callable[[Array], Any] | None = None,
-        constraints: Callable[[Array], Any] | None = None,
+        mass: Numbers | Callable[[Array], ArrayLike] = 1.0,
+        potential: Callable[[Array], float] | None = None,
+        constraints: Callable[[Array], ArrayLike] | None = None,
         n_constraints: int | None = None,
         shape: Shape | None = None,
     ) -> None:
@@ -257,7 +259,7 @@ class Generalized(Body):
         return self.node.coordinates()
 
     @coordinates.setter
-    def coordinates(self, value: Any) -> None:
+    def coordinates(self, value: Numbers) -> None:
         q = check_vector(np.atleast_1d(value), self, "coordinates", self.node.n_coordinates)
         self.node = GeneralizedNode(q, self.velocities)
 
@@ -267,6 +269,6 @@ class Generalized(Body):
         return self.node.coordinate_velocities()
 
     @velocities.setter
-    def velocities(self, value: Any) -> None:
+    def velocities(self, value: Numbers) -> None:
         v = check_vector(np.atleast_1d(value), self, "velocities", self.node.n_coordinates)
         self.node = GeneralizedNode(self.coordinates, v)

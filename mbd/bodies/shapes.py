@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from mbd.errors import bad_value, check_direction, check_number, check_vector, read_only
+from mbd.elements.arguments import FilePath, Orientation, Vector
+from mbd.errors import Array, bad_value, check_direction, check_number, check_vector, read_only
 from mbd.rotation import as_matrix
 
 __all__ = ["Box", "Capsule", "Composite", "Cone", "Cylinder", "Frame", "Mesh", "Shape", "Sphere"]
@@ -69,6 +69,10 @@ def _with_centre(cls: type[S]) -> type[S]:
     """Lets people write ``center`` for ``centre``, as an argument and as an attribute."""
     made: Any = cls.__init__
 
+    def center(self: Any) -> Array:
+        """The same as ``centre``."""
+        return self.centre
+
     @functools.wraps(made)
     def init(self: S, *arguments: Any, **options: Any) -> None:
         if "center" in options:
@@ -77,7 +81,7 @@ def _with_centre(cls: type[S]) -> type[S]:
             made(self, *arguments, **options)
 
     setattr(cls, "__init__", init)  # noqa: B010 - mypy knows the constructor of the dataclass
-    setattr(cls, "center", property(attrgetter("centre"), doc="The same as ``centre``."))  # noqa: B010
+    setattr(cls, "center", property(center))  # noqa: B010
     return cls
 
 
@@ -86,14 +90,14 @@ def _with_centre(cls: type[S]) -> type[S]:
 class Box(Shape):
     """Box with edge lengths ``size``; ``rotation`` turns its edges away from the body axes."""
 
-    size: Any = (1.0, 1.0, 1.0)
-    centre: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    size: Vector = (1.0, 1.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
+    rotation: Orientation | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._vector("size", "centre")
-        if min(self.size) <= 0.0:
+        if np.min(self.size) <= 0.0:
             raise bad_value(self._name, "size", self.size, "three positive edge lengths")
         self._rotations("rotation")
 
@@ -105,8 +109,8 @@ class Cylinder(Shape):
 
     radius: float = 0.5
     height: float = 1.0
-    axis: Any = (0.0, 0.0, 1.0)
-    centre: Any = (0.0, 0.0, 0.0)
+    axis: Vector = (0.0, 0.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,9 +129,9 @@ class Cone(Shape):
 
     radius: float = 0.5
     height: float = 1.0
-    axis: Any = (0.0, 0.0, 1.0)
-    centre: Any = (0.0, 0.0, 0.0)
-    tip: Any = None
+    axis: Vector = (0.0, 0.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
+    tip: Vector | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -135,10 +139,11 @@ class Cone(Shape):
         self._vector("centre")
         self._direction("axis")
         if self.tip is not None:
-            if self.centre.any():
+            if np.any(self.centre):
                 raise bad_value(self._name, "tip", self.tip, "either tip or centre, not both")
             self._vector("tip")
-            object.__setattr__(self, "centre", check_vector(self.tip - 0.5 * self.height * self.axis, "", ""))
+            centre = np.asarray(self.tip) - 0.5 * self.height * np.asarray(self.axis)
+            object.__setattr__(self, "centre", check_vector(centre, "", ""))
 
 
 @_with_centre
@@ -147,7 +152,7 @@ class Sphere(Shape):
     """Ball around ``centre``."""
 
     radius: float = 0.5
-    centre: Any = (0.0, 0.0, 0.0)
+    centre: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,8 +167,8 @@ class Capsule(Shape):
 
     radius: float = 0.1
     height: float = 1.0
-    axis: Any = (0.0, 0.0, 1.0)
-    centre: Any = (0.0, 0.0, 0.0)
+    axis: Vector = (0.0, 0.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -178,8 +183,8 @@ class Frame(Shape):
     """Three arrows of length ``size`` along the body axes."""
 
     size: float = 1.0
-    centre: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    centre: Vector = (0.0, 0.0, 0.0)
+    rotation: Orientation | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -193,10 +198,10 @@ class Frame(Shape):
 class Mesh(Shape):
     """Surface read from a file (STL, OBJ, PLY, glTF ...) when a view needs it."""
 
-    file: Any = ""
+    file: FilePath = ""
     scale: float = 1.0
-    centre: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    centre: Vector = (0.0, 0.0, 0.0)
+    rotation: Orientation | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

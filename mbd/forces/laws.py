@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mbd.bodies import Body, Ground, PointMass, RigidBody
+from mbd.elements.arguments import FunctionOfTime, Prescribed, Vector
 from mbd.elements.attributes import declared, fixed, not_negative, positive
 from mbd.elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
 from mbd.elements.prescribed_motion import as_motion, make_motion
@@ -26,7 +27,7 @@ class _BetweenPoints(Force):
     point_a: Array = attachment("body_a")
     point_b: Array = attachment("body_b")
 
-    def __init__(self, body_a: Body, body_b: Body, point_a: Any, point_b: Any, name: str | None) -> None:
+    def __init__(self, body_a: Body, body_b: Body, point_a: Vector, point_b: Vector, name: str | None) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)
         check_ends(self)
 
@@ -67,8 +68,8 @@ class GreenSpring(_BetweenPoints):
     length = declared(positive)
 
     def __init__(
-        self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3, stiffness: Any = None,
-        length: Any = None, damping: Any = 0.0, *, name: str | None = None,
+        self, body_a: Body, body_b: Body, point_a: Vector = ZERO3, point_b: Vector = ZERO3,
+        stiffness: float | None = None, length: float | None = None, damping: float = 0.0, *, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body_a, body_b, point_a, point_b, name)
         distance = self._apart()
@@ -94,7 +95,7 @@ class NonlinearSpring(_BetweenPoints):
     function: Any = declared(_law)
 
     def __init__(
-        self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3,
+        self, body_a: Body, body_b: Body, point_a: Vector = ZERO3, point_b: Vector = ZERO3,
         function: Callable[[float, float], float] | None = None, *, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body_a, body_b, point_a, point_b, name)
@@ -110,7 +111,7 @@ class Gravitation(_BetweenPoints):
 
     constant = declared(positive)
 
-    def __init__(self, body_a: Body, body_b: Body, constant: Any = NEWTON, *, name: str | None = None) -> None:
+    def __init__(self, body_a: Body, body_b: Body, constant: float = NEWTON, *, name: str | None = None) -> None:
         for body in (body_a, body_b):
             if not isinstance(body, RigidBody | PointMass):
                 raise ModelError(f"{self.label}: {body} has no mass; expected two bodies with mass")
@@ -151,7 +152,7 @@ class Drag(Force):
     wind = declared(check_vector)
 
     def __init__(
-        self, body: Body, coefficient: Any = 0.0, linear: Any = 0.0, point: Any = ZERO3, wind: Any = ZERO3, *,
+        self, body: Body, coefficient: float = 0.0, linear: float = 0.0, point: Vector = ZERO3, wind: Vector = ZERO3, *,
         name: str | None = None,
     ) -> None:  # fmt: skip
         self._set(name=name, model=None, body=body, point=point)
@@ -189,8 +190,8 @@ class PDControl(Force):
     motion = declared(as_motion)
 
     def __init__(
-        self, joint: Joint, target: Any = 0.0, kp: Any = 0.0, kd: Any = 0.0, *, rate: Any = None,
-        coordinate: str | None = None, name: str | None = None,
+        self, joint: Joint, target: Prescribed = 0.0, kp: float = 0.0, kd: float = 0.0, *,
+        rate: FunctionOfTime | None = None, coordinate: str | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
         has = getattr(joint, "coordinate", None) if isinstance(joint, Joint) else None

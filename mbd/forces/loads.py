@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mbd.bodies import Body, Ground, PointMass
+from mbd.elements.arguments import Load, Numbers, Vector
 from mbd.elements.attributes import declared, fixed, flag
 from mbd.elements.frame_kinds import USER_FORCE
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
@@ -55,7 +56,7 @@ class _Load(base.Force):
     on_frames: bool = fixed("set value to a function of (t, frames, velocities)", flag)
     switches = declared(_checked_times)
 
-    def __init__(self, body: Body, value: Any, frame: str, switches: Any, name: str | None) -> None:
+    def __init__(self, body: Body, value: Load, frame: str, switches: Numbers, name: str | None) -> None:
         super().__init__(name)
         base.check_framed(body, self, "body")
         if isinstance(body, Ground):
@@ -117,10 +118,10 @@ class Force(_Load):
     def __init__(
         self,
         body: Body,
-        value: Any,
-        point: Any = ZERO3,
+        value: Load,
+        point: Vector = ZERO3,
         frame: Literal["world", "body"] = "world",
-        switches: Any = (),
+        switches: Numbers = (),
         *,
         name: str | None = None,
     ) -> None:
@@ -141,9 +142,9 @@ class Torque(_Load):
     def __init__(
         self,
         body: Body,
-        value: Any,
+        value: Load,
         frame: Literal["world", "body"] = "world",
-        switches: Any = (),
+        switches: Numbers = (),
         *,
         name: str | None = None,
     ) -> None:

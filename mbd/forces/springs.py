@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbd.bodies import Body, PointMass
+from mbd.elements.arguments import Numbers, Vector
 from mbd.elements.attributes import declared, fixed, not_negative
 from mbd.elements.frame_kinds import TWIST
 from mbd.errors import (
@@ -44,11 +46,11 @@ class Spring(Force):
         self,
         body_a: Body,
         body_b: Body,
-        point_a: Any = ZERO3,
-        point_b: Any = ZERO3,
-        stiffness: Any = None,
-        length: Any = None,
-        damping: Any = 0.0,
+        point_a: Vector = ZERO3,
+        point_b: Vector = ZERO3,
+        stiffness: float | None = None,
+        length: float | None = None,
+        damping: float = 0.0,
         *,
         name: str | None = None,
     ) -> None:
@@ -103,7 +105,13 @@ class TorsionSpring(Force):
     rest = declared(check_number)
 
     def __init__(
-        self, joint: Joint, stiffness: Any = None, damping: Any = 0.0, rest: Any = 0.0, *, name: str | None = None
+        self,
+        joint: Joint,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+        rest: float = 0.0,
+        *,
+        name: str | None = None,
     ) -> None:
         super().__init__(name)
         if not isinstance(joint, Joint) or joint.coordinate not in ("angle", "both"):
@@ -198,14 +206,14 @@ class Bushing(Force):
         self,
         body_a: Body,
         body_b: Body,
-        point_a: Any = ZERO3,
-        point_b: Any = ZERO3,
-        stiffness: Any = None,
-        damping: Any = 0.0,
-        axes: Any = None,
+        point_a: Vector = ZERO3,
+        point_b: Vector = ZERO3,
+        stiffness: Numbers | None = None,
+        damping: Numbers = 0.0,
+        axes: ArrayLike | None = None,
         *,
-        rotational_stiffness: Any = 0.0,
-        rotational_damping: Any = 0.0,
+        rotational_stiffness: Numbers = 0.0,
+        rotational_damping: Numbers = 0.0,
         name: str | None = None,
     ) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)

@@ -12,7 +12,6 @@ import dataclasses
 import functools
 import importlib
 import json
-import os
 import warnings
 from pathlib import Path, PurePath
 from types import SimpleNamespace
@@ -24,6 +23,7 @@ import mbd
 
 from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
+from ..elements.arguments import FilePath
 from ..elements.prescribed_motion import Motion
 from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
 from ..forces import ForceElement, ForceRow
@@ -187,10 +187,13 @@ def _storable(x: Any) -> bool:
     return not encoder.missing
 
 
-def _class_in_files(package: str, name: str) -> Any:
-    """What files call "package:name", or None."""
-    found = (getattr(importlib.import_module(module), name, None) for module in MODULES.get(package, ()))
-    return next(filter(None, found), None)
+def _class_in_files(package: str, name: str) -> type | None:
+    """The class that files call "package:name", or None; what a module imports from elsewhere does not count."""
+    for module in MODULES.get(package, ()):
+        cls = getattr(importlib.import_module(module), name, None)
+        if isinstance(cls, type) and cls.__module__.startswith(module):
+            return cls
+    return None
 
 
 @functools.cache
@@ -215,7 +218,7 @@ def _nearest_name(cls: type) -> str:
     return next(filter(None, map(_public_name, cls.__mro__)))
 
 
-def save(solution: Solution, path: str | os.PathLike[str]) -> None:
+def save(solution: Solution, path: FilePath) -> None:
     """Write a solution to one file; ``load`` reads it."""
     encoder = _Encoder()
     s = solution
@@ -338,7 +341,7 @@ def _new(name: str) -> Any:
     """An empty object of a class of the toolkit; nothing else can be made."""
     package, _, cls_name = name.partition(":")
     cls = _class_in_files(package, cls_name)
-    if not isinstance(cls, type) or not issubclass(cls, BASES):
+    if cls is None or not issubclass(cls, BASES):
         raise ModelError(f"unknown class {name!r}; was it written by a newer version of mbd?")
     return object.__new__(cls)
 
@@ -355,7 +358,7 @@ def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
         return dataclasses.make_dataclass(data["class"], list(fields), frozen=True)(**fields)
 
 
-def load(path: str | os.PathLike[str], model: Model | None = None) -> Solution:
+def load(path: FilePath, model: Model | None = None) -> Solution:
     """Read a solution that ``solution.save`` wrote.
 
     ``model`` replaces the stored model; it is needed only to simulate a model with Python functions again.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 from mbd.bodies import Body
+from mbd.elements.arguments import JointArguments
 from mbd.elements.attributes import declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_number
 from mbd.joints.joint import Joint
@@ -24,7 +25,7 @@ class Screw(Joint):
     oriented = (True, True)
     pitch = declared(check_number)
 
-    def __init__(self, body_a: Body, body_b: Body, *, pitch: Any, **arguments: Any) -> None:
+    def __init__(self, body_a: Body, body_b: Body, *, pitch: float, **arguments: Unpack[JointArguments]) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(pitch=pitch)
 
@@ -77,8 +78,8 @@ class Coupling(Joint):
         self,
         joint_a: Joint,
         joint_b: Joint,
-        ratio: Any,
-        offset: Any = 0.0,
+        ratio: float,
+        offset: float = 0.0,
         *,
         coordinate_a: Kind | None = None,
         coordinate_b: Kind | None = None,
@@ -158,5 +159,7 @@ class RackPinion(Coupling):
 
     kinds = ("angle", "displacement")
 
-    def __init__(self, pinion: Joint, rack: Joint, radius: Any, offset: Any = 0.0, *, name: str | None = None) -> None:
+    def __init__(
+        self, pinion: Joint, rack: Joint, radius: float, offset: float = 0.0, *, name: str | None = None
+    ) -> None:
         super().__init__(pinion, rack, radius, offset, name=name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from mbd.bodies import Body
+from mbd.elements.arguments import FunctionOfTime, JointArguments, Prescribed, PrescribedVector
 from mbd.elements.attributes import declared
 from mbd.elements.prescribed_motion import Motion, as_motion, component, make_motion
 from mbd.errors import ModelError, bad_value
@@ -34,10 +35,10 @@ class PositionDriver(Joint):
         body_a: Body,
         body_b: Body,
         *,
-        value: Any = 0.0,
-        rate: Any = None,
-        acceleration: Any = None,
-        **arguments: Any,
+        value: Prescribed = 0.0,
+        rate: FunctionOfTime | None = None,
+        acceleration: FunctionOfTime | None = None,
+        **arguments: Unpack[JointArguments],
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(motion=make_motion(value, rate, acceleration, self))
@@ -65,10 +66,10 @@ class AngleDriver(Joint):
         body_a: Body,
         body_b: Body,
         *,
-        value: Any = 0.0,
-        rate: Any = None,
-        acceleration: Any = None,
-        **arguments: Any,
+        value: Prescribed = 0.0,
+        rate: FunctionOfTime | None = None,
+        acceleration: FunctionOfTime | None = None,
+        **arguments: Unpack[JointArguments],
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(motion=make_motion(value, rate, acceleration, self))
@@ -114,7 +115,13 @@ class DrivenFrame(Joint):
     motions = declared(_three_motions)
 
     def __init__(
-        self, body_a: Body, body_b: Body, *, displacement: Any = (0.0, 0.0, 0.0), angle: Any = 0.0, **arguments: Any
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        displacement: PrescribedVector = (0.0, 0.0, 0.0),
+        angle: Prescribed = 0.0,
+        **arguments: Unpack[JointArguments],
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(motions=displacement)

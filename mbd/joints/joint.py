@@ -10,6 +10,7 @@ import numpy as np
 
 from mbd.bodies import Body, Generalized, Ground, PointMass, RigidBody
 from mbd.bodies.checks import check_name
+from mbd.elements.arguments import Vector
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.errors import (
     IDENTITY3,
@@ -82,12 +83,12 @@ class Joint(Checked):
         body_b: Body,
         *,
         name: str | None = None,
-        at: Any = None,
-        axis: Any = None,
-        point_a: Any = None,
-        point_b: Any = None,
-        axis_a: Any = None,
-        axis_b: Any = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        point_a: Vector | None = None,
+        point_b: Vector | None = None,
+        axis_a: Vector | None = None,
+        axis_b: Vector | None = None,
     ) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b)
         self._check_bodies()

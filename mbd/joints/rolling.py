@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
+from mbd.elements.arguments import Vector
 from mbd.elements.attributes import fixed, flag, positive
 from mbd.elements.frame_kinds import ROLLING
 from mbd.errors import ZERO3, ModelError, bad_value, check_direction, check_number, check_vector
@@ -43,11 +44,11 @@ class Rolling(Joint):
         body_a: Body,
         body_b: Body,
         *,
-        radius: Any,
-        axis: Any = None,
-        normal: Any = (0.0, 0.0, 1.0),
-        at: Any = None,
-        centre: Any = ZERO3,
+        radius: float,
+        axis: Vector | None = None,
+        normal: Vector = (0.0, 0.0, 1.0),
+        at: Vector | None = None,
+        centre: Vector = ZERO3,
         name: str | None = None,
     ) -> None:
         for argument, body in (("body_a", body_a), ("body_b", body_b)):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mbd.elements.arguments import Numbers, Orientation, Vector
 from mbd.elements.attributes import Checked, declared, fixed, flag
 from mbd.errors import (
     IDENTITY3,
@@ -84,7 +85,7 @@ class Point(Node):
     position = declared(check_vector)
     velocity = declared(check_vector)
 
-    def __init__(self, position: Any = ZERO3, velocity: Any = ZERO3) -> None:
+    def __init__(self, position: Vector = ZERO3, velocity: Vector = ZERO3) -> None:
         self._set(position=position, velocity=velocity)
 
     rotation: ClassVar[Array] = IDENTITY3
@@ -145,10 +146,10 @@ class RigidNode(Node):
 
     def __init__(
         self,
-        position: Any = ZERO3,
-        rotation: Any = IDENTITY3,
-        velocity: Any = ZERO3,
-        angular_velocity: Any = ZERO3,
+        position: Vector = ZERO3,
+        rotation: Orientation = IDENTITY3,
+        velocity: Vector = ZERO3,
+        angular_velocity: Vector = ZERO3,
         *,
         lie: bool | None = None,
         pinned: bool = False,
@@ -290,10 +291,10 @@ class EulerAngles(RigidNode):
 
     def __init__(
         self,
-        position: Any = ZERO3,
-        rotation: Any = IDENTITY3,
-        velocity: Any = ZERO3,
-        angular_velocity: Any = ZERO3,
+        position: Vector = ZERO3,
+        rotation: Orientation = IDENTITY3,
+        velocity: Vector = ZERO3,
+        angular_velocity: Vector = ZERO3,
         *,
         sequence: str = "xyz",
         lie: bool | None = None,
@@ -351,7 +352,7 @@ class Generalized(Node):
     _coordinates = fixed("make a new node, or set the coordinates of its body", _any_vector)
     _velocities = fixed("make a new node, or set the velocities of its body", _any_vector)
 
-    def __init__(self, coordinates: Any, velocities: Any = None) -> None:
+    def __init__(self, coordinates: Numbers, velocities: Numbers | None = None) -> None:
         q = check_vector(np.atleast_1d(coordinates), "Generalized", "coordinates", None)
         if q.size == 0:
             raise bad_value("Generalized", "coordinates", coordinates, "at least one number")

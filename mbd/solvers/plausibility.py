@@ -136,7 +136,7 @@ def _density(body: RigidBody) -> list[str]:
 
 def _volume(shape: Shape) -> float:
     if isinstance(shape, Box):
-        return float(np.prod(shape.size))
+        return float(np.prod(np.asarray(shape.size)))
     if isinstance(shape, Sphere):
         return 4.0 / 3.0 * math.pi * shape.radius**3
     if isinstance(shape, Cylinder):

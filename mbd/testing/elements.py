@@ -61,7 +61,7 @@ def check_primitive(
 
 
 def check_joint(
-    build: Callable[[Any, Any], Joint],
+    build: Callable[[Body, Body], Joint],
     node_a: Node | None,
     node_b: Node | None,
     rng: np.random.Generator | None = None,
@@ -119,7 +119,7 @@ def _rotation(body: Any) -> Array:
 
 
 def check_force(
-    build: Callable[[Model, Any, Any], ForceElement],
+    build: Callable[[Model, Body, Body], ForceElement],
     node_a: Node | None,
     node_b: Node | None,
     rng: np.random.Generator | None = None,

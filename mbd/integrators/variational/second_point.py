@@ -38,10 +38,10 @@ def _numbers(x: Any, what: str) -> Flat:
     return tuple(values.tolist())
 
 
-def configuration_of(given: Flat | Named, system: System, t: float, owner: str) -> Array:
+def configuration_of(given: Any, system: System, t: float, owner: str) -> Array:
     """The coordinates of a system; refused if they are not as many as it has, or violate a constraint at the time t."""
     if given and isinstance(given[0], tuple):
-        parts = dict(given)  # type: ignore[arg-type]
+        parts = dict(given)
         names = [body.name for body in system.model.bodies]
         for name in [*parts, *names]:
             if name not in names or name not in parts:
