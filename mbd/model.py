@@ -44,14 +44,14 @@ class Model(Checked):
     Attributes: ``ground``, and the lists ``bodies`` (without the ground), ``joints`` and ``forces`` as added.
     """
 
-    name = declared(_title)
-    gravity = declared(check_vector)
-    ground: Ground = fixed("every model has its own ground")
-    bodies: list[Body] = fixed("add bodies with model.add(...)")
-    joints: list[Joint] = fixed("add joints with model.add(...)")
-    forces: list[ForceElement] = fixed("add forces with model.add(...)")
-    _elements: dict[str, Element] = fixed("add elements with model.add(...)")
-    _counters: dict[str, int] = fixed("they count generated names")
+    name = declared("Title of the model.", _title)
+    gravity = declared("Acceleration of gravity, world axes.", check_vector)
+    ground: Ground = fixed("The inertial frame.", "every model has its own ground")
+    bodies: list[Body] = fixed("Bodies as added, without the ground.", "add bodies with model.add(...)")
+    joints: list[Joint] = fixed("Joints as added.", "add joints with model.add(...)")
+    forces: list[ForceElement] = fixed("Forces as added.", "add forces with model.add(...)")
+    _elements: dict[str, Element] = fixed("All elements by name.", "add elements with model.add(...)")
+    _counters: dict[str, int] = fixed("Numbers of generated names.", "they count generated names")
 
     def __init__(self, name: str = "model", gravity: Vector = ZERO3) -> None:
         self._set(name=name, gravity=gravity, ground=Ground())

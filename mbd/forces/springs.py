@@ -34,13 +34,13 @@ class Spring(Force):
     ``point_a`` and ``point_b`` are body-fixed (for the ground: world); ``length`` is by default the initial distance.
     """
 
-    body_a: Body = fixed("make a new spring", framed)
-    body_b: Body = fixed("make a new spring", framed)
-    point_a: Array = attachment("body_a")
-    point_b: Array = attachment("body_b")
-    stiffness = declared(not_negative)
-    length = declared(not_negative)
-    damping = declared(not_negative)
+    body_a: Body = fixed("First body.", "make a new spring", framed)
+    body_b: Body = fixed("Second body.", "make a new spring", framed)
+    point_a: Array = attachment("Its point on the first body, body-fixed.", "body_a")
+    point_b: Array = attachment("Its point on the second body, body-fixed.", "body_b")
+    stiffness = declared("Tension per elongation.", not_negative)
+    length = declared("Distance of the points without tension.", not_negative)
+    damping = declared("Tension per rate of the distance.", not_negative)
 
     def __init__(
         self,
@@ -99,10 +99,10 @@ class TorsionSpring(Force):
     the initial configuration.
     """
 
-    joint: Joint = fixed("make a new spring", with_coordinate)
-    stiffness = declared(not_negative)
-    damping = declared(not_negative)
-    rest = declared(check_number)
+    joint: Joint = fixed("Joint about whose axis it acts.", "make a new spring", with_coordinate)
+    stiffness = declared("Torque per angle.", not_negative)
+    damping = declared("Torque per rate of the angle.", not_negative)
+    rest = declared("Angle without torque.", check_number)
 
     def __init__(
         self,
@@ -191,16 +191,16 @@ class Bushing(Force):
     axes: 3x3 matrix whose columns are perpendicular unit vectors, fixed in the first body; by default its own axes.
     """
 
-    body_a: Body = fixed("make a new bushing", framed)
-    body_b: Body = fixed("make a new bushing", framed)
-    point_a: Array = attachment("body_a")
-    point_b: Array = attachment("body_b")
-    stiffness = declared(_three_numbers)
-    damping = declared(_three_numbers)
-    rotational_stiffness = declared(_three_numbers)
-    rotational_damping = declared(_three_numbers)
-    axes = declared(_checked_axes)
-    axes_b: Array = fixed("set axes, which they follow", _orthonormal)
+    body_a: Body = fixed("First body.", "make a new bushing", framed)
+    body_b: Body = fixed("Second body.", "make a new bushing", framed)
+    point_a: Array = attachment("Its point on the first body, body-fixed.", "body_a")
+    point_b: Array = attachment("Its point on the second body, body-fixed.", "body_b")
+    stiffness = declared("Force per displacement along each axis.", _three_numbers)
+    damping = declared("Force per velocity along each axis.", _three_numbers)
+    rotational_stiffness = declared("Torque per sine of the angle about each axis.", _three_numbers)
+    rotational_damping = declared("Torque per rate of that sine about each axis.", _three_numbers)
+    axes = declared("Its axes as columns, fixed in the first body.", _checked_axes)
+    axes_b: Array = fixed("The same axes, fixed in the second body.", "set axes, which they follow", _orthonormal)
 
     def __init__(
         self,

@@ -24,8 +24,8 @@ class _OnFrames(Force):
     """A function of the frames of some bodies."""
 
     signature = ""
-    members: tuple[Body, ...] = fixed("make a new force")
-    function: Any = declared(_checked_function)
+    members: tuple[Body, ...] = fixed("Bodies of whose frames it is a function.", "make a new force")
+    function: Any = declared("The function of the frames.", _checked_function)
 
     def __init__(self, bodies: Body | Sequence[Body], function: FrameFunction, *, name: str | None = None) -> None:
         self._set(name=name, model=None, members=tuple(bodies) if isinstance(bodies, Sequence) else (bodies,))

@@ -23,7 +23,7 @@ class Screw(Joint):
     uses_point = "required"
     uses_axis = "required"
     oriented = (True, True)
-    pitch = declared(check_number)
+    pitch = declared("Advance per turn.", check_number)
 
     def __init__(self, body_a: Body, body_b: Body, *, pitch: float, **arguments: Unpack[JointArguments]) -> None:
         super().__init__(body_a, body_b, **arguments)
@@ -67,12 +67,12 @@ class Coupling(Joint):
     kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
     """What the two coordinates are, if the class prescribes it."""
 
-    joint_a: Joint = fixed("make a new one", _checked_joint)
-    joint_b: Joint = fixed("make a new one", _checked_joint)
-    coordinate_a: Kind = fixed("make a new one", _checked_kind)
-    coordinate_b: Kind = fixed("make a new one", _checked_kind)
-    ratio = declared(_not_zero)
-    offset = declared(check_number)
+    joint_a: Joint = fixed("First joint.", "make a new one", _checked_joint)
+    joint_b: Joint = fixed("Second joint.", "make a new one", _checked_joint)
+    coordinate_a: Kind = fixed("Which coordinate of the first joint.", "make a new one", _checked_kind)
+    coordinate_b: Kind = fixed("Which coordinate of the second joint.", "make a new one", _checked_kind)
+    ratio = declared("Second coordinate per first one.", _not_zero)
+    offset = declared("Second coordinate where the first one is zero.", check_number)
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class PositionDriver(Joint):
     coordinate = "displacement"
     uses_axis = "required"
     oriented = (True, False)
-    motion = declared(as_motion)
+    motion = declared("The value, a number or a function of time.", as_motion)
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class AngleDriver(Joint):
     coordinate = "angle"
     uses_axis = "required"
     oriented = (True, True)
-    motion = declared(as_motion)
+    motion = declared("The value, a number or a function of time.", as_motion)
 
     def __init__(
         self,
@@ -111,8 +111,8 @@ class DrivenFrame(Joint):
 
     uses_axis = "optional"
     oriented = (True, True)
-    motion = declared(as_motion)
-    motions = declared(_three_motions)
+    motion = declared("The angle, a number or a function of time.", as_motion)
+    motions = declared("The displacement, three numbers or functions of time.", _three_motions)
 
     def __init__(
         self,

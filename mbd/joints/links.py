@@ -58,7 +58,7 @@ class Distance(Joint):
     """
 
     uses_axis = "none"
-    length = declared(positive)
+    length = declared("Distance of the points.", positive)
 
     def __init__(
         self,

@@ -36,8 +36,10 @@ class Rolling(Joint):
     """
 
     oriented = (True, True)
-    radius: float = fixed("make a new joint: radius, axis and plane belong together", positive)
-    is_disk: bool = fixed("make a new joint with axis= for a disk, without it for a ball", flag)
+    radius: float = fixed("Of the disk or ball.", "make a new joint: radius, axis and plane belong together", positive)
+    is_disk: bool = fixed(
+        "Whether a disk rolls, not a ball.", "make a new joint with axis= for a disk, without it for a ball", flag
+    )
 
     def __init__(
         self,

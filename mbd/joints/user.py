@@ -44,9 +44,9 @@ class UserConstraint(Joint):
     reports is that on the last body.
     """
 
-    members: tuple[Body, ...] = fixed("make a new constraint")
-    function: Any = declared(_checked_function)
-    size: int = fixed("it is the number of values that function returns")
+    members: tuple[Body, ...] = fixed("Bodies of whose frames it is a function.", "make a new constraint")
+    function: Any = declared("The function of (frames, t) that vanishes.", _checked_function)
+    size: int = fixed("Number of equations.", "it is the number of values that function returns")
 
     def __init__(self, bodies: Body | Sequence[Body], function: FrameFunction, *, name: str | None = None) -> None:
         members = tuple(bodies) if isinstance(bodies, Sequence) else (bodies,)

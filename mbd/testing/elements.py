@@ -29,7 +29,7 @@ from .systems import check_system
 class _OnePrimitive(Joint):
     """A joint made of one given primitive."""
 
-    primitive: Primitive = fixed("make a new joint")
+    primitive: Primitive = fixed("The only primitive.", "make a new joint")
 
     def __init__(self, body_a: Body, body_b: Body, primitive: Primitive) -> None:
         super().__init__(body_a, body_b)
