@@ -1,8 +1,8 @@
 """Every element with every integrator, a step each: what does a process have to compile for that?
 
-Run with ``python -m tests.all_code [integrators]``. Prints, as JSON, which elements each integrator took, and the names
-of the functions that were compiled; a second process must compile nothing. Each element acts on two bodies of its own,
-so that all that an integrator takes are in one model.
+Run with ``python -m tests.compiled.all_code [integrators]``. Prints, as JSON, which elements each integrator took, and
+the names of the functions that were compiled; a second process must compile nothing. Each element acts on two bodies of
+its own, so that all that an integrator takes are in one model.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ import mbd
 from mbd import forces, joints, nodes
 from mbd.compiled import native
 from mbd.study.compatibility import all_integrators
-
-from .test_elements import FORCES, JOINTS_ON_JOINTS, LIE, build_joint, hinge, potential, public_classes, shaft
+from tests.test_elements import FORCES, JOINTS_ON_JOINTS, LIE, build_joint, hinge, potential, public_classes, shaft
 
 STEP = 1e-4
 NODES = [

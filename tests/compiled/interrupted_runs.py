@@ -1,4 +1,4 @@
-"""A program that interrupts its own runs; prints what became of each (``tests/test_interrupts.py`` reads it)."""
+"""A program that interrupts its own runs; prints what became of each (``test_interrupts.py`` reads it)."""
 
 import os
 import signal

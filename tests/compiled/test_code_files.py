@@ -19,7 +19,7 @@ from mbd.compiled.cache import PACKAGE, _imported_files
 from mbd.compiled.cache_files import CodeFile, read_code, write_code
 from mbd.compiled.kernel import JIT
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ABOUT = {"symbol": "f.1", "result": ["f", "i"], "needs": ["sin"]}
 CODE = bytes(range(256)) * 8
 FLIPS = 400

@@ -16,7 +16,7 @@ from mbd.compiled.kernel import JIT, kernel
 from mbd.compiled.record import NO_PLACE, declare_arrays, pack
 
 pytestmark = pytest.mark.skipif(not JIT, reason="nothing is compiled")
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 SIMULATION = """
 import sys
@@ -114,7 +114,7 @@ def test_second_process_compiles_nothing():
 
     def all_code():
         found = subprocess.run(
-            [sys.executable, "-m", "tests.all_code"], capture_output=True, text=True, check=True, cwd=ROOT
+            [sys.executable, "-m", "tests.compiled.all_code"], capture_output=True, text=True, check=True, cwd=ROOT
         )
         return json.loads(found.stdout)
 

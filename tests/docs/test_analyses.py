@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "analyses.md"
+PAGE = Path(__file__).parents[2] / "docs" / "analyses.md"
 
 
 def test_page(tmp_path, monkeypatch, capsys):

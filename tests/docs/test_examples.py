@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def load(name: str):
@@ -152,6 +152,6 @@ def has_matplotlib() -> bool:
 
 
 def test_every_example_is_tested():
-    tested = "".join(path.read_text() for path in Path(__file__).parent.rglob("test_examples.py"))
+    tested = "".join(path.read_text() for path in Path(__file__).parents[1].rglob("test_examples.py"))
     for path in EXAMPLES.glob("*.py"):
         assert f'("{path.stem}")' in tested, f"examples/{path.name} has no test"

@@ -11,7 +11,7 @@ import pytest
 import mbd
 from mbd.testing import observed_order
 
-PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
+PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 
 
 def test_code_of_the_page():

@@ -1,6 +1,7 @@
 """Every integrator with a user function that fails on the way; prints what each of them said.
 
-Run with ``MBD_JIT=0 python -m tests.failing_functions``: a few steps of one body need no compilation of all methods.
+Run with ``MBD_JIT=0 python -m tests.elements.failing_functions``: a few steps of one body need no compilation of all
+methods.
 """
 
 import math

@@ -669,8 +669,8 @@ def test_a_second_process_compiles_nothing(tmp_path):
 
 
 def test_every_integrator_tells_of_a_function_that_fails():
-    program = [sys.executable, "-m", "tests.failing_functions"]
-    root = Path(__file__).parents[1]
+    program = [sys.executable, "-m", "tests.elements.failing_functions"]
+    root = Path(__file__).parents[2]
     environment = {**os.environ, "MBD_JIT": "0", "PYTHONPATH": str(root)}
     done = subprocess.run(program, env=environment, cwd=root, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()

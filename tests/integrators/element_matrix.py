@@ -1,7 +1,7 @@
 """Every joint and force beyond the simplest ones with every integrator: the same motion, or a refusal.
 
-Run with ``MBD_JIT=0 python -m tests.element_matrix``: a few steps of tiny models need no compilation of all methods.
-Prints one line per element with the methods that ran, and a line "WRONG ..." for each disagreement.
+Run with ``MBD_JIT=0 python -m tests.integrators.element_matrix``: a few steps of tiny models need no compilation of all
+methods. Prints one line per element with the methods that ran, and a line "WRONG ..." for each disagreement.
 """
 
 from __future__ import annotations

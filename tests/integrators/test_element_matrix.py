@@ -1,4 +1,4 @@
-"""No integrator ignores an element: see ``tests.element_matrix``."""
+"""No integrator ignores an element: see ``tests.integrators.element_matrix``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.element_matrix import ELEMENTS, ON_HINGES
+from tests.integrators.element_matrix import ELEMENTS, ON_HINGES
 
 
 def test_every_element_with_every_integrator():
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.element_matrix"], capture_output=True, text=True, cwd=root,
+        [sys.executable, "-m", "tests.integrators.element_matrix"], capture_output=True, text=True, cwd=root,
         env={**os.environ, "MBD_JIT": "0"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

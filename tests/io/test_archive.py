@@ -25,7 +25,7 @@ from mbd.results.solution import Solution
 from mbd.rotation import from_rotation_vector
 from mbd.solvers.start_report import Miss, StartReport
 from mbd.system.system import assemble
-from tests.solution.runs import NODES, at_rest, simulate
+from tests.results.runs import NODES, at_rest, simulate
 
 ROTATION = from_rotation_vector(np.array((0.1, 0.2, 0.3)))
 

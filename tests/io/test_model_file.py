@@ -276,7 +276,7 @@ def test_own_classes_are_stored_as_what_they_extend(tmp_path):
 
 def test_every_element_passes_the_door_again(tmp_path):
     """All joints and forces without functions: exactly the same after reading."""
-    from .model.test_attributes import FACTORIES, stage
+    from tests.elements.test_attributes import FACTORIES, stage
 
     for name, make in FACTORIES.items():
         model, a, b = stage()

@@ -14,7 +14,7 @@ from mbd.nodes import Directors, RotationVector
 from mbd.results.solution import Solution
 from mbd.rotation import from_rotation_vector, hat
 from mbd.system.system import assemble
-from tests.solution.runs import NODES, at_rest, simulate
+from tests.results.runs import NODES, at_rest, simulate
 
 ROUND_OFF = 1e-12
 INTEGRATION = 1e-6  # of the RK4 runs below

@@ -13,7 +13,7 @@ from mbd.nodes import Quaternion, RotationVector
 from mbd.results.solution import Solution
 from mbd.rotation import from_rotation_vector
 from mbd.system.system import assemble
-from tests.solution.runs import NODES, at_rest, simulate
+from tests.results.runs import NODES, at_rest, simulate
 
 ROUND_OFF = 1e-10
 G = 9.81

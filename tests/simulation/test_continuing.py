@@ -139,7 +139,10 @@ def test_functions_that_cannot_be_looked_through_count_as_changed():
 
 
 def test_fingerprints_do_not_depend_on_the_process():
-    code = "from tests.test_continuing import *; print(sorted(fingerprint_of(crank(load=captured(1.0))).items()))"
+    code = (
+        "from tests.simulation.test_continuing import *\n"
+        "print(sorted(fingerprint_of(crank(load=captured(1.0))).items()))"
+    )
     texts = {
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True,

@@ -8,8 +8,7 @@ import pytest
 import mbd
 from mbd.integrators import GeneralizedAlpha
 from mbd.nodes import RotationVector
-
-from .models import heavy_top
+from tests.integrators.models import heavy_top
 
 
 def test_unstable_velocities_are_an_error_not_a_result():
