@@ -1,14 +1,17 @@
-"""Step-size control: its parameters are checked, and its loop always ends."""
+"""Step-size control: its parameters are checked, errors follow the tolerance, and its loop always ends."""
 
 from __future__ import annotations
 
 import math
 import warnings
 
+import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import DOPRI5, ODE23
+from mbd.integrators import DOPRI5, ODE23, RK6
+from mbd.nodes import RotationVector
+from tests.integrators.models import heavy_top, skew_top
 
 BAD = [
     {"safety": 100.0}, {"safety": 0.0}, {"safety": math.nan}, {"rtol": 0.0}, {"rtol": math.inf}, {"atol": -1.0},
@@ -55,3 +58,63 @@ def test_steps_that_never_meet_the_tolerance_end_the_run(output_step):
     with pytest.warns(UserWarning, match="accepted at the smallest step size"):
         warnings.simplefilter("ignore", mbd.AccuracyWarning)  # which is right as well, where all steps are recorded
         assert mbd.simulate(model, 1.0, 0.1, DOPRI5(min_step=0.01), output_step=output_step).complete
+
+
+@pytest.mark.parametrize(("method", "order"), [(DOPRI5, 5), (ODE23, 3)])
+def test_errors_follow_the_tolerance(method, order):
+    exact = mbd.simulate(skew_top(), 1.0, 1e-3, RK6())["top"].com[-1]
+    tolerances = np.array((1e-4, 1e-6, 1e-8))
+    errors, steps = [], []
+    for rtol in tolerances:
+        solution = mbd.simulate(skew_top(), 1.0, 1e-3, method(rtol=rtol, atol=1e-2 * rtol))
+        errors.append(float(np.linalg.norm(solution["top"].com[-1] - exact)))
+        steps.append(solution.stats["steps"])
+    slope = np.polyfit(np.log(tolerances), np.log(errors), 1)[0]
+    assert 0.7 < slope < 1.3, errors
+    assert errors[-1] < 1e-6
+    exponent = -np.polyfit(np.log(tolerances), np.log(steps), 1)[0]
+    assert exponent == pytest.approx(1.0 / (order), abs=0.35 / order)
+
+
+def test_largest_step():
+    solution = mbd.simulate(skew_top(), 1.0, 1e-3, DOPRI5(rtol=1e-2, atol=1e-2, max_step=0.02))
+    assert np.diff(solution.t).max() <= 0.02 * (1.0 + 1e-12)
+
+
+def switched(declared: bool) -> mbd.Model:
+    """A torque that is switched off at t = 0.7071."""
+    model = mbd.Model("switched")
+    start = RotationVector(angular_velocity=(1, 2, 3))
+    body = model.add(mbd.RigidBody("body", 1.0, (0.4, 0.7, 1.0), start))
+    switches = 0.7071 if declared else ()
+    model.add(mbd.forces.Torque(body, lambda t: (2.0, 0.0, 1.0) if t < 0.7071 else (0.0, 0.0, 0.0), switches=switches))
+    return model
+
+
+def test_declared_switches_save_work_and_error():
+    driven, coasting = switched(True), switched(True)
+    driven.forces[0].value, coasting.forces[0].value = (2.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+    half = mbd.simulate(driven, 0.7071, 0.7071 / 2000, RK6())["body"]
+    node = coasting["body"].node
+    node.rotation, node.angular_velocity = half.rotation[-1], half.angular_velocity[-1]
+    exact = mbd.simulate(coasting, 3.0, 5e-4, RK6(), t_start=0.7071)["body"].rotation[-1]
+    for rtol in (1e-6, 1e-8):
+        results = [mbd.simulate(switched(d), 3.0, 0.01, DOPRI5(rtol=rtol, atol=rtol)) for d in (False, True)]
+        errors = [np.abs(result["body"].rotation[-1] - exact).max() for result in results]
+        assert results[1].stats["evaluations"] < 0.9 * results[0].stats["evaluations"]
+        assert errors[1] < errors[0]
+        assert errors[1] < 10.0 * rtol
+        assert np.any(np.abs(results[1].t - 0.7071) < 1e-12)
+
+
+def test_forced_steps_are_reported():
+    """At the smallest step a jump is accepted and counted, not met for ever."""
+    with pytest.warns(UserWarning, match=r"steps were accepted at the smallest step.*switches="):
+        solution = mbd.simulate(switched(False), 1.0, 0.01, DOPRI5(rtol=1e-10, atol=1e-10, min_step=2e-3))
+    assert solution.stats["forced_steps"] > 0
+    assert solution.complete
+
+
+def test_rejected_steps_are_counted():
+    solution = mbd.simulate(heavy_top(), 0.1, 0.05, DOPRI5())
+    assert solution.stats["rejected"] > 0
