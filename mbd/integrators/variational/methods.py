@@ -21,12 +21,9 @@ from ..run import FixedStepRun
 from ..stormer.run import RattleRun
 from . import loop as kernels
 from .equations import LIVENS, MIDPOINT, VariationalState
-from .second_point import as_configuration, configuration_of
+from .second_point import Configuration, as_configuration, configuration_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ...elements.arguments import Numbers
     from ...results.solution import Solution
     from ...system.system import System
 
@@ -114,7 +111,7 @@ class DiscreteVariational(Variational):
     """
 
     small_start: int = 0
-    second: Numbers | Mapping[str, Numbers] | None = None
+    second: Configuration | None = None
     scheme: ClassVar[int] = MIDPOINT
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)

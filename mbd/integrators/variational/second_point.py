@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...elements.arguments import Numbers
 from ...errors import Array, ModelError
 
 if TYPE_CHECKING:
     from ...system.system import System
 
 CONSISTENT = 1e-6  # largest violation of a constraint, in its own unit, that counts as round-off of given numbers
+
+Configuration = Numbers | Mapping[str, Numbers]
+"""All coordinates, or those of every body by its name."""
 
 Flat = tuple[float, ...]
 Named = tuple[tuple[str, Flat], ...]
