@@ -101,6 +101,10 @@ def members(cls: type) -> list[tuple[str, object]]:
     return found
 
 
+def is_described(x: object) -> bool:
+    return isinstance(x, property | functools.cached_property) or inspect.isroutine(x)
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_functions_say_what_they_do(function):
     check_text(function.__doc__, function.__name__)
@@ -116,9 +120,9 @@ def test_classes_say_what_they_are(cls):
         if isinstance(x, Attribute | Constant):
             check_text(x.text, what)
             assert getattr(cls, key).__doc__ == x.text
-        elif isinstance(x, property | functools.cached_property) or inspect.isroutine(x):
-            texts = [vars(base)[key].__doc__ for base in cls.__mro__ if key in vars(base) and is_ours(base)]
-            check_text(next(filter(None, texts), None), what)
+        elif is_described(x):
+            same = [vars(base)[key] for base in cls.__mro__ if key in vars(base) and is_ours(base)]
+            check_text(next(filter(None, (y.__doc__ for y in same if is_described(y))), None), what)
 
 
 def test_help_on_a_force():
