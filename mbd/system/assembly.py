@@ -264,7 +264,7 @@ class _Assembler:
         rows: list[tuple[Any, ...]] = []
         slices: list[slice] = []
         joint_rows: list[int] = []
-        zero = (0.0, 0.0, 0.0)
+        zero: Any = (0.0, 0.0, 0.0)
         for j, joint in enumerate(self.model.joints):
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             start, row = self.n_l, 0

@@ -17,7 +17,7 @@ from ..fixed_step import Equations, FixedStep, FixedStepRun
 from ..traits import steps_of_nodes
 from . import steps
 from .equations import LIVENS, MIDPOINT, VariationalState
-from .second_point import as_configuration, configuration_of
+from .second_point import Configuration, as_configuration, configuration_of
 
 if TYPE_CHECKING:
     from ...system.system import System
@@ -129,7 +129,7 @@ class DiscreteVariational(Variational):
     """
 
     small_start: int = 0
-    second: Any = None
+    second: Configuration | None = None
     scheme: ClassVar[int] = MIDPOINT
     node_steps: ClassVar[dict[str, Any]] = {"generalized": variational_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
