@@ -17,7 +17,8 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .cache_files import CodeFile, Installed, read_code, write_code
@@ -88,10 +89,28 @@ def module_hash(name: str) -> str | None:
 # --- places ---------------------------------------------------------------------------------------------------------
 
 
-@functools.cache
+_left_alone = False  # code of the installation, see without_shipped_code
+
+
 def _shipped_levels() -> tuple[str, ...]:
     """Levels of processors for which this installation has code that can be used here."""
-    return tuple(level for level in levels_here() if (SHIPPED / level).is_dir()) if SHIPPED.is_dir() else ()
+    return () if _left_alone else _levels_in(SHIPPED)
+
+
+@functools.cache
+def _levels_in(folder: Path) -> tuple[str, ...]:
+    return tuple(level for level in levels_here() if (folder / level).is_dir()) if folder.is_dir() else ()
+
+
+@contextmanager
+def without_shipped_code() -> Iterator[None]:
+    """Within this context, code that is part of the installation is not used: there will be code of one's own."""
+    global _left_alone
+    before, _left_alone = _left_alone, True
+    try:
+        yield
+    finally:
+        _left_alone = before
 
 
 def cache_file(function: Callable, kinds: str) -> CodeFile | None:

@@ -59,12 +59,12 @@ def _series() -> str:
 
 
 @functools.cache
-def has_level(level: str) -> bool:
-    """Whether this processor has all features of a level."""
+def missing_features(level: str) -> tuple[str, ...]:
+    """Features of a level that this processor does not have."""
     from llvmlite import binding
 
-    features = binding.get_host_cpu_features()
-    return platform.machine() in ("x86_64", "AMD64") and all(features.get(name) for name in LEVELS[level])
+    features = binding.get_host_cpu_features() if platform.machine() in ("x86_64", "AMD64") else {}
+    return tuple(name for name in LEVELS[level] if not features.get(name))
 
 
 def level_machine(level: str) -> str:
@@ -89,4 +89,4 @@ def this_machine() -> str:
 def levels_here() -> list[str]:
     """Levels whose code this process can run and would compile in the same way."""
     chosen = settings()
-    return [level for level in LEVELS if chosen in ({}, compiler_settings(level)) and has_level(level)]
+    return [level for level in LEVELS if chosen in ({}, compiler_settings(level)) and not missing_features(level)]
