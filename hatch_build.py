@@ -1,4 +1,4 @@
-"""The name of a wheel that contains compiled code says for which machines it is."""
+"""Puts compiled code into wheels: what is in ``build/code``, if anything (``make wheel``)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PLATFORMS = {"x86-64-v3": "manylinux_2_17_x86_64"}
-"""Level of processors -> machines on which pip may install such a wheel.
+"""Level of processors -> machines on which pip may install a wheel with such code.
 
-Older processors are among them: there the code is not used. The versions of Python and of the C library do not matter
-to the code (mbd/compiled/machine.py); the one in this name is the oldest that numba and its like can be had for.
+Older processors are among them: there the code is not used. Neither the version of Python nor that of the C library
+matters to it (mbd/compiled/machine.py), so that one wheel serves all; the version in the name is that of the oldest C
+library for which there are other packages.
 """
 
 
 class CodeHook(BuildHookInterface):
-    """Tags wheels with code."""
+    """Includes the code, and lets the name of the wheel say for which machines it is."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        code = Path(self.root, "mbd", "_code")
+        code = Path(self.root, "build", "code")
         levels = sorted(folder.name for folder in code.iterdir()) if code.is_dir() else []
         if levels and version != "editable":
+            build_data["force_include"][str(code)] = "mbd/_code"
             build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{'.'.join(sorted({PLATFORMS[level] for level in levels}))}"
+            build_data["tag"] = f"py3-none-{'.'.join(PLATFORMS[level] for level in levels)}"
