@@ -30,8 +30,8 @@ FITTING = dict.fromkeys(machine.LEVELS[LEVEL], True)
 
 def forget():
     """As in a new process."""
-    for remembered in (machine.missing_features, machine.this_machine, cache._levels_in, trust.tell, trust.is_installed):
-        remembered.cache_clear()
+    for found in (machine.missing_features, machine.this_machine, cache._levels_in, trust.tell, trust.is_installed):
+        found.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -220,7 +220,7 @@ def tree(folder: Path) -> dict[str, tuple[int, int]]:
 
 @compiled
 def test_made_by_one_process_and_used_by_another(tmp_path, monkeypatch, capfd):
-    """Used without the compiler, with nothing written anywhere, to the same last bit; not after a change of a module."""
+    """Without the compiler, with nothing written anywhere, to the same last bit; not after a change of a module."""
     monkeypatch.undo()
     forget()
     if machine.missing_features(LEVEL):
@@ -260,19 +260,22 @@ assert "NUMBA_OPT" not in os.environ and "MBD_JIT" not in os.environ
 for name in ("module", "user_functions"):
     (root / f"{name}-{'a' * 16}").mkdir()
     (root / f"{name}-{'a' * 16}" / f"f-{'a' * 16}.code").write_text("code")
-sys.exit(3)
+sys.exit(int(sys.argv[2]))
 """
 
 
 def test_what_is_shipped(tmp_path, monkeypatch):
-    """No user functions; what was there is replaced, what is not code stays."""
+    """No user functions; what was there is replaced, what is not code stays; nothing changes after a failure."""
     monkeypatch.setenv("NUMBA_OPT", "0")
     monkeypatch.setenv("MBD_JIT", "0")
     old = tmp_path / LEVEL / f"old-{'b' * 16}" / f"f-{'b' * 16}.code"
     old.parent.mkdir(parents=True)
     for path in (old, tmp_path / LEVEL / "notes.txt"):
         path.touch()
-    assert warmup.warm_for(LEVEL, [sys.executable, "-c", FAKE, LEVEL], tmp_path) == 3
+    before = tree(tmp_path)
+    assert warmup.warm_for(LEVEL, [sys.executable, "-c", FAKE, LEVEL, "3"], tmp_path) == 3
+    assert tree(tmp_path) == before
+    assert warmup.warm_for(LEVEL, [sys.executable, "-c", FAKE, LEVEL, "0"], tmp_path) == 0
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert found == {f"{LEVEL}/module-{'a' * 16}/f-{'a' * 16}.code", f"{LEVEL}/notes.txt"}
 

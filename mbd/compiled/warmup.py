@@ -65,7 +65,7 @@ def _inventory(root: Path) -> str:
 def warm_for(level: str, command: list[str], into: Path | None = None) -> int:
     """Run a command, which calls ``warm``, with a compiler for a level; its code goes into a directory for shipping.
 
-    Returns the status of the command.
+    Returns the status of the command; after a failure everything stays as it was.
     """
     lacking = missing_features(level) if level in LEVELS else ()
     if level not in LEVELS or lacking:
@@ -76,6 +76,9 @@ def warm_for(level: str, command: list[str], into: Path | None = None) -> int:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_") and k != "MBD_JIT"}
         environment = {**kept, **compiler_settings(level), "NUMBA_CACHE_DIR": scratch}
         status = subprocess.run(command, env=environment, check=False).returncode
+        if status != 0:
+            _say(f"for {level}: nothing was put into {target}, as not everything was compiled")
+            return status
         if target.is_dir():
             _remove_all(target)
         for folder in sorted(Path(scratch).iterdir()):
@@ -83,7 +86,7 @@ def warm_for(level: str, command: list[str], into: Path | None = None) -> int:
                 shutil.copytree(folder, target / folder.name, copy_function=shutil.copyfile)
                 (target / folder.name).chmod(0o755)
     _say(f"for {level}: {_inventory(target)}")
-    return status
+    return 0
 
 
 def _remove_all(root: Path) -> tuple[int, int]:
@@ -97,4 +100,3 @@ def clear() -> str:
         return "there is no compiled code"
     count, size = _remove_all(root)
     return f"{count} files of code, {_megabytes(size)}, removed from {root}"
-

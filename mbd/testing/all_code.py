@@ -123,7 +123,8 @@ def look_at(solution: Solution) -> None:
     for name in ("vd", "lam", "energy", "momentum", "constraint_error", "power"):
         getattr(solution, name)
     solution.frames(0)
-    for element in (*solution.model.joints, *solution.model.forces):
+    elements: list[Any] = [*solution.model.joints, *solution.model.forces]
+    for element in elements:
         view = solution[element]
         for name in ("force", "torque", "energy", "power", "angle", "displacement", "length"):
             with contextlib.suppress(AttributeError):  # not every element has all of them
