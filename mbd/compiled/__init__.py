@@ -25,4 +25,8 @@ def __getattr__(name: str) -> Any:
         from .functions.callbacks import make_callback
 
         return make_callback
+    if name == "warmup":
+        from .warmup import warm
+
+        return warm
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
 """Every element with every integrator, a step each: what does a process have to compile for that?
 
 Run with ``python -m tests.compiled.all_code [integrators]``. Prints, as JSON, which elements each integrator took, and
-the names of the functions that were compiled; a second process must compile nothing. Each element acts on two bodies of
-its own, so that all that an integrator takes are in one model.
+the names of the functions that were compiled: nothing after ``python -m mbd warmup``. Each element acts on two bodies
+of its own, so that all that an integrator takes are in one model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""Files of machine code: damaged ones are compiled anew, those of others are not run, nothing is written elsewhere."""
+"""Files of machine code: damaged ones are compiled anew, those of others are not run, nothing is written elsewhere.
+
+What they are named after is in test_code_names, how old ones are removed in test_old_code, what an installation brings
+in test_shipped_code.
+"""
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import stat
@@ -13,15 +16,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbd.compiled import cache as code_cache
-from mbd.compiled import cache_files as code_files
-from mbd.compiled.cache import PACKAGE, _imported_files
+from mbd.compiled import cache, old_code, trust
 from mbd.compiled.cache_files import CodeFile, read_code, write_code
 from mbd.compiled.kernel import JIT
 
 ROOT = Path(__file__).parents[2]
 ABOUT = {"symbol": "f.1", "result": ["f", "i"], "needs": ["sin"]}
 CODE = bytes(range(256)) * 8
+FOLDER = "module-00000000000000aa"
 FLIPS = 400
 OTHER_USER = 54321
 
@@ -32,14 +34,14 @@ compiled = pytest.mark.skipif(not JIT, reason="nothing is compiled")
 @pytest.fixture(autouse=True)
 def anew():
     """What is said and done once in a process is said and done in every test."""
-    code_files.tell.cache_clear()
-    code_files._remove_drafts.cache_clear()
+    trust.tell.cache_clear()
+    old_code.remove_old_once.cache_clear()
 
 
 @pytest.fixture
 def kept(tmp_path) -> CodeFile:
     """A file with code."""
-    file = CodeFile(tmp_path / "cache" / "module-1" / "f-1.code", "the text of f, the processor")
+    file = CodeFile(tmp_path / "cache" / FOLDER / "f-1-00000000000000aa.code", "the text of f, the processor")
     write_code(file, ABOUT, CODE)
     assert read_code(file) == (ABOUT, CODE)
     return file
@@ -103,7 +105,7 @@ def value():
     return t.tolist()
 
 right = value()
-(file,) = Path(sys.argv[1]).rglob("*.code")
+(file,) = Path(sys.argv[1]).rglob("tangent*.code")
 whole = file.read_bytes()
 rng = np.random.default_rng(1)
 
@@ -268,22 +270,6 @@ def test_a_failed_write_leaves_nothing(kept, tmp_path, monkeypatch, capsys):
     assert read_code(kept) == (ABOUT, CODE)
 
 
-def test_old_drafts_are_removed(kept):
-    """Also those of earlier versions, and in other directories; not those that may still be written."""
-    other = kept.path.parents[1] / "module-2"
-    other.mkdir()
-    old = [other / f"{'0a' * 8}.draft", kept.path.with_name("g-3.code.1234"), other / "g-3.code"]
-    new = [kept.path.with_name(f"{'0b' * 8}.draft"), other / "g-3.code.99"]
-    for path in (*old, *new):
-        path.touch()
-    for path in old:
-        os.utime(path, (0, 0))
-    code_files._remove_drafts.cache_clear()
-    write_code(kept, ABOUT, CODE)
-    assert [path.exists() for path in old] == [False, False, True]
-    assert all(path.exists() for path in new)
-
-
 # --- places ---------------------------------------------------------------------------------------------------------
 
 
@@ -292,7 +278,7 @@ def root_with(monkeypatch, **environment):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    return code_cache._cache_root()
+    return cache._cache_root()
 
 
 @posix
@@ -305,49 +291,17 @@ def test_where_code_is_kept(monkeypatch, tmp_path):
 
 
 @posix
-def test_users_without_a_home(monkeypatch, capsys):
+def test_users_without_a_home(monkeypatch, tmp_path, capsys):
     """A number without a name, as in many containers: nothing is made in the working directory."""
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     root = root_with(monkeypatch)
     assert root is None
-    monkeypatch.setattr(code_cache, "CACHE_ROOT", root)
+    monkeypatch.setattr(cache, "CACHE_ROOT", root)
+    monkeypatch.chdir(tmp_path)
+    file = cache.code_file("folder", "name", "key")
     for _ in range(2):
-        assert code_cache.code_file("folder", "name", "key") is None
+        assert read_code(file) is None
+        write_code(file, ABOUT, CODE)
+    assert tree(tmp_path) == set()
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "there is no home directory" in said
-
-
-# --- names ----------------------------------------------------------------------------------------------------------
-
-
-def imports(path: Path) -> set[Path]:
-    """Files of the package that a module imports, by the grammar of the language."""
-    found: set[Path] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        parts = (node.module or "").split(".") if node.module else []
-        if node.level == 0 and parts[0] != "mbd":
-            continue
-        target = path.parents[node.level - 1].joinpath(*parts) if node.level else PACKAGE.joinpath(*parts[1:])
-        candidates = [target.with_suffix(".py"), target / "__init__.py"]
-        for alias in node.names:
-            candidates += [target / f"{alias.name}.py", target / alias.name / "__init__.py"]
-        found |= {file for file in candidates if file.is_file()}
-    return found
-
-
-def test_all_imports_enter_the_hash():
-    """Otherwise old code would be taken for that of a changed module."""
-    for path in PACKAGE.rglob("*.py"):
-        assert imports(path) <= _imported_files(path, path.read_text()), path
-
-
-def test_code_of_a_changed_module_is_not_kept(tmp_path, monkeypatch):
-    """Whoever edits a module while a program runs must not find the old code under the new text's name."""
-    module = tmp_path / "module.py"
-    module.write_text("x = 1\n")
-    monkeypatch.setattr(code_cache, "STARTED", module.stat().st_mtime - 1.0)
-    assert code_cache.module_hash(module) is None
-    monkeypatch.setattr(code_cache, "STARTED", module.stat().st_mtime + 1.0)
-    assert code_cache.module_hash(module) is not None
