@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..compiled.boundary import address, arguments, integer, integers, matrix, real, vector
 from ..compiled.kernel import kernel
 from ..joints.instant import (
+    BOTH,
     COINCIDENT,
     primitive_blocks,
     primitive_curvature,
@@ -186,7 +187,7 @@ def _joint_blocks(s, w, k, q, lam, ck, into):
     a, b = p.a, p.b
     na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
     value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, 1.0, w.jac, into)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jac, into)
     if ck != 0.0 and p.kind != COINCIDENT:
         primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
 
