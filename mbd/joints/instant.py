@@ -30,6 +30,8 @@ DISTANCE = 3
 ROTATING = 4  # DOT1 with an axis of the first body that turns in time: the angle from n1 to b is c(t)
 ANGLE = 5  # see mbd.joints.angles; not quadratic in the frames
 
+ROW, COLUMN, BOTH = 0, 1, 2  # where the gradient of a constraint goes
+
 
 @kernel
 def first_axis(p, value):
@@ -159,7 +161,7 @@ def primitive_curvature(p, zda, zdb, value, x, i):
 # --- blocks of the iteration matrix -------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(forceinline=True)
 def primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jac):
     """Jacobians of the two points or, for DOT1, axes in jac[1] and jac[2]; of the axis of DOT2 in jac[0]."""
     kind = p.kind
@@ -178,58 +180,59 @@ def primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jac):
         point_jacobian(nb, q, gb, zb, p.pb1, p.pb2, p.pb3, jac[2])
 
 
-@kernel
-def _write(cr, cc, f1, f2, f3, j, nv, matrix, row, column, ld):
-    """Add cr f^T j to a row and cc f^T j to a column of a constraint."""
+@kernel(forceinline=True)
+def _write(c, f1, f2, f3, j, nv, where, matrix, row, column, ld):
+    """Add c f^T j to a row of a constraint, to its column, or to both."""
     for k in range(nv):
-        value = f1 * j[0, k] + f2 * j[1, k] + f3 * j[2, k]
-        if cr != 0.0:
-            matrix[row + k] += cr * value
-        if cc != 0.0:
-            matrix[column + k * ld] += cc * value
+        value = c * (f1 * j[0, k] + f2 * j[1, k] + f3 * j[2, k])
+        if where != COLUMN:
+            matrix[row + k] += value
+        if where != ROW:
+            matrix[column + k * ld] += value
 
 
-@kernel
-def _write_point(cr, cc, j, nv, matrix, row, ld_row, column, ld):
-    """Add cr j to three rows and cc j^T to three columns."""
+@kernel(forceinline=True)
+def _write_point(c, j, nv, where, matrix, row, ld_row, column, ld):
+    """Add c j to three rows, to three columns, or to both."""
     for m in range(3):
+        r, o = row + m * ld_row, column + m
         for k in range(nv):
-            if cr != 0.0:
-                matrix[row + m * ld_row + k] += cr * j[m, k]
-            if cc != 0.0:
-                matrix[column + m + k * ld] += cc * j[m, k]
+            if where != COLUMN:
+                matrix[r + k] += c * j[m, k]
+            if where != ROW:
+                matrix[o + k * ld] += c * j[m, k]
 
 
-@kernel
-def primitive_blocks(p, na, nb, q, ga, gb, zra, zrb, za, zb, value, cr, cc, jac, matrix):
-    """Add cr g_z Z to the rows of the joint and cc (g_z Z)^T to its columns.
+@kernel(forceinline=True)
+def primitive_blocks(p, na, nb, q, ga, gb, zra, zrb, za, zb, value, c, where, jac, matrix):
+    """Add c g_z Z to the rows of the joint (``where`` = ROW), its transpose to the columns (COLUMN), or both (BOTH).
 
     g_z is taken at the frames z, the Jacobians Z of nodes at (q, zr); at an instant z and zr are the same.
     """
     kind = p.kind
     primitive_jacobians(p, na, nb, q, ga, gb, zra, zrb, value, jac)
     if kind == COINCIDENT:
-        _write_point(-cr, -cc, jac[1], na.nv, matrix, p.block_ja, p.ld_ja, p.block_aj, p.ld_aj)
-        _write_point(cr, cc, jac[2], nb.nv, matrix, p.block_jb, p.ld_jb, p.block_bj, p.ld_bj)
+        _write_point(-c, jac[1], na.nv, where, matrix, p.block_ja, p.ld_ja, p.block_aj, p.ld_aj)
+        _write_point(c, jac[2], nb.nv, where, matrix, p.block_jb, p.ld_jb, p.block_bj, p.ld_bj)
         return
     if kind == DOT1 or kind == ROTATING:
         x1, x2, x3 = first_axis(p, value)
         a1, a2, a3 = axis(za, x1, x2, x3)
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
-        _write(cr, cc, b1, b2, b3, jac[1], na.nv, matrix, p.block_ja, p.block_aj, p.ld_aj)
-        _write(cr, cc, a1, a2, a3, jac[2], nb.nv, matrix, p.block_jb, p.block_bj, p.ld_bj)
+        _write(c, b1, b2, b3, jac[1], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
+        _write(c, a1, a2, a3, jac[2], nb.nv, where, matrix, p.block_jb, p.block_bj, p.ld_bj)
         return
     f1, f2, f3 = displacement(p, za, zb)
     if kind == DOT2:
-        _write(cr, cc, f1, f2, f3, jac[0], na.nv, matrix, p.block_ja, p.block_aj, p.ld_aj)
+        _write(c, f1, f2, f3, jac[0], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
         f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
     else:
         f1, f2, f3 = f1 / value, f2 / value, f3 / value
-    _write(-cr, -cc, f1, f2, f3, jac[1], na.nv, matrix, p.block_ja, p.block_aj, p.ld_aj)
-    _write(cr, cc, f1, f2, f3, jac[2], nb.nv, matrix, p.block_jb, p.block_bj, p.ld_bj)
+    _write(-c, f1, f2, f3, jac[1], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
+    _write(c, f1, f2, f3, jac[2], nb.nv, where, matrix, p.block_jb, p.block_bj, p.ld_bj)
 
 
-@kernel
+@kernel(forceinline=True)
 def curvature_blocks(p, na, nb, value, c, rows, columns, matrix):
     """Add c g_zz between the Jacobians ``rows`` and ``columns`` of the primitive's markers."""
     kind = p.kind

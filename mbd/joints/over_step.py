@@ -8,14 +8,14 @@ columns have the row Jacobians and rows the column Jacobians. At an instant: ``m
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from .instant import COINCIDENT, curvature_blocks, primitive_blocks, primitive_jacobians
+from .instant import COINCIDENT, COLUMN, ROW, curvature_blocks, primitive_blocks, primitive_jacobians
 
 
 @kernel
 def primitive_blocks_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, value, jac, matrix):
     """Add the Jacobian of g(z1) to the rows and the transposed discrete gradient to the columns of a primitive."""
-    primitive_blocks(p, na, nb, qr, zra, zrb, zra, zrb, zma, zmb, value, 0.0, 1.0, jac, matrix)
-    primitive_blocks(p, na, nb, q1, za1, zb1, za1, zb1, za1, zb1, value, 1.0, 0.0, jac, matrix)
+    primitive_blocks(p, na, nb, qr, zra, zrb, zra, zrb, zma, zmb, value, 1.0, COLUMN, jac, matrix)
+    primitive_blocks(p, na, nb, q1, za1, zb1, za1, zb1, za1, zb1, value, 1.0, ROW, jac, matrix)
 
 
 @kernel

@@ -76,13 +76,13 @@ def internal_frame_force(z, mu, j, c, f):
         f[9 + m] += ad * d1 + bd * d2 + d * d3
 
 
-@kernel
+@kernel(forceinline=True)
 def _pair(p):
     """The directors of constraint p: 11, 22, 33, 12, 13, 23."""
     return p if p < 3 else (1 if p == 5 else 0), p if p < 3 else (1 if p == 3 else 2)
 
 
-@kernel
+@kernel(forceinline=True)
 def internal_gradients(n, rows, i, cr, columns, j, cc, matrix):
     """Add cr G to the rows and cc G^T to the columns of the internal constraints.
 
@@ -107,7 +107,7 @@ def internal_gradients(n, rows, i, cr, columns, j, cc, matrix):
                     matrix[c + (3 * b + m) * ld + p] += cc * columns[j + 3 * a + m]
 
 
-@kernel
+@kernel(forceinline=True)
 def internal_hessian(n, lam, c, matrix):
     """Add c lambda g_qq of the internal constraints, which is constant, to the node's diagonal block."""
     o = n.block + n.nx * n.ld + n.nx
@@ -123,7 +123,7 @@ def internal_hessian(n, lam, c, matrix):
                     matrix[o + (3 * b + m) * n.ld + 3 * a + m] += c * lam[n.l0 + p]
 
 
-@kernel
+@kernel(forceinline=True)
 def internal_blocks(n, rows, columns, lam, c, matrix):
     """Both, with G at coordinates ``rows`` in the rows and at ``columns`` in the columns."""
     k = n.q0 + n.nx

@@ -4,6 +4,9 @@
 increments. At an instant they are the same; over a step the rows belong to the frames at which the element acts, the
 columns to those at the end. An element ``e`` knows the blocks between its bodies (``block_ab``, ``block_ba``), the
 nodes ``na`` and ``nb`` their own; a node without velocities has none.
+
+Kernels that hand on many arrays are inlined (``forceinline``): an array is handed over as seven words or more, which
+would cost as much as the work.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ def add_product(c, ju, nu, jv, nv, matrix, block, ld):
             matrix[block + i * ld + k] += u1 * jv[0, k] + u2 * jv[1, k] + u3 * jv[2, k]
 
 
-@kernel
+@kernel(forceinline=True)
 def axes_stiffness(c, ra, rb, ca, cb, na, nb, e, matrix):
     """Add c times the second derivative of a.b for an axis (or point) of either body."""
     if na.nv > 0 and nb.nv > 0:
@@ -28,7 +31,7 @@ def axes_stiffness(c, ra, rb, ca, cb, na, nb, e, matrix):
         add_product(c, rb, nb.nv, ca, na.nv, matrix, e.block_ba, e.ld_ba)
 
 
-@kernel
+@kernel(forceinline=True)
 def distance_stiffness(c, ra, rb, ca, cb, na, nb, e, matrix):
     """Add c times the second derivative of |Q - P|^2 / 2."""
     if na.nv > 0:
@@ -38,7 +41,7 @@ def distance_stiffness(c, ra, rb, ca, cb, na, nb, e, matrix):
     axes_stiffness(-c, ra, rb, ca, cb, na, nb, e, matrix)
 
 
-@kernel
+@kernel(forceinline=True)
 def projection_stiffness(c, rx, ra, rb, cx, ca, cb, na, nb, e, matrix):
     """Add c times the second derivative of a.(Q - P); rx, cx are the Jacobians of the axis a in the first body."""
     if na.nv > 0:

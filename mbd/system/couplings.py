@@ -17,6 +17,7 @@ from ..joints.angles import (
 from ..joints.angles_over_step import angle_force_over_step
 from ..joints.instant import (
     ANGLE,
+    BOTH,
     primitive_blocks,
     primitive_curvature,
     primitive_force,
@@ -174,7 +175,7 @@ def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
         if p.kind == ANGLE:
             angle_blocks(p, na, nb, q, ga, gb, za, zb, w.jac, into)
         else:
-            primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, p.value, 1.0, 1.0, w.jac, into)
+            primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, p.value, 1.0, BOTH, w.jac, into)
     for k in range(s.general.shape[0]):
         if s.general[k].rows > 0:
             general_blocks(s.general[k], s, w, q, into)

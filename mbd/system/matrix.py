@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, integers, matrix, real, vector
-from ..joints.instant import COINCIDENT, primitive_blocks, primitive_stiffness
+from ..joints.instant import BOTH, COINCIDENT, primitive_blocks, primitive_stiffness
 from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
 from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
 from ..nodes.inertia import frame_stiffness
@@ -61,7 +61,7 @@ def _joint_blocks(s, w, k, q, lam, ck, into):
     a, b = p.a, p.b
     na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
     value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, 1.0, w.jac, into)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jac, into)
     if ck != 0.0 and p.kind != COINCIDENT:
         primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
 

@@ -7,7 +7,7 @@ in q with constant second derivatives, and ``D^2 g[mu] u`` is the constraint for
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...joints.instant import COINCIDENT, primitive_blocks, primitive_force, primitive_stiffness
+from ...joints.instant import COINCIDENT, COLUMN, ROW, primitive_blocks, primitive_force, primitive_stiffness
 from ...math.arrays import clear_frames as clear_frames
 from ...math.arrays import copy_frames as copy_frames
 from ...nodes.internal import internal_frame_force, internal_gradients, internal_hessian
@@ -91,10 +91,15 @@ def gradient_blocks(s, w, values, z, constant, crow, ccol, matrix):
         if p.kind == COINCIDENT and not constant:
             continue
         a, b = p.a, p.b
-        za, zb = z[a], z[b]
-        primitive_blocks(
-            p, s.nodes[a], s.nodes[b], za, za, zb, za, zb, za, zb, driven_value(p, values), crow, ccol, w.jac, matrix
-        )  # fmt: skip
+        za, zb, value = z[a], z[b], driven_value(p, values)
+        if crow != 0.0:
+            primitive_blocks(
+                p, s.nodes[a], s.nodes[b], za, za, zb, za, zb, za, zb, value, crow, ROW, w.jac, matrix
+            )  # fmt: skip
+        if ccol != 0.0:
+            primitive_blocks(
+                p, s.nodes[a], s.nodes[b], za, za, zb, za, zb, za, zb, value, ccol, COLUMN, w.jac, matrix
+            )  # fmt: skip
     for i in range(1, s.nodes.shape[0]):
         if s.nodes[i].nl > 0:
             internal_gradients(s.nodes[i], z[i], 3, crow, z[i], 3, ccol, matrix)
