@@ -165,14 +165,14 @@ def symmetric() -> mbd.Model:
     return model
 
 
-FRAME_ELEMENT = {"free": free, "tree": tree, "loop": loop, "driven tree": lambda: tree(driven=True)}
+GENERAL = {"free": free, "tree": tree, "loop": loop, "driven tree": lambda: tree(driven=True)}
 SINGLE = {"single": single, "turning": turning, "symmetric": symmetric}
 
 
 @cache
 def model(name: str, node: str) -> mbd.Model:
     """A model in these coordinates."""
-    return (FRAME_ELEMENT | SINGLE)[name]().with_nodes(NODES[node])
+    return (GENERAL | SINGLE)[name]().with_nodes(NODES[node])
 
 
 @cache
@@ -194,7 +194,7 @@ def models_for(method: Integrator) -> list[tuple[str, str]]:
     """(model, node): every general model, in the first coordinates of ``NODES`` that the method takes; the special
     models for methods that refuse these.
     """
-    for names in (FRAME_ELEMENT, SINGLE):
+    for names in (GENERAL, SINGLE):
         found = [(name, next((x for x in NODES if accepts(method, name, x)), "")) for name in names]
         found = [pair for pair in found if pair[1]]
         if found:

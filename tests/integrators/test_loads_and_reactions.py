@@ -81,4 +81,4 @@ def test_order_of_motion_and_reactions(key, tolerance):
     # general methods treat all general models; those for single bodies at least one of theirs
     names = {name for name, _ in tried}
     special = method.requires & {Trait.SINGLE_BODIES, Trait.FREE_ROTATION, Trait.SYMMETRIC_BODIES}
-    assert (names and names <= set(models.SINGLE)) if special else names == set(models.FRAME_ELEMENT)
+    assert (names and names <= set(models.SINGLE)) if special else names == set(models.GENERAL)

@@ -14,7 +14,7 @@ BOOK_MOMENTUM = np.array((0.0, 0.6, -0.8))
 TOP = np.array((0.6, 0.8, 1.0))  # about the pivot
 TOP_MOMENTUM = np.array((0.3, 0.6, -0.8))
 TOP_ROTATION = from_rotation_vector(np.array((0.7, 0.0, 0.0)))
-FRAME_ELEMENT = np.array(((2.0, 0.1, 0.2), (0.1, 1.8, 0.05), (0.2, 0.05, 1.5)))
+GENERAL = np.array(((2.0, 0.1, 0.2), (0.1, 1.8, 0.05), (0.2, 0.05, 1.5)))
 
 NODES = {
     "rotation vector": mbd.nodes.RotationVector(),
@@ -77,20 +77,18 @@ def coupled(held: bool = True) -> mbd.Model:
     nodes, spring = mbd.nodes, mbd.forces.Spring
     model = mbd.Model("coupled", gravity=(0.0, 0.3, -1.0) if held else (0.0, 0.0, 0.0))
     start = nodes.Quaternion((0, 0, 0), velocity=(0.1, 0, 0.2), angular_velocity=(0.5, -1, 0.7))
-    a = model.add(mbd.RigidBody("a", 2.0, FRAME_ELEMENT, start, com=(0.1, -0.2, 0.3)))
-    b = model.add(
-        mbd.RigidBody("b", 1.0, FRAME_ELEMENT / 2, nodes.Directors((2, 0, 0), angular_velocity=(-0.4, 0.6, 1)))
-    )
+    a = model.add(mbd.RigidBody("a", 2.0, GENERAL, start, com=(0.1, -0.2, 0.3)))
+    b = model.add(mbd.RigidBody("b", 1.0, GENERAL / 2, nodes.Directors((2, 0, 0), angular_velocity=(-0.4, 0.6, 1))))
     p = model.add(mbd.PointMass("p", 0.5, (3, 1, 0), (0, 0, 0.3)))
     model.add(spring(a, b, (0.5, 0, 0), (-0.5, 0.1, 0), stiffness=3.0, length=0.7))
     model.add(spring(a, b, (-0.5, 0, 0), (-0.5, 0.1, 0.4), stiffness=1.0, length=0.3))
     model.add(spring(b, p, (0.5, 0.1, 0), stiffness=2.0, length=0.4))
     if held:
         node = nodes.RotationVector((0, 2, 0), pinned=True, angular_velocity=(0.4, 0.6, -1))
-        c = model.add(mbd.RigidBody("c", 1.0, FRAME_ELEMENT / 3, node, com=(0, 0, 0.5)))
+        c = model.add(mbd.RigidBody("c", 1.0, GENERAL / 3, node, com=(0, 0, 0.5)))
         offset, spin = np.array((0.0, 0.3, 0.0)), np.array((0.4, 0.6, -1.0))
         node = nodes.RotationVector((0, 0, 3), velocity=-np.cross(spin, offset), angular_velocity=spin)
-        d = model.add(mbd.RigidBody("d", 1.0, FRAME_ELEMENT / 3, node, com=(0.2, 0, 0.5)))
+        d = model.add(mbd.RigidBody("d", 1.0, GENERAL / 3, node, com=(0.2, 0, 0.5)))
         model.add(mbd.joints.Spherical(model.ground, d, at=(0, 0.3, 3), name="pivot"))
         model.add(spring(a, c, (0, 0.5, 0), (0, 0, 0.7), stiffness=2.5, length=1.0))
         model.add(spring(d, a, (0.1, 0.2, 0.7), (0, 0.1, 0.3), stiffness=1.5, length=1.0))

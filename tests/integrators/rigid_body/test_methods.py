@@ -15,7 +15,7 @@ from mbd.integrators import (
     SymmetricSplitting,
 )
 from mbd.integrators.rigid_body.properties import convergence_order
-from tests.integrators.rigid_body.models import BOOK, FRAME_ELEMENT, NODES, body, book, frames
+from tests.integrators.rigid_body.models import BOOK, GENERAL, NODES, body, book, frames
 
 METHODS = [
     RotationSplitting(), SymmetricSplitting(), RigidMidpoint(), MoserVeselov(), MoserVeselov(order=4),
@@ -72,7 +72,7 @@ def test_every_node_type_and_offset_of_the_centre_of_mass(name, rng):
         node = mbd.nodes.RotationVector(
             rng.normal(size=3), mbd.rotation(rng.normal(size=3)), rng.normal(size=3), rng.normal(size=3)
         )
-        model.add(mbd.RigidBody(f"body {k}", 1.0 + k, FRAME_ELEMENT, node, com=0.3 * k * rng.normal(size=3)))
+        model.add(mbd.RigidBody(f"body {k}", 1.0 + k, GENERAL, node, com=0.3 * k * rng.normal(size=3)))
     exact = frames(mbd.simulate(model, 2.0, 2.0, JacobiExact()))
     reference = frames(mbd.simulate(model, 2.0, 0.01, mbd.integrators.RK6()))
     np.testing.assert_allclose(exact, reference, atol=1e-9, rtol=0)
