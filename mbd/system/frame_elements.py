@@ -15,7 +15,7 @@ evaluated there, in the middle of the step; what has an energy gives a discrete 
 
 Constraints are taken at the time of the end, w.time[0], forces half a step earlier.
 
-Buffers (w.real_buffers real, w.complex_buffers complex), one row each: INPUT = (t, frames, velocities) as user functions receive
+Buffers (w.real_buffers, w.complex_buffers), one row each: INPUT = (t, frames, velocities) as user functions receive
 them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
 """
 
