@@ -3,6 +3,7 @@
 # make lint        lint and types only
 # make proof       longer proofs: do the tests notice wrong formulas? counts of iterations in the literature
 # make benchmarks  time the toolkit on this machine
+# make wheel       a wheel for all machines, and one with compiled code for processors of level x86-64-v3
 # make clean       remove the virtual environment and caches
 #
 # Each of them needs Python 3.11 or later and nothing else: the virtual environment .venv is made on first use and
@@ -18,7 +19,7 @@ FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint format proof benchmarks clean
+.PHONY: help demo test lint format proof benchmarks wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -46,6 +47,12 @@ proof: $(FOR_TEST)
 
 benchmarks: $(FOR_DEMO)
 	$(BIN)/python -m mbd benchmarks
+
+wheel: $(FOR_DEMO)
+	rm -rf build/code
+	$(BIN)/python -m pip --disable-pip-version-check wheel . --no-deps --wheel-dir dist
+	$(BIN)/python -m mbd warmup --for x86-64-v3 --into build/code
+	$(BIN)/python -m pip --disable-pip-version-check wheel . --no-deps --wheel-dir dist
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache *.egg-info

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import mbd
-from mbd.integrators import GeneralizedAlpha
+from mbd.integrators.alpha.methods import PaperAlpha
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 import heavy_top
@@ -56,8 +56,8 @@ def counted(key: str, stiffness: bool, tangent_operator: bool) -> list[float]:
     """Iterations per step at the steps of a column; NaN where the run stops."""
     kind, node, steps, newton, _, _ = COLUMNS[key]
     make, t_end = MODELS[kind]
-    method = GeneralizedAlpha(
-        stabilized=False, newton=newton, newton_count="paper", corrected_start=False, stiffness=stiffness,
+    method = PaperAlpha(
+        stabilized=False, newton=newton, corrected_start=False, stiffness=stiffness,
         tangent_operator=tangent_operator,
     )  # fmt: skip
     found = []
@@ -101,7 +101,7 @@ def main(keys: list[str]) -> None:
     print("# Newton iterations of Holzinger, Arnold & Gerstmayr 2024\n")
     print("Average number per step, ours / printed, from the largest step to the smallest, which are halved. Made by")
     print(f"`python benchmarks/paper_iterations.py` on {datetime.date.today().isoformat()}. All runs: index 3,")
-    print('`newton_count="paper"`, `corrected_start=False`, and the choice in the second column.\n')
+    print("`PaperAlpha`, `corrected_start=False`, and the choice in the second column.\n")
     print("| table, column | choice | reproduced | ours / printed |\n|---|---|---|---|")
     for key in keys or list(COLUMNS):
         printed, why = COLUMNS[key][4:]

@@ -26,8 +26,8 @@ def model() -> mbd.Model:
     node = mbd.nodes.RotationVector(position=(0, 1, 0), velocity=(4.61538, 0, 0), angular_velocity=(0, 150, -4.61538))
     shape = mbd.shapes.Composite(  # the thin disc that has this inertia, on a rod; the mark shows how it spins
         mbd.shapes.Cylinder(radius=0.25, height=0.03, axis=(0, 1, 0)),
-        mbd.shapes.Cylinder(radius=0.018, height=1.0, axis=(0, 1, 0), center=(0, -0.5, 0), colour="steel"),
-        mbd.shapes.Box(size=(0.16, 0.034, 0.05), center=(0.15, 0, 0), colour="orange"),
+        mbd.shapes.Cylinder(radius=0.018, height=1.0, axis=(0, 1, 0), centre=(0, -0.5, 0), colour="steel"),
+        mbd.shapes.Box(size=(0.16, 0.034, 0.05), centre=(0.15, 0, 0), colour="orange"),
     )
     top = system.add(mbd.RigidBody("top", mass=15.0, inertia=(0.234375, 0.46875, 0.234375), node=node, shape=shape))
     system.add(mbd.joints.Spherical(system.ground, top, at=(0, 0, 0), name="pivot"))

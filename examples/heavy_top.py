@@ -22,9 +22,9 @@ OUTPUT = Path(__file__).resolve().parent.parent / "out"
 def disc(middle: float) -> mbd.shapes.Composite:
     """The thin disc of radius 0.25 m that has this inertia, on a rod from the pivot; a mark shows how it spins."""
     return mbd.shapes.Composite(
-        mbd.shapes.Cylinder(radius=0.25, height=0.03, axis=(0, 1, 0), center=(0, middle, 0)),
-        mbd.shapes.Cylinder(radius=0.018, height=1.0, axis=(0, 1, 0), center=(0, middle - 0.5, 0), colour="steel"),
-        mbd.shapes.Box(size=(0.16, 0.034, 0.05), center=(0.15, middle, 0), colour="orange"),
+        mbd.shapes.Cylinder(radius=0.25, height=0.03, axis=(0, 1, 0), centre=(0, middle, 0)),
+        mbd.shapes.Cylinder(radius=0.018, height=1.0, axis=(0, 1, 0), centre=(0, middle - 0.5, 0), colour="steel"),
+        mbd.shapes.Box(size=(0.16, 0.034, 0.05), centre=(0.15, middle, 0), colour="orange"),
     )
 
 

@@ -23,8 +23,8 @@ def model() -> mbd.Model:
     node = mbd.nodes.RotationVector(angular_velocity=(SPEED, 0, 0))
     shape = mbd.shapes.Composite(
         mbd.shapes.Cylinder(radius=0.05, height=0.02, axis=(1, 0, 0)),
-        mbd.shapes.Cylinder(radius=0.004, height=0.23, axis=(1, 0, 0), center=(-0.01, 0, 0), colour="steel"),
-        mbd.shapes.Box(size=(0.021, 0.02, 0.009), center=(0, 0.035, 0), colour="orange"),  # shows the turns
+        mbd.shapes.Cylinder(radius=0.004, height=0.23, axis=(1, 0, 0), centre=(-0.01, 0, 0), colour="steel"),
+        mbd.shapes.Box(size=(0.021, 0.02, 0.009), centre=(0, 0.035, 0), colour="orange"),  # shows the turns
     )
     rotor = system.add(mbd.RigidBody("rotor", 1.2331, (0.001541, 0.000812, 0.000812), node, shape=shape))
     k, d = 4000.0, 5.165093

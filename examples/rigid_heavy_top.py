@@ -24,7 +24,7 @@ def model() -> mbd.Model:
     )
     shape = mbd.shapes.Composite(
         mbd.shapes.Cone(0.2, 0.4, axis=(0, 0, -1), tip=(0, 0, -length)),
-        mbd.shapes.Box(size=(0.16, 0.03, 0.01), center=(0.1, 0, 0.1), colour="orange"),  # shows the spin
+        mbd.shapes.Box(size=(0.16, 0.03, 0.01), centre=(0.1, 0, 0.1), colour="orange"),  # shows the spin
     )
     top = system.add(mbd.RigidBody("top", 1.0, (0.02, 0.018, 0.03), node, shape=shape))
     system.add(mbd.joints.Spherical(system.ground, top, at=(0, 0, 0), name="pivot"))

@@ -29,9 +29,9 @@ def racket() -> mbd.shapes.Composite:
     """A head with two faces of different colours, and a handle along the first axis."""
     shapes = mbd.shapes
     return shapes.Composite(
-        shapes.Cylinder(radius=0.135, height=0.011, center=(0.16, 0, 0.0055), colour="blue"),
-        shapes.Cylinder(radius=0.135, height=0.011, center=(0.16, 0, -0.0055), colour="orange"),
-        shapes.Capsule(radius=0.014, height=0.33, axis=(1, 0, 0), center=(-0.13, 0, 0), colour="steel"),
+        shapes.Cylinder(radius=0.135, height=0.011, centre=(0.16, 0, 0.0055), colour="blue"),
+        shapes.Cylinder(radius=0.135, height=0.011, centre=(0.16, 0, -0.0055), colour="orange"),
+        shapes.Capsule(radius=0.014, height=0.33, axis=(1, 0, 0), centre=(-0.13, 0, 0), colour="steel"),
     )
 
 

@@ -10,7 +10,7 @@ from mbd.rotation import rotation  # eager: the submodule of the same name must 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mbd import benchmarks, forces, integrators, joints, nodes, sensors, shapes, testing  # type: ignore[attr-defined]
+    from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
     from mbd.errors import (
@@ -73,6 +73,7 @@ _LAZY = {
     **dict.fromkeys(("MassProperties", "mass_properties", "composite"), "mbd.bodies.mass_properties"),
 }  # fmt: skip
 _MODULES = {
+    "bodies": "mbd.bodies",
     "nodes": "mbd.nodes",
     "joints": "mbd.joints",
     "forces": "mbd.forces",

@@ -7,7 +7,6 @@ import ast
 import os
 import runpy
 import sys
-import time
 import traceback
 import warnings
 from pathlib import Path
@@ -153,6 +152,9 @@ def _parser() -> argparse.ArgumentParser:
     benchmarks.set_defaults(command=_benchmarks)
 
     warmup = commands.add_parser("warmup", help="compile everything ahead of time")
+    warmup.add_argument("--for", dest="level", metavar="LEVEL", help="for processors such as x86-64-v3, to be shipped")
+    warmup.add_argument("--into", metavar="DIR", help="where such code goes; default: into this installation")
+    warmup.add_argument("--clear", action="store_true", help="remove the compiled code of this user instead")
     warmup.set_defaults(command=_warmup)
     return parser
 
@@ -365,54 +367,18 @@ def _benchmarks(options: argparse.Namespace) -> int:
 
 
 def _warmup(options: argparse.Namespace) -> int:
-    import mbd.integrators as integrators
+    from mbd.compiled import warmup
+    from mbd.testing.all_code import tasks
 
-    methods = [getattr(integrators, name) for name in integrators.__all__ if _is_method(getattr(integrators, name))]
-    clock = time.perf_counter()
-    for k, cls in enumerate(methods, 1):
-        start = time.perf_counter()
-        print(f"mbd: [{k}/{len(methods)}] {cls.__name__} ...", end=" ", flush=True)
-        try:
-            print(f"{_compile(cls)} ({time.perf_counter() - start:.1f} s)", flush=True)
-        except TypeError as error:  # a method that cannot be made without arguments
-            print(f"left out: {error}", flush=True)
-    print(f"mbd: compiled in {time.perf_counter() - clock:.1f} s; later runs start at once")
-    return 0
-
-
-def _compile(cls: Any) -> str:
-    """Two steps of the first small model that the method accepts."""
-    from mbd.errors import IncompatibleError
-    from mbd.simulation.simulation import simulate
-
-    method = cls()
-    reason = ""
-    for model in _small_models():
-        try:
-            simulate(model, 2e-3, 1e-3, method, progress=False)
-            return "ready"
-        except IncompatibleError as error:
-            reason = str(error)
-    return f"left out: {reason}"
-
-
-def _small_models() -> list[Any]:
-    """Tops that differ in what a method may ask for: Lie, constant mass, unconstrained."""
-    from mbd import nodes
-    from mbd.bodies import RigidBody
-    from mbd.joints import Spherical
-    from mbd.model import Model
-
-    models = []
-    for node in (nodes.RotationVector, nodes.Directors, nodes.Quaternion):
-        model = Model("warmup")
-        top = model.add(RigidBody("top", 1.0, (1.0, 1.0, 1.5), node(angular_velocity=(0.1, 0.2, 3.0))))
-        model.add(Spherical(model.ground, top, at=(0, 0, 0)))
-        models.append(model)
-    for settings in ({"pinned": True}, {}):
-        model = Model("warmup")
-        model.add(
-            RigidBody("body", 1.0, (1.0, 1.2, 1.5), nodes.RotationVector(angular_velocity=(0.1, 1, 2), **settings))
-        )
-        models.append(model)
-    return models
+    if options.into and not options.level:
+        raise ModelError("--into DIR is for code of a level of processors; expected --for as well")
+    if options.clear:
+        print(f"mbd: {warmup.clear()}")
+        return 0
+    if not options.level:
+        return min(warmup.warm(tasks()), 1)
+    command = [sys.executable, "-m", "mbd", "warmup"]
+    try:
+        return warmup.warm_for(options.level, command, Path(options.into) if options.into else None)
+    except ValueError as error:
+        raise ModelError(f"--for {options.level}: {error}") from None

@@ -7,10 +7,13 @@ reading source code. The checks avoid numpy where they can: they run for each bo
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .results.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -21,7 +24,7 @@ class MbdError(Exception):
     ``solution`` is what was computed, where the error ended a run.
     """
 
-    solution: Any = None
+    solution: Solution | None = None
 
 
 class ModelError(MbdError, ValueError):
@@ -39,7 +42,12 @@ class UserFunctionError(ModelError):
     """
 
     def __init__(
-        self, message: str = "", *, element: str | None = None, time: float | None = None, solution: Any = None
+        self,
+        message: str = "",
+        *,
+        element: str | None = None,
+        time: float | None = None,
+        solution: Solution | None = None,
     ) -> None:
         super().__init__(message)
         self.element = element
@@ -68,7 +76,7 @@ class ConvergenceError(MbdError):
         step: int | None = None,
         time: float | None = None,
         where: str | None = None,
-        solution: Any = None,
+        solution: Solution | None = None,
     ) -> None:
         super().__init__(message)
         self.step = step
@@ -84,7 +92,7 @@ class SingularityError(MbdError):
     """
 
     def __init__(
-        self, message: str = "", *, body: str | None = None, time: float | None = None, solution: Any = None
+        self, message: str = "", *, body: str | None = None, time: float | None = None, solution: Solution | None = None
     ) -> None:
         super().__init__(message)
         self.body = body

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mbd.bodies import Body, Ground, RigidBody
+from mbd.elements.arguments import FilePath, Vector
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.elements.element_list import Elements
 from mbd.errors import ZERO3, ModelError, bad_value, check_vector
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import networkx  # type: ignore[import-untyped]
 
 Element = Body | Joint | ForceElement
+NodeChoice = type[Node] | Node
 E = TypeVar("E", bound=Element)
 
 
@@ -43,16 +44,16 @@ class Model(Checked):
     Attributes: ``ground``, and the lists ``bodies`` (without the ground), ``joints`` and ``forces`` as added.
     """
 
-    name = declared(_title)
-    gravity = declared(check_vector)
-    ground: Ground = fixed("every model has its own ground")
-    bodies: list[Body] = fixed("add bodies with model.add(...)")
-    joints: list[Joint] = fixed("add joints with model.add(...)")
-    forces: list[ForceElement] = fixed("add forces with model.add(...)")
-    _elements: dict[str, Element] = fixed("add elements with model.add(...)")
-    _counters: dict[str, int] = fixed("they count generated names")
+    name = declared("Title of the model.", _title)
+    gravity = declared("Acceleration of gravity, world axes.", check_vector)
+    ground: Ground = fixed("The inertial frame.", "every model has its own ground")
+    bodies: list[Body] = fixed("Bodies as added, without the ground.", "add bodies with model.add(...)")
+    joints: list[Joint] = fixed("Joints as added.", "add joints with model.add(...)")
+    forces: list[ForceElement] = fixed("Forces as added.", "add forces with model.add(...)")
+    _elements: dict[str, Element] = fixed("All elements by name.", "add elements with model.add(...)")
+    _counters: dict[str, int] = fixed("Numbers of generated names.", "they count generated names")
 
-    def __init__(self, name: str = "model", gravity: Any = ZERO3) -> None:
+    def __init__(self, name: str = "model", gravity: Vector = ZERO3) -> None:
         self._set(name=name, gravity=gravity, ground=Ground())
         self._set(**{kind: Elements(forget=self._forget) for kind in ("bodies", "joints", "forces")})
         vars(self.ground)["model"] = self
@@ -87,7 +88,7 @@ class Model(Checked):
         list.append(kind, element)
         return element
 
-    def remove(self, element: Any) -> None:
+    def remove(self, element: Element | str) -> None:
         """Take a body, a joint or a force out of the model, given as itself or by name; nothing may refer to it."""
         found = self[element.name if isinstance(element, Body | Joint | ForceElement) else element]
         if found not in self or isinstance(found, Ground) or (found is not element and not isinstance(element, str)):
@@ -200,7 +201,7 @@ class Model(Checked):
 
     __copy__ = copy  # a shallow copy would share the lists
 
-    def with_nodes(self, nodes: type[Node] | Node | Mapping[Any, type[Node] | Node]) -> Model:
+    def with_nodes(self, nodes: NodeChoice | Mapping[str, NodeChoice] | Mapping[Body, NodeChoice]) -> Model:
         """A copy in other coordinates, with the same pose and velocity of every body.
 
         ``nodes`` is a node class for all rigid bodies (point masses and generalized bodies are left alone), or a
@@ -253,14 +254,14 @@ class Model(Checked):
 
     # --- files
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write the model to a JSON file, exact to the last digit; ``Model.load`` reads it."""
         from mbd.io.model_file import save_model
 
         save_model(self, path)
 
     @staticmethod
-    def load(path: str | PathLike[str]) -> Model:
+    def load(path: FilePath) -> Model:
         """Read a model that ``save`` wrote; a bad file is a ``ModelError`` that says where it is wrong."""
         from mbd.io.model_file import load_model
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mbd.elements.arguments import Orientation, Vector
 from mbd.errors import IDENTITY3, Array, ModelError, bad_value, check_direction, check_number, check_vector, read_only
 
 ORTHONORMAL_TOLERANCE = 1e-6
@@ -22,11 +23,11 @@ SEQUENCES = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy
 
 
 def rotation(
-    value: Any = None,
+    value: Orientation | None = None,
     *,
-    axis: Any = None,
-    angle: Any = None,
-    angles: Any = None,
+    axis: Vector | None = None,
+    angle: float | None = None,
+    angles: Vector | None = None,
     sequence: str = "xyz",
 ) -> Array:
     """Rotation matrix (3x3, body to world) from one of several descriptions.

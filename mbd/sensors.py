@@ -10,11 +10,21 @@ Any function of a solution does; these are the common ones. Bodies and joints ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mbd.elements.arguments import Axis, Vector
 from mbd.errors import Array, bad_value, check_direction, check_vector
+
+if TYPE_CHECKING:
+    from mbd.bodies import Body
+    from mbd.joints import Joint
+    from mbd.results.solution import Solution
+
+__all__ = [
+    "Accelerometer", "Angle", "Displacement", "Distance", "Gyroscope", "Position", "Reaction", "Sensor", "Velocity",
+]  # fmt: skip
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -23,12 +33,12 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 class Sensor:
     """Base: ``sensor(solution)`` measures all records. With ``axis`` ("x", "y", "z" or a vector) one component."""
 
-    def __call__(self, solution: Any) -> Array:
+    def __call__(self, solution: Solution) -> Array:
         values = self.measure(solution)
         axis = getattr(self, "axis", None)
         return values if axis is None else values @ axis
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         """The quantity itself."""
         raise NotImplementedError
 
@@ -50,11 +60,11 @@ class Sensor:
 class Position(Sensor):
     """Position of a body-fixed point, world axes."""
 
-    body: Any
-    point: Any = (0.0, 0.0, 0.0)
-    axis: Any = None
+    body: Body | str
+    point: Vector = (0.0, 0.0, 0.0)
+    axis: Axis | None = None
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         return _point(solution, self.body, self.point)
 
 
@@ -62,11 +72,11 @@ class Position(Sensor):
 class Velocity(Sensor):
     """Velocity of a body-fixed point, world axes."""
 
-    body: Any
-    point: Any = (0.0, 0.0, 0.0)
-    axis: Any = None
+    body: Body | str
+    point: Vector = (0.0, 0.0, 0.0)
+    axis: Axis | None = None
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         view = solution[self.body]
         return view.point_velocity(self.point) if np.any(self.point) else view.velocity
 
@@ -75,10 +85,10 @@ class Velocity(Sensor):
 class Gyroscope(Sensor):
     """Angular velocity of a body, body axes."""
 
-    body: Any
-    axis: Any = None
+    body: Body | str
+    axis: Axis | None = None
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         return solution[self.body].angular_velocity
 
 
@@ -86,11 +96,11 @@ class Gyroscope(Sensor):
 class Accelerometer(Sensor):
     """What an accelerometer at a body-fixed point shows: acceleration minus gravity, in body axes."""
 
-    body: Any
-    point: Any = (0.0, 0.0, 0.0)
-    axis: Any = None
+    body: Body | str
+    point: Vector = (0.0, 0.0, 0.0)
+    axis: Axis | None = None
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         view = solution[self.body]
         felt = view.point_acceleration(self.point) - solution.model.gravity
         return np.einsum("nji,nj->ni", view.rotation, felt)
@@ -100,12 +110,12 @@ class Accelerometer(Sensor):
 class Distance(Sensor):
     """Distance of two body-fixed points."""
 
-    body_a: Any
-    body_b: Any
-    point_a: Any = (0.0, 0.0, 0.0)
-    point_b: Any = (0.0, 0.0, 0.0)
+    body_a: Body | str
+    body_b: Body | str
+    point_a: Vector = (0.0, 0.0, 0.0)
+    point_b: Vector = (0.0, 0.0, 0.0)
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         apart = _point(solution, self.body_b, self.point_b) - _point(solution, self.body_a, self.point_a)
         return np.linalg.norm(apart, axis=1)
 
@@ -114,9 +124,9 @@ class Distance(Sensor):
 class Angle(Sensor):
     """Angle of a joint, with all turns counted."""
 
-    joint: Any
+    joint: Joint | str
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         return solution[self.joint].angle
 
 
@@ -124,9 +134,9 @@ class Angle(Sensor):
 class Displacement(Sensor):
     """Displacement of a joint."""
 
-    joint: Any
+    joint: Joint | str
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         return solution[self.joint].displacement
 
 
@@ -134,18 +144,22 @@ class Displacement(Sensor):
 class Reaction(Sensor):
     """Force (or torque) of a joint on its second body, world axes."""
 
-    joint: Any
-    axis: Any = None
+    joint: Joint | str
+    axis: Axis | None = None
     torque: bool = False
 
-    def measure(self, solution: Any) -> Array:
+    def measure(self, solution: Solution) -> Array:
         view = solution[self.joint]
         return view.torque if self.torque else view.force
 
 
-def _point(solution: Any, body: Any, point: Array) -> Array:
+def _point(solution: Solution, body: Body | str, point: Vector) -> Array:
     name = body if isinstance(body, str) else body.name
     if name == "ground":
         return np.broadcast_to(point, (len(solution), 3))
     view = solution[name]
     return view.point(point) if np.any(point) else view.position
+
+
+def __dir__() -> list[str]:
+    return __all__

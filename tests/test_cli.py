@@ -11,6 +11,7 @@ import pytest
 
 import mbd
 from mbd.cli import main, make_integrator
+from mbd.compiled.kernel import JIT
 
 FILE = """
 import mbd
@@ -144,10 +145,26 @@ def test_benchmarks(capsys):
     assert "A03" in capsys.readouterr().out
 
 
-def test_warmup(capsys):
-    assert main(["warmup"]) == 0
-    out = capsys.readouterr().out
-    assert "GeneralizedAlpha ... ready" in out and "compiled in" in out
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_warmup(capsys, monkeypatch):
+    """What it runs is in test_native; a part that fails does not end it."""
+    from mbd.testing import all_code
+
+    ran = []
+    tasks = [("first", lambda: 1 / 0), ("second", lambda: ran.append(2))]
+    monkeypatch.setattr(all_code, "tasks", lambda: iter(tasks))
+    assert main(["warmup"]) == 1 and ran == [2]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("mbd: [1/2] first ... failed: ZeroDivisionError")
+    assert lines[1].startswith("mbd: [2/2] second ... 0 compiled")
+    assert lines[2].startswith("mbd: 0 functions compiled in") and "files of code" in lines[2]
+
+
+def test_warmup_for_others(capsys):
+    assert main(["warmup", "--for", "pentium"]) == 2
+    assert "--for pentium: no level of processors; expected one of x86-64-v3" in capsys.readouterr().err
+    assert main(["warmup", "--into", "folder"]) == 2
+    assert "expected --for as well" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

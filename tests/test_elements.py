@@ -15,6 +15,7 @@ import pytest
 
 from mbd import forces, joints, nodes
 from mbd.bodies import Generalized, PointMass
+from mbd.joints import primitive_data
 from mbd.rotation import SEQUENCES, from_rotation_vector
 from mbd.testing import check_force, check_joint, check_node, check_primitive, observed_order, random_node
 
@@ -185,19 +186,20 @@ PRIMITIVES = {
     "Dot1": lambda x: joints.Dot1(x[0], x[1], 0.3),
     "Dot2": lambda x: joints.Dot2(x[0], x[1], x[2], 0.3),
     "DistanceBetween": lambda x: joints.DistanceBetween(x[0], x[1], 1.7),
-    "Turned": lambda x: joints.Turned(x[0], x[1], x[2], 0.3),
+    "Turned": lambda x: primitive_data.Turned(x[0], x[1], x[2], 0.3),
 }
 
 
 def primitive_cases():
-    for cls in public_classes(joints, joints.Primitive):
-        if cls in (joints.CoordinateSum, joints.FrameRows):  # checked with Screw, Coupling, Rolling, UserConstraint
+    for cls in public_classes(primitive_data, joints.Primitive):
+        # sums and rows of frames are checked with Screw, Coupling, Rolling and UserConstraint
+        if cls in (primitive_data.CoordinateSum, primitive_data.FrameRows):
             continue
         yield pytest.param(partial(check_random_primitive, cls.__name__), id=cls.__name__)
 
 
 def check_random_primitive(name, rng):
-    assert name in PRIMITIVES, f"mbd.joints.{name} is a new primitive; add it to PRIMITIVES of tests/test_elements.py"
+    assert name in PRIMITIVES, f"{name} is a new primitive; add it to PRIMITIVES of tests/test_elements.py"
     check_primitive(PRIMITIVES[name](rng.normal(size=(3, 3))), rng=rng)
 
 

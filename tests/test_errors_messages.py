@@ -100,7 +100,6 @@ SETTINGS = [
     (lambda: GeneralizedAlpha(1.5), ("rho_inf is 1.5", "from 0 to 1")),
     (lambda: GeneralizedAlpha(newton="fast"), ("newton is 'fast'", "'full', 'step' or 'modified'")),
     (lambda: GeneralizedAlpha(predictor="best"), ("predictor is 'best'", "linear")),
-    (lambda: GeneralizedAlpha(newton_count="mine"), ("newton_count", "'paper'")),
     (lambda: GeneralizedAlpha(tolerance=0.0), ("tolerance is 0.0", "small positive")),
     (lambda: DOPRI5(rtol=0.0), ("DOPRI5", "rtol = 0.0", "positive")),
 ]

@@ -30,3 +30,7 @@ __all__ = [
     "ALL", "Benchmark", "Result", "andrews_squeezer", "bicycle", "bricard", "energy_drift", "flyball_governor",
     "heavy_top", "n_four_bar", "run", "simple_pendulum", "slider_crank", "table",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -83,10 +83,10 @@ def flyball_governor() -> Benchmark:
     )
     model.add(Revolute(model.ground, shaft, at=(0, 0, 0), axis=Z, name="bearing"))
     model.add(Prismatic(shaft, slider, axis=Z, name="guide"))
-    bar = Box((1.0, 0.01, 0.01), center=(0.5, 0, 0))
+    bar = Box((1.0, 0.01, 0.01), centre=(0.5, 0, 0))
     tip = MassProperties(5.0, (1.0, 0.0, 0.0), np.zeros((3, 3)))
     properties = composite([(bar, density), tip])
-    shape = Composite(bar, Sphere(radius=0.06, center=(1.0, 0.0, 0.0)))
+    shape = Composite(bar, Sphere(radius=0.06, centre=(1.0, 0.0, 0.0)))
     for side, name in ((1.0, "right"), (-1.0, "left")):
         hinge = np.array((0.05 * side, 0.0, 1.0))
         heading = rotation((0, 0, 0.0 if side > 0 else math.pi))

@@ -1,6 +1,9 @@
 """Bodies: what moves. The coordinates in which a body moves are those of its node."""
 
-from mbd.bodies import shapes
 from mbd.bodies.body import Body, Generalized, Ground, PointMass, RigidBody
 
-__all__ = ["Body", "Generalized", "Ground", "PointMass", "RigidBody", "shapes"]
+__all__ = ["Body", "Generalized", "Ground", "PointMass", "RigidBody"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbd.bodies import checks
 from mbd.bodies.shapes import Shape
-from mbd.elements.attributes import Checked, declared, fixed, flag, positive
+from mbd.elements.arguments import Inertia, Numbers, Orientation, Vector
+from mbd.elements.attributes import Checked, constant, declared, fixed, flag, positive
 from mbd.errors import IDENTITY3, ZERO3, Array, ModelError, SingularityError, bad_value, check_vector, read_only
 from mbd.nodes import Generalized as GeneralizedNode
 from mbd.nodes import Node, Point, RigidNode, RotationVector, kinds
@@ -26,10 +28,13 @@ class Body(Checked):
     label: ClassVar[str] = "body"
     """First part of generated names: "body 1", "body 2" ..."""
 
-    name = declared(checks.check_name)
-    model: Model | None = fixed("an element belongs to the model that it was added to; use copy() of that model")
+    name = declared('Name, unique in its model; "" before it is generated.', checks.check_name)
+    model: Model | None = fixed(
+        "The model to which it was added, or None.",
+        checks.BELONGS,
+    )
     node: Node
-    shape = declared(checks.shape)
+    shape = declared("What views draw (``mbd.shapes``), or None.", checks.shape)
 
     def __init__(self, name: str | None) -> None:
         self._set(name=name, model=None, shape=None)
@@ -74,7 +79,7 @@ class _FramedBody(Body):
         return self.node.position
 
     @position.setter
-    def position(self, value: Any) -> None:
+    def position(self, value: Vector) -> None:
         self._set_initial("position", value)
 
     @property
@@ -83,7 +88,7 @@ class _FramedBody(Body):
         return self.node.rotation
 
     @rotation.setter
-    def rotation(self, value: Any) -> None:
+    def rotation(self, value: Orientation) -> None:
         self._set_initial("rotation", value)
 
     @property
@@ -92,7 +97,7 @@ class _FramedBody(Body):
         return self.node.velocity
 
     @velocity.setter
-    def velocity(self, value: Any) -> None:
+    def velocity(self, value: Vector) -> None:
         self._set_initial("velocity", value)
 
     @property
@@ -101,7 +106,7 @@ class _FramedBody(Body):
         return self.node.angular_velocity
 
     @angular_velocity.setter
-    def angular_velocity(self, value: Any) -> None:
+    def angular_velocity(self, value: Vector) -> None:
         self._set_initial("angular_velocity", value)
 
 
@@ -120,19 +125,19 @@ class RigidBody(_FramedBody):
     check_inertia: ``False`` turns the error about moments which no rigid body can have into a warning.
     """
 
-    mass = declared(positive)
-    check_inertia = declared(flag)
-    inertia = declared(checks.inertia)
-    com = declared(check_vector)
-    node = declared(checks.rigid_node)  # type: ignore[assignment]
+    mass = declared("Mass.", positive)
+    check_inertia = declared("Whether moments that no rigid body can have are refused.", flag)
+    inertia = declared("Inertia matrix about the centre of mass, body axes.", checks.inertia)
+    com = declared("Centre of mass from the reference point, body axes.", check_vector)
+    node = declared("Coordinates, with initial pose and velocity.", checks.rigid_node)  # type: ignore[assignment]
 
     def __init__(
         self,
         name: str | None = None,
-        mass: Any = None,
-        inertia: Any = None,
+        mass: float | None = None,
+        inertia: Inertia | None = None,
         node: RigidNode | None = None,
-        com: Any = ZERO3,
+        com: Vector = ZERO3,
         shape: Shape | None = None,
         *,
         check_inertia: bool = True,
@@ -154,18 +159,18 @@ class PointMass(_FramedBody):
     """A mass without extent: three coordinates, no orientation."""
 
     label = "point mass"
-    mass = declared(positive)
-    node = declared(checks.point_node)  # type: ignore[assignment]
+    mass = declared("Mass.", positive)
+    node = declared("Coordinates, with initial position and velocity.", checks.point_node)  # type: ignore[assignment]
 
-    inertia: ClassVar[Array] = _ZERO_INERTIA
-    com: ClassVar[Array] = ZERO3
+    inertia: Array = constant("Zero: a point has no extent.", _ZERO_INERTIA)
+    com: Array = constant("Zero: a point is its own centre of mass.", ZERO3)
 
     def __init__(
         self,
         name: str | None = None,
-        mass: Any = None,
-        position: Any = ZERO3,
-        velocity: Any = ZERO3,
+        mass: float | None = None,
+        position: Vector = ZERO3,
+        velocity: Vector = ZERO3,
         *,
         shape: Shape | None = None,
     ) -> None:
@@ -181,13 +186,13 @@ class Ground(Body):
 
     label = "ground"
 
-    mass: ClassVar[float] = 0.0
-    inertia: ClassVar[Array] = _ZERO_INERTIA
-    com: ClassVar[Array] = ZERO3
-    position: ClassVar[Array] = ZERO3
-    rotation: ClassVar[Array] = IDENTITY3
-    velocity: ClassVar[Array] = ZERO3
-    angular_velocity: ClassVar[Array] = ZERO3
+    mass: float = constant("Zero: the ground does not move.", 0.0)
+    inertia: Array = constant("Zero: the ground does not turn.", _ZERO_INERTIA)
+    com: Array = constant("The origin.", ZERO3)
+    position: Array = constant("The origin.", ZERO3)
+    rotation: Array = constant("The world axes.", IDENTITY3)
+    velocity: Array = constant("Zero.", ZERO3)
+    angular_velocity: Array = constant("Zero.", ZERO3)
 
     def __init__(self) -> None:
         super().__init__("ground")
@@ -217,21 +222,21 @@ class Generalized(Body):
     """
 
     label = "generalized body"
-    node = declared(checks.generalized_node)  # type: ignore[assignment]
-    mass: Any = declared(checks.mass)
-    potential: Any = declared(checks.potential)
-    constraints: Any = declared(checks.constraints)
-    n_constraints: int = fixed("it is the number of values that constraints returns")
+    node = declared("Coordinates, with initial values and velocities.", checks.generalized_node)  # type: ignore[assignment]
+    mass: Any = declared("Mass matrix, or the function that returns it.", checks.mass)
+    potential: Any = declared("Potential energy as a function of q, or None.", checks.potential)
+    constraints: Any = declared("Function of q that vanishes, or None.", checks.constraints)
+    n_constraints: int = fixed("Number of constraints.", "it is the number of values that constraints returns")
 
     def __init__(
         self,
         name: str | None = None,
-        coordinates: Any = None,
-        velocities: Any = None,
+        coordinates: Numbers | None = None,
+        velocities: Numbers | None = None,
         *,
-        mass: Any = 1.0,
-        potential: Callable[[Array], Any] | None = None,
-        constraints: Callable[[Array], Any] | None = None,
+        mass: Numbers | Callable[[Array], ArrayLike] = 1.0,
+        potential: Callable[[Array], float] | None = None,
+        constraints: Callable[[Array], ArrayLike] | None = None,
         n_constraints: int | None = None,
         shape: Shape | None = None,
     ) -> None:
@@ -257,7 +262,7 @@ class Generalized(Body):
         return self.node.coordinates()
 
     @coordinates.setter
-    def coordinates(self, value: Any) -> None:
+    def coordinates(self, value: Numbers) -> None:
         q = check_vector(np.atleast_1d(value), self, "coordinates", self.node.n_coordinates)
         self.node = GeneralizedNode(q, self.velocities)
 
@@ -267,6 +272,6 @@ class Generalized(Body):
         return self.node.coordinate_velocities()
 
     @velocities.setter
-    def velocities(self, value: Any) -> None:
+    def velocities(self, value: Numbers) -> None:
         v = check_vector(np.atleast_1d(value), self, "velocities", self.node.n_coordinates)
         self.node = GeneralizedNode(self.coordinates, v)

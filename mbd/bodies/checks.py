@@ -24,6 +24,7 @@ from mbd.errors import (
 from mbd.nodes import Generalized as GeneralizedNode
 from mbd.nodes import Node, Point, RigidNode
 
+BELONGS = "an element belongs to the model that it was added to; use copy() of that model"
 INERTIA_TOLERANCE = 1e-9
 """Relative tolerance of the triangle inequality of principal moments of inertia."""
 

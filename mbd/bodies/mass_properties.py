@@ -12,33 +12,36 @@ import numpy as np
 from mbd.bodies.body import PointMass, RigidBody
 from mbd.bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Mesh, Shape, Sphere
 from mbd.bodies.surfaces import check_closed, read_triangles, volume_integrals
+from mbd.elements.arguments import Inertia, Orientation, Vector
 from mbd.errors import IDENTITY3, ZERO3, Array, ModelError, bad_value, check_matrix, check_number, check_vector
+from mbd.nodes import RigidNode
 from mbd.rotation import as_matrix
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class MassProperties:
     """Mass, centre of mass from the reference point, and inertia about the centre of mass, in the same axes."""
 
     mass: float
-    com: Any
-    inertia: Any
-    volume: float = 0.0
+    com: Array
+    inertia: Array
+    volume: float
 
-    def __post_init__(self) -> None:
+    def __init__(self, mass: float, com: Vector, inertia: Inertia, volume: float = 0.0) -> None:
         name = "mass properties"
-        object.__setattr__(self, "mass", check_number(self.mass, name, "mass", positive=True))
-        object.__setattr__(self, "com", check_vector(self.com, name, "com"))
-        inertia = np.diag(self.inertia) if np.ndim(self.inertia) == 1 else self.inertia
-        object.__setattr__(self, "inertia", check_matrix(inertia, name, "inertia", 3, symmetric=True))
+        matrix = np.diag(np.asarray(inertia)) if np.ndim(inertia) == 1 else inertia
+        object.__setattr__(self, "mass", check_number(mass, name, "mass", positive=True))
+        object.__setattr__(self, "com", check_vector(com, name, "com"))
+        object.__setattr__(self, "inertia", check_matrix(matrix, name, "inertia", 3, symmetric=True))
+        object.__setattr__(self, "volume", volume)
 
-    def moved(self, position: Any = ZERO3, rotation: Any = None) -> MassProperties:
+    def moved(self, position: Vector = ZERO3, rotation: Orientation | None = None) -> MassProperties:
         """The same in the axes of another frame, in which this one has the given position and rotation."""
         r = check_vector(position, "mass properties", "position")
         turn = IDENTITY3 if rotation is None else as_matrix(rotation, "mass properties", "rotation")
         return MassProperties(self.mass, r + turn @ self.com, turn @ self.inertia @ turn.T, self.volume)
 
-    def about(self, point: Any) -> Array:
+    def about(self, point: Vector) -> Array:
         """Inertia about another point (Steiner)."""
         d = check_vector(point, "mass properties", "point") - self.com
         return self.inertia + self.mass * (float(d @ d) * IDENTITY3 - np.outer(d, d))
@@ -51,7 +54,7 @@ class MassProperties:
         com = (self.mass * self.com + other.mass * other.com) / mass
         return MassProperties(mass, com, self.about(com) + other.about(com), self.volume + other.volume)
 
-    def body(self, name: str | None = None, node: Any = None, shape: Shape | None = None) -> RigidBody:
+    def body(self, name: str | None = None, node: RigidNode | None = None, shape: Shape | None = None) -> RigidBody:
         """A rigid body with these properties; its reference point is the origin to which ``com`` refers."""
         return RigidBody(name, self.mass, self.inertia, node, self.com, shape)
 
@@ -60,7 +63,7 @@ class MassProperties:
         return MassProperties(self.mass, ZERO3, self.inertia, self.volume)
 
 
-def mass_properties(shape: Shape, density: Any = None, *, mass: Any = None) -> MassProperties:
+def mass_properties(shape: Shape, density: float | None = None, *, mass: float | None = None) -> MassProperties:
     """Mass properties of a solid of uniform density with this shape, seen from the reference point of the body.
 
     Give the density, or the mass. ``Mesh`` reads STL and OBJ files with a closed surface; a ``Composite`` is the sum of
@@ -77,7 +80,7 @@ def mass_properties(shape: Shape, density: Any = None, *, mass: Any = None) -> M
     return MassProperties(given, unit.com, given / unit.mass * unit.inertia, unit.volume)
 
 
-def composite(parts: Iterable[Any]) -> MassProperties:
+def composite(parts: Iterable[MassProperties | tuple[Shape, float] | RigidBody | PointMass]) -> MassProperties:
     """The sum of parts that are rigidly connected.
 
     A part is a ``MassProperties``, a pair (shape, density), or a rigid body or point mass, which counts where its node
@@ -105,25 +108,26 @@ def _part(part: Any) -> MassProperties:
 
 def _solid(shape: Shape, density: float) -> MassProperties:
     if isinstance(shape, Box):
-        a, b, c = (shape.size**2).tolist()
-        volume = float(np.prod(shape.size))
+        size = np.asarray(shape.size, dtype=float)
+        a, b, c = (size**2).tolist()
+        volume = float(np.prod(size))
         m = density * volume
         inertia = m / 12.0 * np.diag((b + c, c + a, a + b))
-        return MassProperties(m, ZERO3, inertia, volume).moved(shape.center, shape.rotation)
+        return MassProperties(m, ZERO3, inertia, volume).moved(shape.centre, shape.rotation)
     if isinstance(shape, Sphere):
         volume = 4.0 / 3.0 * math.pi * shape.radius**3
         m = density * volume
-        return MassProperties(m, shape.center, 0.4 * m * shape.radius**2 * IDENTITY3, volume)
+        return MassProperties(m, shape.centre, 0.4 * m * shape.radius**2 * IDENTITY3, volume)
     if isinstance(shape, Cylinder):
         r, h = shape.radius, shape.height
         volume = math.pi * r * r * h
         m = density * volume
-        return _of_revolution(m, shape.axis, shape.center, 0.5 * m * r * r, m * (3 * r * r + h * h) / 12, volume)
+        return _of_revolution(m, shape.axis, shape.centre, 0.5 * m * r * r, m * (3 * r * r + h * h) / 12, volume)
     if isinstance(shape, Cone):
         r, h = shape.radius, shape.height
         volume = math.pi * r * r * h / 3.0
         m = density * volume
-        com = shape.center - 0.25 * h * shape.axis  # a quarter of the height above the base
+        com = np.asarray(shape.centre) - 0.25 * h * np.asarray(shape.axis)  # a quarter of the height above the base
         return _of_revolution(m, shape.axis, com, 0.3 * m * r * r, m * (0.15 * r * r + 0.0375 * h * h), volume)
     if isinstance(shape, Capsule):
         return _capsule(shape, density)
@@ -147,7 +151,7 @@ def _capsule(shape: Capsule, density: float) -> MassProperties:
     offset = 0.5 * h + 0.375 * r
     lateral = cylinder * (3 * r * r + h * h) / 12 + 2.0 * half * (83.0 / 320.0 * r * r + offset**2)
     mass = cylinder + 2.0 * half
-    return _of_revolution(mass, shape.axis, shape.center, axial, lateral, mass / density)
+    return _of_revolution(mass, shape.axis, shape.centre, axial, lateral, mass / density)
 
 
 def _mesh(shape: Mesh, density: float) -> MassProperties:
@@ -162,4 +166,4 @@ def _mesh(shape: Mesh, density: float) -> MassProperties:
     com = first / volume
     central = second - volume * np.outer(com, com)
     inertia = density * (np.trace(central) * IDENTITY3 - central)
-    return MassProperties(density * volume, com, inertia, volume).moved(shape.center, shape.rotation)
+    return MassProperties(density * volume, com, inertia, volume).moved(shape.centre, shape.rotation)

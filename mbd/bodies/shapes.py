@@ -6,15 +6,19 @@ colour name or "#rrggbb"; by default the view chooses.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from mbd.errors import bad_value, check_direction, check_number, check_vector, read_only
+from mbd.elements.arguments import FilePath, Orientation, Vector
+from mbd.errors import Array, bad_value, check_direction, check_number, check_vector, read_only
 from mbd.rotation import as_matrix
+
+__all__ = ["Box", "Capsule", "Composite", "Cone", "Cylinder", "Frame", "Mesh", "Shape", "Sphere"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,115 +62,146 @@ class Shape:
                 object.__setattr__(self, argument, as_matrix(getattr(self, argument), self._name, argument))
 
 
+S = TypeVar("S", bound=Shape)
+
+
+def _with_centre(cls: type[S]) -> type[S]:
+    """Lets people write ``center`` for ``centre``, as an argument and as an attribute."""
+    made: Any = cls.__init__
+
+    def center(self: Any) -> Array:
+        """The same as ``centre``."""
+        return self.centre
+
+    @functools.wraps(made)
+    def init(self: S, *arguments: Any, **options: Any) -> None:
+        if "center" in options:
+            made(self, *arguments, centre=options.pop("center"), **options)
+        else:
+            made(self, *arguments, **options)
+
+    setattr(cls, "__init__", init)  # noqa: B010 - mypy knows the constructor of the dataclass
+    setattr(cls, "center", property(center))  # noqa: B010
+    return cls
+
+
+@_with_centre
 @dataclass(frozen=True, eq=False)
 class Box(Shape):
     """Box with edge lengths ``size``; ``rotation`` turns its edges away from the body axes."""
 
-    size: Any = (1.0, 1.0, 1.0)
-    center: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    size: Vector = (1.0, 1.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
+    rotation: Orientation | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._vector("size", "center")
-        if min(self.size) <= 0.0:
+        self._vector("size", "centre")
+        if np.min(self.size) <= 0.0:
             raise bad_value(self._name, "size", self.size, "three positive edge lengths")
         self._rotations("rotation")
 
 
+@_with_centre
 @dataclass(frozen=True, eq=False)
 class Cylinder(Shape):
-    """Cylinder around ``axis`` with its middle at ``center``."""
+    """Cylinder around ``axis`` with its middle at ``centre``."""
 
     radius: float = 0.5
     height: float = 1.0
-    axis: Any = (0.0, 0.0, 1.0)
-    center: Any = (0.0, 0.0, 0.0)
+    axis: Vector = (0.0, 0.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._positive("radius", "height")
-        self._vector("center")
+        self._vector("centre")
         self._direction("axis")
 
 
+@_with_centre
 @dataclass(frozen=True, eq=False)
 class Cone(Shape):
     """Cone whose ``axis`` points from its base to its tip.
 
-    ``center`` is the middle of the height unless ``tip`` is given, which puts the tip there instead.
+    ``centre`` is the middle of the height unless ``tip`` is given, which puts the tip there instead.
     """
 
     radius: float = 0.5
     height: float = 1.0
-    axis: Any = (0.0, 0.0, 1.0)
-    center: Any = (0.0, 0.0, 0.0)
-    tip: Any = None
+    axis: Vector = (0.0, 0.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
+    tip: Vector | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._positive("radius", "height")
-        self._vector("center")
+        self._vector("centre")
         self._direction("axis")
         if self.tip is not None:
-            if self.center.any():
-                raise bad_value(self._name, "tip", self.tip, "either tip or center, not both")
+            if np.any(self.centre):
+                raise bad_value(self._name, "tip", self.tip, "either tip or centre, not both")
             self._vector("tip")
-            object.__setattr__(self, "center", check_vector(self.tip - 0.5 * self.height * self.axis, "", ""))
+            centre = np.asarray(self.tip) - 0.5 * self.height * np.asarray(self.axis)
+            object.__setattr__(self, "centre", check_vector(centre, "", ""))
 
 
+@_with_centre
 @dataclass(frozen=True, eq=False)
 class Sphere(Shape):
-    """Ball around ``center``."""
+    """Ball around ``centre``."""
 
     radius: float = 0.5
-    center: Any = (0.0, 0.0, 0.0)
+    centre: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._positive("radius")
-        self._vector("center")
+        self._vector("centre")
 
 
+@_with_centre
 @dataclass(frozen=True, eq=False)
 class Capsule(Shape):
     """Cylinder with half spheres at its ends; ``height`` is that of the cylinder without them."""
 
     radius: float = 0.1
     height: float = 1.0
-    axis: Any = (0.0, 0.0, 1.0)
-    center: Any = (0.0, 0.0, 0.0)
+    axis: Vector = (0.0, 0.0, 1.0)
+    centre: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._positive("radius", "height")
-        self._vector("center")
+        self._vector("centre")
         self._direction("axis")
 
 
+@_with_centre
 @dataclass(frozen=True, eq=False)
 class Frame(Shape):
     """Three arrows of length ``size`` along the body axes."""
 
     size: float = 1.0
-    center: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    centre: Vector = (0.0, 0.0, 0.0)
+    rotation: Orientation | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._positive("size")
-        self._vector("center")
+        self._vector("centre")
         self._rotations("rotation")
 
 
+@_with_centre
 @dataclass(frozen=True, eq=False)
 class Mesh(Shape):
     """Surface read from a file (STL, OBJ, PLY, glTF ...) when a view needs it."""
 
-    file: Any = ""
+    file: FilePath = ""
     scale: float = 1.0
-    center: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    centre: Vector = (0.0, 0.0, 0.0)
+    rotation: Orientation | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -174,7 +209,7 @@ class Mesh(Shape):
             raise bad_value(self._name, "file", self.file, "the path of a surface file (STL, OBJ, PLY, glTF)")
         object.__setattr__(self, "file", Path(self.file))
         self._positive("scale")
-        self._vector("center")
+        self._vector("centre")
         self._rotations("rotation")
 
 
@@ -196,3 +231,7 @@ class Composite(Shape):
         if not flat:
             raise bad_value(self._name, "parts", parts, "at least one shape")
         object.__setattr__(self, "parts", tuple(flat))
+
+
+def __dir__() -> list[str]:
+    return __all__

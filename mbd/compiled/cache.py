@@ -1,9 +1,13 @@
-"""Where machine code is kept on disk (``cache_files``).
+"""Where machine code is kept on disk (``cache_files``), and under which name.
 
 The directory of every module is named after a hash of the module and of all modules of the package that it imports,
-directly or not, so that a change of any function or constant behind a kernel is noticed. Files are named after the
-function, the kinds of its arguments, the processor and the versions of the compiler. The root of all is
-``~/.cache/mbd``, or ``NUMBA_CACHE_DIR`` if that is set.
+directly or not (``imports``), so that a change of any function or constant behind a kernel is noticed. Files are named
+after the function, the kinds of its arguments, and what ``machine`` says of the processor and the compiler. The root of
+all is ``~/.cache/mbd``, or ``NUMBA_CACHE_DIR`` if that is set. Code that was not used for a month is removed
+(``old_code``).
+
+Code for a level of processors can be part of an installation, in ``_code`` beside the modules that it was made from. It
+is used where the user's own cache has nothing, under a key of the same hashes: never for other sources.
 """
 
 from __future__ import annotations
@@ -11,19 +15,22 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import re
 import sys
 import time
-from collections.abc import Callable
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from .cache_files import CodeFile, tell
+from .cache_files import CodeFile, Installed, read_code, write_code
+from .imports import Graph, Sources, reachable
 from .kernel import OPTIONS
+from .machine import level_machine, levels_here, this_machine
 from .settings import STARTED
 
-PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"^\s*from\s+(\.+[\w.]*|mbd[\w.]*)\s+import\s+(?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE)
+NAME = __name__.partition(".")[0]
+PACKAGE = Path(str(sys.modules[NAME].__file__)).parent
+SHIPPED = PACKAGE / "_code"
+USER_FUNCTIONS = "user_functions"  # folders of code that is made from functions of the user's, and never shipped
 
 
 def _cache_root() -> Path | None:
@@ -33,98 +40,102 @@ def _cache_root() -> Path | None:
         return Path(chosen).absolute()
     base = os.environ.get("XDG_CACHE_HOME", "")
     base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "mbd" if os.path.isabs(base) else None
+    return Path(base) / NAME if os.path.isabs(base) else None
 
 
 CACHE_ROOT = _cache_root()
 
 
-def _imported_files(path: Path, text: str) -> set[Path]:
-    """Files of the package that a module imports."""
-    found = set()
-    for match in _IMPORT.finditer(text):
-        module = match.group(1)
-        if module.startswith("."):
-            dots = len(module) - len(module.lstrip("."))
-            folder = path.parents[dots - 1]
-            parts = [part for part in module.lstrip(".").split(".") if part]
-        else:
-            folder, parts = PACKAGE, module.split(".")[1:]
-        target = folder.joinpath(*parts)
-        candidates = [target.with_suffix(".py"), target / "__init__.py"]
-        for name in re.sub(r"#[^\n]*", "", match.group(2) or match.group(3)).split(","):
-            word = name.strip().partition(" ")[0]
-            candidates += [target / f"{word}.py", target / word / "__init__.py"]
-        found |= {file for file in candidates if file.is_file()}
-    return found
+# --- sources --------------------------------------------------------------------------------------------------------
 
 
-_texts: dict[Path, tuple[bytes, set[Path]]] = {}
+@functools.cache
+def _sources() -> tuple[Sources, Graph]:
+    """The modules of the package, and what they import; the latter takes half a second to find and is kept."""
+    sources = Sources(PACKAGE)
+    text = sources.text
+    folder = f"imports-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    file = _code_file(folder, "imports", text, [(level, text) for level in _shipped_levels()])
+    kept = read_code(file)
+    if kept is not None:
+        return sources, kept[0]
+    graph = sources.graph()
+    write_code(file, graph, b"")
+    return sources, graph
 
 
-def module_hash(path: Path) -> str | None:
-    """Hash of a module of the package and of everything in the package that it depends on.
+@functools.cache
+def module_hash(name: str) -> str | None:
+    """Hash of a module of the package, by its full name, and of everything in the package that it depends on.
 
-    None if one of them was changed after this process began: what is in memory may then be something else.
+    None if one of them was changed after this process began: what is in memory may then be something else. And for a
+    module outside of the package, which may depend on anything.
     """
-    todo, seen = [path], set()
-    while todo:
-        file = todo.pop()
-        if file in seen:
-            continue
-        seen.add(file)
-        if file not in _texts:
-            content = file.read_bytes()
-            _texts[file] = (content, _imported_files(file, content.decode()))
-        todo += _texts[file][1]
-    if any(STARTED < file.stat().st_mtime <= time.time() for file in seen):
+    top, _, rest = name.partition(".")
+    if top != NAME:
         return None
-    digest = hashlib.sha256(repr(sorted(OPTIONS.items())).encode())
-    for file in sorted(seen):
-        digest.update(_texts[file][0])
-    return digest.hexdigest()
+    sources, graph = _sources()
+    place = rest.replace(".", "/")
+    file = next((each for each in (f"{place}.py", f"{place}/__init__.py") if each in graph), None)
+    if file is None:
+        return None
+    files = reachable(graph, file)
+    if any(STARTED < sources.changed[each] <= time.time() for each in files):
+        return None
+    lines = [repr(sorted(OPTIONS.items())), *(f"{each} {sources.digests[each]}" for each in files)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+# --- places ---------------------------------------------------------------------------------------------------------
+
+
+_left_alone = False  # code of the installation, see without_shipped_code
+
+
+def _shipped_levels() -> tuple[str, ...]:
+    """Levels of processors for which this installation has code that can be used here."""
+    return () if _left_alone else _levels_in(SHIPPED)
 
 
 @functools.cache
-def _module_key(file: str) -> str | None:
-    """Hash of a module, or None for one that may have changed, or outside the package, may depend on anything."""
-    path = Path(file).resolve()
-    return module_hash(path) if PACKAGE.resolve() in path.parents else None
+def _levels_in(folder: Path) -> tuple[str, ...]:
+    return tuple(level for level in levels_here() if (folder / level).is_dir()) if folder.is_dir() else ()
 
 
-def _version(package: str) -> str:
-    """Version of an installed package, without importing it."""
-    spec = find_spec(package)
-    assert spec is not None and spec.origin is not None
-    file = Path(spec.origin).with_name("_version.py")
-    return file.read_text() if file.exists() else str(os.stat(spec.origin).st_mtime_ns)
-
-
-@functools.cache
-def _machine() -> str:
-    """What machine code depends on besides its source."""
-    from llvmlite import binding
-
-    settings = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_") and k != "NUMBA_CACHE_DIR"]
-    features = binding.get_host_cpu_features().flatten()
-    compiler = [_version("numba"), _version("llvmlite"), ".".join(map(str, sys.version_info[:2]))]
-    return "\n".join([binding.get_host_cpu_name(), features, *compiler, *settings])
+@contextmanager
+def without_shipped_code() -> Iterator[None]:
+    """Within this context, code that is part of the installation is not used: there will be code of one's own."""
+    global _left_alone
+    before, _left_alone = _left_alone, True
+    try:
+        yield
+    finally:
+        _left_alone = before
 
 
 def cache_file(function: Callable, kinds: str) -> CodeFile | None:
     """Where the code of a function for kinds of arguments belongs; None if it cannot be kept."""
-    code = function.__code__
-    module = _module_key(code.co_filename)
+    module = module_hash(function.__module__)
     if module is None:
         return None
-    name = f"{function.__qualname__}-{code.co_firstlineno}"
-    return code_file(f"{Path(code.co_filename).stem}-{module[:16]}", name, f"{module}\n{name}\n{kinds}\n{_machine()}")
+    name = f"{function.__qualname__}-{function.__code__.co_firstlineno}"
+    folder = f"{function.__module__.rpartition('.')[2]}-{module[:16]}"
+    key = f"{module}\n{name}\n{kinds}\n"
+    shipped = [(level, key + level_machine(level)) for level in _shipped_levels()]
+    return _code_file(folder, name, key + this_machine(), shipped)
 
 
-def code_file(folder: str, name: str, key: str) -> CodeFile | None:
-    """Where code belongs that is made from what the key says; None, and a sentence, if there is no place for it."""
-    if CACHE_ROOT is None:
-        tell("there is no home directory to keep compiled code in; NUMBA_CACHE_DIR can name a directory")
-        return None
-    digest = hashlib.sha256(key.encode()).hexdigest()
-    return CodeFile(CACHE_ROOT / folder / f"{name}-{digest[:16]}.code", key)
+def code_file(folder: str, name: str, key: str) -> CodeFile:
+    """Where code belongs that is made from what the key says, and is not part of an installation."""
+    return _code_file(folder, name, key, [])
+
+
+def _code_file(folder: str, name: str, key: str, shipped: list[tuple[str, str]]) -> CodeFile:
+    installed = tuple(
+        Installed(SHIPPED, Path(level, folder, _file_name(name, level_key)), level_key) for level, level_key in shipped
+    )
+    return CodeFile(CACHE_ROOT and CACHE_ROOT / folder / _file_name(name, key), key, installed)
+
+
+def _file_name(name: str, key: str) -> str:
+    return f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.code"

@@ -3,8 +3,8 @@
 numba optimises every function, gives it two wrappers for callers from outside and translates it to machine code, and
 then links its intermediate code into each caller, where all of it is optimised and translated once more. For a
 hundred small kernels that is most of the time of a first run. Here a kernel that is called by kernels stays
-intermediate code (``InnerLibrary``). Only what is entered from outside is finished: the entries of
-``boundary``, and kernels that Python calls. Both become object code with one C function (``OuterLibrary``), which
+intermediate code (``InnerLibrary``). Only what is entered from outside is finished: entries
+(``entry``), and kernels that Python calls. Both become object code with one C function (``OuterLibrary``), which
 is kept on disk and loaded by ``native``; nothing in it needs the compiler.
 """
 
@@ -29,16 +29,18 @@ from numba.core.typing.typeof import typeof_impl
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
+from .entry import Entry
+from .intrinsics import type_of
 from .kernel import OPTIONS, Deferred, Kernel
 from .native import ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES
-from .record import layout_of
-from .record_types import packed_type
+from .record_types import record_type
 
 _WORD = ir.IntType(64)
 
 
 @typeof_impl.register(Kernel)
-def _type_of_kernel(value: Kernel, context: Any) -> Any:
+@typeof_impl.register(Entry)
+def _type_of_kernel(value: Kernel | Entry, context: Any) -> Any:
     return types.Dispatcher(value.dispatcher)
 
 
@@ -102,6 +104,11 @@ class InnerDispatcher(CPUDispatcher):
                 self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
                 self.overloads[tuple(args)] = result
             return self.overloads[tuple(args)].entry_point
+
+
+def new_dispatcher(function: Callable, options: dict[str, Any]) -> InnerDispatcher:
+    """What kernels link of a function."""
+    return InnerDispatcher(function, options)
 
 
 # --- machine code ---------------------------------------------------------------------------------------------------
@@ -174,14 +181,16 @@ def make_known() -> None:
     start_runtime()
 
 
-def compile_entry(function: Callable, symbol: str) -> tuple[dict[str, Any], bytes]:
-    """Object code of an entry."""
+def compile_entry(entry: Entry, symbol: str) -> tuple[dict[str, Any], bytes]:
+    """Object code of an entry, whose pointer leads to its arguments one after the other."""
 
     def read(context: Any, builder: Any, pointer: Any) -> list[Any]:
-        return [builder.bitcast(pointer, context.get_value_type(types.voidptr))]
+        place = builder.bitcast(pointer, context.get_value_type(types.Tuple(kinds)).as_pointer())
+        return _parts(builder, builder.load(place), len(kinds))
 
     with compiling():
-        return _finish(InnerDispatcher(function, OPTIONS), (types.voidptr,), symbol, read)
+        kinds = tuple(type_of(kind) for kind in entry.kinds)
+        return _finish(InnerDispatcher(entry.py_func, OPTIONS), kinds, symbol, read)
 
 
 def compile_kernel(kernel: Kernel, kinds: tuple, symbol: str) -> tuple[dict[str, Any], bytes]:
@@ -213,9 +222,7 @@ def _numba_type(listed: list[Any]) -> Any:
     if isinstance(kind, np.dtype):
         return from_dtype(kind)
     if isinstance(kind, type):
-        layout = layout_of(kind)
-        assert layout is not None
-        return packed_type(layout)
+        return record_type(kind.layout)  # type: ignore[attr-defined]
     if len(kind) == 3:
         return types.Array(from_dtype(np.dtype(kind[0])), kind[1], kind[2])
     parts = [_numba_type(listed) for _ in range(kind[1])]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .settings import JIT
+from .settings import JIT, PUBLIC
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
@@ -30,6 +30,11 @@ class Deferred:
         if self._made is None:
             self._made = self._make()
         return self._made
+
+
+def deferred(make: Callable[[], Any]) -> Any:
+    """What ``make`` makes for compiled code, when the compiler asks for it; at once for numba's own compiler."""
+    return make() if PUBLIC else Deferred(make)
 
 
 _call: Any = None  # from ``native``, which only runs need
@@ -49,7 +54,10 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         global _call
         if _call is None:
-            from .native import call_kernel
+            if PUBLIC:
+                from .public import call_kernel
+            else:
+                from .native import call_kernel
 
             _call = call_kernel
         return _call(self, args)
@@ -58,9 +66,12 @@ class Kernel:
     def dispatcher(self) -> Any:
         """What the compiler knows the function by."""
         if self._dispatcher is None:
-            from .compile import InnerDispatcher
+            if PUBLIC:
+                from .public import new_dispatcher
+            else:
+                from .compile import new_dispatcher
 
-            self._dispatcher = InnerDispatcher(self.py_func, self.options)
+            self._dispatcher = new_dispatcher(self.py_func, self.options)
         return self._dispatcher
 
 

@@ -1,6 +1,6 @@
 """Machine code: loading it and calling it, without the compiler.
 
-A piece of machine code is a C function of one pointer. For *entries* (``boundary``), which kernels call, it points
+A piece of machine code is a C function of one pointer. For *entries* (``entry``), which kernels call, it points
 to their arguments as the compiler lays them out. For kernels that Python calls it points to a list of words of 64 bits,
 one for every number, packed record (its address) and array (the address of the numpy object, from which the code reads
 where the data are); the result comes back in the first words. What kinds of arguments these are is part of the name
@@ -27,12 +27,13 @@ import numpy as np
 
 from .cache import cache_file
 from .cache_files import read_code, write_code
-from .record import address_of, layout_of
+from .entry import Entry, connect
+from .kinds import Kind
+from .record import Record
 
 # Where a numpy array (PyArrayObject) keeps the address of its data, its shape and its strides; part of numpy's ABI.
 ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES = (object.__basicsize__ + k for k in (0, 16, 24))
 
-ENTRY = "entry"  # kinds of arguments of an entry
 _FUNCTION = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # holds the interpreter: work spaces serve one thread at a time
 _LOADING = threading.Lock()
 _QUIET_SECONDS = 5.0  # compilations that follow within this time belong to one message
@@ -157,15 +158,16 @@ def machine_code(function: Callable, kinds: str, compile_now: Callable[[str], tu
     return address, about["result"]
 
 
-def entry_code(function: Callable) -> int:
+def entry_code(entry: Entry) -> int:
     """Address of an entry."""
 
     def compile_now(symbol: str) -> tuple[dict, bytes]:
         from .compile import compile_entry
 
-        return compile_entry(function, symbol)
+        return compile_entry(entry, symbol)
 
-    return machine_code(function, ENTRY, compile_now)[0]
+    kinds = ", ".join(kind.text if isinstance(kind, Kind) else kind.layout.text for kind in entry.kinds)
+    return machine_code(entry.py_func, f"entry {entry.slot} ({kinds})", compile_now)[0]
 
 
 # --- calls from Python ----------------------------------------------------------------------------------------------
@@ -184,12 +186,14 @@ def _describe(a: Any, kinds: list[Any], words: list[Any]) -> None:
         d, flags = a.dtype, a.flags
         if not (d.isnative and flags.aligned):
             raise TypeError(f"compiled code takes arrays in the machine's own order of bytes, not {d}")
+        if not flags.writeable:
+            raise ValueError("compiled code takes writable arrays only, and this one is read-only; give it a copy")
         layout = "C" if flags.c_contiguous else ("F" if flags.f_contiguous else "A")
         kinds.append((d.char if d.fields is None else d, a.ndim, layout))
         words.append(id(a))
-    elif layout_of(t) is not None:
+    elif isinstance(a, Record):
         kinds.append(t)
-        words.append(address_of(a))
+        words.append(a.address)
     elif isinstance(a, tuple):
         kinds.append((t if hasattr(a, "_fields") else "t", len(a)))
         for part in a:
@@ -216,8 +220,7 @@ def _describe(a: Any, kinds: list[Any], words: list[Any]) -> None:
 def kind_text(kind: Any) -> str:
     """The kind of an argument as it enters the name of the code."""
     if isinstance(kind, type):
-        layout = layout_of(kind)
-        return f"{kind.__name__}{kind._fields}" if layout is None else layout.text  # type: ignore[attr-defined]
+        return kind.layout.text if issubclass(kind, Record) else f"{kind.__name__}{kind._fields}"  # type: ignore
     if isinstance(kind, np.dtype):
         return str(kind)
     if isinstance(kind, tuple):
@@ -275,6 +278,12 @@ def call_kernel(kernel: Any, args: tuple) -> Any:
     code = kernel.codes.get(key)
     if code is None:
         code = kernel.codes[key] = _code(kernel, key, len(args))
+    for a in args:
+        for record in a if type(a) is tuple else (a,):
+            if isinstance(record, Record) and kernel not in record.connected:
+                if "entries" in record.fields:
+                    connect(record, kernel)
+                record.connected.add(kernel)
     buffer = code.buffer()
     code.arguments.pack_into(buffer, 0, *words)
     code.function(buffer)
@@ -295,3 +304,55 @@ def _code(kernel: Any, kinds: tuple, count: int) -> Code:
 
     address, result = machine_code(function, kind_text(kinds), compile_now)
     return Code(address, kinds, result)
+
+
+# --- entries, called from Python ------------------------------------------------------------------------------------
+
+
+def call_entry(entry: Entry, args: tuple) -> None:
+    """Call an entry from Python; arrays of the wrong kind or too short are refused."""
+    if len(args) != len(entry.kinds):
+        raise TypeError(f"{entry.__name__} takes {len(entry.kinds)} arguments, {len(args)} were given")
+    holder: Any = None
+    words: list[Any] = []
+    for kind, value, name in zip(entry.kinds, args, entry.parameters, strict=True):
+        if not isinstance(kind, Kind):
+            if type(value) is not kind:
+                raise TypeError(f"{entry.__name__}: {name} is {value!r}; expected a record {kind.__name__}")
+            if holder is None:
+                holder = value
+            words.append(value.address)
+        elif kind.ndim == 0:
+            words.append(float(value) if kind.dtype.kind == "f" else int(value))
+        else:
+            _check_array(entry, kind, value, name, holder)
+            words += (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+    if entry not in holder.connected:
+        connect(holder, entry)
+    _entry_function(entry)(struct.pack(_entry_letters(entry), *words))
+
+
+@functools.cache
+def _entry_function(entry: Entry) -> Any:
+    return _FUNCTION(entry.address)
+
+
+@functools.cache
+def _entry_letters(entry: Entry) -> str:
+    """Letters of ``struct`` for arguments as the compiler lays them out: five words, shape and strides of an array."""
+    letters = []
+    for kind in entry.kinds:
+        count = 5 + 2 * kind.ndim if isinstance(kind, Kind) and kind.ndim else 1
+        letters.append("d" if isinstance(kind, Kind) and not kind.ndim and kind.dtype.kind == "f" else "q" * count)
+    return "".join(letters)
+
+
+def _check_array(entry: Entry, kind: Kind, value: Any, name: str, holder: Any) -> None:
+    """Refuse what compiled code would misread or write behind the end of."""
+    fits = isinstance(value, np.ndarray) and value.dtype == kind.dtype and value.ndim == kind.ndim
+    if not fits or not value.flags.c_contiguous or not value.flags.writeable:
+        text = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
+        raise ValueError(f"{entry.__name__}: {name} is {text}; expected a contiguous, writable array {kind.text}")
+    least = int(holder.lengths[kind.length]) if kind.length >= 0 else 0
+    if len(value) < least:
+        raise ValueError(f"{entry.__name__}: {name} has {len(value)} {kind.what}; expected {least}")

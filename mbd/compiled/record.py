@@ -1,113 +1,161 @@
-"""Records of arrays that compiled code knows by one address.
+"""Records of arrays and numbers that compiled code knows by one address.
 
-A named tuple of forty arrays would be a structure of three hundred words in compiled code, copied at every use, and
-the time to compile a kernel would be spent on that. A *packed* record is instead a block of words in memory, written
-once in Python: its own address, then for every array the address of its data and its shape. A kernel holds the
-address alone; ``s.nodes`` reads three words (``record_types``).
+A structure of forty arrays would be three hundred words in compiled code, copied at every use, and the time to compile
+a kernel would be spent on that. A record is instead a block of words in memory, written when it is made: for every
+array the address of its data and its shape, for every number the number itself. A kernel holds the address of the
+block alone; ``s.nodes`` reads two words, ``p.error = 1.0`` writes one (``record_types``).
 
-The block is the record's field ``place``. ``declare`` says what arrays a class of records has, ``pack`` writes the
-block. Replacing an array of a packed record needs packing again. Without compilation both do nothing.
+A class of records names its fields with their kinds::
+
+    class State(Record):
+        q = vector
+        z = matrix
+        error = real
+
+Numbers may be changed at any time, the contents of arrays too; another array means another record (``changed``).
+Without compilation a record is a plain object.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
-from .kernel import JIT, Deferred
-
-Record = TypeVar("Record", bound=tuple)
-NO_PLACE = np.zeros(1, dtype=np.int64)  # of a record that has not been packed
+from .kernel import JIT, deferred
+from .kinds import Kind, addresses
 
 
 class Layout:
-    """Where the words of a class of records are, read off an example with empty arrays."""
+    """Where the words of a class of records are."""
 
-    def __init__(self, example: Any) -> None:
-        self.label = type(example).__name__
-        self.members: dict[str, Any] = {}  # arrays, or layouts of inner records
+    def __init__(self, label: str, members: dict[str, Any]) -> None:
+        self.label = label
+        self.members = {name: m if isinstance(m, Kind) else m.layout for name, m in members.items()}
         self.offsets: dict[str, int] = {}
-        self.words = 1 if "place" in example._fields else 0  # the address of the block itself
-        for name, value in zip(example._fields, example, strict=True):
-            member = value if isinstance(value, np.ndarray) else Layout(value)
-            self.members[name], self.offsets[name] = member, self.words
-            self.words += 1 + member.ndim if isinstance(member, np.ndarray) else member.words
-        self.type: Any = None  # of the compiler, see packed_types
-
-    @property
-    def text(self) -> str:
+        self.words = 0
+        for name, member in self.members.items():
+            self.offsets[name] = self.words
+            self.words += (1 + member.ndim if member.ndim else 1) if isinstance(member, Kind) else member.words
+        self.type: Any = None  # of the compiler, see record_types
+        self.text = f"{label}({', '.join(f'{name}: {m.text}' for name, m in self.members.items())})"
         """All that compiled code depends on."""
-        members = (
-            f"{name}: {m.dtype}[{m.ndim}]" if isinstance(m, np.ndarray) else f"{name}: {m.text}"
-            for name, m in self.members.items()
-        )
-        return f"{self.label}({', '.join(members)})"
 
 
-_layouts: dict[type, Layout] = {}
+class _Number:
+    """A number in the block of a record."""
+
+    def __init__(self, offset: int, is_integer: bool) -> None:
+        self.offset, self.is_integer = offset, is_integer
+
+    def __get__(self, record: Any, cls: Any = None) -> Any:
+        if record is None:
+            return self
+        return int(record._words[self.offset]) if self.is_integer else float(record._reals[self.offset])
+
+    def __set__(self, record: Any, value: Any) -> None:
+        if self.is_integer:
+            record._words[self.offset] = value
+        else:
+            record._reals[self.offset] = value
 
 
-def layout_of(cls: type) -> Layout | None:
-    """The layout of a class of packed records."""
-    return _layouts.get(cls)
+class Record:
+    """Base of records; see the text of the module."""
+
+    layout: Layout
+    fields: tuple[str, ...]
+    address: int
+    _words: np.ndarray
+    connected: set[Any]  # entries whose addresses are known to be there, as far as this record needs them
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        members = {
+            name: m
+            for name, m in vars(cls).items()
+            if isinstance(m, Kind) or (isinstance(m, type) and issubclass(m, Record))
+        }
+        cls.layout, cls.fields = Layout(cls.__name__, members), tuple(members)
+        for name, m in members.items():
+            if JIT and isinstance(m, Kind) and m.ndim == 0:
+                setattr(cls, name, _Number(cls.layout.offsets[name], m.dtype.kind == "i"))
+            else:
+                delattr(cls, name)
+
+    def __init__(self, **values: Any) -> None:
+        members = self.layout.members
+        unknown = [name for name in values if name not in members]
+        missing = [name for name in members if name not in values and getattr(members[name], "ndim", 1) > 0]
+        if unknown or missing:
+            text = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"
+            raise TypeError(f"{self.layout.label}: {text}; expected {', '.join(members)}")
+        own = self.__dict__
+        own["connected"] = set()
+        if JIT:
+            own["_words"] = np.zeros(self.layout.words, dtype=np.int64)
+            own["_reals"] = self._words.view(np.float64)
+            own["address"] = self._words.ctypes.data
+        for name, member in members.items():
+            if isinstance(member, Kind) and member.ndim == 0:
+                setattr(self, name, values.get(name, 0))
+                continue
+            own[name] = values[name]
+            if JIT:
+                words = _words(values[name], member, f"{self.layout.label}.{name}")
+                o = self.layout.offsets[name]
+                self._words[o : o + len(words)] = words
+
+    def changed(self, **values: Any) -> Self:
+        """A record with some arrays or numbers replaced; the arrays of the others are shared."""
+        return type(self)(**{**{name: getattr(self, name) for name in self.fields}, **values})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        member = self.layout.members.get(name)
+        if not isinstance(member, Kind) or member.ndim:
+            raise AttributeError(
+                f"{self.layout.label}.{name} cannot be replaced in place: compiled code would not notice; use changed()"
+            )
+        value = int(value) if member.dtype.kind == "i" else float(value)
+        if JIT:
+            object.__setattr__(self, name, value)
+        else:
+            self.__dict__[name] = value
+
+    def __repr__(self) -> str:
+        return f"{self.layout.label}({', '.join(self.fields)})"
 
 
-def declare(example: Any) -> Layout:
-    """Records of the example's class are packed ones from now on."""
-    cls = type(example)
-    if cls not in _layouts:
-        _layouts[cls] = Layout(example)
-    return _layouts[cls]
+def _words(value: Any, member: Any, owner: str) -> list[int]:
+    """Words of an array, or of an inner record, which is written into the outer one."""
+    if isinstance(value, Record):
+        return value._words.tolist()
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{owner} is of type {type(value).__name__}; expected an array")
+    if not value.flags.c_contiguous or value.ndim != member.ndim or not value.flags.writeable:
+        raise ValueError(f"{owner}: expected a contiguous, writable array with {member.ndim} dimensions")
+    if value.dtype != member.dtype:
+        raise ValueError(f"{owner}: expected numbers of type {member.dtype}, not {value.dtype}")
+    return [value.ctypes.data, *value.shape]
 
 
-def declare_arrays(cls: Any, tables: tuple[str, ...] = (), integers: tuple[str, ...] = ()) -> Layout:
-    """``declare`` for a class whose fields are vectors of floats, but for the named tables and integers."""
-    names = [name for name in cls._fields if name != "place"]
-    arrays = {k: np.zeros((0, 0) if k in tables else 0, np.int64 if k in integers else float) for k in names}
-    return declare(cls(**arrays, place=NO_PLACE))
-
-
-def at_address(layout: Layout) -> Any:
-    """For kernels: takes an address for a packed record."""
+def record_at(cls: type[Record]) -> Any:
+    """For kernels: takes an element of a table of ``addresses`` for a record of a class."""
+    if not JIT:
+        return lambda record: record
 
     def make() -> Any:
         from .record_types import record_at
 
-        return record_at(layout)
+        return record_at(cls.layout)
 
-    return Deferred(make)
-
-
-def _words(record: Any, layout: Layout) -> list[int]:
-    words: list[int] = []
-    for name, value in zip(record._fields, record, strict=True):
-        member = layout.members[name]
-        if not isinstance(value, np.ndarray):
-            words += _words(value, member)
-            continue
-        if not value.flags.c_contiguous or value.ndim != member.ndim or not value.flags.writeable:
-            raise ValueError(f"{type(record).__name__}.{name}: expected a contiguous, writable array like {member}")
-        if value.dtype != member.dtype:
-            raise ValueError(f"{type(record).__name__}.{name}: expected numbers of type {member.dtype}")
-        words += [value.ctypes.data, *value.shape]
-    return words
+    return deferred(make)
 
 
-def pack(record: Record) -> Record:
-    """The record with its block of words; the arrays must stay the same as long as it is used."""
-    if not JIT:
-        return record
-    layout = _layouts[type(record)]
-    place = np.zeros(layout.words, dtype=np.int64)
-    record = record._replace(place=place)  # type: ignore[attr-defined]
-    place[:] = [place.ctypes.data, *_words(record, layout)]
-    return record
-
-
-def address_of(record: Any) -> int:
-    """Address of a packed record."""
-    own = record.place.ctypes.data
-    if record.place[0] != own:
-        raise ValueError(f"a record of type {type(record).__name__} has not been packed")
-    return int(own)
+def table_of(parts: Any) -> np.ndarray:
+    """A table of ``addresses``: of entries and records, None where there is none."""
+    if JIT:
+        return np.array([0 if part is None else part.address for part in parts], dtype=addresses.dtype)
+    table = np.empty(len(parts), dtype=object)
+    table[:] = [0 if part is None else part for part in parts]
+    return table

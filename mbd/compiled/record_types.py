@@ -1,6 +1,7 @@
-"""Packed records (``record``) as the compiler sees them.
+"""Records (``record``) as the compiler sees them.
 
-The words of a block never change while a kernel runs, and the loads say so, so that they are moved out of loops.
+Where the arrays of a record are never changes while a kernel runs, and the loads say so, so that they are moved out of
+loops. Its numbers are memory like any other.
 """
 
 from __future__ import annotations
@@ -8,65 +9,86 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-import numba
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    register_model,
+)
 from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import from_dtype
 
+from .kinds import Kind
 from .record import Layout
 
+_WORD = ir.IntType(64)
 
-class PackedType(types.Type):
-    """The compiled type of a class of packed records."""
+
+def type_of_kind(kind: Kind) -> Any:
+    """The compiled type of a kind."""
+    number = from_dtype(kind.dtype)
+    return types.Array(number, kind.ndim, "C") if kind.ndim else number
+
+
+class RecordType(types.Type):
+    """The compiled type of a class of records."""
 
     def __init__(self, layout: Layout) -> None:
         self.offsets = layout.offsets
         self.members = {
-            name: numba.typeof(m) if isinstance(m, np.ndarray) else packed_type(m) for name, m in layout.members.items()
+            name: type_of_kind(m) if isinstance(m, Kind) else record_type(m) for name, m in layout.members.items()
         }
         digest = hashlib.sha256(layout.text.encode()).hexdigest()[:12]
         super().__init__(name=f"{layout.label}.{digest}")  # short: it is part of the name of every compiled function
 
 
-def packed_type(layout: Layout) -> PackedType:
+def record_type(layout: Layout) -> RecordType:
     """The type of records with a layout."""
     if layout.type is None:
-        layout.type = PackedType(layout)
+        layout.type = RecordType(layout)
     return layout.type
 
 
-@register_model(PackedType)
-class _PackedModel(models.PrimitiveModel):
+@register_model(RecordType)
+class _RecordModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, ir.IntType(64))
+        super().__init__(manager, kind, _WORD)
 
 
 @infer_getattr
-class _PackedAttributes(AttributeTemplate):
-    key = PackedType
+class _RecordAttributes(AttributeTemplate):
+    key = RecordType
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
         return kind.members.get(name)
 
 
-@lower_getattr_generic(PackedType)
+def _word(builder: Any, value: Any, offset: int) -> Any:
+    block = builder.inttoptr(value, _WORD.as_pointer())
+    return builder.gep(block, [ir.Constant(_WORD, offset)])
+
+
+@lower_getattr_generic(RecordType)
 def _member(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     member, offset = kind.members[name], kind.offsets[name]
-    if isinstance(member, PackedType):
-        return builder.add(value, ir.Constant(ir.IntType(64), 8 * offset))
-    word = ir.IntType(64)
-    block = builder.inttoptr(value, word.as_pointer())
+    if isinstance(member, RecordType):
+        return builder.add(value, ir.Constant(_WORD, 8 * offset))
+    if not isinstance(member, types.Array):
+        word = _word(builder, value, offset)
+        return builder.load(builder.bitcast(word, context.get_value_type(member).as_pointer()))
 
     def read(k: int) -> Any:
-        loaded = builder.load(builder.gep(block, [ir.Constant(word, offset + k)]))
+        loaded = builder.load(_word(builder, value, offset + k))
         loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
         return loaded
 
     array = make_array(member)(context, builder)
-    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(member.dtype)))
+    itemsize = ir.Constant(_WORD, context.get_abi_sizeof(context.get_data_type(member.dtype)))
     shape = [read(1 + k) for k in range(member.ndim)]
     strides = [itemsize]
     for extent in reversed(shape[1:]):
@@ -76,12 +98,23 @@ def _member(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any
     return array._getvalue()
 
 
+@lower_setattr_generic(RecordType)
+def _set_member(context: Any, builder: Any, signature: Any, args: Any, name: str) -> None:
+    kind, given = signature.args
+    member, offset = kind.members[name], kind.offsets[name]
+    if isinstance(member, (RecordType, types.Array)):
+        raise TypeError(f"{kind.name}.{name}: only numbers of a record can be set in compiled code")
+    value = context.cast(builder, args[1], given, member)
+    word = _word(builder, args[0], offset)
+    builder.store(value, builder.bitcast(word, context.get_value_type(member).as_pointer()))
+
+
 def record_at(layout: Layout) -> Any:
-    """An intrinsic that takes an address for a packed record."""
-    kind = packed_type(layout)
+    """An intrinsic that takes an address for a record."""
+    kind = record_type(layout)
 
     @intrinsic
-    def record(typing_context, place):  # type: ignore[no-untyped-def]
+    def record(typing_context, address):  # type: ignore[no-untyped-def]
         def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
             return args[0]
 

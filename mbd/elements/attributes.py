@@ -1,10 +1,10 @@
 """Attributes that are checked whenever they are set, in constructors and ever after.
 
-A class declares what can be changed, and how it is checked and converted::
+A class declares what can be changed, with a sentence for ``help``, and how it is checked and converted::
 
     class Spring(Force):
-        body_a = fixed("make a new spring")
-        stiffness = declared(not_negative)
+        body_a = fixed("First body.", "make a new spring")
+        stiffness = declared("Force per elongation.", not_negative)
 
 Its constructor hands the arguments to ``_set``, so that a constructor and an assignment run the same lines. Whatever
 else is assigned - a misspelt name, a property, a constant of the class, an argument that the constructor used up - is
@@ -18,6 +18,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,32 +35,52 @@ class Attribute:
     ``check`` looks at values of a file, where an attribute that cannot be changed comes from outside as well.
     """
 
-    __slots__ = ("advice", "check", "convert", "name")
+    __slots__ = ("advice", "check", "convert", "name", "text")
 
-    def __init__(self, convert: Any, advice: str = "", check: Any = None) -> None:
-        self.convert, self.advice, self.check, self.name = convert, advice, check, ""
+    def __init__(self, text: str, convert: Any, advice: str = "", check: Any = None) -> None:
+        self.text, self.convert, self.advice, self.check, self.name = text, convert, advice, check, ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, owner: Any, cls: type) -> Any:
-        """Values are in the dict of the owner, which comes first; here they are missing."""
+        """Values are in the dict of the owner, which comes first: here they are missing, or ``help`` is asked for."""
         if owner is None:
-            return self
+            return property(attrgetter(self.name), None if self.convert is None else self._assign, doc=self.text)
         raise AttributeError(f"{cls.__name__} has no {self.name} yet; its constructor must call super().__init__(...)")
 
+    def _assign(self, owner: Any, value: Any) -> None:
+        setattr(owner, self.name, value)
 
-def declared(convert: Callable[[Any, Any, str], T]) -> T:
+
+class Constant:
+    """An attribute that is the same for all objects of a class."""
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, text: str, value: Any) -> None:
+        self.text, self.value = text, value
+
+    def __get__(self, owner: Any, cls: type) -> Any:
+        return property(None, doc=self.text) if owner is None else self.value
+
+
+def declared(text: str, convert: Callable[[Any, Any, str], T]) -> T:
     """An attribute that can be changed; ``convert(value, owner, name)`` checks it and returns what is stored."""
-    return Attribute(convert)  # type: ignore[return-value]
+    return Attribute(text, convert)  # type: ignore[return-value]
 
 
-def fixed(advice: str, check: Callable[[Any, Any, str], Any] | None = None) -> Any:
+def fixed(text: str, advice: str, check: Callable[[Any, Any, str], Any] | None = None) -> Any:
     """An attribute that is set in the constructor only; ``advice`` tells what to do instead of changing it.
 
     ``check(value, owner, name)`` is for values that come from a file.
     """
-    return Attribute(None, advice, check)
+    return Attribute(text, None, advice, check)
+
+
+def constant(text: str, value: T) -> T:
+    """An attribute that no object of the class can have otherwise."""
+    return Constant(text, value)  # type: ignore[return-value]
 
 
 class Checked:

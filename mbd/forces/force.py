@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mbd.bodies import Body, PointMass
-from mbd.bodies.checks import check_name
+from mbd.bodies.checks import BELONGS, check_name
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_vector
 from mbd.forces.row import ForceRow, GeneralRow
@@ -23,8 +23,11 @@ class Force(Checked):
     switches: tuple[float, ...] = ()
     """Times at which the force jumps; step-size control stops there."""
 
-    name = declared(check_name)
-    model: Model | None = fixed("an element belongs to the model that it was added to; use copy() of that model")
+    name = declared('Name, unique in its model; "" before it is generated.', check_name)
+    model: Model | None = fixed(
+        "The model to which it was added, or None.",
+        BELONGS,
+    )
 
     def __init__(self, name: str | None) -> None:
         self._set(name=name, model=None)
@@ -85,13 +88,13 @@ def with_coordinate(value: Any, owner: Any, argument: str) -> Any:
     return value
 
 
-def attachment(body_argument: str) -> Any:
+def attachment(text: str, body_argument: str) -> Any:
     """A point of the body that another attribute names, as an attribute that can be changed."""
 
     def convert(point: Any, owner: Any, argument: str) -> Array:
         return check_attachment(getattr(owner, body_argument), point, owner, body_argument, argument)
 
-    return declared(convert)
+    return declared(text, convert)
 
 
 def check_ends(force: Any) -> None:

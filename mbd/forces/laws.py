@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mbd.bodies import Body, Ground, PointMass, RigidBody
+from mbd.elements.arguments import FunctionOfTime, Prescribed, Vector
 from mbd.elements.attributes import declared, fixed, not_negative, positive
 from mbd.elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
 from mbd.elements.prescribed_motion import as_motion, make_motion
@@ -21,12 +22,12 @@ NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
 class _BetweenPoints(Force):
     """A force along the line between two body-fixed points."""
 
-    body_a: Body = fixed("make a new force", framed)
-    body_b: Body = fixed("make a new force", framed)
-    point_a: Array = attachment("body_a")
-    point_b: Array = attachment("body_b")
+    body_a: Body = fixed("First body.", "make a new force", framed)
+    body_b: Body = fixed("Second body.", "make a new force", framed)
+    point_a: Array = attachment("Its point on the first body, body-fixed.", "body_a")
+    point_b: Array = attachment("Its point on the second body, body-fixed.", "body_b")
 
-    def __init__(self, body_a: Body, body_b: Body, point_a: Any, point_b: Any, name: str | None) -> None:
+    def __init__(self, body_a: Body, body_b: Body, point_a: Vector, point_b: Vector, name: str | None) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)
         check_ends(self)
 
@@ -62,13 +63,13 @@ class GreenSpring(_BetweenPoints):
     force acts on the rate of ``(d^2 - length^2) / (2 length)``. ``length`` is by default the initial distance.
     """
 
-    stiffness = declared(not_negative)
-    damping = declared(not_negative)
-    length = declared(positive)
+    stiffness = declared("Tension per elongation near the rest length.", not_negative)
+    damping = declared("Tension per rate of the distance near the rest length.", not_negative)
+    length = declared("Distance of the points without tension.", positive)
 
     def __init__(
-        self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3, stiffness: Any = None,
-        length: Any = None, damping: Any = 0.0, *, name: str | None = None,
+        self, body_a: Body, body_b: Body, point_a: Vector = ZERO3, point_b: Vector = ZERO3,
+        stiffness: float | None = None, length: float | None = None, damping: float = 0.0, *, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body_a, body_b, point_a, point_b, name)
         distance = self._apart()
@@ -91,10 +92,10 @@ class NonlinearSpring(_BetweenPoints):
     The function is compiled if possible and differentiated; a solution reports the power of the spring, not an energy.
     """
 
-    function: Any = declared(_law)
+    function: Any = declared("Tension as a function of (length, rate).", _law)
 
     def __init__(
-        self, body_a: Body, body_b: Body, point_a: Any = ZERO3, point_b: Any = ZERO3,
+        self, body_a: Body, body_b: Body, point_a: Vector = ZERO3, point_b: Vector = ZERO3,
         function: Callable[[float, float], float] | None = None, *, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body_a, body_b, point_a, point_b, name)
@@ -108,9 +109,9 @@ class NonlinearSpring(_BetweenPoints):
 class Gravitation(_BetweenPoints):
     """Gravitational attraction between the centres of mass of two bodies: ``V = -constant m_a m_b / distance``."""
 
-    constant = declared(positive)
+    constant = declared("Gravitational constant.", positive)
 
-    def __init__(self, body_a: Body, body_b: Body, constant: Any = NEWTON, *, name: str | None = None) -> None:
+    def __init__(self, body_a: Body, body_b: Body, constant: float = NEWTON, *, name: str | None = None) -> None:
         for body in (body_a, body_b):
             if not isinstance(body, RigidBody | PointMass):
                 raise ModelError(f"{self.label}: {body} has no mass; expected two bodies with mass")
@@ -144,14 +145,14 @@ class Drag(Force):
     ``coefficient`` is half of density times drag coefficient times area.
     """
 
-    body: Body = fixed("make a new force", framed)
-    coefficient = declared(not_negative)
-    linear = declared(not_negative)
-    point: Array = attachment("body")
-    wind = declared(check_vector)
+    body: Body = fixed("Body that is resisted.", "make a new force", framed)
+    coefficient = declared("Force per square of the velocity.", not_negative)
+    linear = declared("Force per velocity.", not_negative)
+    point: Array = attachment("Point at which the resistance acts, body-fixed.", "body")
+    wind = declared("Velocity of the medium, world axes.", check_vector)
 
     def __init__(
-        self, body: Body, coefficient: Any = 0.0, linear: Any = 0.0, point: Any = ZERO3, wind: Any = ZERO3, *,
+        self, body: Body, coefficient: float = 0.0, linear: float = 0.0, point: Vector = ZERO3, wind: Vector = ZERO3, *,
         name: str | None = None,
     ) -> None:  # fmt: skip
         self._set(name=name, model=None, body=body, point=point)
@@ -182,15 +183,15 @@ class PDControl(Force):
     attribute ``motion`` is the target; set it to a number or a function of time to change it.
     """
 
-    joint: Joint = fixed("make a new control", with_coordinate)
-    coordinate: str = fixed("make a new control")
-    kp = declared(not_negative)
-    kd = declared(not_negative)
-    motion = declared(as_motion)
+    joint: Joint = fixed("Joint that is controlled.", "make a new control", with_coordinate)
+    coordinate: str = fixed('Which coordinate of the joint: "angle" or "displacement".', "make a new control")
+    kp = declared("Force per deviation.", not_negative)
+    kd = declared("Force per rate of the deviation.", not_negative)
+    motion = declared("The target, a number or a function of time.", as_motion)
 
     def __init__(
-        self, joint: Joint, target: Any = 0.0, kp: Any = 0.0, kd: Any = 0.0, *, rate: Any = None,
-        coordinate: str | None = None, name: str | None = None,
+        self, joint: Joint, target: Prescribed = 0.0, kp: float = 0.0, kd: float = 0.0, *,
+        rate: FunctionOfTime | None = None, coordinate: str | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
         has = getattr(joint, "coordinate", None) if isinstance(joint, Joint) else None

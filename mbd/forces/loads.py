@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from mbd.bodies import Body, Ground, PointMass
-from mbd.elements.attributes import declared, fixed, flag
+from mbd.elements.arguments import Load, Numbers, Vector
+from mbd.elements.attributes import constant, declared, fixed, flag
 from mbd.elements.frame_kinds import USER_FORCE
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import force as base
@@ -46,16 +47,20 @@ def _checked_times(value: Any, owner: Any, argument: str) -> tuple[float, ...]:
 class _Load(base.Force):
     """A vector, constant or a function of time, in world or body axes, on one body."""
 
-    kinds: dict[str, int]
-    point: Array = ZERO3
-    body: Body = fixed("make a new load", base.framed)
-    frame = declared(_checked_frame)
-    value = declared(_checked_value)
-    function: Callable[..., Any] | None = fixed("set value to a function")
-    on_frames: bool = fixed("set value to a function of (t, frames, velocities)", flag)
-    switches = declared(_checked_times)
+    _kinds: dict[str, int]
+    point: Array = constant("Point at which it acts, body-fixed.", ZERO3)
+    body: Body = fixed("Body on which it acts.", "make a new load", base.framed)
+    frame = declared('Axes of the value: "world" or "body".', _checked_frame)
+    value = declared("The constant vector; zero where a function says what it is.", _checked_value)
+    function: Callable[..., Any] | None = fixed("The function, or None.", "set value to a function")
+    on_frames: bool = fixed(
+        "Whether the function is one of (t, frames, velocities).",
+        "set value to a function of (t, frames, velocities)",
+        flag,
+    )
+    switches = declared("Times at which the function jumps.", _checked_times)
 
-    def __init__(self, body: Body, value: Any, frame: str, switches: Any, name: str | None) -> None:
+    def __init__(self, body: Body, value: Load, frame: str, switches: Numbers, name: str | None) -> None:
         super().__init__(name)
         base.check_framed(body, self, "body")
         if isinstance(body, Ground):
@@ -92,7 +97,7 @@ class _Load(base.Force):
         x, y, z = self.value.tolist()
         return [
             ForceRow(
-                self.kinds[self.frame],
+                self._kinds[self.frame],
                 None,
                 self.body,
                 point_b=self.point,
@@ -111,16 +116,16 @@ class Force(_Load):
     ``switches`` lists the times at which the function jumps.
     """
 
-    kinds = {"world": kinds.FORCE_WORLD, "body": kinds.FORCE_BODY}
-    point = base.attachment("body")
+    _kinds = {"world": kinds.FORCE_WORLD, "body": kinds.FORCE_BODY}
+    point = base.attachment("Point at which it acts, body-fixed.", "body")
 
     def __init__(
         self,
         body: Body,
-        value: Any,
-        point: Any = ZERO3,
+        value: Load,
+        point: Vector = ZERO3,
         frame: Literal["world", "body"] = "world",
-        switches: Any = (),
+        switches: Numbers = (),
         *,
         name: str | None = None,
     ) -> None:
@@ -136,14 +141,14 @@ class Torque(_Load):
     ``switches`` lists the times at which the function jumps.
     """
 
-    kinds = {"world": kinds.TORQUE_WORLD, "body": kinds.TORQUE_BODY}
+    _kinds = {"world": kinds.TORQUE_WORLD, "body": kinds.TORQUE_BODY}
 
     def __init__(
         self,
         body: Body,
-        value: Any,
+        value: Load,
         frame: Literal["world", "body"] = "world",
-        switches: Any = (),
+        switches: Numbers = (),
         *,
         name: str | None = None,
     ) -> None:

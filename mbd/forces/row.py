@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mbd.bodies import Body
+from mbd.elements.prescribed_motion import Motion
 from mbd.errors import ZERO3, Array
+
+if TYPE_CHECKING:
+    from mbd.compiled.functions.call_styles import Style
 
 
 def _zero() -> Array:
@@ -40,7 +44,7 @@ class ForceRow:
     parameters: tuple[float, ...] = ()
     function: Callable[..., Any] | None = None
     function_size: int = 0
-    motion: Any = None
+    motion: Motion | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,5 +55,5 @@ class GeneralRow:
     bodies: tuple[Body, ...]
     parameters: tuple[float, ...] = ()
     function: Callable[..., Any] | None = None
-    style: Any = "force"
+    style: Style = "force"
     size: int = 0

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbd.bodies import Body, PointMass
+from mbd.elements.arguments import Numbers, Vector
 from mbd.elements.attributes import declared, fixed, not_negative
 from mbd.elements.frame_kinds import TWIST
 from mbd.errors import (
@@ -32,23 +34,23 @@ class Spring(Force):
     ``point_a`` and ``point_b`` are body-fixed (for the ground: world); ``length`` is by default the initial distance.
     """
 
-    body_a: Body = fixed("make a new spring", framed)
-    body_b: Body = fixed("make a new spring", framed)
-    point_a: Array = attachment("body_a")
-    point_b: Array = attachment("body_b")
-    stiffness = declared(not_negative)
-    length = declared(not_negative)
-    damping = declared(not_negative)
+    body_a: Body = fixed("First body.", "make a new spring", framed)
+    body_b: Body = fixed("Second body.", "make a new spring", framed)
+    point_a: Array = attachment("Its point on the first body, body-fixed.", "body_a")
+    point_b: Array = attachment("Its point on the second body, body-fixed.", "body_b")
+    stiffness = declared("Tension per elongation.", not_negative)
+    length = declared("Distance of the points without tension.", not_negative)
+    damping = declared("Tension per rate of the distance.", not_negative)
 
     def __init__(
         self,
         body_a: Body,
         body_b: Body,
-        point_a: Any = ZERO3,
-        point_b: Any = ZERO3,
-        stiffness: Any = None,
-        length: Any = None,
-        damping: Any = 0.0,
+        point_a: Vector = ZERO3,
+        point_b: Vector = ZERO3,
+        stiffness: float | None = None,
+        length: float | None = None,
+        damping: float = 0.0,
         *,
         name: str | None = None,
     ) -> None:
@@ -97,13 +99,19 @@ class TorsionSpring(Force):
     the initial configuration.
     """
 
-    joint: Joint = fixed("make a new spring", with_coordinate)
-    stiffness = declared(not_negative)
-    damping = declared(not_negative)
-    rest = declared(check_number)
+    joint: Joint = fixed("Joint about whose axis it acts.", "make a new spring", with_coordinate)
+    stiffness = declared("Torque per angle.", not_negative)
+    damping = declared("Torque per rate of the angle.", not_negative)
+    rest = declared("Angle without torque.", check_number)
 
     def __init__(
-        self, joint: Joint, stiffness: Any = None, damping: Any = 0.0, rest: Any = 0.0, *, name: str | None = None
+        self,
+        joint: Joint,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+        rest: float = 0.0,
+        *,
+        name: str | None = None,
     ) -> None:
         super().__init__(name)
         if not isinstance(joint, Joint) or joint.coordinate not in ("angle", "both"):
@@ -183,29 +191,29 @@ class Bushing(Force):
     axes: 3x3 matrix whose columns are perpendicular unit vectors, fixed in the first body; by default its own axes.
     """
 
-    body_a: Body = fixed("make a new bushing", framed)
-    body_b: Body = fixed("make a new bushing", framed)
-    point_a: Array = attachment("body_a")
-    point_b: Array = attachment("body_b")
-    stiffness = declared(_three_numbers)
-    damping = declared(_three_numbers)
-    rotational_stiffness = declared(_three_numbers)
-    rotational_damping = declared(_three_numbers)
-    axes = declared(_checked_axes)
-    axes_b: Array = fixed("set axes, which they follow", _orthonormal)
+    body_a: Body = fixed("First body.", "make a new bushing", framed)
+    body_b: Body = fixed("Second body.", "make a new bushing", framed)
+    point_a: Array = attachment("Its point on the first body, body-fixed.", "body_a")
+    point_b: Array = attachment("Its point on the second body, body-fixed.", "body_b")
+    stiffness = declared("Force per displacement along each axis.", _three_numbers)
+    damping = declared("Force per velocity along each axis.", _three_numbers)
+    rotational_stiffness = declared("Torque per sine of the angle about each axis.", _three_numbers)
+    rotational_damping = declared("Torque per rate of that sine about each axis.", _three_numbers)
+    axes = declared("Its axes as columns, fixed in the first body.", _checked_axes)
+    axes_b: Array = fixed("The same axes, fixed in the second body.", "set axes, which they follow", _orthonormal)
 
     def __init__(
         self,
         body_a: Body,
         body_b: Body,
-        point_a: Any = ZERO3,
-        point_b: Any = ZERO3,
-        stiffness: Any = None,
-        damping: Any = 0.0,
-        axes: Any = None,
+        point_a: Vector = ZERO3,
+        point_b: Vector = ZERO3,
+        stiffness: Numbers | None = None,
+        damping: Numbers = 0.0,
+        axes: ArrayLike | None = None,
         *,
-        rotational_stiffness: Any = 0.0,
-        rotational_damping: Any = 0.0,
+        rotational_stiffness: Numbers = 0.0,
+        rotational_damping: Numbers = 0.0,
         name: str | None = None,
     ) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mbd.bodies import Body, Ground
+from mbd.elements.arguments import FrameFunction
 from mbd.elements.attributes import declared, fixed
 from mbd.elements.frame_kinds import USER_FORCE, USER_POTENTIAL
 from mbd.errors import bad_value
@@ -23,10 +24,10 @@ class _OnFrames(Force):
     """A function of the frames of some bodies."""
 
     signature = ""
-    members: tuple[Body, ...] = fixed("make a new force")
-    function: Any = declared(_checked_function)
+    members: tuple[Body, ...] = fixed("Bodies of whose frames it is a function.", "make a new force")
+    function: Any = declared("The function of the frames.", _checked_function)
 
-    def __init__(self, bodies: Body | Sequence[Body], function: Callable[..., Any], *, name: str | None = None) -> None:
+    def __init__(self, bodies: Body | Sequence[Body], function: FrameFunction, *, name: str | None = None) -> None:
         self._set(name=name, model=None, members=tuple(bodies) if isinstance(bodies, Sequence) else (bodies,))
         if not self.members or all(isinstance(body, Ground) for body in self.members):
             raise bad_value(self, "bodies", bodies, "at least one body that can move")

@@ -17,8 +17,9 @@ from .rigid_body import (
     SymmetricSplitting,
 )
 from .runge_kutta.methods import DOPRI5, ODE23, RK4, RK6
+from .stormer.methods import Rattle, Shake
 from .user import PythonIntegrator
-from .variational.methods import DiscreteVariational, Rattle, Shake
+from .variational.methods import DiscreteVariational
 
 __all__ = [
     "DOPRI5",
@@ -52,3 +53,7 @@ __all__ = [
     "SymmetricSplitting",
     "Trait",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

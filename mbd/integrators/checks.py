@@ -9,8 +9,7 @@ import numpy as np
 from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, TWIST
 from ..errors import IncompatibleError, ModelError
 from ..joints.primitive_data import FrameRows
-from ..nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED
-from .newton_numbers import CODE_NOT_FINITE, CODE_SINGULAR
+from .traits import bodies_of_form, has_form
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -30,9 +29,7 @@ def check_newton(method: Any) -> None:
 
 def check_regular_directors(method: Any, system: System) -> None:
     """Refuse directors of a flat body, whose constant mass matrix is singular."""
-    for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
-        if n.form != FORM_DIRECTORS:
-            continue
+    for body, n in bodies_of_form(system, "directors"):
         e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
         if n.nx == 3:  # what the translation leaves of it: the tensor about the centre of mass
             s = np.array([n.s1, n.s2, n.s3])
@@ -51,7 +48,7 @@ def keeps_momenta(system: System) -> bool:
     Users' functions of frames count as loads: nothing is known about their symmetries.
     """
     model = system.model
-    if (system.tables.nodes.form == FORM_GENERALIZED).any():  # of which nobody knows where they are in space
+    if has_form(system, "generalized"):  # of which nobody knows where they are in space
         return False
     elements: list[Any] = [*model.joints, *model.forces]
     pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
@@ -67,20 +64,3 @@ def momenta(solution: Solution) -> np.ndarray:
     if not len(solution):
         return np.zeros_like(solution.v)
     return solution.v @ solution.system.mass_matrix(solution.q[0]).toarray()
-
-
-def describe_failure(where: str, method: Any, code: int, error: float) -> tuple[str, str]:
-    """(kind, message) of what stopped a run; ``where`` names the element with the largest residual."""
-    if code == CODE_SINGULAR:
-        return "convergence", (
-            f"the iteration matrix is singular at {where}; look for redundant joints or massless directions there"
-        )
-    if code == CODE_NOT_FINITE:
-        return "convergence", (
-            f"values are no longer finite, first at {where}; try a smaller step, or look for forces that grow without "
-            "bound there"
-        )
-    return "convergence", (
-        f"Newton's method did not converge in {method.max_iterations} iterations (relative residual "
-        f"{error * method.tolerance:.1e}, largest at {where}); try a smaller step"
-    )

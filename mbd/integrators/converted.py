@@ -13,12 +13,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..nodes import Quaternion
-from ..nodes.forms import FORM_LIE
+from ..nodes.forms import of_form
 from ..nodes.pose import convert
 from ..solvers.redundancy import regularise
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT
 from .base import Array, Integrator, Run
+from .traits import bodies_of_form
 
 if TYPE_CHECKING:
     from .base import Invariant
@@ -30,8 +31,7 @@ _twins: WeakKeyDictionary[System, System] = WeakKeyDictionary()
 
 def quaternion_twin(system: System) -> System:
     """The system with its Lie nodes in unit quaternions; the system itself if it has none."""
-    bodies = zip(system.model.bodies, system.tables.nodes[1:], strict=True)
-    turning = {body.name: Quaternion for body, n in bodies if n.form == FORM_LIE}
+    turning = {body.name: Quaternion for body, _ in bodies_of_form(system, "lie")}
     if not turning:
         return system
     if system not in _twins:
@@ -71,10 +71,8 @@ class ConvertedRun(Run):
     def __init__(self, system: System, inner: Run) -> None:
         self.system, self.inner = system, inner
         twin = inner.system
-        forms = twin.tables.nodes["form"] != system.tables.nodes["form"]
-        internal = [
-            np.arange(n.l0, n.l0 + n.nl) for n, changed in zip(twin.tables.nodes, forms, strict=True) if changed
-        ]
+        changed = twin.tables.nodes[of_form(system.tables.nodes, "lie")]
+        internal = [np.arange(n.l0, n.l0 + n.nl) for n in changed]
         self.kept = np.setdiff1d(np.arange(twin.n_l), np.concatenate(internal))  # multipliers of both systems
 
     @property

@@ -70,3 +70,21 @@ def turns_round(s, z0, z1):
             if _turned_round(separation(c, z0[a], z0[b]), separation(c, z1[a], z1[b])):
                 return True
     return False
+
+
+@kernel
+def nearest_guess(p):
+    """The first guess of an attempt: the extrapolated one, which is watched; others where that overshot; none (-1)."""
+    p.watched = 1 if p.attempt == 0 else 0
+    if p.attempt == 0:
+        return EXTRAPOLATED
+    return p.attempt if p.again != 0 and p.attempt <= AS_BEFORE else -1
+
+
+@kernel
+def plainer_guess(p):
+    """The same; uniform motion and none also where the extrapolated one failed without overshooting."""
+    guess = nearest_guess(p)
+    if p.again == 0 and (p.attempt == AT_REST or p.attempt == UNIFORM):
+        return AT_REST + UNIFORM - p.attempt
+    return guess

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..elements.function_errors import place_of
 from ..errors import MbdError, ModelError, UserFunctionError
-from ..system.evaluate import remember_angles
+from ..system.instant import remember_angles
 from ..system.tables import Work
 from .base import Array, Integrator, Run
 

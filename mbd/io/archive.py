@@ -12,7 +12,6 @@ import dataclasses
 import functools
 import importlib
 import json
-import os
 import warnings
 from pathlib import Path, PurePath
 from types import SimpleNamespace
@@ -24,6 +23,7 @@ import mbd
 
 from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
+from ..elements.arguments import FilePath
 from ..elements.prescribed_motion import Motion
 from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
 from ..forces import ForceElement, ForceRow
@@ -40,13 +40,17 @@ from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records
 from .files import replacing
 from .recheck import recheck_model, stored_keys
 
-MODULES = {  # names in files -> modules
-    **{
-        name: f"mbd.{name}" for name in ("bodies", "bodies.shapes", "nodes", "joints", "forces", "solvers.start_report")
-    },
-    "motion": "mbd.elements.prescribed_motion",
+MODULES = {  # names in files -> modules in which their classes are found
+    "bodies": ("mbd.bodies",),
+    "bodies.shapes": ("mbd.bodies.shapes",),
+    "nodes": ("mbd.nodes",),
+    "joints": ("mbd.joints", "mbd.joints.primitive_data"),
+    "forces": ("mbd.forces",),
+    "solvers.start_report": ("mbd.solvers.start_report",),
+    "motion": ("mbd.elements.prescribed_motion",),
 }
 BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
+SPELLING = {"centre": "center"}  # attributes of shapes -> how files spell them
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 
 
@@ -128,7 +132,8 @@ class _Encoder:
         if isinstance(x, PurePath):
             return {"$path": str(x)}
         if isinstance(x, BASES):  # of a user's class: stored as what it extends
-            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(_known(x), where)}
+            values = {SPELLING.get(key, key): value for key, value in _known(x).items()}
+            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(values, where)}
         if isinstance(x, Integrator):  # a method that is a parameter of another one
             return {"$integrator": self.integrator(x)}
         if isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
@@ -182,12 +187,21 @@ def _storable(x: Any) -> bool:
     return not encoder.missing
 
 
+def _class_in_files(package: str, name: str) -> type | None:
+    """The class that files call "package:name", or None; what a module imports from elsewhere does not count."""
+    for module in MODULES.get(package, ()):
+        cls = getattr(importlib.import_module(module), name, None)
+        if isinstance(cls, type) and cls.__module__.startswith(module):
+            return cls
+    return None
+
+
 @functools.cache
 def _public_name(cls: type) -> str | None:
-    """How a class of the toolkit is called in its package: "joints:Revolute"."""
-    for name, module in MODULES.items():
-        if issubclass(cls, BASES) and getattr(importlib.import_module(module), cls.__name__, None) is cls:
-            return f"{name}:{cls.__name__}"
+    """How a class of the toolkit is called in files: "joints:Revolute"."""
+    for package in MODULES:
+        if issubclass(cls, BASES) and _class_in_files(package, cls.__name__) is cls:
+            return f"{package}:{cls.__name__}"
     return None
 
 
@@ -204,7 +218,7 @@ def _nearest_name(cls: type) -> str:
     return next(filter(None, map(_public_name, cls.__mro__)))
 
 
-def save(solution: Solution, path: str | os.PathLike[str]) -> None:
+def save(solution: Solution, path: FilePath) -> None:
     """Write a solution to one file; ``load`` reads it."""
     encoder = _Encoder()
     s = solution
@@ -282,7 +296,8 @@ class _Decoder:
         if tag in ("$path", "$miss"):
             return Path(content) if tag == "$path" else Miss(*content)
         if tag == "$object":
-            return self.fill(_new(content), x["attributes"])
+            names = {spelling: key for key, spelling in SPELLING.items()}
+            return self.fill(_new(content), {names.get(key, key): item for key, item in x["attributes"].items()})
         if tag == "$integrator":
             return _integrator(content, self)
         if tag == "$record":
@@ -324,9 +339,9 @@ class _Decoder:
 
 def _new(name: str) -> Any:
     """An empty object of a class of the toolkit; nothing else can be made."""
-    module, _, cls_name = name.partition(":")
-    cls = getattr(importlib.import_module(MODULES[module]), cls_name, None) if module in MODULES else None
-    if not isinstance(cls, type) or not issubclass(cls, BASES):
+    package, _, cls_name = name.partition(":")
+    cls = _class_in_files(package, cls_name)
+    if cls is None or not issubclass(cls, BASES):
         raise ModelError(f"unknown class {name!r}; was it written by a newer version of mbd?")
     return object.__new__(cls)
 
@@ -334,6 +349,8 @@ def _new(name: str) -> Any:
 def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
     """The integrator, or a record with its name and parameters if it is of a user's class."""
     fields = {key: decoder.value(x) for key, x in data["fields"].items()}
+    if fields.get("newton_count") == "own":
+        del fields["newton_count"]  # of files from before it was a class of its own
     if data["class"] == "NoneType":
         return None
     try:
@@ -343,7 +360,7 @@ def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
         return dataclasses.make_dataclass(data["class"], list(fields), frozen=True)(**fields)
 
 
-def load(path: str | os.PathLike[str], model: Model | None = None) -> Solution:
+def load(path: FilePath, model: Model | None = None) -> Solution:
     """Read a solution that ``solution.save`` wrote.
 
     ``model`` replaces the stored model; it is needed only to simulate a model with Python functions again.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import mbd
 
 from ..bodies import Body, Generalized, PointMass, RigidBody
+from ..elements.arguments import FilePath
 from ..errors import MbdError, ModelError
 from ..forces import ForceElement
 from ..joints import Joint
@@ -45,7 +45,7 @@ REQUIRED: list[tuple[type, dict[str, str]]] = [
 NODE_PARTS = {"position": VECTOR, "rotation": MATRIX, "velocity": VECTOR, "angular_velocity": VECTOR}
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+def save_model(model: Model, path: FilePath) -> None:
     """Write a model to a JSON file; ``load_model`` restores it exactly."""
     encoder = _Encoder()
     data = encoder.model(model)
@@ -60,7 +60,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     write_text(path, text)
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
+def load_model(path: FilePath) -> Model:
     """Read a model that ``model.save`` wrote."""
     try:
         text = Path(path).read_text(encoding="utf-8")

@@ -104,5 +104,5 @@ def _recheck_shape(shape: Shape) -> None:
         return
     again = copy.copy(shape)
     if isinstance(shape, Cone) and shape.tip is not None:
-        object.__setattr__(again, "center", (0.0, 0.0, 0.0))  # it followed from the tip
+        object.__setattr__(again, "centre", (0.0, 0.0, 0.0))  # it followed from the tip
     again.__post_init__()

@@ -7,7 +7,6 @@ Angles and displacements of joints are zero where the file has its zero, whateve
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..bodies import Ground, RigidBody, shapes
 from ..bodies.mass_properties import MassProperties, composite
+from ..elements.arguments import FilePath, Vector
 from ..errors import ModelError, ModelWarning, check_number
 from ..forces import PDControl, TorsionSpring
 from ..joints import Coupling, Planar, Prismatic, Revolute
@@ -41,9 +41,9 @@ class _Group:
 
 
 def load_urdf(
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
-    gravity: Any = (0.0, 0.0, -9.81),
+    gravity: Vector = (0.0, 0.0, -9.81),
     positions: Mapping[str, float] | None = None,
     fixed_base: bool = True,
 ) -> Model:
@@ -65,7 +65,7 @@ def load_urdf(
 
 
 class _Importer:
-    def __init__(self, file: UrdfFile, gravity: Any, positions: dict[str, float], fixed_base: bool) -> None:
+    def __init__(self, file: UrdfFile, gravity: Vector, positions: dict[str, float], fixed_base: bool) -> None:
         self.file, self.path, self.fixed_base = file, file.path, fixed_base
         self.model = Model(file.name, gravity=gravity)
         self.below: dict[str, list[UrdfJoint]] = {}

@@ -5,25 +5,13 @@ from mbd.joints.drivers import AngleDriver, DrivenFrame, PositionDriver
 from mbd.joints.joint import Joint
 from mbd.joints.links import Distance, Parallel, PointInPlane, PointOnLine
 from mbd.joints.lower_pairs import Cylindrical, Fixed, Planar, Prismatic, Revolute, Spherical, Universal
-from mbd.joints.primitive_data import (
-    Coincident,
-    Coordinate,
-    CoordinateSum,
-    DistanceBetween,
-    Dot1,
-    Dot2,
-    FrameRows,
-    Primitive,
-    Turned,
-)
+from mbd.joints.primitive_data import Coincident, DistanceBetween, Dot1, Dot2, Primitive
 from mbd.joints.rolling import Rolling
 from mbd.joints.user import UserConstraint
 
 __all__ = [
     "AngleDriver",
     "Coincident",
-    "Coordinate",
-    "CoordinateSum",
     "Coupling",
     "Cylindrical",
     "Distance",
@@ -32,7 +20,6 @@ __all__ = [
     "Dot2",
     "DrivenFrame",
     "Fixed",
-    "FrameRows",
     "Gear",
     "Joint",
     "Parallel",
@@ -47,7 +34,10 @@ __all__ = [
     "Rolling",
     "Screw",
     "Spherical",
-    "Turned",
     "Universal",
     "UserConstraint",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 from mbd.bodies import Body
+from mbd.elements.arguments import JointArguments
 from mbd.elements.attributes import declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_number
 from mbd.joints.joint import Joint
@@ -22,9 +23,9 @@ class Screw(Joint):
     uses_point = "required"
     uses_axis = "required"
     oriented = (True, True)
-    pitch = declared(check_number)
+    pitch = declared("Advance per turn.", check_number)
 
-    def __init__(self, body_a: Body, body_b: Body, *, pitch: Any, **arguments: Any) -> None:
+    def __init__(self, body_a: Body, body_b: Body, *, pitch: float, **arguments: Unpack[JointArguments]) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(pitch=pitch)
 
@@ -66,19 +67,19 @@ class Coupling(Joint):
     kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
     """What the two coordinates are, if the class prescribes it."""
 
-    joint_a: Joint = fixed("make a new one", _checked_joint)
-    joint_b: Joint = fixed("make a new one", _checked_joint)
-    coordinate_a: Kind = fixed("make a new one", _checked_kind)
-    coordinate_b: Kind = fixed("make a new one", _checked_kind)
-    ratio = declared(_not_zero)
-    offset = declared(check_number)
+    joint_a: Joint = fixed("First joint.", "make a new one", _checked_joint)
+    joint_b: Joint = fixed("Second joint.", "make a new one", _checked_joint)
+    coordinate_a: Kind = fixed("Which coordinate of the first joint.", "make a new one", _checked_kind)
+    coordinate_b: Kind = fixed("Which coordinate of the second joint.", "make a new one", _checked_kind)
+    ratio = declared("Second coordinate per first one.", _not_zero)
+    offset = declared("Second coordinate where the first one is zero.", check_number)
 
     def __init__(
         self,
         joint_a: Joint,
         joint_b: Joint,
-        ratio: Any,
-        offset: Any = 0.0,
+        ratio: float,
+        offset: float = 0.0,
         *,
         coordinate_a: Kind | None = None,
         coordinate_b: Kind | None = None,
@@ -158,5 +159,7 @@ class RackPinion(Coupling):
 
     kinds = ("angle", "displacement")
 
-    def __init__(self, pinion: Joint, rack: Joint, radius: Any, offset: Any = 0.0, *, name: str | None = None) -> None:
+    def __init__(
+        self, pinion: Joint, rack: Joint, radius: float, offset: float = 0.0, *, name: str | None = None
+    ) -> None:
         super().__init__(pinion, rack, radius, offset, name=name)

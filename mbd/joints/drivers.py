@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from mbd.bodies import Body
+from mbd.elements.arguments import FunctionOfTime, JointArguments, Prescribed, PrescribedVector
 from mbd.elements.attributes import declared
 from mbd.elements.prescribed_motion import Motion, as_motion, component, make_motion
 from mbd.errors import ModelError, bad_value
@@ -27,17 +28,17 @@ class PositionDriver(Joint):
     coordinate = "displacement"
     uses_axis = "required"
     oriented = (True, False)
-    motion = declared(as_motion)
+    motion = declared("The value, a number or a function of time.", as_motion)
 
     def __init__(
         self,
         body_a: Body,
         body_b: Body,
         *,
-        value: Any = 0.0,
-        rate: Any = None,
-        acceleration: Any = None,
-        **arguments: Any,
+        value: Prescribed = 0.0,
+        rate: FunctionOfTime | None = None,
+        acceleration: FunctionOfTime | None = None,
+        **arguments: Unpack[JointArguments],
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(motion=make_motion(value, rate, acceleration, self))
@@ -58,17 +59,17 @@ class AngleDriver(Joint):
     coordinate = "angle"
     uses_axis = "required"
     oriented = (True, True)
-    motion = declared(as_motion)
+    motion = declared("The value, a number or a function of time.", as_motion)
 
     def __init__(
         self,
         body_a: Body,
         body_b: Body,
         *,
-        value: Any = 0.0,
-        rate: Any = None,
-        acceleration: Any = None,
-        **arguments: Any,
+        value: Prescribed = 0.0,
+        rate: FunctionOfTime | None = None,
+        acceleration: FunctionOfTime | None = None,
+        **arguments: Unpack[JointArguments],
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(motion=make_motion(value, rate, acceleration, self))
@@ -110,11 +111,17 @@ class DrivenFrame(Joint):
 
     uses_axis = "optional"
     oriented = (True, True)
-    motion = declared(as_motion)
-    motions = declared(_three_motions)
+    motion = declared("The angle, a number or a function of time.", as_motion)
+    motions = declared("The displacement, three numbers or functions of time.", _three_motions)
 
     def __init__(
-        self, body_a: Body, body_b: Body, *, displacement: Any = (0.0, 0.0, 0.0), angle: Any = 0.0, **arguments: Any
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        displacement: PrescribedVector = (0.0, 0.0, 0.0),
+        angle: Prescribed = 0.0,
+        **arguments: Unpack[JointArguments],
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(motions=displacement)

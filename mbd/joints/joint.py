@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from mbd.bodies import Body, Generalized, Ground, PointMass, RigidBody
-from mbd.bodies.checks import check_name
+from mbd.bodies.checks import BELONGS, check_name
+from mbd.elements.arguments import Vector
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.errors import (
     IDENTITY3,
@@ -24,6 +25,7 @@ from mbd.errors import (
 from mbd.joints.primitive_data import Dot1, Dot2, Primitive
 from mbd.rotation import as_matrix
 
+TOGETHER = "make a new joint: its points and axes belong together"
 COINCIDE = 1e-12  # distance of points, relative to their coordinates, that is no direction
 
 if TYPE_CHECKING:
@@ -67,14 +69,17 @@ class Joint(Checked):
     coincident: ClassVar[bool] = False
     """Whether the two points of the joint coincide."""
 
-    name = declared(check_name)
-    model: Model | None = fixed("an element belongs to the model that it was added to; use copy() of that model")
-    body_a: Body = fixed("make a new joint")
-    body_b: Body = fixed("make a new joint")
-    point_a: Array = fixed("make a new joint: its points and axes belong together", check_vector)
-    point_b: Array = fixed("make a new joint: its points and axes belong together", check_vector)
-    frame_a: Array = fixed("make a new joint: its points and axes belong together", as_matrix)
-    frame_b: Array = fixed("make a new joint: its points and axes belong together", as_matrix)
+    name = declared('Name, unique in its model; "" before it is generated.', check_name)
+    model: Model | None = fixed(
+        "The model to which it was added, or None.",
+        BELONGS,
+    )
+    body_a: Body = fixed("First body.", "make a new joint")
+    body_b: Body = fixed("Second body.", "make a new joint")
+    point_a: Array = fixed("Its point on the first body, body-fixed.", TOGETHER, check_vector)
+    point_b: Array = fixed("Its point on the second body, body-fixed.", TOGETHER, check_vector)
+    frame_a: Array = fixed("Matrix with the columns (n1, n2, axis), fixed in the first body.", TOGETHER, as_matrix)
+    frame_b: Array = fixed("Matrix with the columns (n1, n2, axis), fixed in the second body.", TOGETHER, as_matrix)
 
     def __init__(
         self,
@@ -82,12 +87,12 @@ class Joint(Checked):
         body_b: Body,
         *,
         name: str | None = None,
-        at: Any = None,
-        axis: Any = None,
-        point_a: Any = None,
-        point_b: Any = None,
-        axis_a: Any = None,
-        axis_b: Any = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        point_a: Vector | None = None,
+        point_b: Vector | None = None,
+        axis_a: Vector | None = None,
+        axis_b: Vector | None = None,
     ) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b)
         self._check_bodies()

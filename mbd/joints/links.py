@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from mbd.bodies import Body
+from mbd.elements.arguments import JointArguments, Vector
 from mbd.elements.attributes import declared, positive
 from mbd.errors import ZERO3, Array, bad_value
 from mbd.joints.joint import Joint, distance_apart, to_world
@@ -40,7 +41,9 @@ class PointInPlane(Joint):
     uses_axis = "required"
     oriented = (True, False)
 
-    def __init__(self, body_a: Body, body_b: Body, *, normal: Any = None, **arguments: Any) -> None:
+    def __init__(
+        self, body_a: Body, body_b: Body, *, normal: Vector | None = None, **arguments: Unpack[JointArguments]
+    ) -> None:
         super().__init__(body_a, body_b, **with_normal(self, normal, arguments))
 
     def primitives(self) -> list[Primitive]:
@@ -55,15 +58,15 @@ class Distance(Joint):
     """
 
     uses_axis = "none"
-    length = declared(positive)
+    length = declared("Distance of the points.", positive)
 
     def __init__(
         self,
         body_a: Body,
         body_b: Body,
-        point_a: Any = ZERO3,
-        point_b: Any = ZERO3,
-        length: Any = None,
+        point_a: Vector = ZERO3,
+        point_b: Vector = ZERO3,
+        length: float | None = None,
         *,
         name: str | None = None,
     ) -> None:

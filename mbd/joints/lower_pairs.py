@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from mbd.bodies import Body
+from mbd.elements.arguments import JointArguments, Orientation, Vector
 from mbd.errors import Array, ModelError, bad_value
 from mbd.joints.joint import Joint
 from mbd.joints.primitive_data import Coincident, Dot1, Dot2, Primitive
@@ -41,7 +42,13 @@ class Fixed(Joint):
     coincident = True
 
     def __init__(
-        self, body_a: Body, body_b: Body, *, frame_a: Any = None, frame_b: Any = None, **arguments: Any
+        self,
+        body_a: Body,
+        body_b: Body,
+        *,
+        frame_a: Orientation | None = None,
+        frame_b: Orientation | None = None,
+        **arguments: Unpack[JointArguments],
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         if frame_a is None and frame_b is None:
@@ -129,7 +136,7 @@ class Universal(Joint):
     oriented = (True, True)
     coincident = True
 
-    def __init__(self, body_a: Body, body_b: Body, **arguments: Any) -> None:
+    def __init__(self, body_a: Body, body_b: Body, **arguments: Unpack[JointArguments]) -> None:
         super().__init__(body_a, body_b, **arguments)
         given = [key for key in ("axis", "axis_a", "axis_b") if arguments.get(key) is not None]
         if len(given) != 2:
@@ -162,7 +169,9 @@ class Planar(Joint):
     uses_axis = "required"
     oriented = (True, True)
 
-    def __init__(self, body_a: Body, body_b: Body, *, normal: Any = None, **arguments: Any) -> None:
+    def __init__(
+        self, body_a: Body, body_b: Body, *, normal: Vector | None = None, **arguments: Unpack[JointArguments]
+    ) -> None:
         super().__init__(body_a, body_b, **with_normal(self, normal, arguments))
 
     def primitives(self) -> list[Primitive]:
@@ -172,7 +181,7 @@ class Planar(Joint):
         return [(self.axis_a, self.axis_b)]
 
 
-def with_normal(joint: Joint, normal: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+def with_normal(joint: Joint, normal: Vector | None, arguments: JointArguments) -> JointArguments:
     """The arguments with ``normal`` as another word for ``axis``."""
     if normal is None:
         return arguments

@@ -7,9 +7,16 @@ second (for the ground: world). P and Q denote the points ``point_a`` and ``poin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from mbd.elements.arguments import Vector
 from mbd.errors import check_number, check_vector
+
+if TYPE_CHECKING:
+    from mbd.bodies import Body
+    from mbd.compiled.functions.call_styles import Style
+    from mbd.elements.prescribed_motion import Motion
+    from mbd.joints.joint import Joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +41,8 @@ class Primitive:
 class Coincident(Primitive):
     """``Q - P = 0``, three equations."""
 
-    point_a: Any
-    point_b: Any
+    point_a: Vector
+    point_b: Vector
     rows: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
@@ -46,8 +53,8 @@ class Coincident(Primitive):
 class Dot1(Primitive):
     """``a . b - value = 0`` for an axis a of the first and an axis b of the second body."""
 
-    axis_a: Any
-    axis_b: Any
+    axis_a: Vector
+    axis_b: Vector
     value: float = 0.0
     rows: ClassVar[int] = 1
 
@@ -60,11 +67,11 @@ class Dot1(Primitive):
 class Dot2(Primitive):
     """``a . (Q - P) - value = 0`` for an axis a of the first body; ``motion`` makes the value a function of time."""
 
-    axis_a: Any
-    point_a: Any
-    point_b: Any
+    axis_a: Vector
+    point_a: Vector
+    point_b: Vector
     value: float = 0.0
-    motion: Any = None
+    motion: Motion | None = None
     rows: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -76,8 +83,8 @@ class Dot2(Primitive):
 class DistanceBetween(Primitive):
     """``(|Q - P|^2 - L^2) / (2 L) = 0``, scaled so that its multiplier is a force."""
 
-    point_a: Any
-    point_b: Any
+    point_a: Vector
+    point_b: Vector
     length: float
     rows: ClassVar[int] = 1
 
@@ -93,11 +100,11 @@ class Turned(Primitive):
     The equation is ``b . (cos c n2 - sin c n1) = 0``, which is regular through any number of turns.
     """
 
-    n1_a: Any
-    n2_a: Any
-    axis_b: Any
+    n1_a: Vector
+    n2_a: Vector
+    axis_b: Vector
     value: float = 0.0
-    motion: Any = None
+    motion: Motion | None = None
     rows: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -109,7 +116,7 @@ class Turned(Primitive):
 class Coordinate:
     """The angle or the displacement of a joint, times a factor: one term of a ``CoordinateSum``."""
 
-    joint: Any
+    joint: Joint
     kind: Literal["angle", "displacement"]
     factor: float
 
@@ -120,7 +127,7 @@ class CoordinateSum(Primitive):
 
     terms: tuple[Coordinate, ...]
     value: float = 0.0
-    motion: Any = None
+    motion: Motion | None = None
     rows: ClassVar[int] = 1
     quadratic: ClassVar[bool] = False
 
@@ -136,11 +143,11 @@ class FrameRows(Primitive):
     """
 
     kind: int
-    bodies: tuple[Any, ...]
+    bodies: tuple[Body, ...]
     size: int
     parameters: tuple[float, ...] = ()
     function: Any = None
-    style: Any = "constraint"
+    style: Style = "constraint"
     nonholonomic: tuple[int, ...] = ()
     quadratic: ClassVar[bool] = False
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
+from mbd.elements.arguments import Vector
 from mbd.elements.attributes import fixed, flag, positive
 from mbd.elements.frame_kinds import ROLLING
 from mbd.errors import ZERO3, ModelError, bad_value, check_direction, check_number, check_vector
@@ -35,19 +36,21 @@ class Rolling(Joint):
     """
 
     oriented = (True, True)
-    radius: float = fixed("make a new joint: radius, axis and plane belong together", positive)
-    is_disk: bool = fixed("make a new joint with axis= for a disk, without it for a ball", flag)
+    radius: float = fixed("Of the disk or ball.", "make a new joint: radius, axis and plane belong together", positive)
+    is_disk: bool = fixed(
+        "Whether a disk rolls, not a ball.", "make a new joint with axis= for a disk, without it for a ball", flag
+    )
 
     def __init__(
         self,
         body_a: Body,
         body_b: Body,
         *,
-        radius: Any,
-        axis: Any = None,
-        normal: Any = (0.0, 0.0, 1.0),
-        at: Any = None,
-        centre: Any = ZERO3,
+        radius: float,
+        axis: Vector | None = None,
+        normal: Vector = (0.0, 0.0, 1.0),
+        at: Vector | None = None,
+        centre: Vector = ZERO3,
         name: str | None = None,
     ) -> None:
         for argument, body in (("body_a", body_a), ("body_b", body_b)):

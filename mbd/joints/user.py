@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mbd.bodies import Body, Ground
+from mbd.elements.arguments import FrameFunction
 from mbd.elements.attributes import declared, fixed
 from mbd.elements.frame_kinds import USER_CONSTRAINT
 from mbd.elements.user_functions import call_function, initial_input
@@ -43,11 +44,11 @@ class UserConstraint(Joint):
     reports is that on the last body.
     """
 
-    members: tuple[Body, ...] = fixed("make a new constraint")
-    function: Any = declared(_checked_function)
-    size: int = fixed("it is the number of values that function returns")
+    members: tuple[Body, ...] = fixed("Bodies of whose frames it is a function.", "make a new constraint")
+    function: Any = declared("The function of (frames, t) that vanishes.", _checked_function)
+    size: int = fixed("Number of equations.", "it is the number of values that function returns")
 
-    def __init__(self, bodies: Body | Sequence[Body], function: Callable[..., Any], *, name: str | None = None) -> None:
+    def __init__(self, bodies: Body | Sequence[Body], function: FrameFunction, *, name: str | None = None) -> None:
         members = tuple(bodies) if isinstance(bodies, Sequence) else (bodies,)
         if not members or all(isinstance(body, Ground) for body in members):
             raise bad_value(self.label, "bodies", bodies, "at least one body that can move")

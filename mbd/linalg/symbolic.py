@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbd.compiled.kinds import indices, integer_matrix, integers, vector
+from mbd.compiled.record import Record
 from mbd.linalg.ordering import Tree, build_graph, eliminate, merge
 
 PADDING = 3
@@ -27,14 +29,14 @@ SCHUR_EXTENT = 400  # and only for graphs without longer paths
 PIVOTS, ROWS, STRIDE, OFFSET, FIRST, ROW_START, CHILD_START, CHILD_END, RUN_IN_PARENT = range(9)
 
 
-class Fronts(NamedTuple):
-    """What the compiled kernels need; the same type for every model. ``work`` is scratch, so one thread at a time."""
+class Fronts(Record):
+    """What the compiled kernels need. ``work`` is scratch, so one thread at a time."""
 
-    table: np.ndarray  # int64 (fronts, 9), see the column names above
-    children: np.ndarray  # int64, children of all fronts one after the other
-    row_index: np.ndarray  # uint64, permuted index of each row
-    row_map: np.ndarray  # uint64, position of each row in the parent front
-    work: np.ndarray  # float64
+    table = integer_matrix  # (fronts, 9), see the column names above
+    children = integers  # children of all fronts one after the other
+    row_index = indices  # permuted index of each row
+    row_map = indices  # position of each row in the parent front
+    work = vector
 
 
 @dataclass
@@ -216,7 +218,7 @@ def _lay_out(tree: Tree, size: np.ndarray, joint: np.ndarray, pairs: np.ndarray,
         size_F=int(area.sum()),
         sizes=size,
         position=position,
-        fronts=Fronts(table, children, empty, empty, work),
+        fronts=Fronts(table=table, children=children, row_index=empty, row_map=empty, work=work),
         schur=schur,
         cost=tree.cost,
         pairs=pairs,
@@ -229,7 +231,9 @@ def _lay_out(tree: Tree, size: np.ndarray, joint: np.ndarray, pairs: np.ndarray,
     index = _spread(position[vertex], length)
     inside = _spread(layout._inside(parent[front], vertex), length) if len(vertex) else index
     table[:, RUN_IN_PARENT] = _is_run(inside, row_start, m)
-    layout.fronts = Fronts(table, children, index.astype(np.uint64), inside.astype(np.uint64), work)
+    layout.fronts = Fronts(
+        table=table, children=children, row_index=index.astype(np.uint64), row_map=inside.astype(np.uint64), work=work
+    )
     return layout
 
 

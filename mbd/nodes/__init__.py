@@ -12,3 +12,7 @@ from mbd.nodes.people import (
 )
 
 __all__ = ["Directors", "EulerAngles", "Generalized", "Node", "Point", "Quaternion", "RigidNode", "RotationVector"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 F8, I8 = "f8", "i8"
@@ -15,6 +17,9 @@ FORM_QUATERNION = 4  # frame quadratic in four parameters, one internal constrai
 FORM_DIRECTORS = 5  # frame linear in nine parameters, six internal constraints
 FORM_GENERALIZED = 6  # user coordinates with M(q), V(q), g(q); no frame
 
+FORMS = ("ground", "point", "lie", "spin", "quaternion", "directors", "generalized")
+"""Names of the forms, by their numbers."""
+
 NODE = np.dtype(
     [(name, I8) for name in ("kind", "form", "axis1", "axis2", "axis3")]
     + [(name, I8) for name in ("q0", "nq", "v0", "nv", "nx", "l0", "nl")]  # offsets and sizes; nx: 3, or 0 if pinned
@@ -26,3 +31,13 @@ NODE = np.dtype(
     + [(name, F8) for name in ("r1", "r2", "r3")]  # position of a pinned reference point
     + [(name, I8) for name in ("mass_function", "potential_function", "constraint_function", "u0")]  # Generalized
 )
+
+
+def of_form(nodes: Any, *forms: str) -> np.ndarray:
+    """Which records of nodes are of one of these forms."""
+    return np.isin(nodes["form"], [FORMS.index(form) for form in forms])
+
+
+def become_lie(nodes: Any, which: np.ndarray, kind: int) -> None:
+    """Turn records of nodes into those of Lie nodes of a kind."""
+    nodes["form"][which], nodes["kind"][which] = FORM_LIE, kind

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mbd.elements.attributes import Checked, declared, fixed, flag
+from mbd.elements.arguments import Numbers, Orientation, Vector
+from mbd.elements.attributes import Checked, constant, declared, fixed, flag
 from mbd.errors import (
     IDENTITY3,
     ZERO3,
@@ -81,14 +82,14 @@ class Point(Node):
     """Three Cartesian coordinates of a point without orientation."""
 
     kind = kinds.POINT
-    position = declared(check_vector)
-    velocity = declared(check_vector)
+    position = declared("Position, world axes.", check_vector)
+    velocity = declared("Velocity, world axes.", check_vector)
 
-    def __init__(self, position: Any = ZERO3, velocity: Any = ZERO3) -> None:
+    def __init__(self, position: Vector = ZERO3, velocity: Vector = ZERO3) -> None:
         self._set(position=position, velocity=velocity)
 
-    rotation: ClassVar[Array] = IDENTITY3
-    angular_velocity: ClassVar[Array] = ZERO3
+    rotation: Array = constant("A point has no orientation: the identity.", IDENTITY3)
+    angular_velocity: Array = constant("A point has no orientation: zero.", ZERO3)
     lie: ClassVar[bool] = False
     pinned: ClassVar[bool] = False
 
@@ -136,19 +137,19 @@ class RigidNode(Node):
     n_rotation: ClassVar[int]
     n_conventional_internal: ClassVar[int] = 0
 
-    position = declared(check_vector)
-    rotation = declared(as_matrix)
-    velocity = declared(check_vector)
-    angular_velocity = declared(check_vector)
-    lie = declared(flag)
-    pinned = declared(flag)
+    position = declared("Position of the reference point, world axes.", check_vector)
+    rotation = declared("Rotation matrix, body to world.", as_matrix)
+    velocity = declared("Velocity of the reference point, world axes.", check_vector)
+    angular_velocity = declared("Angular velocity, body axes.", check_vector)
+    lie = declared("Whether velocities are (r_dot, omega_body) and increments are composed.", flag)
+    pinned = declared("Whether the reference point stays where it is.", flag)
 
     def __init__(
         self,
-        position: Any = ZERO3,
-        rotation: Any = IDENTITY3,
-        velocity: Any = ZERO3,
-        angular_velocity: Any = ZERO3,
+        position: Vector = ZERO3,
+        rotation: Orientation = IDENTITY3,
+        velocity: Vector = ZERO3,
+        angular_velocity: Vector = ZERO3,
         *,
         lie: bool | None = None,
         pinned: bool = False,
@@ -286,14 +287,14 @@ class EulerAngles(RigidNode):
 
     kind = kinds.EULER_ANGLES
     n_rotation = 3
-    sequence = declared(check_sequence)
+    sequence = declared('Axes of the three rotations, such as "xyz".', check_sequence)
 
     def __init__(
         self,
-        position: Any = ZERO3,
-        rotation: Any = IDENTITY3,
-        velocity: Any = ZERO3,
-        angular_velocity: Any = ZERO3,
+        position: Vector = ZERO3,
+        rotation: Orientation = IDENTITY3,
+        velocity: Vector = ZERO3,
+        angular_velocity: Vector = ZERO3,
         *,
         sequence: str = "xyz",
         lie: bool | None = None,
@@ -348,10 +349,10 @@ class Generalized(Node):
     kind = kinds.GENERALIZED
     lie: ClassVar[bool] = False
     pinned: ClassVar[bool] = False
-    _coordinates = fixed("make a new node, or set the coordinates of its body", _any_vector)
-    _velocities = fixed("make a new node, or set the velocities of its body", _any_vector)
+    _coordinates = fixed("Initial coordinates.", "make a new node, or set the coordinates of its body", _any_vector)
+    _velocities = fixed("Initial velocities.", "make a new node, or set the velocities of its body", _any_vector)
 
-    def __init__(self, coordinates: Any, velocities: Any = None) -> None:
+    def __init__(self, coordinates: Numbers, velocities: Numbers | None = None) -> None:
         q = check_vector(np.atleast_1d(coordinates), "Generalized", "coordinates", None)
         if q.size == 0:
             raise bad_value("Generalized", "coordinates", coordinates, "at least one number")

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbd.elements.function_errors import place_of
 from mbd.errors import MbdError, ModelError, UserFunctionError, bad_value
@@ -47,7 +48,7 @@ class Event:
     name: for reports.
     """
 
-    function: Callable[[Any], Any]
+    function: Callable[[Solution], ArrayLike]
     stop: bool = False
     direction: int = 0
     name: str = "event"

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..bodies import Body, Generalized, PointMass
+from ..elements.arguments import FilePath, Numbers
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
@@ -30,6 +30,17 @@ from ..system.system import System
 from ..system.tables import FORCE
 from .scheme import Scheme
 from .views import ForceView, JointView, unwrapped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from ..integrators.base import Integrator
+    from ..simulation.driven import Kinematics
+    from ..solvers.start_report import StartReport
+    from ..view.render import Image
+    from .events import Occurrence
 
 USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
 
@@ -69,9 +80,11 @@ class Solution:
     """
 
     def __init__(
-        self, system: System, t: Any, q: Any, v: Any, vd: Any, lam: Any, turns: Any = None, integrator: Any = None,
-        stats: dict[str, Any] | None = None, start: Any = None, state: dict[str, Any] | None = None,
-        complete: bool = True, message: str = "", recorded: Mapping[str, Any] | None = None,
+        self, system: System, t: Numbers, q: Numbers, v: Numbers, vd: Numbers | None, lam: Numbers | None,
+        turns: Numbers | None = None, integrator: Integrator | Kinematics | None = None,
+        stats: Mapping[str, Any] | None = None, start: StartReport | None = None,
+        state: Mapping[str, Any] | None = None, complete: bool = True, message: str = "",
+        recorded: Mapping[str, Numbers] | None = None,
     ) -> None:  # fmt: skip
         self.system = system
         self.model: Model = system.model
@@ -81,10 +94,11 @@ class Solution:
         self._vd = None if vd is None else self._records(vd, system.n_v, "vd")
         self._lam = None if lam is None else self._records(lam, system.n_l, "lam")
         self.turns = None if turns is None else self._records(turns, np.shape(turns)[-1], "turns")
-        self.integrator, self.start = integrator, start
+        self.integrator: Any = integrator
+        self.start = start
         self.stats, self.state = dict(stats or {}), dict(state or {})
         self.complete, self.message = bool(complete), message
-        self.events: list[Any] = []
+        self.events: list[Occurrence] = []
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
         }
@@ -279,7 +293,7 @@ class Solution:
 
     # --- text and files -------------------------------------------------------------------------------------------
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write everything to one file, to be read by ``mbd.load``."""
         from ..io.archive import save
 
@@ -307,17 +321,17 @@ class Solution:
 
     # --- views --------------------------------------------------------------------------------------------------------
 
-    def plot(self, what: str, file: str | PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(self, what: str, file: FilePath | None = None, **options: Any) -> Figure:
         """Plot "energy", "momentum", "constraints", "trajectory", "reactions" or a quantity; see ``mbd.view.plot``."""
         from ..view.plots import plot
 
         return plot(self, what, file, **options)
 
-    def picture(self, file: str | PathLike[str] | None = None, t: Any = None, **options: Any) -> Any:
+    def picture(self, file: FilePath | None = None, t: Numbers | None = None, **options: Any) -> Image | None:
         """Render a picture at a time, or a strip of several times; see ``mbd.view.picture``."""
         return _rendered("picture", self, file, t, **options)
 
-    def movie(self, file: str | PathLike[str], **options: Any) -> Any:
+    def movie(self, file: FilePath, **options: Any) -> Path | None:
         """Write a movie: mp4, webm, mkv, mov or gif; see ``mbd.view.movie``."""
         return _rendered("movie", self, file, **options)
 
@@ -325,19 +339,19 @@ class Solution:
         """Open a window with the animation; see ``mbd.view.show``."""
         _rendered("show", self, **options)
 
-    def html(self, file: str | PathLike[str], **options: Any) -> Any:
+    def html(self, file: FilePath, **options: Any) -> Path:
         """Write one HTML file that plays the motion in any browser, offline; see ``mbd.view.html``."""
         from ..view.page import html
 
         return html(self, file, **options)
 
-    def gltf(self, file: str | PathLike[str], **options: Any) -> Any:
+    def gltf(self, file: FilePath, **options: Any) -> Path:
         """Write a .glb file with the animation inside; see ``mbd.view.gltf``."""
         from ..view.glb import gltf
 
         return gltf(self, file, **options)
 
-    def report(self, file: str | PathLike[str], **options: Any) -> Any:
+    def report(self, file: FilePath, **options: Any) -> Path:
         """Write a report on one HTML page: model, diagnosis, run, plots and a picture; see ``mbd.view.report``."""
         from ..view.reports import report
 

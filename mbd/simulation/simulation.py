@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.interrupts import Interrupts
+from ..elements.arguments import Held
 from ..errors import ConvergenceError, MbdError, ModelError, SingularityError
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.base import Array, Integrator, Run
@@ -45,9 +46,9 @@ def simulate(
     *,
     t_start: float = 0.0,
     output_step: float | None = None,
-    fixed: Mapping[Any, Any] | Iterable[Any] | None = None,
+    fixed: Held | None = None,
     start: Solution | Mapping[str, Any] | None = None,
-    events: Any = (),
+    events: Event | Iterable[Event] = (),
     progress: bool | None = None,
 ) -> Solution:
     """Integrate a model in time.
@@ -94,7 +95,8 @@ def simulate(
 
 def _simulate(
     model: Model, t_end: float, step: float, integrator: Integrator, t_start: float, output_step: float | None,
-    fixed: Any, start: Any, events: Any, progress: bool | None, interrupts: Interrupts,
+    fixed: Held | None, start: Solution | Mapping[str, Any] | None, events: Event | Iterable[Event],
+    progress: bool | None, interrupts: Interrupts,
 ) -> Solution:  # fmt: skip
     system = assemble(model)
     integrator.check(system)
@@ -164,7 +166,7 @@ def _equal_steps(duration: float, step: float) -> float:
     return duration / math.ceil(count)
 
 
-def _refuse_beside_start(state: dict[str, Any], t_start: float, fixed: Any) -> None:
+def _refuse_beside_start(state: dict[str, Any], t_start: float, fixed: Held | None) -> None:
     """Arguments that a state leaves no room for."""
     if t_start != 0.0 and t_start != state.get("t"):
         raise ModelError(f"simulate: t_start is {t_start}, but start= goes on from t = {state.get('t')}; leave it out")
@@ -212,7 +214,7 @@ class _Record:
     def append(self, t: Array, rows: list[Array]) -> None:
         self.blocks.append((t, rows))
 
-    def watch_for(self, events: Any, step: float) -> None:
+    def watch_for(self, events: Event | Iterable[Event], step: float) -> None:
         """Look for events from the present state on."""
         if isinstance(events, Event) or events:
             self.watch = Watch(self.system, self.integrator, step, events)

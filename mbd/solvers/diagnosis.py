@@ -12,7 +12,7 @@ from ..bodies import RigidBody
 from ..errors import AssemblyError, ModelError
 from ..linalg.solver import BlockSolver
 from ..model import Model
-from ..system import evaluate
+from ..system.matrix import tangent
 from ..system.system import System, assemble
 from .dependence import Dependency, dependencies, loops_of
 from .initial import consistent_start
@@ -333,7 +333,7 @@ def _redundant_pivots(system: System, q: Array) -> int:
     s, w = system.tables, system.work
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q)
-    evaluate.tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
     blocks = BlockSolver(system.assembly.layout)
     blocks.F[:] = w.matrix
     blocks.factor()

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..bodies import RigidBody
 from ..compiled.interrupts import interruptible
+from ..elements.arguments import GivenState
 from ..errors import ConvergenceError, ModelError, check_number
-from ..model import Model
+from ..model import Element, Model
 from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations
 from .start_report import Rows
@@ -55,7 +56,7 @@ class Equilibrium:
     iterations: int
     frequencies: Array = field(default_factory=lambda: np.zeros(0))
 
-    def __getitem__(self, body: Any) -> Any:
+    def __getitem__(self, body: Element | str) -> Any:
         """The body (or joint) of ``model`` with this name: ``equilibrium["rod"].position``."""
         return self.model[body if isinstance(body, str) else body.name]
 
@@ -69,7 +70,9 @@ class Equilibrium:
 
 
 @interruptible
-def equilibrium(model: Model, state: Any = None, *, t: float = 0.0, tolerance: float = 1e-9) -> Equilibrium:
+def equilibrium(
+    model: Model, state: GivenState | None = None, *, t: float = 0.0, tolerance: float = 1e-9
+) -> Equilibrium:
     """Find a static equilibrium near the initial positions, or near those of ``state``.
 
     Forces that depend on time are taken at ``t``. ``tolerance`` is the remaining acceleration beside the largest one

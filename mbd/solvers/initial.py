@@ -16,17 +16,17 @@ nearest miss for the message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from ..elements.arguments import Held, Numbers
 from ..errors import AssemblyError, ModelError, UserFunctionError, check_number
 from ..linalg.solver import BlockSolver, SingularMatrixError
 from ..nodes.forms import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN
-from ..system import evaluate
+from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import Tables
 from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
@@ -53,8 +53,8 @@ class Start:
 
 
 def consistent_start(
-    system: System, q: Any = None, v: Any = None, t: float = 0.0, *,
-    fixed: Mapping[Any, Any] | Iterable[Any] | None = None, tolerance: float = 1e-12,
+    system: System, q: Numbers | None = None, v: Numbers | None = None, t: float = 0.0, *,
+    fixed: Held | None = None, tolerance: float = 1e-12,
 ) -> Start:  # fmt: skip
     """The nearest consistent state to (q, v), by default to the state given by the nodes; ``report`` says what changed.
 
@@ -86,7 +86,7 @@ def consistent_velocities(system: System, q: Array, v: Array, t: float, toleranc
 class StartSolver:
     """One consistent start."""
 
-    def __init__(self, system: System, t: float, tolerance: float, fixed: Any) -> None:
+    def __init__(self, system: System, t: float, tolerance: float, fixed: Held | None) -> None:
         self.system, self.t, self.tolerance = system, t, tolerance
         self.rows = Rows(system)
         self.weight = 1.0 / self.rows.scale
@@ -276,7 +276,7 @@ class StartSolver:
         if self.blocks is None:
             self.blocks = BlockSolver(system.assembly.layout)
         system._move(q, zero, self.t)
-        evaluate.tangent(s, w, q, zero, zero, np.zeros(system.n_l), w.eye, 1.0, 0.0, 0.0, self.blocks.F)
+        tangent(s, w, q, zero, zero, np.zeros(system.n_l), w.eye, 1.0, 0.0, 0.0, self.blocks.F)
         truncated = partial(_Truncated, system, self.blocks.F, self.rows, free)
         if self.regular and not damped and free.all():
             self.blocks.factor()

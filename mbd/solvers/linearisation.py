@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..bodies import Generalized, RigidBody
 from ..compiled.interrupts import interruptible
+from ..elements.arguments import GivenState
 from ..errors import ModelError
 from ..model import Model
 from ..rotation import hat
@@ -119,7 +119,7 @@ def _amount(parts: tuple[Array, Array]) -> float:
 
 
 @interruptible
-def linearize(model: Model, state: Any = None, *, t: float = 0.0) -> Linearisation:
+def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) -> Linearisation:
     """Linearise about a steady state: an equilibrium, or steady motion with spinning axisymmetric bodies.
 
     ``state`` is an equilibrium, a solution (its last record), a pair (q, v), or by default the initial state.

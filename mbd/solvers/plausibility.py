@@ -72,13 +72,13 @@ def _extent(body: RigidBody, points: list[Array]) -> float:
 def _reach(shape: Shape) -> tuple[Array, float] | None:
     """A ball around a shape of which the size is known without reading a file."""
     if isinstance(shape, Box):
-        return np.asarray(shape.center), 0.5 * float(np.linalg.norm(shape.size))
+        return np.asarray(shape.centre), 0.5 * float(np.linalg.norm(shape.size))
     if isinstance(shape, Sphere):
-        return np.asarray(shape.center), shape.radius
+        return np.asarray(shape.centre), shape.radius
     if isinstance(shape, Capsule):
-        return np.asarray(shape.center), 0.5 * shape.height + shape.radius
+        return np.asarray(shape.centre), 0.5 * shape.height + shape.radius
     if isinstance(shape, Cylinder | Cone):
-        return np.asarray(shape.center), math.hypot(0.5 * shape.height, shape.radius)
+        return np.asarray(shape.centre), math.hypot(0.5 * shape.height, shape.radius)
     if isinstance(shape, Composite):
         parts = [reach for part in shape.parts if (reach := _reach(part)) is not None]
         if parts:
@@ -136,7 +136,7 @@ def _density(body: RigidBody) -> list[str]:
 
 def _volume(shape: Shape) -> float:
     if isinstance(shape, Box):
-        return float(np.prod(shape.size))
+        return float(np.prod(np.asarray(shape.size)))
     if isinstance(shape, Sphere):
         return 4.0 / 3.0 * math.pi * shape.radius**3
     if isinstance(shape, Cylinder):

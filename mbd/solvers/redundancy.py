@@ -14,7 +14,7 @@ from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
-from ..system import evaluate
+from ..system.matrix import factor, tangent
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT, PARAMETER_REGULARISATION
 from .rank import Mobility
@@ -39,10 +39,10 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     s, w = system.tables, system.work
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q, t)
-    evaluate.tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
         matrix = w.matrix.copy()
-        evaluate.factor(s, w, matrix, w.pivots, w.dinv)
+        factor(s, w, matrix, w.pivots, w.dinv)
         if w.info[0] > CLEARLY_REGULAR and not w.info[4]:
             fresh = system.new_work()  # gives the touched memory back
             fresh.turns[:] = w.turns

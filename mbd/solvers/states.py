@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..system.system import System, assemble
 from .initial import consistent_start
 from .start_report import body_spins
 from .twins import lie_twin, nearest_rotation, twin_coordinates
+
+if TYPE_CHECKING:
+    from ..results.solution import Solution
 
 Array = np.ndarray
 
@@ -63,7 +66,7 @@ def on_lie_nodes(system: System, q: Array, v: Array) -> tuple[System, Array, Arr
     return twin, twin_coordinates(twin, system, q), np.concatenate(parts)
 
 
-def model_at(solution: Any, index: int = -1) -> Model:
+def model_at(solution: Solution, index: int = -1) -> Model:
     """A copy of a solution's model that starts in the state of one of its records, by default the last one."""
     if not len(solution):
         raise ModelError("model_at: the solution has no records")

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import AssemblyError, ModelWarning, SingularityError
-from ..system import evaluate
-from ..system.optional import call_charts
+from ..system import instant
+from ..system.instant_elements import check_charts
+from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import FLAG_CHARTS
 from .initial import StartSolver
@@ -132,7 +133,7 @@ class Track:
             return _Sparse(self.solver, q)
         s, w, zero = self.system.tables, self.system.work, np.zeros(self.system.n_v)
         self.system._move(q, zero, t)
-        evaluate.tangent(s, w, q, zero, zero, np.zeros(self.system.n_l), w.eye, 1.0, 0.0, 0.0, w.matrix)
+        tangent(s, w, q, zero, zero, np.zeros(self.system.n_l), w.eye, 1.0, 0.0, 0.0, w.matrix)
         self.storage[1:] = w.matrix
         return _Dense(self.storage[self.places], self.solver.weight, self.size)
 
@@ -157,10 +158,10 @@ class Track:
         system = self.system
         s, w = system.tables, system.work
         system._move(q, v, t)
-        evaluate.remember_angles(s, w, q, v)
+        instant.remember_angles(s, w, q, v)
         if s.flags[FLAG_CHARTS] == 0:
             return
-        call_charts(s, w, self.q, q, v, vd, vd.copy(), 0.0, 0)
+        check_charts(s, w, self.q, q, v, vd, vd.copy(), 0.0, 0)
         if w.info[5] != 0.0:
             name = system.model.bodies[int(w.info[5]) - 1].name
             raise SingularityError(
@@ -168,7 +169,7 @@ class Track:
                 f"mbd.nodes.Quaternion or another node: model.with_nodes({{'{name}': mbd.nodes.Quaternion}})",
                 body=name, time=t,
             )  # fmt: skip
-        call_charts(s, w, q, q, v, vd, vd.copy(), 0.0, 1)
+        check_charts(s, w, q, q, v, vd, vd.copy(), 0.0, 1)
 
     def _check_rates(self, rest: Array, given: Array, q: Array, t: float) -> None:
         weight = self.solver.weight

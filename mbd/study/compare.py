@@ -8,18 +8,22 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..bodies import Generalized
+from ..elements.arguments import FilePath
 from ..errors import AccuracyWarning, Array, IncompatibleError, MbdError, ModelError
 from ..integrators import GeneralizedAlpha, Integrator
-from ..model import Model
+from ..model import Model, NodeChoice
 from ..nodes import RotationVector
 from ..results.solution import Solution
 from ..simulation.simulation import simulate
 from .tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 REFERENCE_REFINEMENT = 4  # the reference is computed with steps that are this much and twice this much smaller
 SHORT, REPEATS = 0.1, 5  # runs are repeated up to so many times, unless they take longer than this, in s
@@ -121,7 +125,7 @@ class Study:
                 found.setdefault(cell.label, []).append(cell)
         return {label: sorted(cells, key=lambda c: -c.step) for label, cells in found.items()}
 
-    def table(self, path: str | os.PathLike[str] | None = None, format: str | None = None) -> Table:
+    def table(self, path: FilePath | None = None, format: str | None = None) -> Table:
         """All runs, failures and incompatible pairs included; printed by ``print``, or written as CSV or LaTeX.
 
         ``format`` is "text", "csv" or "latex", by default from the suffix of ``path`` (.csv, .tex).
@@ -139,7 +143,7 @@ class Study:
             table.write(path, format)
         return table
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+    def plot(self, path: FilePath | None = None) -> Figure:
         """Error over step, error over time, drift of energy and of constraints, with one legend."""
         from .figures import plot_study
 
@@ -152,7 +156,7 @@ class Study:
 def compare(
     model: Model,
     integrators: Iterable[Integrator],
-    nodes: Iterable[Any] | None = None,
+    nodes: Iterable[NodeChoice] | None = None,
     steps: Iterable[float] = (),
     t_end: float = 1.0,
     *,

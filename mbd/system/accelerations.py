@@ -1,28 +1,19 @@
-"""Accelerations and multipliers of the index-1 form, as one compiled piece."""
+"""Accelerations and multipliers of the index-1 form."""
 
 from __future__ import annotations
 
-from ..compiled.boundary import address, arguments, integer, vector
-from ..compiled.kernel import JIT, kernel
+from ..compiled.entry import entry
+from ..compiled.kernel import kernel
+from ..compiled.kinds import integer, vector
 from ..nodes.mass import free_accelerations
-from .evaluate import (
-    biases,
-    constraint_accelerations,
-    constraint_biases,
-    dynamics,
-    factor,
-    frames,
-    solve,
-    tangent,
-    velocities,
-)
-from .tables import ENTRY_ACCELERATIONS, FLAG_REDUNDANT, FLAG_SIMPLE, FLAG_VELOCITY
-from .types import load_tables, load_work
+from .instant import biases, constraint_accelerations, constraint_biases, dynamics, frames, velocities
+from .matrix import factor, solve, tangent
+from .tables import FLAG_REDUNDANT, FLAG_SIMPLE, FLAG_VELOCITY, Tables, Work, coordinates, multipliers, velocity
 
 MOVED, MOVED_AND_FACTORED = 1, 2
 
 
-@kernel
+@entry(Tables, Work, coordinates, velocity, vector, velocity, multipliers, integer)
 def index_one(s, w, q, v, zero, vd, lam, moved):
     """Index-1 form: [M B^T; B 0][vd; lam] = [f; -gamma] at (q, v) and the time of w.values.
 
@@ -65,38 +56,19 @@ def index_one(s, w, q, v, zero, vd, lam, moved):
                 lam[k] += w.x[s.xl[k]]
 
 
-_arguments = arguments(address, address, vector, vector, vector, vector, vector, integer)
+@kernel
+def accelerations(s, w, q, v, zero, vd, lam):
+    """v_dot and lambda at (q, v); see ``index_one``."""
+    index_one(s, w, q, v, zero, vd, lam, 0)
 
 
-def accelerations_entry(p):  # type: ignore[no-untyped-def]
-    s, w, q, v, zero, vd, lam, moved = _arguments(p)
-    index_one(load_tables(s), load_work(w), q, v, zero, vd, lam, moved)
+@kernel
+def accelerations_here(s, w, q, v, zero, vd, lam):
+    """The same where ``advance`` has just moved the frames to q."""
+    index_one(s, w, q, v, zero, vd, lam, MOVED)
 
 
-if JIT:
-    from ..compiled.boundary import call_entry
-
-    @kernel
-    def accelerations(s, w, q, v, zero, vd, lam):
-        """v_dot and lambda at (q, v); see ``index_one``."""
-        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, 0))
-
-    @kernel
-    def accelerations_here(s, w, q, v, zero, vd, lam):
-        """The same where ``advance`` has just moved the frames to q."""
-        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, MOVED))
-
-    @kernel
-    def accelerations_again(s, w, q, v, zero, vd, lam):
-        """The same with other velocities than in the call before."""
-        call_entry(s.entries[ENTRY_ACCELERATIONS], (s.place[0], w.place[0], q, v, zero, vd, lam, MOVED_AND_FACTORED))
-else:
-
-    def accelerations(s, w, q, v, zero, vd, lam):
-        index_one(s, w, q, v, zero, vd, lam, 0)
-
-    def accelerations_here(s, w, q, v, zero, vd, lam):
-        index_one(s, w, q, v, zero, vd, lam, MOVED)
-
-    def accelerations_again(s, w, q, v, zero, vd, lam):
-        index_one(s, w, q, v, zero, vd, lam, MOVED_AND_FACTORED)
+@kernel
+def accelerations_again(s, w, q, v, zero, vd, lam):
+    """The same with other velocities than in the call before."""
+    index_one(s, w, q, v, zero, vd, lam, MOVED_AND_FACTORED)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Generalized, PointMass, RigidBody
+from ..compiled.entry import TABLE
 from ..compiled.functions.call_styles import Call
 from ..compiled.functions.callbacks import Callback, make_callback, twin_of
 from ..elements.prescribed_motion import MOTION
@@ -31,7 +32,6 @@ from ..nodes.forms import (
 from .frame_assembly import general_table, place_general
 from .placement import matrix_layout, place_blocks, unknown_classes
 from .tables import (
-    ENTRIES,
     FLAG_ANGLES,
     FLAG_CHARTS,
     FLAG_DENSE,
@@ -122,8 +122,8 @@ class _Assembler:
         flags[FLAG_EXTRA] = len(general) > 0 or bool((primitives["shared"] != 0).any())
         flags[FLAG_SIMPLE] = self.n_l == 0 and _invert_inertia(nodes)
         tables = Tables(
-            place=np.zeros(1, dtype=np.int64),
-            entries=np.zeros(ENTRIES, dtype=np.int64),
+            entries=TABLE,
+            lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
             nodes=nodes.view(np.recarray),
             primitives=primitives[primitives["shared"] == 0].view(np.recarray),
             couplings=primitives[primitives["shared"] != 0].view(np.recarray),
@@ -264,7 +264,7 @@ class _Assembler:
         rows: list[tuple[Any, ...]] = []
         slices: list[slice] = []
         joint_rows: list[int] = []
-        zero = (0.0, 0.0, 0.0)
+        zero: Any = (0.0, 0.0, 0.0)
         for j, joint in enumerate(self.model.joints):
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             start, row = self.n_l, 0

@@ -1,12 +1,10 @@
-"""Pieces for couplings of joint coordinates and for general elements; compiled only for models that have them.
-
-As in ``mbd.system.optional``, each piece is a kernel, its entry, and the call that other kernels use.
-"""
+"""Couplings of joint coordinates and general elements, at an instant and over a step; compiled for models with them."""
 
 from __future__ import annotations
 
-from ..compiled.boundary import address, arguments, integer, matrix, real, vector
-from ..compiled.kernel import JIT, kernel
+from ..compiled.entry import entry
+from ..compiled.kernel import kernel
+from ..compiled.kinds import integer, matrix, real, vector
 from ..elements.frame_kinds import USER_FORCE
 from ..joints.angles import (
     angle_blocks,
@@ -39,12 +37,19 @@ from .frame_elements import (
     general_value,
 )
 from .frame_tangents import general_blocks, general_tangent
-from .tables import ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_FORCES, ENTRY_EXTRA_OBSERVE, ENTRY_EXTRA_TANGENT
-from .types import load_tables, load_work
+from .tables import FLAG_EXTRA, Tables, Work
 from .user_forces import user_force, user_tangent
 
 POSITION, VELOCITY, ACCELERATION, LEVEL_DRIVEN = 0, 1, 2, 3  # LEVEL_DRIVEN: B v + g_t
 FIRST_TERM = 1  # of a sum of joint coordinates (column ``shared``)
+
+
+def _has_extra(s: Tables) -> bool:
+    return bool(s.flags[FLAG_EXTRA])
+
+
+def _has_general(s: Tables) -> bool:
+    return len(s.general) > 0
 
 
 @kernel
@@ -57,7 +62,7 @@ def _add_general(g, s, w, lam):
             f[m] += w.general[FORCE, 12 * i + m]
 
 
-@kernel
+@entry(Tables, Work, vector, when=_has_extra)
 def extra_reactions(s, w, lam):
     """Frame forces of the multipliers of couplings and general constraints; over a step if w.time[1] is not zero."""
     h = w.time[1]
@@ -75,7 +80,7 @@ def extra_reactions(s, w, lam):
             _add_general(s.general[k], s, w, lam)
 
 
-@kernel
+@entry(Tables, Work, vector, when=_has_extra)
 def extra_forces(s, w, lam):
     """Frame forces of couplings and general elements."""
     extra_reactions(s, w, lam)
@@ -108,7 +113,7 @@ def _coupling_row(p, w, x, level):
         primitive_rate(p, za, zb, w.zd[a], w.zd[b], p.value, x, p.x0)
 
 
-@kernel
+@entry(Tables, Work, vector, integer, when=_has_extra)
 def extra_constraints(s, w, x, level):
     """Rows of couplings and general constraints: g, B v, gamma, or B v + g_t."""
     for k in range(s.couplings.shape[0]):
@@ -138,7 +143,7 @@ def extra_constraints(s, w, x, level):
             general_rate(g, s, w, 1.0 if level == LEVEL_DRIVEN else 0.0, x, g.x0)
 
 
-@kernel
+@entry(Tables, Work, vector, vector, vector, matrix, real, real, vector, when=_has_extra)
 def extra_stiffness(s, w, q, v, lam, t, cc, ck, into):
     """Damping and stiffness of couplings and general elements."""
     for k in range(s.couplings.shape[0]):
@@ -160,7 +165,7 @@ def extra_stiffness(s, w, q, v, lam, t, cc, ck, into):
             general_tangent(g, s, w, q, v, lam, t, cc, ck, into)
 
 
-@kernel
+@entry(Tables, Work, vector, vector, vector, matrix, real, real, vector, when=_has_extra)
 def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
     """B, B^T, damping and stiffness of couplings and general elements."""
     for k in range(s.couplings.shape[0]):
@@ -177,7 +182,7 @@ def extra_tangent(s, w, q, v, lam, t, cc, ck, into):
     extra_stiffness(s, w, q, v, lam, t, cc, ck, into)
 
 
-@kernel
+@entry(Tables, Work, integer, vector, vector, when=_has_general)
 def extra_observe(s, w, i, lam, out):
     """Frame forces of general element i in w.general; out = energy, power, and power without a potential."""
     g = s.general[i]
@@ -187,59 +192,3 @@ def extra_observe(s, w, i, lam, out):
     if g.rows == 0:
         out[1], out[2] = general_power(g, s, w)
         out[0] = general_energy(g, s, w)
-
-
-_forces = arguments(address, address, vector)
-_constraints = arguments(address, address, vector, integer)
-_tangent = arguments(address, address, vector, vector, vector, matrix, real, real, vector)
-_observe = arguments(address, address, integer, vector, vector)
-
-
-def extra_forces_entry(p):  # type: ignore[no-untyped-def]
-    s, w, lam = _forces(p)
-    extra_forces(load_tables(s), load_work(w), lam)
-
-
-def extra_constraints_entry(p):  # type: ignore[no-untyped-def]
-    s, w, x, level = _constraints(p)
-    extra_constraints(load_tables(s), load_work(w), x, level)
-
-
-def extra_tangent_entry(p):  # type: ignore[no-untyped-def]
-    s, w, q, v, lam, t, cc, ck, into = _tangent(p)
-    extra_tangent(load_tables(s), load_work(w), q, v, lam, t, cc, ck, into)
-
-
-def extra_observe_entry(p):  # type: ignore[no-untyped-def]
-    s, w, i, lam, out = _observe(p)
-    extra_observe(load_tables(s), load_work(w), i, lam, out)
-
-
-EXTRA_ENTRIES = {
-    ENTRY_EXTRA_FORCES: extra_forces_entry,
-    ENTRY_EXTRA_CONSTRAINTS: extra_constraints_entry,
-    ENTRY_EXTRA_TANGENT: extra_tangent_entry,
-    ENTRY_EXTRA_OBSERVE: extra_observe_entry,
-}
-
-if JIT:
-    from ..compiled.boundary import call_entry
-
-    @kernel
-    def call_extra_forces(s, w, lam):
-        call_entry(s.entries[ENTRY_EXTRA_FORCES], (s.place[0], w.place[0], lam))
-
-    @kernel
-    def call_extra_constraints(s, w, x, level):
-        call_entry(s.entries[ENTRY_EXTRA_CONSTRAINTS], (s.place[0], w.place[0], x, level))
-
-    @kernel
-    def call_extra_tangent(s, w, q, v, lam, t, cc, ck, into):
-        call_entry(s.entries[ENTRY_EXTRA_TANGENT], (s.place[0], w.place[0], q, v, lam, t, cc, ck, into))
-
-    @kernel
-    def call_extra_observe(s, w, i, lam, out):
-        call_entry(s.entries[ENTRY_EXTRA_OBSERVE], (s.place[0], w.place[0], i, lam, out))
-else:
-    call_extra_forces, call_extra_constraints, call_extra_tangent = extra_forces, extra_constraints, extra_tangent
-    call_extra_observe = extra_observe

@@ -19,6 +19,7 @@ from ..forces.instant import force_residual, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.angles import angle_force
 from ..joints.instant import ANGLE, primitive_force
+from ..math.arrays import clear
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
@@ -29,19 +30,11 @@ from ..nodes.mass import frame_inertia
 from ..nodes.spin import spin_matrix
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
-from .couplings import call_extra_observe
+from .couplings import extra_observe
 from .defect import velocity_defect
-from .evaluate import (
-    clear,
-    constraint_rates,
-    constraints,
-    evaluate_functions,
-    frames,
-    jacobian_times,
-    solve,
-    velocities,
-)
 from .frame_elements import FORCE
+from .instant import constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
+from .matrix import solve
 from .tables import FLAG_SIMPLE
 
 if TYPE_CHECKING:
@@ -264,7 +257,7 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             _add_force(s, w, i, row)
         w.time[0] = times[k]
         for i in range(s.general.shape[0]):
-            call_extra_observe(s, w, i, lam[k], w.x2)
+            extra_observe(s, w, i, lam[k], w.x2)
             row[POTENTIAL] += w.x2[0]
             row[POWER] += w.x2[2]
         constraints(s, w, q[k], w.x)
@@ -284,7 +277,7 @@ def observe_general(s, w, i, j, times, q, v, lam, f, out):
         w.time[0] = times[k]
         frames(s, w, q[k])
         velocities(s, w, q[k], v[k])
-        call_extra_observe(s, w, i, lam[k], w.x2)
+        extra_observe(s, w, i, lam[k], w.x2)
         out[k, ENERGY] += w.x2[0]
         out[k, FORCE_POWER] += w.x2[1]
         for m in range(12):

@@ -1,6 +1,6 @@
-"""Pieces for methods whose forces belong to a step: couplings and general elements between two frames.
+"""Couplings and general elements over a step, for methods whose forces belong to a step.
 
-While such a piece runs, w.z holds the frames at which forces act, w.zd the secant (z1 - z0)/h of the frames, and
+While such an entry runs, w.z holds the frames at which forces act, w.zd the secant (z1 - z0)/h of the frames, and
 w.time[1] the step h (``begin_step``, ``end_step``); the elements then give their discrete gradients. Their forces are
 in ``mbd.system.couplings``; here are the matrices. *Rows* (qr, zr) turn frame forces into generalised forces, *columns*
 (q1, z1) say how the end moves. Methods that take gradients at an instant leave the step zero.
@@ -8,26 +8,21 @@ in ``mbd.system.couplings``; here are the matrices. *Rows* (qr, zr) turn frame f
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..compiled.boundary import address, arguments, matrix, real, vector
-from ..compiled.kernel import JIT, kernel
+from ..compiled.entry import entry
+from ..compiled.kernel import kernel
+from ..compiled.kinds import matrix, real, vector
 from ..elements.frame_kinds import ROLLING
 from ..joints.angles import angle_force
 from ..joints.angles_over_step import angle_force_over_step, angle_stiffness_over_step
 from ..joints.instant import ANGLE
 from ..joints.over_step import primitive_blocks_over_step, primitive_stiffness_over_step
 from ..nodes.inertia import pull_back
-from .couplings import extra_reactions, extra_stiffness
 from .frame_tangents import general_blocks_over_step, general_tangent_over_step
-from .tables import (
-    ENTRY_REACTIONS,
-    ENTRY_SECANT_BLOCKS,
-    ENTRY_SECANT_TANGENT,
-    ENTRY_STIFFNESS,
-    FLAG_EXTRA,
-)
-from .types import load_tables, load_work
+from .tables import FLAG_EXTRA, Tables, Work
+
+
+def _has_extra(s: Tables) -> bool:
+    return bool(s.flags[FLAG_EXTRA])
 
 
 @kernel
@@ -56,8 +51,8 @@ def _clear_pair(fa, fb):
         fb[m] = 0.0
 
 
-@kernel
-def all_blocks(s, w, qr, zr, q1, z1, time, into):
+@entry(Tables, Work, vector, matrix, vector, matrix, real, vector, when=_has_extra)
+def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
     """Rows at the end, columns of the (discrete) gradients at w.z, of couplings and general constraints."""
     fa, fb, row, h = w.small[5], w.small[6], w.small[7], w.time[1]
     for k in range(s.couplings.shape[0]):
@@ -94,10 +89,10 @@ def all_blocks(s, w, qr, zr, q1, z1, time, into):
             general_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.x2, into)
 
 
-@kernel
-def all_tangents(s, w, qr, zr, q1, z1, lam, ck, into):
+@entry(Tables, Work, vector, matrix, vector, matrix, vector, real, vector, when=_has_extra)
+def tangents_over_step(s, w, qr, zr, q1, z1, lam, ck, into):
     """Blocks, and ck times the derivatives of all frame forces, over a step."""
-    all_blocks(s, w, qr, zr, q1, z1, w.time[0], into)
+    blocks_over_step(s, w, qr, zr, q1, z1, w.time[0], into)
     h = w.time[1]
     for k in range(s.couplings.shape[0]):
         p = s.couplings[k]
@@ -114,69 +109,3 @@ def all_tangents(s, w, qr, zr, q1, z1, lam, ck, into):
             )  # fmt: skip
     for k in range(s.general.shape[0]):
         general_tangent_over_step(s.general[k], s, w, qr, zr, q1, z1, lam, ck, into)
-
-
-_reactions = arguments(address, address, vector)
-_stiffness = arguments(address, address, vector, vector, vector, matrix, real, real, vector)
-_blocks = arguments(address, address, vector, matrix, vector, matrix, real, vector)
-_tangents = arguments(address, address, vector, matrix, vector, matrix, vector, real, vector)
-
-
-def reactions_entry(p):  # type: ignore[no-untyped-def]
-    s, w, lam = _reactions(p)
-    extra_reactions(load_tables(s), load_work(w), lam)
-
-
-def stiffness_entry(p):  # type: ignore[no-untyped-def]
-    s, w, q, v, lam, t, cc, ck, into = _stiffness(p)
-    extra_stiffness(load_tables(s), load_work(w), q, v, lam, t, cc, ck, into)
-
-
-def blocks_entry(p):  # type: ignore[no-untyped-def]
-    s, w, qr, zr, q1, z1, time, into = _blocks(p)
-    all_blocks(load_tables(s), load_work(w), qr, zr, q1, z1, time, into)
-
-
-def tangents_entry(p):  # type: ignore[no-untyped-def]
-    s, w, qr, zr, q1, z1, lam, ck, into = _tangents(p)
-    all_tangents(load_tables(s), load_work(w), qr, zr, q1, z1, lam, ck, into)
-
-
-SECANT_ENTRIES = {
-    ENTRY_REACTIONS: reactions_entry,
-    ENTRY_STIFFNESS: stiffness_entry,
-    ENTRY_SECANT_BLOCKS: blocks_entry,
-    ENTRY_SECANT_TANGENT: tangents_entry,
-}
-
-
-def connect_secant(tables: Any, *wanted: int) -> None:
-    """Fill in the addresses of these pieces (compiled when first asked for) if the model has such elements."""
-    if JIT and tables.flags[FLAG_EXTRA]:
-        from .entries import entry_address
-
-        for index in wanted:
-            tables.entries[index] = entry_address(SECANT_ENTRIES[index])
-
-
-if JIT:
-    from ..compiled.boundary import call_entry
-
-    @kernel
-    def call_reactions(s, w, lam):
-        call_entry(s.entries[ENTRY_REACTIONS], (s.place[0], w.place[0], lam))
-
-    @kernel
-    def call_stiffness(s, w, q, v, lam, t, cc, ck, into):
-        call_entry(s.entries[ENTRY_STIFFNESS], (s.place[0], w.place[0], q, v, lam, t, cc, ck, into))
-
-    @kernel
-    def call_secant_blocks(s, w, qr, zr, q1, z1, time, into):
-        call_entry(s.entries[ENTRY_SECANT_BLOCKS], (s.place[0], w.place[0], qr, zr, q1, z1, time, into))
-
-    @kernel
-    def call_secant_tangent(s, w, qr, zr, q1, z1, lam, ck, into):
-        call_entry(s.entries[ENTRY_SECANT_TANGENT], (s.place[0], w.place[0], qr, zr, q1, z1, lam, ck, into))
-else:
-    call_reactions, call_stiffness = extra_reactions, extra_stiffness
-    call_secant_blocks, call_secant_tangent = all_blocks, all_tangents

@@ -2,7 +2,7 @@
 
 Vectors: ``q`` coordinates, ``v`` velocities (as long as increments), ``lam`` multipliers with
 ``M v_dot = f - B^T lam``. The methods on this class are for people; integrators use the kernels of
-``mbd.system.evaluate`` on ``system.tables``.
+``mbd.system.instant`` on ``system.tables``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
-from ..compiled.record import pack
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
 from ..model import Model
 from ..nodes.increments import apply_tangent_inverse
-from . import evaluate
+from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
-from .entries import connect_tables
 from .frame_elements import BUFFERS
 from .identity import Identity, identity_of
+from .matrix import tangent
 from .tables import PARAMETER_TIME, Tables, Work
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class System:
     def __init__(self, model: Model, unknowns: int = 1) -> None:
         self.model = model
         self.assembly: Assembly = assemble_tables(model, unknowns)
-        self.tables: Tables = self._connected(self.assembly.tables)
+        self.tables: Tables = self.assembly.tables
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
         self.identity: Identity = identity_of(model)
@@ -68,7 +67,6 @@ class System:
         eye = np.zeros((nodes, 9))
         eye[:, [0, 4, 8]] = 1.0
         work = Work(
-            place=np.zeros(1, dtype=np.int64),
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
             values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
@@ -83,7 +81,7 @@ class System:
         work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
         for k, name in enumerate(("r1", "r2", "r3")):
             work.z[:, k] = s.nodes[name]  # pinned positions neither
-        return pack(work)
+        return work
 
     def private(self) -> System:
         """The same tables with buffers of their own: whoever evaluates them counts turns for himself alone."""
@@ -91,19 +89,15 @@ class System:
         own.work = self.new_work()
         return own
 
-    def _connected(self, tables: Tables) -> Tables:
-        return connect_tables(tables)
-
     def work_with(self, **changes: Array) -> Work:
         """The system's own buffers with some of them replaced."""
-        return pack(self.work._replace(**changes))
+        return self.work.changed(**changes)
 
     def two_matrices(self, work: Work) -> Work:
         """The same buffers with room for a second factorisation."""
-        work = work._replace(
+        return work.changed(
             matrix2=np.zeros_like(work.matrix), pivots2=np.zeros_like(work.pivots), dinv2=np.zeros_like(work.dinv)
         )
-        return pack(work)
 
     # --- state ----------------------------------------------------------------------------------------------------
 
@@ -119,7 +113,7 @@ class System:
     def update(self, q: Array, dq: Array) -> Array:
         """The update of absolute coordinates (UAC): q o exp(dq) on Lie nodes, q + dq on conventional ones."""
         out = np.array(self._q(q))
-        evaluate.advance(self.tables, self.work, out, self._v(dq), out)
+        instant.advance(self.tables, self.work, out, self._v(dq), out)
         return out
 
     def tangent_inverse(self, dq: Array, v: Array) -> Array:
@@ -132,15 +126,15 @@ class System:
 
     def frames(self, q: Array) -> Array:
         """Frames z = (r, d1, d2, d3) of all nodes, the ground first: (n + 1, 12)."""
-        evaluate.frames(self.tables, self.work, self._q(q))
+        instant.frames(self.tables, self.work, self._q(q))
         return self.work.z.copy()
 
     def frame_velocities(self, q: Array, v: Array) -> Array:
         """Velocities of all frames."""
         s, w = self.tables, self.work
         q, v = self._q(q), self._v(v)
-        evaluate.frames(s, w, q)
-        evaluate.velocities(s, w, q, v)
+        instant.frames(s, w, q)
+        instant.velocities(s, w, q, v)
         return w.zd.copy()
 
     def _move(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
@@ -148,10 +142,10 @@ class System:
         q, v = self._q(q), self._v(v)
         self.refresh_functions()
         self.forget_errors()
-        evaluate.evaluate_functions(s, w, float(t))
+        instant.evaluate_functions(s, w, float(t))
         self.raise_callback_errors()
-        evaluate.frames(s, w, q)
-        evaluate.velocities(s, w, q, v)
+        instant.frames(s, w, q)
+        instant.velocities(s, w, q, v)
         return q, v
 
     # --- vectors --------------------------------------------------------------------------------------------------
@@ -160,7 +154,7 @@ class System:
         """M v_dot - f + B^T lam."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
-        evaluate.dynamics(s, w, q, v, self._v(vd), self._l(lam), w.x)
+        instant.dynamics(s, w, q, v, self._v(vd), self._l(lam), w.x)
         self.raise_callback_errors()
         return w.x[s.xv].copy()
 
@@ -172,18 +166,18 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare = self._connected(s._replace(forces=s.forces[:0], general=s.general[:0], gravity=np.zeros(3)))
-        evaluate.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
+        bare = s.changed(forces=s.forces[:0], general=s.general[:0], gravity=np.zeros(3))
+        instant.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
-        evaluate.dynamics(bare, w, q, zero, zero, np.zeros(self.n_l), w.x)
+        instant.dynamics(bare, w, q, zero, zero, np.zeros(self.n_l), w.x)
         return w.x[s.xv] - moving
 
     def constraints(self, q: Array, t: float = 0.0) -> Array:
         """g(q, t), internal constraints of the nodes first, then joint by joint."""
         s, w = self.tables, self.work
         q, _ = self._move(q, np.zeros(self.n_v), t)
-        evaluate.constraints(s, w, q, w.x)
+        instant.constraints(s, w, q, w.x)
         self.raise_callback_errors()
         return w.x[s.xl].copy()
 
@@ -191,7 +185,7 @@ class System:
         """B v + g_t."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
-        evaluate.constraint_rates(s, w, q, v, w.x)
+        instant.constraint_rates(s, w, q, v, w.x)
         self.raise_callback_errors()
         return w.x[s.xl].copy()
 
@@ -199,8 +193,8 @@ class System:
         """gamma with g_ddot = B v_dot + gamma."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
-        evaluate.biases(s, w, q, v)
-        evaluate.constraint_biases(s, w, q, v, w.x)
+        instant.biases(s, w, q, v)
+        instant.constraint_biases(s, w, q, v, w.x)
         self.raise_callback_errors()
         return w.x[s.xl].copy()
 
@@ -237,7 +231,7 @@ class System:
         nodes["potential_function"] = -1
         s = self.tables
         constraining = s.general[s.general["rows"] > 0]
-        bare = self._connected(s._replace(nodes=nodes, forces=s.forces[:0], general=constraining, gravity=np.zeros(3)))
+        bare = s.changed(nodes=nodes, forces=s.forces[:0], general=constraining, gravity=np.zeros(3))
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(
@@ -249,8 +243,8 @@ class System:
         q, v = self._move(q, np.zeros(self.n_v) if v is None else v, t)
         vd = self._v(np.zeros(self.n_v) if vd is None else vd)
         lam = self._l(lam)
-        evaluate.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
-        evaluate.tangent(s, w, q, v, vd, lam, w.eye, cm, cc, ck, w.matrix)
+        instant.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
+        tangent(s, w, q, v, vd, lam, w.eye, cm, cc, ck, w.matrix)
         self.raise_callback_errors()
         full = self.assembly.layout.to_scipy(w.matrix).tocsr()
         return full[s.xv][:, s.xv], full[s.xl][:, s.xv]

@@ -6,9 +6,21 @@ every model and no model ever triggers a compilation. Tables of elements that a 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from ..compiled.kinds import (
+    complex_matrix,
+    cube,
+    integers,
+    matrix,
+    records,
+    vector,
+)
+from ..compiled.record import Record, record_at
+from ..linalg.symbolic import Fronts
+from ..nodes.forms import NODE
 
 F8, I8 = "f8", "i8"
 
@@ -52,88 +64,75 @@ PARAMETER_REGULARISATION = 1  # subtracted from the diagonal of the multipliers 
 PARAMETER_TIME = 3  # of the last evaluation, for messages
 PARAMETERS = 4
 
-
-(
-    ENTRY_MOTION,
-    ENTRY_UPDATE,
-    ENTRY_DYNAMICS,
-    ENTRY_CONSTRAINTS,
-    ENTRY_TANGENT,
-    ENTRY_FACTOR,
-    ENTRY_SOLVE,
-    ENTRY_FORCES,
-    ENTRY_FORCE_TANGENT,
-    ENTRY_SPIN_TANGENT,
-    ENTRY_GENERALIZED,
-    ENTRY_GENERALIZED_TANGENT,
-    ENTRY_CHARTS,
-    ENTRY_ACCELERATIONS,
-    ENTRY_ANGLES,
-) = range(15)
-ENTRY_REACTIONS, ENTRY_STIFFNESS, ENTRY_SECANT_BLOCKS, ENTRY_SECANT_TANGENT = range(20, 24)
-ENTRY_EXTRA_FORCES, ENTRY_EXTRA_CONSTRAINTS, ENTRY_EXTRA_TANGENT, ENTRY_EXTRA_OBSERVE = range(24, 28)
-ENTRY_RIGID_BLOCKS, ENTRY_RIGID_SOLVE = 28, 29
-ENTRIES = 32
+# least lengths of vectors that Python hands over to compiled code
+LENGTH_Q, LENGTH_V, LENGTH_L, LENGTH_X, LENGTH_MATRIX = range(5)
+coordinates: Any = vector.of("coordinates", LENGTH_Q)
+velocity: Any = vector.of("velocities", LENGTH_V)
+multipliers: Any = vector.of("multipliers", LENGTH_L)
+unknowns: Any = vector.of("unknowns", LENGTH_X)
+front_values: Any = vector.of("values of the matrix", LENGTH_MATRIX)
 
 
-class Tables(NamedTuple):
+class Tables(Record):
     """What a model is made of; constant during a run."""
 
-    place: Any  # address of the packed form of this record
-    entries: Any  # addresses of compiled pieces, see ENTRY_*
+    entries = integers  # addresses of all compiled entries
+    lengths = integers  # see LENGTH_*
 
-    nodes: Any  # NODE records, the ground first
-    primitives: Any  # PRIMITIVE records, joint by joint
-    forces: Any  # FORCE records
-    couplings: Any  # PRIMITIVE records, several of which may add up to one equation
-    general: Any  # GENERAL records: elements on the frames of several bodies
-    members: Any  # their nodes and blocks
-    functions: Any  # FUNCTION records: user functions of time
-    xv: Any  # velocity index -> index in the permuted vector of unknowns
-    xl: Any  # multiplier index -> index in the permuted vector of unknowns
-    vclass: Any  # velocity index -> 0 translation, 1 rotation, 2 generalized
-    lclass: Any  # multiplier index -> 0 length, 1 direction
-    qv: Any  # velocity index -> index of the coordinate that it is the rate of, -1 for rotations
-    nonholonomic: Any  # multiplier indices of equations that exist on the velocity level only
-    diagonal: Any  # multiplier index -> its diagonal entry in the matrix
-    parameters: Any  # see PARAMETER_*
-    gravity: Any  # (3,)
-    constants: Any  # constant mass matrices of Generalized nodes
-    flags: Any  # see FLAG_*
-    fronts: Any  # the factorisation's program (mbd.linalg)
+    nodes = records(NODE)  # NODE records, the ground first
+    primitives = records(PRIMITIVE)  # PRIMITIVE records, joint by joint
+    forces = records(FORCE)  # FORCE records
+    couplings = records(PRIMITIVE)  # PRIMITIVE records, several of which may add up to one equation
+    general = records(GENERAL)  # GENERAL records: elements on the frames of several bodies
+    members = integers  # their nodes and blocks
+    functions = records(FUNCTION)  # FUNCTION records: user functions of time
+    xv = integers  # velocity index -> index in the permuted vector of unknowns
+    xl = integers  # multiplier index -> index in the permuted vector of unknowns
+    vclass = integers  # velocity index -> 0 translation, 1 rotation, 2 generalized
+    lclass = integers  # multiplier index -> 0 length, 1 direction
+    qv = integers  # velocity index -> index of the coordinate that it is the rate of, -1 for rotations
+    nonholonomic = integers  # multiplier indices of equations that exist on the velocity level only
+    diagonal = integers  # multiplier index -> its diagonal entry in the matrix
+    parameters = vector  # see PARAMETER_*
+    gravity = vector  # (3,)
+    constants = vector  # constant mass matrices of Generalized nodes
+    flags = integers  # see FLAG_*
+    fronts = Fronts  # the factorisation's program (mbd.linalg)
 
 
-class Work(NamedTuple):
+class Work(Record):
     """Buffers of one run; allocated once, contents have no meaning between calls."""
 
-    place: Any  # address of the packed form of this record
+    z = matrix  # (nodes, 12) frames
+    zd = matrix  # (nodes, 12) their velocities
+    zb = matrix  # (nodes, 12) their accelerations at zero coordinate acceleration
+    f = matrix  # (nodes, 12) frame forces
+    spin = matrix  # (nodes, 9) G(rho) of three-parameter nodes
+    base = matrix  # (nodes, 7) rotation vectors that increments started from last, and their quaternions
+    t = matrix  # (nodes, 9) T_exp^-1 of the increment
+    eye = matrix  # (nodes, 9) identities
+    values = vector  # values of the functions of time
+    turns = vector  # last accepted angle of every torsion spring, for counting turns
+    signs = vector  # sign of det G of every Euler node at the last accepted step
+    jac = cube  # (8, 3, 12) Jacobians of markers
+    small = matrix  # (8, 16) scratch for node kernels
+    user = vector  # scratch for user functions
+    time = vector  # (2,) time of the functions' values; step of a discrete gradient, zero at an instant
+    general = matrix  # buffers of general elements
+    complex = complex_matrix  # the same, complex
+    buffers = matrix  # (9, ...) scratch for generalized nodes
+    matrix = vector  # the fronts of the iteration matrix
+    matrix2 = vector  # a second one (index 2)
+    pivots = integers
+    pivots2 = integers
+    dinv = vector
+    dinv2 = vector
+    scale = vector
+    x = vector  # permuted right-hand side and solution
+    x2 = vector  # a second one
+    scales = vector  # largest force and torque of the elements at the last residual
+    info = vector  # numbers reported by the factorisation
 
-    z: Any  # (nodes, 12) frames
-    zd: Any  # (nodes, 12) their velocities
-    zb: Any  # (nodes, 12) their accelerations at zero coordinate acceleration
-    f: Any  # (nodes, 12) frame forces
-    spin: Any  # (nodes, 9) G(rho) of three-parameter nodes
-    base: Any  # (nodes, 7) rotation vectors that increments started from last, and their quaternions
-    t: Any  # (nodes, 9) T_exp^-1 of the increment
-    eye: Any  # (nodes, 9) identities
-    values: Any  # values of the functions of time
-    turns: Any  # last accepted angle of every torsion spring, for counting turns
-    signs: Any  # sign of det G of every Euler node at the last accepted step
-    jac: Any  # (8, 3, 12) Jacobians of markers
-    small: Any  # (8, 16) scratch for node kernels
-    user: Any  # scratch for user functions
-    time: Any  # (2,) time of the functions' values; step of a discrete gradient, zero at an instant
-    general: Any  # buffers of general elements
-    complex: Any  # the same, complex
-    buffers: Any  # (9, ...) scratch for generalized nodes
-    matrix: Any  # the fronts of the iteration matrix
-    matrix2: Any  # a second one (index 2)
-    pivots: Any
-    pivots2: Any
-    dinv: Any
-    dinv2: Any
-    scale: Any
-    x: Any  # permuted right-hand side and solution
-    x2: Any  # a second one
-    scales: Any  # largest force and torque of the elements at the last residual
-    info: Any  # numbers reported by the factorisation
+
+tables_at: Any = record_at(Tables)
+work_at: Any = record_at(Work)

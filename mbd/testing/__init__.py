@@ -37,3 +37,7 @@ __all__ = [
     "random_node",
     "second_derivative",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

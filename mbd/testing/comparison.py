@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Array
-from ..nodes import EulerAngles, Point
+from ..nodes import EulerAngles, Node, Point
 from ..rotation import rotation
 from ..system.system import System
 
@@ -43,7 +43,7 @@ def jacobian(function: Callable[[Array], Array], n: int, step: float = STEP) -> 
     return np.array(columns).reshape(n, -1).T
 
 
-def random_node(cls: type[Any], rng: np.random.Generator | None = None, **settings: Any) -> Any:
+def random_node(cls: type[Node], rng: np.random.Generator | None = None, **settings: bool | str) -> Node:
     """A node with a random pose and velocity, away from the singularities of its parametrisation.
 
     ``settings`` go to the constructor: ``lie``, ``pinned``, ``sequence``.
@@ -52,8 +52,9 @@ def random_node(cls: type[Any], rng: np.random.Generator | None = None, **settin
     if cls is Point:
         return Point(rng.normal(size=3), rng.normal(size=3))
     pinned = bool(settings.get("pinned", False))
+    make: Any = cls
     while True:
-        node = cls(
+        node: Node = make(
             position=rng.normal(size=3),
             rotation=rotation(rng.normal(size=3)),
             velocity=np.zeros(3) if pinned else rng.normal(size=3),

@@ -29,7 +29,7 @@ from .systems import check_system
 class _OnePrimitive(Joint):
     """A joint made of one given primitive."""
 
-    primitive: Primitive = fixed("make a new joint")
+    primitive: Primitive = fixed("The only primitive.", "make a new joint")
 
     def __init__(self, body_a: Body, body_b: Body, primitive: Primitive) -> None:
         super().__init__(body_a, body_b)
@@ -61,7 +61,7 @@ def check_primitive(
 
 
 def check_joint(
-    build: Callable[[Any, Any], Joint],
+    build: Callable[[Body, Body], Joint],
     node_a: Node | None,
     node_b: Node | None,
     rng: np.random.Generator | None = None,
@@ -119,7 +119,7 @@ def _rotation(body: Any) -> Array:
 
 
 def check_force(
-    build: Callable[[Model, Any, Any], ForceElement],
+    build: Callable[[Model, Body, Body], ForceElement],
     node_a: Node | None,
     node_b: Node | None,
     rng: np.random.Generator | None = None,

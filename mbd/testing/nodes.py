@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Body, Generalized, PointMass, RigidBody
+from ..elements.arguments import Vector
 from ..errors import Array, SingularityError
 from ..model import Model
 from ..nodes import Node, Point, RigidNode
@@ -29,7 +30,7 @@ from .comparison import (
 from .systems import check_orthonormal, check_system
 
 
-def check_node(node: Node | Body, rng: np.random.Generator | None = None, *, com: Any = OFFSET) -> None:
+def check_node(node: Node | Body, rng: np.random.Generator | None = None, *, com: Vector = OFFSET) -> None:
     """Check one node, or one body with its node, in a model of its own.
 
     On top of ``check_system``: the frame is orthonormal and moves as the node says, kinetic energy and accelerations
@@ -61,7 +62,7 @@ def check_node(node: Node | Body, rng: np.random.Generator | None = None, *, com
         _check_frame_secant(system, rng)
 
 
-def new_body(name: str, node: Node, com: Any = OFFSET) -> RigidBody | PointMass:
+def new_body(name: str, node: Node, com: Vector = OFFSET) -> RigidBody | PointMass:
     if isinstance(node, Point):
         return PointMass(name, 2.0, node.position, node.velocity)
     if isinstance(node, RigidNode):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass, shapes
-from mbd.errors import Array, ModelError
+from mbd.errors import ZERO3, Array, ModelError
 from mbd.view import surfaces
 from mbd.view.pieces import Solid
 from mbd.view.surfaces import Surface
@@ -21,30 +21,30 @@ Part = tuple[tuple[Any, ...], Surface, Array, Array, str | None]  # key, surface
 
 def shape_parts(shape: shapes.Shape, owner: object, theme: Theme, segments: int) -> Iterator[Part]:
     """The surfaces of a shape with their places in the body."""
-    own = shape.colour
+    own, centre = shape.colour, np.asarray(getattr(shape, "centre", ZERO3))
     if isinstance(shape, shapes.Composite):
         for part in shape.parts:
             for key, surface, offset, turn, part_colour in shape_parts(part, owner, theme, segments):
                 yield key, surface, offset, turn, part_colour or own
     elif isinstance(shape, shapes.Box):
-        size = tuple(float(x) for x in shape.size)
-        yield ("box", *size), surfaces.box(*size), shape.center, _matrix(shape.rotation), own
+        size = tuple(np.asarray(shape.size, dtype=float).tolist())
+        yield ("box", *size), surfaces.box(*size), centre, _matrix(shape.rotation), own
     elif isinstance(shape, shapes.Sphere):
-        yield ("sphere", shape.radius), surfaces.sphere(shape.radius, segments), shape.center, np.eye(3), own
+        yield ("sphere", shape.radius), surfaces.sphere(shape.radius, segments), centre, np.eye(3), own
     elif isinstance(shape, shapes.Cylinder | shapes.Cone | shapes.Capsule):
         kind = type(shape).__name__.lower()
         surface = getattr(surfaces, kind)(shape.radius, shape.height, segments)
-        yield (kind, shape.radius, shape.height), surface, shape.center, surfaces.along(shape.axis), own
+        yield (kind, shape.radius, shape.height), surface, centre, surfaces.along(shape.axis), own
     elif isinstance(shape, shapes.Frame):
         base = _matrix(shape.rotation)
         for key, surface, offset, turn, axis_colour in frame_parts(shape.size, theme):
-            yield key, surface, shape.center + base @ offset, base @ turn, own or axis_colour
+            yield key, surface, centre + base @ offset, base @ turn, own or axis_colour
     elif isinstance(shape, shapes.Mesh):
         file = Path(shape.file)
         surface = mesh_file(file, str(owner))
         if shape.scale != 1.0:
             surface = surface.moved(scale=shape.scale)
-        yield ("mesh", str(file), shape.scale), surface, shape.center, _matrix(shape.rotation), own
+        yield ("mesh", str(file), shape.scale), surface, centre, _matrix(shape.rotation), own
     else:
         raise ModelError(f"{owner}: no view knows the shape {type(shape).__name__}; expected one of mbd.shapes")
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import struct
-from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from mbd.elements.arguments import FilePath
 from mbd.errors import Array
 from mbd.io.files import replacing
+from mbd.view.arguments import Parts, Runs, ThemeName
 from mbd.view.motion import continuous, quaternions
 from mbd.view.pictures import check_file
 from mbd.view.pieces import Link, Solid
@@ -28,8 +29,8 @@ VERTICES, INDICES = 34962, 34963
 
 
 def gltf(
-    solutions: Any, file: str | PathLike[str], *, max_keys: int | None = None, reactions: bool = False,
-    loads: bool = False, **look: Any,
+    solutions: Runs, file: FilePath, *, max_keys: int | None = None, theme: ThemeName = "light",
+    reactions: bool = False, loads: bool = False, **look: Unpack[Parts],
 ) -> Path:  # fmt: skip
     """Write a .glb file and return its path.
 
@@ -37,7 +38,7 @@ def gltf(
     ``mbd.view.Scene``.
     """
     path = check_file(file, (".glb",))
-    scene = Scene(solutions, reactions=reactions, loads=loads, **look)
+    scene = Scene(solutions, theme=theme, reactions=reactions, loads=loads, **look)
     with replacing(path) as draft:
         draft.write_bytes(glb_bytes(scene, max_keys))
     return path

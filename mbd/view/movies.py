@@ -6,16 +6,17 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from mbd.elements.arguments import FilePath
 from mbd.errors import FileError, ModelError, bad_value
 from mbd.io.files import replacing
 from mbd.simulation.progress import Progress
 from mbd.view import opengl
+from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
 from mbd.view.camera import Camera
 from mbd.view.motion import check_rate, frame_times
 from mbd.view.pictures import check_file
@@ -34,9 +35,9 @@ CODECS = {
 
 
 def movie(
-    solutions: Any, file: str | PathLike[str], *, fps: float | None = None, speed: float = 1.0, size: Any = None,
-    follow: Any = None, camera: Any = "auto", start: float | None = None, end: float | None = None,
-    clock: bool = True, progress: bool | None = None, **look: Any,
+    solutions: Runs, file: FilePath, *, fps: float | None = None, speed: float = 1.0, size: Size | None = None,
+    follow: Followed | None = None, camera: CameraPlace = "auto", start: float | None = None,
+    end: float | None = None, clock: bool = True, progress: bool | None = None, **look: Unpack[Look],
 ) -> Path:  # fmt: skip
     """Write a movie (mp4, mkv, mov, webm or gif) and return its path.
 
@@ -84,7 +85,7 @@ def _check_frames(draft: Path, path: Path, expected: int) -> None:
         raise FileError(f"{path}: could not be written completely ({found} of {expected} frames); is the disk full?")
 
 
-def film(solutions: Any, file: str | PathLike[str], **options: Any) -> Path | None:
+def film(solutions: Runs, file: FilePath, **options: Any) -> Path | None:
     """A movie for scripts that go on without it: prints where it is, or in one sentence why there is none.
 
     The folder is made if it is missing. Options are those of ``movie``; mistakes in them still raise.

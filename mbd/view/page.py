@@ -13,14 +13,15 @@ import itertools
 import re
 import sys
 from collections.abc import Iterator
-from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from mbd.elements.arguments import FilePath
 from mbd.errors import Array, MbdError
 from mbd.io.files import write_text
+from mbd.view.arguments import CameraPlace, Followed, Look, Runs
 from mbd.view.camera import VIEW_ANGLE, Camera
 from mbd.view.motion import check_rate, frame_times, quaternions
 from mbd.view.opengl import without_hints
@@ -41,8 +42,8 @@ ASPECT = 1.6
 
 
 def html(
-    solutions: Any, file: str | PathLike[str], *, fps: float = FPS, speed: float = 1.0, camera: Any = "auto",
-    follow: Any = None, title: str | None = None, **look: Any,
+    solutions: Runs, file: FilePath, *, fps: float = FPS, speed: float = 1.0, camera: CameraPlace = "auto",
+    follow: Followed | None = None, title: str | None = None, **look: Unpack[Look],
 ) -> Path:  # fmt: skip
     """Write one HTML file that plays the solution in any browser, offline, and return its path.
 
@@ -57,8 +58,8 @@ def html(
 
 
 def page(
-    scene: Scene, *, fps: float = FPS, speed: float = 1.0, camera: Any = "auto", follow: Any = None,
-    title: str | None = None, max_poses: int = MAX_POSES,
+    scene: Scene, *, fps: float = FPS, speed: float = 1.0, camera: CameraPlace = "auto",
+    follow: Followed | None = None, title: str | None = None, max_poses: int = MAX_POSES,
 ) -> str:  # fmt: skip
     """The text of the page."""
     rate, pace = check_rate(fps, "fps"), check_rate(speed, "speed")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from mbd.elements.arguments import FilePath, Numbers
 from mbd.errors import bad_value, check_number, check_vector
 from mbd.io.files import replacing, save_figure
+from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
 from mbd.view.render import Image, check_size, images
 from mbd.view.scene import Scene
 
@@ -20,8 +21,8 @@ SIZE = (1280, 720)
 
 
 def picture(
-    solutions: Any, file: str | PathLike[str] | None = None, t: Any = None, *, size: Any = SIZE, camera: Any = "auto",
-    follow: Any = None, columns: int | None = None, **look: Any,
+    solutions: Runs, file: FilePath | None = None, t: Numbers | None = None, *, size: Size = SIZE,
+    camera: CameraPlace = "auto", follow: Followed | None = None, columns: int | None = None, **look: Unpack[Look],
 ) -> Image:  # fmt: skip
     """Render a picture at time ``t`` (by default the end), write it to a file and return it as (height, width, 3).
 
@@ -30,7 +31,7 @@ def picture(
     """
     scene = Scene(solutions, **look)
     width, height = check_size(size)
-    if columns is not None or np.ndim(t) > 0:
+    if columns is not None or (t is not None and np.ndim(t) > 0):
         return _strip(scene, file, t, (width, height), camera, follow, columns)
     time = scene.end if t is None else inside(scene, t)
     target = check_file(file, FORMATS) if file is not None else None

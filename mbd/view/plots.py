@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbd.bodies import Generalized
+from mbd.elements.arguments import FilePath
 from mbd.errors import ModelError, bad_value
 from mbd.io.files import save_figure
+from mbd.view.arguments import Elements, Runs, ThemeName
 from mbd.view.pictures import check_file
 from mbd.view.plotting import COMPONENTS, Line, Panel, dashes, draw
 from mbd.view.quantities import component_labels, resolve, values_of
@@ -18,6 +19,8 @@ from mbd.view.theme import Theme
 from mbd.view.theme import theme as find_theme
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from mbd.results.solution import Solution
 
 FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".eps")
@@ -27,10 +30,10 @@ TINY = 1e-17  # the lower end of logarithmic axes
 
 
 def plot(
-    solution: Solution, what: str, file: str | PathLike[str] | None = None, *, elements: Any = None,
-    theme: Any = "light", columns: int | None = None, title: str | None = None, dpi: float = 200.0, against: Any = None,
-    shown: bool | None = None,
-) -> Any:  # fmt: skip
+    solution: Solution, what: str, file: FilePath | None = None, *, elements: Elements | None = None,
+    theme: ThemeName = "light", columns: int | None = None, title: str | None = None, dpi: float = 200.0,
+    against: Runs | None = None, shown: bool | None = None,
+) -> Figure:  # fmt: skip
     """Plot something of a solution and return the matplotlib figure; with ``file`` it is written as PNG, PDF or SVG.
 
     what: "energy", "momentum", "constraints", "trajectory", "reactions", "power", or a quantity of bodies, joints or
@@ -42,7 +45,7 @@ def plot(
     look = find_theme(theme)
     target = check_file(file, FORMATS) if file is not None else None
     shown = target is None if shown is None else shown
-    others = [] if against is None else against if isinstance(against, list | tuple) else [against]
+    others = [] if against is None else list(against) if isinstance(against, list | tuple) else [against]
     runs = run_list([solution, *others], "plot")
     if not len(solution):
         raise ModelError(f"plot: {solution!r} has no records; expected a run with at least one step")

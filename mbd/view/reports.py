@@ -8,14 +8,15 @@ import io
 import platform
 import time
 from collections.abc import Sequence
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from mbd.elements.arguments import FilePath
 from mbd.errors import MbdError
 from mbd.io.files import write_text
+from mbd.view.arguments import CameraPlace, Drawn, ThemeName
 from mbd.view.opengl import warn_if_missing
 from mbd.view.pictures import check_file, picture, png_bytes
 from mbd.view.plots import plot
@@ -49,8 +50,8 @@ figure.wide{grid-column:1/-1}footer{margin-top:38px;color:%(muted)s;font-size:12
 
 
 def report(
-    solution: Solution, file: str | PathLike[str], *, theme: Any = "light", title: str | None = None,
-    camera: Any = "auto", t: float | None = None, plots: tuple[str, ...] | None = None, **look: Any,
+    solution: Solution, file: FilePath, *, theme: ThemeName = "light", title: str | None = None,
+    camera: CameraPlace = "auto", t: float | None = None, plots: tuple[str, ...] | None = None, **look: Unpack[Drawn],
 ) -> Path:  # fmt: skip
     """Write a report as one HTML file without any other file, and return its path.
 
@@ -93,7 +94,7 @@ def section(title: str, content: str) -> str:
     return f"<section><h2>{title}</h2>{content}</section>" if content else ""
 
 
-def _picture(solution: Solution, theme: Theme, camera: Any, t: float | None, look: dict[str, Any]) -> str:
+def _picture(solution: Solution, theme: Theme, camera: CameraPlace, t: float | None, look: Drawn) -> str:
     if not warn_if_missing("The picture of the report is"):
         return ""
     try:

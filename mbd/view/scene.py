@@ -10,6 +10,7 @@ import numpy as np
 from mbd.bodies import Body, Generalized, PointMass
 from mbd.errors import Array, ModelError, bad_value, check_vector
 from mbd.view import glyphs, surfaces
+from mbd.view.arguments import Runs, ThemeName, Trails
 from mbd.view.arrows import load_arrows, reaction_arrows
 from mbd.view.bodies import body_corners, body_solids, frame_parts
 from mbd.view.motion import Motion, matrices
@@ -45,9 +46,9 @@ class Scene:
     """
 
     def __init__(
-        self, solutions: Any, *, theme: Any = "light", joints: bool = True, springs: bool = True, trails: Any = "auto",
-        reactions: bool = False, loads: bool = True, frames: bool = False, axes: bool = True, floor: bool = True,
-        labels: bool = False, **unknown: Any,
+        self, solutions: Runs, *, theme: ThemeName = "light", joints: bool = True, springs: bool = True,
+        trails: Trails = "auto", reactions: bool = False, loads: bool = True, frames: bool = False, axes: bool = True,
+        floor: bool = True, labels: bool = False, **unknown: object,
     ) -> None:  # fmt: skip
         if unknown:
             raise ModelError(f"view: there is no option '{next(iter(unknown))}'; expected {', '.join(OPTIONS)}")
@@ -222,7 +223,7 @@ class Scene:
                 link = Link(surface, weights, between(rows, joint.point_a, joint.point_b), grey, joint.name, "rod")
                 self.links.append(link)
 
-    def _add_trails(self, run: int, trails: Any) -> None:
+    def _add_trails(self, run: int, trails: Trails) -> None:
         names = [b.name for b in self.solutions[run].model.bodies]
         count: dict[str, int] = {}
         for body, point in chosen_points(self.solutions[run].model, trails):

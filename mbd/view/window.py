@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, Unpack
 
 from mbd.view import opengl
+from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
 from mbd.view.player import Window
 from mbd.view.render import check_size
 from mbd.view.runs import run_list
 
 
 def show(
-    solutions: Any, *, speed: float = 1.0, loop: bool = True, play: bool = True, size: Any = (1280, 720),
-    camera: Any = "auto", follow: Any = None, **look: Any,
+    solutions: Runs, *, speed: float = 1.0, loop: bool = True, play: bool = True, size: Size = (1280, 720),
+    camera: CameraPlace = "auto", follow: Followed | None = None, **look: Unpack[Look],
 ) -> None:  # fmt: skip
     """Open a window with the animation; returns when it is closed. ``solutions`` is one or a list of several runs."""
     runs = run_list(solutions)

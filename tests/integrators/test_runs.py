@@ -79,6 +79,26 @@ def test_interleaved_runs_do_not_disturb_each_other(name):
             assert np.array_equal(np.concatenate(x), y)
 
 
+@pytest.mark.parametrize("name", ("RK4", "DOPRI5", "Rattle", "Shake", "DiscreteVariational", "JacobiExact", "Strang"))
+def test_rows_that_do_not_fit_are_refused(name):
+    """Compiled code would write behind their end; nothing has moved."""
+    method = METHODS[name]
+    system = assemble(counting(method))
+    start = mbd.consistent_start(system)
+    run = method.start(system, start.q, start.v, 0.0, STEP, None)
+    before = [y.copy() for y in run.row()]
+    few = [np.zeros((3, len(y))) for y in before]
+    narrow = [np.zeros((4, max(0, len(y) - 1))) for y in before]
+    for rows in few, narrow:
+        with pytest.raises(ValueError, match="for 4 records of"):
+            if method.adaptive:
+                run.advance_to(1.0, 0.0, np.zeros(4), rows)
+            else:
+                run.advance(4, 1, rows)
+    assert run.index == 0
+    assert all(np.array_equal(x, y) for x, y in zip(run.row(), before, strict=True))
+
+
 # --- continuing ---------------------------------------------------------------------------------------------------
 
 

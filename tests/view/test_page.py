@@ -147,7 +147,7 @@ def test_colours_and_legend_of_two_runs(chain: mbd.Solution, tmp_path: Any, brow
 def test_a_followed_body_stays_in_the_middle(tmp_path: Any, browser: Any) -> None:
     """A ball flies away from a post; the page keeps the ball in the middle, and the post leaves it."""
     model = mbd.Model("flight")
-    model.ground.shape = mbd.shapes.Box(size=(0.4, 0.4, 1.0), center=(0, 0, -0.9), colour="orange")
+    model.ground.shape = mbd.shapes.Box(size=(0.4, 0.4, 1.0), centre=(0, 0, -0.9), colour="orange")
     node = mbd.nodes.RotationVector(velocity=(15.0, 0.0, 0.0))
     model.add(mbd.RigidBody("ball", 1.0, (0.1, 0.1, 0.1), node, shape=mbd.shapes.Sphere(0.4, colour="#0000ff")))
     flight = mbd.simulate(model, 1.0, 0.05, mbd.integrators.RK4())

@@ -12,14 +12,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 
-from ..cache import _machine, code_file, module_hash
+from ..cache import USER_FUNCTIONS, code_file, module_hash
 from ..cache_files import read_code, write_code
+from ..machine import this_machine
 from ..native import _load as load_code
+from ..settings import COMPILER, PUBLIC
 from .call_styles import CALLS, GIVEN, Call, motion_parts
 from .captured import (
     Path,
@@ -34,9 +35,6 @@ from .captured import (
     value_at,
 )
 from .data_block import ARGUMENTS, CLOCK, HEAD, append_words, kind_of
-
-COMPILER = os.environ.get("MBD_COMPILER", "lifted")
-"""How user functions are compiled: "lifted", or "numba" for its public interface alone, or "none"."""
 
 VARIANTS = 16  # of code on disk for the same function with other kinds of values in its objects
 NO_CLOCK = np.zeros(1)
@@ -110,7 +108,7 @@ def bind_code(functions: tuple[Any, ...], call: Call, dual: bool) -> Any:
     """Compiled functions with the present values of what they refer to; CannotCompile says why not."""
     if COMPILER == "none":
         raise CannotCompile("MBD_COMPILER is none")
-    if COMPILER != "numba":
+    if not PUBLIC:
         if call.style == "motion":
             for exact in (True, False):
                 try:
@@ -240,9 +238,8 @@ def reason_of(error: Exception) -> str:
 @functools.cache
 def _makers() -> str | None:
     """Hash of the files that make code, and the machine; None if code cannot be kept."""
-    here = File(__file__)
-    hashes = [module_hash(here.with_name(name)) for name in ("lifting.py", "code.py")]
-    return None if None in hashes else "\n".join([*map(str, hashes), _machine()])
+    hashes = [module_hash(f"{__package__}.{name}") for name in ("lifting", "code")]
+    return None if None in hashes else "\n".join([*map(str, hashes), this_machine()])
 
 
 def _file(key: str, variant: int) -> Any:
@@ -250,7 +247,7 @@ def _file(key: str, variant: int) -> Any:
     makers = _makers()
     if makers is None:
         return None
-    folder = f"user_functions-{hashlib.sha256(makers.encode()).hexdigest()[:16]}"
+    folder = f"{USER_FUNCTIONS}-{hashlib.sha256(makers.encode()).hexdigest()[:16]}"
     return code_file(folder, f"{key}-{variant}", f"{key}\n{variant}\n{makers}")
 
 

@@ -19,90 +19,110 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
+from ...math.arrays import clear, copy_frames
 from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
-from ...system.evaluate import (
+from ...system.instant import (
     advance,
-    clear,
     constraint_rates,
     constraints,
-    copy,
     dynamics,
     evaluate_functions,
-    factor_with,
-    finish,
     frames,
     jacobian_times,
     remember_angles,
-    solve,
-    tangent,
     velocities,
 )
-from ...system.optional import call_charts
-from ...system.tables import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMETER_LENGTH
-from ..directors.linear_frames import copy_frames
-from ..nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, overshoots, turns_round
+from ...system.instant_elements import check_charts
+from ...system.matrix import factor_with, finish, solve, tangent
+from ...system.tables import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMETER_LENGTH, Tables, Work
+from .. import loop
+from ..nearest_root import AT_REST, UNIFORM, nearest_guess, turns_round
 from ..newton import (
-    ACCELERATION,
-    ANGULAR,
-    ROUND_OFF,
-    at_round_off,
-    constraint_error,
-    correction_size,
-    dynamic_error,
-    equation_scales,
-    keep_smaller,
+    constraint_tolerances,
+    equation_error,
+    factorised,
+    force_error,
+    fresh_scales,
+    measure,
     plain_error,
-    stalls,
+    position_error,
 )
-from .guess import predict
+from ..numbers import NewtonNumbers
+from ..verdicts import CHART, GO_ON, NEARLY_SINGULAR, OVERSHOT, UNSTABLE
 from .run_away import EVERY, velocities_run_away
-from .start import drop_defect, start_alpha
-from .state import (
-    AF,
-    AM,
-    BETA,
-    CODE_CHART,
-    CODE_NEARLY_SINGULAR,
-    CODE_NOT_CONVERGED,
-    CODE_NOT_FINITE,
-    CODE_OVERSHOT,
-    CODE_SINGULAR,
-    CODE_UNSTABLE,
-    FORGET,
-    GAMMA,
-    KEEP_CONTRACTION,
-    KEEP_STEPS,
-    MEMORY_BEGIN,
-    MEMORY_CODE,
-    MEMORY_ERROR,
-    MEMORY_FACTORS,
-    MEMORY_HISTORY,
-    MEMORY_INDEX_3,
-    MEMORY_ITERATIONS,
-    MEMORY_KEPT,
-    MEMORY_RATIO,
-    MEMORY_USUAL_RATIO,
-    NEARLY_SINGULAR,
-    OPTION_ITERATIONS,
-    OPTION_NEWTON,
-    OPTION_PAPER,
-    OPTION_STABILIZED,
-    OPTION_STIFFNESS,
-    OPTION_TANGENT,
-    REFINEMENTS,
-    STAGNATION,
-    SUDDENLY,
-    TOLERANCE,
-    UNDETERMINED,
-)
+from .start import drop_defect, start_values
+from .state import EVERY_ITERATION, WHILE_GOOD, AlphaState
+
+KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
+KEEP_STEPS = 20
+NEARLY = 1e-6  # pivot ratio below which velocity constraints would throw the mechanism off its path ...
+SUDDENLY = 1e-2  # ... if it is so small beside the usual one: with large ratios of masses it is small all the time
+UNDETERMINED = 1e3  # times the rates of constraints: velocities that answer them with so much are not determined
+FORGET = 0.9  # of the usual ratio that counts one iteration later
+REFINEMENTS = 4  # at most, of the multipliers of redundant constraints
+
+_step = entry(Tables, Work, AlphaState, NewtonNumbers)
 
 
 @kernel
-def _residual(s, w, x, p, h):
+def _mass_factor(x, h):
+    """beta' = d v_dot / d w."""
+    return (1.0 - x.am) / (h * h * x.beta * (1.0 - x.af))
+
+
+@_step
+def load(s, w, x, p):
+    """Frames of the state."""
+    frames(s, w, x.q)
+    copy_frames(w.z, x.z0)
+
+
+@_step
+def begin(s, w, x, p):
+    """Functions of time at the end of the step; after a change of charts the method begins anew."""
+    if x.begin_anew != 0:
+        drop_defect(s, w, x)
+        start_values(s, w, x, p, p.time)
+        x.begin_anew = 0
+    evaluate_functions(s, w, p.end)
+
+
+@_step
+def predict(s, w, x, p):
+    """First guess of v_dot and lambda, and a, v, w that follow from it; or of w: none, or that of uniform motion."""
+    h, guess = p.step, nearest_guess(p)
+    p.guess = guess
+    if guess < 0:
+        return
+    if x.paper != 0:
+        p.watched = 0
+    am, af, beta, gamma = x.am, x.af, x.beta, x.gamma
+    order = x.predictor
+    if order == 2 and (p.history < 1 or guess == AT_REST or guess == UNIFORM):
+        order = 1
+    c0 = 0.0 if order == 0 else (1.0 if order == 1 else 2.0)
+    c1 = 1.0 if order == 2 else 0.0
+    for k in range(x.lam.shape[0]):
+        x.lamn[k] = c0 * x.lam[k] - c1 * x.lam1[k]
+    for k in range(x.v.shape[0]):
+        vd = c0 * x.vd[k] - c1 * x.vd1[k]
+        a = ((1.0 - af) * vd + af * x.vd[k] - am * x.a[k]) / (1.0 - am)
+        if guess == AT_REST or guess == UNIFORM:
+            a = ((beta - 0.5) * x.a[k] - (x.v[k] / h if guess == AT_REST else 0.0)) / beta
+            vd = ((1.0 - am) * a + am * x.a[k] - af * x.vd[k]) / (1.0 - af)
+        x.vdn[k] = vd
+        x.vn[k] = x.v[k] + h * ((1.0 - gamma) * x.a[k] + gamma * a)
+        x.dw[k] = h * x.v[k] + h * h * ((0.5 - beta) * x.a[k] + beta * a)
+        x.dq[k] = x.dw[k]
+
+
+@kernel
+def _equations(s, w, x, h):
     """Move to the present iterate and write the residual: dynamics, and g (index 3) or B v + g_t (index 2) in w.x."""
     advance(s, w, x.q, x.dq, x.qn)
-    if p.options[OPTION_STABILIZED] != 0:
+    if x.stabilized != 0:
         velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
         constraint_rates(s, w, x.qn, x.vn, w.x)
@@ -116,41 +136,42 @@ def _residual(s, w, x, p, h):
             constraint_rates(s, w, x.qn, x.vn, w.x2)
             for k in range(s.nonholonomic.shape[0]):
                 i = s.xl[s.nonholonomic[k]]
-                w.x[i] = w.x2[i] * h * p.method[BETA] / p.method[GAMMA]
+                w.x[i] = w.x2[i] * h * x.beta / x.gamma
 
 
 @kernel
-def _error(s, w, x, p, h, first, again):
-    """Residual relative to the tolerance (<= 1: converged)."""
-    if p.options[OPTION_PAPER] != 0:
-        error = plain_error(s, w.x)
-        if first:
-            p.scales[0] = error
-        return min(error / 1e-10, error / (1e-8 * p.scales[0])) if p.scales[0] > 0.0 else 0.0
-    if first:
-        before = (p.scales[0], p.scales[1], p.scales[2], p.scales[3], p.scales[4])
-        equation_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0 / (h * h), p.scales)
-        if again:
-            keep_smaller(p.scales, before)
-    tolerance = p.method[TOLERANCE]
-    error = dynamic_error(s, w.x, p.scales, p.worst) / tolerance
-    if x.lam.shape[0] > 0:
-        length = s.parameters[PARAMETER_LENGTH]
-        a, b = tolerance * h * h * p.scales[ACCELERATION], tolerance * h * h * p.scales[ANGULAR]
-        a, b = max(a, ROUND_OFF * length), max(b, ROUND_OFF)
-        if p.options[OPTION_STABILIZED] != 0:
-            error = max(error, constraint_error(s, w.x2, a, b, p.worst))
-            error = max(error, constraint_error(s, w.x, a / h, b / h, p.worst))
-        else:
-            error = max(error, constraint_error(s, w.x, a, b, p.worst))
-    return error
+def _paper_error(s, w, p):
+    """Residual by the stop rule of the paper: below 1e-10, or 1e-8 of the first."""
+    error = plain_error(s, w.x)
+    if p.iteration == 0:
+        p.scales[0] = error
+    return min(error / 1e-10, error / (1e-8 * p.scales[0])) if p.scales[0] > 0.0 else 0.0
+
+
+@_step
+def residual(s, w, x, p):
+    """The equations at the present iterate, and their error."""
+    h = p.step
+    _equations(s, w, x, h)
+    if x.paper != 0:
+        p.error = _paper_error(s, w, p)
+        return
+    if p.iteration == 0:
+        fresh_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0, p)
+    if x.stabilized == 0 or x.lam.shape[0] == 0:
+        p.error = equation_error(s, w.x, x.lam.shape[0], p)
+        return
+    error = force_error(s, w.x, p) / p.tolerance
+    a, b = constraint_tolerances(s, p)
+    error = max(error, position_error(s, w.x2, a, b, p))
+    p.error = max(error, position_error(s, w.x, a / h, b / h, p))
 
 
 @kernel
-def _scale_rows(s, w, p, h):
+def _scale_rows(s, w, x, h):
     """The right-hand side of the Newton equations from the residual."""
-    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
-    cl = -h * p.method[BETA] / p.method[GAMMA] if p.options[OPTION_STABILIZED] != 0 else -1.0
+    bp = _mass_factor(x, h)
+    cl = -h * x.beta / x.gamma if x.stabilized != 0 else -1.0
     for k in range(s.xv.shape[0]):
         w.x[s.xv[k]] *= -1.0 / bp
     for k in range(s.xl.shape[0]):
@@ -158,95 +179,19 @@ def _scale_rows(s, w, p, h):
 
 
 @kernel
-def _factorise(s, w, x, p, h):
+def _factorise(s, w, x, h):
     """Iteration matrix at the present iterate; begins to solve for w.x."""
-    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
-    gp = p.method[GAMMA] / (h * p.method[BETA])
-    ck = 1.0 / bp if p.options[OPTION_STIFFNESS] != 0 else 0.0
-    if p.options[OPTION_STABILIZED] != 0:  # T_exp multiplies only K here, of higher order
+    bp = _mass_factor(x, h)
+    gp = x.gamma / (h * x.beta)
+    ck = 1.0 / bp if x.stiffness != 0 else 0.0
+    if x.stabilized != 0:  # T_exp multiplies only K here, of higher order
         tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.eye, 1.0, gp / bp, ck, w.matrix)
     else:
-        if p.options[OPTION_TANGENT] != 0:
+        if x.tangent_operator != 0:
             store_tangent_inverse(s.nodes, x.dq, w.t)
         tangent(s, w, x.qn, x.vn, x.vdn, x.lamn, w.t, 1.0, gp / bp, ck, w.matrix)
     factor_with(s, w, w.matrix, w.pivots, w.dinv, w.x)
-    p.memory[MEMORY_FACTORS] += 1.0
-    p.memory[MEMORY_RATIO] = min(p.memory[MEMORY_RATIO], w.info[0])
-    p.memory[MEMORY_KEPT] = 0.0
-
-
-@kernel
-def _solve(s, w, x, p, h, begun):
-    """Solve for the Newton increment x.y, which the factorisation may have begun; multipliers are corrected at once."""
-    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
-    if begun:
-        finish(s, w.matrix, w.pivots, w.dinv, w.x)
-    else:
-        solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(x.lam.shape[0]):
-        x.lamn[k] += bp * w.x[s.xl[k]]
-    for k in range(x.v.shape[0]):
-        x.y[k] = w.x[s.xv[k]]
-    if p.options[OPTION_STABILIZED] == 0:
-        apply_rows(s.nodes, w.t, x.y, x.y)
-
-
-@kernel
-def _correct(s, w, x, p, h):
-    """Apply the Newton increment x.y."""
-    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
-    gp = p.method[GAMMA] / (h * p.method[BETA])
-    nv, nl = x.v.shape[0], x.lam.shape[0]
-    for k in range(nv):
-        d = x.y[k]
-        x.dw[k] += d
-        x.dq[k] += d
-        x.vn[k] += gp * d
-        x.vdn[k] += bp * d
-    if p.options[OPTION_STABILIZED] != 0:
-        # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
-        apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
-        velocities(s, w, x.qn, x.y)
-        clear(w.x)
-        jacobian_times(s, w, x.qn, x.y, w.x)
-        for k in range(nl):
-            w.x[s.xl[k]] = -w.x[s.xl[k]] - w.x2[s.xl[k]]
-        for k in range(s.nonholonomic.shape[0]):
-            w.x[s.xl[s.nonholonomic[k]]] = 0.0
-        solve(s, w.matrix, w.pivots, w.dinv, w.x)
-        for k in range(nv):
-            x.y[k] = w.x[s.xv[k]]
-        store_tangent_inverse(s.nodes, x.dq, w.t)
-        apply_rows(s.nodes, w.t, x.y, x.y)
-        for k in range(nv):
-            x.dq[k] += x.y[k]
-
-
-@kernel
-def _least_multipliers(s, w, x, p, h):
-    """Redundant constraints: of the multipliers that balance the converged accelerations those of minimum norm.
-
-    Newton's increments are of minimum norm where they are made, but their sum is not: what the equations do not
-    determine would be handed on from step to step, by the extrapolation at a growing rate. With the regularised factors
-    increments from zero lie in the range of B; refinement takes the effect of the regularisation off again.
-    """
-    bp = (1.0 - p.method[AM]) / (h * h * p.method[BETA] * (1.0 - p.method[AF]))
-    nl = x.lam.shape[0]
-    clear(x.lamn)
-    for _ in range(REFINEMENTS):
-        dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
-        for k in range(x.v.shape[0]):
-            w.x[s.xv[k]] *= -1.0 / bp
-        for k in range(nl):
-            w.x[s.xl[k]] = 0.0
-        solve(s, w.matrix, w.pivots, w.dinv, w.x)
-        change, size = 0.0, 0.0
-        for k in range(nl):
-            change = max(change, abs(bp * w.x[s.xl[k]]))
-            x.lamn[k] += bp * w.x[s.xl[k]]
-            size = max(size, abs(x.lamn[k]))
-        if change <= p.method[TOLERANCE] * size:
-            break
+    x.kept = 0
 
 
 @kernel
@@ -267,64 +212,162 @@ def _amplification(s, w):
 
 
 @kernel
-def _newton(s, w, x, p, h, guess):
-    """Iterate to convergence; returns 0 or an error code."""
-    paper, often = p.options[OPTION_PAPER] != 0, p.options[OPTION_NEWTON] == 0
+def _needs_factors(s, x, p):
+    """Whether this iteration evaluates the matrix."""
+    slow = p.iteration > 0 and p.error > KEEP_CONTRACTION * p.before
     # the position correction of index 2 and multipliers of minimum norm depend on the factors themselves
-    keep = p.options[OPTION_NEWTON] == 2 and p.options[OPTION_STABILIZED] == 0 and s.flags[FLAG_REDUNDANT] == 0
-    last, best, stalled, moved = 0.0, 1e300, 0, 1e300
-    for iteration in range(p.options[OPTION_ITERATIONS] + 1):
-        _residual(s, w, x, p, h)
-        error = _error(s, w, x, p, h, iteration == 0, guess != EXTRAPOLATED)
-        p.memory[MEMORY_ERROR] = error
-        if error <= 1.0 and (iteration > 0 or not paper):
-            return 0
-        if not error < 1e200:
-            return CODE_NOT_FINITE
-        stalled = stalls(iteration, error, best, stalled)
-        if at_round_off(stalled, error, best, STAGNATION, moved):
-            return 0
-        best = min(best, error)
-        if iteration == p.options[OPTION_ITERATIONS]:
-            break
-        slow = iteration > 0 and error > KEEP_CONTRACTION * last
-        if keep:
-            fresh = slow or p.memory[MEMORY_KEPT] < 0.0 or p.memory[MEMORY_KEPT] >= KEEP_STEPS
-        else:
-            fresh = slow or often or iteration == 0
-        _scale_rows(s, w, p, h)
-        begun = fresh
-        if fresh:
-            _factorise(s, w, x, p, h)
-            if w.info[4] != 0.0:
-                p.worst[0] = w.info[1]
-                return CODE_SINGULAR
-            if p.options[OPTION_STABILIZED] != 0 and s.flags[FLAG_REDUNDANT] == 0:
-                usual = FORGET * p.memory[MEMORY_USUAL_RATIO]
-                if w.info[0] < min(NEARLY_SINGULAR, SUDDENLY * p.memory[MEMORY_USUAL_RATIO]):
-                    if _amplification(s, w) > UNDETERMINED:
-                        return CODE_NEARLY_SINGULAR
-                    _residual(s, w, x, p, h)
-                    _scale_rows(s, w, p, h)
-                    begun, usual = False, 0.0
-                p.memory[MEMORY_USUAL_RATIO] = max(w.info[0], usual)
-        _solve(s, w, x, p, h, begun)
-        length = s.parameters[PARAMETER_LENGTH]
-        if iteration == 0 and guess == EXTRAPOLATED and not paper:
-            if overshoots(s.nodes, length, x.dq, x.v, h, x.y, False):
-                return CODE_OVERSHOT
-        elif iteration > 2:
-            moved = correction_size(s.nodes, length, x.q, x.y, False)
-        _correct(s, w, x, p, h)
-        p.memory[MEMORY_ITERATIONS] += 1.0
-        last = error
-    return CODE_NOT_CONVERGED
+    if x.newton == WHILE_GOOD and x.stabilized == 0 and s.flags[FLAG_REDUNDANT] == 0:
+        return slow or x.kept < 0 or x.kept >= KEEP_STEPS
+    return slow or x.newton == EVERY_ITERATION or p.iteration == 0
 
 
 @kernel
-def _accept(s, w, x, p, h):
+def _crosses_singular_point(s, w, x, p):
+    """Index 2 where constraints lose rank: leaves p.verdict. Returns whether w.x has been used up in looking closer."""
+    usual, used = FORGET * x.usual_ratio, False
+    if w.info[0] < min(NEARLY, SUDDENLY * x.usual_ratio):
+        if _amplification(s, w) > UNDETERMINED:
+            p.verdict = NEARLY_SINGULAR
+            return True
+        usual, used = 0.0, True
+    x.usual_ratio = max(w.info[0], usual)
+    return used
+
+
+@_step
+def solve_equations(s, w, x, p):
+    """The Newton increment x.y, with new factors where they are needed; multipliers are corrected at once."""
+    h = p.step
+    bp = _mass_factor(x, h)
+    begun = _needs_factors(s, x, p)
+    _scale_rows(s, w, x, h)
+    if begun:
+        _factorise(s, w, x, h)
+        if not factorised(w, p):
+            return
+        if x.stabilized != 0 and s.flags[FLAG_REDUNDANT] == 0 and _crosses_singular_point(s, w, x, p):
+            if p.verdict != GO_ON:
+                return
+            _equations(s, w, x, h)
+            _scale_rows(s, w, x, h)
+            begun = False
+    if begun:
+        finish(s, w.matrix, w.pivots, w.dinv, w.x)
+    else:
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(x.lam.shape[0]):
+        x.lamn[k] += bp * w.x[s.xl[k]]
+    for k in range(x.v.shape[0]):
+        x.y[k] = w.x[s.xv[k]]
+    if x.stabilized == 0:
+        apply_rows(s.nodes, w.t, x.y, x.y)
+    measure(s, s.nodes, p, x.q, x.dq, x.v, x.y, False)
+
+
+@_step
+def correct(s, w, x, p):
+    """Apply the Newton increment x.y."""
+    h = p.step
+    bp = _mass_factor(x, h)
+    gp = x.gamma / (h * x.beta)
+    nv, nl = x.v.shape[0], x.lam.shape[0]
+    for k in range(nv):
+        d = x.y[k]
+        x.dw[k] += d
+        x.dq[k] += d
+        x.vn[k] += gp * d
+        x.vdn[k] += bp * d
+    if x.stabilized != 0:
+        # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
+        apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
+        velocities(s, w, x.qn, x.y)
+        clear(w.x)
+        jacobian_times(s, w, x.qn, x.y, w.x)
+        for k in range(nl):
+            w.x[s.xl[k]] = -w.x[s.xl[k]] - w.x2[s.xl[k]]
+        for k in range(s.nonholonomic.shape[0]):
+            w.x[s.xl[s.nonholonomic[k]]] = 0.0
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        for k in range(nv):
+            x.y[k] = w.x[s.xv[k]]
+        store_tangent_inverse(s.nodes, x.dq, w.t)
+        apply_rows(s.nodes, w.t, x.y, x.y)
+        for k in range(nv):
+            x.dq[k] += x.y[k]
+
+
+@_step
+def check(s, w, x, p):
+    """Whether the solution is the nearest one."""
+    if p.attempt == 0 and turns_round(s, x.z0, w.z):
+        p.verdict = OVERSHOT
+
+
+@_step
+def refuse(s, w, x, p):
+    """Leave a step of index 2 that failed to index 3.
+
+    Where a mechanism passes a configuration in which constraints lose rank, the velocity constraints next to it would
+    ask for a velocity that they do not determine. Index 3 steps over such a point.
+    """
+    if x.stabilized != 0:
+        x.stabilized, p.retry = 0, 1
+        x.index_3_steps += 1
+    else:
+        x.stabilized = x.index_2
+
+
+@kernel
+def _least_multipliers(s, w, x, p, h):
+    """Redundant constraints: of the multipliers that balance the converged accelerations those of minimum norm.
+
+    Newton's increments are of minimum norm where they are made, but their sum is not: what the equations do not
+    determine would be handed on from step to step, by the extrapolation at a growing rate. With the regularised factors
+    increments from zero lie in the range of B; refinement takes the effect of the regularisation off again.
+    """
+    bp = _mass_factor(x, h)
+    nl = x.lam.shape[0]
+    clear(x.lamn)
+    for _ in range(REFINEMENTS):
+        dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
+        for k in range(x.v.shape[0]):
+            w.x[s.xv[k]] *= -1.0 / bp
+        for k in range(nl):
+            w.x[s.xl[k]] = 0.0
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        change, size = 0.0, 0.0
+        for k in range(nl):
+            change = max(change, abs(bp * w.x[s.xl[k]]))
+            x.lamn[k] += bp * w.x[s.xl[k]]
+            size = max(size, abs(x.lamn[k]))
+        if change <= p.tolerance * size:
+            break
+
+
+@kernel
+def _is_refused(s, w, x, p):
+    """Whether a step has passed a singularity of its charts, or velocities have run away; leaves p.verdict."""
+    if s.flags[FLAG_CHARTS] != 0:
+        check_charts(s, w, x.q, x.qn, x.vn, x.vdn, x.a, 0.0, 0)
+        if w.info[5] != 0.0:
+            p.verdict, p.worst = CHART, int(w.info[5])
+            return True
+    if (p.index + 1) % EVERY == 0 and x.lam.shape[0] > 0 and x.index_2 == 0:
+        if velocities_run_away(s, w, x.qn, x.vn, p):
+            p.verdict = UNSTABLE
+            return True
+    return False
+
+
+@_step
+def accept(s, w, x, p):
     """Make the new values the state; bring charts back to their good region."""
-    am, af = p.method[AM], p.method[AF]
+    h, am, af = p.step, x.am, x.af
+    x.stabilized = x.index_2
+    if _is_refused(s, w, x, p):
+        return
+    if s.flags[FLAG_REDUNDANT] != 0 and x.lam.shape[0] > 0:
+        _least_multipliers(s, w, x, p, h)
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
     for k in range(x.lam.shape[0]):
@@ -336,94 +379,25 @@ def _accept(s, w, x, p, h):
         x.vd1[k] = x.vd[k]
         x.vd[k] = x.vdn[k]
     copy_frames(w.z, x.z0)
-    p.memory[MEMORY_HISTORY] += 1.0
-    p.memory[MEMORY_KEPT] += 1.0 if p.memory[MEMORY_KEPT] >= 0.0 else 0.0
+    p.history += 1
+    x.kept += 1 if x.kept >= 0 else 0
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
-        call_charts(s, w, x.q, x.q, x.v, x.vd, x.a, (am - af) * h, 1)
+        check_charts(s, w, x.q, x.q, x.v, x.vd, x.a, (am - af) * h, 1)
         if w.info[5] != 0.0:
-            p.memory[MEMORY_HISTORY] = 0.0  # the last v_dot lives in another chart
-            p.memory[MEMORY_KEPT] = -1.0
-            if p.options[OPTION_STABILIZED] == 0 and x.lam.shape[0] > 0:
-                p.memory[MEMORY_BEGIN] = 1.0
+            p.history, x.kept = 0, -1  # the last v_dot lives in another chart
+            if x.index_2 == 0 and x.lam.shape[0] > 0:
+                x.begin_anew = 1
 
 
-@kernel
-def _nearest(s, w, x, p, h):
-    """New values, those nearest to the state if the extrapolated first guess leads too far; 0 or an error code."""
-    predict(x, p, h, EXTRAPOLATED)
-    code = _newton(s, w, x, p, h, EXTRAPOLATED)
-    if code == CODE_OVERSHOT or (code == 0 and turns_round(s, x.z0, w.z)):
-        for guess in range(AT_REST, AS_BEFORE + 1):
-            predict(x, p, h, guess)
-            code = _newton(s, w, x, p, h, guess)
-            if code == 0:
-                break
-    return code
-
-
-@kernel
-def _step(s, w, x, p, h):
-    """New values from the state; returns 0 or an error code.
-
-    Where a mechanism passes a configuration in which constraints lose rank, the velocity constraints next to it would
-    ask for a velocity that they do not determine. Index 3 steps over such a point; so this step is left to it.
-    """
-    code = _nearest(s, w, x, p, h)
-    if code == 0 or p.options[OPTION_STABILIZED] == 0:
-        return code
-    p.options[OPTION_STABILIZED] = 0
-    code = _nearest(s, w, x, p, h)
-    p.options[OPTION_STABILIZED] = 1
-    p.memory[MEMORY_INDEX_3] += 1.0
-    return code
-
-
-@kernel
-def run_alpha(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
-    """Advance ``count`` steps, the first being number ``first`` from the time ``origin``; returns the steps done.
-
-    Every ``every``-th step (counted from the origin) is written to the next row of the output arrays. A negative
-    count computes the start values instead (one kernel for both, because each outermost kernel is compiled whole).
-    """
-    row = 0
-    if count > 0:
-        frames(s, w, x.q)
-        copy_frames(w.z, x.z0)
-    for step in range(max(count, 1)):
-        if count == 0:
-            return 0
-        if p.memory[MEMORY_BEGIN] != 0.0:
-            drop_defect(s, w, x)
-        if count < 0 or p.memory[MEMORY_BEGIN] != 0.0:
-            start_alpha(s, w, x, p, origin + (first + step) * h, h)
-            p.memory[MEMORY_BEGIN] = 0.0
-            if count < 0:
-                return 0
-        t = origin + (first + step + 1) * h
-        evaluate_functions(s, w, t)
-        code = _step(s, w, x, p, h)
-        if code != 0:
-            p.memory[MEMORY_CODE] = code
-            return step
-        if s.flags[FLAG_CHARTS] != 0:
-            call_charts(s, w, x.q, x.qn, x.vn, x.vdn, x.a, 0.0, 0)
-            if w.info[5] != 0.0:
-                p.memory[MEMORY_CODE] = CODE_CHART
-                p.worst[0] = int(w.info[5])
-                return step
-        if (first + step + 1) % EVERY == 0 and x.lam.shape[0] > 0 and p.options[OPTION_STABILIZED] == 0:
-            if velocities_run_away(s, w, x.qn, x.vn, h, p.worst):
-                p.memory[MEMORY_CODE] = CODE_UNSTABLE
-                return step
-        if s.flags[FLAG_REDUNDANT] != 0 and x.lam.shape[0] > 0:
-            _least_multipliers(s, w, x, p, h)
-        _accept(s, w, x, p, h)
-        if (first + step + 1) % every == 0:
-            copy(x.q, out_q[row])
-            copy(x.v, out_v[row])
-            copy(x.vd, out_vd[row])
-            copy(x.lam, out_l[row])
-            copy(w.turns, out_turns[row])
-            row += 1
-    return count
+ENTRIES = {
+    loop.LOAD: load,
+    loop.BEGIN: begin,
+    loop.PREDICT: predict,
+    loop.RESIDUAL: residual,
+    loop.SOLVE: solve_equations,
+    loop.CORRECT: correct,
+    loop.CHECK: check,
+    loop.ACCEPT: accept,
+    loop.REFUSE: refuse,
+}

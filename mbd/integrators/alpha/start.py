@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
+from ...math.arrays import clear
 from ...nodes.increments import add_commutator
 from ...system.accelerations import accelerations
-from ...system.evaluate import (
-    advance,
-    clear,
-    constraint_rates,
-    evaluate_functions,
-    factor,
-    frames,
-    jacobian_times,
-    solve,
-    tangent,
-    velocities,
-)
-from .state import (
-    AF,
-    AM,
-    BETA,
-    MEMORY_HISTORY,
-    MEMORY_KEPT,
-    OPTION_STABILIZED,
-)
+from ...system.instant import advance, constraint_rates, evaluate_functions, frames, jacobian_times, velocities
+from ...system.matrix import factor, solve, tangent
+from ...system.tables import Tables, Work
+from ..numbers import NewtonNumbers
+from .state import AlphaState
 
 
 @kernel
-def start_alpha(s, w, x, p, t, h):
+def start_values(s, w, x, p, t):
     """v_dot_0, lambda_0, a_0 and, for index 3, the velocity that carries the method's stationary defect.
 
     With a_0 = v_dot_0 alone the multipliers would be first order from the start. The jerk is a central difference of
     index-1 accelerations along the motion.
     """
-    am, af, beta = p.method[AM], p.method[AF], p.method[BETA]
-    shift = am - af
+    h, beta, shift = p.step, x.beta, x.am - x.af
     cq = (1.0 - 6.0 * beta - 3.0 * shift) / 6.0
     nv = x.v.shape[0]
     evaluate_functions(s, w, t)
@@ -55,7 +41,7 @@ def start_alpha(s, w, x, p, t, h):
         x.dq[k] = h * h * cq * jerk
     evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # leaves the factors at the start
-    if p.options[OPTION_STABILIZED] == 0 and x.lam.shape[0] > 0:
+    if x.index_2 == 0 and x.lam.shape[0] > 0:
         add_commutator(s.nodes, x.v, x.vd, h * h / 12.0, x.dq)
         velocities(s, w, x.q, x.dq)
         clear(w.x)
@@ -65,8 +51,13 @@ def start_alpha(s, w, x, p, t, h):
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(nv):
             x.v[k] += w.x[s.xv[k]]
-    p.memory[MEMORY_HISTORY] = 0.0
-    p.memory[MEMORY_KEPT] = -1.0
+    p.history, x.kept = 0, -1
+
+
+@entry(Tables, Work, AlphaState, NewtonNumbers)
+def start(s, w, x, p):
+    """Start values at the origin of the run."""
+    start_values(s, w, x, p, p.origin)
 
 
 @kernel

@@ -1,78 +1,48 @@
-"""State, options and counters of generalized-alpha, as its kernels see them."""
+"""State and parameters of generalized-alpha, as its kernels see them."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from ...compiled.record import NO_PLACE, declare_arrays
-
-
-class AlphaState(NamedTuple):
-    """State of the method (first seven) and its scratch vectors."""
-
-    q: Any
-    v: Any
-    vd: Any  # v_dot, satisfies the equations of motion
-    a: Any  # the algorithmic acceleration
-    lam: Any
-    vd1: Any  # v_dot and lambda one step back, for the predictor
-    lam1: Any
-    qn: Any
-    vn: Any
-    vdn: Any
-    lamn: Any
-    dw: Any
-    dq: Any
-    y: Any
-    zero: Any
-    z0: Any  # (nodes, 12) frames at the start of the step
-    place: Any = NO_PLACE
+from ...compiled.kinds import integer, matrix, real, vector
+from ...compiled.record import Record
 
 
-class AlphaNumbers(NamedTuple):
-    """Parameters, options and counters as plain arrays."""
+class AlphaState(Record):
+    """State of the method (first seven), its parameters, and scratch vectors."""
 
-    method: Any  # am, af, beta, gamma, tolerance
-    options: Any  # see OPTION_*
-    memory: Any  # see MEMORY_*: survives between calls, part of a restart
-    scales: Any
-    worst: Any  # row of the largest residual
-    place: Any = NO_PLACE
+    q = vector
+    v = vector
+    vd = vector  # v_dot, satisfies the equations of motion
+    a = vector  # the algorithmic acceleration
+    lam = vector
+    vd1 = vector  # v_dot and lambda one step back, for the predictor
+    lam1 = vector
+    # parameters
+    am = real
+    af = real
+    beta = real
+    gamma = real
+    predictor = integer  # 0 zero, 1 last value, 2 linear
+    tangent_operator = integer  # T_exp in the matrix
+    stiffness = integer  # K in the matrix
+    newton = integer  # see EVERY_ITERATION, ...
+    paper = integer  # stop rule of the paper
+    index_2 = integer  # position and velocity constraints
+    # memory: survives between calls, part of a restart
+    kept = integer  # steps that the present factors have served, -1: none
+    begin_anew = integer  # 1: the next step begins anew, after a change of charts
+    index_3_steps = integer  # steps that index 2 has left to index 3
+    usual_ratio = real  # largest pivot ratio of the last steps of index 2, 0: none yet
+    # the present step
+    stabilized = integer  # index 2, unless this step is left to index 3
+    qn = vector
+    vn = vector
+    vdn = vector
+    lamn = vector
+    dw = vector
+    dq = vector
+    y = vector
+    zero = vector
+    z0 = matrix  # (nodes, 12) frames at the start of the step
 
 
-declare_arrays(AlphaState, tables=("z0",))
-declare_arrays(AlphaNumbers, integers=("options", "worst"))
-
-AM, AF, BETA, GAMMA, TOLERANCE = 0, 1, 2, 3, 4
-(
-    OPTION_PREDICTOR,  # 0 zero, 1 last value, 2 linear
-    OPTION_TANGENT,  # T_exp in the matrix
-    OPTION_STIFFNESS,  # K in the matrix
-    OPTION_NEWTON,  # 0 factors in every iteration, 1 once per step, 2 kept over steps while they are good
-    OPTION_PAPER,  # stop rule of the paper
-    OPTION_STABILIZED,  # index 2
-    OPTION_ITERATIONS,  # limit
-) = range(7)
-(
-    MEMORY_HISTORY,  # steps since the start, or since something that forbids extrapolation
-    MEMORY_ITERATIONS,
-    MEMORY_FACTORS,
-    MEMORY_KEPT,  # steps that the present factors have served, -1: none
-    MEMORY_CODE,  # 0 good, or one of CODE_*
-    MEMORY_ERROR,  # last residual norm
-    MEMORY_RATIO,  # smallest pivot ratio seen
-    MEMORY_BEGIN,  # 1: the next step begins anew, after a change of charts
-    MEMORY_INDEX_3,  # steps that index 2 has left to index 3
-    MEMORY_USUAL_RATIO,  # largest pivot ratio of the last steps of index 2, 0: none yet
-) = range(10)
-
-CODE_NOT_CONVERGED, CODE_SINGULAR, CODE_CHART, CODE_NOT_FINITE, CODE_UNSTABLE, CODE_NEARLY_SINGULAR = 1, 2, 3, 4, 5, 6
-CODE_OVERSHOT = 7  # never seen outside: the iteration begins anew at another first guess
-KEEP_CONTRACTION = 0.3  # refactorise when the residual shrinks less than this
-KEEP_STEPS = 20
-NEARLY_SINGULAR = 1e-6  # pivot ratio below which velocity constraints would throw the mechanism off its path ...
-SUDDENLY = 1e-2  # ... if it is so small beside the usual one: with large ratios of masses it is small all the time
-UNDETERMINED = 1e3  # times the rates of constraints: velocities that answer them with so much are not determined
-FORGET = 0.9  # of the usual ratio that counts one iteration later
-REFINEMENTS = 4  # at most, of the multipliers of redundant constraints
-STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration
+EVERY_ITERATION, EVERY_STEP, WHILE_GOOD = 0, 1, 2  # when the matrix is evaluated

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT, COLUMN, ROW, primitive_blocks, primitive_force, primitive_stiffness
+from ...math.arrays import clear_frames as clear_frames
+from ...math.arrays import copy_frames as copy_frames
 from ...nodes.internal import internal_frame_force, internal_gradients, internal_hessian
 from ...nodes.mass import frame_inertia
 from ...nodes.tangent import node_tangent
@@ -24,22 +26,6 @@ def extrapolate(past, n, weights, out):
             row = past[(n - 1 - j) % size]
             for k in range(out.shape[0]):
                 out[k] += c * row[k]
-
-
-@kernel
-def copy_frames(z, out):
-    """out = z."""
-    for i in range(z.shape[0]):
-        for m in range(12):
-            out[i, m] = z[i, m]
-
-
-@kernel
-def clear_frames(f):
-    """Set frame forces to zero."""
-    for i in range(f.shape[0]):
-        for m in range(f.shape[1]):
-            f[i, m] = 0.0
 
 
 @kernel

@@ -22,22 +22,21 @@ alone. An iteration on the exact residual makes up for all of this.
 
 from __future__ import annotations
 
-from ...compiled.boundary import address, arguments, integers, matrix, vector
-from ...compiled.kernel import JIT, kernel
+from ...compiled.entry import entry
+from ...compiled.kernel import kernel
+from ...compiled.kinds import integers, matrix, vector
 from ...joints.instant import COINCIDENT, primitive_force, primitive_rate
 from ...joints.over_step import primitive_blocks_over_step
 from ...nodes.frames import has_axes, spin_axes
 from ...nodes.inertia import frame_torque
 from ...nodes.internal import internal_frame_force
 from ...nodes.mass import frame_inertia
-from ...system.entries import entry_address
-from ...system.evaluate import solve, tangent
 from ...system.instant import constant
+from ...system.matrix import solve, tangent
 from ...system.system import System
-from ...system.tables import ENTRY_RIGID_BLOCKS, ENTRY_RIGID_SOLVE, Work
-from ...system.types import load_tables, load_work
+from ...system.tables import Tables, Work
 from .linear_frames import clear_frames
-from .unknown_blocks import name_of_vertex, new_work, rigid_tables
+from .unknown_blocks import name_of_row, new_work, rigid_tables
 
 
 @kernel
@@ -129,12 +128,12 @@ def stretch_multipliers(d, g, k, r):
     r[k + 3], r[k + 4], r[k + 5] = -0.5 * a12, -0.5 * a13, -0.5 * a23
 
 
-@kernel
-def solve_rigid(s, t, w, at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f):
+@entry(Tables, Tables, Work, vector, vector, matrix, matrix, vector, integers, vector, vector, matrix, matrix)
+def rigid_solve(s, t, w, at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f):
     """r := the solution (dv, dl) for the right-hand side -r = -(r, c), in the order of velocities and multipliers.
 
-    s are natural tables (``groups``), t rigid tables, w their buffers; zc and zr are the frames of columns and rows,
-    at_c and at_r the functions of time there, stretch and f scratch.
+    s are natural tables, t rigid tables (``unknown_blocks``), w their buffers; zc and zr are the frames of columns and
+    rows, at_c and at_r the functions of time there, stretch and f scratch.
     """
     nv = s.xv.shape[0]
     first = nv + s.xl.shape[0] - t.xl.shape[0]
@@ -176,8 +175,8 @@ def _body_block(n, zc, zr, small, matrix):
         matrix[m], matrix[m + ld], matrix[m + 2 * ld] = t1, t2, t3
 
 
-@kernel
-def all_rigid_blocks(t, w, values, zc, zr, matrix):
+@entry(Tables, Work, vector, matrix, matrix, vector)
+def rigid_blocks(t, w, values, zc, zr, matrix):
     """The matrix of bodies and of joints that are primitives, with columns at zc and rows at zr."""
     for k in range(matrix.shape[0]):
         matrix[k] = 0.0
@@ -190,43 +189,6 @@ def all_rigid_blocks(t, w, values, zc, zr, matrix):
             p, t.nodes[a], t.nodes[b], values, values, zc[a], zc[b], zr[a], zr[b], zc[a], zc[b], constant(p, values),
             w.jac, matrix,
         )  # fmt: skip
-
-
-_solve_arguments = arguments(
-    address, address, address, vector, vector, matrix, matrix, vector, integers, vector, vector, matrix, matrix
-)  # fmt: skip
-_blocks_arguments = arguments(address, address, vector, matrix, matrix, vector)
-
-
-def rigid_solve_entry(p):  # type: ignore[no-untyped-def]
-    s, t, w, at_c, at_r, zc, zr, factors, pivots, dinv, r, stretch, f = _solve_arguments(p)
-    solve_rigid(
-        load_tables(s), load_tables(t), load_work(w), at_c, at_r, zc, zr, factors, pivots, dinv, r, stretch, f
-    )  # fmt: skip
-
-
-def rigid_blocks_entry(p):  # type: ignore[no-untyped-def]
-    t, w, values, zc, zr, into = _blocks_arguments(p)
-    all_rigid_blocks(load_tables(t), load_work(w), values, zc, zr, into)
-
-
-if JIT:
-    from ...compiled.boundary import call_entry
-
-    @kernel
-    def rigid_solve(s, t, w, at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f):
-        """Call of ``solve_rigid``."""
-        call_entry(
-            t.entries[ENTRY_RIGID_SOLVE],
-            (s.place[0], t.place[0], w.place[0], at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f),
-        )
-
-    @kernel
-    def rigid_blocks(t, w, values, zc, zr, matrix):
-        """Call of ``all_rigid_blocks``."""
-        call_entry(t.entries[ENTRY_RIGID_BLOCKS], (t.place[0], w.place[0], values, zc, zr, matrix))
-else:
-    rigid_solve, rigid_blocks = solve_rigid, all_rigid_blocks
 
 
 @kernel
@@ -251,18 +213,11 @@ class RigidBodies:
     def __init__(self, system: System) -> None:
         self.system = system
         self.tables, self.layout = rigid_tables(system)
-        if JIT:
-            self.tables.entries[ENTRY_RIGID_SOLVE] = entry_address(rigid_solve_entry)
-            self.tables.entries[ENTRY_RIGID_BLOCKS] = entry_address(rigid_blocks_entry)
 
     def new_work(self) -> Work:
         """Buffers of a run."""
         return self.system.two_matrices(new_work(self.system, self.layout.n, self.layout.size_F))
 
     def name_of_unknown(self, row: int) -> str:
-        """The element behind a row of residuals (velocities, then multipliers); -1 - k: behind row k of the matrix."""
-        system = self.system
-        if row >= 0:
-            s = system.tables
-            return system.name_of_unknown(int(s.xv[row] if row < system.n_v else s.xl[row - system.n_v]))
-        return name_of_vertex(system, self.layout.vertex_of(-1 - row))
+        """The element behind a row of residuals, or of the matrix (``name_of_row``)."""
+        return name_of_row(self.system, self.layout, row)

@@ -1,23 +1,21 @@
-"""Systems whose unknowns come in several groups, each with the structure of (increment, multipliers).
+"""Systems whose unknowns come in several blocks, each with the structure of (increment, multipliers).
 
-A GGL or Livens scheme solves for coordinates with multipliers *and* for velocities with further multipliers. In the
-matrix every body and joint then owns one larger block, divided into groups. The tables (I, J) made here have the block
-addresses of equation group I and unknown group J, so that all kernels that add blocks to a matrix serve unchanged.
+A GGL scheme solves for coordinates with multipliers *and* for velocities with further multipliers. In the matrix every
+body and joint then owns one larger front, divided into these blocks. The tables (I, J) made here have the addresses of
+equation block I and unknown block J, so that all kernels that add to a matrix serve unchanged.
 
-``Groups`` makes one large matrix for Newton's method. ``natural_tables`` are those of residuals that are kept in the
-order of velocities and multipliers, and ``rigid_tables`` those of the small matrix of ``rigid_iteration``.
+``UnknownBlocks`` makes one large matrix for Newton's method. ``natural_tables`` are those of residuals that are kept in
+the order of velocities and multipliers, and ``rigid_tables`` those of the small matrix of ``rigid_solve``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...compiled.record import pack
 from ...joints.instant import COINCIDENT
 from ...linalg.symbolic import Layout, analyse
 from ...nodes import kinds
-from ...nodes.forms import FORM_DIRECTORS, FORM_LIE
-from ...system.entries import connect_tables
+from ...nodes.forms import become_lie, of_form
 from ...system.frame_assembly import general_pairs, position_general
 from ...system.system import System
 from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, Tables, Work
@@ -79,7 +77,7 @@ def _placed(system: System, layout: Layout, sizes: np.ndarray, i: int, j: int) -
             g["x0"] = layout.position[g["joint"] + n] + i * sizes[g["joint"] + n] + row
     flags = s.flags.copy()
     flags[FLAG_DENSE] = layout.dense
-    return s._replace(
+    return s.changed(
         nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), general=general.view(np.recarray),
         members=members, **tables, flags=flags, fronts=layout.fronts,
     )  # fmt: skip
@@ -96,23 +94,25 @@ def _owners(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 def new_work(system: System, unknowns: int, entries: int) -> Work:
     """Buffers of a run with a matrix of another size."""
-    work = system.new_work()._replace(
+    return system.new_work().changed(
         matrix=np.zeros(entries), pivots=np.zeros(unknowns, dtype=np.int64), dinv=np.zeros(unknowns),
         scale=np.zeros(unknowns), x=np.zeros(unknowns), x2=np.zeros(unknowns),
     )  # fmt: skip
-    return pack(work)
 
 
-def name_of_vertex(system: System, vertex: int) -> str:
-    """The body or joint that is a vertex of the matrix."""
-    bodies = system.model.bodies
+def name_of_row(system: System, layout: Layout, row: int) -> str:
+    """The element behind a row of residuals (velocities, then multipliers); -1 - k: behind row k of the matrix."""
+    if row >= 0:
+        s = system.tables
+        return system.name_of_unknown(int(s.xv[row] if row < system.n_v else s.xl[row - system.n_v]))
+    vertex, bodies = layout.vertex_of(-1 - row), system.model.bodies
     if vertex < len(bodies):
         return f"body '{bodies[vertex].name}'"
     return f"joint '{system.model.joints[vertex - len(bodies)].name}'"
 
 
-class Groups:
-    """Tables of all pairs of groups, and buffers that fit the larger matrix."""
+class UnknownBlocks:
+    """Tables of all pairs of blocks of unknowns, and buffers that fit the larger matrix."""
 
     def __init__(self, system: System, count: int) -> None:
         self.system, self.count = system, count
@@ -120,17 +120,17 @@ class Groups:
         self.tables = [[self._pair(i, j) for j in range(count)] for i in range(count)]
 
     def _pair(self, i: int, j: int) -> Tables:
-        """Tables with the addresses of equation group i and unknown group j."""
+        """Tables with the addresses of equation block i and unknown block j."""
         old, s = self.system.assembly.layout, self.system.tables
         vertex, local = _owners(old)
         xv, xl = (
             self.layout.position[vertex[index]] + i * old.sizes[vertex[index]] + local[index] for index in (s.xv, s.xl)
         )
-        offset, ld = self.layout.blocks(vertex[s.xl], vertex[s.xl])  # of all groups: redundancy is regularised
+        offset, ld = self.layout.blocks(vertex[s.xl], vertex[s.xl])  # of all blocks: redundancy is regularised
         size = old.sizes[vertex[s.xl]]
-        diagonal = np.concatenate([offset + (g * size + local[s.xl]) * (ld + 1) for g in range(self.count)])
+        diagonal = np.concatenate([offset + (b * size + local[s.xl]) * (ld + 1) for b in range(self.count)])
         placed = _placed(self.system, self.layout, old.sizes, i, j)
-        return connect_tables(placed._replace(xv=xv, xl=xl, diagonal=diagonal))
+        return placed.changed(xv=xv, xl=xl, diagonal=diagonal)
 
     def new_work(self) -> Work:
         """Buffers of a run."""
@@ -144,7 +144,7 @@ def natural_tables(system: System) -> Tables:
     for name, table in changed.items():
         table["x0"] = table["v0"] if name == "nodes" else nv + table["l0"]
     views = {name: table.view(np.recarray) for name, table in changed.items()}
-    return pack(s._replace(**views, entries=s.entries.copy(), xv=np.arange(nv), xl=nv + np.arange(system.n_l)))
+    return s.changed(**views, xv=np.arange(nv), xl=nv + np.arange(system.n_l))
 
 
 def rigid_tables(system: System) -> tuple[Tables, Layout]:
@@ -154,14 +154,14 @@ def rigid_tables(system: System) -> tuple[Tables, Layout]:
     """
     s, old = system.tables, system.assembly.layout
     bodies = len(s.nodes) - 1
-    turning = s.nodes.form == FORM_DIRECTORS
+    turning = of_form(s.nodes, "directors")
     nv = np.where(turning, s.nodes.nx + 3, s.nodes.nv)
     sizes = old.sizes.copy()
     sizes[:bodies] = nv[1:]
     layout = _layout(system, sizes)
     result = _placed(system, layout, sizes, 0, 0)
     nodes = result.nodes
-    nodes["kind"][turning], nodes["form"][turning] = kinds.ROTATION_VECTOR, FORM_LIE
+    become_lie(nodes, turning, kinds.ROTATION_VECTOR)
     nodes["nv"], nodes["nl"], nodes["v0"] = nv, 0, np.cumsum(nv) - nv
     vertex, local = _owners(old)
     internal = int(s.nodes.nl.sum())  # their multipliers are the first ones
@@ -171,5 +171,5 @@ def rigid_tables(system: System) -> tuple[Tables, Layout]:
     result.flags[FLAG_REDUNDANT] = min(1, s.flags[FLAG_REDUNDANT])
     owner = np.repeat(np.arange(len(nodes)), nv)
     xv = nodes["x0"][owner] + np.arange(len(owner)) - nodes["v0"][owner]
-    result = result._replace(xv=xv, xl=layout.position[joint] + row, diagonal=offset + row * (ld + 1))
-    return connect_tables(result), layout
+    result = result.changed(xv=xv, xl=layout.position[joint] + row, diagonal=offset + row * (ld + 1))
+    return result, layout

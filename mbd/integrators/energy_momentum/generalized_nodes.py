@@ -1,4 +1,4 @@
-"""Generalized coordinates in the Livens, Hamiltonian and variational methods: pieces for ``special_nodes``.
+"""Generalized coordinates in the Livens, Hamiltonian and variational methods: node steps (``node_steps``).
 
 The rules are those of ``nodes.step.generalized``. In the energy-momentum loop rows are balances of forces; in the
 loop of the variational integrators they are h^2/2 times that, with momenta P = h p and multipliers h^2 lambda / 2.
@@ -26,19 +26,16 @@ from .node_steps import (
     MATRIX,
     START,
     VELOCITY,
-    frame_arguments,
-    load_state,
-    load_tables,
-    load_work,
-    special_arguments,
+    midpoint_step,
+    node_step,
 )
 
 
 @kernel
-def _energy_momentum(s, w, state, place, rule, request, h):
+def _energy_momentum(s, w, state, own, rule, request, h):
     """Nodes in the energy-momentum loop; their guess is the increment of the last step."""
     for i in range(1, s.nodes.shape[0]):
-        if state.special[i] == place:
+        if state.step_of[i] == own:
             _one_energy_momentum(s, w, state, s.nodes[i], rule, request, h)
 
 
@@ -115,45 +112,25 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
         generalized_momentum(n, x, v[k:], momentum, h, s.functions, s.constants, w.user, b[1])
 
 
-@kernel
-def livens_generalized(s, w, x, place, request, h):
+@node_step
+def livens_generalized(s, w, x, own, request, h):
     """LivensEM."""
-    _energy_momentum(s, w, x, place, LIVENS, request, h)
+    _energy_momentum(s, w, x, own, LIVENS, request, h)
 
 
-@kernel
-def hamilton_generalized(s, w, x, place, request, h):
+@node_step
+def hamilton_generalized(s, w, x, own, request, h):
     """HamiltonianEM."""
-    _energy_momentum(s, w, x, place, HAMILTON, request, h)
+    _energy_momentum(s, w, x, own, HAMILTON, request, h)
 
 
-@kernel
-def midpoint_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+@midpoint_step
+def midpoint_generalized(s, w, i, request, q, qn, v, p, dq, lam, h):
     """LivensMidpoint and HamiltonianMidpoint."""
     _midpoint(s, w, i, MIDPOINT, request, q, qn, v, p, dq, lam, h)
 
 
-@kernel
-def variational_generalized(s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h):
+@midpoint_step
+def variational_generalized(s, w, i, request, q, qn, v, p, dq, lam, h):
     """DiscreteVariational."""
     _midpoint(s, w, i, VARIATIONAL, request, q, qn, v, p, dq, lam, h)
-
-
-def livens_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, LIVENS, request, h)
-
-
-def hamilton_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, x, place, request, h = frame_arguments(a)
-    _energy_momentum(load_tables(s), load_work(w), load_state(x), place, HAMILTON, request, h)
-
-
-def midpoint_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _midpoint(load_tables(s), load_work(w), i, MIDPOINT, request, q, qn, v, p, dq, lam, h)
-
-
-def variational_generalized_entry(a):  # type: ignore[no-untyped-def]
-    s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h = special_arguments(a)
-    _midpoint(load_tables(s), load_work(w), i, VARIATIONAL, request, q, qn, v, p, dq, lam, h)

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...errors import IncompatibleError
-from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_POINT, FORM_QUATERNION
 from ..base import Array, Invariant, Trait
 from ..checks import SINGULAR, check_regular_directors
 from ..converted import StepsQuaternions, quaternion_twin
+from ..traits import bodies_of_form
 from ..variational.equations import HAMILTON
-from .directors import directors_entry, directors_piece
-from .generalized_nodes import hamilton_generalized, hamilton_generalized_entry
-from .hamilton_nodes import hamilton_entry, hamilton_piece
-from .lie import lie_entry, lie_piece
+from .generalized_nodes import hamilton_generalized
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
 from .methods import FrameEM
-from .node_steps import special_pieces
+from .node_steps import directors_step, hamilton_step, lie_step
 
 if TYPE_CHECKING:
     from ...results.solution import Solution
@@ -33,9 +30,7 @@ CITE = (
 
 def check_regular_generalized(method: Any, system: System) -> None:
     """Refuse generalized coordinates whose mass matrix cannot be inverted: they have no Hamiltonian."""
-    for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
-        if n.form != FORM_GENERALIZED:
-            continue
+    for body, _ in bodies_of_form(system, "generalized"):
         generalized: Any = body
         mass = generalized.mass(generalized.coordinates) if callable(generalized.mass) else generalized.mass
         values = np.linalg.eigvalsh(np.atleast_2d(mass))
@@ -65,6 +60,12 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
 
     momenta: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)
+    node_steps: ClassVar[dict[str, Any]] = {
+        "point": lie_step,
+        "quaternion": hamilton_step,
+        "directors": directors_step,
+        "generalized": hamilton_generalized,
+    }
 
     def variable(self, solution: Solution, name: str) -> Array:
         return all_momenta(solution)
@@ -74,15 +75,6 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
         super().check(system)
         check_regular_directors(self, system)
         check_regular_generalized(self, system)
-
-    def special_nodes(self, system: System) -> Array:
-        pieces = {
-            FORM_POINT: (lie_entry, lie_piece),
-            FORM_QUATERNION: (hamilton_entry, hamilton_piece),
-            FORM_DIRECTORS: (directors_entry, directors_piece),
-            FORM_GENERALIZED: (hamilton_generalized_entry, hamilton_generalized),
-        }
-        return special_pieces(system, pieces)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         system = quaternion_twin(system)

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from ...errors import IncompatibleError, ModelError
 from ...math.quaternions import e_times, g_matrix, g_times, lever_times, on_arrays
 from ...nodes import Quaternion
-from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT, FORM_QUATERNION
+from ...nodes.forms import FORMS
 from ...nodes.mass import central_inertia_matrix, frame_mass
 from ...system.system import System
-from ..base import Array, Invariant, Trait, Variable
+from ..base import Array, Variable
 from ..checks import keeps_momenta
 from ..converted import StepsQuaternions, quaternion_twin
+from ..traits import Invariant, Trait, bodies_of_form, has_form
 from ..variational.equations import LIVENS
 from ..variational.methods import Variational
-from .directors import directors_entry, directors_piece
-from .generalized_nodes import (
-    livens_generalized,
-    livens_generalized_entry,
-    midpoint_generalized,
-    midpoint_generalized_entry,
-)
-from .lie import lie_entry, lie_piece
-from .livens_full import full_entry, full_piece
-from .livens_full_linear import full_linear_entry, full_linear_piece
-from .livens_nodes import livens_entry, livens_piece
-from .livens_null import null_entry, null_piece
+from .generalized_nodes import livens_generalized, midpoint_generalized
 from .methods import FrameEM
-from .node_steps import special_pieces
+from .node_steps import directors_step, full_linear_step, full_step, lie_step, livens_step, null_step
 from .state import FrameState
 
 if TYPE_CHECKING:
@@ -40,22 +30,32 @@ if TYPE_CHECKING:
 CITE = ("Kinon & Betsch 2024, Multibody Syst. Dyn. (Livens principle, rigid bodies in unit quaternions)",)
 
 REDUCIBLE = {  # nodes for which every form of LivensEM is written
-    "none": {FORM_QUATERNION: "quaternions", FORM_DIRECTORS: "directors", FORM_POINT: "points"},
+    "none": {"quaternion": "quaternions", "directors": "directors", "point": "points"},
     "size": {
-        FORM_QUATERNION: "quaternions",
-        FORM_DIRECTORS: "directors",
-        FORM_POINT: "points",
-        FORM_GENERALIZED: "generalized coordinates",
+        "quaternion": "quaternions",
+        "directors": "directors",
+        "point": "points",
+        "generalized": "generalized coordinates",
     },
-    "nullspace": {FORM_QUATERNION: "quaternions", FORM_POINT: "points"},
+    "nullspace": {"quaternion": "quaternions", "point": "points"},
 }
 REDUCTIONS = tuple(REDUCIBLE)
+NODE_STEPS: dict[str, dict[str, Any]] = {
+    "none": {"point": full_linear_step, "directors": full_linear_step, "quaternion": full_step},
+    "size": {
+        "point": lie_step,
+        "quaternion": livens_step,
+        "directors": directors_step,
+        "generalized": livens_generalized,
+    },
+    # quaternion bodies are Lie nodes but for the start
+    "nullspace": {"lie": null_step, "quaternion": null_step, "point": lie_step},
+}
 
 
 def has_joined_quaternions(system: System) -> bool:
     """Whether a joint or spring holds a conventional quaternion node."""
-    nodes, model = system.tables.nodes, system.model
-    turning = [b for b, n in zip(model.bodies, nodes[1:], strict=True) if n.form == FORM_QUATERNION]
+    model, turning = system.model, [body for body, _ in bodies_of_form(system, "quaternion")]
     elements: list[Any] = [*model.joints, *model.forces]
     return any(body is b for element in elements for body in element.bodies for b in turning)
 
@@ -98,63 +98,46 @@ class LivensEM(StepsQuaternions, FrameEM):
     def check(self, system: System) -> None:
         system = quaternion_twin(system)
         super().check(system)
-        forms = REDUCIBLE[self.reduction]
-        for body, n in zip(system.model.bodies, system.tables.nodes[1:], strict=True):
-            if n.form not in forms:
-                raise IncompatibleError(
-                    f"{self.name} needs {' or '.join(forms.values())}; node of body '{body.name}' is {body.node}. "
-                    "Use reduction='size'."
-                )
+        taken = REDUCIBLE[self.reduction]
+        for body, _ in bodies_of_form(system, *(form for form in FORMS if form not in taken)):
+            raise IncompatibleError(
+                f"{self.name} needs {' or '.join(taken.values())}; node of body '{body.name}' is {body.node}. "
+                "Use reduction='size'."
+            )
 
     def inner_system(self, system: System) -> System:
         if self.reduction == "none":
             return System(system.model, unknowns=3)
         if self.reduction == "nullspace":
-            bodies = zip(system.model.bodies, system.tables.nodes[1:], strict=True)
-            turning = {body.name: Quaternion(lie=True) for body, n in bodies if n.form == FORM_QUATERNION}
+            turning = {body.name: Quaternion(lie=True) for body, _ in bodies_of_form(system, "quaternion")}
             if turning:
                 inner = System(system.model.with_nodes(turning))
                 inner.tables.nodes["l0"] = system.tables.nodes["l0"]  # of the multipliers that are eliminated
                 return inner
         return system
 
-    def special_nodes(self, system: System) -> Array:
-        if self.reduction == "none":
-            linear = full_linear_entry, full_linear_piece
-            return special_pieces(
-                system, {FORM_POINT: linear, FORM_DIRECTORS: linear, FORM_QUATERNION: (full_entry, full_piece)}
-            )
-        if self.reduction == "nullspace":  # quaternion bodies are Lie nodes but for the start
-            null = null_entry, null_piece
-            return special_pieces(system, {FORM_LIE: null, FORM_QUATERNION: null, FORM_POINT: (lie_entry, lie_piece)})
-        pieces = {
-            FORM_POINT: (lie_entry, lie_piece),
-            FORM_QUATERNION: (livens_entry, livens_piece),
-            FORM_DIRECTORS: (directors_entry, directors_piece),
-            FORM_GENERALIZED: (livens_generalized_entry, livens_generalized),
-        }
-        return special_pieces(system, pieces)
+    @property
+    def node_steps(self) -> dict[str, Any]:  # type: ignore[override]
+        return NODE_STEPS[self.reduction]
 
     def reduce_velocities(self, inner: System, x: FrameState) -> None:
         if self.reduction == "none":  # momenta of constant masses are unknowns as well
-            for n in inner.tables.nodes[1:]:
-                if n.form != FORM_QUATERNION:
-                    k = slice(n.v0, n.v0 + n.nv)
-                    x.p[k] = frame_mass(n)[: n.nv, : n.nv] @ x.v[k] if n.nx else frame_mass(n)[3:, 3:] @ x.v[k]
+            for _, n in bodies_of_form(inner, "point", "directors"):
+                k = slice(n.v0, n.v0 + n.nv)
+                x.p[k] = frame_mass(n)[: n.nv, : n.nv] @ x.v[k] if n.nx else frame_mass(n)[3:, 3:] @ x.v[k]
             return
-        for n in inner.tables.nodes[1:]:
-            for y, rate in ((x.v, x.rate), (x.vd, x.rated)):
+        for y, rate in ((x.v, x.rate), (x.vd, x.rated)):
+            for n in inner.tables.nodes[1:]:
                 y[n.v0 : n.v0 + n.nx] = rate[n.q0 : n.q0 + n.nx]
-                if n.form == FORM_LIE:
-                    e = slice(n.q0 + n.nx, n.q0 + n.nq)
-                    y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * g_matrix(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
+            for _, n in bodies_of_form(inner, "lie"):
+                e = slice(n.q0 + n.nx, n.q0 + n.nq)
+                y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * g_matrix(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         system = quaternion_twin(system)
         kept = set(super().preserves(system))
-        nodes = system.tables.nodes
-        turning = (nodes.form == FORM_QUATERNION).any()
-        if turning or (nodes.mass_function >= 0).any():  # see ``invariants`` for what takes their place
+        varying = (system.tables.nodes.mass_function >= 0).any()
+        if varying or has_form(system, "quaternion"):  # see ``invariants`` for what takes their place
             if Invariant.ENERGY in kept:
                 kept.add(Invariant.GENERALIZED_ENERGY)
             kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
@@ -186,22 +169,20 @@ class LivensEM(StepsQuaternions, FrameEM):
             )
         energy, angular = np.array(solution.energy.potential), np.zeros((len(solution), 3))
         momenta = solution.scheme["p"]
-        bodies: list[Any] = system.model.bodies
-        for body, n in zip(bodies, system.tables.nodes[1:], strict=True):
+        energy += np.sum(momenta * solution.v, axis=1)
+        for body, _ in bodies_of_form(system, "generalized"):
             q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
-            p = momenta[:, system.body_slices(body)[1]]
-            energy += np.sum(p * v, axis=1)
-            if n.form == FORM_GENERALIZED:
-                energy -= _generalized_kinetic(body.mass, q, v)
-            elif n.form == FORM_QUATERNION:
-                kinetic, moment = _quaternion_parts(n, q, v, p)
-                energy -= kinetic
-                angular += moment
-            else:
-                z, zd = solution[body]._motion
-                momentum = zd @ frame_mass(n)
-                energy -= 0.5 * np.sum(zd * momentum, axis=1)
-                angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
+            energy -= _generalized_kinetic(cast(Any, body).mass, q, v)
+        for body, n in bodies_of_form(system, "quaternion"):
+            q, v = (x[:, s] for x, s in zip((solution.q, solution.v), system.body_slices(body), strict=True))
+            kinetic, moment = _quaternion_parts(n, q, v, momenta[:, system.body_slices(body)[1]])
+            energy -= kinetic
+            angular += moment
+        for body, n in bodies_of_form(system, "point", "directors"):
+            z, zd = solution[body]._motion
+            momentum = zd @ frame_mass(n)
+            energy -= 0.5 * np.sum(zd * momentum, axis=1)
+            angular += np.cross(z.reshape(-1, 4, 3), momentum.reshape(-1, 4, 3)).sum(axis=1)
         return {"generalized energy": energy, "angular momentum": angular}
 
 
@@ -213,10 +194,9 @@ def all_momenta(solution: Solution) -> Array:
     system = solution.system
     twin = quaternion_twin(system)
     p = np.array(solution.scheme.recorded["p"])
-    for body, n in zip(system.model.bodies, twin.tables.nodes[1:], strict=True):
-        if n.form not in (FORM_QUATERNION, FORM_GENERALIZED):
-            mass = frame_mass(n)[: n.nv, : n.nv] if n.nx else frame_mass(n)[3:, 3:]
-            p[:, n.v0 : n.v0 + n.nv] = solution.v[:, system.body_slices(body)[1]] @ mass
+    for body, n in bodies_of_form(twin, "point", "directors"):
+        mass = frame_mass(n)[: n.nv, : n.nv] if n.nx else frame_mass(n)[3:, 3:]
+        p[:, n.v0 : n.v0 + n.nv] = solution.v[:, system.body_slices(body.name)[1]] @ mass
     return p
 
 
@@ -249,10 +229,7 @@ class LivensMidpoint(StepsQuaternions, Variational):
     """
 
     scheme: ClassVar[int] = LIVENS
-
-    def special_nodes(self, system: System) -> Array:
-        return special_pieces(system, {FORM_GENERALIZED: (midpoint_generalized_entry, midpoint_generalized)})
-
+    node_steps: ClassVar[dict[str, Any]] = {"generalized": midpoint_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE
 

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import pack
-from ...nodes.forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_LIE, FORM_POINT
-from ...system.over_step import connect_secant
-from ...system.tables import ENTRY_SECANT_TANGENT
-from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
+from ..base import Array, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, keeps_momenta, momenta
-from ..run import FixedStepRun
-from . import loop as kernels
-from .directors import directors_entry, directors_piece
-from .elements import frame_pieces
-from .lie import lie_entry, lie_piece
-from .node_steps import special_pieces
+from ..fixed_step import Equations, FixedStep
+from ..traits import has_form, steps_of_nodes
+from . import steps
+from .node_steps import directors_step, each_once, lie_step
 from .state import FrameState
 
 if TYPE_CHECKING:
@@ -27,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FrameEM(Integrator):
+class FrameEM(FixedStep):
     """Base of the energy-momentum schemes on frames; use LieEM or GonzalezEM."""
 
     tolerance: float = 1e-12
@@ -43,19 +37,15 @@ class FrameEM(Integrator):
 
     momenta: ClassVar[bool] = False
     """Whether the momenta of the scheme are more than mass times velocity."""
+    node_steps: ClassVar[dict[str, Any]] = {"lie": lie_step, "point": lie_step, "directors": directors_step}
+    """What the scheme does with nodes, by form (``node_steps``)."""
 
     def __post_init__(self) -> None:
         check_newton(self)
 
     def inner_system(self, system: System) -> System:
-        """The system on which the loop works: the same, or a form of it in other unknowns."""
+        """The system in whose unknowns steps are made: the same, or a form of it in others."""
         return system
-
-    def special_nodes(self, system: System) -> Array:
-        """Pieces of the nodes (``special_nodes``)."""
-        lie = lie_entry, lie_piece
-        pieces = {FORM_LIE: lie, FORM_POINT: lie, FORM_DIRECTORS: (directors_entry, directors_piece)}
-        return special_pieces(system, pieces)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS}
@@ -65,22 +55,11 @@ class FrameEM(Integrator):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FrameRun:
-        run = FrameRun(self, system, t, step)
-        first = run if run.inner is system else FrameRun(self, system, t, step, plain=True)
-        first.load(q, v, turns)
-        first.loop(-1, 1, [np.zeros((1, len(y))) for y in first.initial_row()])
-        if first is not run:
-            run.take_start(first)
-        return run
-
     def reduce_velocities(self, inner: System, x: FrameState) -> None:
-        """Velocities of the inner system, if it has others."""
+        """Velocities and momenta of the inner system at the start, where it has others."""
 
-    def resume(self, system: System, state: dict[str, Any]) -> FrameRun:
-        run = FrameRun(self, system, float(state["origin"]), float(state["step"]))
-        run.restore(state)
-        return run
+    def equations(self, system: System, t: float, step: float) -> FrameEquations:
+        return FrameEquations(self, system, self.inner_system(system), t, step)
 
 
 @dataclass(frozen=True)
@@ -133,17 +112,20 @@ class GonzalezEM(FrameEM):
         return momenta(solution)
 
 
-class FrameRun(FixedStepRun):
-    """A run of an energy-momentum scheme on frames in progress."""
+class FrameEquations(Equations):
+    """An energy-momentum scheme on a system, in the unknowns of the ``inner`` one.
 
+    Where these are others, the start is computed in the unknowns of the system itself.
+    """
+
+    entries = steps.ENTRIES
     # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
     saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm", "turn")
+    outer: FrameEquations
 
-    def __init__(self, method: FrameEM, system: System, t: float, step: float, plain: bool = False) -> None:
-        super().__init__(method, system, t, step)
-        self.inner = inner = system if plain else method.inner_system(system)
-        self.work = inner.new_work()
-        connect_secant(inner.tables, ENTRY_SECANT_TANGENT)
+    def __init__(self, method: FrameEM, system: System, inner: System, t: float, step: float) -> None:
+        super().__init__(method, system)
+        self.inner, self.tables, self.work = inner, inner.tables, inner.new_work()
         nq, nv, nl, nodes = inner.n_q, inner.n_v, inner.n_l, len(inner.tables.nodes)
         frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm", "zr")}
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "vn", "dq", "vdn")}
@@ -156,34 +138,37 @@ class FrameRun(FixedStepRun):
         multipliers = {name: array[hidden:] for name, array in every.items()}
         multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
         shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
-        special = method.special_nodes(inner)
-        self.x = pack(FrameState(
+        step_of = steps_of_nodes(inner, method.node_steps)
+        self.x = FrameState(
             **coordinates, **vectors, **multipliers, **frames, **rates, zero=np.zeros(max(nv, nl, 1)),
             torque=np.zeros((nodes, 3)), turn=np.zeros((nodes, 9)), mid=np.zeros_like(self.work.values),
-            special=special, kinds=np.unique(special[special != 0]), pieces=frame_pieces(inner.tables, fewer),
-            extra=_extra_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
+            step_of=step_of, node_steps=each_once(step_of), smooth=is_analytic(inner),
+            unreduced=_unreduced_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
             shown_p=coordinates["p"] if method.momenta else np.zeros(0), shown_lamm=every["lamm"],
-        ))  # fmt: skip
-        self.begin(is_analytic(inner))
+        )  # fmt: skip
+        self.set_up(t, step, enough=steps.POLISHED, enough_later=steps.POLISHED_ROUGH, trusted=1)
 
-    def take_start(self, first: FrameRun) -> None:
-        """Begin where a run in the unknowns of the system itself begins."""
-        x, y = self.x, first.x
+    def load(self, q: Array, v: Array, turns: Array | None) -> None:
+        if self.inner is self.system:
+            super().load(q, v, turns)
+            return
+        p = self.numbers
+        self.outer = FrameEquations(self.method, self.system, self.system, p.origin, p.step)
+        self.outer.load(q, v, turns)
+
+    def start(self, t: float) -> None:
+        if self.inner is self.system:
+            steps.start(self.tables, self.work, self.x, self.numbers)
+            return
+        self.outer.start(t)
+        x, y = self.x, self.outer.x
         x.q[:], x.p[:], x.shown_v[:], x.shown_vd[:], x.shown_lam[:] = y.q, y.p, y.v, y.vd, y.lam
         x.turn[:] = y.turn
-        self.work.turns[:] = first.work.turns
+        self.work.turns[:] = self.outer.work.turns
         self.method.reduce_velocities(self.inner, x)
 
-    def own(self) -> list[Array]:
-        return [self.x.shown_p, self.x.shown_lamm]
-
-    def row(self) -> list[Array]:
-        return [self.x.q, self.x.shown_v, *self.own(), self.work.turns]
-
-    def loop(self, count: int, every: int, out: list[Array]) -> int:
-        return kernels.run_frame_em(
-            self.inner.tables, self.work, self.x, self.numbers, self.origin, self.index, self.step, count, every, *out
-        )
+    def shown(self) -> list[Array]:
+        return [self.x.q, self.x.shown_v, self.x.shown_p, self.x.shown_lamm]
 
     @property
     def evaluated(self) -> System:
@@ -204,10 +189,10 @@ class FrameRun(FixedStepRun):
 def is_analytic(system: System) -> bool:
     """Whether the equations of a step are analytic functions: no elements and coordinates of users, no general laws."""
     tables = system.tables
-    return len(tables.general) == 0 and not (tables.nodes["form"] == FORM_GENERALIZED).any()
+    return len(tables.general) == 0 and not has_form(system, "generalized")
 
 
-def _extra_rows(system: System) -> Array:
+def _unreduced_rows(system: System) -> Array:
     """Rows of the kinematic relations of all velocities, then of their fibre derivatives, where they are unknowns."""
     nodes = system.tables.nodes[1:]
     if system.assembly.layout.n <= system.n_v + system.n_l:

@@ -1,109 +1,215 @@
-"""Nodes in the energy-momentum loop, each kind a separately compiled piece.
+"""What the energy-momentum schemes do with nodes: one entry for each kind of nodes and method, its *node step*.
 
-What a method does with a kind of nodes (Lie nodes and points, directors, quaternions, generalized coordinates) is a
-piece whose address is in ``FrameState.special``, node by node; ``FrameState.kinds`` has every piece once. A piece is
-asked about all of its nodes: for the momenta of the start, for a better first guess of the increment, for the rows, for
-the blocks of the matrix, for the correction of unknowns of its own, and for momenta and velocities when a step has been
-accepted; multipliers are those of the iterate, ``FrameState.lamn``.
+The equations of a step differ from node to node in the balance of momentum only, and in what follows from it. A method
+names the node step of every form of nodes that it takes. ``FrameState.step_of`` holds the address of that of each node,
+``FrameState.node_steps`` every one of them once. A scheme asks them one after the other (``ask_nodes``); each goes
+through its own nodes, which it knows by its address, and does what is requested, if it has anything to do:
 
-The loop of the variational integrators asks pieces of this kind about generalized coordinates, with its own vectors.
+    START     momenta at the start, and the rotation of the first step
+    GUESS     a better first guess of the increment than the extrapolated one
+    EQUATION  balance of momentum of the iterate, from the frame forces w.f, into w.x
+    MATRIX    its derivative into w.matrix, after the equation at the same iterate
+    CORRECT   apply the correction to unknowns of its own
+    ACCEPT    momenta and velocities at the end of the step
+
+The variational integrators ask entries of the same kind about generalized coordinates, with their own vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from ...compiled.boundary import address, arguments, integer, matrix, real, vector
-from ...compiled.kernel import JIT, kernel
-from ...system.types import load_tables, load_work
-from .state import load_state
+from ...compiled.entry import entry, through
+from ...compiled.kernel import kernel
+from ...compiled.kinds import integer, real, vector
+from ...nodes.increments import straight_velocity
+from ...nodes.step.directors import directors_equation, directors_matrix
+from ...nodes.step.full import (
+    full_accept,
+    full_blocks,
+    full_correct,
+    full_linear_equation,
+    full_linear_matrix,
+    full_quaternion_equation,
+    full_quaternion_matrix,
+    full_rows,
+)
+from ...nodes.step.lie import lie_equation, lie_matrix, lie_velocity, row_axes
+from ...nodes.step.null_space import null_accept, null_equation, null_frame, null_matrix
+from ...nodes.step.quaternion_hamilton import hamilton_equation, hamilton_matrix, hamilton_velocity
+from ...nodes.step.quaternion_livens import livens_equation, livens_matrix, livens_momentum, start_momentum
+from ...nodes.step.turns import next_turn, quaternion_guess, remember_quaternion, remember_turn, start_quaternion
+from ...system.tables import Tables, Work
+from .state import FrameState
 
 START, GUESS, EQUATION, MATRIX, CORRECT, ACCEPT, VELOCITY = range(7)
 
-# energy-momentum loop: s, w, x, piece, request, h
-frame_arguments = arguments(address, address, address, integer, integer, real)
-# variational loop: s, w, node, request; q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit; torque, zr; h
-special_arguments = arguments(address, address, integer, integer, *(vector,) * 12, matrix, matrix, real)
+# of the energy-momentum schemes: s, w, x, the address of the node step itself, request, h
+NODE_STEP = Tables, Work, FrameState, integer, integer, real
+node_step = entry(*NODE_STEP)
+_call_node_step = through(*NODE_STEP)
 
-Piece = Callable[..., None]
-_pieces: list[Piece] = []  # without compilation: what numbers in ``special`` mean, from one on
-
-
-def special_address(entry: Piece, piece: Piece) -> int:
-    """What stands for a piece in tables of pieces: the address of its entry, compiled when first asked for."""
-    if JIT:
-        from ...system.entries import entry_address
-
-        return entry_address(entry)
-    if piece not in _pieces:
-        _pieces.append(piece)
-    return _pieces.index(piece) + 1
+# of the variational integrators: s, w, node, request; q, qn, v, p, dq, lam; h
+MIDPOINT_STEP = Tables, Work, integer, integer, vector, vector, vector, vector, vector, vector, real
+midpoint_step = entry(*MIDPOINT_STEP)
+call_midpoint_step = through(*MIDPOINT_STEP)
 
 
-def special_pieces(system: Any, pieces: dict[int, tuple[Piece, Piece]]) -> np.ndarray:
-    """``FrameState.special`` for (entry, piece) by the form of the node."""
-    forms = system.tables.nodes["form"]
-    special = np.zeros(len(forms), dtype=np.int64)
-    for form, (entry, piece) in pieces.items():
-        if (forms == form).any():
-            special[forms == form] = special_address(entry, piece)
-    return special
+def each_once(table: np.ndarray) -> np.ndarray:
+    """The elements of a table of addresses, without repetitions and zeros."""
+    return np.array(list(dict.fromkeys(part for part in table.tolist() if part != 0)), dtype=table.dtype)
 
 
-if JIT:
-    from ...compiled.boundary import call_entry
-
-    @kernel
-    def call_special(s, w, x, request, h):
-        """Ask all pieces of the energy-momentum loop."""
-        for k in range(x.kinds.shape[0]):
-            call_entry(x.kinds[k], (s.place[0], w.place[0], x.place[0], x.kinds[k], request, h))
-
-    @kernel
-    def call_piece(
-        place, s, w, i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h
-    ):  # fmt: skip
-        """Ask a piece about node i, with the vectors of the variational loop."""
-        call_entry(
-            place,
-            (s.place[0], w.place[0], i, request, q, qn, qm, v, vn, p, pn, rate, raten, dq, lam, unit, torque, zr, h),
-        )
-else:
-
-    def call_special(s, w, x, request, h):
-        """Ask all pieces of the energy-momentum loop."""
-        for place in x.kinds:
-            _pieces[place - 1](s, w, x, place, request, h)
-
-    def call_piece(place: int, *asked: Any) -> None:
-        """Ask a piece about node i, with the vectors of the variational loop."""
-        _pieces[place - 1](*asked)
+@kernel
+def ask_nodes(s, w, x, request, h):
+    """Request something of all node steps."""
+    for k in range(x.node_steps.shape[0]):
+        _call_node_step(x.node_steps[k], s, w, x, x.node_steps[k], request, h)
 
 
-def plain_piece(place: int) -> Piece:
-    """Without compilation: what a number of ``special_address`` stands for."""
-    return _pieces[place - 1]
+@node_step
+def lie_step(s, w, x, own, request, h):
+    """Lie nodes and points."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            row_axes(n, x.zm[i], x.zr[i])
+            lie_equation(n, x.dq, x.v, x.z0[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+        elif request == MATRIX:
+            lie_matrix(n, x.dq, x.v, w.z[i], x.zm[i], x.zr[i], w.f[i], x.torque[i], h, w.matrix)
+        elif request == ACCEPT:
+            row_axes(n, x.zm[i], x.zr[i])
+            lie_velocity(n, x.dq, x.v, x.z0[i], w.z[i], x.zr[i], h, x.vn)
 
 
-__all__ = [
-    "ACCEPT",
-    "CORRECT",
-    "EQUATION",
-    "GUESS",
-    "MATRIX",
-    "START",
-    "VELOCITY",
-    "call_piece",
-    "call_special",
-    "frame_arguments",
-    "load_state",
-    "load_tables",
-    "load_work",
-    "plain_piece",
-    "special_address",
-    "special_arguments",
-    "special_pieces",
-]
+@node_step
+def directors_step(s, w, x, own, request, h):
+    """Directors."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            directors_equation(n, x.dq, x.v, x.qm, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        elif request == MATRIX:
+            directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+        elif request == ACCEPT:
+            straight_velocity(n, x.dq, x.v, h, x.vn)
+
+
+@node_step
+def livens_step(s, w, x, own, request, h):
+    """Quaternions in LivensEM."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            livens_equation(n, x.q, x.qn, x.qm, x.v, x.p, x.dq, w.f[i], x.torque[i], x.lamn, h, w.x)
+        elif request == MATRIX:
+            livens_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix)
+        elif request == ACCEPT:
+            livens_momentum(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.p)
+            straight_velocity(n, x.dq, x.v, h, x.vn)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
+
+
+@node_step
+def null_step(s, w, x, own, request, h):
+    """Quaternion bodies, as Lie nodes, in LivensEM(reduction="nullspace"); ``turn`` holds Cayley vectors."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
+        elif request == MATRIX:
+            null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
+        elif request == ACCEPT:
+            null_frame(n, x.qm, w.z[i], x.zr[i])
+            null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
+            k = n.v0 + n.nx
+            remember_turn(x.turn[i], x.dq[k], x.dq[k + 1], x.dq[k + 2])
+        elif request == GUESS:
+            k = n.v0 + n.nx
+            x.dq[k], x.dq[k + 1], x.dq[k + 2] = next_turn(x.turn[i])
+        elif request == START:  # asked of the quaternion node itself
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, 2.0 * h, x.turn[i])
+
+
+@node_step
+def full_step(s, w, x, own, request, h):
+    """Quaternions in LivensEM(reduction="none")."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            full_quaternion_equation(
+                n, x.q, x.qn, x.qm, x.v, x.raten, x.p, x.pn, w.f[i], x.torque[i], x.lamn, h, w.x
+            )  # fmt: skip
+            full_rows(n, x.dq, x.v, x.raten, h, w.x)
+        elif request == MATRIX:
+            full_quaternion_matrix(
+                n, x.q, x.qn, x.qm, x.v, x.raten, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.matrix
+            )  # fmt: skip
+            full_blocks(n, h, w.matrix)
+        elif request == CORRECT:
+            full_correct(n, w.x, x.raten, x.pn)
+        elif request == ACCEPT:
+            full_accept(n, x.raten, x.pn, x.vn, x.p)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_momentum(n, x.q, x.v, x.p)
+            start_quaternion(n, x.q, x.v, h, x.turn[i])
+
+
+@node_step
+def full_linear_step(s, w, x, own, request, h):
+    """Points and directors in LivensEM(reduction="none")."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            full_linear_equation(
+                n, x.qm, x.v, x.raten, x.p, x.pn, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small
+            )  # fmt: skip
+            full_rows(n, x.dq, x.v, x.raten, h, w.x)
+        elif request == MATRIX:
+            full_linear_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+            full_blocks(n, h, w.matrix)
+        elif request == CORRECT:
+            full_correct(n, w.x, x.raten, x.pn)
+        elif request == ACCEPT:
+            full_accept(n, x.raten, x.pn, x.vn, x.p)
+
+
+@node_step
+def hamilton_step(s, w, x, own, request, h):
+    """Quaternions in HamiltonianEM."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        if request == EQUATION:
+            hamilton_equation(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+        elif request == MATRIX:
+            hamilton_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.matrix)
+        elif request == ACCEPT:
+            hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
+            remember_quaternion(n, x.q, x.qn, x.turn[i])
+        elif request == GUESS:
+            quaternion_guess(n, x.q, x.turn[i], x.dq)
+        elif request == START:
+            start_quaternion(n, x.q, x.v, h, x.turn[i])

@@ -4,9 +4,9 @@ Everything is written in increments: Y = h M^-1 p, w = h v, and scaled multiplie
 gamma' = h gamma, so that all blocks of the matrix stay of the size of M and G for h -> 0. F is the gradient of the
 potential (minus the applied forces), H[mu] u = sum_k mu_k D^2 g_k u.
 
-The published equations are combined such that they come in two groups that hardly know of each other: lambda' makes a
+The published equations are combined such that they come in two blocks that hardly know of each other: lambda' makes a
 velocity meet the velocity constraints, gamma' makes the increment, which is that velocity but for a small projection,
-meet the position constraints. Group 1 has the unknowns (u, lambda'), group 2 (dq, gamma').
+meet the position constraints. Block 1 has the unknowns (u, lambda'), block 2 (dq, gamma').
 
 theta methods (76), u = w, with D1, D2 = (1-theta) G, theta G at q_theta (VI-A) or (1-vartheta) G(q), vartheta G(q1)
 (VI-B):
@@ -16,21 +16,20 @@ theta methods (76), u = w, with D1, D2 = (1-theta) G, theta G at q_theta (VI-A) 
 energy-momentum (84), G at the midpoint unless said, F the discrete gradient, u = Y1:
     M Y1 - M Y0 + h^2 F + G^T lambda' + H[gamma'] (Y0 + Y1)/2 = 0,              G(q1) Y1 = 0
     M dq - M (Y0 + Y1)/2 - G^T gamma' = 0,                                      g(q1) = 0
-symplectic Euler (55), q* = q0 + w, u = Y1; w follows from lambda' and has a third group in the matrix only:
+symplectic Euler (55), q* = q0 + w, u = Y1; w follows from lambda' and has a third block in the matrix only:
     M Y1 - M Y0 + h^2 F(q0) + G(q0)^T lambda' + H[gamma'] Y1 = 0,               G(q*) Y1 = 0
     M dq - M w - G(q*)^T gamma' = 0,                                            g(q1) = 0
     M w = M Y0 - h^2 F(q0) - G(q0)^T lambda'
 
-They differ in numbers (``Numbers``) and in the frames at which gradients are taken, and are evaluated by one set of
-kernels: the frames zl, zh, zv, zp of a run are the same arrays as z0, zt, z1, zu or zy.
+They differ in coefficients (the last numbers of ``GGLState``) and in the frames at which gradients are taken, and are
+evaluated by one set of kernels: the frames zl, zh, zv, zp, ze of a run are the same arrays as z0, zt, z1, zu or zy.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ...compiled.kernel import kernel
-from ...compiled.record import declare_arrays
+from ...compiled.kinds import addresses, integer, matrix, real, vector
+from ...compiled.record import Record
 from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
@@ -38,108 +37,91 @@ from ...system.instant import constant
 from ..directors.linear_frames import clear_frames, joint_forces
 
 THETA, EM, EULER = 0, 1, 2
-ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
-GUESSES = 3
-# further entries of numbers.method: the scheme, where its forces are evaluated, the first guess, whether the matrix is
-# that of rigid bodies, and what this needs to know of the equations: lambda' = COLUMNS dl, gamma' = -dl, the position
-# rows ROWS G; how much of damping and stiffness acts on the velocity of the first group
-SCHEME, SHIFT, GUESS, RIGID, COLUMNS, ROWS, RIGID_DAMPING, RIGID_STIFFNESS = range(2, 10)
-
 PAST = 8  # steps from which the first guess is extrapolated
 
 
-class Numbers(NamedTuple):
-    """What distinguishes the methods; the record ``c`` of a run has these numbers in this order."""
+class GGLState(Record):
+    """State of the method (first ten and gams), its scratch, and what distinguishes the methods."""
 
-    h: float
-    explicit: float  # 1: w follows from lambda', and zt is at q + w (EULER)
-    theta: float  # zt is at q + theta dq
-    moves: float  # zv moves so much with u
-    follows: float  # dq is follows u + (1 - follows) y0 but for the force of gamma'; not with EULER
-    mean_u: float  # zy = mean_u u + mean_y y0
-    mean_y: float
-    force: float  # factors of F,
-    gradient: float  # of G(zl)^T lambda',
-    curvature: float  # and of H[gamma'] zh
-    last_force: float  # the same in the momenta of the end, with gradients at ze
-    last_gradient: float
-    last_curvature: float
-    d_curvature: float  # derivatives of zh with respect to u,
-    d_gradient: float  # of zl,
-    d_rate: float  # zv
-    d_value: float  # and zp with respect to dq
-    damping: float  # d(force F) = damping C du or dq + stiffness K dq
-    stiffness: float
-
-
-C_H, C_EXPLICIT, C_THETA, C_MOVES, C_FOLLOWS, C_MEAN_U, C_MEAN_Y, C_FORCE, C_GRADIENT, C_CURVATURE = range(10)
-C_LAST_FORCE, C_LAST_GRADIENT, C_LAST_CURVATURE = range(10, 13)
-C_D_CURVATURE, C_D_GRADIENT, C_D_RATE, C_D_VALUE, C_DAMPING, C_STIFFNESS = range(13, 19)
-
-# sums of squares and largest values that a residual leaves in ``norms``
-FORCE_1, TORQUE_1, FORCE_2, TORQUE_2, LENGTH, DIRECTION = range(6)
-
-
-class GGLState(NamedTuple):
-    """State of the method (first ten) and its scratch."""
-
-    place: Any  # address of the packed form of this record
-    q: Any
-    v: Any  # M^-1 p
-    vd: Any
-    lam: Any
-    vdm: Any
-    lamm: Any
-    past_u: Any  # (PAST, ...) of the last steps: u - y0,
-    past_d: Any  # dq minus what it would be without gamma',
-    past_l: Any  # lambda',
-    past_g: Any  # gamma'
-    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
-    c: Any  # see Numbers
-    dq: Any
-    u: Any  # velocity of the first group
-    w: Any  # h v (EULER)
-    y: Any  # h M^-1 p1
-    y0: Any
-    r1: Any  # residuals of the two groups: dynamic rows, then constraints
-    r2: Any
-    norms: Any  # of these residuals
-    lams: Any  # scaled multipliers
-    gams: Any
-    mu: Any  # scratch multipliers
-    zero: Any
-    z0: Any  # frames at the start,
-    z1: Any  # at the end,
-    zt: Any  # where gamma' acts
-    zl: Any  # where lambda' acts,
-    ze: Any  # and does so in the momenta of the end
-    zv: Any  # of velocity constraints
-    zp: Any  # of position constraints
-    zr: Any  # where the derivative of velocity constraints is taken
-    zu: Any  # frames of u
-    zy: Any  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
-    zh: Any  # of the velocity in H[gamma']
-    f1: Any  # frame forces of the two equations
-    f2: Any
-    fl: Any  # of applied forces and lambda'
-    buffer: Any  # of applied forces
-    torque: Any
-    at_start: Any  # functions of time at the start of the step,
-    at_force: Any  # where forces are evaluated,
-    at_end: Any  # at the end,
-    at_t: Any  # and where the frames above are
-    at_l: Any
-    at_e: Any
-    at_v: Any
-    at_p: Any
-    times: Any  # of start, forces and end
-    square: Any  # (4, 4) scratch
-
-
-FRAMES = ("z0", "z1", "zt", "zl", "ze", "zv", "zp", "zr", "zu", "zy", "zh", "f1", "f2", "fl", "buffer", "torque")
-STATE = declare_arrays(
-    GGLState, tables=("past_u", "past_d", "past_l", "past_g", "weights", "square", *FRAMES)
-)  # fmt: skip
+    q = vector
+    v = vector  # M^-1 p
+    vd = vector
+    lam = vector
+    vdm = vector
+    lamm = vector
+    past_u = matrix  # (PAST, ...) of the last steps: u - y0,
+    past_d = matrix  # dq minus what it would be without gamma',
+    past_l = matrix  # lambda',
+    past_g = matrix  # gamma'
+    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    dq = vector
+    u = vector  # velocity of the first block
+    w = vector  # h v (EULER)
+    y = vector  # h M^-1 p1
+    y0 = vector
+    r1 = vector  # residuals of the two blocks: dynamic rows, then constraints
+    r2 = vector
+    lams = vector  # scaled multipliers
+    gams = vector
+    shown_gams = vector  # gamma
+    mu = vector  # scratch multipliers
+    zero = vector
+    z0 = matrix  # frames at the start,
+    z1 = matrix  # at the end,
+    zt = matrix  # where gamma' acts
+    zl = matrix  # where lambda' acts,
+    ze = matrix  # and does so in the momenta of the end
+    zv = matrix  # of velocity constraints
+    zp = matrix  # of position constraints
+    zr = matrix  # where the derivative of velocity constraints is taken
+    zu = matrix  # frames of u
+    zy = matrix  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
+    zh = matrix  # of the velocity in H[gamma']
+    f1 = matrix  # frame forces of the two equations
+    f2 = matrix
+    fl = matrix  # of applied forces and lambda'
+    buffer = matrix  # of applied forces
+    torque = matrix
+    at_start = vector  # functions of time at the start of the step,
+    at_force = vector  # where forces are evaluated,
+    at_end = vector  # at the end,
+    at_t = vector  # and where the frames above are
+    at_l = vector
+    at_e = vector
+    at_v = vector
+    at_p = vector
+    square = matrix  # (4, 4) scratch
+    pairs = addresses  # (9,) tables of all pairs of unknown blocks, for the large matrix
+    bodies = addresses  # (1,) tables of rigid bodies, for their matrix
+    fresh = integer  # whether this attempt has factored the matrix of rigid bodies
+    force_squares_1 = real  # sums of squares of the residuals of the two blocks,
+    torque_squares_1 = real
+    force_squares_2 = real
+    torque_squares_2 = real
+    largest_length = real  # and largest rows of constraints
+    largest_direction = real
+    scheme = integer
+    guess = integer  # first guess that was asked for
+    shift = real  # where in the step forces are evaluated
+    # coefficients of the method
+    explicit = real  # 1: w follows from lambda', and zt is at q + w (EULER)
+    theta = real  # zt is at q + theta dq
+    moves = real  # zv moves so much with u
+    follows = real  # dq is follows u + (1 - follows) y0 but for the force of gamma'; not with EULER
+    mean_u = real  # zy = mean_u u + mean_y y0
+    mean_y = real
+    force = real  # factors of F,
+    gradient = real  # of G(zl)^T lambda',
+    curvature = real  # and of H[gamma'] zh
+    last_force = real  # the same in the momenta of the end, with gradients at ze
+    last_gradient = real
+    last_curvature = real
+    d_curvature = real  # derivatives of zh with respect to u,
+    d_gradient = real  # of zl,
+    d_rate = real  # zv
+    d_value = real  # and zp with respect to dq
+    damping = real  # d(force F) = damping C du or dq + stiffness K dq
+    stiffness = real
 
 
 @kernel
@@ -152,7 +134,7 @@ def scaled(c, x, out):
 @kernel
 def configure(s, x):
     """Frames of the step; weights into the buffer, all other frame forces zero."""
-    theta, mean_u, mean_y = x.c[C_THETA], x.c[C_MEAN_U], x.c[C_MEAN_Y]
+    theta, mean_u, mean_y = x.theta, x.mean_u, x.mean_y
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
@@ -173,25 +155,23 @@ def configure(s, x):
 
 
 @kernel
-def equations(s, w, x):
-    """Residuals r1 and r2 with their norms; the buffer has the applied forces."""
-    joint_forces(s.primitives, x.at_l, x.zl, x.lams, x.c[C_GRADIENT], True, w.small[0], x.fl)
+def equations(s, w, x, h):
+    """Residuals r1 and r2 with their sizes; the buffer has the applied forces."""
+    joint_forces(s.primitives, x.at_l, x.zl, x.lams, x.gradient, True, w.small[0], x.fl)
     _applied(s.nodes, x, w.scales)
-    if x.c[C_EXPLICIT] != 0.0:
+    if x.explicit != 0.0:
         _explicit_velocity(s.nodes, x)
-    if x.c[C_CURVATURE] != 0.0:
-        joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.c[C_CURVATURE], False, w.small[0], x.f1)
+    if x.curvature != 0.0:
+        joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.curvature, False, w.small[0], x.f1)
     joint_forces(s.primitives, x.at_t, x.zt, x.gams, -1.0, True, w.small[0], x.f2)
-    for k in range(6):
-        x.norms[k] = 0.0
-    _joint_rows(s.primitives, x)
+    _joint_rows(s.primitives, x, h)
     _rows(s.nodes, x, w.small)
 
 
 @kernel
 def _applied(nodes, x, scales):
     """fl += applied forces and the internal forces of lambda'; largest applied force and torque."""
-    c, cl = x.c[C_FORCE], x.c[C_GRADIENT]
+    c, cl = x.force, x.gradient
     force, torque = 0.0, 0.0
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
@@ -228,10 +208,9 @@ def _larger(largest, value):
 
 
 @kernel
-def _joint_rows(primitives, x):
+def _joint_rows(primitives, x, h):
     """Rows of joints: G(zv) u + h g_t, and g(zp)."""
-    nv, h = x.v.shape[0], x.c[C_H]
-    r1, r2 = x.r1, x.r2
+    nv, r1, r2 = x.v.shape[0], x.r1, x.r2
     length, direction = 0.0, 0.0
     for k in range(primitives.shape[0]):
         p = primitives[k]
@@ -246,16 +225,15 @@ def _joint_rows(primitives, x):
         else:
             for m in range(3 if p.kind == COINCIDENT else 1):
                 length = _larger(_larger(length, r1[i + m]), r2[i + m])
-    x.norms[LENGTH], x.norms[DIRECTION] = length, direction
+    x.largest_length, x.largest_direction = length, direction
 
 
 @kernel
 def _rows(nodes, x, small):
     """Dynamic rows and those of internal constraints."""
-    nv, explicit, follows = x.v.shape[0], x.c[C_EXPLICIT], x.c[C_FOLLOWS]
-    ch = x.c[C_CURVATURE]
+    nv, explicit, follows, ch = x.v.shape[0], x.explicit, x.follows, x.curvature
     r1, r2, a, b = x.r1, x.r2, small[0], small[1]
-    force1, torque1, force2, torque2, direction = 0.0, 0.0, 0.0, 0.0, x.norms[DIRECTION]
+    force1, torque1, force2, torque2, direction = 0.0, 0.0, 0.0, 0.0, x.largest_direction
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         o = 0 if n.nx == 3 else 3
@@ -292,25 +270,26 @@ def _rows(nodes, x, small):
             for m in range(6):
                 r2[k + m] = 0.5 * (r2[k + m] - 1.0) if m < 3 else 0.5 * r2[k + m]
                 direction = _larger(_larger(direction, r1[k + m]), r2[k + m])
-    x.norms[FORCE_1], x.norms[TORQUE_1], x.norms[FORCE_2], x.norms[TORQUE_2] = force1, torque1, force2, torque2
-    x.norms[DIRECTION] = direction
+    x.force_squares_1, x.torque_squares_1, x.force_squares_2, x.torque_squares_2 = force1, torque1, force2, torque2
+    x.largest_direction = direction
 
 
 @kernel
 def finish(s, w, x):
     """Momenta at the end of the step: y = h M^-1 p1; the buffer has the applied forces."""
+    force, gradient, curvature = x.last_force, x.last_gradient, x.last_curvature
     clear_frames(x.f1)
-    joint_forces(s.primitives, x.at_e, x.ze, x.lams, x.c[C_LAST_GRADIENT], True, w.small[0], x.f1)
-    joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.c[C_LAST_CURVATURE], False, w.small[0], x.f1)
+    joint_forces(s.primitives, x.at_e, x.ze, x.lams, gradient, True, w.small[0], x.f1)
+    joint_forces(s.primitives, x.at_t, x.zh, x.gams, curvature, False, w.small[0], x.f1)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         o = 0 if n.nx == 3 else 3
         f = x.f1[i]
         if n.nl > 0:
-            internal_frame_force(x.ze[i], x.lams, n.l0, x.c[C_LAST_GRADIENT], f)
-            internal_frame_force(x.zh[i], x.gams, n.l0, x.c[C_LAST_CURVATURE], f)
+            internal_frame_force(x.ze[i], x.lams, n.l0, gradient, f)
+            internal_frame_force(x.zh[i], x.gams, n.l0, curvature, f)
         for m in range(n.nv):
-            x.y[n.v0 + m] = f[o + m] + x.c[C_LAST_FORCE] * x.buffer[i, o + m]
+            x.y[n.v0 + m] = f[o + m] + force * x.buffer[i, o + m]
         solve_mass(n, x.y, x.square)
         for m in range(n.nv):
             x.y[n.v0 + m] = x.u[n.v0 + m] - x.y[n.v0 + m]

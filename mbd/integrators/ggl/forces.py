@@ -1,29 +1,38 @@
-"""Forces and general elements in a GGL step: at one point of the step, or discrete gradients over it (GGLEM).
+"""Forces in a GGL step: at one instant of it, or discrete gradients over it (GGLEM).
 
-Compiled only for models that have such elements.
+Compiled only for models that have force elements.
 """
 
 from __future__ import annotations
 
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...forces.over_step import force_over_step
 from ...forces.over_step_tangent import force_tangent_over_step
+from ...math.arrays import copy
 from ...nodes.step.torques import dual_tangent, dual_torque
-from ...system.couplings import call_extra_forces, call_extra_tangent
-from ...system.evaluate import copy
-from ...system.optional import call_force_tangent, call_forces
+from ...system.couplings import extra_forces, extra_tangent
+from ...system.instant_elements import all_force_tangents, all_forces
 from ...system.over_step import begin_step
-from ...system.tables import FLAG_EXTRA
+from ...system.tables import FLAG_EXTRA, Tables, Work, tables_at
 from ..directors.linear_frames import clear_frames, copy_frames
-from .equations import C_DAMPING, C_EXPLICIT, C_H, C_STIFFNESS
+from ..numbers import NewtonNumbers
+from .equations import EM, GGLState
+
+
+def _has_elements(s: Tables) -> bool:
+    return len(s.forces) > 0 or bool(s.flags[FLAG_EXTRA])
+
+
+_element_entry = entry(Tables, Work, GGLState, NewtonNumbers, when=_has_elements)
 
 
 @kernel
-def _load(w, x):
+def _load(w, x, p):
     """Frames, their velocities and the functions of time where elements look for them."""
-    w.time[0] = x.times[1]
+    w.time[0] = p.time + x.shift * p.step
     copy(x.at_force, w.values)
-    copy_frames(x.z0 if x.c[C_EXPLICIT] != 0.0 else x.zt, w.z)
+    copy_frames(x.z0 if x.explicit != 0.0 else x.zt, w.z)
     copy_frames(x.zy, w.zd)
 
 
@@ -34,35 +43,36 @@ def _add(w, x):
             x.buffer[i, m] += w.f[i, m]
 
 
-@kernel
-def instant_forces(s, w, x):
+@_element_entry
+def forces_at_instant(s, w, x, p):
     """Add the frame forces of elements to the buffer."""
-    _load(w, x)
+    _load(w, x, p)
     clear_frames(w.f)
     if s.forces.shape[0] > 0:
-        call_forces(s, w)
+        all_forces(s, w)
     if s.flags[FLAG_EXTRA] != 0:
-        call_extra_forces(s, w, x.zero)
+        extra_forces(s, w, x.zero)
     _add(w, x)
 
 
-@kernel
-def instant_tangent(s11, s12, w, x):
-    """Damping in the first, stiffness in the second group of unknowns."""
-    _load(w, x)
-    damping, stiffness, m = x.c[C_DAMPING], x.c[C_STIFFNESS], w.matrix
+@_element_entry
+def force_blocks_at_instant(s, w, x, p):
+    """Damping in the first, stiffness in the second block of unknowns."""
+    _load(w, x, p)
+    s11, s12 = tables_at(x.pairs[0]), tables_at(x.pairs[1])
+    damping, stiffness, m = x.damping, x.stiffness, w.matrix
     if s11.forces.shape[0] > 0:
-        call_force_tangent(s11, w, x.q, x.v, w.eye, damping, 0.0, m)
-        call_force_tangent(s12, w, x.q, x.v, w.eye, 0.0, stiffness, m)
+        all_force_tangents(s11, w, x.q, x.v, w.eye, damping, 0.0, m)
+        all_force_tangents(s12, w, x.q, x.v, w.eye, 0.0, stiffness, m)
     if s11.flags[FLAG_EXTRA] != 0:
-        call_extra_tangent(s11, w, x.q, x.v, x.zero, w.eye, damping, 0.0, m)
-        call_extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, 0.0, stiffness, m)
+        extra_tangent(s11, w, x.q, x.v, x.zero, w.eye, damping, 0.0, m)
+        extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, 0.0, stiffness, m)
 
 
-@kernel
-def secant_forces(s, w, x):
+@_element_entry
+def forces_over_step(s, w, x, p):
     """Add the discrete gradients of elements to the buffer."""
-    h = x.c[C_H]
+    h = p.step
     if s.forces.shape[0] > 0:
         clear_frames(x.torque)
         for k in range(s.forces.shape[0]):
@@ -77,18 +87,18 @@ def secant_forces(s, w, x):
                 dual_torque(x.zt[i], x.torque[i], x.buffer[i])
     if s.flags[FLAG_EXTRA] != 0:
         copy(x.at_force, w.values)
-        w.time[0] = x.times[2]
+        w.time[0] = p.time + h
         clear_frames(w.f)
         begin_step(w, x.z0, x.z1, x.zt, h)
-        call_extra_forces(s, w, x.zero)
+        extra_forces(s, w, x.zero)
         w.time[1] = 0.0
         _add(w, x)
 
 
-@kernel
-def secant_tangent(s11, s12, w, x):
+@_element_entry
+def force_blocks_over_step(s, w, x, p):
     """Their derivatives with respect to the increment."""
-    h, m = x.c[C_H], w.matrix
+    s12, h, m = tables_at(x.pairs[1]), p.step, w.matrix
     ck = h * h
     for k in range(s12.forces.shape[0]):
         e = s12.forces[k]
@@ -104,7 +114,27 @@ def secant_tangent(s11, s12, w, x):
                 dual_tangent(s12.nodes[i], x.zt[i], x.torque[i], ck, m, w.small)
     if s12.flags[FLAG_EXTRA] != 0:
         copy(x.at_force, w.values)
-        w.time[0] = x.times[2]
+        w.time[0] = p.time + h
         begin_step(w, x.z0, x.z1, x.zt, h)
-        call_extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, h, 0.5 * ck, m)
+        extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, h, 0.5 * ck, m)
         w.time[1] = 0.0
+
+
+@kernel
+def element_forces(s, w, x, p):
+    """Add the frame forces of elements to the buffer."""
+    if s.forces.shape[0] > 0 or s.flags[FLAG_EXTRA] != 0:
+        if x.scheme == EM:
+            forces_over_step(s, w, x, p)
+        else:
+            forces_at_instant(s, w, x, p)
+
+
+@kernel
+def element_blocks(s, w, x, p):
+    """Add the derivatives of these forces to the large matrix."""
+    if s.forces.shape[0] > 0 or s.flags[FLAG_EXTRA] != 0:
+        if x.scheme == EM:
+            force_blocks_over_step(s, w, x, p)
+        else:
+            force_blocks_at_instant(s, w, x, p)

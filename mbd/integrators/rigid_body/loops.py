@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
+from ...compiled.kinds import integer, matrix
+from ...math.arrays import copy
 from ...system.accelerations import accelerations
-from ...system.evaluate import copy, evaluate_functions, frames, velocities
+from ...system.instant import evaluate_functions, frames, velocities
+from ...system.tables import Tables, Work
+from ..verdicts import CHART, CONVERGED, NOT_CONVERGED, NOT_FINITE
 from .flows import JACOBI, free_flow
 from .motion import (
     drift,
@@ -15,17 +20,19 @@ from .motion import (
     update_forces,
     write_state,
 )
+from .state import Bodies, Vectors
 
 STRANG, NYSTROM, EULER = 0, 1, 2
-CODE_EQUATIONS, CODE_CHART, CODE_NOT_FINITE = 1, 2, 3
+
+_steps = (Bodies, Vectors, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
 
 
-@kernel
-def begin(s, w, q, v, b):
+@entry(Tables, Work, Bodies, Vectors)
+def begin(s, w, b, x):
     """Take over a state of the system."""
-    frames(s, w, q)
-    velocities(s, w, q, v)
-    read_state(s, w, q, b)
+    frames(s, w, x.q)
+    velocities(s, w, x.q, x.v)
+    read_state(s, w, x.q, b)
     for i in range(b.table.shape[0]):
         copy(b.y0[i], b.y[i])
         copy(b.e0[i], b.e[i])
@@ -35,16 +42,17 @@ def begin(s, w, q, v, b):
 
 @kernel
 def _observe(s, w, b, x):
-    """Write the state, its accelerations and multipliers as vectors of the system; returns an error code."""
+    """Write the state, its accelerations and multipliers as vectors of the system; leaves b.verdict."""
     bad = write_state(s, w, b, x)
     if bad != 0:
-        b.info[1] = bad
-        return CODE_CHART
+        b.where, b.verdict = bad, CHART
+        return
     accelerations(s, w, x.q, x.v, b.zero, x.vd, x.lam)
     finite = 0.0
     for k in range(x.v.shape[0]):
         finite += x.v[k] * 0.0
-    return 0 if finite == 0.0 else CODE_NOT_FINITE
+    if finite != 0.0:
+        b.verdict = NOT_FINITE
 
 
 @kernel
@@ -86,26 +94,29 @@ def free_steps(b, gravity, method, h, steps, t):
     return 0
 
 
-@kernel
-def run_free(s, w, b, x, method, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
-    """Advance free bodies by ``count`` steps; rows are written every ``every`` steps; returns the steps done."""
-    row, done, code = 0, 0, 0
+@entry(Tables, Work, *_steps)
+def run_free(s, w, b, x, first, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Up to ``count`` steps of free bodies, the first being number ``first`` from the origin; b.done of them are made.
+
+    Every ``every``-th step, counted from the origin, is written to the next row of the output arrays.
+    """
+    row, done, h = 0, 0, b.step
+    b.done, b.verdict, b.where = 0, CONVERGED, 0
     while done < count:
         steps = min(count - done, every - (first + done) % every)
-        bad = free_steps(b, s.gravity, method, h, steps, (first + done + steps) * h)
+        bad = free_steps(b, s.gravity, b.flow, h, steps, (first + done + steps) * h)
         if bad != 0:
-            b.info[0], b.info[1] = CODE_EQUATIONS, bad
-            return done
+            b.where, b.verdict = bad, NOT_CONVERGED
+            return
         done += steps
         if (first + done) % every == 0 or done == count:
-            code = _observe(s, w, b, x)
-            if code != 0:
-                b.info[0] = code
-                return done - steps
+            _observe(s, w, b, x)
+            if b.verdict != CONVERGED:
+                return
+        b.done = done
         if (first + done) % every == 0:
             _write(x, row, out_q, out_v, out_vd, out_l, out_turns)
             row += 1
-    return count
 
 
 @kernel
@@ -116,12 +127,13 @@ def _forces(s, w, b, t):
 
 
 @kernel
-def split_step(s, w, b, method, scheme, t, h):
+def split_step(s, w, b, t, h):
     """One step of a splitting into free motion and kicks; forces at its end are left for the next one.
 
     Functions of time are those at the times which the free motion has reached, so that time-dependent forces keep the
-    order.
+    order. Returns a node that turns too far, or 0.
     """
+    method, scheme = b.flow, b.scheme
     if scheme == STRANG:  # [Vilmart 2013, (16)]
         kick(b, 0.5 * h)
         bad = drift(b, method, h)
@@ -145,23 +157,23 @@ def split_step(s, w, b, method, scheme, t, h):
     return bad
 
 
-@kernel
-def run_split(s, lie, w, b, x, method, scheme, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
-    """Advance bodies under forces; ``lie`` are the same tables as ``s`` with Lie nodes."""
-    row = 0
-    _forces(lie, w, b, origin + first * h)
+@entry(Tables, Tables, Work, *_steps)
+def run_split(s, lie, w, b, x, first, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Steps of bodies under forces, as in ``run_free``; ``lie`` are the same tables as ``s`` with Lie nodes."""
+    row, h = 0, b.step
+    b.done, b.verdict, b.where = 0, CONVERGED, 0
+    _forces(lie, w, b, b.origin + first * h)
     for step in range(count):
-        t = origin + (first + step) * h
-        bad = split_step(lie, w, b, method, scheme, t, h)
+        t = b.origin + (first + step) * h
+        bad = split_step(lie, w, b, t, h)
         if bad != 0:
-            b.info[0], b.info[1] = CODE_EQUATIONS, bad
-            return step
+            b.where, b.verdict = bad, NOT_CONVERGED
+            return
         if (first + step + 1) % every == 0 or step + 1 == count:
-            code = _observe(s, w, b, x)
-            if code != 0:
-                b.info[0] = code
-                return step
+            _observe(s, w, b, x)
+            if b.verdict != CONVERGED:
+                return
+        b.done = step + 1
         if (first + step + 1) % every == 0:
             _write(x, row, out_q, out_v, out_vd, out_l, out_turns)
             row += 1
-    return count

@@ -7,8 +7,8 @@ from ...math.quaternions import multiply_quaternions, quaternion_axes, rotate
 from ...nodes.inertia import frame_torque
 from ...nodes.markers import axis, body_components
 from ...nodes.pose import node_quaternion, write_position, write_rotation
-from ...system.evaluate import tangent
 from ...system.instant import element_forces
+from ...system.matrix import tangent
 from .flows import add, free_flow
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...system.entries import connect_tables
-from ...system.evaluate import evaluate_functions
-from ...system.optional import call_forces
+from ...system.instant import evaluate_functions
+from ...system.instant_elements import all_forces
 from ..base import Trait
 from .structure import (
     EQUAL,
@@ -81,10 +80,10 @@ def _velocity_dependent(system: System) -> str | None:
 
     def depends(rows: slice) -> bool:
         results = []
-        part = connect_tables(tables._replace(forces=tables.forces[rows]))
+        part = tables.changed(forces=tables.forces[rows])
         for probe in probes:
             w.zd[:], w.f[:] = probe, 0.0
-            call_forces(part, w)
+            all_forces(part, w)
             results.append(w.f.copy())
         return any(not np.array_equal(results[0], other) for other in results[1:])
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Array, Run
+from ...compiled.entry import connect
+from ..base import Array, Run, check_rows
+from ..verdicts import CHART, NOT_CONVERGED
 from . import loops
 from .elliptic import SCRATCH
 from .flows import JACOBI
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ...system.system import System
 
 assert SCRATCH <= 32
-NOT_FINITE = "values are no longer finite; the forces are too strong for the step: try a smaller one"
+TOO_STRONG = "values are no longer finite; the forces are too strong for the step: try a smaller one"
 
 
 class RigidBodyRun(Run):
@@ -34,23 +36,26 @@ class RigidBodyRun(Run):
         moments = np.column_stack((table.i1, table.i2, table.i3))
         self.lie, blocks = lie_tables(system)
         zeros = max(system.n_q, system.n_v, system.n_l, 16)
-        self.bodies = new_bodies(table, modified_inertia(moments, method.rotation.series_order), blocks, zeros)
-        self.x = Vectors(np.zeros(system.n_q), np.zeros(system.n_v), np.zeros(system.n_v), np.zeros(system.n_l))
-        self._warm_up()
-
-    def _warm_up(self) -> None:
-        x = self.x
-        self.advance(0, 1, [np.zeros((1, len(row))) for row in (*x, self.work.turns)])
+        self.bodies = new_bodies(
+            table, modified_inertia(moments, method.rotation.series_order), blocks, zeros, origin=t, step=step,
+            flow=self.flow, scheme=self.scheme,
+        )  # fmt: skip
+        nq, nv, nl = system.n_q, system.n_v, system.n_l
+        self.x = Vectors(q=np.zeros(nq), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl))
+        # compiled, or loaded, before the clock starts
+        steps = loops.run_free if self.scheme < 0 else loops.run_split
+        for tables in (system.tables, self.lie):
+            connect(tables, loops.begin, steps)
 
     def begin(self, q: Array, v: Array) -> None:
         """Take over the first state; what is recorded there is what was given."""
-        loops.begin(self.system.tables, self.work, q, v, self.bodies)
         x = self.x
         x.q[:], x.v[:] = q, v
+        loops.begin(self.system.tables, self.work, self.bodies, x)
         x.vd[:], x.lam[:] = self.system.accelerations(q, v, self.origin)
 
     def initial_row(self) -> list[Array]:
-        return [*(row.copy() for row in self.x), self.work.turns.copy()]
+        return [y.copy() for y in self.row()]
 
     @property
     def t(self) -> float:
@@ -58,25 +63,23 @@ class RigidBodyRun(Run):
         return self.origin + self.index * self.step
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
+        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
         s, w, b, x = self.system.tables, self.work, self.bodies, self.x
         if self.scheme < 0:
-            done = loops.run_free(s, w, b, x, self.flow, self.origin, self.index, self.step, count, every, *out)
+            loops.run_free(s, w, b, x, self.index, count, every, *out)
         else:
-            done = loops.run_split(
-                s, self.lie, w, b, x, self.flow, self.scheme, self.origin, self.index, self.step, count,
-                every, *out,
-            )  # fmt: skip
-        self.index += done
-        return done
+            loops.run_split(s, self.lie, w, b, x, self.index, count, every, *out)
+        self.index += b.done
+        return b.done
 
     def failure(self) -> tuple[str, str]:
-        code, node = (int(k) for k in self.bodies.info)
+        verdict, node = self.bodies.verdict, self.bodies.where
         name = self.system.model.bodies[node - 1].name if node > 0 else ""
-        if code == loops.CODE_CHART:
+        if verdict == CHART:
             return "singularity", name
-        if code == loops.CODE_EQUATIONS:
+        if verdict == NOT_CONVERGED:
             return "convergence", self._turns_too_far(node, name)
-        return "convergence", NOT_FINITE
+        return "convergence", TOO_STRONG
 
     def _turns_too_far(self, node: int, name: str) -> str:
         """What happened to the body of a node whose step was refused, and what to do."""
@@ -84,7 +87,7 @@ class RigidBodyRun(Run):
         c, y = self.bodies.table[row], self.bodies.y[row]
         speed = float(np.linalg.norm(rotation.turning_rate(c, y)))
         if not np.isfinite(speed):
-            return NOT_FINITE
+            return TOO_STRONG
         if self.flow == JACOBI and self.scheme < 0:
             return (
                 f"body '{name}' turns with {speed:.3g} rad/s; beyond {MOST_TURNS:.0e} rad nothing is left of its "
@@ -105,13 +108,13 @@ class RigidBodyRun(Run):
         return self.bodies.table.unit[:, None] if name in MOMENTA else 1.0
 
     def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.x._fields}
+        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.x.fields}
         state |= {f"bodies_{name}": getattr(self.bodies, name) * self._units(name) for name in STATE}
         return state | {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a saved state."""
-        for name in self.x._fields:
+        for name in self.x.fields:
             getattr(self.x, name)[:] = state[name]
         for name in STATE:
             getattr(self.bodies, name)[:] = state[f"bodies_{name}"] / self._units(name)

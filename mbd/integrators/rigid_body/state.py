@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
+
+from ...compiled.kinds import integer, integer_matrix, matrix, real, records, vector
+from ...compiled.record import Record
 
 BODY = np.dtype(
     [(name, "i8") for name in ("node", "rotates", "held")]  # held: its centre stays where it is
@@ -17,7 +18,7 @@ BODY = np.dtype(
 )
 
 
-class Bodies(NamedTuple):
+class Bodies(Record):
     """Bodies that move on their own: rotation about a centre, which is the centre of mass or a fixed point.
 
     Momentum ``y`` and torque in principal axes and in units of the body's inertia, ``e`` the quaternion from principal
@@ -25,46 +26,53 @@ class Bodies(NamedTuple):
     the state at the origin of time.
     """
 
-    table: Any  # BODY records
-    series: Any  # (n, 19) coefficients of modified moments of inertia
-    y: Any
-    e: Any
-    x: Any
-    u: Any
-    yc: Any
-    ec: Any
-    xc: Any
-    uc: Any
-    y0: Any
-    e0: Any
-    x0: Any
-    u0: Any
-    force: Any  # (n, 3) on the centre, in space
-    torque: Any  # (n, 3) about the centre, principal axes
-    blocks: Any  # (k, 6) blocks of the stiffness matrix: row, rows, column, columns, offset, stride
-    zero: Any  # as long as any vector that must vanish
-    scratch: Any
-    info: Any  # code, node
+    table = records(BODY)
+    series = matrix  # (n, 19) coefficients of modified moments of inertia
+    y = matrix
+    e = matrix
+    x = matrix
+    u = matrix
+    yc = matrix
+    ec = matrix
+    xc = matrix
+    uc = matrix
+    y0 = matrix
+    e0 = matrix
+    x0 = matrix
+    u0 = matrix
+    force = matrix  # (n, 3) on the centre, in space
+    torque = matrix  # (n, 3) about the centre, principal axes
+    blocks = integer_matrix  # (k, 6) blocks of the stiffness matrix: row, rows, column, columns, offset, stride
+    zero = vector  # as long as any vector that must vanish
+    scratch = vector
+    # parameters
+    origin = real  # time of step 0
+    step = real
+    flow = integer  # method of free rotations, see ``flows``
+    scheme = integer  # splitting with forces, see ``loops``
+    # the last call
+    verdict = integer  # see ``verdicts``
+    where = integer  # node that stopped it, or 0
+    done = integer  # steps
 
 
 MOMENTA = ("y", "yc", "y0")
 STATE = ("y", "e", "x", "u", "yc", "ec", "xc", "uc", "y0", "e0", "x0", "u0")
 
 
-class Vectors(NamedTuple):
-    """A record: coordinates, velocities, accelerations and multipliers of the system."""
+class Vectors(Record):
+    """What is recorded: coordinates, velocities, accelerations and multipliers of the system."""
 
-    q: Any
-    v: Any
-    vd: Any
-    lam: Any
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
 
 
-def new_bodies(table: np.recarray, series: np.ndarray, blocks: np.ndarray, zeros: int) -> Bodies:
+def new_bodies(table: np.recarray, series: np.ndarray, blocks: np.ndarray, zeros: int, **parameters: float) -> Bodies:
     """Room for the state."""
     n = len(table)
     arrays = {name: np.zeros((n, 4 if name.startswith("e") else 3)) for name in (*STATE, "force", "torque")}
     return Bodies(
-        table=table, series=series, blocks=blocks, zero=np.zeros(zeros), scratch=np.zeros(32),
-        info=np.zeros(2, dtype=np.int64), **arrays,
-    )  # fmt: skip
+        table=table, series=series, blocks=blocks, zero=np.zeros(zeros), scratch=np.zeros(32), **arrays, **parameters
+    )

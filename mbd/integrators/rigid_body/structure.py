@@ -9,9 +9,8 @@ import numpy as np
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT
 from ...math.quaternions import axes_to_quaternion
-from ...nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
+from ...nodes.forms import become_lie, of_form
 from ...nodes.kinds import QUATERNION
-from ...system.entries import connect_tables
 from ...system.tables import Tables
 from .state import BODY
 
@@ -129,7 +128,7 @@ def body_table(system: System, symmetric: bool) -> np.recarray:
     held, centre, anchor = centres(system)
     rows = np.arange(1, len(nodes))
     table = np.zeros(len(rows), dtype=BODY)
-    rotates = nodes.form[rows] != FORM_POINT
+    rotates = ~of_form(nodes[rows], "point")
     moments, axes = principal_axes(np.where(rotates[:, None, None], inertia_about(system, centre)[rows], np.eye(3)))
     unit = np.ldexp(1.0, np.frexp(moments.max(axis=1))[1])
     moments = moments / unit[:, None]
@@ -158,8 +157,8 @@ def lie_tables(system: System) -> tuple[Tables, Array]:
     stands for.
     """
     nodes = system.tables.nodes.copy()
-    rigid = (nodes.form != FORM_POINT) & (np.arange(len(nodes)) > 0)
-    nodes["form"][rigid], nodes["kind"][rigid] = FORM_LIE, QUATERNION
+    rigid = ~of_form(nodes, "point", "ground")
+    become_lie(nodes, rigid, QUATERNION)
     nodes["nv"][rigid] = nodes["nx"][rigid] + 3
     nodes["nl"] = 0
     nodes["q0"], nodes["v0"] = 0, 0
@@ -169,10 +168,10 @@ def lie_tables(system: System) -> tuple[Tables, Array]:
     v = np.concatenate((np.arange(n), pairs[:, 1], pairs[:, 0]))
     offset, stride = layout.blocks(u, v)
     columns = (nodes.x0[u + 1], nodes.nv[u + 1], nodes.x0[v + 1], nodes.nv[v + 1], offset, stride)
-    tables = system.tables._replace(nodes=nodes.view(np.recarray), primitives=system.tables.primitives[:0])
-    return connect_tables(tables), np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
+    tables = system.tables.changed(nodes=nodes.view(np.recarray), primitives=system.tables.primitives[:0])
+    return tables, np.ascontiguousarray(np.column_stack(columns), dtype=np.int64)
 
 
 def has_generalized(system: System) -> Array:
     """Nodes with generalized coordinates."""
-    return np.flatnonzero(system.tables.nodes.form == FORM_GENERALIZED)
+    return np.flatnonzero(of_form(system.tables.nodes, "generalized"))

@@ -9,83 +9,88 @@ metric, through the same update of coordinates, which keeps the method's order.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...compiled.record import NO_PLACE, declare_arrays
+from ...compiled.kinds import integer, matrix, real, vector
+from ...compiled.record import Record
+from ...math.arrays import clear, copy
 from ...nodes.increments import apply_tangent_inverse
 from ...system.accelerations import accelerations, accelerations_here
-from ...system.evaluate import (
+from ...system.instant import (
     advance,
-    clear,
     constraint_rates,
     constraints,
-    copy,
     evaluate_functions,
-    factor,
     frames,
     look_ahead,
     remember_angles,
-    solve,
-    tangent,
     velocities,
 )
-from ...system.optional import call_charts
-from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH
-from ..newton import ROUND_OFF, constraint_error
-
-CODE_NOT_FINITE, CODE_SINGULAR, CODE_CHART, CODE_PROJECTION, CODE_STALLED = 4, 2, 3, 5, 6
-
-
-class RungeKuttaState(NamedTuple):
-    """State (first five) and scratch."""
-
-    q: Any
-    v: Any
-    vd: Any
-    lam: Any
-    qn: Any
-    vn: Any
-    dq: Any
-    kq: Any  # (stages, nv) slopes of the increment
-    kv: Any  # (stages, nv) slopes of the velocity
-    zero: Any
-    place: Any = NO_PLACE
-
-
-class RungeKuttaNumbers(NamedTuple):
-    """Tableau, step-size control and counters."""
-
-    a: Any
-    b: Any
-    c: Any
-    error: Any
-    control: Any  # rtol, atol, safety, largest increase, smallest step, largest step, exponent, patience
-    memory: Any  # see MEMORY_*
-    switches: Any  # times at which functions of time jump, in ascending order, ending with infinity
-    place: Any = NO_PLACE
-
-
-declare_arrays(RungeKuttaState, tables=("kq", "kv"))
-declare_arrays(RungeKuttaNumbers, tables=("a",))
-
-RTOL, ATOL, SAFETY, INCREASE, SMALLEST, LARGEST, EXPONENT, PATIENCE = range(8)
-(
-    MEMORY_CODE,
-    MEMORY_NODE,
-    MEMORY_STEPS,
-    MEMORY_REJECTED,
-    MEMORY_EVALUATIONS,
-    MEMORY_STEP,  # next step size
-    MEMORY_TIME,
-    MEMORY_FORCED,  # steps accepted at the smallest step size in spite of their error
-    MEMORY_IN_VAIN,  # the same without a good step between them
-    MEMORY_PROJECTIONS,
-) = range(10)
+from ...system.instant_elements import check_charts
+from ...system.matrix import factor, solve, tangent
+from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH, Tables, Work
+from ..newton import ROUND_OFF, largest_violation
+from ..verdicts import CHART, CONVERGED, NOT_FINITE, PROJECTION, SINGULAR, STALLED
 
 SHORTER = 0.95  # a rejected step is followed by one that is at least so much shorter
-MODE_START, MODE_FIXED, MODE_ADAPTIVE = 0, 1, 2
 TIME_NUDGE = 1e-10  # fraction of a step by which functions of time are kept away from its ends at a switch
+
+
+class RungeKuttaState(Record):
+    """State (first five) and scratch."""
+
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
+    qn = vector
+    vn = vector
+    dq = vector
+    kq = matrix  # (stages, nv) slopes of the increment
+    kv = matrix  # (stages, nv) slopes of the velocity
+    zero = vector
+
+
+class RungeKuttaNumbers(Record):
+    """Tableau, step-size control and counters."""
+
+    # tableau
+    a = matrix
+    b = vector
+    c = vector
+    error = vector  # weights of the error estimate
+    first_same_as_last = integer
+    # equal steps
+    origin = real  # time of step 0
+    step = real
+    # step-size control
+    rtol = real
+    atol = real
+    safety = real
+    increase = real  # largest ratio of a step to the last one
+    smallest = real  # step
+    largest = real
+    exponent = real
+    patience = real  # steps at the smallest size in a row that may miss the tolerance
+    switches = vector  # times at which functions of time jump, in ascending order, ending with infinity
+    # memory: survives between calls, part of a restart
+    verdict = integer  # see ``verdicts``
+    where = integer  # node at the limit of its chart, or singular row of the matrix
+    steps = integer
+    rejected = integer
+    evaluations = integer
+    next_step = real
+    time = real
+    forced = integer  # steps accepted at the smallest size in spite of their error
+    in_vain = integer  # the same without a good step between them
+    projections = integer
+    # the last call
+    done = integer  # equal steps
+    rows = integer  # records of steps with control
+
+
+_run = (Tables, Work, RungeKuttaState, RungeKuttaNumbers)
 
 
 @kernel
@@ -108,7 +113,7 @@ def _stages(s, w, x, p, t, h, nudge):
         c = min(max(p.c[i], nudge), 1.0 - nudge)
         evaluate_functions(s, w, t + c * h)
         accelerations_here(s, w, x.qn, x.vn, x.zero, x.kv[i], x.lam)
-        p.memory[MEMORY_EVALUATIONS] += 1.0
+        p.evaluations += 1
         apply_tangent_inverse(s.nodes, x.dq, x.vn, x.kq[i], w.small[7])
 
 
@@ -130,7 +135,6 @@ def _combine(s, w, x, p, h):
 @kernel
 def _error(s, x, p, h):
     """Scaled error of the step (B16)-(B18), in increments: stored rotation parameters may jump."""
-    rtol, atol = p.control[RTOL], p.control[ATOL]
     total = 0.0
     nv = x.v.shape[0]
     for k in range(nv):
@@ -140,8 +144,8 @@ def _error(s, x, p, h):
             dv += p.error[j] * x.kv[j, k]
         m = s.qv[k]
         size = 1.0 if m < 0 else max(abs(x.q[m]), abs(x.qn[m]))
-        dq *= h / (atol + rtol * size)
-        dv *= h / (atol + rtol * max(abs(x.v[k]), abs(x.vn[k])))
+        dq *= h / (p.atol + p.rtol * size)
+        dv *= h / (p.atol + p.rtol * max(abs(x.v[k]), abs(x.vn[k])))
         total += dq * dq + dv * dv
     return math.sqrt(total / (2 * nv))
 
@@ -157,7 +161,7 @@ def _mass_matrix(s, w, x, q, v):
 def _project(s, w, x, p):
     """Back to the constraints in the mass metric: positions (at most five times), then velocities, of (qn, vn).
 
-    Leaves the factors of [M B^T; B 0] at the new state in w.matrix. Returns 0, or 1 if it failed.
+    Leaves the factors of [M B^T; B 0] at the new state in w.matrix, and p.verdict if it failed.
     """
     length = s.parameters[PARAMETER_LENGTH]
     previous = 1e300
@@ -165,11 +169,12 @@ def _project(s, w, x, p):
         frames(s, w, x.qn)
         clear(w.x)
         constraints(s, w, x.qn, w.x)
-        error = constraint_error(s, w.x, ROUND_OFF * length, ROUND_OFF, w.scales)
+        error, _ = largest_violation(s, w.x, ROUND_OFF * length, ROUND_OFF)
         if error <= 1.0 or (iteration > 1 and error > 0.5 * previous and error < 1e3):
             break
         if iteration == 5 or not error < 1e200:
-            return 1
+            p.verdict = PROJECTION
+            return
         previous = error
         _mass_matrix(s, w, x, x.qn, x.vn)
         for k in range(s.xl.shape[0]):
@@ -178,7 +183,7 @@ def _project(s, w, x, p):
         for k in range(x.v.shape[0]):
             x.dq[k] = w.x[s.xv[k]]
         advance(s, w, x.qn, x.dq, x.qn)
-        p.memory[MEMORY_PROJECTIONS] += 1.0
+        p.projections += 1
     velocities(s, w, x.qn, x.vn)
     _mass_matrix(s, w, x, x.qn, x.vn)
     clear(w.x)
@@ -188,21 +193,22 @@ def _project(s, w, x, p):
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(x.v.shape[0]):
         x.vn[k] += w.x[s.xv[k]]
-    return 0
 
 
 @kernel
 def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
-    """Make (qn, vn) the state, projected; compute v_dot and lambda there. Returns an error code."""
+    """Make (qn, vn) the state, projected; compute v_dot and lambda there. Leaves p.verdict."""
     nv = x.v.shape[0]
     evaluate_functions(s, w, nudge_time)
-    if x.lam.shape[0] > 0 and _project(s, w, x, p) != 0:
-        return CODE_PROJECTION
+    if x.lam.shape[0] > 0:
+        _project(s, w, x, p)
+        if p.verdict != CONVERGED:
+            return
     if s.flags[FLAG_CHARTS] != 0:
-        call_charts(s, w, x.q, x.qn, x.vn, x.vd, x.dq, 0.0, 0)
+        check_charts(s, w, x.q, x.qn, x.vn, x.vd, x.dq, 0.0, 0)
         if w.info[5] != 0.0:
-            p.memory[MEMORY_NODE] = w.info[5]
-            return CODE_CHART
+            p.where, p.verdict = w.info[5], CHART
+            return
     copy(x.qn, x.q)
     copy(x.vn, x.v)
     if first_same_as_last and x.lam.shape[0] == 0 and nudge_time == t and s.flags[FLAG_CHARTS] == 0:
@@ -210,27 +216,25 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
     else:
         evaluate_functions(s, w, t)
         accelerations_here(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-        p.memory[MEMORY_EVALUATIONS] += 1.0
+        p.evaluations += 1
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
-        call_charts(s, w, x.q, x.q, x.v, x.vd, x.dq, 0.0, 1)
+        check_charts(s, w, x.q, x.q, x.v, x.vd, x.dq, 0.0, 1)
     finite = 0.0
     for k in range(nv):
         finite += x.v[k] * 0.0 + x.vd[k] * 0.0
     if finite != 0.0:
-        return CODE_NOT_FINITE
-    if w.info[4] != 0.0:
-        p.memory[MEMORY_NODE] = w.info[1]
-        return CODE_SINGULAR
-    return 0
+        p.verdict = NOT_FINITE
+    elif w.info[4] != 0.0:
+        p.where, p.verdict = w.info[1], SINGULAR
 
 
-@kernel
-def _start(s, w, x, p, t):
+@entry(*_run)
+def begin(s, w, x, p):
     """Accelerations of the first state."""
-    evaluate_functions(s, w, t)
+    evaluate_functions(s, w, p.time)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    p.memory[MEMORY_EVALUATIONS] += 1.0
+    p.evaluations += 1
 
 
 @kernel
@@ -242,41 +246,44 @@ def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
     copy(w.turns, out_turns[row])
 
 
-@kernel
-def _run_fixed(s, w, x, p, origin, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns):
-    """Advance ``count`` equal steps, see run_alpha; returns the steps done."""
-    row = 0
+@entry(*_run, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
+def run_fixed(s, w, x, p, first, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Up to ``count`` equal steps, the first being number ``first`` from the origin; p.done of them are made.
+
+    Every ``every``-th step, counted from the origin, is written to the next row of the output arrays.
+    """
+    row, h = 0, p.step
+    p.done, p.verdict = 0, CONVERGED
     for step in range(count):
-        t = origin + (first + step) * h
+        t = p.origin + (first + step) * h
         _stages(s, w, x, p, t, h, 0.0)
         _combine(s, w, x, p, h)
-        end = origin + (first + step + 1) * h
-        code = _accept(s, w, x, p, end, False, end)
-        if code != 0:
-            p.memory[MEMORY_CODE] = code
-            return step
-        p.memory[MEMORY_STEPS] += 1.0
+        end = p.origin + (first + step + 1) * h
+        _accept(s, w, x, p, end, False, end)
+        if p.verdict != CONVERGED:
+            return
+        p.steps += 1
+        p.done = step + 1
         if (first + step + 1) % every == 0:
             _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
             row += 1
-    return count
 
 
-@kernel
-def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
-    """Advance with step-size control until the output is full or t_end is reached; returns the rows written.
+@entry(*_run, real, real, vector, matrix, matrix, matrix, matrix, matrix)
+def run_adaptive(s, w, x, p, t_end, output, out_t, out_q, out_v, out_vd, out_l, out_turns):
+    """Steps with size control until the output is full or t_end is reached; p.rows records are written.
 
     ``output`` > 0: only states at multiples of it (the steps are made to end there); ``output`` < 0: the same steps,
     and the states after all of them. A rejected step is followed by a shorter one, a step always advances the time, and
     steps at the smallest size in spite of their error are counted: the loop ends.
     """
-    row = 0
     switch = 0
-    while row < out_t.shape[0]:
-        t = p.memory[MEMORY_TIME]
+    p.rows, p.verdict = 0, CONVERGED
+    while p.rows < out_t.shape[0]:
+        t = p.time
         if t >= t_end:
             break
-        h = min(p.memory[MEMORY_STEP], p.control[LARGEST])
+        h = min(p.next_step, p.largest)
         wanted = h
         tiny = 1e-12 * max(abs(t), h)
         while p.switches[switch] <= t + tiny:
@@ -297,60 +304,42 @@ def _run_adaptive(s, w, x, p, t_end, fsal, output, out_t, out_q, out_v, out_vd, 
             end = 0.5 * (t + stop)
         h = end - t
         if not h > 0.0:
-            p.memory[MEMORY_CODE] = CODE_STALLED
+            p.verdict = STALLED
             break
         nudge = TIME_NUDGE if p.switches.shape[0] > 1 else 0.0
         _stages(s, w, x, p, t, h, nudge)
         _combine(s, w, x, p, h)
         error = _error(s, x, p, h)
-        optimal = h * (1.0 / max(error, 1e-10)) ** p.control[EXPONENT]  # (B19)
-        smallest = max(p.control[SMALLEST], ROUND_OFF * abs(t))
+        optimal = h * (1.0 / max(error, 1e-10)) ** p.exponent  # (B19)
+        smallest = max(p.smallest, ROUND_OFF * abs(t))
         # h may exceed the wanted step by the round-off of t, which must not keep the smallest step from being accepted
         if not error <= 1.0 and min(h, wanted) > smallest * (1.0 + 1e-9):
-            p.memory[MEMORY_REJECTED] += 1.0
+            p.rejected += 1
             if not error < 1e200:
                 optimal = 0.1 * h
-            p.memory[MEMORY_STEP] = max(smallest, min(max(p.control[SAFETY] * optimal, 0.1 * h), SHORTER * h))
+            p.next_step = max(smallest, min(max(p.safety * optimal, 0.1 * h), SHORTER * h))
             # a rejected trial has moved only scratch; the state and its acceleration are still those at t
             continue
         if error <= 1.0:
-            p.memory[MEMORY_IN_VAIN] = 0.0
+            p.in_vain = 0
         else:
-            p.memory[MEMORY_FORCED] += 1.0
-            p.memory[MEMORY_IN_VAIN] += 1.0
-            if p.memory[MEMORY_IN_VAIN] > p.control[PATIENCE]:
-                p.memory[MEMORY_CODE] = CODE_STALLED
+            p.forced += 1
+            p.in_vain += 1
+            if p.in_vain > p.patience:
+                p.verdict = STALLED
                 break
-        code = _accept(s, w, x, p, end, fsal and nudge == 0.0, end - nudge * h)
-        if code != 0:
-            p.memory[MEMORY_CODE] = code
+        _accept(s, w, x, p, end, p.first_same_as_last != 0 and nudge == 0.0, end - nudge * h)
+        if p.verdict != CONVERGED:
             break
-        p.memory[MEMORY_STEPS] += 1.0
-        p.memory[MEMORY_TIME] = end
-        proposal = min(h * p.control[INCREASE], max(smallest, p.control[SAFETY] * optimal))  # (B20)
+        p.steps += 1
+        p.time = end
+        proposal = min(h * p.increase, max(smallest, p.safety * optimal))  # (B20)
         # a step shortened only to end somewhere says nothing against the step that was wanted
-        p.memory[MEMORY_STEP] = max(proposal, wanted) if h < wanted and error <= 1.0 else proposal
+        p.next_step = max(proposal, wanted) if h < wanted and error <= 1.0 else proposal
         if output > 0.0:
             k = math.floor(end / output + 0.5)
             writes = abs(end - k * output) <= 1e-9 * output + 1e-15 * abs(end) or end >= t_end
         if writes or end >= t_end:
-            out_t[row] = end
-            _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
-            row += 1
-    return row
-
-
-@kernel
-def run_runge_kutta(
-    s, w, x, p, mode, t, h, first, count, every, fsal, output, out_t, out_q, out_v, out_vd, out_l, out_turns
-):
-    """Start (MODE_START), equal steps (MODE_FIXED), or step-size control up to the time t (MODE_ADAPTIVE).
-
-    One kernel for all, because each outermost kernel is compiled whole.
-    """
-    if mode == MODE_START:
-        _start(s, w, x, p, t)
-        return 0
-    if mode == MODE_FIXED:
-        return _run_fixed(s, w, x, p, t, first, h, count, every, out_q, out_v, out_vd, out_l, out_turns)
-    return _run_adaptive(s, w, x, p, t, fsal != 0, output, out_t, out_q, out_v, out_vd, out_l, out_turns)
+            out_t[p.rows] = end
+            _write(w, x, p.rows, out_q, out_v, out_vd, out_l, out_turns)
+            p.rows += 1

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import pack
+from ...compiled.entry import connect
 from ...errors import bad_value, check_number
-from ..base import Array, Integrator, Invariant, Run, near_gimbal_lock
-from . import kernels
-from .kernels import RungeKuttaNumbers, RungeKuttaState
+from ..base import Array, Integrator, Invariant, Run, check_rows
+from ..traits import near_gimbal_lock
+from ..verdicts import CHART, CONVERGED, PROJECTION, SINGULAR, STALLED
+from .kernels import RungeKuttaNumbers, RungeKuttaState, begin, run_adaptive, run_fixed
 from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, Tableau
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ class RungeKutta(Integrator):
     def preserves(self, system: System) -> frozenset[Invariant]:
         return frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM})
 
-    def control(self, step: float) -> list[float]:
-        """rtol, atol, safety, largest increase, smallest step, largest step, exponent, patience."""
-        return [1.0, 1.0, 0.9, 2.0, step, step, 0.0, 0.0]
+    def control(self, step: float) -> dict[str, float]:
+        """Parameters of the step-size control, by the names of ``RungeKuttaNumbers``; none for fixed steps."""
+        return {}
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RungeKuttaRun:
         run = RungeKuttaRun(self, system, t, step)
@@ -50,12 +51,7 @@ class RungeKutta(Integrator):
 
     def resume(self, system: System, state: dict[str, Any]) -> RungeKuttaRun:
         run = RungeKuttaRun(self, system, float(state["origin"]), float(state["step"]))
-        for name in run.saved:
-            getattr(run.x, name)[:] = state[name]
-        run.index = int(state["index"])
-        run.work.turns[:] = state["turns"]
-        run.work.signs[:] = state["signs"]
-        run.numbers.memory[:] = state["memory"]
+        run.restore(state)
         return run
 
 
@@ -116,12 +112,12 @@ class AdaptiveRungeKutta(RungeKutta):
         """Whether the step size is controlled."""
         return not self.fixed
 
-    def control(self, step: float) -> list[float]:
-        smallest = self.min_step if self.min_step > 0.0 else 1e-9 * step
-        return [
-            self.rtol, self.atol, self.safety, self.max_increase, smallest, self.max_step,
-            1.0 / (self.tableau.order + 1), math.inf if self.min_step > 0.0 else PATIENCE,
-        ]  # fmt: skip
+    def control(self, step: float) -> dict[str, float]:
+        return {
+            "rtol": self.rtol, "atol": self.atol, "safety": self.safety, "increase": self.max_increase,
+            "smallest": self.min_step if self.min_step > 0.0 else 1e-9 * step, "largest": self.max_step,
+            "exponent": 1.0 / (self.tableau.order + 1), "patience": math.inf if self.min_step > 0.0 else PATIENCE,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -146,37 +142,35 @@ class RungeKuttaRun(Run):
     """A run of an explicit method in progress."""
 
     saved = ("q", "v", "vd", "lam")
+    memory = (
+        "verdict", "where", "steps", "rejected", "evaluations", "next_step", "time", "forced", "in_vain", "projections",
+    )  # fmt: skip
+    """Numbers that a restart needs."""
 
     def __init__(self, method: RungeKutta, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system
         self.work = system.new_work()
         nv, nl, stages = system.n_v, system.n_l, len(method.tableau.b)
-        self.x = pack(RungeKuttaState(
+        self.x = RungeKuttaState(
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl), qn=np.zeros(system.n_q),
             vn=np.zeros(nv), dq=np.zeros(nv), kq=np.zeros((stages, nv)), kv=np.zeros((stages, nv)),
             zero=np.zeros(max(nv, nl, 1)),
-        ))  # fmt: skip
-        memory = np.zeros(10)
-        memory[kernels.MEMORY_STEP] = step
-        memory[kernels.MEMORY_TIME] = t
+        )  # fmt: skip
         switches = sorted({time for force in system.model.forces for time in getattr(force, "switches", ())})
         tableau = method.tableau
-        self.numbers = pack(RungeKuttaNumbers(
-            tableau.a, tableau.b, tableau.c, tableau.error, np.array(method.control(step)), memory,
-            np.array([*switches, np.inf]),
-        ))  # fmt: skip
+        self.numbers = RungeKuttaNumbers(
+            a=tableau.a, b=tableau.b, c=tableau.c, error=tableau.error, origin=t, step=step, next_step=step, time=t,
+            first_same_as_last=tableau.first_same_as_last, switches=np.array([*switches, np.inf]),
+            **method.control(step),
+        )  # fmt: skip
         self.origin, self.step, self.index = t, step, 0
-        self.advance(0, 1, self._rows(1))  # compile, or load compiled code, before the clock starts
-
-    def _rows(self, n: int) -> list[Array]:
-        x = self.x
-        return [np.zeros((n, len(y))) for y in (x.q, x.v, x.vd, x.lam, self.work.turns)]
+        # compiled, or loaded, before the clock starts
+        connect(system.tables, begin, run_adaptive if method.adaptive else run_fixed)
 
     def begin(self) -> None:
         """Accelerations of the first state."""
-        x = self.x
-        self._call(kernels.MODE_START, self.origin, 0, 1, 0.0, np.zeros(0), self._rows(1))
-        self._initial = [x.q.copy(), x.v.copy(), x.vd.copy(), x.lam.copy(), self.work.turns.copy()]
+        begin(self.system.tables, self.work, self.x, self.numbers)
+        self._initial = [y.copy() for y in self.row()]
 
     def initial_row(self) -> list[Array]:
         return self._initial
@@ -184,54 +178,43 @@ class RungeKuttaRun(Run):
     @property
     def t(self) -> float:
         """Time of the state."""
-        if self.method.adaptive:
-            return float(self.numbers.memory[kernels.MEMORY_TIME])
-        return self.origin + self.index * self.step
+        return self.numbers.time if self.method.adaptive else self.origin + self.index * self.step
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        done = self._call(kernels.MODE_FIXED, self.origin, count, every, 0.0, np.zeros(0), out)
-        self.index += done
-        return done
+        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
+        run_fixed(self.system.tables, self.work, self.x, self.numbers, self.index, count, every, *out)
+        self.index += self.numbers.done
+        return self.numbers.done
 
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
         """With step-size control: on to t_end, or until ``out_t`` is full; returns the rows written."""
-        rows = self._call(kernels.MODE_ADAPTIVE, t_end, 0, 1, output, out_t, out)
-        self.index = int(self.numbers.memory[kernels.MEMORY_STEPS])
-        return rows
-
-    def _call(self, mode: int, t: float, count: int, every: int, output: float, out_t: Array, out: list[Array]) -> int:
-        fsal = int(self.method.tableau.first_same_as_last)
-        return int(
-            kernels.run_runge_kutta(
-                self.system.tables, self.work, self.x, self.numbers, mode, float(t), self.step, self.index, count,
-                every, fsal, output, out_t, *out,
-            )
-        )  # fmt: skip
+        check_rows(out, self.row(), len(out_t))
+        run_adaptive(self.system.tables, self.work, self.x, self.numbers, t_end, output, out_t, *out)
+        self.index = self.numbers.steps
+        return self.numbers.rows
 
     @property
     def failed(self) -> bool:
         """Whether the last advance stopped on an error."""
-        return self.numbers.memory[kernels.MEMORY_CODE] != 0.0
+        return self.numbers.verdict != CONVERGED
 
     def failure(self) -> tuple[str, str]:
-        memory = self.numbers.memory
-        code, node = int(memory[kernels.MEMORY_CODE]), int(memory[kernels.MEMORY_NODE])
-        if code == kernels.CODE_CHART:
-            return "singularity", self.system.model.bodies[node - 1].name
+        p = self.numbers
+        if p.verdict == CHART:
+            return "singularity", self.system.model.bodies[p.where - 1].name
         locked = near_gimbal_lock(self.system, self.x.q)
         if locked is not None:
             return "singularity", locked
-        if code == kernels.CODE_SINGULAR:
-            where = self.system.name_of_unknown(node)
+        if p.verdict == SINGULAR:
+            where = self.system.name_of_unknown(p.where)
             return "convergence", f"the mass matrix with constraints is singular at {where}; look for redundant joints"
-        if code == kernels.CODE_STALLED:
-            step = memory[kernels.MEMORY_STEP]
+        if p.verdict == STALLED:
             return "convergence", (
-                f"the step size fell to {step:.3g} and its error still exceeds the tolerance; a force that jumps (give "
-                "switches=), a motion that ends in a singularity, or a tolerance below round-off: raise rtol and atol, "
-                "or give min_step="
+                f"the step size fell to {p.next_step:.3g} and its error still exceeds the tolerance; a force that "
+                "jumps (give switches=), a motion that ends in a singularity, or a tolerance below round-off: raise "
+                "rtol and atol, or give min_step="
             )
-        if code == kernels.CODE_PROJECTION:
+        if p.verdict == PROJECTION:
             return "convergence", "the projection to the constraints failed; try a smaller step"
         return "convergence", (
             "values are no longer finite; the step is probably too large for an explicit method (stiff springs, fast "
@@ -242,16 +225,26 @@ class RungeKuttaRun(Run):
         state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
         state |= {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
         state |= {"turns": self.work.turns.copy(), "signs": self.work.signs.copy()}
-        state["memory"] = self.numbers.memory.copy()
+        state["memory"] = np.array([float(getattr(self.numbers, name)) for name in self.memory])
         return state
 
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state."""
+        for name in self.saved:
+            getattr(self.x, name)[:] = state[name]
+        self.index = int(state["index"])
+        self.work.turns[:] = state["turns"]
+        self.work.signs[:] = state["signs"]
+        for name, value in zip(self.memory, np.asarray(state["memory"]).tolist(), strict=True):
+            setattr(self.numbers, name, value)
+
     def statistics(self) -> dict[str, Any]:
-        memory = self.numbers.memory
+        p = self.numbers
         return {
             "steps": self.index,
-            "rejected": int(memory[kernels.MEMORY_REJECTED]),
-            "forced_steps": int(memory[kernels.MEMORY_FORCED]),
-            "newton_iterations": int(memory[kernels.MEMORY_PROJECTIONS]),
-            "factorizations": int(memory[kernels.MEMORY_EVALUATIONS]),
-            "evaluations": int(memory[kernels.MEMORY_EVALUATIONS]),
+            "rejected": p.rejected,
+            "forced_steps": p.forced,
+            "newton_iterations": p.projections,
+            "factorizations": p.evaluations,
+            "evaluations": p.evaluations,
         }

@@ -1,4 +1,4 @@
-"""SHAKE and RATTLE on points and directors, compiled.
+"""Equations of SHAKE and RATTLE on points and directors, compiled.
 
 The trapezoidal discrete Lagrangian with constraints at the ends of the steps [Leimkuhler & Skeel 1994], scaled by
 P = h p, lambda' = h^2 lambda and V = h v; F are the forces with the sign of the residual:
@@ -8,91 +8,75 @@ P = h p, lambda' = h^2 lambda and V = h v; F are the forces with the sign of the
     M V1 - P1 + G(q1)^T mu = 0,                      G(q1) V1 + h g_t = 0
 
 A multiple of G(q)^T in P is taken up by the next lambda', so that the motion does not need the second projection; the
-velocities that are recorded do. Both systems are solved with the matrix of rigid bodies (``rigid_iteration``): with
+velocities that are recorded do. Both systems are solved with the matrix of rigid bodies (``rigid_solve``): with
 columns at the start and rows at the end of the step it is Newton's method for the first; the second one, which is
 linear, is solved by iteration with the same factors. Bodies may be flat, for which M is singular.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ...compiled.kernel import kernel
-from ...compiled.record import NO_PLACE, declare_arrays
+from ...compiled.kinds import addresses, matrix, vector
+from ...compiled.record import Record
 from ...joints.instant import primitive_drive, primitive_rate, primitive_value
-from ...nodes.frames import update_frames
+from ...math.arrays import copy
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
-from ...system.accelerations import accelerations
-from ...system.couplings import LEVEL_DRIVEN, POSITION, call_extra_constraints, call_extra_forces
-from ...system.evaluate import copy, evaluate_functions, remember_angles
+from ...system.couplings import LEVEL_DRIVEN, POSITION, extra_constraints, extra_forces, extra_reactions
 from ...system.instant import constant
-from ...system.optional import call_forces
-from ...system.over_step import call_reactions
-from ...system.tables import FLAG_EXTRA, FLAG_VELOCITY
+from ...system.instant_elements import all_forces
+from ...system.matrix import factor
+from ...system.over_step import blocks_over_step
+from ...system.tables import FLAG_EXTRA
 from ..directors.linear_frames import clear_frames, copy_frames, joint_forces
+from ..directors.rigid_solve import rigid_blocks
+from ..newton import ACCELERATION, equation_scales
 
 PAST = 4  # steps from which the first guesses are extrapolated
 
 
-class RattleState(NamedTuple):
+class StormerState(Record):
     """State of the method (first nine, force and loads) and its scratch."""
 
-    q: Any
-    v: Any
-    vd: Any
-    lam: Any
-    p: Any  # h times the momenta, up to multiples of G^T
-    past_d: Any  # (PAST, ...) of the last steps: dq - h v0,
-    past_l: Any  # lambda',
-    past_v: Any  # h (v1 - v0)
-    past_m: Any  # and mu
-    weights: Any  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
-    dq: Any
-    lams: Any
-    u: Any  # V1
-    mus: Any
-    rate: Any  # velocities as well as they are known
-    r: Any  # residual: dynamic rows, then constraints
-    zero: Any
-    z0: Any
-    z1: Any
-    zu: Any  # frames of velocities
-    force: Any  # frame forces at the start of the step, those of constraints not among them,
-    loads: Any  # and the largest force and torque of them
-    f: Any
-    stretch: Any
-    at_start: Any  # functions of time
-    at_end: Any
-    times: Any
-    scales: Any
-    square: Any
-    p0: Any  # what p, force and loads were, for a step that fails
-    force0: Any
-    loads0: Any
-    place: Any = NO_PLACE
-
-
-TABLES = (
-    "past_d",
-    "past_l",
-    "past_v",
-    "past_m",
-    "weights",
-    "z0",
-    "z1",
-    "zu",
-    "force",
-    "f",
-    "stretch",
-    "square",
-    "force0",
-)
-STATE = declare_arrays(RattleState, tables=TABLES)
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
+    p = vector  # h times the momenta, up to multiples of G^T
+    past_d = matrix  # (PAST, ...) of the last steps: dq - h v0,
+    past_l = matrix  # lambda',
+    past_v = matrix  # h (v1 - v0)
+    past_m = matrix  # and mu
+    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    dq = vector
+    lams = vector
+    u = vector  # V1
+    mus = vector
+    rate = vector  # velocities as well as they are known
+    r = vector  # residual: dynamic rows, then constraints
+    zero = vector
+    z0 = matrix
+    z1 = matrix
+    zu = matrix  # frames of velocities
+    force = matrix  # frame forces at the start of the step, those of constraints not among them,
+    loads = vector  # and the largest force and torque of them
+    f = matrix
+    stretch = matrix
+    at_start = vector  # functions of time
+    at_end = vector
+    times = vector
+    scales = vector
+    square = matrix
+    p0 = vector  # what p, force and loads were, for a step that fails
+    force0 = matrix
+    loads0 = vector
+    rigid = addresses  # (1,) tables of the rigid bodies
+    shown_mu = vector  # multipliers of the velocity constraints, none for SHAKE
 
 
 @kernel
-def _vector_frames(nodes, c, u, z):
+def vector_frames(nodes, c, u, z):
+    """Frames of c u, a vector in the order of velocities."""
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         o = 0 if n.nx == 3 else 3
@@ -101,21 +85,28 @@ def _vector_frames(nodes, c, u, z):
 
 
 @kernel
-def applied_forces(s, w, x, z, v, values, time):
-    """x.force = frame forces of gravity and elements at frames z and velocities v."""
+def side(x, at_end):
+    """Frames, functions of time and time at the start or the end of the step."""
+    return (x.z1, x.at_end, x.times[1]) if at_end else (x.z0, x.at_start, x.times[0])
+
+
+@kernel
+def applied_forces(s, w, x, at_end, v):
+    """x.force = frame forces of gravity and elements at one side of the step, with velocities v."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
         weight(s.nodes[i], g1, g2, g3, w.f[i])
     extra = s.flags[FLAG_EXTRA] != 0
     if s.forces.shape[0] > 0 or extra:
+        z, values, time = side(x, at_end)
         copy(values, w.values)
         w.time[0] = time
         copy_frames(z, w.z)
-        _vector_frames(s.nodes, 1.0, v, w.zd)
+        vector_frames(s.nodes, 1.0, v, w.zd)
         if s.forces.shape[0] > 0:
-            call_forces(s, w)
+            all_forces(s, w)
         if extra:
-            call_extra_forces(s, w, x.zero)
+            extra_forces(s, w, x.zero)
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
         for m in range(12):
@@ -128,25 +119,26 @@ def applied_forces(s, w, x, z, v, values, time):
 
 
 @kernel
-def _constraint_forces(s, w, z, mu, values, time, f):
-    """f = frame forces G(z)^T mu."""
-    clear_frames(f)
+def _constraint_forces(s, w, x, at_end, mu):
+    """x.f = frame forces G^T mu at one side of the step."""
+    z, values, time = side(x, at_end)
+    clear_frames(x.f)
     if s.flags[FLAG_EXTRA] != 0:
         clear_frames(w.f)
         copy_frames(z, w.z)
         copy(values, w.values)
         w.time[0] = time
-        call_reactions(s, w, mu)
-        copy_frames(w.f, f)
-    joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], f)
+        extra_reactions(s, w, mu)
+        copy_frames(w.f, x.f)
+    joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], x.f)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
-            internal_frame_force(z[i], mu, n.l0, 1.0, f[i])
+            internal_frame_force(z[i], mu, n.l0, 1.0, x.f[i])
 
 
 @kernel
-def _dynamic_rows(nodes, u, p, c, force, small, f, r):
+def dynamic_rows(nodes, u, p, c, force, small, f, r):
     """r = M u - p + c force + f."""
     a = small[0]
     for i in range(1, nodes.shape[0]):
@@ -170,8 +162,8 @@ def position_residual(s, w, x, h):
         o = 0 if n.nx == 3 else 3
         for m in range(n.nv):
             x.z1[i, o + m] = x.z0[i, o + m] + x.dq[n.v0 + m]
-    _constraint_forces(s, w, x.z0, x.lams, x.at_start, x.times[0], x.f)
-    _dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.small, x.f, x.r)
+    _constraint_forces(s, w, x, False, x.lams)
+    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.small, x.f, x.r)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
@@ -186,19 +178,19 @@ def position_residual(s, w, x, h):
         copy_frames(x.z1, w.z)
         copy(x.at_end, w.values)
         w.time[0] = x.times[1]
-        call_extra_constraints(s, w, x.r, POSITION)
+        extra_constraints(s, w, x.r, POSITION)
 
 
 @kernel
 def velocity_residual(s, w, x, h):
     """Equations of the velocities into x.r."""
     nv = x.v.shape[0]
-    _constraint_forces(s, w, x.z1, x.mus, x.at_end, x.times[1], x.f)
-    _dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
-    _vector_frames(s.nodes, 1.0, x.u, x.zu)
+    _constraint_forces(s, w, x, True, x.mus)
+    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
+    vector_frames(s.nodes, 1.0, x.u, x.zu)
     if s.flags[FLAG_EXTRA] != 0:
-        _vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
-        call_extra_constraints(s, w, x.r, LEVEL_DRIVEN)
+        vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
+        extra_constraints(s, w, x.r, LEVEL_DRIVEN)
         for k in range(nv, x.r.shape[0]):
             x.r[k] *= h
     for i in range(1, s.nodes.shape[0]):
@@ -220,15 +212,15 @@ def new_momenta(s, w, x, h):
     for k in range(x.v.shape[0]):
         x.rate[k] = x.dq[k] / h + 0.5 * h * x.vd[k]
         x.r[k] = 0.0
-    applied_forces(s, w, x, x.z1, x.rate, x.at_end, x.times[1])
+    applied_forces(s, w, x, True, x.rate)
     clear_frames(x.f)
-    _dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.small, x.f, x.p)
+    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.small, x.f, x.p)
 
 
 @kernel
 def unprojected_velocities(s, w, x, share):
     """SHAKE: velocities with that share of the last constraint force."""
-    _constraint_forces(s, w, x.z1, x.lams, x.at_end, x.times[1], x.f)
+    _constraint_forces(s, w, x, True, x.lams)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         o = 0 if n.nx == 3 else 3
@@ -238,27 +230,42 @@ def unprojected_velocities(s, w, x, share):
 
 
 @kernel
-def forces_of_next_step(s, w, x):
-    """The forces again, with the velocities that were found, if there are any that depend on them."""
-    if s.flags[FLAG_VELOCITY] != 0:
-        applied_forces(s, w, x, x.z1, x.v, x.at_end, x.times[1])
-    copy_frames(x.z1, x.z0)
-    copy_frames(x.z1, w.z)
-    _vector_frames(s.nodes, 1.0, x.v, w.zd)
-    remember_angles(s, w, x.q, x.v)
+def position_scales(s, w, x, h, scales):
+    """Scales of the equations of the positions, from their first guess and the forces that are known."""
+    for k in range(x.v.shape[0]):
+        x.rate[k] = x.dq[k] / h
+        x.r[k] = 2.0 * (x.rate[k] - x.v[k]) / h
+    _scales(s, w, x, h)
+    copy(x.scales, scales)
 
 
 @kernel
-def start_state(s, n, w, x, t, h):
-    """Accelerations, multipliers, momenta and forces of the start; n are natural tables, w buffers of the system."""
-    evaluate_functions(s, w, t)
-    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    remember_angles(s, w, x.q, x.v)
-    update_frames(s.nodes, x.q, x.z0, w.spin)
-    copy(w.values, x.at_start)
+def velocity_scales(s, w, x, h, scales):
+    """Scales of the equations of the velocities, which are at least those of the positions."""
     for k in range(x.v.shape[0]):
-        x.rate[k] = h * x.v[k]
-        x.r[k] = 0.0
-    clear_frames(x.f)
-    _dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.small, x.f, x.p)
-    applied_forces(n, w, x, x.z0, x.v, x.at_start, t)
+        x.rate[k] = x.u[k] / h
+        x.r[k] = (x.rate[k] - x.v[k]) / h
+    _scales(s, w, x, h)
+    for k in range(scales.shape[0]):
+        scales[k] = max(x.scales[k], scales[k])
+
+
+@kernel
+def _scales(s, w, x, h):
+    """x.scales at the velocities x.rate and accelerations x.r."""
+    w.scales[0], w.scales[1] = x.loads[0], x.loads[1]
+    equation_scales(s, w, x.q, x.rate, x.r, x.lam, 1.0 / (h * h), x.scales)
+    for k in range(ACCELERATION):
+        x.scales[k] *= h * h
+
+
+@kernel
+def rigid_factors(t, w, x, zc, time):
+    """Factors with columns at the frames zc, which are those of a time, and rows at the end of the step."""
+    rigid_blocks(t, w, x.at_end, zc, x.z1, w.matrix)
+    if t.flags[FLAG_EXTRA] != 0:
+        copy_frames(zc, w.z)
+        copy(x.at_end, w.values)
+        w.time[0] = x.times[1]
+        blocks_over_step(t, w, x.q, zc, x.q, x.z1, time, w.matrix)
+    factor(t, w, w.matrix, w.pivots, w.dinv)

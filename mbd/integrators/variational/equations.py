@@ -16,66 +16,63 @@ Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the m
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...compiled.record import NO_PLACE, declare_arrays
+from ...compiled.kinds import addresses, integer, matrix, vector
+from ...compiled.record import Record
 from ...joints.instant import primitive_force, primitive_stiffness
 from ...joints.over_step import primitive_blocks_over_step
+from ...math.arrays import clear, copy
 from ...nodes.frames import has_frame, update_frames, update_velocities
 from ...nodes.inertia import frame_stiffness, pull_back
 from ...nodes.internal import internal_force, internal_gradients, internal_hessian
 from ...nodes.step.momenta import momentum, momentum_matrix
-from ...system.evaluate import clear, constraint_rates, constraints, copy
-from ...system.instant import constant, element_forces
-from ...system.optional import call_force_tangent
-from ...system.over_step import call_reactions, call_secant_blocks, call_stiffness
-from ...system.tables import FLAG_EXTRA
-from ..energy_momentum.node_steps import EQUATION, MATRIX, call_piece
+from ...system.couplings import extra_reactions, extra_stiffness
+from ...system.instant import constant, constraint_rates, constraints, element_forces
+from ...system.instant_elements import all_force_tangents
+from ...system.over_step import blocks_over_step
+from ...system.tables import FLAG_EXTRA, Tables, Work, work_at
+from ..energy_momentum.node_steps import EQUATION, MATRIX, call_midpoint_step
 
 MIDPOINT, LIVENS, HAMILTON = 0, 1, 2  # the last two share everything but the momenta of quaternions
 
 
-class VariationalState(NamedTuple):
+class VariationalState(Record):
     """State of the method (first six) and its scratch."""
 
-    q: Any
-    v: Any
-    vd: Any
-    lam: Any
-    p: Any  # h times the momenta, up to multiples of G^T
-    force: Any  # generalised forces in the middle of the step
-    qn: Any
-    vn: Any
-    qm: Any
-    dq: Any
-    secant: Any  # dq/h
-    lams: Any
-    none: Any  # zero multipliers
-    acting: Any  # multipliers that act in the middle of the step (LIVENS), otherwise zero
-    zero: Any
-    z0: Any
-    z1: Any  # frames of the end (couplings and general constraints)
-    zm: Any  # frames of the midpoint (LIVENS)
-    f0: Any  # frame forces that act at the start
-    square: Any
-    begin: Any  # functions of time at the start of the step
-    end: Any  # and at its end
-    times: Any  # the two times
-    special: Any  # (nodes,) pieces of generalized coordinates (``special_nodes``), zero for all other nodes
-    place: Any = NO_PLACE
-
-
-declare_arrays(VariationalState, tables=("z0", "z1", "zm", "f0", "square"), integers=("special",))
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
+    p = vector  # h times the momenta, up to multiples of G^T
+    force = vector  # generalised forces in the middle of the step
+    qn = vector
+    vn = vector
+    qm = vector
+    dq = vector
+    secant = vector  # dq/h
+    lams = vector
+    none = vector  # zero multipliers
+    acting = vector  # multipliers that act in the middle of the step (LIVENS), otherwise zero
+    zero = vector
+    z0 = matrix
+    z1 = matrix  # frames of the end (couplings and general constraints)
+    zm = matrix  # frames of the midpoint (LIVENS)
+    f0 = matrix  # frame forces that act at the start
+    square = matrix
+    begin = vector  # functions of time at the start of the step
+    end = vector  # and at its end
+    times = vector  # the two times
+    node_steps = addresses  # (nodes,) entries of generalized coordinates (``node_steps``), zero for all other nodes
+    middle = addresses  # (1,) the buffers with the functions of time in the middle of the step
+    scheme = integer
+    shown_p = vector  # momenta
 
 
 @kernel
-def ask_piece(s, w, x, i, request, lam, h):
-    """Ask the piece of node i, with the state of the variational loop."""
-    call_piece(
-        x.special[i], s, w, i, request, x.q, x.qn, x.qm, x.v, x.vn, x.p, x.zero, x.zero, x.zero, x.dq, lam, x.zero,
-        x.z0, x.z0, h,
-    )  # fmt: skip
+def ask_node(s, w, x, i, request, lam, h):
+    """Ask the entry of node i, with the state of the variational loop."""
+    call_midpoint_step(x.node_steps[i], s, w, i, request, x.q, x.qn, x.v, x.p, x.dq, lam, h)
 
 
 @kernel
@@ -97,6 +94,12 @@ def applied(s, w, q, v, none, out):
         pull_back(n, q, w.spin[i], w.z[i], w.f[i], out, n.v0)
 
 
+@entry(Tables, Work, VariationalState)
+def forces_in_the_middle(s, wm, x):
+    """Generalised forces in the middle of the step, with those of the multipliers that act there."""
+    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+
+
 @kernel
 def constraint_forces(s, w, q, z, mu, f, x):
     """x[dynamic rows] += G(q)^T mu; f is scratch for frame forces. With couplings, w.z becomes z."""
@@ -106,7 +109,7 @@ def constraint_forces(s, w, q, z, mu, f, x):
         for i in range(f.shape[0]):
             clear(w.f[i])
             copy(z[i], w.z[i])
-        call_reactions(s, w, mu)
+        extra_reactions(s, w, mu)
         for i in range(f.shape[0]):
             copy(w.f[i], f[i])
     for k in range(s.primitives.shape[0]):
@@ -133,9 +136,9 @@ def internal_forces(s, q, mu, x):
 
 
 @kernel
-def variational_residual(s, w, wm, x, h, scheme):
-    """Equations of a step into w.x, frames of q1 into w.z; wm are the same buffers with the functions at mid-step."""
-    half = 0.5 * h * h
+def variational_residual(s, w, x, h):
+    """Equations of a step into w.x, frames of q1 into w.z."""
+    wm, scheme, half = work_at(x.middle[0]), x.scheme, 0.5 * h * h
     for k in range(x.v.shape[0]):
         x.qn[k] = x.q[k] + x.dq[k]
         x.secant[k] = x.dq[k] / h
@@ -145,7 +148,7 @@ def variational_residual(s, w, wm, x, h, scheme):
     if scheme >= LIVENS:
         for k in range(x.lams.shape[0]):
             x.acting[k] = x.lams[k] / half
-    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    forces_in_the_middle(s, wm, x)
     if scheme >= LIVENS:
         update_frames(s.nodes, x.qm, x.zm, w.spin)
         internal_forces(s, x.qm, x.lams, w.x)
@@ -158,8 +161,8 @@ def variational_residual(s, w, wm, x, h, scheme):
     update_frames(s.nodes, x.qn, w.z, w.spin)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] != 0:
-            ask_piece(s, w, x, i, EQUATION, x.lams, h)
+        if x.node_steps[i] != 0:
+            ask_node(s, w, x, i, EQUATION, x.lams, h)
             continue
         y = w.small[5]
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, scheme == HAMILTON, w.small[4], y, 0)
@@ -170,13 +173,14 @@ def variational_residual(s, w, wm, x, h, scheme):
 
 
 @kernel
-def variational_matrix(s, w, wm, x, h, scheme):
+def variational_matrix(s, w, x, h):
     """Its derivative (moves the frames to the midpoint)."""
+    wm, scheme = work_at(x.middle[0]), x.scheme
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
-        if x.special[i] != 0:
-            ask_piece(s, w, x, i, MATRIX, x.lams, h)
+        if x.node_steps[i] != 0:
+            ask_node(s, w, x, i, MATRIX, x.lams, h)
             continue
         momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jac, w.matrix, w.small)
         if n.nl > 0:
@@ -203,19 +207,19 @@ def variational_matrix(s, w, wm, x, h, scheme):
             copy(w.z[i], x.z1[i])
             copy(x.zm[i] if middle else x.z0[i], w.z[i])
         if middle:
-            call_secant_blocks(s, w, x.qm, x.zm, x.qn, x.z1, x.times[1], w.matrix)
+            blocks_over_step(s, w, x.qm, x.zm, x.qn, x.z1, x.times[1], w.matrix)
         else:
-            call_secant_blocks(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
+            blocks_over_step(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
         for i in range(s.nodes.shape[0]):
             copy(x.z1[i], w.z[i])
     ck = 0.25 * h * h
-    applied(s, wm, x.qm, x.secant, x.acting, x.force)
+    forces_in_the_middle(s, wm, x)
     for i in range(1, s.nodes.shape[0]):
         frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
     if s.forces.shape[0] > 0:
-        call_force_tangent(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
+        all_force_tangents(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
     if s.flags[FLAG_EXTRA] != 0:
-        call_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
+        extra_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
     if scheme >= LIVENS:
         for k in range(s.primitives.shape[0]):
             p = s.primitives[k]

@@ -1,4 +1,4 @@
-"""Variational integrators: DiscreteVariational (DEL), and Shake and Rattle, whose runs are in ``rattle``."""
+"""Variational integrators that evaluate the Lagrangian in the middle of a step: DiscreteVariational (DEL)."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...compiled.record import pack
+from ...compiled.record import table_of
 from ...errors import ModelError
-from ...nodes.forms import FORM_GENERALIZED
-from ...system.evaluate import evaluate_functions
-from ...system.over_step import connect_secant
-from ...system.tables import ENTRY_REACTIONS, ENTRY_SECANT_BLOCKS, ENTRY_STIFFNESS
+from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta
-from ..energy_momentum.generalized_nodes import variational_generalized, variational_generalized_entry
-from ..energy_momentum.node_steps import special_pieces
-from ..run import FixedStepRun
-from ..stormer.run import RattleRun
-from . import loop as kernels
+from ..checks import check_newton, check_regular_directors, keeps_momenta
+from ..energy_momentum.generalized_nodes import variational_generalized
+from ..fixed_step import Equations, FixedStep, FixedStepRun
+from ..traits import steps_of_nodes
+from . import steps
 from .equations import LIVENS, MIDPOINT, VariationalState
-from .second_point import as_configuration, configuration_of
+from .second_point import Configuration, as_configuration, configuration_of
 
 if TYPE_CHECKING:
-    from ...results.solution import Solution
     from ...system.system import System
 
 
@@ -52,11 +47,46 @@ class VariationalBase(Integrator):
         return frozenset(kept)
 
 
+class VariationalEquations(Equations):
+    """A method that evaluates the Lagrangian in the middle of a step, on a system."""
+
+    entries = steps.ENTRIES
+    saved = ("q", "v", "vd", "lam", "p", "force")
+
+    def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
+        super().__init__(method, system)
+        self.tables, self.work = system.tables, system.new_work()
+        self.middle = self.work.changed(values=np.zeros_like(self.work.values), time=np.zeros(2))
+        nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
+        vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant", "shown_p")}
+        multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
+        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm")}
+        self.x = VariationalState(
+            q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
+            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
+            node_steps=steps_of_nodes(system, method.node_steps), middle=table_of([self.middle]), scheme=method.scheme,
+            **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
+        )  # fmt: skip
+        self.set_up(t, step)
+
+    def start(self, t: float) -> None:
+        steps.start(self.tables, self.work, self.x, self.numbers)
+
+    def shown(self) -> list[Array]:
+        return [self.x.q, self.x.v, self.x.shown_p, self.x.lam]
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.x.shown_p[:] = self.x.p / self.numbers.step
+
+
 @dataclass(frozen=True)
-class Variational(VariationalBase):
+class Variational(FixedStep, VariationalBase):
     """Base of the methods that evaluate the Lagrangian in the middle of a step."""
 
     scheme: ClassVar[int]
+    node_steps: ClassVar[dict[str, Any]] = {}
+    """What the scheme does with generalized coordinates (``node_steps``)."""
     recorded: ClassVar[tuple[str, ...]] = ("p", "lambda")
 
     @property
@@ -70,25 +100,13 @@ class Variational(VariationalBase):
             ),
         }
 
-    def special_nodes(self, system: System) -> Array:
-        """Pieces of generalized coordinates (``special_nodes``), zero for all other nodes."""
-        return np.zeros(len(system.tables.nodes), dtype=np.int64)
-
     def check(self, system: System) -> None:
         super().check(system)
         if self.scheme >= LIVENS:  # velocities from momenta alone
             check_regular_directors(self, system)
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
-        run = VariationalRun(self, system, t, step)
-        run.load(q, v, turns)
-        kernels.start_variational(system.tables, run.work, run.x, run.numbers, t, step)
-        return run
-
-    def resume(self, system: System, state: dict[str, Any]) -> VariationalRun:
-        run = VariationalRun(self, system, float(state["origin"]), float(state["step"]))
-        run.restore(state)
-        return run
+    def equations(self, system: System, t: float, step: float) -> VariationalEquations:
+        return VariationalEquations(self, system, t, step)
 
 
 @dataclass(frozen=True)
@@ -111,14 +129,11 @@ class DiscreteVariational(Variational):
     """
 
     small_start: int = 0
-    second: Any = None
+    second: Configuration | None = None
     scheme: ClassVar[int] = MIDPOINT
+    node_steps: ClassVar[dict[str, Any]] = {"generalized": variational_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
-
-    def special_nodes(self, system: System) -> Array:
-        pieces = {FORM_GENERALIZED: (variational_generalized_entry, variational_generalized)}
-        return special_pieces(system, pieces)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,12 +149,12 @@ class DiscreteVariational(Variational):
     def from_any_state(self) -> DiscreteVariational:
         return replace(self, second=None)
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> VariationalRun:
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
         run = super().start(system, q, v, t, step, turns)
         if self.second is not None:
             second = configuration_of(self.second, system, t + step, self.name)
             self._take_second(run, second, t)
-            kernels.velocities_of_points(system.tables, run.work, run.x, run.numbers, step)
+            steps.velocities_of_points(system.tables, run.work, run.x, run.equations.numbers)
             run = super().start(system, q, run.x.v.copy(), t, step, turns)
             self._take_second(run, second, t)
         if self.small_start > 0:
@@ -150,100 +165,10 @@ class DiscreteVariational(Variational):
             self._take_second(run, fine.x.q, t)
         return run
 
-    def _take_second(self, run: VariationalRun, q: Array, t: float) -> None:
+    def _take_second(self, run: FixedStepRun, q: Array, t: float) -> None:
         """Momenta of the start from the configuration after the first step."""
-        tables = run.system.tables
+        equations = run.equations
+        assert isinstance(equations, VariationalEquations)
         run.x.qn[:] = q
-        evaluate_functions(tables, run.middle, t + 0.5 * run.step)
-        kernels.momenta_of_points(tables, run.work, run.middle, run.x, run.step)
-
-
-@dataclass(frozen=True)
-class Stormer(VariationalBase):
-    """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps."""
-
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
-    recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
-    derived: ClassVar[tuple[str, ...]] = ("p",)
-
-    @property
-    def variables(self) -> dict[str, Variable]:
-        known = {
-            "lambda": Variable("multipliers of the position constraints (SHAKE), at the start of the step", -1.0),
-            "p": Variable("momenta", 0.0),
-        }
-        if self.project:
-            known["mu"] = Variable("multipliers of the velocity constraints (RATTLE), at its end", 0.0)
-        return known
-
-    def variable(self, solution: Solution, name: str) -> Array:
-        return momenta(solution)
-
-    def check(self, system: System) -> None:
-        super().check(system)
-        if not self.project:  # velocities from momenta alone
-            check_regular_directors(self, system)
-
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RattleRun:
-        run = RattleRun(self, system, t, step)
-        run.start(q, v, turns)
-        return run
-
-    def resume(self, system: System, state: dict[str, Any]) -> RattleRun:
-        run = RattleRun(self, system, float(state["origin"]), float(state["step"]))
-        run.restore(state)
-        return run
-
-
-@dataclass(frozen=True)
-class Shake(Stormer):
-    """SHAKE on points and directors: explicit forces, position constraints.
-
-    The recorded velocities satisfy the velocity constraints up to second order; the motion is that of Rattle.
-    """
-
-    project: ClassVar[bool] = False
-    cite: ClassVar[tuple[str, ...]] = ("Ryckaert, Ciccotti & Berendsen 1977, J. Comput. Phys. 23, 327",)
-
-
-@dataclass(frozen=True)
-class Rattle(Stormer):
-    """RATTLE on points and directors: explicit forces, position and velocity constraints."""
-
-    cite: ClassVar[tuple[str, ...]] = (
-        "Andersen 1983, J. Comput. Phys. 52, 24",
-        "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
-    )
-
-
-class VariationalRun(FixedStepRun):
-    """A run of a method that evaluates the Lagrangian in the middle of a step."""
-
-    saved = ("q", "v", "vd", "lam", "p", "force")
-
-    def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
-        super().__init__(method, system, t, step)
-        self.work = system.new_work()
-        connect_secant(system.tables, ENTRY_REACTIONS, ENTRY_STIFFNESS, ENTRY_SECANT_BLOCKS)
-        middle = self.work._replace(values=np.zeros_like(self.work.values), time=np.zeros(2))
-        self.middle = pack(middle)
-        nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant")}
-        multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
-        frames = {name: self.work.z.copy() for name in ("z0", "z1", "zm")}
-        self.x = pack(VariationalState(
-            q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
-            zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
-            special=method.special_nodes(system),
-            **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
-        ))  # fmt: skip
-        self.begin(method.scheme)
-
-    def own(self) -> list[Array]:
-        return [self.x.p / self.step, self.x.lam]
-
-    def loop(self, count: int, every: int, out: list[Array]) -> int:
-        return kernels.run_variational(
-            self.system.tables, self.work, self.middle, self.x, self.numbers, self.origin, self.index, self.step,
-            count, every, *out,
-        )  # fmt: skip
+        evaluate_functions(equations.tables, equations.middle, t + 0.5 * run.step)
+        steps.momenta_of_points(equations.tables, equations.work, run.x, run.step)

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...elements.arguments import Numbers
 from ...errors import Array, ModelError
 
 if TYPE_CHECKING:
     from ...system.system import System
 
 CONSISTENT = 1e-6  # largest violation of a constraint, in its own unit, that counts as round-off of given numbers
+
+Configuration = Numbers | Mapping[str, Numbers]
+"""All coordinates, or those of every body by its name."""
 
 Flat = tuple[float, ...]
 Named = tuple[tuple[str, Flat], ...]
@@ -38,10 +42,10 @@ def _numbers(x: Any, what: str) -> Flat:
     return tuple(values.tolist())
 
 
-def configuration_of(given: Flat | Named, system: System, t: float, owner: str) -> Array:
+def configuration_of(given: Any, system: System, t: float, owner: str) -> Array:
     """The coordinates of a system; refused if they are not as many as it has, or violate a constraint at the time t."""
     if given and isinstance(given[0], tuple):
-        parts = dict(given)  # type: ignore[arg-type]
+        parts = dict(given)
         names = [body.name for body in system.model.bodies]
         for name in [*parts, *names]:
             if name not in names or name not in parts:

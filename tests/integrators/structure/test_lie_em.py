@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd.compiled.settings import JIT
 from mbd.integrators import GGLEM, GonzalezEM, LieEM
-from mbd.integrators.energy_momentum.elements import FORCE_TANGENTS, FORCES, JOINT_BLOCKS
+from mbd.integrators.energy_momentum import equations
 from mbd.integrators.energy_momentum.methods import is_analytic
-from mbd.integrators.newton_numbers import will_converge
+from mbd.integrators.nearest_root import AS_BEFORE, AT_REST, EXTRAPOLATED, UNIFORM, plainer_guess
+from mbd.integrators.newton import SCALES, will_converge
+from mbd.integrators.numbers import NewtonNumbers
 from tests.integrators.structure.models import chain, closed_loop
 
 MANY_STEPS = 3e-13  # relative change of an invariant in 20000 steps by rounding
@@ -92,14 +95,34 @@ def test_nothing_of_newtons_error_adds_up():
     assert np.abs(energy / energy[0] - 1.0).max() < MANY_STEPS
 
 
-def test_pieces_are_those_of_the_model():
-    model = closed_loop()
+def elements_over_a_step(model: mbd.Model) -> set[str]:
+    """Kinds of elements whose functions are compiled for a model."""
     system = mbd.assemble(model)
-    run = LieEM().start(system, *system.initial_state(), 0.0, 0.01, None)
-    plain = mbd.assemble(spinning(model, np.zeros(3)))
-    other = LieEM().start(plain, *plain.initial_state(), 0.0, 0.01, None)
-    assert [k for k in range(len(run.x.pieces)) if run.x.pieces[k]] == [JOINT_BLOCKS, FORCES, FORCE_TANGENTS]
-    assert [k for k in range(len(other.x.pieces)) if other.x.pieces[k]] == [JOINT_BLOCKS]
+    LieEM().start(system, *system.initial_state(), 0.0, 0.01, None)
+    known = system.tables.connected
+    return {e.__name__ for e in known if e.__module__ == equations.__name__ and e.when(system.tables)}
+
+
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_elements_are_compiled_for_models_that_have_them():
+    model = closed_loop()
+    forces = {"forces_over_step", "force_tangents_over_step"}
+    assert elements_over_a_step(spinning(model, np.zeros(3))) == {"joints_over_step"}
+    assert elements_over_a_step(model) == {"joints_over_step"} | forces
+    model.add(mbd.forces.Drag(model.bodies[0], 0.1))
+    others = {"couplings_over_step", "coupling_tangents_over_step"}
+    assert elements_over_a_step(model) == {"joints_over_step"} | forces | others
+
+
+@pytest.mark.parametrize(
+    ("overshot", "others"), [(0, [UNIFORM, AT_REST, -1]), (1, [AT_REST, UNIFORM, AS_BEFORE, -1])]
+)  # fmt: skip
+def test_first_guesses_in_the_order_of_attempts(overshot, others):
+    p = NewtonNumbers(scales=np.zeros(SCALES))
+    assert (plainer_guess(p), p.watched) == (EXTRAPOLATED, 1)
+    p.again = overshot
+    for p.attempt, guess in enumerate(others, start=1):
+        assert (plainer_guess(p), p.watched) == (guess, 0)
 
 
 def test_when_a_correction_needs_no_check():

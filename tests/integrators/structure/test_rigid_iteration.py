@@ -10,8 +10,7 @@ import pytest
 import mbd
 from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, Rattle
 from mbd.integrators.directors.rigid_solve import RigidBodies
-from mbd.integrators.newton_numbers import MEMORY_FACTORED
-from mbd.system.evaluate import factor, tangent
+from mbd.system.matrix import factor, tangent
 
 DIRECTORS = mbd.nodes.Directors
 GGL = (GGLEuler(), GGLMidpoint(), GGLTrapezoidal(), GGLTrapezoidal(theta=0.5), GGLEM())
@@ -87,11 +86,11 @@ PAIR_NAMES = [f"{name}-{m.name} {getattr(m, 'theta', '')}" for m, name in PAIRS]
 @pytest.mark.parametrize(("method", "name"), PAIRS, ids=PAIR_NAMES)
 def test_same_solution_as_the_large_matrix(method, name):
     fast, full = started(method, MODELS[name]()), started(method, MODELS[name]())
-    assert fast.rigid
-    full._couple()
+    assert fast.equations.rigid
+    assert full.equations.recover()
     assert advance(fast, STEPS) == STEPS
     assert advance(full, STEPS) == STEPS
-    assert fast.rigid  # it did not have to give up
+    assert fast.equations.rigid  # it did not have to give up
     assert fast.x.q == pytest.approx(full.x.q, abs=SAME_POSITION)
     assert fast.x.v == pytest.approx(full.x.v, abs=SAME_VELOCITY)
     assert abs(fast.x.r1).max() < SMALL_RESIDUAL
@@ -101,7 +100,7 @@ def test_same_solution_as_the_large_matrix(method, name):
 def test_large_steps(step):
     """The same solution also where a step turns bodies by large angles."""
     run, reference = (started(GGLEM(), mixed(), step=step) for _ in range(2))
-    reference._couple()
+    assert reference.equations.recover()
     assert advance(reference, 6) == 6
     assert advance(run, 6) == 6
     assert run.x.q == pytest.approx(reference.x.q, abs=100.0 * SAME_POSITION)
@@ -112,11 +111,12 @@ def test_falls_back_to_the_large_matrix():
     run, reference = started(GGLEM(), mixed()), started(GGLEM(), mixed())
     assert advance(run, 5) == 5
     run.work.matrix[:] = np.nan  # the kept factors
-    run.numbers.memory[MEMORY_FACTORED] = 1.0
+    run.equations.numbers.factored = 1
     assert advance(run, 5) == 5
-    assert not run.rigid
+    assert not run.equations.rigid
+    assert not run.equations.recover()  # there is no third way
     assert advance(reference, 10) == 10
-    assert reference.rigid
+    assert reference.equations.rigid
     assert run.x.q == pytest.approx(reference.x.q, abs=1e-9)
 
 

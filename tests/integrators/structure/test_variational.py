@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from mbd.integrators import (
     Rattle,
     Shake,
 )
+from mbd.system.system import assemble
 from tests.integrators.structure.models import chain, closed_loop
 
 DIRECTORS, QUATERNION = mbd.nodes.Directors, mbd.nodes.Quaternion
@@ -117,6 +120,29 @@ def test_restart_continues_bit_for_bit(pair):
     whole = mbd.simulate(model, 0.1, 0.005, method)
     rest = mbd.simulate(model, 0.1, 0.005, method, start=mbd.simulate(model, 0.05, 0.005, method))
     assert np.array_equal(whole.q[-1], rest.q[-1])
+
+
+def test_a_step_whose_velocities_fail_is_undone():
+    """A load that is not finite at the end of a step: the positions are found, the velocities cannot be.
+
+    Momenta and forces of the end are put back, so that the state is the one that the steps before have left.
+    """
+
+    def load(t):
+        return (1.0 if t < 0.042 else math.nan, 0.0, 0.0)
+
+    model = chain(DIRECTORS)
+    model.add(mbd.forces.Force(model["a"], load))
+    system = assemble(model)
+    start = mbd.consistent_start(system)
+    states = []
+    for wanted in (4, 10):  # the fourth step ends at t = 0.04
+        run = Rattle().start(system, start.q, start.v, 0.0, 0.01, None)
+        assert run.advance(wanted, 1, [np.zeros((wanted, len(y))) for y in run.row()]) == 4
+        states.append(run.state())
+    assert run.failure()[1].startswith("values are no longer finite")
+    for name in ("q", "v", "lam", "p", "force", "loads"):
+        assert np.isfinite(states[1][name]).all() and np.array_equal(states[0][name], states[1][name]), name
 
 
 def test_refusals():

@@ -1,0 +1,123 @@
+"""Compilation with numba's public interface alone: ``MBD_COMPILER=numba``.
+
+``compile`` and ``native`` build on numba's compiler classes, which a new release may change. Here the same kernels are
+``njit`` functions and the same entries ``cfunc`` functions, kept by numba's own cache: slower to start, and the results
+are the same. numba notices changes of the file of a function only, not of those that it calls; therefore its cache has
+a directory of its own for every state of the sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import types
+from numba.extending import NativeValue, typeof_impl, unbox
+
+from .cache import CACHE_ROOT
+from .entry import Entry, connect
+from .intrinsics import entry_arguments
+from .kernel import OPTIONS, Kernel
+from .record import Record
+from .record_types import RecordType, record_type
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def _sources() -> str:
+    """Hash of all modules of the package."""
+    digest = hashlib.sha256()
+    for file in sorted(PACKAGE.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+FOLDER = None if CACHE_ROOT is None else CACHE_ROOT / f"numba-{_sources()}"
+if FOLDER is not None:
+    numba.config.CACHE_DIR = str(FOLDER)
+
+
+@typeof_impl.register(Kernel)
+@typeof_impl.register(Entry)
+def _type_of_kernel(value: Kernel | Entry, context: Any) -> Any:
+    return types.Dispatcher(value.dispatcher)
+
+
+@typeof_impl.register(Record)
+def _type_of_record(value: Record, context: Any) -> Any:
+    return record_type(value.layout)
+
+
+@unbox(RecordType)
+def _address(kind: Any, value: Any, c: Any) -> NativeValue:
+    address = c.pyapi.object_getattr_string(value, "address")
+    number = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(number)
+
+
+def new_dispatcher(function: Callable, options: dict[str, Any]) -> Any:
+    """What kernels link, and Python calls, of a function."""
+    kept = FOLDER is not None and Path(function.__code__.co_filename).exists()
+    public = {name: value for name, value in options.items() if not name.startswith("_")}
+    return numba.njit(**public, cache=kept)(function)
+
+
+def call_kernel(kernel: Kernel, args: tuple) -> Any:
+    """Call a kernel from Python."""
+    for a in args:
+        for record in a if type(a) is tuple else (a,):
+            if isinstance(record, Record) and kernel not in record.connected:
+                if "entries" in record.fields:
+                    connect(record, kernel)
+                record.connected.add(kernel)
+    return kernel.dispatcher(*args)
+
+
+_ENTRY = """from numba import cfunc, types
+from {module} import entry_parts
+
+read, inner = entry_parts({name!r})
+
+
+@cfunc(types.void(types.voidptr), cache={kept})
+def entry(pointer):
+    {parameters} = read(pointer)
+    inner({parameters})
+"""
+_asked: dict[str, Entry] = {}
+
+
+def entry_parts(name: str) -> tuple[Any, Any]:
+    """(how its arguments are read, the function itself) of an entry, for the file that compiles it."""
+    entry = _asked[name]
+    return entry_arguments(entry.kinds), new_dispatcher(entry.py_func, OPTIONS)
+
+
+def entry_code(entry: Entry) -> int:
+    """Address of an entry. numba keeps code of functions in files only, so the C function gets one of its own."""
+    _asked[entry.name] = entry
+    parameters = ", ".join(entry.parameters) + ("," if len(entry.parameters) == 1 else "")
+    text = _ENTRY.format(module=__name__, name=entry.name, parameters=parameters, kept=FOLDER is not None)
+    space: dict[str, Any]
+    if FOLDER is None:
+        space = {}
+        exec(text, space)
+    else:
+        file = FOLDER / "entries" / f"{entry.name}.py"
+        if not file.exists() or file.read_text() != text:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.write_text(text)
+        spec = importlib.util.spec_from_file_location(f"_entry_{entry.slot}", file)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        space = vars(module)
+    entry.compiled = space["entry"]  # it lives as long as the entry
+    return int(entry.compiled.address)

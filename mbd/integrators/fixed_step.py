@@ -1,0 +1,228 @@
+"""Runs of implicit methods with a fixed step: one class for all of them.
+
+A family of methods gives its ``Equations`` on a system: the records that its compiled functions work on, and these
+functions as the time loop asks for them (``loop``). All else is the same for every method: counters, records of the
+motion, a state that can be saved, messages.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..compiled.entry import connect
+from ..compiled.record import Record, table_of
+from ..system.tables import Tables, Work
+from .base import Array, Integrator, Run, check_rows
+from .loop import REFUSE, Rows, run_steps
+from .newton import SCALES
+from .numbers import NEVER, NewtonNumbers
+from .verdicts import describe
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration
+
+
+class Equations:
+    """A method on a system. Families set ``tables``, ``work`` and ``x``, and call ``set_up``."""
+
+    entries: dict[int, Any]
+    """What the time loop calls, by the numbers of ``loop``."""
+    saved: ClassVar[tuple[str, ...]]
+    """Arrays of ``x`` that a restart needs."""
+    memory: ClassVar[tuple[str, ...]] = (
+        "history", "iterations", "factorisations", "verdict", "error", "smallest_ratio", "factored", "stiff", "nearest",
+    )  # fmt: skip
+    """Numbers that a restart needs, of ``x`` or ``numbers``."""
+    tables: Tables
+    work: Work
+    x: Any
+    numbers: NewtonNumbers
+
+    def __init__(self, method: Any, system: System) -> None:
+        self.method, self.system = method, system
+
+    def set_up(self, t: float, step: float, **parameters: float) -> None:
+        """Numbers and table of addresses, for parameters of ``NewtonNumbers`` that are not the usual ones."""
+        usual = {
+            "origin": t, "step": step, "tolerance": self.method.tolerance, "limit": self.method.max_iterations,
+            "stagnation": STAGNATION, "enough_at_once": 1.0, "enough": 1.0, "enough_later": 1.0, "phases": 1,
+            "smallest_ratio": NEVER,
+        }  # fmt: skip
+        self.numbers = NewtonNumbers(**{**usual, **parameters}, scales=np.zeros(SCALES))
+        self.connect()
+
+    def connect(self) -> None:
+        """Make the compiled functions known to the loop, with the records that they work on."""
+        functions = [self.entries.get(k) for k in range(REFUSE + 1)]
+        connect(self.tables, *(f for f in functions if f is not None))
+        self.addresses = table_of([*functions, self.tables, self.work, self.x, self.numbers])
+
+    def load(self, q: Array, v: Array, turns: Array | None) -> None:
+        """The state at the start."""
+        self.x.q[:], self.x.v[:] = q, v
+        if turns is not None:
+            self.work.turns[: len(turns)] = turns
+
+    @abstractmethod
+    def start(self, t: float) -> None:
+        """Accelerations, multipliers and momenta of the start."""
+
+    @abstractmethod
+    def shown(self) -> list[Array]:
+        """Arrays of coordinates, velocities, and the two ``recorded`` variables of the method, as they are recorded."""
+
+    def initial_row(self, row: list[Array]) -> list[Array]:
+        """The row at the start; variables that belong to a step are not a number there."""
+        q, v, *own, turns = row
+        names = self.method.recorded
+        first = [y if name == "p" else np.full(len(y), np.nan) for name, y in zip(names, own, strict=True)]
+        return [y.copy() for y in (q, v, *first, turns)]
+
+    def recover(self) -> bool:
+        """After a step that failed: whether another way to solve the same equations is left, and taken from now on."""
+        return False
+
+    def name_of_unknown(self, row: int) -> str:
+        """The element behind a row of the equations."""
+        return self.system.name_of_unknown(row)
+
+    def failure(self) -> tuple[str, str]:
+        """(kind, message) of what stopped the run early."""
+        p = self.numbers
+        residual = p.error * self.method.tolerance
+        return "convergence", describe(p.verdict, self.name_of_unknown(p.worst), self.method.max_iterations, residual)
+
+    def state(self) -> dict[str, Any]:
+        """What a restart needs."""
+        state: dict[str, Any] = {name: getattr(self.x, name).copy() for name in self.saved}
+        state["turns"] = self.work.turns.copy()
+        state["memory"] = np.array([float(getattr(self._holder(name), name)) for name in self.memory])
+        return state
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state."""
+        for name in self.saved:
+            getattr(self.x, name)[:] = state[name]
+        self.work.turns[:] = state["turns"]
+        for name, value in zip(self.memory, np.asarray(state["memory"]).tolist(), strict=True):
+            setattr(self._holder(name), name, value)
+
+    def _holder(self, name: str) -> Record:
+        return self.numbers if name in self.numbers.fields else self.x
+
+    def statistics(self) -> dict[str, Any]:
+        """Further counters for people."""
+        return {}
+
+    @property
+    def evaluated(self) -> System:
+        """The system whose functions are called."""
+        return self.system
+
+
+class FixedStep(Integrator):
+    """Base of implicit methods with a fixed step."""
+
+    @abstractmethod
+    def equations(self, system: System, t: float, step: float) -> Equations:
+        """The method on a system."""
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
+        run = FixedStepRun(self, system, t, step)
+        run.begin(q, v, turns)
+        return run
+
+    def resume(self, system: System, state: dict[str, Any]) -> FixedStepRun:
+        run = FixedStepRun(self, system, float(state["origin"]), float(state["step"]))
+        run.restore(state)
+        return run
+
+
+class FixedStepRun(Run):
+    """A run in progress."""
+
+    def __init__(self, method: Any, system: System, t: float, step: float) -> None:
+        self.method, self.system = method, system
+        self.origin, self.step, self.index = t, step, 0
+        self.equations: Equations = method.equations(system, t, step)
+        self._set_rows()
+        connect(self.equations.numbers, run_steps)  # compiled, or loaded, before the clock starts
+
+    def _set_rows(self) -> None:
+        q, v, first, second = self.equations.shown()
+        self.rows = Rows(q=q, v=v, first=first, second=second, turns=self.work.turns)
+
+    @property
+    def x(self) -> Any:
+        """State of the method."""
+        return self.equations.x
+
+    @property
+    def work(self) -> Work:
+        """Buffers of this run."""
+        return self.equations.work
+
+    @property
+    def evaluated(self) -> System:
+        return self.equations.evaluated
+
+    @property
+    def t(self) -> float:
+        """Time of the state."""
+        return self.origin + self.index * self.step
+
+    def begin(self, q: Array, v: Array, turns: Array | None) -> None:
+        """Take over the first state, and compute what the method needs besides."""
+        self.equations.load(q, v, turns)
+        self.equations.start(self.origin)
+
+    def row(self) -> list[Array]:
+        return [getattr(self.rows, name) for name in self.rows.fields]
+
+    def initial_row(self) -> list[Array]:
+        return self.equations.initial_row(self.row())
+
+    def advance(self, count: int, every: int, out: list[Array]) -> int:
+        first, done = self.index, 0
+        while True:
+            rows = self.index // every - first // every
+            done += self._advance(count - done, every, [y[rows:] for y in out])
+            if done == count or not self.equations.recover():
+                return done
+            self._set_rows()
+
+    def _advance(self, count: int, every: int, out: list[Array]) -> int:
+        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
+        p = self.equations.numbers
+        run_steps(self.equations.addresses, p, self.rows, self.index, count, every, *out)
+        self.index += p.done
+        return p.done
+
+    def failure(self) -> tuple[str, str]:
+        return self.equations.failure()
+
+    def state(self) -> dict[str, Any]:
+        own = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+        return self.equations.state() | own
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.index = int(state["index"])
+        self.equations.restore(state)
+        self._set_rows()
+
+    def statistics(self) -> dict[str, Any]:
+        p = self.equations.numbers
+        return {
+            "steps": self.index,
+            "rejected": 0,
+            "newton_iterations": p.iterations,
+            "factorizations": p.factorisations,
+            **self.equations.statistics(),
+            "smallest_pivot_ratio": p.smallest_ratio,
+        }

@@ -1,0 +1,168 @@
+"""The time loop of implicit methods with a fixed step.
+
+A method is a list of entries, functions of (tables, buffers, its own state x, numbers p):
+
+    LOAD      what follows from the state alone: frames of its coordinates
+    BEGIN     a step: functions of time
+    PREDICT   the first guess of an attempt; p.guess < 0 if there is none left
+    RESIDUAL  move to the iterate and evaluate the equations; leaves p.error, relative to the tolerance
+    SOLVE     factors where they are needed, and the correction; leaves p.verdict if that is not possible
+    CORRECT   apply it
+    CHECK     the solution; may leave p.verdict
+    ACCEPT    make the new values the state; may leave p.verdict
+    REFUSE    put back what a step that failed has changed; p.retry asks for another try
+
+The last three may be left out. The loop knows the records of a method by their addresses only, so that it is compiled
+once for all methods.
+"""
+
+from __future__ import annotations
+
+from ..compiled.entry import address, entry, through
+from ..compiled.kernel import kernel
+from ..compiled.kinds import addresses, integer, matrix, vector
+from ..compiled.record import Record
+from ..math.arrays import copy
+from .newton import at_round_off, stalls
+from .numbers import NEVER, NewtonNumbers
+from .verdicts import CONVERGED, GO_ON, NOT_CONVERGED, NOT_FINITE, OVERSHOT
+
+LOAD, BEGIN, PREDICT, RESIDUAL, SOLVE, CORRECT, CHECK, ACCEPT, REFUSE = range(9)
+TABLES, WORK, STATE, NUMBERS = range(9, 13)  # places of the records behind the entries
+MOST_ATTEMPTS = 8
+
+_call = through(address, address, address, address)
+
+
+class Rows(Record):
+    """What is recorded of a state: the arrays of the method that hold it."""
+
+    q = vector
+    v = vector
+    first = vector  # accelerations and multipliers, or what the method records in their place
+    second = vector
+    turns = vector
+
+
+@kernel
+def ask(a, k):
+    """Call an entry of the method, if it has it."""
+    if a[k] != 0:
+        _call(a[k], a[TABLES], a[WORK], a[STATE], a[NUMBERS])
+
+
+@kernel
+def judge(p):
+    """What the error of an iterate means: p.verdict, and whether one more correction will be the last."""
+    error = p.error
+    p.verdict = GO_ON
+    if error <= 1.0:
+        enough = p.enough_at_once if p.iteration == 0 else (p.enough if p.iteration == 1 else p.enough_later)
+        if error <= enough:
+            p.verdict = CONVERGED
+            return
+        if p.trusted != 0:
+            p.last = 1
+            return
+    if not error < 1e200:
+        p.verdict = NOT_FINITE
+        return
+    p.stalled = stalls(p.iteration, error, p.best, p.stalled)
+    if at_round_off(p.stalled, error, p.best, p.stagnation, p.moved):
+        p.verdict = CONVERGED
+        return
+    p.best = min(p.best, error)
+    if p.iteration >= p.limit:
+        p.verdict = CONVERGED if error <= 1.0 else NOT_CONVERGED
+
+
+@kernel
+def newton(a, p):
+    """Iterate to convergence, from the first guess on; leaves p.verdict."""
+    p.best, p.before, p.earlier, p.moved = NEVER, NEVER, NEVER, NEVER
+    p.stalled, p.last = 0, 0
+    for iteration in range(p.limit + 2):
+        p.iteration = iteration
+        ask(a, RESIDUAL)
+        judge(p)
+        if p.verdict != GO_ON:
+            return
+        ask(a, SOLVE)
+        if p.verdict != GO_ON:
+            return
+        p.earlier, p.before = p.before, p.error
+        ask(a, CORRECT)
+        if p.phase == 0:
+            p.iterations += 1
+    p.verdict = NOT_CONVERGED
+
+
+@kernel
+def _attempts(a, p):
+    """Solve the equations of a phase: of large steps a plainer first guess may be in the basin, or nearer."""
+    p.again = 0
+    for attempt in range(MOST_ATTEMPTS):
+        p.attempt, p.watched = attempt, 0
+        ask(a, PREDICT)
+        if p.guess < 0:
+            return
+        newton(a, p)
+        if p.verdict == CONVERGED:
+            ask(a, CHECK)
+        if p.verdict == CONVERGED:
+            return
+        if p.verdict == OVERSHOT:
+            p.again = 1
+
+
+@kernel
+def _solve_step(a, p):
+    """New values from the state; leaves p.verdict."""
+    for phase in range(p.phases):
+        p.phase = phase
+        _attempts(a, p)
+        if p.verdict != CONVERGED:
+            return
+
+
+@kernel
+def _step(a, p):
+    """One step; leaves p.verdict."""
+    p.time = p.origin + p.index * p.step
+    p.end = p.origin + (p.index + 1) * p.step
+    p.retry = 0
+    ask(a, BEGIN)
+    _solve_step(a, p)
+    if p.verdict != CONVERGED:
+        ask(a, REFUSE)
+        if p.retry != 0:
+            _solve_step(a, p)
+            if p.verdict != CONVERGED:
+                p.retry = 0
+                ask(a, REFUSE)
+    if p.verdict == CONVERGED:
+        ask(a, ACCEPT)
+
+
+@entry(addresses, NewtonNumbers, Rows, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
+def run_steps(a, p, rows, first, count, every, out_q, out_v, out_first, out_second, out_turns):
+    """Up to ``count`` steps, the first being number ``first`` from the origin; p.done of them are made.
+
+    Every ``every``-th step, counted from the origin, is written to the next row of the output arrays.
+    """
+    row = 0
+    p.done = 0
+    ask(a, LOAD)
+    for step in range(count):
+        p.index = first + step
+        _step(a, p)
+        if p.verdict != CONVERGED:
+            return
+        p.done = step + 1
+        if (first + step + 1) % every == 0:
+            copy(rows.q, out_q[row])
+            copy(rows.v, out_v[row])
+            copy(rows.first, out_first[row])
+            copy(rows.second, out_second[row])
+            copy(rows.turns, out_turns[row])
+            row += 1

@@ -1,0 +1,56 @@
+"""Parameters, counters and the progress of the iteration of implicit methods with a fixed step."""
+
+from __future__ import annotations
+
+from ..compiled.kinds import integer, real, vector
+from ..compiled.record import Record
+
+
+class NewtonNumbers(Record):
+    """What the time loop, Newton's iteration and the equations of a method tell each other."""
+
+    # parameters
+    origin = real  # time of step 0
+    step = real
+    tolerance = real
+    limit = integer  # of iterations
+    stagnation = real  # multiple of the tolerance that is accepted when round-off stops the iteration
+    enough_at_once = real  # multiple of the tolerance that ends the iteration before the first correction,
+    enough = real  # after it,
+    enough_later = real  # and after more of them
+    trusted = integer  # whether a residual below the tolerance gets a last correction that is not checked
+    phases = integer  # systems of equations that a step solves, one after the other
+    # memory: survives between calls, part of a restart
+    history = integer  # steps since the start, or since something that forbids extrapolation
+    iterations = integer
+    factorisations = integer
+    verdict = integer  # see ``verdicts``
+    error = real  # last residual, relative to the tolerance
+    smallest_ratio = real  # of pivots
+    factored = integer  # whether there are factors of an earlier step
+    stiff = integer  # whether forces belong to the matrix
+    nearest = integer  # the first guess that was nearest to the solution of the last step
+    # the present step
+    index = integer  # number of the step
+    time = real  # of its start
+    end = real  # and of its end
+    phase = integer
+    attempt = integer
+    guess = integer  # first guess of this attempt, negative if there is none left
+    again = integer  # whether an earlier attempt overshot
+    watched = integer  # whether the first correction may show that the first guess has overshot
+    retry = integer  # whether the method wants to try the step once more
+    # the present iteration
+    iteration = integer
+    before = real  # error one
+    earlier = real  # and two iterations ago
+    best = real  # least error
+    stalled = integer  # iterations that have not halved it
+    moved = real  # size of the last correction, see ``correction_size``
+    last = integer  # whether the correction under way is the last one
+    worst = integer  # row of the largest residual
+    done = integer  # steps of the last call
+    scales = vector  # of the equations, see ``newton``
+
+
+NEVER = 1e300  # of errors and sizes that are not known yet

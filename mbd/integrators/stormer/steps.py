@@ -1,0 +1,210 @@
+"""SHAKE and RATTLE as the time loop asks for them: positions, then, of RATTLE alone, velocities are its phases."""
+
+from __future__ import annotations
+
+from ...compiled.entry import entry
+from ...compiled.kernel import kernel
+from ...math.arrays import clear, copy
+from ...nodes.frames import update_frames
+from ...system.accelerations import accelerations
+from ...system.instant import evaluate_functions, remember_angles
+from ...system.tables import FLAG_VELOCITY, Tables, Work, tables_at
+from .. import loop
+from ..directors.linear_frames import clear_frames, copy_frames, extrapolate
+from ..directors.rigid_solve import rigid_solve
+from ..newton import equation_error, factorised, measure
+from ..numbers import NewtonNumbers
+from .equations import (
+    PAST,
+    StormerState,
+    applied_forces,
+    dynamic_rows,
+    new_momenta,
+    position_residual,
+    position_scales,
+    rigid_factors,
+    side,
+    unprojected_velocities,
+    vector_frames,
+    velocity_residual,
+    velocity_scales,
+)
+
+POSITIONS, VELOCITIES = 0, 1  # phases
+SLOW = 0.1  # contraction that asks for new factors
+
+_step = entry(Tables, Work, StormerState, NewtonNumbers)
+
+
+@entry(Tables, Tables, Work, StormerState, NewtonNumbers)
+def start(s, n, w, x, p):
+    """Accelerations, multipliers, momenta and forces of the start; n are natural tables, w buffers of the system."""
+    t, h = p.origin, p.step
+    evaluate_functions(s, w, t)
+    accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    remember_angles(s, w, x.q, x.v)
+    update_frames(s.nodes, x.q, x.z0, w.spin)
+    copy(w.values, x.at_start)
+    for k in range(x.v.shape[0]):
+        x.rate[k] = h * x.v[k]
+        x.r[k] = 0.0
+    clear_frames(x.f)
+    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.small, x.f, x.p)
+    x.times[0] = t
+    applied_forces(n, w, x, False, x.v)
+
+
+@_step
+def load(s, w, x, p):
+    """Frames of the state."""
+    update_frames(s.nodes, x.q, x.z0, w.spin)
+
+
+@_step
+def begin(s, w, x, p):
+    """Functions of time at both ends of the step, and copies of what it changes before it has succeeded."""
+    t, h = p.time, p.step
+    evaluate_functions(s, w, t)
+    copy(w.values, x.at_start)
+    evaluate_functions(s, w, t + h)
+    copy(w.values, x.at_end)
+    x.times[0], x.times[1] = t, t + h
+    copy(x.p, x.p0)
+    copy_frames(x.force, x.force0)
+    copy(x.loads, x.loads0)
+    p.factored = 0
+
+
+@_step
+def refuse(s, w, x, p):
+    """The state stays that of the start of the step."""
+    copy(x.p0, x.p)
+    copy_frames(x.force0, x.force)
+    copy(x.loads0, x.loads)
+
+
+@_step
+def predict(s, w, x, p):
+    """The only first guess of a phase; that of the velocities needs the momenta of the end."""
+    p.guess = 0 if p.attempt == 0 else -1
+    if p.guess < 0:
+        return
+    if p.phase == POSITIONS:
+        _predict_positions(x, p.history, p.step)
+    else:
+        new_momenta(s, w, x, p.step)
+        _predict_velocities(x, p.history, p.step)
+
+
+@kernel
+def _predict_positions(x, n, h):
+    """First guess of dq and lambda' after n steps."""
+    for k in range(x.v.shape[0]):
+        x.dq[k] = h * x.v[k] + (0.5 * h * h * x.vd[k] if n == 0 else 0.0)
+    for k in range(x.lam.shape[0]):
+        x.lams[k] = 0.5 * h * h * x.lam[k] if n == 0 else 0.0
+    extrapolate(x.past_d, n, x.weights, x.dq)
+    extrapolate(x.past_l, n, x.weights, x.lams)
+
+
+@kernel
+def _predict_velocities(x, n, h):
+    """First guess of V and mu after n steps: half of the constraint force lacks in the momenta."""
+    for k in range(x.v.shape[0]):
+        x.u[k] = h * x.v[k] if n > 0 else x.dq[k] + 0.5 * h * h * x.vd[k]
+    for k in range(x.lam.shape[0]):
+        x.mus[k] = 0.0 if n > 0 else x.lams[k]
+    extrapolate(x.past_v, n, x.weights, x.u)
+    extrapolate(x.past_m, n, x.weights, x.mus)
+
+
+@_step
+def residual(s, w, x, p):
+    """Equations of the positions or of the velocities, and their error."""
+    if p.phase == POSITIONS:
+        if p.iteration == 0:
+            position_scales(s, w, x, p.step, p.scales)
+        position_residual(s, w, x, p.step)
+    else:
+        if p.iteration == 0:
+            velocity_scales(s, w, x, p.step, p.scales)
+        velocity_residual(s, w, x, p.step)
+    p.error = equation_error(s, x.r, x.lam.shape[0], p)
+
+
+@_step
+def solve_equations(s, w, x, p):
+    """The correction, with the factors of the step as long as they serve."""
+    t = tables_at(x.rigid[0])
+    zc, at_c, time = side(x, p.phase == VELOCITIES)  # of constraint forces
+    if p.factored == 0 or (p.iteration > 0 and p.error > max(1.0, SLOW * p.before)):
+        rigid_factors(t, w, x, zc, time)
+        p.factored = 1
+        if not factorised(w, p):
+            p.worst = -1 - p.worst  # a row of the matrix of rigid bodies
+            return
+    rigid_solve(s, t, w, at_c, x.at_end, zc, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f)
+    measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
+
+
+@_step
+def correct(s, w, x, p):
+    """Apply the correction."""
+    if p.phase == POSITIONS:
+        _add(x.r, x.dq, x.lams)
+    else:
+        _add(x.r, x.u, x.mus)
+
+
+@kernel
+def _add(r, u, mu):
+    nv = u.shape[0]
+    for k in range(nv):
+        u[k] += r[k]
+    for k in range(mu.shape[0]):
+        mu[k] += r[nv + k]
+
+
+@_step
+def accept(s, w, x, p):
+    """Make the new values the state, with the forces of the next step; velocities of SHAKE still have to be found."""
+    h, n = p.step, p.history
+    if p.phases == 1:
+        new_momenta(s, w, x, h)
+        clear(x.mus)
+        unprojected_velocities(s, w, x, 1.0 if n == 0 else 0.5)
+    # the momenta of the start contain one half of the constraint force already
+    c, i = (2.0 if n == 0 else 1.0), n % PAST
+    for k in range(x.v.shape[0]):
+        x.past_d[i, k] = x.dq[k] - h * x.v[k]
+        x.past_v[i, k] = x.u[k] - h * x.v[k]
+        v = x.u[k] / h
+        x.vd[k] = (v - x.v[k]) / h
+        x.v[k] = v
+    for k in range(x.lam.shape[0]):
+        x.past_l[i, k] = c * x.lams[k]
+        x.past_m[i, k] = x.mus[k]
+        x.lam[k] = c * x.lams[k] / (h * h)
+    for k in range(x.q.shape[0]):
+        x.q[k] += x.dq[k]
+    if s.flags[FLAG_VELOCITY] != 0:  # with the velocities that were found
+        applied_forces(s, w, x, True, x.v)
+    copy_frames(x.z1, x.z0)
+    copy_frames(x.z1, w.z)
+    vector_frames(s.nodes, 1.0, x.v, w.zd)
+    remember_angles(s, w, x.q, x.v)
+    for k in range(x.shown_mu.shape[0]):
+        x.shown_mu[k] = 2.0 * x.mus[k] / (h * h)
+    p.history += 1
+
+
+ENTRIES = {
+    loop.LOAD: load,
+    loop.BEGIN: begin,
+    loop.PREDICT: predict,
+    loop.RESIDUAL: residual,
+    loop.SOLVE: solve_equations,
+    loop.CORRECT: correct,
+    loop.ACCEPT: accept,
+    loop.REFUSE: refuse,
+}

@@ -1,0 +1,158 @@
+"""What an integrator may ask of a system: properties of its elements, and forms of its nodes.
+
+No other file of the integrators asks for the form of a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compiled.entry import connect
+from ..compiled.record import table_of
+from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
+from ..forces.frame_laws import DAMPING, LAW
+from ..nodes.forms import FORMS, of_form
+from ..nodes.kinds import EULER_ANGLES
+from ..nodes.spin import spin_determinant, spin_matrix
+from ..nodes.update import NEAR_CHART_LIMIT
+
+if TYPE_CHECKING:
+    from ..bodies import Body
+    from ..system.system import System
+
+Array = np.ndarray
+CONSERVATIVE_KINDS = (GREEN_SPRING, GRAVITATION, TWIST, USER_POTENTIAL)
+
+
+def bodies_of_form(system: System, *forms: str) -> Iterator[tuple[Body, Any]]:
+    """(body, record of its node) of the nodes of these forms."""
+    nodes = system.tables.nodes[1:]
+    for body, n, asked in zip(system.model.bodies, nodes, of_form(nodes, *forms), strict=True):
+        if asked:
+            yield body, n
+
+
+def has_form(system: System, *forms: str) -> bool:
+    """Whether some node is of one of these forms."""
+    return bool(of_form(system.tables.nodes, *forms).any())
+
+
+def steps_of_nodes(system: System, steps: dict[str, Any]) -> Array:
+    """The entry of every node, for entries by form: a table of addresses, zero where there is none."""
+    forms = [FORMS[form] for form in system.tables.nodes["form"]]
+    connect(system.tables, *(steps[form] for form in steps if form in forms))
+    return table_of([steps.get(form) for form in forms])
+
+
+class Trait(Enum):
+    """A property of a model that an integrator may need; computed from the elements, never declared by hand."""
+
+    VELOCITY_IS_QDOT = "velocities that are rates of coordinates (conventional nodes)"
+    CONSTANT_MASS = "a constant mass matrix"
+    LIE_OR_POINT = "Lie or point nodes"
+    POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
+    POLYNOMIAL_OR_GENERALIZED = "points, conventional directors or quaternions, or generalized coordinates"
+    UNCONSTRAINED = "no constraints"
+    CONSERVATIVE = "forces that have a potential"
+    AUTONOMOUS = "no explicit dependence on time"
+    QUADRATIC = "constraints that are at most quadratic in the frames"
+    SINGLE_BODIES = "bodies that move on their own, held by at most one spherical joint to the ground"
+    FREE_ROTATION = "bodies that nothing turns (uniform gravity may act on their centres of mass)"
+    VELOCITY_FREE = "forces that do not depend on velocities"
+    SYMMETRIC_BODIES = "bodies with an axis of symmetry"
+
+
+FORMS_OF = {
+    Trait.VELOCITY_IS_QDOT: ("point", "spin", "quaternion", "directors", "generalized"),
+    Trait.LIE_OR_POINT: ("lie", "point"),
+    Trait.POLYNOMIAL_OR_GENERALIZED: ("point", "quaternion", "directors", "generalized"),
+    Trait.POINT_OR_DIRECTORS: ("point", "directors"),
+    Trait.CONSTANT_MASS: ("point", "directors", "generalized"),
+}
+"""Forms of nodes that have a trait."""
+
+
+class Invariant(Enum):
+    """What a method keeps exactly (up to the Newton tolerance)."""
+
+    POSITION_CONSTRAINTS = "position constraints"
+    VELOCITY_CONSTRAINTS = "velocity constraints"
+    ENERGY = "energy"
+    GENERALIZED_ENERGY = "generalized energy p.v - T + V"
+    LINEAR_MOMENTUM = "linear momentum"
+    ANGULAR_MOMENTUM = "angular momentum"
+    SYMPLECTIC = "symplectic form"
+
+
+def missing_trait(system: System, trait: Trait) -> str | None:
+    """The element that spoils a trait, with what it is, or None."""
+    model, nodes = system.model, system.tables.nodes
+    if trait in (Trait.SINGLE_BODIES, Trait.FREE_ROTATION, Trait.VELOCITY_FREE, Trait.SYMMETRIC_BODIES):
+        from .rigid_body.requirements import missing_body_trait
+
+        return missing_body_trait(system, trait)
+    for i, body in enumerate(model.bodies):
+        n = nodes[i + 1]
+        where = f"node of body '{body.name}' is {body.node}"
+        if trait in FORMS_OF and FORMS[n.form] not in FORMS_OF[trait]:
+            return where
+        if trait is Trait.CONSTANT_MASS and n.mass_function >= 0:
+            return where
+    if trait is Trait.UNCONSTRAINED and system.n_l:
+        return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
+    if trait in (Trait.QUADRATIC, Trait.AUTONOMOUS):
+        for joint in model.joints:
+            for primitive in joint.primitives():
+                driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
+                if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
+                    return str(joint)
+    if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
+        for force in model.forces:
+            if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
+                return f"force '{force.name}'"
+            for row in force.rows():
+                load = row.body_a is None
+                damped = not load and len(row.parameters) > 2 and row.parameters[2] > 0.0
+                timed = row.function is not None or getattr(row.motion, "function", None) is not None
+                if timed or (trait is Trait.CONSERVATIVE and (load or damped)):
+                    return f"force '{force.name}'"
+    return None
+
+
+def _is_damped(row: Any) -> bool:
+    """Whether a general element dissipates besides its potential."""
+    damping = {GREEN_SPRING: slice(LAW + 2, LAW + 3), TWIST: slice(DAMPING, DAMPING + 3)}
+    return row.kind in damping and any(row.parameters[damping[row.kind]])
+
+
+ADVICE = {
+    Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
+    Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
+    Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
+    Trait.POLYNOMIAL_OR_GENERALIZED: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
+    Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
+    Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
+    Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
+    Trait.QUADRATIC: "Use an integrator for general constraints such as GeneralizedAlpha",
+    Trait.AUTONOMOUS: "Use an integrator for time-dependent forces such as GeneralizedAlpha",
+    Trait.SINGLE_BODIES: "Use an integrator for any model such as GeneralizedAlpha",
+    Trait.FREE_ROTATION: "Use mbd.integrators.Strang(method) or NystromSplitting(), which combine it with forces",
+    Trait.VELOCITY_FREE: "Use an integrator for general forces such as GeneralizedAlpha",
+    Trait.SYMMETRIC_BODIES: "Use Strang(SymmetricSplitting()) or NystromSplitting()",
+}
+
+
+def near_gimbal_lock(system: System, q: Array) -> str | None:
+    """Name of a body whose Euler angles are near gimbal lock, to explain why a step failed."""
+    nodes, g = system.tables.nodes, np.zeros(9)
+    for i, body in enumerate(system.model.bodies):
+        n = nodes[i + 1]
+        if n.kind == EULER_ANGLES and FORMS[n.form] == "spin":
+            spin_matrix(n, q, g)
+            if abs(spin_determinant(g)) < NEAR_CHART_LIMIT:
+                return body.name
+    return None

@@ -1,0 +1,93 @@
+"""The code on the pages of the documentation runs as it stands, and the links between the pages lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mbd
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "examples/README.md"]
+
+
+@pytest.fixture(autouse=True)
+def quick_movies(monkeypatch):
+    """Small pictures, few per second."""
+    import mbd.view.movies as movies
+
+    monkeypatch.setattr(movies, "RATE", 4.0)
+    monkeypatch.setattr(movies, "SIZE", (192, 108))
+
+
+def run(page: str, **names: object) -> dict:
+    """Execute the code of a page from top to bottom; the names that it defines."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    assert blocks
+    scope: dict = dict(names)
+    for block in blocks:
+        exec(compile(block, page, "exec"), scope)
+    return scope
+
+
+def needs_rendering() -> None:
+    from mbd.view import opengl
+
+    if reason := opengl.obstacle():
+        pytest.skip(reason)
+
+
+def test_readme(tmp_path, monkeypatch, capsys):
+    needs_rendering()
+    monkeypatch.chdir(tmp_path)
+    names = run("README.md")
+    exact = np.array((0.17334396409838, 0.64008859207055, -0.74849079113359))  # centre of mass at t = 1
+    assert np.linalg.norm(names["solution"]["top"].com[-1] - exact) < 2e-5
+    shown = re.search("printed, `(.*)`, is right", (ROOT / "README.md").read_text())
+    assert shown is not None and capsys.readouterr().out.splitlines()[0] == shown[1]
+    np.testing.assert_array_equal(names["solution"]["top"].com[-1].round(4), exact.round(4))  # to the last digit shown
+    assert (tmp_path / "top.mp4").stat().st_size > 1000
+
+
+def test_matrices_of_a_model(tmp_path):
+    names = run("docs/index.md", mbd=mbd, model=mbd.benchmarks.heavy_top().model)
+    assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
+
+
+def test_rigid_bodies():
+    assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
+
+
+def test_views(tmp_path, monkeypatch):
+    needs_rendering()
+    pytest.importorskip("viser")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mbd.view.window.has_display", lambda: True)
+    opened = []
+    monkeypatch.setattr("mbd.view.window.Window", lambda plotter, runs, **_: opened.append(len(runs)))
+    monkeypatch.setattr("pyvista.Plotter.show", lambda self, **_: None)
+    monkeypatch.setattr("mbd.view.render.grab", lambda stage: np.zeros((*stage.plotter.window_size[::-1], 3), np.uint8))
+    monkeypatch.setattr("mbd.view.movies.grab", lambda stage: np.zeros((*stage.plotter.window_size[::-1], 3), np.uint8))
+    model = mbd.benchmarks.heavy_top().model
+    runs = [mbd.simulate(model, 0.6, 2e-3, method) for method in (None, mbd.integrators.RK4())]
+    run("docs/view.md", mbd=mbd, solution=runs[0], other=runs[1])
+    assert opened == [1, 2]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(p.relative_to(ROOT)) for p in PAGES])
+def test_links(page):
+    for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text()):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_every_example_is_listed():
+    text = (ROOT / "examples/README.md").read_text()
+    for path in (ROOT / "examples").glob("*.py"):
+        assert f"`{path.name}`" in text, f"examples/README.md does not list {path.name}"

@@ -1,0 +1,341 @@
+"""Files: everything comes back bit by bit, without the script that made it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mbd import forces, joints, nodes
+from mbd.bodies import Generalized, PointMass, RigidBody, shapes
+from mbd.errors import ModelError
+from mbd.io.archive import load
+from mbd.joints import Coincident, Dot1, Joint
+from mbd.model import Model
+from mbd.nodes import RotationVector
+from mbd.results.solution import Solution
+from mbd.rotation import from_rotation_vector
+from mbd.solvers.start_report import Miss, StartReport
+from mbd.system.system import assemble
+from tests.results.runs import NODES, at_rest, simulate
+
+ROTATION = from_rotation_vector(np.array((0.1, 0.2, 0.3)))
+
+
+@dataclass(frozen=True)
+class Method:
+    """Stands for an integrator."""
+
+    rho_inf: float = 0.1 + 0.2
+    newton: str = "full"
+
+
+@dataclass
+class Report:
+    """Stands for the report of a consistent start."""
+
+    shift: np.ndarray
+    text: str = "fine"
+
+
+class OwnHinge(Joint):
+    """A joint of a user's class."""
+
+    coordinate = "angle"
+
+    def primitives(self) -> list[Any]:
+        return [
+            Coincident(self.point_a, self.point_b),
+            Dot1(self.n1_a, self.axis_b),
+            Dot1(self.n2_a, self.axis_b),
+        ]
+
+
+class OwnSpring(forces.ForceElement):
+    """A force of a user's class; it also keeps something that cannot be stored."""
+
+    def __init__(self, a: Any, b: Any) -> None:
+        super().__init__(None)
+        self.ends = (a, b)
+        self.lock = object()
+
+    @property
+    def bodies(self) -> tuple[Any, ...]:
+        return self.ends
+
+    def rows(self) -> list[forces.ForceRow]:
+        return [forces.ForceRow(0, *self.ends, parameters=(7.0, 0.1, 0.2))]
+
+
+def two_bodies(node: str = "rotation vector lie") -> Model:
+    model = Model("pair", gravity=(0.1, 0.2, -9.81))
+    shape = shapes.Composite(shapes.Box((1, 2, 3), rotation=ROTATION), shapes.Mesh("part.stl"), colour="red")
+    model.ground.shape = shapes.Sphere(3.0)
+    start = RotationVector((0.1, 0.2, 0.3), ROTATION, (1, 0, 0), (0.3, 0.2, 0.1))
+    model.add(RigidBody("a", 1.0 / 3.0, (0.1, 0.1, 0.1), start, com=(0.1, 0, 0), shape=shape))
+    model.add(RigidBody("b", 2.0, (0.2, 0.3, 0.4), RotationVector((1.1, 0, 0), ROTATION.T)))
+    return model.with_nodes(NODES[node])
+
+
+JOINTS = {
+    "Fixed": {"at": (1, 0, 0)},
+    "Spherical": {"at": (1, 0, 0)},
+    "Revolute": {"at": (1, 0, 0), "axis": (0, 1, 2)},
+    "Prismatic": {"axis": (0, 1, 2)},
+    "Cylindrical": {"at": (1, 0, 0), "axis": (0, 1, 2)},
+    "Universal": {"at": (1, 0, 0), "axis_a": (1, 0, 0), "axis_b": (0, 1, 0)},
+    "Planar": {"normal": (0, 1, 2)},
+    "PointOnLine": {"at": (1, 0, 0), "axis": (0, 1, 2)},
+    "PointInPlane": {"at": (1, 0, 0), "normal": (0, 1, 2)},
+    "Distance": {},
+    "Parallel": {"axis": (0, 1, 2)},
+    "Screw": {"at": (1, 0, 0), "axis": (0, 1, 2), "pitch": 0.3},
+    "AngleDriver": {"axis": (0, 1, 2), "value": 0.1},
+    "PositionDriver": {"at": (1, 0, 0), "axis": (0, 1, 2), "value": 0.2},
+    "DrivenFrame": {"at": (1, 0, 0), "axis": (0, 1, 2), "displacement": (0.1, 0, 0), "angle": 0.2},
+    "Rolling": {"radius": 0.5, "axis": (0, 1, 0), "normal": (1, 0, 0)},
+}
+
+
+def _hinges(model: Model) -> list[Any]:
+    return [model.add(joints.Revolute(model.ground, model[name], at=(1, 0, 0), axis=(0, 1, 2))) for name in "ab"]
+
+
+def _rack(model: Model) -> list[Any]:
+    rail = joints.Prismatic(model.ground, model["b"], axis=(0, 0, 1))
+    return [model.add(joints.Revolute(model.ground, model["a"], at=(1, 0, 0), axis=(0, 1, 2))), model.add(rail)]
+
+
+COUPLINGS = {
+    "Gear": lambda model: joints.Gear(*_hinges(model), ratio=2.0),
+    "Coupling": lambda model: joints.Coupling(*_hinges(model), -0.5, offset=0.1),
+    "RackPinion": lambda model: joints.RackPinion(*_rack(model), radius=0.3),
+}
+WITH_FUNCTIONS = {"UserConstraint"}  # see test_user_constraints
+
+
+def assert_same(a: Any, b: Any) -> None:
+    """Equal attribute by attribute, arrays bit by bit; elements of a model by name."""
+    assert type(a) is type(b)
+    if isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    elif isinstance(a, list | tuple):
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            assert_same(x, y)
+    elif type(a).__module__.startswith("mbd.") and hasattr(a, "__dict__"):
+        assert_same_attributes(a, b)
+    else:
+        assert a == b
+
+
+def assert_same_attributes(a: Any, b: Any) -> None:
+    assert vars(a).keys() == vars(b).keys()
+    for key, value in vars(a).items():
+        if key == "model" or hasattr(value, "model"):
+            assert value.name == vars(b)[key].name
+        else:
+            assert_same(value, vars(b)[key])
+
+
+def assert_same_model(a: Model, b: Model) -> None:
+    assert a.name == b.name
+    assert_same(a.gravity, b.gravity)
+    assert a._counters == b._counters
+    for kind in ("bodies", "joints", "forces"):
+        assert len(getattr(a, kind)) == len(getattr(b, kind))
+        for x, y in zip(getattr(a, kind), getattr(b, kind), strict=True):
+            assert type(x) is type(y) and y.model is b and b[x.name] is y
+            assert_same_attributes(x, y)
+
+
+def assert_same_records(a: Solution, b: Solution) -> None:
+    for key in ("t", "q", "v", "vd", "lam", "turns"):
+        assert_same(getattr(a, key), getattr(b, key))
+    assert a.complete == b.complete and a.message == b.message
+
+
+def round_trip(solution: Solution, path: Path) -> Solution:
+    solution.save(path)
+    loaded = load(path)
+    assert_same_records(solution, loaded)
+    return loaded
+
+
+def test_all_joints_are_tested() -> None:
+    classes = {name: getattr(joints, name) for name in joints.__all__}
+    untested = {name for name, cls in classes.items() if isinstance(cls, type) and issubclass(cls, Joint)}
+    assert untested == set(JOINTS) | set(COUPLINGS) | WITH_FUNCTIONS | {"Joint"}
+
+
+@pytest.mark.parametrize("name", [*JOINTS, *COUPLINGS])
+def test_joints(name: str, tmp_path: Path) -> None:
+    model = two_bodies()
+    if name in COUPLINGS:
+        model.add(COUPLINGS[name](model))
+    else:
+        model.add(getattr(joints, name)(model["a"], model["b"], **JOINTS[name]))
+    solution = at_rest(model)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    assert_same_model(model, loaded.model)
+    joint = model.joints[-1]
+    np.testing.assert_array_equal(solution[joint].force, loaded[joint].force)
+    np.testing.assert_array_equal(solution[joint].torque, loaded[joint].torque)
+    again = at_rest(loaded.model)
+    assert_same_records(solution, again)
+
+
+def test_drivers_with_functions(tmp_path: Path) -> None:
+    """Their values are stored, so that reactions and power can be read without the function."""
+    model = two_bodies()
+    driver = joints.AngleDriver(model["a"], model["b"], axis=(0, 1, 2), value=lambda t: 0.1 + 3.0 * t, name="motor")
+    model.add(driver)
+    solution = at_rest(model)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    np.testing.assert_array_equal(solution["motor"].torque, loaded["motor"].torque)
+    np.testing.assert_array_equal(solution.power, loaded.power)
+    with pytest.raises(ModelError, match="motor.*is a Python function"):
+        loaded.system.accelerations(loaded.q[0], loaded.v[0])
+
+
+def test_user_constraints(tmp_path: Path) -> None:
+    model = two_bodies()
+    surface = lambda z, t: z[0, 2] - 0.1 * z[0, 0] * z[0, 0]  # noqa: E731
+    model.add(joints.UserConstraint([model["a"]], surface, name="surface"))
+    solution = at_rest(model)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    np.testing.assert_array_equal(solution["a"].position, loaded["a"].position)
+    with pytest.raises(ModelError, match="surface.*is a Python function, which files do not contain"):
+        loaded["surface"].force.sum()
+    again = load(tmp_path / "x.npz", model=model)
+    np.testing.assert_array_equal(solution["surface"].force, again["surface"].force)
+
+
+def test_events(tmp_path: Path) -> None:
+    import mbd
+
+    model = two_bodies()
+    drop = mbd.Event(lambda s: s["a"].position[:, 2], name="floor", direction=-1)
+    solution = mbd.simulate(model, 0.5, 0.01, events=drop)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    (event,), (stored,) = solution.events, loaded.events
+    assert (stored.name, stored.t, stored.direction) == (event.name, event.t, event.direction) == ("floor", event.t, -1)
+    assert_same(stored.q, event.q)
+    assert_same(stored.v, event.v)
+    assert round_trip(at_rest(model), tmp_path / "y.npz").events == []
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_nodes_and_forces(node: str, tmp_path: Path) -> None:
+    model = two_bodies(node)
+    a, b = model["a"], model["b"]
+    hinge = model.add(joints.Revolute(a, b, at=(1, 0, 0), axis=(0, 1, 2), name="hinge"))
+    model.add(forces.Spring(a, b, (0, 1, 0), stiffness=1.0 / 7.0, damping=0.1))
+    model.add(forces.TorsionSpring(hinge, stiffness=2.0, rest=0.3, damping=0.4))
+    model.add(forces.Force(a, (1, 2, 3), point=(0, 0, 1), frame="body", switches=(0.1, 0.3)))
+    model.add(forces.Torque(b, (1, 2, 3)))
+    model.add(PointMass("point", 1.5, (0, 0, 7)))
+    solution = simulate(model, 0.02, 4)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    assert_same_model(model, loaded.model)
+    for key in ("kinetic", "potential", "total"):
+        np.testing.assert_array_equal(getattr(solution.energy, key), getattr(loaded.energy, key))
+    np.testing.assert_array_equal(solution.power, loaded.power)
+    np.testing.assert_array_equal(solution["hinge"].angle, loaded["hinge"].angle)
+    assert_same_records(solution, simulate(loaded.model, 0.02, 4))
+
+
+def test_everything_else(tmp_path: Path) -> None:
+    state: dict[str, Any] = {"h": 0.1, "k": 3, "name": "x", "accepted": True, "a": np.arange(3.0), "i": np.arange(4)}
+    state["empty"] = np.zeros((0, 2))
+    stats = {"steps": 5, "wall_time": 0.1 + 0.2, "rejected": np.int64(0)}
+    solution = at_rest(
+        two_bodies(), integrator=Method(), stats=stats, start=Report(np.ones(2)), state=state, complete=False,
+        message="no",
+    )  # fmt: skip
+    loaded = round_trip(round_trip(solution, tmp_path / "x"), tmp_path / "without suffix")
+    (tmp_path / "x").unlink()
+    assert list(loaded.state) == list(state)
+    for key, value in state.items():
+        assert_same(loaded.state[key], value)
+    assert loaded.state["a"].flags.writeable
+    assert loaded.stats == stats
+    assert loaded.start.text == "fine" and loaded.start.shift.tolist() == [1, 1]
+    assert repr(loaded.integrator) == "Method(rho_inf=0.30000000000000004, newton='full')"
+    assert "Method" in repr(loaded) and "stopped early" in repr(loaded) and "no" in loaded.summary()
+    assert list(tmp_path.iterdir()) == [tmp_path / "without suffix"]
+
+
+def test_report_of_the_start(tmp_path: Path) -> None:
+    report = StartReport(changed=True, moved={"a": 0.1}, before={"hinge": Miss(0.1, 0.2)})
+    loaded = round_trip(at_rest(two_bodies(), start=report), tmp_path / "x.npz")
+    assert loaded.start == report and str(loaded.start) == str(report)
+
+
+def test_own_classes_become_data(tmp_path: Path) -> None:
+    model = two_bodies()
+    joint = model.add(OwnHinge(model["a"], model["b"], at=(1, 0, 0), axis=(0, 1, 2)))
+    spring = model.add(OwnSpring(model["a"], model["b"]))
+    solution = at_rest(model)
+    loaded = round_trip(round_trip(solution, tmp_path / "x.npz"), tmp_path / "y.npz")
+    assert type(loaded.model[joint.name]).__name__ == "OwnHinge"
+    np.testing.assert_array_equal(solution[joint].force, loaded[joint].force)
+    np.testing.assert_array_equal(solution[joint].angle, loaded[joint].angle)
+    np.testing.assert_array_equal(solution[spring].energy, loaded[spring].energy)
+    assert_same_records(solution, at_rest(loaded.model))
+
+
+def with_functions() -> Model:
+    model = two_bodies()
+    push = lambda t: (1.0, 2.0 * t, 3.0)  # noqa: E731
+    model.add(forces.Force(model["a"], push, name="push"))
+    model.add(forces.Force(model["b"], push, name="shared"))
+    model.add(Generalized("g", (0.5,), (1.0,), mass=lambda q: np.array([[2.0 + q[0]]]), potential=lambda q: q[0] ** 2))
+    return model
+
+
+def test_functions_are_missing_but_their_values_are_there(tmp_path: Path) -> None:
+    model = with_functions()
+    solution = simulate(model, 0.02, 4)
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    np.testing.assert_array_equal(solution["push"].force, loaded["push"].force)
+    np.testing.assert_array_equal(solution["shared"].power, loaded["shared"].power)
+    np.testing.assert_array_equal(solution.energy.total, loaded.energy.total)
+    np.testing.assert_array_equal(solution.power, loaded.power)
+    np.testing.assert_array_equal(solution["g"].coordinates, loaded["g"].coordinates)
+    with pytest.raises(ModelError, match="'g'.*is a Python function, which files do not contain"):
+        assemble(loaded.model)
+    round_trip(loaded, tmp_path / "y.npz")
+    full = load(tmp_path / "y.npz", model=model)
+    assert full.model is model
+    np.testing.assert_array_equal(solution.energy.total, full.energy.total)
+    with pytest.raises(ModelError, match="is not the one of the file"):
+        load(tmp_path / "y.npz", model=two_bodies())
+
+
+def test_loaded_function_of_time_is_named(tmp_path: Path) -> None:
+    model = two_bodies()
+    model.add(forces.Force(model["a"], lambda t: (1.0, 2.0 * t, 3.0), name="push"))
+    loaded = round_trip(at_rest(model), tmp_path / "x.npz")
+    with pytest.raises(ModelError, match="push.*is a Python function"):
+        loaded.system.accelerations(loaded.q[0], loaded.v[0])
+
+
+def test_loading_needs_no_script(tmp_path: Path) -> None:
+    model = with_functions()
+    model.add(OwnHinge(model["a"], model["b"], at=(1, 0, 0), axis=(0, 1, 2)))
+    solution = at_rest(model)
+    solution.save(tmp_path / "x.npz")
+    code = f"from mbd.io.archive import load; print(float(load({str(tmp_path / 'x.npz')!r}).energy.total[0]).hex())"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert result.stdout.strip() == float(solution.energy.total[0]).hex(), result.stderr
+
+
+def test_public_node_classes_are_covered() -> None:
+    covered = {type(node).__name__ for node in NODES.values()} | {"Generalized", "Node", "Point", "RigidNode"}
+    assert set(nodes.__all__) == covered

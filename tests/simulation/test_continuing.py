@@ -1,0 +1,297 @@
+"""Continuing runs: what fits, what has changed, and what is refused by name."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha
+from mbd.nodes import EulerAngles, Quaternion, RotationVector
+from mbd.system.identity import changes, contradictions, fingerprint_of
+
+STEP = 0.01
+
+
+def crank(names=("crank", "rod"), node=RotationVector, gravity=-9.81, mass=1.0, arm=1.0, joints=("a", "b"), load=None):
+    """A double pendulum."""
+    model = mbd.Model("double", gravity=(0, 0, gravity))
+    first = model.add(mbd.RigidBody(names[0], mass, (0.1, 0.2, 0.2), RotationVector((0.5, 0, 0))))
+    second = model.add(mbd.RigidBody(names[1], 1.0, (0.1, 0.2, 0.2), RotationVector((1.5, 0, 0))))
+    model.add(mbd.joints.Revolute(model.ground, first, at=(0, 0, 0), axis=(0, 1, 0), name=joints[0]))
+    y = (0, 1, 0)
+    model.add(
+        mbd.joints.Revolute(first, second, point_a=(arm - 0.5, 0, 0), point_b=(-0.5, 0, 0), axis=y, name=joints[1])
+    )
+    if load is not None:
+        model.add(mbd.forces.Force(second, load, name="load"))
+    return model.with_nodes(node)
+
+
+@pytest.fixture(scope="module")
+def half():
+    return mbd.simulate(crank(), 0.2, STEP, RK4())
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (lambda: crank(("rod", "crank")), "body 1 is 'rod' here and 'crank' in the state"),
+        (lambda: crank(joints=("b", "a")), "joint 1 is 'b' here and 'a' in the state"),
+        (
+            lambda: crank(node=Quaternion),
+            r"body 'crank' is Quaternion\(lie=False\) here and RotationVector\(lie=True\)",
+        ),
+        (
+            lambda: crank(node=RotationVector(lie=False)),
+            r"RotationVector\(lie=False\) here and RotationVector\(lie=True\)",
+        ),
+        (lambda: crank(node=EulerAngles(lie=True)), r"EulerAngles\(sequence=\"xyz\", lie=True\) here"),
+    ],
+    ids=["bodies", "joints", "node", "lie", "kind"],
+)
+def test_another_model_is_refused_by_name(half, other, message):
+    with pytest.raises(mbd.ModelError, match=f"does not fit model 'double'.*{message}"):
+        mbd.simulate(other(), 0.4, STEP, RK4(), start=half)
+
+
+def test_sequence_and_pinned_are_part_of_the_identity():
+    def top(**settings):
+        model = mbd.Model("top")
+        model.add(
+            mbd.RigidBody("top", 1.0, (1, 2, 2.5), EulerAngles(rotation=mbd.rotation((0.3, 0.4, 0.1)), **settings))
+        )
+        return model
+
+    first = mbd.simulate(top(), 0.1, STEP, RK4())
+    with pytest.raises(mbd.ModelError, match='sequence="xzy".* here and .*sequence="xyz"'):
+        mbd.simulate(top(sequence="xzy"), 0.2, STEP, RK4(), start=first)
+    with pytest.raises(mbd.ModelError, match="pinned=True.* here"):
+        mbd.simulate(top(pinned=True), 0.2, STEP, RK4(), start=first)
+
+
+def test_states_without_names_are_refused(half):
+    old = {key: value for key, value in half.state.items() if key not in ("identity", "fingerprint")}
+    with pytest.raises(mbd.ModelError, match="no 'identity'.*older version.*model_at"):
+        mbd.simulate(crank(), 0.4, STEP, RK4(), start=old)
+
+
+def test_arguments_that_a_state_leaves_no_room_for(half):
+    with pytest.raises(mbd.ModelError, match=r"t_start is 0\.1, but start= goes on from t = 0\.2"):
+        mbd.simulate(crank(), 0.4, STEP, RK4(), start=half, t_start=0.1)
+    with pytest.raises(mbd.ModelError, match="fixed= belongs to initial conditions"):
+        mbd.simulate(crank(), 0.4, STEP, RK4(), start=half, fixed=["rod"])
+    with pytest.raises(mbd.ModelError, match=r"t_end is 19\.6 steps of 0\.01 after the start"):
+        mbd.simulate(crank(), 0.396, STEP, RK4(), start=half)
+
+
+def test_a_changed_geometry_is_refused(half):
+    with pytest.raises(mbd.ModelError, match=r"does not fit revolute 'b'.* violated by .*model_at"):
+        mbd.simulate(crank(arm=1.1), 0.4, STEP, RK4(), start=half)
+
+
+# --- what has changed ---------------------------------------------------------------------------------------------
+
+GAIN = 1.0
+
+
+class Law:
+    """A load with a parameter."""
+
+    def __init__(self, gain):
+        self.gain = gain
+
+    def __call__(self, t):
+        return (0.0, 0.0, self.gain)
+
+
+def captured(gain):
+    return lambda t: (0.0, 0.0, gain)
+
+
+def test_what_acts_is_seen():
+    """Every parameter, and every value that a function refers to; not the start and not the looks."""
+    base = fingerprint_of(crank(load=(0, 0, 1)))
+    assert changes(fingerprint_of(crank(load=(0, 0, 1))), base) == []
+    assert changes(fingerprint_of(crank(load=(0, 0, 2))), base) == ["force 'load'"]
+    assert changes(fingerprint_of(crank(mass=1.5, load=(0, 0, 1))), base) == ["body 'crank'"]
+    assert changes(fingerprint_of(crank(gravity=-1.6, load=(0, 0, 1))), base) == ["gravity"]
+    assert changes(fingerprint_of(crank()), base) == ["force 'load'"]
+    moved = crank(load=(0, 0, 1))
+    moved["rod"].node = RotationVector((1.5, 0, 0.3), velocity=(0, 0, 1))
+    assert changes(fingerprint_of(moved), base) == []
+    for make in (captured, Law):
+        one, two = (fingerprint_of(crank(load=make(gain))) for gain in (1.0, 2.0))
+        assert changes(one, two) == ["functions of force 'load'"] == contradictions(one, two)
+        assert changes(fingerprint_of(crank(load=make(1.0))), one) == []
+
+
+def test_functions_that_cannot_be_looked_through_count_as_changed():
+    rng = np.random.default_rng(1)
+    unknown = fingerprint_of(crank(load=lambda t: (0.0, 0.0, rng.normal())))
+    assert changes(unknown, unknown) == ["functions of force 'load'"]
+    assert contradictions(unknown, unknown) == []
+
+
+def test_fingerprints_do_not_depend_on_the_process():
+    code = (
+        "from tests.simulation.test_continuing import *\n"
+        "print(sorted(fingerprint_of(crank(load=captured(1.0))).items()))"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "MBD_JIT": "0"},
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert texts == {str(sorted(fingerprint_of(crank(load=captured(1.0))).items())) + "\n"}
+
+
+@pytest.mark.parametrize("method", [RK4(), DOPRI5(), GeneralizedAlpha()], ids=lambda m: m.name)
+def test_a_changed_parameter_acts_at_once(method):
+    """The first acceleration of the continued run is that of the changed model, as it is for a run from that state."""
+    first = mbd.simulate(crank(), 0.2, STEP, method)
+    changed = crank(gravity=-1.6, load=captured(3.0))
+    second = mbd.simulate(changed, 0.3, STEP, method, start=first)
+    system = second.system
+    vd, lam = system.accelerations(second.q[0], second.v[0], second.t[0])
+    assert second.vd[0] == pytest.approx(vd, abs=5e-2 * np.abs(vd).max())
+    assert second.lam[0] == pytest.approx(lam, abs=5e-2 * np.abs(lam).max())
+
+
+def test_a_changed_method_begins_anew():
+    """Start values of generalized-alpha belong to its rho_inf."""
+    first = mbd.simulate(crank(), 0.2, STEP, GeneralizedAlpha(rho_inf=0.9))
+    same = mbd.simulate(crank(), 0.4, STEP, GeneralizedAlpha(rho_inf=0.9), start=first)
+    whole = mbd.simulate(crank(), 0.4, STEP, GeneralizedAlpha(rho_inf=0.9))
+    assert np.array_equal(same.q, whole.q[len(first) :]) and same.stats["steps"] == 40
+    other = mbd.simulate(crank(), 0.4, STEP, GeneralizedAlpha(rho_inf=0.2), start=first)
+    assert other.stats["steps"] == 20
+    reference = mbd.simulate(crank(), 0.4, 1e-3, RK4())
+    assert np.abs(other["b"].force[0] - reference["b"].force[210]).max() < 0.05
+
+
+def test_a_driver_of_another_speed_imposes_it():
+    """Velocities after the change are those of an impact: exact for one body; the rest of the state is kept."""
+
+    def driven(speed):
+        model = mbd.Model("driven")
+        wheel = model.add(mbd.RigidBody("wheel", 1.0, (1, 1, 1), RotationVector(angular_velocity=(0, 0, 2.0))))
+        model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+        model.add(
+            mbd.joints.AngleDriver(
+                model.ground, wheel, value=lambda t: 0.4 + speed * (t - 0.2), axis=(0, 0, 1), name="motor"
+            )
+        )
+        return model
+
+    first = mbd.simulate(driven(2.0), 0.2, STEP, RK4())
+    with pytest.warns(mbd.errors.ModelWarning, match="'motor'.* asks for other velocities.*by -3"):
+        second = mbd.simulate(driven(5.0), 0.3, STEP, RK4(), start=first)
+    assert second["wheel"].angular_velocity[0] == pytest.approx((0, 0, 5.0), abs=1e-9)
+    assert second["hinge"].angle[-1] == pytest.approx(0.9, abs=1e-9)
+
+
+def test_turns_follow_their_springs():
+    """A spring that is added before another one does not take its turns."""
+
+    def wound(extra):
+        model = mbd.Model("wound")
+        wheel = model.add(mbd.RigidBody("wheel", 1.0, (1, 1, 1), RotationVector(angular_velocity=(0, 0, 10.0))))
+        hinge = model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+        if extra:
+            model.add(mbd.forces.TorsionSpring(hinge, 1e-9, name="weak"))
+        model.add(mbd.forces.TorsionSpring(hinge, 0.1, name="spring"))
+        return model
+
+    first = mbd.simulate(wound(False), 1.0, STEP, RK4())
+    second = mbd.simulate(wound(True), 1.2, STEP, RK4(), start=first)
+    assert first["spring"].angle[-1] > 3 * np.pi
+    assert second["spring"].angle[0] == pytest.approx(first["spring"].angle[-1] + 0.0945, abs=0.01)
+
+
+def test_a_stopped_run_says_how_to_go_on():
+    stop = mbd.Event(lambda s: s.t - 0.1234, stop=True)
+    stopped = mbd.simulate(crank(), 0.2, STEP, RK4(), events=stop)
+    with pytest.raises(mbd.ModelError, match=r"holds no state.*event.*model_at"):
+        mbd.simulate(crank(), 0.3, STEP, RK4(), start=stopped)
+    rest = mbd.simulate(mbd.model_at(stopped), 0.2, 0.0766 / 8, RK4(), t_start=stopped.t[-1])
+    whole = mbd.simulate(crank(), 0.2, STEP, RK4())
+    assert rest["rod"].position[-1] == pytest.approx(whole["rod"].position[-1], abs=1e-7)
+
+
+def test_damaged_states_are_refused(half):
+    for name, value in (("vd", np.zeros(1)), ("memory", np.zeros(3)), ("memory", np.zeros(1)), ("index", 7.5)):
+        with pytest.raises(mbd.ModelError, match=f"'{name}' of the state is damaged|the state is damaged"):
+            mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, name: value})
+    with pytest.raises(mbd.ModelError, match="q of the state is not finite"):
+        mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, "q": np.full_like(half.state["q"], np.nan)})
+
+
+def test_analyses_compare_states_by_name(half):
+    """A state of bodies in another order has the right length and the wrong meaning."""
+    with pytest.raises(mbd.ModelError, match="body 1 is 'rod' here and 'crank' in the state"):
+        mbd.linearize(crank(("rod", "crank")), half)
+    resting = mbd.equilibrium(crank())
+    with pytest.raises(mbd.ModelError, match="body 1 is 'rod' here and 'crank' in the state"):
+        mbd.linearize(crank(("rod", "crank")), resting)
+    mbd.linearize(crank(), resting)
+
+
+def test_model_at_refuses_a_model_that_was_changed_after_the_run():
+    model = crank()
+    solution = mbd.simulate(model, 0.02, STEP, RK4())
+    model.add(mbd.PointMass("late", 1.0))
+    with pytest.raises(mbd.ModelError, match="changed after the run: body 'late' is only here"):
+        mbd.model_at(solution)
+
+
+def test_model_at_says_that_turns_are_lost():
+    model = mbd.Model("wound")
+    wheel = model.add(mbd.RigidBody("wheel", 1.0, (1, 1, 1), RotationVector(angular_velocity=(0, 0, 10.0))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    model.add(mbd.forces.TorsionSpring(hinge, 0.1, name="spring"))
+    solution = mbd.simulate(model, 1.0, STEP, RK4())
+    with pytest.warns(mbd.errors.ModelWarning, match=r"force 'spring' has turned by 9\.\d+ rad"):
+        mbd.model_at(solution)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mbd.model_at(solution, 10)
+
+
+def test_files_keep_the_fingerprint_of_functions_that_they_lack(tmp_path):
+    model = crank(load=captured(2.0))
+    mbd.simulate(model, 0.02, STEP, RK4()).save(tmp_path / "a.npz")
+    mbd.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
+    for name in ("a.npz", "b.npz"):
+        assert len(mbd.load(tmp_path / name, model=crank(load=captured(2.0)))) == 3
+        with pytest.raises(mbd.ModelError, match="other parameters in functions of force 'load'"):
+            mbd.load(tmp_path / name, model=crank(load=captured(3.0)))
+
+
+def test_a_model_that_was_changed_before_saving_is_named(tmp_path):
+    model = crank()
+    solution = mbd.simulate(model, 0.02, STEP, RK4())
+    model.gravity = (0, 0, -1.6)
+    with pytest.warns(mbd.errors.ModelWarning, match=r"was changed after the run \(gravity\)"):
+        solution.save(tmp_path / "x.npz")
+
+
+def test_model_at_takes_records_of_methods_that_keep_axes_orthonormal_only_nearly():
+    """The midpoint rule satisfies constraints up to its order; a new start is made consistent."""
+    node = mbd.nodes.Directors(position=(1, 0, 0), angular_velocity=(0.3, 0.2, 4.0))
+    model = mbd.Model("top")
+    model.add(mbd.RigidBody("top", 1.0, (1.0, 1.2, 1.3), node))
+    solution = mbd.simulate(model, 0.5, 0.02, mbd.integrators.GGLMidpoint())
+    axes = solution["top"].rotation[-1]
+    defect = np.abs(axes.T @ axes - np.eye(3)).max()
+    assert defect > 1e-5
+    again = mbd.model_at(solution).bodies[0].node
+    np.testing.assert_allclose(again.rotation.T @ again.rotation, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(again.rotation, axes, atol=defect)
