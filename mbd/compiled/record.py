@@ -122,6 +122,22 @@ class Record:
         else:
             self.__dict__[name] = value
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("address", "_words", "_reals", "connected") and JIT:
+            raise ValueError(
+                f"a record {self.layout.label} that was copied or comes from another process is not known to compiled "
+                "code; use changed(), or assemble the model again"
+            )
+        raise AttributeError(f"{self.layout.label} has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and other processes, where addresses mean nothing: the fields alone."""
+        return {name: getattr(self, name) for name in self.fields}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = (name for name in state if JIT is False or getattr(self.layout.members[name], "ndim", 1))
+        self.__dict__.update({name: state[name] for name in arrays})
+
     def __repr__(self) -> str:
         return f"{self.layout.label}({', '.join(self.fields)})"
 

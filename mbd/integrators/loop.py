@@ -12,8 +12,8 @@ A method is a list of entries, functions of (tables, buffers, its own state x, n
     ACCEPT    make the new values the state; may leave p.verdict
     REFUSE    put back what a step that failed has changed; p.retry asks for another try
 
-CHECK and REFUSE may be left out. Letters are those of docs/conventions.md. The loop knows the records of a method by their addresses only, so that it is compiled
-once for all methods.
+CHECK and REFUSE may be left out. Letters are those of docs/conventions.md. The loop knows the records of a method by
+their addresses only, so that it is compiled once for all methods.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -151,6 +154,19 @@ def test_an_array_is_replaced_by_a_new_record_only():
 def test_wrong_arrays_of_a_record(change, text):
     with pytest.raises((TypeError, ValueError), match=text):
         new_state(**change)
+
+
+@needs_compiler
+def test_copies_are_not_known_to_compiled_code():
+    """Addresses belong to one record in one process: a copy with the old ones would be read as the original."""
+    s, y = new_state(), np.zeros(3)
+    for other in (copy.deepcopy(s), copy.copy(s), pickle.loads(pickle.dumps(s))):
+        np.testing.assert_array_equal(other.x, s.x)
+        with pytest.raises(ValueError, match="a record State that was copied .* is not known to compiled code"):
+            fill(other, y, 1)
+        with pytest.raises(ValueError, match="is not known to compiled code"):
+            scalars(other)
+    assert not y.any()
 
 
 def test_missing_arrays_of_a_record():
