@@ -6,12 +6,13 @@ Code is therefore made anew when one of the values has changed, and never used w
 
 from __future__ import annotations
 
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from .call_styles import CALLS, Call, motion_parts
-from .captured import captured_values, unwrapped
+from .captured import argument_names, captured_values, unwrapped
 from .code import STATISTICS, CannotCompile, reason_of
 from .data_block import HEAD, RAISED, STATUS
 
@@ -78,10 +79,7 @@ def _compile(functions: tuple[Any, ...], call: Call) -> Any:
     space["empty"] = np.empty
     try:
         for i, (number, _) in enumerate(parts):
-            inner, bound = unwrapped(functions[number])
-            if bound:
-                raise CannotCompile("it is a method, a partial or an object, whose values numba does not see")
-            space[f"f{i}"] = njit(boundscheck=True, error_model="numpy")(inner)
+            space[f"f{i}"] = _compiled(functions[number], ())
         exec(text, space)
         space["evaluate"] = njit(error_model="numpy")(space["evaluate"])
         exec(_OUTER, space)
@@ -93,6 +91,34 @@ def _compile(functions: tuple[Any, ...], call: Call) -> Any:
         raise CannotCompile(reason_of(error)) from error
     STATISTICS["compiled"] += 1
     return compiled
+
+
+def _compiled(function: Any, inside: tuple[Any, ...]) -> Any:
+    """The function for numba, which does not take plain Python functions among the values that one refers to."""
+    from numba import njit
+
+    inner, bound = unwrapped(function)
+    if any(not isinstance(value, (int, float, np.ndarray, FunctionType)) for value in bound.values()):
+        raise CannotCompile("it is a method or an object, whose values numba does not see")
+    if inner.__code__ in inside:
+        raise CannotCompile("it calls itself")
+
+    def value_of(value: Any) -> Any:
+        return _compiled(value, (*inside, inner.__code__)) if isinstance(value, FunctionType) else value
+
+    used = {name: value_of(inner.__globals__[name]) for name in inner.__code__.co_names if name in inner.__globals__}
+    cells = tuple(CellType(value_of(cell.cell_contents)) for cell in inner.__closure__ or ())
+    made = FunctionType(inner.__code__, {**inner.__globals__, **used}, inner.__name__, inner.__defaults__, cells)
+    made.__kwdefaults__ = inner.__kwdefaults__
+    compiled = njit(boundscheck=True, error_model="numpy")(made)
+    if not bound:
+        return compiled
+    names = argument_names(inner)
+    free = ", ".join(name for name in names if name not in bound)
+    given = ", ".join(f"bound_{name}" if name in bound else name for name in names)
+    space: dict[str, Any] = {"inner": compiled, **{f"bound_{name}": value_of(x) for name, x in bound.items()}}
+    exec(f"def partial({free}):\n    return inner({given})", space)
+    return njit(boundscheck=True, error_model="numpy")(space["partial"])
 
 
 _OUTER = f"""
