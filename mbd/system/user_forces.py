@@ -20,7 +20,7 @@ LARGE = 1.0 / TINY
 
 @kernel
 def _spin(z, zd):
-    """Angular velocity 1/2 sum d_i x d_i_dot."""
+    """Angular velocity; as ``markers.angular_velocity``, but summed along the row, which rounds differently."""
     a1 = z[4] * zd[5] - z[5] * zd[4] + z[7] * zd[8] - z[8] * zd[7] + z[10] * zd[11] - z[11] * zd[10]
     a2 = z[5] * zd[3] - z[3] * zd[5] + z[8] * zd[6] - z[6] * zd[8] + z[11] * zd[9] - z[9] * zd[11]
     a3 = z[3] * zd[4] - z[4] * zd[3] + z[6] * zd[7] - z[7] * zd[6] + z[9] * zd[10] - z[10] * zd[9]
