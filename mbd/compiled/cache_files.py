@@ -108,20 +108,22 @@ def write_code(file: CodeFile, about: dict[str, Any], code: bytes) -> None:
     root = file.path.parents[1]
     try:
         try:
-            _write(file.path, content)
+            written = _write(file.path, content)
         except FileNotFoundError:  # the directory was empty, and another process removed it just now
-            _write(file.path, content)
-        remove_old_once(root)
+            written = _write(file.path, content)
+        if written:
+            remove_old_once(root)
     except OSError as error:
         tell(f"{root} is not writable ({error.strerror}), compiled code will not be kept")
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes) -> bool:
+    """Write a file, unless others can write there as well; returns whether it was written."""
     folder = path.parent
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     if not is_private(folder):
-        return
+        return False
     draft = folder / f"{os.urandom(8).hex()}.draft"
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
     try:
@@ -131,3 +133,4 @@ def _write(path: Path, content: bytes) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    return True

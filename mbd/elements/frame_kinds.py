@@ -1,4 +1,4 @@
-"""Numbers of the general elements, as the compiled tables of a system use them."""
+"""Numbers of the frame elements, as the compiled tables of a system use them."""
 
 ROLLING = 0
 DRAG = 1

@@ -12,7 +12,7 @@ A method is a list of entries, functions of (tables, buffers, its own state x, n
     ACCEPT    make the new values the state; may leave p.verdict
     REFUSE    put back what a step that failed has changed; p.retry asks for another try
 
-The last three may be left out. The loop knows the records of a method by their addresses only, so that it is compiled
+CHECK and REFUSE may be left out. Letters are those of docs/conventions.md. The loop knows the records of a method by their addresses only, so that it is compiled
 once for all methods.
 """
 

@@ -63,8 +63,8 @@ def turns_round(s, z0, z1):
         if e.kind == SPRING and (e.p2 != 0.0 or e.function >= 0):
             if _turned_round(displacement(e, z0[e.a], z0[e.b]), displacement(e, z1[e.a], z1[e.b])):
                 return True
-    for i in range(s.general.shape[0]):
-        g = s.general[i]
+    for i in range(s.frame_elements.shape[0]):
+        g = s.frame_elements[i]
         if g.kind == LAW_SPRING or g.kind == GREEN_SPRING or g.kind == GRAVITATION:
             a, b, c = s.members[g.first], s.members[g.first + 1], s.constants[g.p0 :]
             if _turned_round(separation(c, z0[a], z0[b]), separation(c, z1[a], z1[b])):

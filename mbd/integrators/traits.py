@@ -124,7 +124,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
 
 
 def _is_damped(row: Any) -> bool:
-    """Whether a general element dissipates besides its potential."""
+    """Whether a frame element dissipates besides its potential."""
     damping = {GREEN_SPRING: slice(LAW + 2, LAW + 3), TWIST: slice(DAMPING, DAMPING + 3)}
     return row.kind in damping and any(row.parameters[damping[row.kind]])
 

@@ -73,7 +73,9 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     n = len(solution)
     if n < 2:
         return None
-    own_rows = bool((solution.system.tables.general.rows > 0).any())  # constraints of the user may depend on time
+    own_rows = bool(
+        (solution.system.tables.frame_elements.rows > 0).any()
+    )  # constraints of the user may depend on time
     timed = own_rows or missing_trait(solution.system, Trait.AUTONOMOUS) is not None
     between = _sparse(solution) and missing_trait(solution.system, Trait.CONSERVATIVE) is not None
     if (timed and _sparse(solution)) or (between and _loaded(solution)):

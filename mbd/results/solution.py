@@ -147,7 +147,7 @@ class Solution:
             return
         _ = self._values
         tables = self.system.tables
-        if np.isin(tables.general.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any():
+        if np.isin(tables.frame_elements.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any():
             self._complete()
 
     def rows(self) -> list[Array]:
@@ -224,7 +224,7 @@ class Solution:
     def _totals(self) -> Array:
         out = np.zeros((len(self), observe.TOTALS))
         tables = self.system.tables
-        moving = self.system.assembly.n_values > 0 or bool((tables.general.rows > 0).any())
+        moving = self.system.assembly.n_values > 0 or bool((tables.frame_elements.rows > 0).any())
         # constraints that do not depend on time have no power, and their multipliers need not be known
         lam = self.lam if moving or self._lam is not None else np.zeros((len(self), self.system.n_l))
         observe.observe_totals(tables, self._work, self.t, self.q, self.v, lam, self._values, self._turns, out)
@@ -258,11 +258,11 @@ class Solution:
         return out
 
     def _observe_general(self, family: str, index: int, node: int) -> tuple[Array, Array]:
-        """Applied frame forces on a node, energy and power of the general elements of a joint or force."""
+        """Applied frame forces on a node, energy and power of the frame elements of a joint or force."""
         f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
         s = self.system.tables
-        for i in np.flatnonzero((s.general.joint if family == "joint" else s.general.owner) == index):
-            g = s.general[i]
+        for i in np.flatnonzero((s.frame_elements.joint if family == "joint" else s.frame_elements.owner) == index):
+            g = s.frame_elements[i]
             members = s.members[g.first : g.first + g.count].tolist()
             if node in members:
                 at = members.index(node)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..compiled.interrupts import interruptible
 from ..errors import IncompatibleError, MbdError, ModelError, SingularityError, check_number
+from ..io.progress import Progress
 from ..model import Model
 from ..results.solution import Solution
 from ..solvers.initial import consistent_start
@@ -29,7 +30,6 @@ from ..solvers.twins import lie_twin, twin_coordinates
 from ..solvers.words import counted
 from ..system.system import System, assemble
 from .memory import check_room
-from .progress import Progress
 
 Array = np.ndarray
 

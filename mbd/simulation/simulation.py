@@ -18,6 +18,7 @@ from ..errors import ConvergenceError, MbdError, ModelError, SingularityError
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.base import Array, Integrator, Run
 from ..integrators.user import PythonIntegrator
+from ..io.progress import Progress
 from ..joints import Rolling
 from ..model import Model
 from ..results.balance import warn_of_gross_errors
@@ -29,7 +30,6 @@ from ..system.system import System, assemble
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, belongings, continued
 from .memory import SHARE, available_memory, check_room
-from .progress import Progress
 
 FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane
 CHUNK_SECONDS = 0.05  # compiled code returns this often: for progress and Ctrl-C

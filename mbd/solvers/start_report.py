@@ -60,7 +60,7 @@ class Rows:
             row = primitives["l0"][has] + k
             self.owner[row] = primitives["joint"][has]
             self.is_length[row] = ~np.isin(primitives["kind"][has], (DOT1, ROTATING, ANGLE))
-        for g in system.tables.general:
+        for g in system.tables.frame_elements:
             if g.joint >= 0:
                 self.owner[g.l0 : g.l0 + g.rows] = g.joint
                 self.is_length[g.l0 : g.l0 + g.rows] = True

@@ -29,13 +29,13 @@ from ..nodes.forms import (
     FORM_SPIN,
     NODE,
 )
-from .frame_assembly import general_table, place_general
+from .frame_assembly import frame_element_table, place_frame_elements
 from .placement import matrix_layout, place_blocks, unknown_classes
 from .tables import (
     FLAG_ANGLES,
     FLAG_CHARTS,
+    FLAG_COUPLED,
     FLAG_DENSE,
-    FLAG_EXTRA,
     FLAG_SIMPLE,
     FLAG_VELOCITY,
     FLAGS,
@@ -72,7 +72,7 @@ class Assembly:
     n_values: int
     n_turns: int
     user_size: int
-    general_size: int  # width of the buffers of general elements
+    buffer_size: int  # width of the buffers of frame elements
     length: float  # characteristic length of the model
 
 
@@ -94,7 +94,7 @@ class _Assembler:
         self.n_turns = 0
         self.user_size = 1
         self.constants: list[float] = []
-        self.general_rows: list[tuple[Any, int, int, int, int]] = []  # element, joint, force, l0, row in the joint
+        self.element_rows: list[tuple[Any, int, int, int, int]] = []  # element, joint, force, l0, row in the joint
         self.members: list[int] = []
         self.nonholonomic: list[int] = []
         self.time_functions: dict[Any, int] = {}
@@ -108,18 +108,18 @@ class _Assembler:
         nodes = self._nodes()
         primitives, joint_slices, joint_rows = self._primitives(nodes)
         forces, force_rows = self._forces()
-        general = general_table(self)
+        general = frame_element_table(self)
         layout = matrix_layout(nodes, primitives, forces, general, self.members, joint_rows, self.unknowns)
         n_v, n_l = self.n_v, self.n_l
         xv, xl = place_blocks(nodes, primitives, forces, layout, n_v, n_l, len(model.bodies))
-        place_general(self.members, general, layout, xl, len(model.bodies))
+        place_frame_elements(self.members, general, layout, xl, len(model.bodies))
         flags = np.zeros(FLAGS, dtype=np.int64)
         spring_like = np.isin(forces["kind"], [SPRING, AXIS_SPRING, TORSION_SPRING])
         flags[FLAG_VELOCITY] = bool(spring_like.any()) or len(general) > 0
         flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = self.n_turns > 0
-        flags[FLAG_EXTRA] = len(general) > 0 or bool((primitives["shared"] != 0).any())
+        flags[FLAG_COUPLED] = len(general) > 0 or bool((primitives["shared"] != 0).any())
         flags[FLAG_SIMPLE] = self.n_l == 0 and _invert_inertia(nodes)
         tables = Tables(
             entries=TABLE,
@@ -128,7 +128,7 @@ class _Assembler:
             primitives=primitives[primitives["shared"] == 0].view(np.recarray),
             couplings=primitives[primitives["shared"] != 0].view(np.recarray),
             forces=forces.view(np.recarray),
-            general=general.view(np.recarray),
+            frame_elements=general.view(np.recarray),
             members=np.array(self.members, dtype=np.int64),
             functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
             xv=xv,
@@ -146,7 +146,7 @@ class _Assembler:
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
-            user_size=self.user_size, general_size=8 + 18 * int(general["count"].max(initial=1))
+            user_size=self.user_size, buffer_size=8 + 18 * int(general["count"].max(initial=1))
             + int(general["rows"].max(initial=0)), length=length,
         )  # fmt: skip
 
@@ -271,7 +271,7 @@ class _Assembler:
             name = f"joint '{joint.name}'"
             for p in joint.primitives():
                 if isinstance(p, FrameRows):
-                    self.general_rows.append((p, j, -1, self.n_l, row))
+                    self.element_rows.append((p, j, -1, self.n_l, row))
                     self.nonholonomic += [self.n_l + k for k in p.nonholonomic]
                     self.n_l, row = self.n_l + p.rows, row + p.rows
                     continue
@@ -336,7 +336,7 @@ class _Assembler:
         slices = []
         for index, force in enumerate(self.model.forces):
             start = len(rows)
-            self.general_rows += [(r, -1, index, -1, 0) for r in force.general()]
+            self.element_rows += [(r, -1, index, -1, 0) for r in force.general()]
             for r in force.rows():
                 a = self.node_of[id(r.body_a)] if r.body_a is not None else 0
                 b = self.node_of[id(r.body_b)] if r.body_b is not None else 0

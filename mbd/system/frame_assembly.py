@@ -1,4 +1,4 @@
-"""Assembly of general elements: their table, their place in the matrix, and the callbacks of user functions."""
+"""Assembly of frame elements: their table, their place in the matrix, and the callbacks of user functions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from ..elements.frame_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..elements.user_functions import frame_callbacks, initial_input, used_entries, uses_of
 from ..linalg.symbolic import Layout
-from .tables import GENERAL
+from .tables import FRAME_ELEMENT
 
 
-def general_table(assembler: Any) -> np.ndarray:
-    """The table of general elements; where their blocks are follows later."""
-    table = np.zeros(len(assembler.general_rows), dtype=GENERAL)
+def frame_element_table(assembler: Any) -> np.ndarray:
+    """The table of frame elements; where their blocks are follows later."""
+    table = np.zeros(len(assembler.element_rows), dtype=FRAME_ELEMENT)
     names = table.dtype.names or ()
-    for i, (r, joint, force, l0, row) in enumerate(assembler.general_rows):
+    for i, (r, joint, force, l0, row) in enumerate(assembler.element_rows):
         count, function, twin = len(r.bodies), -1, -1
         element = assembler.model.joints[joint] if joint >= 0 else assembler.model.forces[force]
         first = len(assembler.members)
@@ -63,8 +63,8 @@ def general_table(assembler: Any) -> np.ndarray:
     return table
 
 
-def general_pairs(members: list[int], general: np.ndarray, grounded: np.ndarray, n: int) -> list[np.ndarray]:
-    """Pairs of vertices that general elements connect; marks joints that touch the ground."""
+def frame_element_pairs(members: list[int], general: np.ndarray, grounded: np.ndarray, n: int) -> list[np.ndarray]:
+    """Pairs of vertices that frame elements connect; marks joints that touch the ground."""
     pairs = []
     for g in general:
         bodies = members[int(g["first"]) : int(g["first"] + g["count"])]
@@ -77,10 +77,10 @@ def general_pairs(members: list[int], general: np.ndarray, grounded: np.ndarray,
     return pairs
 
 
-def position_general(
+def position_frame_element(
     members: Any, g: Any, place: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]], n: int, row: int
 ) -> None:
-    """Fill in where the blocks of one general element live; ``row`` is its first one in the joint."""
+    """Fill in where the blocks of one frame element live; ``row`` is its first one in the joint."""
     count, first = int(g["count"]), int(g["first"])
     bodies = np.array(members[first : first + count]) - 1
     for i in range(count):
@@ -101,11 +101,11 @@ def position_general(
             members[o : o + 4] = [start, int(ld_down[0]), int(right[0] + row), int(ld_right[0])]
 
 
-def place_general(members: list[int], general: np.ndarray, layout: Layout, xl: np.ndarray, n: int) -> None:
-    """Fill in where the blocks and rows of general elements live."""
+def place_frame_elements(members: list[int], general: np.ndarray, layout: Layout, xl: np.ndarray, n: int) -> None:
+    """Fill in where the blocks and rows of frame elements live."""
     for g in general:
         row = int(g["x0"])
-        position_general(members, g, layout.blocks, n, row)
+        position_frame_element(members, g, layout.blocks, n, row)
         if g["joint"] >= 0:
             g["x0"] = layout.position[g["joint"] + n] + row
             xl[g["l0"] : g["l0"] + g["rows"]] = g["x0"] + np.arange(g["rows"])

@@ -1,4 +1,4 @@
-"""General elements: anything that is a function of the frames of several bodies, differentiated by the complex step.
+"""Frame elements: anything that is a function of the frames of several bodies, differentiated by the complex step.
 
 An element gives frame forces f(t, z, z_dot, lambda), and if it is a constraint its value and its rate B v + g_t. All
 that the rest of the toolkit needs follows from directional derivatives: a column of the tangent is the derivative of
@@ -15,7 +15,7 @@ evaluated there, in the middle of the step; what has an energy gives a discrete 
 
 Constraints are taken at the time of the end, w.time[0], forces half a step earlier.
 
-Buffers (w.general real, w.complex complex), one row each: INPUT = (t, frames, velocities) as user functions receive
+Buffers (w.real_buffers, w.complex_buffers), one row each: INPUT = (t, frames, velocities) as user functions receive
 them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
 """
 
@@ -43,7 +43,7 @@ FINE_STEP = 6e-6  # of second-order differences of exact gradients
 @kernel
 def gather(g, s, w):
     """Time, frames and frame velocities of an element into the real buffer."""
-    x, xd = w.general[INPUT], w.general[RATE]
+    x, xd = w.real_buffers[INPUT], w.real_buffers[RATE]
     x[0] = w.time[0] - (0.5 * w.time[1] if g.rows == 0 else 0.0)
     for i in range(g.count):
         n = s.members[g.first + i]
@@ -140,35 +140,35 @@ def _call(s, function, buffers):
 @kernel
 def complex_force(g, s, w, lam):
     """FORCE of the complex buffer from its INPUT and RATE."""
-    _clear_force(g, w.complex)
+    _clear_force(g, w.complex_buffers)
     if g.kind == USER_FORCE:
-        _body_velocities(g, w.complex[INPUT], w.complex[RATE])
-        _call(s, g.complex_function, w.complex)
-        _apply_loads(g, w.time[1], w.complex)
+        _body_velocities(g, w.complex_buffers[INPUT], w.complex_buffers[RATE])
+        _call(s, g.complex_function, w.complex_buffers)
+        _apply_loads(g, w.time[1], w.complex_buffers)
     elif g.kind == LAW_SPRING:
-        _law_force(g, s, g.complex_function, w.complex)
+        _law_force(g, s, g.complex_function, w.complex_buffers)
     else:
-        _native_force(g, s, w.time[1], w.complex, lam)
+        _native_force(g, s, w.time[1], w.complex_buffers, lam)
 
 
 @kernel
-def general_force(g, s, w, lam):
+def frame_element_force(g, s, w, lam):
     """FORCE of the real buffer from its INPUT and RATE."""
-    _clear_force(g, w.general)
+    _clear_force(g, w.real_buffers)
     if g.kind == USER_FORCE:
-        _body_velocities(g, w.general[INPUT], w.general[RATE])
-        _call(s, g.function, w.general)
-        _apply_loads(g, w.time[1], w.general)
+        _body_velocities(g, w.real_buffers[INPUT], w.real_buffers[RATE])
+        _call(s, g.function, w.real_buffers)
+        _apply_loads(g, w.time[1], w.real_buffers)
     elif g.kind == USER_POTENTIAL or g.kind == USER_CONSTRAINT:
         frame_gradient(g, s, w, lam)
         if w.time[1] != 0.0:
             c, square = gonzalez_factor(g, s, w, lam)
             for m in range(12 * g.count):
-                w.general[FORCE, m] += c * gonzalez_weight(s, m) * w.time[1] * w.general[RATE, m]
+                w.real_buffers[FORCE, m] += c * gonzalez_weight(s, m) * w.time[1] * w.real_buffers[RATE, m]
     elif g.kind == LAW_SPRING:
-        _law_force(g, s, g.function, w.general)
+        _law_force(g, s, g.function, w.real_buffers)
     else:
-        _native_force(g, s, w.time[1], w.general, lam)
+        _native_force(g, s, w.time[1], w.real_buffers, lam)
 
 
 @kernel
@@ -191,13 +191,13 @@ def first_used(g):
 @kernel
 def _value_at(g, s, w, lam, c):
     """Energy, or lambda . g, at z + c z_dot; INPUT comes back changed by round-off only."""
-    x, xd = w.general[INPUT], w.general[RATE]
+    x, xd = w.real_buffers[INPUT], w.real_buffers[RATE]
     for m in range(12 * g.count):
         x[1 + m] += c * xd[m]
-    _call(s, g.function, w.general)
+    _call(s, g.function, w.real_buffers)
     for m in range(12 * g.count):
         x[1 + m] -= c * xd[m]
-    return _weighted(g, w.general[OUT], lam)
+    return _weighted(g, w.real_buffers[OUT], lam)
 
 
 @kernel
@@ -213,9 +213,9 @@ def gonzalez_factor(g, s, w, lam):
     h = w.time[1]
     square, power = 0.0, 0.0
     for m in range(12 * g.count):
-        rate = w.general[RATE, m]
+        rate = w.real_buffers[RATE, m]
         square += gonzalez_weight(s, m) * h * h * rate * rate
-        power += w.general[FORCE, m] * h * rate
+        power += w.real_buffers[FORCE, m] * h * rate
     if square < REST:
         return 0.0, 0.0
     change = _value_at(g, s, w, lam, 0.5 * h) - _value_at(g, s, w, lam, -0.5 * h)
@@ -225,54 +225,54 @@ def gonzalez_factor(g, s, w, lam):
 @kernel
 def frame_gradient(g, s, w, lam):
     """FORCE = derivative of the energy, or of lambda . g, with respect to the frames."""
-    x, f = w.general[INPUT], w.general[FORCE]
+    x, f = w.real_buffers[INPUT], w.real_buffers[FORCE]
     if g.complex_function >= 0:
-        _clear_force(g, w.general)
-        c = w.complex[INPUT]
+        _clear_force(g, w.real_buffers)
+        c = w.complex_buffers[INPUT]
         for m in range(12 * g.count + 1):
             c[m] = x[m]
         used = first_used(g)
         for k in range(g.uses):
             m = s.members[used + k]
             c[1 + m] = x[1 + m] + TINY * 1j
-            _call(s, g.complex_function, w.complex)
+            _call(s, g.complex_function, w.complex_buffers)
             c[1 + m] = x[1 + m]
-            f[m] = _weighted(g, w.complex[OUT], lam).imag / TINY
+            f[m] = _weighted(g, w.complex_buffers[OUT], lam).imag / TINY
         return
     h = STEP
     for m in range(12 * g.count):
         before, total = x[1 + m], 0.0
         for p in range(4):
             x[1 + m] = before + (2.0, 1.0, -1.0, -2.0)[p] * h
-            _call(s, g.function, w.general)
-            total += (-1.0, 8.0, -8.0, 1.0)[p] * _weighted(g, w.general[OUT], lam)
+            _call(s, g.function, w.real_buffers)
+            total += (-1.0, 8.0, -8.0, 1.0)[p] * _weighted(g, w.real_buffers[OUT], lam)
         x[1 + m] = before
         f[m] = total / (12.0 * h)
 
 
 @kernel
-def general_value(g, s, w):
+def frame_element_value(g, s, w):
     """OUT = g(z, t), or the energy of a potential."""
-    x = w.general[INPUT]
+    x = w.real_buffers[INPUT]
     if g.kind == ROLLING:
-        rolling_value(s.constants[g.p0 :], x[1:], x[13:], w.general[OUT])
+        rolling_value(s.constants[g.p0 :], x[1:], x[13:], w.real_buffers[OUT])
     else:
-        _call(s, g.function, w.general)
+        _call(s, g.function, w.real_buffers)
 
 
 @kernel
 def rate_along(g, s, w, direction, time):
     """SUM = derivative of g along (direction, time) at INPUT."""
-    total = w.general[SUM]
+    total = w.real_buffers[SUM]
     if g.kind == ROLLING:
-        x = w.general[INPUT]
+        x = w.real_buffers[INPUT]
         rolling_rate(s.constants[g.p0 :], x[1:], x[13:], direction, direction[12:], total)
         return
     if g.complex_function >= 0:
-        shifted(g, w.general, w.complex, TINY * 1j, direction, direction, time)
-        _call(s, g.complex_function, w.complex)
+        shifted(g, w.real_buffers, w.complex_buffers, TINY * 1j, direction, direction, time)
+        _call(s, g.complex_function, w.complex_buffers)
         for j in range(g.rows):
-            total[j] = w.complex[OUT, j].imag / TINY
+            total[j] = w.complex_buffers[OUT, j].imag / TINY
         return
     size = abs(time)
     for m in range(12 * g.count):
@@ -282,54 +282,54 @@ def rate_along(g, s, w, direction, time):
     if size == 0.0:
         return
     h = STEP / size
-    x = w.general[INPUT]
+    x = w.real_buffers[INPUT]
     for p in range(4):
         step = (2.0, -1.0, -2.0, -1.0)[p] * h  # moves on to +2h, +h, -h, -2h and back
         x[0] += step * time
         for m in range(12 * g.count):
             x[1 + m] += step * direction[m]
-        _call(s, g.function, w.general)
+        _call(s, g.function, w.real_buffers)
         for j in range(g.rows):
-            total[j] += (-1.0, 8.0, -8.0, 1.0)[p] * w.general[OUT, j] / (12.0 * h)
+            total[j] += (-1.0, 8.0, -8.0, 1.0)[p] * w.real_buffers[OUT, j] / (12.0 * h)
     x[0] += 2.0 * h * time
     for m in range(12 * g.count):
         x[1 + m] += 2.0 * h * direction[m]
 
 
 @kernel
-def general_rate(g, s, w, time, x, o):
+def frame_element_rate(g, s, w, time, x, o):
     """x[o:] = B v (time = 0) or B v + g_t (time = 1)."""
     gather(g, s, w)
-    rate_along(g, s, w, w.general[RATE], time)
+    rate_along(g, s, w, w.real_buffers[RATE], time)
     for j in range(g.rows):
-        x[o + j] = w.general[SUM, j]
+        x[o + j] = w.real_buffers[SUM, j]
 
 
 @kernel
-def general_bias(g, s, w, x, o):
+def frame_element_bias(g, s, w, x, o):
     """x[o:] = gamma: the derivative of the rate along the motion at zero coordinate acceleration."""
     gather(g, s, w)
-    zb = w.general[BIAS]
+    zb = w.real_buffers[BIAS]
     for i in range(g.count):
         for m in range(12):
             zb[12 * i + m] = w.zb[s.members[g.first + i], m]
     if g.kind == ROLLING:
-        shifted(g, w.general, w.complex, TINY * 1j, w.general[RATE], zb, 0.0)
-        c, d = w.complex[INPUT], w.complex[RATE]
-        rolling_rate(s.constants[g.p0 :], c[1:], c[13:], d, d[12:], w.complex[OUT])
+        shifted(g, w.real_buffers, w.complex_buffers, TINY * 1j, w.real_buffers[RATE], zb, 0.0)
+        c, d = w.complex_buffers[INPUT], w.complex_buffers[RATE]
+        rolling_rate(s.constants[g.p0 :], c[1:], c[13:], d, d[12:], w.complex_buffers[OUT])
         for j in range(g.rows):
-            x[o + j] = w.complex[OUT, j].imag / TINY
+            x[o + j] = w.complex_buffers[OUT, j].imag / TINY
         return
     for j in range(g.rows):
         x[o + j] = 0.0
     size = 1.0
     for m in range(12 * g.count):
-        size = max(size, abs(w.general[RATE, m]))
+        size = max(size, abs(w.real_buffers[RATE, m]))
     h = 10.0 * STEP / size
     for p in range(4):
         step = (2.0, 1.0, -1.0, -2.0)[p] * h
         gather(g, s, w)
-        general = w.general
+        general = w.real_buffers
         for m in range(12 * g.count):  # along z + s z_dot + s^2/2 z_bias
             general[INPUT, 1 + m] += step * general[RATE, m] + 0.5 * step * step * zb[m]
             general[RATE, m] += step * zb[m]
@@ -343,26 +343,26 @@ def general_bias(g, s, w, x, o):
 
 
 @kernel
-def general_energy(g, s, w):
+def frame_element_energy(g, s, w):
     """Potential energy, zero for what has none (buffers must be loaded)."""
     if g.kind == USER_POTENTIAL:
-        _call(s, g.function, w.general)
-        return w.general[OUT, 0]
+        _call(s, g.function, w.real_buffers)
+        return w.real_buffers[OUT, 0]
     if has_energy(g.kind):
-        return native_energy(g.kind, s.constants[g.p0 :], w.general[INPUT][1:])
+        return native_energy(g.kind, s.constants[g.p0 :], w.real_buffers[INPUT][1:])
     return 0.0
 
 
 @kernel
-def general_power(g, s, w):
+def frame_element_power(g, s, w):
     """(power of the element, power of its part without a potential); FORCE must be up to date."""
     power = 0.0
     for m in range(12 * g.count):
-        power -= w.general[FORCE, m] * w.general[RATE, m]
+        power -= w.real_buffers[FORCE, m] * w.real_buffers[RATE, m]
     if g.kind == USER_POTENTIAL:
         return power, 0.0
     stored = 0.0
     if has_energy(g.kind):
-        shifted(g, w.general, w.complex, TINY * 1j, w.general[RATE], w.general[RATE], 0.0)
-        stored = native_energy(g.kind, s.constants[g.p0 :], w.complex[INPUT][1:]).imag / TINY
+        shifted(g, w.real_buffers, w.complex_buffers, TINY * 1j, w.real_buffers[RATE], w.real_buffers[RATE], 0.0)
+        stored = native_energy(g.kind, s.constants[g.p0 :], w.complex_buffers[INPUT][1:]).imag / TINY
     return power, power + stored

@@ -1,4 +1,4 @@
-"""Columns of the matrix that belong to general elements: directional derivatives, see ``mbd.system.frame_elements``."""
+"""Columns of the matrix that belong to frame elements: directional derivatives, see ``mbd.system.frame_elements``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .frame_elements import (
     TINY,
     complex_force,
     first_used,
+    frame_element_force,
     frame_gradient,
     gather,
-    general_force,
     gonzalez_factor,
     gonzalez_weight,
     rate_along,
@@ -65,9 +65,9 @@ def body_jacobians(n, q, v, spin, z, jac, small):
 
 
 @kernel
-def general_blocks(g, s, w, q, matrix):
+def frame_element_blocks(g, s, w, q, matrix):
     """Add B and B^T of a constraint."""
-    d, dd = w.general[DIRECTION], w.general[DIRECTION_RATE]
+    d, dd = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE]
     for m in range(12 * g.count):
         d[m] = 0.0
     for j in range(g.count):
@@ -83,7 +83,7 @@ def general_blocks(g, s, w, q, matrix):
             gather(g, s, w)
             rate_along(g, s, w, d, 0.0)
             for r in range(g.rows):
-                value = w.general[SUM, r]
+                value = w.real_buffers[SUM, r]
                 matrix[row + r * ld_row + k] += value
                 matrix[column + k * ld_column + r] += value
         for m in range(12 * j, 12 * j + 12):
@@ -102,25 +102,25 @@ def _gradient_change(g, s, w, lam, d):
     for p in range(2):
         step = h if p == 0 else -h
         gather(g, s, w)
-        x = w.general[INPUT]
+        x = w.real_buffers[INPUT]
         for k in range(g.uses):
             m = s.members[used + k]
             x[1 + m] += step * d[m]
         frame_gradient(g, s, w, lam)
         for k in range(g.uses):
             m = s.members[used + k]
-            w.general[SUM, m] += w.general[FORCE, m] / (2.0 * step)
+            w.real_buffers[SUM, m] += w.real_buffers[FORCE, m] / (2.0 * step)
 
 
 @kernel
 def force_change(g, s, w, lam, d, dd):
     """SUM = derivative of the frame forces along (d, dd)."""
-    total = w.general[SUM]
+    total = w.real_buffers[SUM]
     if g.exact != 0:
-        shifted(g, w.general, w.complex, TINY * 1j, d, dd, 0.0)
+        shifted(g, w.real_buffers, w.complex_buffers, TINY * 1j, d, dd, 0.0)
         complex_force(g, s, w, lam)
         for m in range(12 * g.count):
-            total[m] = w.complex[FORCE, m].imag / TINY
+            total[m] = w.complex_buffers[FORCE, m].imag / TINY
         return
     size = 0.0
     for m in range(12 * g.count):
@@ -137,13 +137,13 @@ def force_change(g, s, w, lam, d, dd):
     for p in range(4):
         step = (2.0, 1.0, -1.0, -2.0)[p] * h
         gather(g, s, w)
-        shifted(g, w.general, w.general, step, d, dd, 0.0)
+        shifted(g, w.real_buffers, w.real_buffers, step, d, dd, 0.0)
         if by_energy(g):
             frame_gradient(g, s, w, lam)
         else:
-            general_force(g, s, w, lam)
+            frame_element_force(g, s, w, lam)
         for m in range(12 * g.count):
-            total[m] += (-1.0, 8.0, -8.0, 1.0)[p] * w.general[FORCE, m] / (12.0 * h)
+            total[m] += (-1.0, 8.0, -8.0, 1.0)[p] * w.real_buffers[FORCE, m] / (12.0 * h)
     if by_energy(g) and w.time[1] != 0.0:
         _gonzalez_change(g, s, w, lam, d, dd, total)
 
@@ -163,11 +163,11 @@ def _gonzalez_change(g, s, w, lam, d, dd, total):
     c, square = gonzalez_factor(g, s, w, lam)
     if square == 0.0:
         return
-    xd, f = w.general[RATE], w.general[FORCE]
+    xd, f = w.real_buffers[RATE], w.real_buffers[FORCE]
     slope = 0.0  # change of V1 - V0 - V_z.dz - c dz.W dz; the start of the step does not move
     for m in range(12 * g.count):
         weight = gonzalez_weight(s, m)
-        slope += w.general[END, m] * (d[m] + 0.5 * h * dd[m]) - total[m] * h * xd[m] - f[m] * h * dd[m]
+        slope += w.real_buffers[END, m] * (d[m] + 0.5 * h * dd[m]) - total[m] * h * xd[m] - f[m] * h * dd[m]
         slope -= 2.0 * c * weight * h * h * xd[m] * dd[m]
     for m in range(12 * g.count):
         total[m] += gonzalez_weight(s, m) * h * (slope / square * xd[m] + c * dd[m])
@@ -178,10 +178,10 @@ def end_gradient(g, s, w, lam):
     """END = V_z at the end of the step."""
     gather(g, s, w)
     for m in range(12 * g.count):
-        w.general[INPUT, 1 + m] += 0.5 * w.time[1] * w.general[RATE, m]
+        w.real_buffers[INPUT, 1 + m] += 0.5 * w.time[1] * w.real_buffers[RATE, m]
     frame_gradient(g, s, w, lam)
     for m in range(12 * g.count):
-        w.general[END, m] = w.general[FORCE, m]
+        w.real_buffers[END, m] = w.real_buffers[FORCE, m]
 
 
 @kernel
@@ -192,7 +192,7 @@ def _add_column(g, s, w, q, spin, z, j, k, matrix):
         a = s.members[g.first + i]
         n = s.nodes[a]
         if n.nv > 0:
-            pull_back(n, q, spin[a], z[a], w.general[SUM, 12 * i :], row, 0)
+            pull_back(n, q, spin[a], z[a], w.real_buffers[SUM, 12 * i :], row, 0)
             o = g.blocks + 2 * (i * g.count + j)
             block, ld = s.members[o], s.members[o + 1]
             for m in range(n.nv):
@@ -200,10 +200,10 @@ def _add_column(g, s, w, q, spin, z, j, k, matrix):
 
 
 @kernel
-def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
+def frame_element_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
     """Add cc C T^-1 + ck K of an element (the frames' own curvature is added with the frame forces)."""
     gather(g, s, w)
-    d, dd = w.general[DIRECTION], w.general[DIRECTION_RATE]
+    d, dd = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE]
     for m in range(12 * g.count):
         d[m] = 0.0
         dd[m] = 0.0
@@ -226,13 +226,13 @@ def general_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
 
 
 @kernel
-def general_tangent_over_step(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
+def frame_element_tangent_over_step(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
     """Add ck K of an element over a step: rows by (qr, zr), columns along increments of the end (q1, z1)."""
     h = w.time[1]
     if by_energy(g):
         end_gradient(g, s, w, lam)
     gather(g, s, w)
-    d, dd = w.general[DIRECTION], w.general[DIRECTION_RATE]
+    d, dd = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE]
     for m in range(12 * g.count):
         d[m] = 0.0
         dd[m] = 0.0
@@ -267,7 +267,7 @@ def _write_gradient(g, s, w, q, z, r, column, matrix):
         n = s.nodes[a]
         if n.nv == 0:
             continue
-        pull_back(n, q, z[a], z[a], w.general[FORCE, 12 * i :], row, 0)
+        pull_back(n, q, z[a], z[a], w.real_buffers[FORCE, 12 * i :], row, 0)
         o = g.joint_blocks + 4 * i
         for k in range(n.nv):
             if column:
@@ -277,7 +277,7 @@ def _write_gradient(g, s, w, q, z, r, column, matrix):
 
 
 @kernel
-def general_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
+def frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
     """Add the gradient at z1 to the rows, the discrete one (w.z, w.zd, at ``time``) to the columns of a constraint.
 
     ``unit`` is scratch as long as the multipliers.
@@ -287,12 +287,12 @@ def general_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
             unit[k] = 0.0
         unit[g.l0 + r] = 1.0
         gather(g, s, w)
-        w.general[INPUT, 0] = time
-        general_force(g, s, w, unit)
+        w.real_buffers[INPUT, 0] = time
+        frame_element_force(g, s, w, unit)
         _write_gradient(g, s, w, qr, zr, r, True, matrix)
         gather(g, s, w)
         for i in range(g.count):
             for m in range(12):
-                w.general[INPUT, 1 + 12 * i + m] = z1[s.members[g.first + i], m]
+                w.real_buffers[INPUT, 1 + 12 * i + m] = z1[s.members[g.first + i], m]
         frame_gradient(g, s, w, unit)
         _write_gradient(g, s, w, q1, z1, r, False, matrix)

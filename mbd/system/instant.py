@@ -23,7 +23,7 @@ from ..nodes.inertia import node_residual
 from ..nodes.internal import internal_bilinear, internal_constraints, internal_force
 from ..nodes.mass import weight
 from ..nodes.update import update_coordinates
-from .couplings import ACCELERATION, LEVEL_DRIVEN, POSITION, VELOCITY, extra_constraints, extra_forces
+from .couplings import ACCELERATION, LEVEL_DRIVEN, POSITION, VELOCITY, coupling_constraints, coupling_forces
 from .instant_elements import (
     GENERALIZED_CURVATURE,
     GENERALIZED_FORCES,
@@ -35,7 +35,7 @@ from .instant_elements import (
 )
 from .tables import (
     FLAG_ANGLES,
-    FLAG_EXTRA,
+    FLAG_COUPLED,
     PARAMETER_TIME,
     Tables,
     Work,
@@ -126,8 +126,8 @@ def element_forces(s, w, lam):
         p = s.primitives[k]
         a, b = p.a, p.b
         primitive_force(p, w.z[a], w.z[b], constant(p, w.values), lam, p.l0, w.f[a], w.f[b])
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_forces(s, w, lam)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_forces(s, w, lam)
 
 
 @entry(Tables, Work, coordinates, velocity, velocity, multipliers, unknowns)
@@ -172,8 +172,8 @@ def constraints(s, w, q, x):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         primitive_value(p, w.z[p.a], w.z[p.b], constant(p, w.values), x, p.x0)
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_constraints(s, w, x, POSITION)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_constraints(s, w, x, POSITION)
 
 
 @entry(Tables, Work, coordinates, velocity, unknowns)
@@ -190,8 +190,8 @@ def jacobian_times(s, w, q, v, x):
         p = s.primitives[k]
         a, b = p.a, p.b
         primitive_rate(p, w.z[a], w.z[b], w.zd[a], w.zd[b], constant(p, w.values), x, p.x0)
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_constraints(s, w, x, VELOCITY)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_constraints(s, w, x, VELOCITY)
 
 
 @entry(Tables, Work, coordinates, velocity, unknowns)
@@ -216,8 +216,8 @@ def constraint_biases(s, w, q, v, x):
         if p.function >= 0:
             first, second = primitive_drive(p, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values)
             x[p.x0] += second
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_constraints(s, w, x, ACCELERATION)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_constraints(s, w, x, ACCELERATION)
 
 
 @kernel
@@ -229,8 +229,8 @@ def constraint_rates(s, w, q, v, x):
         if p.function >= 0:
             first, second = primitive_drive(p, w.z[p.a], w.z[p.b], w.zd[p.a], w.zd[p.b], w.values)
             x[p.x0] += first
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_constraints(s, w, x, LEVEL_DRIVEN)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_constraints(s, w, x, LEVEL_DRIVEN)
 
 
 @kernel

@@ -11,12 +11,12 @@ from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
 from ..nodes.inertia import frame_stiffness
 from ..nodes.internal import internal_blocks
 from ..nodes.tangent import node_tangent
-from .couplings import extra_tangent
+from .couplings import coupling_tangent
 from .instant import constant
 from .instant_elements import all_force_tangents, one_generalized_tangent, one_spin_tangent
 from .tables import (
+    FLAG_COUPLED,
     FLAG_DENSE,
-    FLAG_EXTRA,
     FLAG_REDUNDANT,
     PARAMETER_REGULARISATION,
     Tables,
@@ -101,8 +101,8 @@ def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
         k -= 1
     if s.forces.shape[0] > 0 and (cc != 0.0 or ck != 0.0):
         all_force_tangents(s, w, q, v, t, cc, ck, into)
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_tangent(s, w, q, v, lam, t, cc, ck, into)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_tangent(s, w, q, v, lam, t, cc, ck, into)
 
 
 @kernel

@@ -30,7 +30,7 @@ from ..nodes.mass import frame_inertia
 from ..nodes.spin import spin_matrix
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
-from .couplings import extra_observe
+from .couplings import observe_frame_element
 from .defect import velocity_defect
 from .frame_elements import FORCE
 from .instant import constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
@@ -256,8 +256,8 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
         for i in range(s.forces.shape[0]):
             _add_force(s, w, i, row)
         w.time[0] = times[k]
-        for i in range(s.general.shape[0]):
-            extra_observe(s, w, i, lam[k], w.x2)
+        for i in range(s.frame_elements.shape[0]):
+            observe_frame_element(s, w, i, lam[k], w.x2)
             row[POTENTIAL] += w.x2[0]
             row[POWER] += w.x2[2]
         constraints(s, w, q[k], w.x)
@@ -272,16 +272,16 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
 
 @kernel
 def observe_general(s, w, i, j, times, q, v, lam, f, out):
-    """General element i: f[k] += applied frame force on its j-th body, out[k] += energy and power."""
+    """Frame element i: f[k] += applied frame force on its j-th body, out[k] += energy and power."""
     for k in range(q.shape[0]):
         w.time[0] = times[k]
         frames(s, w, q[k])
         velocities(s, w, q[k], v[k])
-        extra_observe(s, w, i, lam[k], w.x2)
+        observe_frame_element(s, w, i, lam[k], w.x2)
         out[k, ENERGY] += w.x2[0]
         out[k, FORCE_POWER] += w.x2[1]
         for m in range(12):
-            f[k, m] -= w.general[FORCE, 12 * j + m]
+            f[k, m] -= w.real_buffers[FORCE, 12 * j + m]
 
 
 # --- what people see of bodies ------------------------------------------------------------------------------------

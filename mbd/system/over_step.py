@@ -1,4 +1,4 @@
-"""Couplings and general elements over a step, for methods whose forces belong to a step.
+"""Couplings and frame elements over a step, for methods whose forces belong to a step.
 
 While such an entry runs, w.z holds the frames at which forces act, w.zd the secant (z1 - z0)/h of the frames, and
 w.time[1] the step h (``begin_step``, ``end_step``); the elements then give their discrete gradients. Their forces are
@@ -17,12 +17,12 @@ from ..joints.angles_over_step import angle_force_over_step, angle_stiffness_ove
 from ..joints.instant import ANGLE
 from ..joints.over_step import primitive_blocks_over_step, primitive_stiffness_over_step
 from ..nodes.inertia import pull_back
-from .frame_tangents import general_blocks_over_step, general_tangent_over_step
-from .tables import FLAG_EXTRA, Tables, Work
+from .frame_tangents import frame_element_blocks_over_step, frame_element_tangent_over_step
+from .tables import FLAG_COUPLED, Tables, Work
 
 
-def _has_extra(s: Tables) -> bool:
-    return bool(s.flags[FLAG_EXTRA])
+def _is_coupled(s: Tables) -> bool:
+    return bool(s.flags[FLAG_COUPLED])
 
 
 @kernel
@@ -51,7 +51,7 @@ def _clear_pair(fa, fb):
         fb[m] = 0.0
 
 
-@entry(Tables, Work, vector, matrix, vector, matrix, real, vector, when=_has_extra)
+@entry(Tables, Work, vector, matrix, vector, matrix, real, vector, when=_is_coupled)
 def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
     """Rows at the end, columns of the (discrete) gradients at w.z, of couplings and general constraints."""
     fa, fb, row, h = w.small[5], w.small[6], w.small[7], w.time[1]
@@ -83,13 +83,13 @@ def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
         pull_back(nb, q1, z1[b], z1[b], fb, row, 0)
         for i in range(nb.nv):
             into[p.block_jb + i] += row[i]
-    for k in range(s.general.shape[0]):
-        g = s.general[k]
+    for k in range(s.frame_elements.shape[0]):
+        g = s.frame_elements[k]
         if g.rows > 0 and g.kind != ROLLING:
-            general_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.x2, into)
+            frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.x2, into)
 
 
-@entry(Tables, Work, vector, matrix, vector, matrix, vector, real, vector, when=_has_extra)
+@entry(Tables, Work, vector, matrix, vector, matrix, vector, real, vector, when=_is_coupled)
 def tangents_over_step(s, w, qr, zr, q1, z1, lam, ck, into):
     """Blocks, and ck times the derivatives of all frame forces, over a step."""
     blocks_over_step(s, w, qr, zr, q1, z1, w.time[0], into)
@@ -107,5 +107,5 @@ def tangents_over_step(s, w, qr, zr, q1, z1, lam, ck, into):
             primitive_stiffness_over_step(
                 p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], p.value, lam, p.l0, ck, w.jac, into
             )  # fmt: skip
-    for k in range(s.general.shape[0]):
-        general_tangent_over_step(s.general[k], s, w, qr, zr, q1, z1, lam, ck, into)
+    for k in range(s.frame_elements.shape[0]):
+        frame_element_tangent_over_step(s.frame_elements[k], s, w, qr, zr, q1, z1, lam, ck, into)

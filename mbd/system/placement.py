@@ -7,7 +7,7 @@ import numpy as np
 from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..linalg.symbolic import Layout, analyse
 from ..nodes.forms import FORM_GENERALIZED
-from .frame_assembly import general_pairs
+from .frame_assembly import frame_element_pairs
 
 DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths
 
@@ -37,7 +37,7 @@ def matrix_layout(
         a, b = forces["a"], forces["b"]
         both = (a > 0) & (b > 0)
         pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
-    pairs += general_pairs(members, general, grounded, n)
+    pairs += frame_element_pairs(members, general, grounded, n)
     stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
     return analyse(sizes, is_joint, grounded, stacked)
 

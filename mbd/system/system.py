@@ -72,7 +72,8 @@ class System:
             values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
             jac=np.zeros((8, 3, 12)),
             small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(2),
-            general=np.zeros((BUFFERS, a.general_size)), complex=np.zeros((BUFFERS, a.general_size), dtype=complex),
+            real_buffers=np.zeros((BUFFERS, a.buffer_size)),
+            complex_buffers=np.zeros((BUFFERS, a.buffer_size), dtype=complex),
             buffers=np.zeros((9, largest * largest + 16)),
             matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
             pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
@@ -166,7 +167,7 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare = s.changed(forces=s.forces[:0], general=s.general[:0], gravity=np.zeros(3))
+        bare = s.changed(forces=s.forces[:0], frame_elements=s.frame_elements[:0], gravity=np.zeros(3))
         instant.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
@@ -230,8 +231,8 @@ class System:
         nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
         s = self.tables
-        constraining = s.general[s.general["rows"] > 0]
-        bare = s.changed(nodes=nodes, forces=s.forces[:0], general=constraining, gravity=np.zeros(3))
+        constraining = s.frame_elements[s.frame_elements["rows"] > 0]
+        bare = s.changed(nodes=nodes, forces=s.forces[:0], frame_elements=constraining, gravity=np.zeros(3))
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(

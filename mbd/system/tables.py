@@ -41,7 +41,7 @@ FORCE = np.dtype(
 
 # uses: of a user force what it looks at; of potentials and constraints how many entries of frames (listed behind the
 # places of the blocks)
-GENERAL = np.dtype(
+FRAME_ELEMENT = np.dtype(
     [(name, I8) for name in ("kind", "count", "first", "blocks", "joint_blocks", "p0", "function", "complex_function")]
     + [(name, I8) for name in ("exact", "joint", "owner", "l0", "x0", "rows", "uses")]
 )
@@ -55,7 +55,7 @@ FLAG_DENSE = 2  # the matrix is one small dense front
 FLAG_ANGLES = 3  # some element counts turns
 FLAG_REDUNDANT = 4  # constraints are redundant, multipliers are regularised: 1 + number of the first rows left alone
 FLAG_SIMPLE = 5  # unconstrained Lie and point nodes: accelerations node by node, with the constant inverse inertia
-FLAG_EXTRA = 7  # there are couplings or general elements
+FLAG_COUPLED = 7  # there are couplings or frame elements
 FLAGS = 8
 
 PARAMETER_LENGTH = 0  # characteristic length
@@ -79,13 +79,13 @@ class Tables(Record):
     entries = integers  # addresses of all compiled entries
     lengths = integers  # see LENGTH_*
 
-    nodes = records(NODE)  # NODE records, the ground first
-    primitives = records(PRIMITIVE)  # PRIMITIVE records, joint by joint
-    forces = records(FORCE)  # FORCE records
-    couplings = records(PRIMITIVE)  # PRIMITIVE records, several of which may add up to one equation
-    general = records(GENERAL)  # GENERAL records: elements on the frames of several bodies
+    nodes = records(NODE)  # the ground first
+    primitives = records(PRIMITIVE)  # joint by joint
+    forces = records(FORCE)
+    couplings = records(PRIMITIVE)  # several of which may add up to one equation
+    frame_elements = records(FRAME_ELEMENT)  # elements on the frames of several bodies
     members = integers  # their nodes and blocks
-    functions = records(FUNCTION)  # FUNCTION records: user functions of time
+    functions = records(FUNCTION)  # user functions
     xv = integers  # velocity index -> index in the permuted vector of unknowns
     xl = integers  # multiplier index -> index in the permuted vector of unknowns
     vclass = integers  # velocity index -> 0 translation, 1 rotation, 2 generalized
@@ -118,8 +118,8 @@ class Work(Record):
     small = matrix  # (8, 16) scratch for node kernels
     user = vector  # scratch for user functions
     time = vector  # (2,) time of the functions' values; step of a discrete gradient, zero at an instant
-    general = matrix  # buffers of general elements
-    complex = complex_matrix  # the same, complex
+    real_buffers = matrix  # of frame elements
+    complex_buffers = complex_matrix
     buffers = matrix  # (9, ...) scratch for generalized nodes
     matrix = vector  # the fronts of the iteration matrix
     matrix2 = vector  # a second one (index 2)

@@ -30,7 +30,7 @@ def _spin(z, zd):
 @kernel
 def _arguments(g, s, w):
     """INPUT = (t, frames, velocities); RATE = frame velocities."""
-    x, xd = w.general[INPUT], w.general[RATE]
+    x, xd = w.real_buffers[INPUT], w.real_buffers[RATE]
     x[0] = w.time[0]
     velocities = g.uses & USES_VELOCITIES
     for i in range(g.count):
@@ -50,9 +50,9 @@ def _arguments(g, s, w):
 def user_force(g, s, w):
     """Subtract the loads of the function from the frame forces in w.f (sign of the residual)."""
     _arguments(g, s, w)
-    out = w.general[OUT]
+    out = w.real_buffers[OUT]
     function = s.functions[g.function]
-    call_vector(function.address, w.general[INPUT].ctypes.data, out.ctypes.data, function.block)
+    call_vector(function.address, w.real_buffers[INPUT].ctypes.data, out.ctypes.data, function.block)
     for i in range(g.count):
         n, o = s.members[g.first + i], 6 * i
         f = w.f[n]
@@ -75,7 +75,7 @@ def _spin_change(x, xd, d, dd):
 @kernel
 def _add_column(g, s, w, q, j, k, turned, matrix):
     """Add the change of the loads (imaginary parts of OUT) along increment k of body j to the matrix."""
-    out, f, row = w.complex[OUT], w.general[SUM], w.small[7]
+    out, f, row = w.complex_buffers[OUT], w.real_buffers[SUM], w.small[7]
     for i in range(g.count):
         a = s.members[g.first + i]
         n = s.nodes[a]
@@ -91,7 +91,7 @@ def _add_column(g, s, w, q, j, k, turned, matrix):
                 matrix[block + ld] -= LARGE * out[o + 1].imag
                 matrix[block + 2 * ld] -= LARGE * out[o + 2].imag
             continue
-        z, d, loads = w.general[INPUT][1 + 12 * i :], w.general[DIRECTION][12 * i :], w.general[OUT]
+        z, d, loads = w.real_buffers[INPUT][1 + 12 * i :], w.real_buffers[DIRECTION][12 * i :], w.real_buffers[OUT]
         for m in range(12):
             f[m] = -LARGE * out[o + m].imag if m < 3 else 0.0
         apply_torque(f, z, u1, u2, u3)
@@ -109,7 +109,7 @@ def user_tangent(g, s, w, q, v, t, cc, ck, matrix):
     if ck == 0.0 and not moves:
         return
     _arguments(g, s, w)
-    x, c, out = w.general[INPUT], w.complex[INPUT], w.complex[OUT]
+    x, c, out = w.real_buffers[INPUT], w.complex_buffers[INPUT], w.complex_buffers[OUT]
     twin = s.functions[g.complex_function]
     address, block = twin.address, twin.block
     count = g.count
@@ -132,18 +132,18 @@ def user_tangent(g, s, w, q, v, t, cc, ck, matrix):
             called = True
     if called:
         for m in range(6 * count):
-            w.general[OUT, m] = out[m].real
+            w.real_buffers[OUT, m] = out[m].real
     else:
         function = s.functions[g.function]
-        call_vector(function.address, x.ctypes.data, w.general[OUT].ctypes.data, function.block)
+        call_vector(function.address, x.ctypes.data, w.real_buffers[OUT].ctypes.data, function.block)
     _rotations(g, s, w, q, v, t, cc, ck, address, block, matrix)
 
 
 @kernel
 def _rotations(g, s, w, q, v, t, cc, ck, address, block, matrix):
     """The columns of rotations; the loads at present are in the real OUT."""
-    x, xd, c, out = w.general[INPUT], w.general[RATE], w.complex[INPUT], w.complex[OUT]
-    d, dd, loads = w.general[DIRECTION], w.general[DIRECTION_RATE], w.general[OUT]
+    x, xd, c, out = w.real_buffers[INPUT], w.real_buffers[RATE], w.complex_buffers[INPUT], w.complex_buffers[OUT]
+    d, dd, loads = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE], w.real_buffers[OUT]
     moves, turns = g.uses & USES_VELOCITIES, g.uses & USES_TURNS
     for j in range(g.count):
         b = s.members[g.first + j]

@@ -14,7 +14,7 @@ import numpy as np
 from mbd.elements.arguments import FilePath
 from mbd.errors import FileError, ModelError, bad_value
 from mbd.io.files import replacing
-from mbd.simulation.progress import Progress
+from mbd.io.progress import Progress
 from mbd.view import opengl
 from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
 from mbd.view.camera import Camera

@@ -186,6 +186,15 @@ def test_folders_that_others_can_write(tmp_path):
     assert remove_old(tmp_path) == (0, 0) and file.exists()
 
 
+@posix
+def test_roots_that_others_can_write(tmp_path):
+    """Nothing is written there, and nothing removed."""
+    file, new = code(tmp_path, 1, 99.0), CodeFile(tmp_path / f"module-{name(2)}" / f"f-{name(2)}.code", "key")
+    tmp_path.chmod(0o777)
+    write_code(new, {}, b"code")
+    assert file.exists() and new.path is not None and not new.path.exists()
+
+
 REMOVE = """
 import sys
 from pathlib import Path

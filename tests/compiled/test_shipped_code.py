@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -287,6 +288,13 @@ def test_levels_that_cannot_be_made(tmp_path, monkeypatch):
     forget()
     with pytest.raises(ValueError, match="this processor lacks avx2"):
         warmup.warm_for(LEVEL, ["false"], tmp_path)
+
+
+def test_every_level_can_be_put_into_a_wheel():
+    """The build hook needs hatchling and cannot be imported here."""
+    hook = ast.parse((ROOT / "hatch_build.py").read_text())
+    values = {ast.unparse(n.targets[0]): n.value for n in hook.body if isinstance(n, ast.Assign)}
+    assert ast.literal_eval(values["PLATFORMS"]).keys() == machine.LEVELS.keys()
 
 
 def test_clear(tmp_path, monkeypatch):

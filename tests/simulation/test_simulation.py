@@ -12,8 +12,8 @@ import pytest
 import mbd
 from mbd.integrators import DOPRI5, ODE23, RK4, RK6, GeneralizedAlpha
 from mbd.integrators.alpha.methods import PaperAlpha
+from mbd.io.progress import Progress
 from mbd.nodes import Quaternion, RotationVector
-from mbd.simulation.progress import Progress
 from tests.integrators.models import bars_with_balls, chain, heavy_top, slider_crank
 
 INTEGRATORS = {

@@ -105,7 +105,7 @@ def test_film_says_why_there_is_none(chain: mbd.Solution, tmp_path, capsys, monk
 
 
 def test_progress_counts_frames(chain: mbd.Solution, tmp_path, capsys, monkeypatch) -> None:
-    monkeypatch.setattr("mbd.simulation.progress.DELAY_SECONDS", 0.0)
+    monkeypatch.setattr("mbd.io.progress.DELAY_SECONDS", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")  # as in a terminal
     chain.movie(tmp_path / "a.mp4", fps=5, size=SIZE, end=0.4, progress=True)
     shown = capsys.readouterr().err

@@ -16,7 +16,7 @@ from ...joints.instant import COINCIDENT
 from ...linalg.symbolic import Layout, analyse
 from ...nodes import kinds
 from ...nodes.forms import become_lie, of_form
-from ...system.frame_assembly import general_pairs, position_general
+from ...system.frame_assembly import frame_element_pairs, position_frame_element
 from ...system.system import System
 from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, Tables, Work
 
@@ -29,7 +29,7 @@ def _layout(system: System, sizes: np.ndarray) -> Layout:
     for table in (s.primitives, s.couplings):
         for body in (table.a, table.b):
             grounded[table.joint[s.nodes.nx[body] == 0] + bodies] = True  # the ground, or a pinned body
-    general_pairs(s.members.tolist(), s.general, grounded, bodies)
+    frame_element_pairs(s.members.tolist(), s.frame_elements, grounded, bodies)
     return analyse(sizes, old.is_joint, grounded, old.pairs)
 
 
@@ -69,16 +69,16 @@ def _placed(system: System, layout: Layout, sizes: np.ndarray, i: int, j: int) -
         both = (a >= 0) & (b >= 0)
         fill(forces, a, b, "ab", both)
         fill(forces, b, a, "ba", both)
-    general, members = s.general.copy(), s.members.copy()
+    general, members = s.frame_elements.copy(), s.members.copy()
     for g in general:
         row = int(g["x0"] - old.position[g["joint"] + n]) if g["joint"] >= 0 else 0
-        position_general(members, g, place, n, row)
+        position_frame_element(members, g, place, n, row)
         if g["joint"] >= 0:
             g["x0"] = layout.position[g["joint"] + n] + i * sizes[g["joint"] + n] + row
     flags = s.flags.copy()
     flags[FLAG_DENSE] = layout.dense
     return s.changed(
-        nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), general=general.view(np.recarray),
+        nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), frame_elements=general.view(np.recarray),
         members=members, **tables, flags=flags, fronts=layout.fronts,
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ class UnknownBlocks:
 def natural_tables(system: System) -> Tables:
     """Tables for residuals in the order of velocities, then multipliers: no fronts, and rows that are not permuted."""
     s, nv = system.tables, system.n_v
-    changed = {name: getattr(s, name).copy() for name in ("nodes", "primitives", "couplings", "general")}
+    changed = {name: getattr(s, name).copy() for name in ("nodes", "primitives", "couplings", "frame_elements")}
     for name, table in changed.items():
         table["x0"] = table["v0"] if name == "nodes" else nv + table["l0"]
     views = {name: table.view(np.recarray) for name, table in changed.items()}
@@ -150,7 +150,7 @@ def natural_tables(system: System) -> Tables:
 def rigid_tables(system: System) -> tuple[Tables, Layout]:
     """Tables of the same bodies with six velocities in place of directors.
 
-    Multipliers keep their numbers, except for those of general constraints, which count from the first joint.
+    Multipliers keep their numbers, except for those of frame elements, which count from the first joint.
     """
     s, old = system.tables, system.assembly.layout
     bodies = len(s.nodes) - 1
@@ -166,7 +166,7 @@ def rigid_tables(system: System) -> tuple[Tables, Layout]:
     vertex, local = _owners(old)
     internal = int(s.nodes.nl.sum())  # their multipliers are the first ones
     joint, row = vertex[s.xl[internal:]], local[s.xl[internal:]]
-    result.general["l0"] -= internal
+    result.frame_elements["l0"] -= internal
     offset, ld = layout.blocks(joint, joint)
     result.flags[FLAG_REDUNDANT] = min(1, s.flags[FLAG_REDUNDANT])
     owner = np.repeat(np.arange(len(nodes)), nv)

@@ -19,10 +19,10 @@ from ...joints.over_step import primitive_blocks_over_step, primitive_stiffness_
 from ...math.arrays import clear, copy
 from ...nodes.mass import weight
 from ...nodes.update import STORED_CAYLEY
-from ...system.couplings import extra_forces
+from ...system.couplings import coupling_forces
 from ...system.instant import constant, constraints, update
 from ...system.over_step import begin_step, end_step, tangents_over_step
-from ...system.tables import FLAG_EXTRA, Tables, Work
+from ...system.tables import FLAG_COUPLED, Tables, Work
 from .node_steps import EQUATION, MATRIX, ask_nodes
 from .state import FrameState
 
@@ -38,7 +38,7 @@ def _has_joints(s: Tables) -> bool:
 
 
 def _has_couplings(s: Tables) -> bool:
-    return bool(s.flags[FLAG_EXTRA])
+    return bool(s.flags[FLAG_COUPLED])
 
 
 @entry(Tables, Work, FrameState, real, when=_has_forces)
@@ -89,7 +89,7 @@ def couplings_over_step(s, w, x, h):
     for i in range(s.nodes.shape[0]):
         copy(w.z[i], x.z1[i])
     begin_step(w, x.z0, x.z1, x.zm, h)
-    extra_forces(s, w, x.lamn)
+    coupling_forces(s, w, x.lamn)
     end_step(w, x.z1)
 
 
@@ -136,7 +136,7 @@ def frame_forces(s, w, x, h):
         p = s.primitives[k]
         a, b = p.a, p.b
         primitive_force(p, x.zm[a], x.zm[b], constant(p, w.values), x.lamn, p.l0, w.f[a], w.f[b])
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         couplings_over_step(s, w, x, h)
 
 
@@ -164,5 +164,5 @@ def frame_matrix(s, w, x, h):
         force_tangents_over_step(s, w, x, h)
     if s.primitives.shape[0] > 0:
         joints_over_step(s, w, x, h)
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         coupling_tangents_over_step(s, w, x, h)

@@ -189,7 +189,7 @@ class FrameEquations(Equations):
 def is_analytic(system: System) -> bool:
     """Whether the equations of a step are analytic functions: no elements and coordinates of users, no general laws."""
     tables = system.tables
-    return len(tables.general) == 0 and not has_form(system, "generalized")
+    return len(tables.frame_elements) == 0 and not has_form(system, "generalized")
 
 
 def _unreduced_rows(system: System) -> Array:

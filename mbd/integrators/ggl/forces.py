@@ -11,17 +11,17 @@ from ...forces.over_step import force_over_step
 from ...forces.over_step_tangent import force_tangent_over_step
 from ...math.arrays import copy
 from ...nodes.step.torques import dual_tangent, dual_torque
-from ...system.couplings import extra_forces, extra_tangent
+from ...system.couplings import coupling_forces, coupling_tangent
 from ...system.instant_elements import all_force_tangents, all_forces
 from ...system.over_step import begin_step
-from ...system.tables import FLAG_EXTRA, Tables, Work, tables_at
+from ...system.tables import FLAG_COUPLED, Tables, Work, tables_at
 from ..directors.linear_frames import clear_frames, copy_frames
 from ..numbers import NewtonNumbers
 from .equations import EM, GGLState
 
 
 def _has_elements(s: Tables) -> bool:
-    return len(s.forces) > 0 or bool(s.flags[FLAG_EXTRA])
+    return len(s.forces) > 0 or bool(s.flags[FLAG_COUPLED])
 
 
 _element_entry = entry(Tables, Work, GGLState, NewtonNumbers, when=_has_elements)
@@ -50,8 +50,8 @@ def forces_at_instant(s, w, x, p):
     clear_frames(w.f)
     if s.forces.shape[0] > 0:
         all_forces(s, w)
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_forces(s, w, x.zero)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_forces(s, w, x.zero)
     _add(w, x)
 
 
@@ -64,9 +64,9 @@ def force_blocks_at_instant(s, w, x, p):
     if s11.forces.shape[0] > 0:
         all_force_tangents(s11, w, x.q, x.v, w.eye, damping, 0.0, m)
         all_force_tangents(s12, w, x.q, x.v, w.eye, 0.0, stiffness, m)
-    if s11.flags[FLAG_EXTRA] != 0:
-        extra_tangent(s11, w, x.q, x.v, x.zero, w.eye, damping, 0.0, m)
-        extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, 0.0, stiffness, m)
+    if s11.flags[FLAG_COUPLED] != 0:
+        coupling_tangent(s11, w, x.q, x.v, x.zero, w.eye, damping, 0.0, m)
+        coupling_tangent(s12, w, x.q, x.v, x.zero, w.eye, 0.0, stiffness, m)
 
 
 @_element_entry
@@ -85,12 +85,12 @@ def forces_over_step(s, w, x, p):
         for i in range(1, s.nodes.shape[0]):
             if s.nodes[i].nv > 3:
                 dual_torque(x.zt[i], x.torque[i], x.buffer[i])
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         copy(x.at_force, w.values)
         w.time[0] = p.time + h
         clear_frames(w.f)
         begin_step(w, x.z0, x.z1, x.zt, h)
-        extra_forces(s, w, x.zero)
+        coupling_forces(s, w, x.zero)
         w.time[1] = 0.0
         _add(w, x)
 
@@ -112,18 +112,18 @@ def force_blocks_over_step(s, w, x, p):
         for i in range(1, s12.nodes.shape[0]):
             if s12.nodes[i].nv > 3:
                 dual_tangent(s12.nodes[i], x.zt[i], x.torque[i], ck, m, w.small)
-    if s12.flags[FLAG_EXTRA] != 0:
+    if s12.flags[FLAG_COUPLED] != 0:
         copy(x.at_force, w.values)
         w.time[0] = p.time + h
         begin_step(w, x.z0, x.z1, x.zt, h)
-        extra_tangent(s12, w, x.q, x.v, x.zero, w.eye, h, 0.5 * ck, m)
+        coupling_tangent(s12, w, x.q, x.v, x.zero, w.eye, h, 0.5 * ck, m)
         w.time[1] = 0.0
 
 
 @kernel
 def element_forces(s, w, x, p):
     """Add the frame forces of elements to the buffer."""
-    if s.forces.shape[0] > 0 or s.flags[FLAG_EXTRA] != 0:
+    if s.forces.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0:
         if x.scheme == EM:
             forces_over_step(s, w, x, p)
         else:
@@ -133,7 +133,7 @@ def element_forces(s, w, x, p):
 @kernel
 def element_blocks(s, w, x, p):
     """Add the derivatives of these forces to the large matrix."""
-    if s.forces.shape[0] > 0 or s.flags[FLAG_EXTRA] != 0:
+    if s.forces.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0:
         if x.scheme == EM:
             force_blocks_over_step(s, w, x, p)
         else:

@@ -22,12 +22,12 @@ from ...joints.instant import primitive_drive, primitive_rate, primitive_value
 from ...math.arrays import copy
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
-from ...system.couplings import LEVEL_DRIVEN, POSITION, extra_constraints, extra_forces, extra_reactions
+from ...system.couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces, coupling_reactions
 from ...system.instant import constant
 from ...system.instant_elements import all_forces
 from ...system.matrix import factor
 from ...system.over_step import blocks_over_step
-from ...system.tables import FLAG_EXTRA
+from ...system.tables import FLAG_COUPLED
 from ..directors.linear_frames import clear_frames, copy_frames, joint_forces
 from ..directors.rigid_solve import rigid_blocks
 from ..newton import ACCELERATION, equation_scales
@@ -96,7 +96,7 @@ def applied_forces(s, w, x, at_end, v):
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
         weight(s.nodes[i], g1, g2, g3, w.f[i])
-    extra = s.flags[FLAG_EXTRA] != 0
+    extra = s.flags[FLAG_COUPLED] != 0
     if s.forces.shape[0] > 0 or extra:
         z, values, time = side(x, at_end)
         copy(values, w.values)
@@ -106,7 +106,7 @@ def applied_forces(s, w, x, at_end, v):
         if s.forces.shape[0] > 0:
             all_forces(s, w)
         if extra:
-            extra_forces(s, w, x.zero)
+            coupling_forces(s, w, x.zero)
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
         for m in range(12):
@@ -123,12 +123,12 @@ def _constraint_forces(s, w, x, at_end, mu):
     """x.f = frame forces G^T mu at one side of the step."""
     z, values, time = side(x, at_end)
     clear_frames(x.f)
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         clear_frames(w.f)
         copy_frames(z, w.z)
         copy(values, w.values)
         w.time[0] = time
-        extra_reactions(s, w, mu)
+        coupling_reactions(s, w, mu)
         copy_frames(w.f, x.f)
     joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], x.f)
     for i in range(1, s.nodes.shape[0]):
@@ -174,11 +174,11 @@ def position_residual(s, w, x, h):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         primitive_value(p, x.z1[p.a], x.z1[p.b], constant(p, x.at_end), x.r, p.x0)
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         copy_frames(x.z1, w.z)
         copy(x.at_end, w.values)
         w.time[0] = x.times[1]
-        extra_constraints(s, w, x.r, POSITION)
+        coupling_constraints(s, w, x.r, POSITION)
 
 
 @kernel
@@ -188,9 +188,9 @@ def velocity_residual(s, w, x, h):
     _constraint_forces(s, w, x, True, x.mus)
     dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
     vector_frames(s.nodes, 1.0, x.u, x.zu)
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
-        extra_constraints(s, w, x.r, LEVEL_DRIVEN)
+        coupling_constraints(s, w, x.r, LEVEL_DRIVEN)
         for k in range(nv, x.r.shape[0]):
             x.r[k] *= h
     for i in range(1, s.nodes.shape[0]):
@@ -263,7 +263,7 @@ def _scales(s, w, x, h):
 def rigid_factors(t, w, x, zc, time):
     """Factors with columns at the frames zc, which are those of a time, and rows at the end of the step."""
     rigid_blocks(t, w, x.at_end, zc, x.z1, w.matrix)
-    if t.flags[FLAG_EXTRA] != 0:
+    if t.flags[FLAG_COUPLED] != 0:
         copy_frames(zc, w.z)
         copy(x.at_end, w.values)
         w.time[0] = x.times[1]

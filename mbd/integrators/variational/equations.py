@@ -27,11 +27,11 @@ from ...nodes.frames import has_frame, update_frames, update_velocities
 from ...nodes.inertia import frame_stiffness, pull_back
 from ...nodes.internal import internal_force, internal_gradients, internal_hessian
 from ...nodes.step.momenta import momentum, momentum_matrix
-from ...system.couplings import extra_reactions, extra_stiffness
+from ...system.couplings import coupling_reactions, coupling_stiffness
 from ...system.instant import constant, constraint_rates, constraints, element_forces
 from ...system.instant_elements import all_force_tangents
 from ...system.over_step import blocks_over_step
-from ...system.tables import FLAG_EXTRA, Tables, Work, work_at
+from ...system.tables import FLAG_COUPLED, Tables, Work, work_at
 from ..energy_momentum.node_steps import EQUATION, MATRIX, call_midpoint_step
 
 MIDPOINT, LIVENS, HAMILTON = 0, 1, 2  # the last two share everything but the momenta of quaternions
@@ -105,11 +105,11 @@ def constraint_forces(s, w, q, z, mu, f, x):
     """x[dynamic rows] += G(q)^T mu; f is scratch for frame forces. With couplings, w.z becomes z."""
     for i in range(f.shape[0]):
         clear(f[i])
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         for i in range(f.shape[0]):
             clear(w.f[i])
             copy(z[i], w.z[i])
-        extra_reactions(s, w, mu)
+        coupling_reactions(s, w, mu)
         for i in range(f.shape[0]):
             copy(w.f[i], f[i])
     for k in range(s.primitives.shape[0]):
@@ -201,7 +201,7 @@ def variational_matrix(s, w, x, h):
             p, s.nodes[a], s.nodes[b], x.q, x.qn, x.z0[a], x.z0[b], w.z[a], w.z[b], x.z0[a], x.z0[b],
             constant(p, w.values), w.jac, w.matrix,
         )  # fmt: skip
-    if s.flags[FLAG_EXTRA] != 0:
+    if s.flags[FLAG_COUPLED] != 0:
         middle = scheme >= LIVENS
         for i in range(s.nodes.shape[0]):
             copy(w.z[i], x.z1[i])
@@ -218,8 +218,8 @@ def variational_matrix(s, w, x, h):
         frame_stiffness(s.nodes[i], w.z[i], w.f[i], ck, w.matrix)
     if s.forces.shape[0] > 0:
         all_force_tangents(s, wm, x.qm, x.secant, w.eye, 0.5 * h, ck, w.matrix)
-    if s.flags[FLAG_EXTRA] != 0:
-        extra_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_stiffness(s, wm, x.qm, x.secant, x.acting, w.eye, 0.5 * h, ck, w.matrix)
     if scheme >= LIVENS:
         for k in range(s.primitives.shape[0]):
             p = s.primitives[k]
