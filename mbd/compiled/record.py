@@ -135,7 +135,7 @@ class Record:
         return {name: getattr(self, name) for name in self.fields}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        arrays = (name for name in state if JIT is False or getattr(self.layout.members[name], "ndim", 1))
+        arrays = (name for name in state if not JIT or getattr(self.layout.members[name], "ndim", 1) > 0)
         self.__dict__.update({name: state[name] for name in arrays})
 
     def __repr__(self) -> str:
