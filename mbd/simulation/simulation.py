@@ -276,9 +276,10 @@ class _Record:
         Iterates and trial steps may lead where a function does not exist, and be given up.
         """
         if self.run.evaluated.forget_errors():
-            for time, q, v, vd, lam, _ in zip(t, *rows, strict=True):
+            none = np.zeros(self.system.n_v)  # no function sees accelerations or multipliers
+            for time, q, v in zip(t, *rows[:2], strict=True):
                 try:
-                    self.system.residual(q, v, vd, lam, float(time))
+                    self.system.residual(q, v, none, None, float(time))
                     self.system.constraints(q, float(time))
                 except MbdError:
                     self.wrong_from = float(time)

@@ -14,7 +14,7 @@ from mbd.compiled import cache_files, old_code, trust
 from mbd.compiled.cache_files import CodeFile, read_code, write_code
 from mbd.compiled.old_code import DAY, remove_old, size_of_code
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SIZE = 1000
 posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
 

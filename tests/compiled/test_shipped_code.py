@@ -19,7 +19,7 @@ from mbd.compiled.cache_files import CodeFile, read_code, write_code
 from mbd.compiled.kernel import JIT
 from mbd.math.so3 import tangent_operator
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LEVEL = "x86-64-v3"
 ABOUT, CODE = {"symbol": "f.1", "result": "n", "needs": []}, b"code"
 OTHER_USER = 54321

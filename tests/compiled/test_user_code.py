@@ -251,7 +251,7 @@ def test_numbers_that_are_none_are_told(function, x, message):
 
 @pytest.mark.parametrize("name", ["two globals", "array changed in place", "text", "closure in a module with math"])
 def test_the_public_interface_of_numba_is_never_stale(name, monkeypatch):
-    monkeypatch.setattr(user_code, "COMPILER", "numba")
+    monkeypatch.setattr(user_code, "PUBLIC", True)
     function, change = SHAPES[name]
     callback = make_callback(function, shape_of(function), name)
     assert callback.compiled and not twin_of(callback).compiled
@@ -265,7 +265,7 @@ def test_the_public_interface_of_numba_is_never_stale(name, monkeypatch):
 
 
 def test_the_public_interface_of_numba_tells_errors(monkeypatch):
-    monkeypatch.setattr(user_code, "COMPILER", "numba")
+    monkeypatch.setattr(user_code, "PUBLIC", True)
     law = make_callback(lambda x, v: table[int(10.0 * x)] / v, LAW, "spring 's'")
     motion = make_callback(lambda t: math.sin(3.0 * t), MOTION, "driver", None, None)
     assert law.compiled and motion.compiled

@@ -118,6 +118,7 @@ class LivensEM(StepsQuaternions, FrameEM):
 
     @property
     def node_steps(self) -> dict[str, Any]:  # type: ignore[override]
+        """What is done with a node of each form."""
         return NODE_STEPS[self.reduction]
 
     def reduce_velocities(self, inner: System, x: FrameState) -> None:
