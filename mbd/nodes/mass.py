@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiled.kernel import kernel
 from .forms import FORM_LIE
-from .markers import axis, body_components
+from .markers import axis, body_components, point_jacobian
 
 
 @kernel
@@ -81,6 +81,27 @@ def central_inertia(n, y1, y2, y3):
     d = 1.0 / n.mass if n.nx == 3 else 0.0  # J - (|s|^2 I - s s^T)/m
     x1, x2, x3 = inertia_times(n, y1, y2, y3)
     return x1 - d * (square * y1 - c * n.s1), x2 - d * (square * y2 - c * n.s2), x3 - d * (square * y3 - c * n.s3)
+
+
+@kernel
+def centre_of_mass(n):
+    """The centre of mass in the body."""
+    d = 1.0 / n.mass
+    return d * n.s1, d * n.s2, d * n.s3
+
+
+@kernel
+def centre_block(n, qr, zr, qc, zc, jac, matrix):
+    """Add m Jr^T Jc to the diagonal block, with the Jacobians of the centre of mass for rows and for columns."""
+    c1, c2, c3 = centre_of_mass(n)
+    point_jacobian(n, qr, zr, zr, c1, c2, c3, jac[0])
+    point_jacobian(n, qc, zc, zc, c1, c2, c3, jac[1])
+    for a in range(n.nv):
+        for b in range(n.nv):
+            value = 0.0
+            for m in range(3):
+                value += jac[0][m, a] * jac[1][m, b]
+            matrix[n.block + a * n.ld + b] += n.mass * value
 
 
 @kernel

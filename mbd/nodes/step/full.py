@@ -24,7 +24,7 @@ from ..forms import FORM_DIRECTORS
 from ..inertia import frame_stiffness
 from ..internal import internal_blocks, internal_force
 from ..mass import central_inertia, frame_inertia
-from .torques import dual_tangent, dual_torque
+from .torques import dual_tangent, dual_torque, quaternion_torque
 
 
 @kernel
@@ -79,8 +79,7 @@ def full_quaternion_equation(n, q0, q1, qm, v0, v1, p0, p1, f, torque, lam, h, x
     a0, a1, a2, a3 = v0[k] + v1[k], v0[k + 1] + v1[k + 1], v0[k + 2] + v1[k + 2], v0[k + 3] + v1[k + 3]  # 2 vm
     s0, s1, s2, s3 = g_transposed(a0, a1, a2, a3, w1, w2, w3)
     c0, c1, c2, c3 = _lever(n, a0, a1, a2, a3, -0.5 * u1, -0.5 * u2, -0.5 * u3)
-    d = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
-    t0, t1, t2, t3 = e_transposed(e0, e1, e2, e3, d * torque[0], d * torque[1], d * torque[2])
+    t0, t1, t2, t3 = quaternion_torque(e0, e1, e2, e3, torque)
     r = lam[n.l0]
     x[i] += s0 + c0 + t0 + r * e0
     x[i + 1] += s1 + c1 + t1 + r * e1

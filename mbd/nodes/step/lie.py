@@ -24,7 +24,7 @@ from ..forms import FORM_LIE
 from ..increments import straight_velocity
 from ..inertia import frame_torque
 from ..markers import axis, body_components, cofactor_axes, cross_axes, push_point
-from ..mass import central_inertia
+from ..mass import central_inertia, centre_of_mass
 
 
 @kernel
@@ -60,8 +60,8 @@ def lie_equation(n, dq, v, z0, zm, zr, f, torque, h, x):
     if n.nx == 3:
         d1, d2, d3, u1, u2, u3 = _centre_velocities(n, dq, v, z0, zr, c)
         m = c * n.mass
-        b = 1.0 / n.mass
-        push_point(f, b * n.s1, b * n.s2, b * n.s3, m * (d1 - u1), m * (d2 - u2), m * (d3 - u3))
+        c1, c2, c3 = centre_of_mass(n)
+        push_point(f, c1, c2, c3, m * (d1 - u1), m * (d2 - u2), m * (d3 - u3))
         x[i], x[i + 1], x[i + 2] = f[0], f[1], f[2]
         i += 3
         k += 3

@@ -14,16 +14,17 @@ from ...compiled.kernel import kernel
 from ...math.quaternions import g_times, g_transposed
 from ..forms import FORM_DIRECTORS, FORM_QUATERNION
 from ..inertia import pull_back
-from ..markers import axis, point_jacobian, push_point
-from ..mass import central_inertia, frame_inertia, increment_inertia, solve_central_inertia, solve_mass
+from ..markers import axis, push_point
+from ..mass import (
+    central_inertia,
+    centre_block,
+    centre_of_mass,
+    frame_inertia,
+    increment_inertia,
+    solve_central_inertia,
+    solve_mass,
+)
 from ..tangent import node_tangent
-
-
-@kernel
-def _centre(n):
-    """The centre of mass in the body."""
-    d = 1.0 / n.mass
-    return d * n.s1, d * n.s2, d * n.s3
 
 
 @kernel
@@ -53,7 +54,7 @@ def momentum(n, q0, q1, dq, z0, z1, end, co_energy, f, x, i):
         return
     z, q = (z1, q1) if end else (z0, q0)
     if n.nx == 3:
-        c1, c2, c3 = _centre(n)
+        c1, c2, c3 = centre_of_mass(n)
         d1, d2, d3 = axis(z1, c1, c2, c3)
         e1, e2, e3 = axis(z0, c1, c2, c3)
         k = n.v0
@@ -82,15 +83,7 @@ def momentum_matrix(n, q0, q1, z0, z1, co_energy, jac, matrix, small):
         node_tangent(n, q1, q1, q1, z1, z1, z1, 1.0, 0.0, 0.0, matrix, small)
         return
     if n.nx == 3:
-        c1, c2, c3 = _centre(n)
-        point_jacobian(n, q0, z0, z0, c1, c2, c3, jac[0])
-        point_jacobian(n, q1, z1, z1, c1, c2, c3, jac[1])
-        for a in range(n.nv):
-            for b in range(n.nv):
-                value = 0.0
-                for m in range(3):
-                    value += jac[0][m, a] * jac[1][m, b]
-                matrix[n.block + a * n.ld + b] += n.mass * value
+        centre_block(n, q0, z0, q1, z1, jac, matrix)
     j = n.q0 + n.nx
     o = n.block + n.nx * n.ld + n.nx
     x0, x1, x2, x3 = q0[j], q0[j + 1], q0[j + 2], q0[j + 3]
@@ -131,7 +124,7 @@ def velocity_of_momentum(n, q, z, p, h, out, square, small):
         f[m] = 0.0
     c1, c2, c3 = 0.0, 0.0, 0.0
     if n.nx == 3:
-        c1, c2, c3 = _centre(n)
+        c1, c2, c3 = centre_of_mass(n)
         push_point(f, c1, c2, c3, out[k], out[k + 1], out[k + 2])
         pull_back(n, q, z, z, f, y, 0)
         for m in range(3, 7):
@@ -165,7 +158,7 @@ def momentum_of_velocity(n, q, v, z, zd, h, out, small):
             out[k + m] = h * f[o + m]
         return
     if n.nx == 3:
-        c1, c2, c3 = _centre(n)
+        c1, c2, c3 = centre_of_mass(n)
         d1, d2, d3 = axis(zd, c1, c2, c3)
         m = n.mass
         push_point(f, c1, c2, c3, m * (v[k] + d1), m * (v[k + 1] + d2), m * (v[k + 2] + d3))

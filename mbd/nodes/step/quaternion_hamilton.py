@@ -23,8 +23,9 @@ from ...compiled.kernel import kernel
 from ...math.quaternions import bilinear_axes, e_transposed, g_times, g_transposed
 from ..inertia import frame_stiffness, pull_back
 from ..internal import internal_blocks
-from ..markers import axis, point_jacobian, push_point
-from ..mass import central_inertia
+from ..markers import axis, push_point
+from ..mass import central_inertia, centre_block, centre_of_mass
+from .torques import quaternion_torque
 
 
 @kernel
@@ -58,8 +59,7 @@ def _centre_motion(n, q0, q1, v, dq, h, y):
     d1, d2, d3 = half * dq[k], half * dq[k + 1], half * dq[k + 2]
     u1, u2, u3 = v[k], v[k + 1], v[k + 2]
     if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
-        c = 1.0 / n.mass
-        c1, c2, c3 = c * n.s1, c * n.s2, c * n.s3
+        c1, c2, c3 = centre_of_mass(n)
         i = k + 3
         bilinear_axes(
             0.5 * (q0[j] + q1[j]), 0.5 * (q0[j + 1] + q1[j + 1]), 0.5 * (q0[j + 2] + q1[j + 2]),
@@ -79,15 +79,15 @@ def hamilton_equation(n, q0, q1, qm, v, dq, z, f, torque, lam, h, x, small):
     i, j = n.x0, n.q0 + n.nx
     if n.nx == 3:
         d1, d2, d3, u1, u2, u3 = _centre_motion(n, q0, q1, v, dq, h, small[0])
-        m, b = 2.0 / h * n.mass, 1.0 / n.mass
-        push_point(f, b * n.s1, b * n.s2, b * n.s3, m * (d1 - u1), m * (d2 - u2), m * (d3 - u3))
+        c1, c2, c3 = centre_of_mass(n)
+        m = 2.0 / h * n.mass
+        push_point(f, c1, c2, c3, m * (d1 - u1), m * (d2 - u2), m * (d3 - u3))
     pull_back(n, qm, z, z, f, x, i)
     w1, w2, w3, o1, o2, o3 = _spins(n, q0, qm, v, dq, h)
     a0, a1, a2, a3, b0, b1, b2, b3 = _momenta(n, q0, q1, w1, w2, w3, o1, o2, o3)
     s0, s1, s2, s3 = g_transposed(a0 + b0, a1 + b1, a2 + b2, a3 + b3, -0.25 * w1, -0.25 * w2, -0.25 * w3)
     e0, e1, e2, e3 = qm[j], qm[j + 1], qm[j + 2], qm[j + 3]
-    d = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
-    t0, t1, t2, t3 = e_transposed(e0, e1, e2, e3, d * torque[0], d * torque[1], d * torque[2])
+    t0, t1, t2, t3 = quaternion_torque(e0, e1, e2, e3, torque)
     r, i, half = lam[n.l0], i + n.nx, 0.5 * (2.0 / h)
     x[i] += half * (b0 - a0) + s0 + t0 + r * e0
     x[i + 1] += half * (b1 - a1) + s1 + t1 + r * e1
@@ -102,15 +102,7 @@ def hamilton_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, jac, matrix):
     j, ld = n.q0 + n.nx, n.ld
     frame_stiffness(n, z, f, 0.5 * ck, matrix)
     if n.nx == 3:
-        c = 1.0 / n.mass
-        point_jacobian(n, qm, z, z, c * n.s1, c * n.s2, c * n.s3, jac[0])
-        point_jacobian(n, q1, z, z, c * n.s1, c * n.s2, c * n.s3, jac[1])
-        for a in range(7):
-            for b in range(7):
-                value = 0.0
-                for m in range(3):
-                    value += jac[0][m, a] * jac[1][m, b]
-                matrix[n.block + a * ld + b] += n.mass * value
+        centre_block(n, qm, z, q1, z, jac, matrix)
     w1, w2, w3, o1, o2, o3 = _spins(n, q0, qm, v, dq, h)
     a0, a1, a2, a3, b0, b1, b2, b3 = _momenta(n, q0, q1, w1, w2, w3, o1, o2, o3)
     j1, j2, j3 = central_inertia(n, 4.0 * w1 - 2.0 * o1, 4.0 * w2 - 2.0 * o2, 4.0 * w3 - 2.0 * o3)
@@ -152,7 +144,7 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
     if n.nx == 3:
         y = small[0]
         d1, d2, d3, u1, u2, u3 = _centre_motion(n, q0, q1, v, dq, h, y)
-        c = 1.0 / n.mass
+        c1, c2, c3 = centre_of_mass(n)
         bilinear_axes(q1[j], q1[j + 1], q1[j + 2], q1[j + 3], s0, s1, s2, s3, y)
-        a1, a2, a3 = axis(y, c * n.s1, c * n.s2, c * n.s3)
+        a1, a2, a3 = axis(y, c1, c2, c3)
         out[k], out[k + 1], out[k + 2] = 2.0 * d1 - u1 - a1, 2.0 * d2 - u2 - a2, 2.0 * d3 - u3 - a3

@@ -9,8 +9,7 @@ of mass and its Jacobian C(e), the balances of momentum and the fibre derivative
     (2/h) (2 G(e1)^T J W + C(e0)^T m u - p_e) + Z(em)^T F + lambda em = 0
     p_e1 = 2 (2 G(em)^T J W + C(em)^T m u) - p_e0
 
-with em = (e0 + e1)/2. A torque acts as 2 E(em)^T tau / |em|^2, so that its angular impulse is exact [(128) with the
-divisor that is missing in print].
+with em = (e0 + e1)/2. A torque acts as in ``torques.quaternion_torque``.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from ...math.quaternions import (
 from ..inertia import frame_stiffness
 from ..internal import internal_blocks
 from ..mass import central_inertia
+from .torques import quaternion_torque
 
 
 @kernel
@@ -104,8 +104,7 @@ def livens_equation(n, q0, q1, qm, v, p, dq, f, torque, lam, h, x):
     w1, w2, w3 = _mean_spin(n, q0, q1, v, dq, h)
     s0, s1, s2, s3 = g_transposed(q1[j], q1[j + 1], q1[j + 2], q1[j + 3], 2.0 * w1, 2.0 * w2, 2.0 * w3)
     i, k = i + n.nx, k + n.nx
-    d = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
-    t0, t1, t2, t3 = e_transposed(e0, e1, e2, e3, d * torque[0], d * torque[1], d * torque[2])
+    t0, t1, t2, t3 = quaternion_torque(e0, e1, e2, e3, torque)
     r = lam[n.l0]
     x[i] += c * (s0 - p[k]) + t0 + r * e0
     x[i + 1] += c * (s1 - p[k + 1]) + t1 + r * e1

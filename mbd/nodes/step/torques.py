@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
+from ...math.quaternions import e_transposed
 from ..forms import FORM_DIRECTORS, FORM_LIE
 from ..markers import axes_volume, axis_jacobian, cross_axes, dual_axes
+
+
+@kernel
+def quaternion_torque(e0, e1, e2, e3, torque):
+    """2 E(e)^T tau / |e|^2 on an averaged quaternion [Kinon & Betsch 2024, (128) with the divisor missing in print]."""
+    d = 2.0 / (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
+    return e_transposed(e0, e1, e2, e3, d * torque[0], d * torque[1], d * torque[2])
 
 
 @kernel
