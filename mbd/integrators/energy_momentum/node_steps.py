@@ -12,7 +12,8 @@ through its own nodes, which it knows by its address, and does what is requested
     CORRECT   apply the correction to unknowns of its own
     ACCEPT    momenta and velocities at the end of the step
 
-The variational integrators ask entries of the same kind about generalized coordinates, with their own vectors.
+The variational integrators ask entries of the same kind about generalized coordinates, with their own vectors, and
+for the defect of velocities too (VELOCITY).
 """
 
 from __future__ import annotations
