@@ -19,7 +19,6 @@ record does not have (``when``) are left out and never compiled for it.
 
 from __future__ import annotations
 
-import dis
 import functools
 import hashlib
 import types
@@ -79,7 +78,7 @@ class Entry:
     @functools.cached_property
     def reaches(self) -> tuple[Entry, ...]:
         """Entries that this one calls, directly or through kernels."""
-        return tuple(_entries_below(self.py_func))
+        return tuple(one for one in _entries_below(self.py_func) if one is not self)
 
     @property
     def dispatcher(self) -> Any:
@@ -138,16 +137,17 @@ def _entries_below(function: Callable, seen: set[Any] | None = None) -> Iterator
 
 
 def _globals_of(function: Callable) -> Iterator[Any]:
-    """Values of the global names that a function uses, and of attributes of modules among them."""
-    known, module = function.__globals__, None
-    for step in dis.get_instructions(function):
-        if step.opname == "LOAD_GLOBAL":
-            value = known.get(step.argval)
-            module = value if isinstance(value, types.ModuleType) else None
-            yield value
-        elif module is not None and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            yield getattr(module, step.argval, None)
-            module = None
+    """Values of the global names that a function uses, and of attributes of modules among them.
+
+    Attributes of other things count as well if they are called like a global: looking at every instruction would take
+    longer than to load all code.
+    """
+    names, known = function.__code__.co_names, function.__globals__
+    for name in names:
+        value = known.get(name)
+        if isinstance(value, types.ModuleType):
+            yield from (getattr(value, attribute, None) for attribute in names)
+        yield value
 
 
 def through(*kinds: Any) -> Any:

@@ -327,6 +327,8 @@ def call_entry(entry: Entry, args: tuple) -> None:
         else:
             _check_array(entry, kind, value, name, holder)
             words += (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+    if entry.when is not None and not entry.when(holder):
+        raise ValueError(f"{entry.__name__}: this {type(holder).__name__} has nothing that it is for")
     if entry not in holder.connected:
         connect(holder, entry)
     _entry_function(entry)(struct.pack(_entry_letters(entry), *words))

@@ -25,7 +25,7 @@ class NewtonNumbers(Record):
     iterations = integer
     factorisations = integer
     verdict = integer  # see ``verdicts``
-    error = real  # last residual, relative to the tolerance
+    error = real  # last residual, relative to the tolerance; zero after a last correction
     smallest_ratio = real  # of pivots
     factored = integer  # whether there are factors of an earlier step
     stiff = integer  # whether forces belong to the matrix

@@ -158,7 +158,8 @@ def _digest(words: Iterator[bytes]) -> str:
 
 @functools.cache
 def _fields(cls: type) -> tuple[str, ...]:
-    return tuple(sorted(field.name for field in dataclasses.fields(cls)))
+    told = getattr(cls, "told_in_states", ())  # that were parameters when the first states were written
+    return tuple(sorted([*(field.name for field in dataclasses.fields(cls)), *told]))
 
 
 class _Unknown(Exception):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import dis
+import importlib
 import pickle
+import pkgutil
 
 import numpy as np
 import pytest
 
+import mbd
 from mbd.compiled import Record, entry, kernel
-from mbd.compiled.entry import TABLE, connect, through
-from mbd.compiled.kernel import JIT
+from mbd.compiled.entry import TABLE, Entry, _registered, connect, through
+from mbd.compiled.kernel import JIT, Kernel
 from mbd.compiled.kinds import addresses, integer, integers, matrix, real, vector
 from mbd.compiled.record import record_at, table_of
 
@@ -106,6 +110,8 @@ def test_entries_that_a_record_does_not_need_are_left_out():
     if JIT:
         assert fill.reaches == (add_table,)
         assert add_table in s.connected  # looked at, and found not to be needed
+        with pytest.raises(ValueError, match="add_table: this State has nothing that it is for"):
+            add_table(s, y, 1.0)
 
 
 def test_tables_of_addresses():
@@ -209,8 +215,6 @@ def test_kinds_of_arguments_are_checked_when_a_call_is_compiled():
 @needs_compiler
 def test_names_have_places_of_their_own_in_the_table():
     """Two entries that would share a place are refused when they are defined."""
-    from mbd.compiled.entry import _registered
-
     places = [one.slot for one in _registered.values()]
     assert len(set(places)) == len(places) and fill.slot in places
     with pytest.raises(TypeError, match="1 kinds for 2 arguments"):
@@ -218,3 +222,28 @@ def test_names_have_places_of_their_own_in_the_table():
         @entry(State)
         def too_few(s, y):
             pass
+
+
+@needs_compiler
+def test_entries_are_found_by_the_names_that_functions_use():
+    """The quick way finds the same as a look at every instruction, for every entry of the package."""
+    for module in pkgutil.walk_packages(mbd.__path__, "mbd."):
+        if module.name.startswith(("mbd.system", "mbd.integrators")):
+            importlib.import_module(module.name)
+    ours = [one for one in _registered.values() if one.__module__.startswith("mbd.")]
+    assert len(ours) > 80
+    for one in ours:
+        assert set(one.reaches) == set(loaded_entries(one.py_func, set())) - {one}, one
+
+
+def loaded_entries(function, seen):
+    """Entries among the global names that the instructions of a function, and of kernels below it, load."""
+    for step in dis.get_instructions(function):
+        value = function.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, Entry):
+            yield value
+        elif isinstance(value, Kernel):
+            yield from loaded_entries(value.py_func, seen)

@@ -57,7 +57,8 @@ class GeneralizedAlpha(FixedStep):
     corrected_start: bool = True
     max_iterations: int = 20
 
-    paper: ClassVar[bool] = False
+    newton_count: ClassVar[str] = "own"
+    told_in_states: ClassVar[tuple[str, ...]] = ("newton_count",)
     order: ClassVar[int] = 2
     nonholonomic: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
@@ -103,7 +104,7 @@ class PaperAlpha(GeneralizedAlpha):
     The rule is an unscaled residual below 1e-10, or 1e-8 of the first.
     """
 
-    paper: ClassVar[bool] = True
+    newton_count: ClassVar[str] = "paper"
 
 
 class AlphaEquations(Equations):
@@ -125,17 +126,17 @@ class AlphaEquations(Equations):
         am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         gamma = 0.5 + af - am
         beta = 0.25 * (gamma + 0.5) ** 2
-        index_2 = method.stabilized and nl > 0
+        index_2, paper = method.stabilized and nl > 0, method.newton_count == "paper"
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lam1", "lamn")}
         self.x = AlphaState(
             q=np.zeros(nq), qn=np.zeros(nq), **vectors, **multipliers, zero=np.zeros(max(nv, nl, 1)),
             z0=np.zeros((len(system.tables.nodes), 12)), am=am, af=af, beta=beta, gamma=gamma,
-            predictor=0 if method.paper else PREDICTORS[method.predictor], tangent_operator=method.tangent_operator,
-            stiffness=method.stiffness, newton=NEWTON[method.newton], paper=method.paper, index_2=index_2,
+            predictor=0 if paper else PREDICTORS[method.predictor], tangent_operator=method.tangent_operator,
+            stiffness=method.stiffness, newton=NEWTON[method.newton], paper=paper, index_2=index_2,
             stabilized=index_2, kept=-1,
         )  # fmt: skip
-        self.set_up(t, step, stagnation=STAGNATION, enough_at_once=-1.0 if method.paper else 1.0)
+        self.set_up(t, step, stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
 
     def start(self, t: float) -> None:
         x = self.x

@@ -81,6 +81,8 @@ def _velocity_dependent(system: System) -> str | None:
     def depends(rows: slice) -> bool:
         results = []
         part = tables.changed(forces=tables.forces[rows])
+        if not len(part.forces):
+            return False
         for probe in probes:
             w.zd[:], w.f[:] = probe, 0.0
             all_forces(part, w)

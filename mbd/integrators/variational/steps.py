@@ -238,6 +238,7 @@ def momenta_of_points(s, w, x, h):
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.small[4], y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] + 0.5 * h * h * x.force[n.v0 + m]
+    _show_momenta(x, h)
 
 
 @_step
