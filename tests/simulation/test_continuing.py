@@ -13,7 +13,7 @@ import pytest
 import mbd
 from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha
 from mbd.nodes import EulerAngles, Quaternion, RotationVector
-from mbd.system.identity import changes, contradictions, fingerprint_of
+from mbd.system.identity import changes, contradictions, fingerprint_of, method_digest
 
 STEP = 0.01
 
@@ -295,3 +295,9 @@ def test_model_at_takes_records_of_methods_that_keep_axes_orthonormal_only_nearl
     again = mbd.model_at(solution).bodies[0].node
     np.testing.assert_allclose(again.rotation.T @ again.rotation, np.eye(3), atol=1e-14)
     np.testing.assert_allclose(again.rotation, axes, atol=defect)
+
+
+def test_states_of_earlier_versions_know_their_method():
+    """Digests as they are in files; with another one a run would quietly begin anew."""
+    assert method_digest(GeneralizedAlpha()) == "b9d477bf53dc298442b086248bca9b32"
+    assert method_digest(GeneralizedAlpha(stabilized=False, newton="full")) == "b696535b8a0492cd6ed7943ded1b12be"

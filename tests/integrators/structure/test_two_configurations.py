@@ -88,3 +88,13 @@ def test_wrong_starts_are_refused():
     q = mbd.simulate(model(), STEP, STEP, DiscreteVariational()).q[1]
     with pytest.raises(mbd.ModelError, match="no whole number of steps 0.01 away.*second configuration"):
         mbd.simulate(model(), 0.295, STEP, DiscreteVariational(second=q))
+
+
+def test_first_momentum_belongs_to_the_second_configuration():
+    """Across the rod and gravity nothing acts: the momentum of the start is that of the first step."""
+    rod = mbd.Model("rod", gravity=(0, 0, -9.81))
+    mass = rod.add(mbd.PointMass("mass", 1.0, (1, 0, 0), (0, 1, 0)))
+    rod.add(mbd.joints.Distance(rod.ground, mass, (0, 0, 0), (0, 0, 0)))
+    p = mbd.simulate(rod, 0.2, 0.05, DiscreteVariational(small_start=10)).scheme["p"]
+    np.testing.assert_allclose(p[0, :2], p[1, :2], rtol=1e-6)
+    assert abs(p[0, 0]) > 1e-3  # unlike mass times velocity
