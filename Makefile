@@ -11,6 +11,8 @@
 
 PYTHON ?= python3
 PYTEST_ARGUMENTS ?= -n 2
+# run once more with numba's public interface alone
+PUBLIC_COMPILER_TESTS := tests/compiled/test_records_and_entries.py tests/math tests/system tests/linalg/test_solver.py
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,6 +32,7 @@ demo: $(FOR_DEMO)
 
 test: lint
 	$(BIN)/python -m pytest $(PYTEST_ARGUMENTS) tests
+	MBD_COMPILER=numba $(BIN)/python -m pytest $(PYTEST_ARGUMENTS) $(PUBLIC_COMPILER_TESTS)
 
 lint: $(FOR_TEST)
 	$(BIN)/ruff check .
