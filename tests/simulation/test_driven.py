@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd.compiled.settings import PUBLIC
 from mbd.joints import AngleDriver, DrivenFrame, Gear, PositionDriver, Prismatic, Revolute, Rolling
 from mbd.solvers.redundancy import REGULARISATION
 
 G = 9.81
 CRANK, ROD = 1.0, 2.0
 ROUND_OFF = 1e-12
+SECOND_DERIVATIVE = 1e-7 if PUBLIC else 1e-9  # of a driver: differences of its values, or of exact first derivatives
 BACK = {"sequence": "yxz"}  # the bodies turn about y, the first axis
 NODES = [
     mbd.nodes.RotationVector(), mbd.nodes.RotationVector(lie=False), mbd.nodes.Quaternion(),
@@ -68,7 +70,7 @@ def test_slider_crank(node):
     slider, (x, v, a) = solution["slider"], closed_form(solution.t)
     assert np.abs(slider.position[:, 0] - x).max() < ROUND_OFF
     assert np.abs(slider.velocity[:, 0] - v).max() < 10 * ROUND_OFF
-    assert np.abs(slider.acceleration[:, 0] - a).max() < 1e-9  # of a driver's second derivative
+    assert np.abs(slider.acceleration[:, 0] - a).max() < SECOND_DERIVATIVE
     assert solution["bearing"].angle == pytest.approx(angle(solution.t), abs=ROUND_OFF)
     assert solution.constraint_error.position.max() < ROUND_OFF
     assert np.isnan(solution["motor"].torque).all()  # they need masses: inverse dynamics
