@@ -123,6 +123,16 @@ def connect(record: Record, *functions: Any) -> None:
             todo += one.reaches
 
 
+def connect_arguments(kernel: Kernel, args: tuple) -> None:
+    """The same for a kernel that Python calls, and all records among its arguments."""
+    for a in args:
+        for record in a if type(a) is tuple else (a,):
+            if isinstance(record, Record) and kernel not in record.connected:
+                if "entries" in record.fields:
+                    connect(record, kernel)
+                record.connected.add(kernel)
+
+
 def _entries_below(function: Callable, seen: set[Any] | None = None) -> Iterator[Entry]:
     """Entries that a function calls, directly or through kernels."""
     seen = set() if seen is None else seen

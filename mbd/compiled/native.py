@@ -27,7 +27,7 @@ import numpy as np
 
 from .cache import cache_file
 from .cache_files import read_code, write_code
-from .entry import Entry, connect
+from .entry import Entry, connect, connect_arguments
 from .kinds import Kind
 from .record import Record
 
@@ -278,12 +278,7 @@ def call_kernel(kernel: Any, args: tuple) -> Any:
     code = kernel.codes.get(key)
     if code is None:
         code = kernel.codes[key] = _code(kernel, key, len(args))
-    for a in args:
-        for record in a if type(a) is tuple else (a,):
-            if isinstance(record, Record) and kernel not in record.connected:
-                if "entries" in record.fields:
-                    connect(record, kernel)
-                record.connected.add(kernel)
+    connect_arguments(kernel, args)
     buffer = code.buffer()
     code.arguments.pack_into(buffer, 0, *words)
     code.function(buffer)

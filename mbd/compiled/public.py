@@ -20,11 +20,12 @@ from numba import types
 from numba.extending import NativeValue, typeof_impl, unbox
 
 from .cache import CACHE_ROOT
-from .entry import Entry, connect
+from .entry import Entry, connect_arguments
 from .intrinsics import entry_arguments
 from .kernel import OPTIONS, Kernel
 from .record import Record
 from .record_types import RecordType, record_type
+from .trust import is_private, tell
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -37,7 +38,20 @@ def _sources() -> str:
     return digest.hexdigest()[:16]
 
 
-FOLDER = None if CACHE_ROOT is None else CACHE_ROOT / f"numba-{_sources()}"
+def _folder() -> Path | None:
+    """Where code is kept; None if there is no place that belongs to the user alone (numba runs what it finds there)."""
+    if CACHE_ROOT is None:
+        return None
+    folder = CACHE_ROOT / f"numba-{_sources()}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder if is_private(folder) else None
+    except OSError as error:
+        tell(f"{CACHE_ROOT} is not writable ({error.strerror}), compiled code will not be kept")
+        return None
+
+
+FOLDER = _folder()
 if FOLDER is not None:
     numba.config.CACHE_DIR = str(FOLDER)
 
@@ -70,12 +84,7 @@ def new_dispatcher(function: Callable, options: dict[str, Any]) -> Any:
 
 def call_kernel(kernel: Kernel, args: tuple) -> Any:
     """Call a kernel from Python."""
-    for a in args:
-        for record in a if type(a) is tuple else (a,):
-            if isinstance(record, Record) and kernel not in record.connected:
-                if "entries" in record.fields:
-                    connect(record, kernel)
-                record.connected.add(kernel)
+    connect_arguments(kernel, args)
     return kernel.dispatcher(*args)
 
 
