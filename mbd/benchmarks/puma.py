@@ -114,7 +114,8 @@ def model(start: Any, *, controlled: bool = True) -> Model:
                 check_inertia=False,
             )  # fmt: skip
         robot.add(link)
-        joint = robot.add(Revolute(last, link, at=at, axis=before[:, 2], name=name))
+        axis = before[:, 2]
+        joint = robot.add(Revolute(last, link, at=at + DENAVIT_HARTENBERG[i][0] * axis, axis=axis, name=name))
         if controlled:
             target, rate = _set_point(4.0 * math.radians(GOAL[i]))
             robot.add(PDControl(joint, target, PROPORTIONAL[i], DERIVATIVE[i], rate=rate, name=f"control {i + 1}"))

@@ -26,12 +26,13 @@ def _wheel(radius: float, height: float, axis: Array) -> Shape:
     """A solid wheel with a mark by which one sees it spin."""
     across = np.roll(axis, 1)
     size = height * 1.06 * axis + 0.8 * radius * across + 0.25 * radius * np.roll(axis, 2)
-    return Composite(Cylinder(radius, height, axis=axis), Box(size, centre=0.5 * radius * across, colour="orange"))
+    mark = Box(size, centre=0.5 * radius * across, colour="orangered")
+    return Composite(Cylinder(radius, height, axis=axis, colour="lightsteelblue"), mark)
 
 
 def _satellite(body: Any, panel: Any, centres: Any) -> Shape:
     """A box with solar panels."""
-    return Composite(Box(body, colour="goldenrod"), *(Box(panel, centre=c, colour="midnightblue") for c in centres))
+    return Composite(Box(body, colour="goldenrod"), *(Box(panel, centre=c, colour="royalblue") for c in centres))
 
 
 WHEELS = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bodies import RigidBody
 from ..bodies.mass_properties import MassProperties, composite, mass_properties
-from ..bodies.shapes import Box, Composite, Cone, Sphere
+from ..bodies.shapes import Box, Composite, Cone, Cylinder, Sphere
 from ..errors import bad_value
 from ..forces import Spring
 from ..integrators import RK6, GeneralizedAlpha
@@ -136,9 +136,9 @@ def slider_crank(crank_com: str = "half") -> Benchmark:
     spin = np.array((rate, 0.0, 0.0))
     # crank: x-rotation by theta, its arm along z
     com = (0, 0, 0.5 * radius) if crank_com == "half" else (0, 0, 0)
-    crank = model.add(
-        RigidBody("crank", 0.12, (1e-4, 1e-4, 1e-4), RotationVector(position=pivot, angular_velocity=spin), com=com)
-    )
+    node = RotationVector(position=pivot, angular_velocity=spin)
+    arm = Composite(Box((0.015, 0.02, radius), (0, 0, 0.5 * radius)), Cylinder(0.02, 0.03, axis=X))
+    crank = model.add(RigidBody("crank", 0.12, (1e-4, 1e-4, 1e-4), node, com, arm))
     # rod: R = Rx(a) Ry(b), its x-axis from the crank's end to the slider
     direction = (end - top) / 0.3
     b = math.asin(-direction[2]) if abs(direction[1]) < 1e-15 else _tilt(direction)[1]

@@ -120,7 +120,7 @@ def _model() -> tuple[Model, Array, Array]:
         model.add(cylinder)
         model.add(rod)
         model.add(Universal(model.ground, cylinder, at=foot, axis_a=cross, axis_b=(0, 1, 0), name=f"foot {i}"))
-        slider = model.add(Prismatic(cylinder, rod, axis=along, name=f"slider {i}"))
+        slider = model.add(Prismatic(cylinder, rod, at=foot + 0.36 * along, axis=along, name=f"slider {i}"))
         model.add(Spherical(rod, plate, at=top, name=f"ball {i}"))
         model.add(PDControl(slider, _extension(foot, ball), p["kp"], p["kd"], name=f"control {i}"))
     return model, feet, balls
