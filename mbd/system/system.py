@@ -18,13 +18,16 @@ from ..errors import ModelError
 from ..joints.joint import Joint
 from ..model import Model
 from ..nodes.increments import apply_tangent_inverse
+from ..nodes.tree.records import tree_work
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .frame_elements import BUFFERS
 from .identity import Identity, identity_of
 from .matrix import tangent
-from .tables import PARAMETER_TIME, Tables, Work
+from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
+from .tree_matrix import plain_tangent
+from .tree_state import body_frames, joint_state
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -62,7 +65,7 @@ class System:
         """Buffers for one run."""
         a, s = self.assembly, self.tables
         nodes = len(s.nodes)
-        n, size = a.layout.n, a.layout.size_F
+        n, size = a.layout.n, a.size_F
         largest = int(s.nodes.nv.max(initial=1) + s.nodes.nl.max(initial=0))
         eye = np.zeros((nodes, 9))
         eye[:, [0, 4, 8]] = 1.0
@@ -78,6 +81,7 @@ class System:
             matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
             pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
             x=np.zeros(n), x2=np.zeros(n), scales=np.zeros(4), info=np.zeros(8),
+            tree=tree_work(*((nodes, self.n_v, *a.inner_sizes) if a.tree is not None else (0, 0, 0, 0, 0))),
         )  # fmt: skip
         work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
         for k, name in enumerate(("r1", "r2", "r3")):
@@ -107,8 +111,15 @@ class System:
         nodes = [body.node for body in self.model.bodies]
         for body in self.model.bodies:
             body.node.check(body.name)
-        q = np.concatenate([node.coordinates() for node in nodes])
-        v = np.concatenate([node.coordinate_velocities() for node in nodes])
+        if self.assembly.tree is None:
+            q = np.concatenate([node.coordinates() for node in nodes])
+            v = np.concatenate([node.coordinate_velocities() for node in nodes])
+            return q, v
+        q, v = np.zeros(self.n_q), np.zeros(self.n_v)
+        for i in self.tables.tree.free:
+            n, node = self.tables.nodes[i], nodes[i - 1]
+            q[n.q0 : n.q0 + n.nq], v[n.v0 : n.v0 + n.nv] = node.coordinates(), node.coordinate_velocities()
+        joint_state(self, *body_frames(self.model.bodies), q, v)
         return q, v
 
     def update(self, q: Array, dq: Array) -> Array:
@@ -245,10 +256,23 @@ class System:
         vd = self._v(np.zeros(self.n_v) if vd is None else vd)
         lam = self._l(lam)
         instant.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
+        if s.flags[FLAG_TREE] == BY_RECURSION:
+            return self._plain_matrix(s, q, v, vd, lam, cm, cc, ck)
         tangent(s, w, q, v, vd, lam, w.eye, cm, cc, ck, w.matrix)
         self.raise_callback_errors()
         full = self.assembly.layout.to_scipy(w.matrix).tocsr()
         return full[s.xv][:, s.xv], full[s.xl][:, s.xv]
+
+    def _plain_matrix(
+        self, s: Tables, q: Array, v: Array, vd: Array, lam: Array, cm: float, cc: float, ck: float
+    ) -> tuple[csr_matrix, csr_matrix]:
+        """The same where the equations are solved along the tree, without a matrix."""
+        from scipy.sparse import csr_matrix
+
+        full = np.zeros(self.n_v * self.n_v)
+        plain_tangent(s, self.work, q, v, vd, lam, self.work.eye, cm, cc, ck, full)
+        self.raise_callback_errors()
+        return csr_matrix(full.reshape(self.n_v, self.n_v)), csr_matrix((0, self.n_v))
 
     # --- names ----------------------------------------------------------------------------------------------------
 

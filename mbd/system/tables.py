@@ -21,6 +21,7 @@ from ..compiled.kinds import (
 from ..compiled.record import Record, record_at
 from ..linalg.symbolic import Fronts
 from ..nodes.forms import NODE
+from ..nodes.tree.records import TreeTables, TreeWork
 
 F8, I8 = "f8", "i8"
 
@@ -55,8 +56,13 @@ FLAG_DENSE = 2  # the matrix is one small dense front
 FLAG_ANGLES = 3  # some element counts turns
 FLAG_REDUNDANT = 4  # constraints are redundant, multipliers are regularised: 1 + number of the first rows left alone
 FLAG_SIMPLE = 5  # unconstrained Lie and point nodes: accelerations node by node, with the constant inverse inertia
+FLAG_TREE = 6  # joints carry bodies: BY_FRONTS or BY_RECURSION
 FLAG_COUPLED = 7  # there are couplings or frame elements
-FLAGS = 8
+FLAG_LOADED = 8  # elements act on the frames of a model in joint coordinates
+FLAGS = 9
+
+BY_FRONTS = 1  # the matrix of joint coordinates is assembled and factorised
+BY_RECURSION = 2  # or solved along the tree without being assembled: there are no loops and no couplings
 
 PARAMETER_LENGTH = 0  # characteristic length
 PARAMETER_ARM = 2  # typical distance of joints from the reference points of bodies
@@ -98,6 +104,7 @@ class Tables(Record):
     constants = vector  # constant mass matrices of Generalized nodes
     flags = integers  # see FLAG_*
     fronts = Fronts  # the factorisation's program (mbd.linalg)
+    tree = TreeTables  # joints that carry bodies
 
 
 class Work(Record):
@@ -132,6 +139,7 @@ class Work(Record):
     x2 = vector  # a second one
     scales = vector  # largest force and torque of the elements at the last residual
     info = vector  # numbers reported by the factorisation
+    tree = TreeWork  # of joints that carry bodies
 
 
 tables_at: Any = record_at(Tables)

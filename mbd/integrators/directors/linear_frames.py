@@ -13,7 +13,7 @@ from ...math.arrays import copy_frames as copy_frames
 from ...nodes.internal import internal_frame_force, internal_gradients, internal_hessian
 from ...nodes.mass import frame_inertia
 from ...nodes.tangent import node_tangent
-from ...system.instant import constant as driven_value
+from ...system.element_forces import constant as driven_value
 
 
 @kernel

@@ -31,7 +31,7 @@ from ...nodes.frames import has_axes, spin_axes
 from ...nodes.inertia import frame_torque
 from ...nodes.internal import internal_frame_force
 from ...nodes.mass import frame_inertia
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ...system.matrix import solve, tangent
 from ...system.system import System
 from ...system.tables import Tables, Work

@@ -20,7 +20,8 @@ from ...math.arrays import clear, copy
 from ...nodes.mass import weight
 from ...nodes.update import STORED_CAYLEY
 from ...system.couplings import coupling_forces
-from ...system.instant import constant, constraints, update
+from ...system.element_forces import constant
+from ...system.instant import constraints, update
 from ...system.over_step import begin_step, end_step, tangents_over_step
 from ...system.tables import FLAG_COUPLED, Tables, Work
 from .node_steps import EQUATION, MATRIX, ask_nodes

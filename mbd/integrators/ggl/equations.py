@@ -33,7 +33,7 @@ from ...compiled.record import Record
 from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ..directors.linear_frames import clear_frames, joint_forces
 
 THETA, EM, EULER = 0, 1, 2

@@ -15,7 +15,7 @@ from ...joints.instant import COINCIDENT, primitive_rate
 from ...math.arrays import clear, copy
 from ...nodes.internal import internal_bilinear
 from ...nodes.mass import solve_mass
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ...system.matrix import factor, solve
 from ...system.tables import Tables, Work, tables_at
 from ..directors.linear_frames import add_constraint_force, gradient_blocks, hessian_blocks, mass_blocks, subtract_mass

@@ -7,7 +7,7 @@ from ...math.quaternions import multiply_quaternions, quaternion_axes, rotate
 from ...nodes.inertia import frame_torque
 from ...nodes.markers import axis, body_components
 from ...nodes.pose import node_quaternion, write_position, write_rotation
-from ...system.instant import element_forces
+from ...system.instant import all_frame_forces
 from ...system.matrix import tangent
 from .flows import add, free_flow
 
@@ -92,7 +92,7 @@ def move_bodies(w, b):
 @kernel
 def update_forces(s, w, b):
     """Force on and torque about every centre (frames and values of functions of time must be up to date)."""
-    element_forces(s, w, b.zero)
+    all_frame_forces(s, w, b.zero)
     for i in range(b.table.shape[0]):
         c = b.table[i]
         z, f = w.z[c.node], w.f[c.node]

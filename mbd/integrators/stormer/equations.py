@@ -23,7 +23,7 @@ from ...math.arrays import copy
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
 from ...system.couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces, coupling_reactions
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ...system.instant_elements import all_forces
 from ...system.matrix import factor
 from ...system.over_step import blocks_over_step

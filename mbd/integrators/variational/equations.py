@@ -28,7 +28,8 @@ from ...nodes.inertia import frame_stiffness, pull_back
 from ...nodes.internal import internal_force, internal_gradients, internal_hessian
 from ...nodes.step.momenta import momentum, momentum_matrix
 from ...system.couplings import coupling_reactions, coupling_stiffness
-from ...system.instant import constant, constraint_rates, constraints, element_forces
+from ...system.element_forces import constant
+from ...system.instant import all_frame_forces, constraint_rates, constraints
 from ...system.instant_elements import all_force_tangents
 from ...system.over_step import blocks_over_step
 from ...system.tables import FLAG_COUPLED, Tables, Work, work_at
@@ -83,7 +84,7 @@ def applied(s, w, q, v, none, out):
     """
     update_frames(s.nodes, q, w.z, w.spin)
     update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
-    element_forces(s, w, none)
+    all_frame_forces(s, w, none)
     w.scales[0] = 0.0
     w.scales[1] = 0.0
     for i in range(1, s.nodes.shape[0]):
