@@ -71,19 +71,19 @@ def frames(s, w, q):
 @entry(Tables, Work, coordinates, velocity)
 def velocities(s, w, q, v):
     """Velocities of all frames into w.zd (frames must be up to date)."""
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.scratch)
 
 
 @entry(Tables, Work, coordinates, velocity)
 def biases(s, w, q, v):
     """Accelerations of all frames at zero coordinate acceleration into w.zb (velocities must be up to date)."""
-    update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
+    update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.scratch)
 
 
 @entry(Tables, Work, coordinates, velocity, coordinates, integer)
 def update(s, w, q, dq, out, stored):
     """The update of absolute coordinates, and the frames at the new ones."""
-    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.small[7])
+    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.rotation)
 
 
 @kernel
@@ -148,8 +148,8 @@ def dynamics(s, w, q, v, vd, lam, x):
             one_generalized(s, w, i, q, v, vd, lam, x, GENERALIZED_FORCES)
             continue
         if n.form == FORM_QUATERNION:
-            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.small)
-        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.small)
+            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
+        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.scratch)
         if n.nl > 0:
             internal_force(n, q, lam, x)
     w.scales[0] = force
@@ -236,9 +236,9 @@ def constraint_rates(s, w, q, v, x):
 @kernel
 def constraint_accelerations(s, w, q, v, vd, x):
     """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
-    constraint_biases(s, w, q, v, w.x2)
+    constraint_biases(s, w, q, v, w.g)
     velocities(s, w, q, vd)
     jacobian_times(s, w, q, vd, x)
     velocities(s, w, q, v)
     for k in range(s.xl.shape[0]):
-        x[s.xl[k]] += w.x2[s.xl[k]]
+        x[s.xl[k]] += w.g[s.xl[k]]

@@ -46,7 +46,7 @@ def _node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into):
     if n.form == FORM_GENERALIZED:
         one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into)
         return
-    node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, into, w.small)
+    node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, into, w.scratch)
     if n.form == FORM_SPIN:
         one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into)
     elif ck != 0.0:
@@ -61,9 +61,9 @@ def _joint_blocks(s, w, k, q, lam, ck, into):
     a, b = p.a, p.b
     na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
     value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jac, into)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jacobians, into)
     if ck != 0.0 and p.kind != COINCIDENT:
-        primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
+        primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jacobians, into)
 
 
 @kernel
@@ -128,14 +128,14 @@ def _is_tree(s: Tables) -> bool:
 def factorise_dense(s, w, into, pivots, dinv, x):
     """Factorise one small front."""
     regularise(s, into)
-    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.info, x)
+    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.report, x)
 
 
 @entry(Tables, Work, front_values, integers, unknowns, vector, when=_is_tree)
 def factorise_tree(s, w, into, pivots, dinv, x):
     """Factorise all fronts."""
     regularise(s, into)
-    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.info, x)
+    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.report, x)
 
 
 @entry(Tables, front_values, integers, unknowns, unknowns, integer, when=_is_dense)
@@ -152,7 +152,7 @@ def solve_fronts(s, factors, pivots, dinv, x, eliminated):
 
 @kernel
 def factor_with(s, w, into, pivots, dinv, x):
-    """Factorise the matrix in place, and begin to solve for x, to be finished by ``finish``; w.info tells how well.
+    """Factorise the matrix in place, and begin to solve for x, to be finished by ``finish``; w.report tells how well.
 
     Faster than to solve afterwards.
     """
@@ -164,7 +164,7 @@ def factor_with(s, w, into, pivots, dinv, x):
 
 @kernel
 def factor(s, w, into, pivots, dinv):
-    """Factorise the matrix in place; w.info tells how well."""
+    """Factorise the matrix in place; w.report tells how well."""
     factor_with(s, w, into, pivots, dinv, w.x[:0])
 
 
