@@ -12,6 +12,7 @@ import numpy as np
 
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning
+from ..linalg.front import FAILED, SMALLEST_RATIO
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.matrix import factor, tangent
@@ -43,7 +44,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
         matrix = w.matrix.copy()
         factor(s, w, matrix, w.pivots, w.dinv)
-        if w.info[0] > CLEARLY_REGULAR and not w.info[4]:
+        if w.report[SMALLEST_RATIO] > CLEARLY_REGULAR and not w.report[FAILED]:
             fresh = system.new_work()  # gives the touched memory back
             fresh.turns[:] = w.turns
             system.work = fresh
@@ -51,7 +52,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     blocks = BlockSolver(system.assembly.layout)
     blocks.F[:] = w.matrix
     blocks.factor()
-    if blocks.redundant == 0 and not blocks.info[4]:
+    if blocks.redundant == 0 and not blocks.report[FAILED]:
         return []
     bodies = len(system.model.bodies)
     if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):

@@ -69,7 +69,7 @@ class Assembly:
     callbacks: list[Callback]
     node_of: dict[int, int]  # id(body) -> row of the node table
     joint_slices: list[slice]  # multipliers of every joint
-    force_rows: list[slice]  # rows of the force table of every force element
+    force_rows: list[slice]  # rows of the table of forces that belong to every force element
     n_q: int
     n_v: int
     n_l: int

@@ -19,7 +19,7 @@ def node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into):
     if n.form == FORM_GENERALIZED:
         one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into)
         return
-    node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, into, w.small)
+    node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, into, w.scratch)
     if n.form == FORM_SPIN:
         one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into)
     elif ck != 0.0:
@@ -35,6 +35,6 @@ def joint_blocks(s, w, k, q, lam, ck, into):
     a, b = p.a, p.b
     na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
     value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jac, into)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jacobians, into)
     if ck != 0.0 and p.kind != COINCIDENT:
-        primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
+        primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jacobians, into)

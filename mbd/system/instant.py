@@ -78,7 +78,7 @@ def velocities(s, w, q, v):
     if s.flags[FLAG_TREE] != 0:
         tree_velocities(s, w, q, v)
         return
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.scratch)
 
 
 @entry(Tables, Work, coordinates, velocity)
@@ -87,7 +87,7 @@ def biases(s, w, q, v):
     if s.flags[FLAG_TREE] != 0:
         tree_biases(s, w, q, v)
         return
-    update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
+    update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.scratch)
 
 
 @entry(Tables, Work, coordinates, velocity, coordinates, integer)
@@ -96,7 +96,7 @@ def update(s, w, q, dq, out, stored):
     if s.flags[FLAG_TREE] != 0:
         tree_update(s, w, q, dq, out, stored)
         return
-    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.small[7])
+    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.rotation)
 
 
 @kernel
@@ -151,8 +151,8 @@ def dynamics(s, w, q, v, vd, lam, x):
             one_generalized(s, w, i, q, v, vd, lam, x, GENERALIZED_FORCES)
             continue
         if n.form == FORM_QUATERNION:
-            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.small)
-        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.small)
+            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
+        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.scratch)
         if n.nl > 0:
             internal_force(n, q, lam, x)
     w.scales[0] = force
@@ -239,9 +239,9 @@ def constraint_rates(s, w, q, v, x):
 @kernel
 def constraint_accelerations(s, w, q, v, vd, x):
     """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
-    constraint_biases(s, w, q, v, w.x2)
+    constraint_biases(s, w, q, v, w.g)
     velocities(s, w, q, vd)
     jacobian_times(s, w, q, vd, x)
     velocities(s, w, q, v)
     for k in range(s.xl.shape[0]):
-        x[s.xl[k]] += w.x2[s.xl[k]]
+        x[s.xl[k]] += w.g[s.xl[k]]

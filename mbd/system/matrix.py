@@ -103,14 +103,14 @@ def _is_tree(s: Tables) -> bool:
 def factorise_dense(s, w, into, pivots, dinv, x):
     """Factorise one small front."""
     regularise(s, into)
-    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.info, x)
+    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.report, x)
 
 
 @entry(Tables, Work, front_values, integers, unknowns, vector, when=_is_tree)
 def factorise_tree(s, w, into, pivots, dinv, x):
     """Factorise all fronts."""
     regularise(s, into)
-    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.info, x)
+    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.report, x)
 
 
 @entry(Tables, front_values, integers, unknowns, unknowns, integer, when=_is_dense)
@@ -127,7 +127,7 @@ def solve_fronts(s, factors, pivots, dinv, x, eliminated):
 
 @kernel
 def factor_with(s, w, into, pivots, dinv, x):
-    """Factorise the matrix in place, and begin to solve for x, to be finished by ``finish``; w.info tells how well.
+    """Factorise the matrix in place, and begin to solve for x, to be finished by ``finish``; w.report tells how well.
 
     Faster than to solve afterwards.
     """
@@ -143,7 +143,7 @@ def factor_with(s, w, into, pivots, dinv, x):
 
 @kernel
 def factor(s, w, into, pivots, dinv):
-    """Factorise the matrix in place; w.info tells how well."""
+    """Factorise the matrix in place; w.report tells how well."""
     factor_with(s, w, into, pivots, dinv, w.x[:0])
 
 

@@ -73,14 +73,16 @@ class System:
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
             values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
-            jac=np.zeros((8, 3, 12)),
-            small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(2),
+            jacobians=np.zeros((8, 3, 12)), scratch=np.zeros((8, 16)),
+            force_a=np.zeros(12), force_b=np.zeros(12), pulled_back=np.zeros(12), rotation=np.zeros(12),
+            primitive_rows=np.zeros(3), observed=np.zeros(3), unit=np.zeros(a.n_l),
+            user=np.zeros(a.user_size), time=np.zeros(2),
             real_buffers=np.zeros((BUFFERS, a.buffer_size)),
             complex_buffers=np.zeros((BUFFERS, a.buffer_size), dtype=complex),
             buffers=np.zeros((9, largest * largest + 16)),
-            matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
-            pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
-            x=np.zeros(n), x2=np.zeros(n), scales=np.zeros(4), info=np.zeros(8),
+            matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
+            stiff_matrix=np.zeros(0), stiff_pivots=np.zeros(0, dtype=np.int64), stiff_dinv=np.zeros(0),
+            x=np.zeros(n), g=np.zeros(n), product=np.zeros(n), scales=np.zeros(4), report=np.zeros(5),
             tree=tree_work(*((nodes, self.n_v, *a.inner_sizes) if a.tree is not None else (0, 0, 0, 0, 0))),
         )  # fmt: skip
         work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
@@ -101,7 +103,9 @@ class System:
     def two_matrices(self, work: Work) -> Work:
         """The same buffers with room for a second factorisation."""
         return work.changed(
-            matrix2=np.zeros_like(work.matrix), pivots2=np.zeros_like(work.pivots), dinv2=np.zeros_like(work.dinv)
+            stiff_matrix=np.zeros_like(work.matrix),
+            stiff_pivots=np.zeros_like(work.pivots),
+            stiff_dinv=np.zeros_like(work.dinv),
         )
 
     # --- state ----------------------------------------------------------------------------------------------------

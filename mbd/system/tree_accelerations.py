@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..compiled.entry import entry
+from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..nodes.tree.dynamics import add_to_parent, articulated_product, begin_articulated, eliminate_column, velocity_wrench
 from ..nodes.tree.motion import frame_rates, move_child
 from ..nodes.tree.spatial import add_shifted_force, add_six, dot_six, shift_motion
@@ -16,7 +17,7 @@ def _by_recursion(s: Tables) -> bool:
 
 @entry(Tables, Work, coordinates, velocity, velocity, when=_by_recursion)
 def articulated_accelerations(s, w, q, v, vd):
-    """v_dot of a tree at (q, v) and the time of w.values (frames must be up to date); w.info tells whether it exists.
+    """v_dot of a tree at (q, v) and the time of w.values (frames must be up to date); w.report tells whether it exists.
 
     Gravity is an acceleration of the ground upwards.
     """
@@ -43,7 +44,7 @@ def articulated_accelerations(s, w, q, v, vd):
         vd[k] = 0.0
     for m in range(s.tree.loads.shape[0]):
         vd[s.tree.loads[m, 1]] -= joint_load(s, w, m, q, v)  # applied forces, until the accelerations are known
-    w.info[0], w.info[4] = 1.0, 0.0
+    w.report[SMALLEST_RATIO], w.report[FAILED] = 1.0, 0.0
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]
         n, p = s.nodes[i], s.tree.carried[i].parent
@@ -51,7 +52,7 @@ def articulated_accelerations(s, w, q, v, vd):
         for k in range(n.v0, n.v0 + n.nv):
             d = eliminate_column(y.columns[k], s.tree.inertia[k], vd[k], inertia, f, y.projected[k], y.pivots[k])
             if not d > 0.0:
-                w.info[0], w.info[1], w.info[4] = 0.0, n.x0, 1.0
+                w.report[SMALLEST_RATIO], w.report[WEAKEST], w.report[FAILED] = 0.0, n.x0, 1.0
         if p > 0:
             articulated_product(inertia, y.bias[i], y.scratch[0])
             add_six(1.0, y.scratch[0], f)

@@ -70,7 +70,7 @@ def tree_update(s, w, q, dq, out, stored):
     e = y.scratch[0]
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
-        _update_node(s.nodes[i], q, dq, out, w.z[i], w.spin[i], w.base[i], stored, w.small[7])
+        _update_node(s.nodes[i], q, dq, out, w.z[i], w.spin[i], w.base[i], stored, w.rotation)
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, c = s.nodes[i], s.tree.carried[i]
@@ -79,7 +79,7 @@ def tree_update(s, w, q, dq, out, stored):
                 out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
             place(n, c, out, e, w.z[c.parent], w.z[i], y.columns, y.balls[i])
         else:
-            _update_node(n, q, dq, out, e, w.spin[i], w.base[i], stored, w.small[7])
+            _update_node(n, q, dq, out, e, w.spin[i], w.base[i], stored, w.rotation)
             place(n, c, out, e, w.z[c.parent], w.z[i], y.columns, y.balls[i])
             ball_columns(n, out, w.spin[i], y.balls[i], y.columns)
 
@@ -108,7 +108,7 @@ def tree_velocities(s, w, q, v):
     y = w.tree
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
-        node_velocity(s.nodes[i], q, v, w.spin[i], w.z[i], w.zd[i], w.small)
+        node_velocity(s.nodes[i], q, v, w.spin[i], w.z[i], w.zd[i], w.scratch)
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         p = s.tree.carried[i].parent
@@ -138,7 +138,7 @@ def tree_biases(s, w, q, v):
     y = w.tree
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
-        node_bias(s.nodes[i], q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.small)
+        node_bias(s.nodes[i], q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, c = s.nodes[i], s.tree.carried[i]
@@ -227,8 +227,8 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
             one_generalized(s, w, i, q, v, vd, lam, x, GENERALIZED_FORCES)
             continue
         if n.form == FORM_QUATERNION:
-            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.small)
-        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.small)
+            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
+        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.scratch)
         if n.nl > 0:
             internal_force(n, q, lam, x)
     w.scales[0] = force

@@ -13,6 +13,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, matrix, real, vector
+from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..math.arrays import clear
 from ..nodes.forms import FORM_QUATERNION
 from ..nodes.inertia import frame_stiffness
@@ -456,17 +457,17 @@ def plain_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
 
 @entry(Tables, Work, front_values, when=_by_recursion)
 def eliminate_tree(s, w, factors):
-    """Factors of the recursion from what ``tree_tangent`` left; w.info tells whether it can be done.
+    """Factors of the recursion from what ``tree_tangent`` left; w.report tells whether it can be done.
 
     A joint whose pivot vanishes moves nothing.
     """
     y = w.tree
-    w.info[0], w.info[1], w.info[4] = 1.0, 0.0, 0.0
+    w.report[SMALLEST_RATIO], w.report[WEAKEST], w.report[FAILED] = 1.0, 0.0, 0.0
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]
         n, p = s.nodes[i], s.tree.carried[i].parent
         if not eliminate_joint(s.nodes, n, y.columns, y.wrench[i], p, i, factors, y.scratch[0]):
-            w.info[0], w.info[1], w.info[4] = 0.0, n.x0, 1.0
+            w.report[SMALLEST_RATIO], w.report[WEAKEST], w.report[FAILED] = 0.0, n.x0, 1.0
             return
 
 
