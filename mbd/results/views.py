@@ -11,8 +11,10 @@ from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints import Joint
+from ..joints.tree import Carried
 from ..nodes.arrays import frame_torques, marker
 from ..system import observe
+from ..system.tree_observe import observe_wrench
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -39,6 +41,9 @@ class JointView:
     def _reaction(self) -> Array:
         """Frame forces of the joint on its second body (n, 12)."""
         s = self.solution
+        edge = s.system.carrier(self.joint)
+        if edge is not None:
+            return self._carried_reaction(edge)
         f, other = np.zeros((len(s), 12)), np.zeros((len(s), 12))
         index = s.model.joints.index(self.joint)
         for table in (s.system.tables.primitives, s.system.tables.couplings):
@@ -49,6 +54,37 @@ class JointView:
                 fb = f if p.b == self._b.index else other
                 observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
         return -f + s._observe_general("joint", index, self._b.index)[0]
+
+    def _carried_reaction(self, edge: Carried) -> Array:
+        """The same for a joint that carries a body: the wrench that holds what it carries.
+
+        Forces of springs and motors along the joint's own coordinates are not part of it.
+        """
+        s = self.solution
+        tables = s.system.tables
+        i = s.system.node_index(edge.body)
+        n = tables.nodes[i]
+        wrench, columns = np.zeros((len(s), 6)), np.zeros((len(s), 6 * max(1, int(n.nv))))
+        observe_wrench(
+            tables, s._work, i, s.t, s.q, s.v, s.vd, s.lam, s._values, s._turns, columns, wrench
+        )  # fmt: skip
+        for k in range(int(n.nv)):
+            column = columns[:, 6 * k : 6 * k + 6]
+            if np.isin(n.v0 + k, tables.tree.loads[:, 1]) or tables.tree.inertia[n.v0 + k] != 0.0:
+                along = np.einsum("ni,ni->n", column, wrench)[:, None]
+                part = slice(3, 6) if edge.motions[k].startswith("slide") else slice(0, 3)
+                wrench[:, part] -= along * column[:, part]
+        z = (self._a if edge.reversed else self._b)._z
+        if edge.reversed:  # on the second body, about whose reference point torques are
+            wrench = -wrench
+            arm = z[:, :3] - self._b._z[:, :3]
+            wrench[:, :3] += np.cross(arm, wrench[:, 3:])
+            z = self._b._z
+        f = np.zeros((len(s), 12))
+        f[:, :3] = wrench[:, 3:]
+        for k in (3, 6, 9):
+            f[:, k : k + 3] = 0.5 * np.cross(wrench[:, :3], z[:, k : k + 3])
+        return f
 
     @property
     def force(self) -> Array:

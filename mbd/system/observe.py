@@ -29,6 +29,7 @@ from ..nodes.inertia import frame_acceleration
 from ..nodes.markers import angular_velocity
 from ..nodes.mass import frame_inertia
 from ..nodes.spin import spin_matrix
+from ..nodes.tree.records import NOT_CARRIED
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
 from .couplings import observe_frame_element
@@ -36,7 +37,9 @@ from .defect import velocity_defect
 from .frame_elements import FORCE
 from .instant import constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
 from .matrix import solve
-from .tables import FLAG_SIMPLE
+from .tables import FLAG_SIMPLE, FLAG_TREE
+from .tree_assembly import path_of
+from .tree_observe import observe_carried
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -314,7 +317,12 @@ class PointView:
         s, n = self.solution, len(self.solution)
         z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
         vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
-        observe_frames(s.system.tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
+        tables = s.system.tables
+        if tables.flags[FLAG_TREE] and tables.tree.carried[self.index].parent != NOT_CARRIED:
+            path = np.array(path_of(self.index, tables.tree.carried)[::-1], dtype=np.int64)
+            observe_carried(tables, s._work, path, s.q, s.v, vd, z, zd, zdd)
+        else:
+            observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
         return z, zd, zdd
 
     @property

@@ -16,6 +16,7 @@ from ..bodies import Body
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
+from ..joints.tree import Carried
 from ..model import Model
 from ..nodes.increments import apply_tangent_inverse
 from ..nodes.tree.records import tree_work
@@ -299,10 +300,20 @@ class System:
         name = joint if isinstance(joint, str) else joint.name
         return self.assembly.joint_slices[self.model.joints.index(self.model[name])]
 
+    def carrier(self, joint: Joint | str) -> Carried | None:
+        """What a joint carries in joint coordinates; None for a joint that is a constraint."""
+        name = joint if isinstance(joint, str) else joint.name
+        edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
+        return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+
     def name_of_unknown(self, x: int) -> str:
         """The element behind a row of the permuted system, for error messages."""
         vertex = int(self.assembly.layout.vertex_of(int(x)))
         n = len(self.model.bodies)
+        carriers = self.assembly.tree.carried if self.assembly.tree is not None else ()
+        joint = next((edge.joint for edge in carriers if edge.body is self.model.bodies[min(vertex, n - 1)]), None)
+        if vertex < n and joint is not None:
+            return f"joint '{joint.name}'"
         if vertex < n:
             return f"body '{self.model.bodies[vertex].name}'"
         return f"joint '{self.model.joints[vertex - n].name}'"
