@@ -259,6 +259,28 @@ class Model(Checked):
         vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
         return new
 
+    def with_joint_values(
+        self,
+        values: Mapping[str, Any] | Mapping[Joint, Any],
+        rates: Mapping[str, Any] | Mapping[Joint, Any] | None = None,
+    ) -> Model:
+        """A copy that starts with these values, and rates, of some joints, in whatever coordinates it is.
+
+        Bodies move along the tree of joints; joints that are not named keep their values and rates, unless a loop has to
+        be closed: then they change as little as possible, and those that are named are met exactly.
+
+        Parameters
+        ----------
+        values: from joints or their names to the angle or displacement; one number for each motion of a joint with
+            several (``Cylindrical``: displacement, angle; ``Universal``: two angles; ``Planar``: two displacements,
+            angle); for ``Spherical`` the rotation of the second body relative to the first one.
+        rates: their time derivatives; for ``Spherical`` the angular velocity of the second body relative to the first
+            one, in axes of the joint's frame on the second body.
+        """
+        from mbd.solvers.joint_values import with_joint_values
+
+        return with_joint_values(self, values, rates)
+
     @property
     def coordinates(self) -> JointTree:
         """What carries each body, and which joints are constraints; ``print`` shows it as a table."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
+from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
@@ -25,6 +26,7 @@ from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .frame_elements import BUFFERS
 from .identity import Identity, identity_of
+from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
 from .matrix import tangent
 from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
 from .tree_matrix import plain_tangent
@@ -183,7 +185,7 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare = s.changed(forces=s.forces[:0], frame_elements=s.frame_elements[:0], gravity=np.zeros(3))
+        bare = bare_tables(self)
         instant.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
@@ -223,6 +225,37 @@ class System:
         accelerations(s, w, q, v, np.zeros(max(self.n_v, self.n_l)), vd, lam)
         self.raise_callback_errors()
         return vd, lam
+
+    # --- forces and Jacobians for people ----------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q: Array, v: Array, vd: Array, t: float = 0.0) -> Array:
+        """Generalised forces, one per velocity, that cause the accelerations vd besides all forces of the model.
+
+        They are zero where the model moves like this by itself. In joint coordinates these are the torques and forces
+        along the joints; multipliers of loops are taken as zero.
+        """
+        return self.residual(q, v, vd, None, t)
+
+    def gravity_forces(self, q: Array) -> Array:
+        """Generalised forces that hold the model against gravity at rest; other forces are left out."""
+        return gravity_forces(self, q)
+
+    def joint_wrenches(
+        self, q: Array, v: Array, vd: Array, lam: Array | None = None, t: float = 0.0
+    ) -> dict[str, tuple[Array, Array]]:
+        """(force, torque about the joint's point) of every joint that carries a body, on its second body, world axes.
+
+        By name; joint coordinates only. What drives the joint along its own coordinates is part of it.
+        """
+        return joint_wrenches(self, q, v, vd, lam, t)
+
+    def jacobian(self, body: Body | str, point: Vector, q: Array) -> Array:
+        """(6, n_v): velocity of a body-fixed point, then angular velocity, world axes, per unit of each velocity."""
+        return jacobian(self, body, point, q)
+
+    def jacobian_rate(self, body: Body | str, point: Vector, q: Array, v: Array) -> Array:
+        """Time derivative of ``jacobian`` for the velocities v (fourth-order differences, eleven digits)."""
+        return jacobian_rate(self, body, point, q, v)
 
     # --- matrices for people --------------------------------------------------------------------------------------
 

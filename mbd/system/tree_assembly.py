@@ -276,4 +276,3 @@ def check_movable(tree: JointTree, nodes: Array, node_of: dict[int, int]) -> Non
             )
         carried_mass[id(edge.parent)] = carried_mass.get(id(edge.parent), 0.0) + mass
         inertia[id(edge.parent)] = inertia.get(id(edge.parent), 0.0) + turning + mass
-

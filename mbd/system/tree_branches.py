@@ -52,7 +52,13 @@ class Branches:
         )
         storage = BlockStorage(sizes, pairs)
         xv, xl = place_blocks(
-            self.nodes, self.primitives, self.forces, storage, n_v, assembler.n_l, bodies  # type: ignore[arg-type]
+            self.nodes,
+            self.primitives,
+            self.forces,
+            storage,
+            n_v,
+            assembler.n_l,
+            bodies,  # type: ignore[arg-type]
         )
         place_frame_elements(self.members, self.general, storage, xl, bodies)
         self.inner_sizes = n_q, n_v, storage.size

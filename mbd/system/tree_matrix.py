@@ -382,7 +382,9 @@ def _composite(s, w, q, v, vd, lam, cm, cc, ck, dense, into):
             add_body_jet(p, d1, d2, d3, y.body_jets[x])
 
 
-@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_by_fronts)
+@entry(
+    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_by_fronts
+)
 def assembled_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix in the fronts; jets and blocks of elements are there already."""
     clear(into)
@@ -434,7 +436,9 @@ def _store(s, w, q, ck, into):
                 into[o + INVERSE + b] = value
 
 
-@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_has_tree)
+@entry(
+    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_has_tree
+)
 def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix of joint coordinates, in the fronts, or what the recursion needs in its place."""
     _prepare(s, w, q, v, vd, lam, t, cm, cc, ck)
