@@ -237,12 +237,12 @@ class Model(Checked):
         absolute: Body | str | Iterable[Body | str] = (),
         spherical: NodeChoice | None = None,
     ) -> Model:
-        """A copy in other coordinates: those of each body (``"absolute"``), or of the joints that carry it (``"joint"``).
+        """A copy in other coordinates: those of each body ("absolute"), or of the joints that carry it ("joint").
 
         In joint coordinates the joints of a spanning tree have no equations; what they leave free (angles,
-        displacements, rotations) are the coordinates. Joints that close loops stay constraints, and so do those that are not
-        made of such motions (``Distance``, drivers, couplings, own ones). Bodies, joints and forces stay what they are, and
-        ``print(model.coordinates)`` tells what has become of each joint.
+        displacements, rotations) are the coordinates. Joints that close loops stay constraints, as do those that are
+        not made of such motions (``Distance``, drivers, couplings, own ones). Bodies, joints and forces stay what they
+        are, and ``print(model.coordinates)`` tells what has become of each joint.
 
         Parameters
         ----------
@@ -266,8 +266,8 @@ class Model(Checked):
     ) -> Model:
         """A copy that starts with these values, and rates, of some joints, in whatever coordinates it is.
 
-        Bodies move along the tree of joints; joints that are not named keep their values and rates, unless a loop has to
-        be closed: then they change as little as possible, and those that are named are met exactly.
+        Bodies move along the tree of joints; joints that are not named keep their values and rates, unless a loop has
+        to be closed: then they change as little as possible, and those that are named are met exactly.
 
         Parameters
         ----------

@@ -109,9 +109,9 @@ def _coordinate_text(edge: Carried) -> str:
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
     order = type(joint).__mro__
-    declared = next(k for k, cls in enumerate(order) if "motions" in vars(cls))
+    declared = next(k for k, cls in enumerate(order) if "freedoms" in vars(cls))
     equations = next(k for k, cls in enumerate(order) if "primitives" in vars(cls))
-    return joint.motions if declared <= equations else None
+    return joint.freedoms if declared <= equations else None
 
 
 def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:

@@ -122,8 +122,8 @@ class JointView:
 
     @cached_property
     def coordinates(self) -> Array:
-        """Values of the motions that the joint leaves free (n, k), in the order of ``with_joint_values``, counting turns;
-        of a Spherical the rotation vector of the second body's frame relative to the first one's.
+        """Values of the motions that the joint leaves free (n, k), in the order of ``with_joint_values``, with turns
+        counted; of a Spherical the rotation vector of the second body's frame relative to the first one's.
         """
         if self._columns is not None:
             return read_only(self.solution.q[:, self._columns[0]])
@@ -138,7 +138,7 @@ class JointView:
 
     @cached_property
     def rates(self) -> Array:
-        """Rates of ``coordinates`` (n, k); of a Spherical the relative angular velocity, in axes of the second frame."""
+        """Rates of ``coordinates`` (n, k); of a Spherical the relative angular velocity in axes of the second frame."""
         if self._columns is not None:
             return read_only(self.solution.v[:, self._columns[1]])
         return read_only(self._relative(1).rates(self._motions))

@@ -26,7 +26,7 @@ def bare_tables(system: System, gravity: Any = (0.0, 0.0, 0.0)) -> Tables:
     s = system.tables
     changes: dict[str, Any] = {"gravity": np.array(gravity, dtype=float), **_without_forces(s)}
     if system.assembly.inner is not None:
-        inner = system.assembly.inner.changed(**_without_forces(system.assembly.inner))
+        inner = system.assembly.inner.changed(**_without_forces(system.assembly.inner))  # type: ignore[call-arg]
         changes["tree"] = s.tree.changed(inner=table_of([inner]), loads=s.tree.loads[:0].copy())
         bare = s.changed(**changes)
         bare.__dict__["kept"] = inner  # whose address the tree has
@@ -51,7 +51,7 @@ def gravity_forces(system: System, q: Array) -> Array:
 def joint_wrenches(
     system: System, q: Array, v: Array, vd: Array, lam: Array | None, t: float
 ) -> dict[str, tuple[Array, Array]]:
-    """Force and torque about the joint's point, world axes, that each joint that carries a body exerts on its second body."""
+    """Force, and torque about the joint's point, of each joint that carries a body on its second body, world axes."""
     system.residual(q, v, vd, lam, t)
     tree = system.assembly.tree
     found: dict[str, tuple[Array, Array]] = {}

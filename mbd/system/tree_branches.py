@@ -1,4 +1,4 @@
-"""The part of the assembly that belongs to joint coordinates: inner tables of the elements, layout, tables of the tree."""
+"""The part of the assembly for joint coordinates: inner tables of the elements, layout, tables of the tree."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..compiled.record import table_of
 from ..linalg.symbolic import Layout, analyse
-from ..nodes.tree.recursion import PER_NODE, PER_VELOCITY
 from ..nodes.tree.records import NOT_CARRIED, TreeTables
+from ..nodes.tree.recursion import PER_NODE, PER_VELOCITY
 from .frame_assembly import place_frame_elements
 from .placement import coupled_vertices, place_blocks
 from .tables import BY_FRONTS, BY_RECURSION, FLAG_DENSE, FLAG_LOADED, FLAG_TREE, Tables

@@ -410,7 +410,7 @@ def _prepare(s, w, q, v, vd, lam, t, cm, cc, ck):
 
 @kernel
 def _store(s, w, q, ck, into):
-    """Factors of the recursion before the elimination: jets, columns, shifts, and what joints add to their own block."""
+    """Factors of the recursion before the elimination: jets, columns, shifts, what joints add to their own block."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
