@@ -31,7 +31,18 @@ from ..nodes.tree.spatial import add_shifted_force, add_six, copy_six, dot_six, 
 from ..nodes.update import compose
 from .element_forces import element_forces
 from .instant_elements import GENERALIZED_FORCES, one_generalized
-from .tables import FLAG_LOADED, FLAG_TREE, Tables, Work, coordinates, multipliers, tables_at, unknowns, velocity
+from .tables import (
+    FLAG_LOADED,
+    FLAG_TREE,
+    PARAMETER_ARM,
+    Tables,
+    Work,
+    coordinates,
+    multipliers,
+    tables_at,
+    unknowns,
+    velocity,
+)
 
 
 def _has_tree(s: Tables) -> bool:
@@ -196,15 +207,14 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
         copy_six(f, y.wrench[i])
         if loaded:
             add_six(1.0, y.applied[i], y.wrench[i])
-            force = max(force, abs(y.applied[i, 3]), abs(y.applied[i, 4]), abs(y.applied[i, 5]))
             torque = max(torque, abs(y.applied[i, 0]), abs(y.applied[i, 1]), abs(y.applied[i, 2]))
-        force = max(force, abs(f[3]), abs(f[4]), abs(f[5]))
         torque = max(torque, abs(f[0]), abs(f[1]), abs(f[2]))
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]
         n = s.nodes[i]
         p = s.tree.carried[i].parent
         f = y.wrench[i]
+        force = max(force, abs(f[3]), abs(f[4]), abs(f[5]))
         for k in range(n.nv):
             j = n.v0 + k
             x[n.x0 + k] = dot_six(y.columns[j], f) + s.tree.inertia[j] * vd[j]
@@ -232,4 +242,4 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
         if n.nl > 0:
             internal_force(n, q, lam, x)
     w.scales[0] = force
-    w.scales[1] = torque
+    w.scales[1] = max(torque, force * s.parameters[PARAMETER_ARM])  # as the forces of joints have on bodies
