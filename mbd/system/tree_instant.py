@@ -19,10 +19,10 @@ from ..nodes.spin import spin_matrix
 from ..nodes.tree.dynamics import add_frame_force, inertia_wrench
 from ..nodes.tree.motion import (
     add_columns,
+    add_joint_velocity,
     ball_columns,
     frame_accelerations,
     frame_rates,
-    move_child,
     place,
     place_carried,
 )
@@ -129,17 +129,23 @@ def tree_velocities(s, w, q, v):
 
 
 @kernel
+def _move_on(s, w, n, c, i, q, v):
+    """Velocity of a carried body, and its acceleration at zero acceleration of its joint, from its parent's."""
+    y = w.tree
+    p = c.parent
+    shift_motion(y.twist[p], w.z[p], w.z[i], y.twist[i])
+    shift_motion(y.acceleration[p], w.z[p], w.z[i], y.acceleration[i])
+    add_joint_velocity(n, c, q, v, w.spin[i], y.columns, y.balls[i], y.twist[i], y.acceleration[i], y.scratch)
+
+
+@kernel
 def tree_motion(s, w, q, v, vd):
     """Velocities and accelerations of all carried bodies."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, c = s.nodes[i], s.tree.carried[i]
-        p = c.parent
-        zp, z = w.z[p], w.z[i]
-        move_child(n, c, q, v, w.spin[i], zp, z, y.columns, y.balls[i], y.twist[p], y.twist[i], y.bias[i], y.scratch)
-        shift_motion(y.acceleration[p], zp, z, y.acceleration[i])
-        add_six(1.0, y.bias[i], y.acceleration[i])
+        _move_on(s, w, n, c, i, q, v)
         add_columns(n, y.columns, vd, y.acceleration[i])
 
 
@@ -152,13 +158,8 @@ def tree_biases(s, w, q, v):
         node_bias(s.nodes[i], q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
-        n, c = s.nodes[i], s.tree.carried[i]
-        p = c.parent
-        zp, z = w.z[p], w.z[i]
-        move_child(n, c, q, v, w.spin[i], zp, z, y.columns, y.balls[i], y.twist[p], y.twist[i], y.bias[i], y.scratch)
-        shift_motion(y.acceleration[p], zp, z, y.acceleration[i])
-        add_six(1.0, y.bias[i], y.acceleration[i])
-        frame_accelerations(z, y.twist[i], y.acceleration[i], w.zb[i])
+        _move_on(s, w, s.nodes[i], s.tree.carried[i], i, q, v)
+        frame_accelerations(w.z[i], y.twist[i], y.acceleration[i], w.zb[i])
 
 
 # --- forces ---------------------------------------------------------------------------------------------------------
