@@ -259,6 +259,12 @@ class Model(Checked):
         vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
         return new
 
+    def _in_coordinates_of(self, other: Model) -> Model:
+        """A copy with the choice of coordinates of another model."""
+        new = self._copy({})
+        vars(new)["_choice"] = other._choice
+        return new
+
     def with_joint_values(
         self,
         values: Mapping[str, Any] | Mapping[Joint, Any],

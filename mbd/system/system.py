@@ -17,8 +17,9 @@ from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
-from ..joints.tree import Carried
+from ..joints.tree import MOTION_WORDS, Carried
 from ..model import Model
+from ..nodes.forms import FORM_JOINT
 from ..nodes.increments import apply_tangent_inverse
 from ..nodes.tree.records import tree_work
 from . import instant
@@ -338,6 +339,27 @@ class System:
         name = joint if isinstance(joint, str) else joint.name
         edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
         return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+
+    @property
+    def has_only_joint_coordinates(self) -> bool:
+        """Whether all coordinates are angles and displacements of joints."""
+        return bool((self.tables.nodes["form"][1:] == FORM_JOINT).all())
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """For each velocity what it belongs to: "elbow angle" of a joint, or the body and a number."""
+        names = [""] * self.n_v
+        for i, body in enumerate(self.model.bodies, 1):
+            n = self.tables.nodes[i]
+            for k in range(int(n.nv)):
+                names[n.v0 + k] = f"{body.name} {k + 1}"
+        for edge in self.assembly.tree.carried if self.assembly.tree is not None else ():
+            n = self.tables.nodes[self.node_index(edge.body)]
+            words = [MOTION_WORDS[motion] for motion in edge.motions]
+            for k in range(int(n.nv)) if edge.joint is not None and edge.node is None else ():
+                number = f" {k + 1}" if words.count(words[k]) > 1 else ""
+                names[n.v0 + k] = f"{edge.joint.name} {words[k]}{number}"
+        return tuple(names)
 
     def name_of_unknown(self, x: int) -> str:
         """The element behind a row of the permuted system, for error messages."""
