@@ -2,6 +2,7 @@
 
 from mbd.forces.actuators import PDControl
 from mbd.forces.force import Force as ForceElement
+from mbd.forces.gravity_compensation import GravityCompensation
 from mbd.forces.joint_forces import JointForce, JointFriction, JointLimit
 from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring
 from mbd.forces.loads import Force, Torque
@@ -17,6 +18,7 @@ __all__ = [
     "ForceRow",
     "GeneralRow",
     "Gravitation",
+    "GravityCompensation",
     "GreenSpring",
     "JointForce",
     "JointFriction",
