@@ -1,6 +1,6 @@
 """Forces: springs, dampers, applied loads, and what acts on joints. Gravity belongs to the model."""
 
-from mbd.forces.actuators import PDControl
+from mbd.forces.actuators import Motor, PDControl
 from mbd.forces.force import Force as ForceElement
 from mbd.forces.gravity_compensation import GravityCompensation
 from mbd.forces.joint_forces import JointForce, JointFriction, JointLimit
@@ -23,6 +23,7 @@ __all__ = [
     "JointForce",
     "JointFriction",
     "JointLimit",
+    "Motor",
     "NonlinearSpring",
     "PDControl",
     "Spring",

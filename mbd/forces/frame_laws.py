@@ -19,9 +19,9 @@ from ..nodes.markers import axis, point, push_axis, push_point
 QUADRATIC, LINEAR, AT, WIND = 0, 1, 2, 5
 # between two points: the points first, then GREEN_SPRING: stiffness, length, damping; GRAVITATION: G m_a m_b
 POINT_A, POINT_B, LAW = 0, 3, 6
-# holding: number of coordinates, gravity, then for each: whether it is an angle, first and second body of the joint, body
-# that is carried and the one that carries it, axis in the first body, point in the second, number of bodies that are
-# carried, and of each its place, mass and centre of mass
+# holding: number of coordinates, gravity, then for each: whether it is an angle, first and second body of the joint,
+# the body that is carried and the one that carries it, axis in the first body, point in the second, number of bodies
+# that are carried, and of each its place, mass and centre of mass
 GRAVITY, HELD = 1, 4
 # twist: three stiffnesses, three damping constants, columns of the frame in the first and in the second body
 STIFFNESS, DAMPING, FRAME_A, FRAME_B = 0, 3, 6, 15

@@ -68,8 +68,8 @@ class GravityCompensation(Force):
         sides = [_reached(model, body, joint) for body in (joint.body_b, joint.body_a)]
         if any(body is joint.body_a for body in sides[0]):
             raise ModelError(
-                f"{self}: {joint} lies in a closed loop, so that no bodies are its alone to carry; expected joints whose "
-                "removal would take the bodies beyond them apart from the ground"
+                f"{self}: {joint} lies in a closed loop, so that no bodies are its alone to carry; expected joints "
+                "that are the only connection of the bodies beyond them to the ground"
             )
         for near, far in (sides[::-1], sides):
             if any(body is model.ground for body in near):
