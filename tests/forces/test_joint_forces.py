@@ -214,7 +214,7 @@ def test_bounces(make, damping):
         steepest = 2.0 * STIFFNESS * speed * (end / 4000)
         assert np.abs(np.diff(effort)).max() < 1.01 * steepest  # it begins and ends without a jump
         assert solution[limit].energy == pytest.approx(0.5 * STIFFNESS * depth**2, abs=ROUND_OFF * STIFFNESS)
-        assert energy_gap(solution) < 1e-5
+        assert energy_gap(solution) < 1e-4  # the quadrature at kinks
         assert solution.power.max() <= ROUND_OFF
 
 
@@ -267,7 +267,10 @@ REFUSED = {
         r"coordinate = 'displacement'; expected 'angle', which revolute 'joint'",
     ),
     "two arguments": (lambda: forces.JointForce(one(), lambda t, u: u), "function that takes 2 arguments; expected a"),
-    "a vector": (lambda: forces.JointForce(one(), lambda t: (1.0, 2.0)), r"force\(0\) = \(1\.0, 2\.0\); expected a num"),
+    "a vector": (
+        lambda: forces.JointForce(one(), lambda t: (1.0, 2.0)),
+        r"force\(0\) = \(1\.0, 2\.0\); expected a num",
+    ),
     "a failure": (
         lambda: forces.JointForce(one(), lambda t, u, u_dot: [][3]),
         r"called with \(0, 0, 4\), with IndexError",
