@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer
-from ..forces.instant import spring_tension
+from ..forces.tension import call_law, tension
 from ..math.arrays import clear
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import node_bias, node_frame, node_velocity
@@ -183,10 +183,20 @@ def tree_loads(s, w, lam):
 
 
 @kernel
+def joint_tension(s, w, m, q, v, derivatives):
+    """(f, df/du, df/du_dot) of an element along the coordinate u of a joint that carries; derivatives if asked for."""
+    e, u, rate = s.forces[s.tree.loads[m, 0]], q[s.tree.loads[m, 2]], v[s.tree.loads[m, 1]]
+    if e.call >= 0:
+        call_law(e, s.functions, w.time[0], u, rate, derivatives, w.user, w.values)
+    elastic, other, du, dr = tension(e, u, rate, w.values)
+    return elastic + other, du, dr
+
+
+@kernel
 def joint_load(s, w, m, q, v):
     """Force of a spring or motor along the coordinate of a joint, with the sign of the residual, by load."""
-    e, k = s.forces[s.tree.loads[m, 0]], s.tree.loads[m, 1]
-    return spring_tension(e, q[s.tree.loads[m, 2]], v[k], w.values)
+    f, du, dr = joint_tension(s, w, m, q, v, 0)
+    return f
 
 
 @entry(Tables, Work, coordinates, velocity, velocity, multipliers, unknowns, when=_has_tree)
@@ -225,9 +235,9 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
         if p > 0:
             add_shifted_force(f, w.z[i], w.z[p], y.wrench[p])
     for m in range(s.tree.loads.shape[0]):
-        tension = joint_load(s, w, m, q, v)
-        x[s.xv[s.tree.loads[m, 1]]] += tension
-        torque = max(torque, abs(tension))
+        load = joint_load(s, w, m, q, v)
+        x[s.xv[s.tree.loads[m, 1]]] += load
+        torque = max(torque, abs(load))
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
         n, f = s.nodes[i], w.f[i]

@@ -67,7 +67,7 @@ from .tables import (
     unknowns,
     velocity,
 )
-from .tree_instant import inner_tables
+from .tree_instant import inner_tables, joint_tension
 
 
 def _has_tree(s: Tables) -> bool:
@@ -121,8 +121,8 @@ def _diagonal(s, w, q, v, cm, cc, ck):
     for k in range(s.tree.inertia.shape[0]):
         y.diagonal[k] = cm * s.tree.inertia[k]
     for m in range(s.tree.loads.shape[0]):
-        e = s.forces[s.tree.loads[m, 0]]
-        y.diagonal[s.tree.loads[m, 1]] += ck * e.p1 + cc * e.p3
+        f, du, dr = joint_tension(s, w, m, q, v, 1)
+        y.diagonal[s.tree.loads[m, 1]] += ck * du + cc * dr
 
 
 # --- elements ---------------------------------------------------------------------------------------------------------
