@@ -6,6 +6,7 @@ constraints is then as little as possible. Bodies without a path to the ground g
 
 from __future__ import annotations
 
+import functools
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -111,10 +112,19 @@ def _coordinate_text(edge: Carried) -> str:
 
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
-    order = type(joint).__mro__
-    declared = next(k for k, cls in enumerate(order) if "freedoms" in vars(cls))
-    equations = next(k for k, cls in enumerate(order) if "primitives" in vars(cls))
-    return joint.freedoms if declared <= equations else None
+    return _freedoms_of(type(joint))
+
+
+@functools.cache
+def _freedoms_of(kind: type[Joint]) -> tuple[str, ...] | None:
+    declared = next(k for k, cls in enumerate(kind.__mro__) if "freedoms" in vars(cls))
+    equations = next(k for k, cls in enumerate(kind.__mro__) if "primitives" in vars(cls))
+    return kind.freedoms if declared <= equations else None
+
+
+def _equations(joint: Joint) -> int:
+    """Number of equations of a joint that is made of elementary motions."""
+    return 6 - sum(3 if motion == "ball" else 1 for motion in joint.freedoms or ())
 
 
 def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:
@@ -145,7 +155,7 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
             if id(child) not in reached:
                 count += 1
                 late = 0 if joint.name in choice.first else 1
-                heapq.heappush(frontier, (late * 6 - joint.n_equations, depth, count, joint, backwards))
+                heapq.heappush(frontier, (late * 6 - _equations(joint), depth, count, joint, backwards))
 
     def exhaust(frontier: list[tuple[int, int, int, Joint, bool]]) -> None:
         while frontier:

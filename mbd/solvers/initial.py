@@ -111,7 +111,7 @@ def _start_of_joints(
 
 
 def _given_start(system: System, q: Array, v: Array, t: float, tolerance: float) -> Start | None:
-    """The state that the nodes give, if it is consistent: bodies are where their joints carry them, and loops closed."""
+    """The state that the nodes give, if it is consistent: bodies are where joints carry them, and loops are closed."""
     given, rates = body_frames(system.model.bodies)
     z, zd = system.frames(q), system.frame_velocities(q, v)
     framed = given[:, :3].any(axis=1) | z[:, :3].any(axis=1)

@@ -13,7 +13,7 @@ import dataclasses
 import functools
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from ..joints import Joint, Primitive
 from ..joints.instant import ANGLE
 
 if TYPE_CHECKING:
+    from ..joints.tree import JointTree
     from ..model import Model
     from .system import System
 
@@ -37,21 +38,25 @@ Fingerprint = dict[str, str | None]  # None: cannot be told
 PROPERTIES = ("mass", "inertia", "com", "potential", "constraints", "n_constraints")  # of bodies, as far as they exist
 PYTHON = "python"  # code of functions is comparable within one version
 FUNCTIONS = "functions of "
+PLAIN = frozenset((type(None), bool, int, float, complex, str))
 
 
-def identity_of(model: Model) -> Identity:
-    """(name, kind) of all bodies and joints in their order; the kind of a body is that of its coordinates."""
+def identity_of(model: Model, tree: JointTree | None = None) -> Identity:
+    """(name, kind) of all bodies and joints in their order; the kind of a body is that of its coordinates.
+
+    ``tree`` is that of a model in joint coordinates, if it is known already.
+    """
     bodies = [[body.name, node_text(body.node)] for body in model.bodies]
     found = {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
     if model._choice is not None:
-        found["bodies"] = _in_joint_coordinates(model, bodies)
+        found["bodies"] = _in_joint_coordinates(tree or model.coordinates, bodies)
     return found
 
 
-def _in_joint_coordinates(model: Model, bodies: list[list[str]]) -> list[list[str]]:
+def _in_joint_coordinates(tree: JointTree, bodies: list[list[str]]) -> list[list[str]]:
     """(name, kind) of bodies, the kind of a carried one being what carries it and how its rotation is stored."""
     kinds = dict(bodies)
-    for edge in model.coordinates.carried:
+    for edge in tree.carried:
         joint = f"joint '{edge.joint.name}'" if edge.joint is not None else "no joint"
         stored = f", {node_text(edge.node)}" if edge.node is not None else ""
         kinds[edge.body.name] = f"carried by {joint} on '{edge.parent.name}'{stored}"
@@ -157,12 +162,11 @@ def _enter(found: Fingerprint, name: str, value: Any) -> None:
 def functions_in(x: Any) -> list[Any]:
     """All functions, and other things that are no data, inside a value."""
     found: list[Any] = []
-    for _ in _words(x, found):
-        pass
+    _words(x, found)
     return found
 
 
-def _digest(words: Iterator[bytes]) -> str:
+def _digest(words: Iterable[bytes]) -> str:
     """Of words and their lengths, so that no two sequences run together."""
     parts = list(words)
     lengths = np.array([len(word) for word in parts], dtype="<i8").tobytes()
@@ -180,31 +184,43 @@ class _Unknown(Exception):
     """What a function does cannot be told."""
 
 
-def _words(x: Any, functions: list[Any]) -> Iterator[bytes]:
+def _words(x: Any, functions: list[Any]) -> list[bytes]:
     """A value as bytes that are the same in every process; functions are put on the list."""
-    if type(x) is np.ndarray:
-        yield f"{x.dtype.str} {x.shape}".encode()
-        yield x.tobytes()
-    elif x is None or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
-        yield repr(x.item() if isinstance(x, np.generic) else x).encode()
+    words: list[bytes] = []
+    _add_words(x, functions, words)
+    return words
+
+
+def _add_words(x: Any, functions: list[Any], words: list[bytes]) -> None:
+    kind = type(x)
+    if kind is np.ndarray:
+        words += (_array_word(x.dtype, x.shape), x.tobytes())
+    elif kind in PLAIN or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
+        words.append(repr(x.item() if isinstance(x, np.generic) else x).encode())
     elif isinstance(x, Body | Joint | ForceElement):
-        yield x.name.encode()
+        words.append(x.name.encode())
     elif isinstance(x, list | tuple):
-        yield str(len(x)).encode()
+        words.append(str(len(x)).encode())
         for item in x:
-            yield from _words(item, functions)
+            _add_words(item, functions, words)
     elif isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
         if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
-            yield type(x).__name__.encode()
-        defaults = getattr(type(x), "told_where_given", {})
-        for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(type(x)):
-            if name in defaults and getattr(x, name) == defaults[name]:
+            words.append(kind.__name__.encode())
+        defaults = getattr(kind, "told_where_given", {})
+        for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(kind):
+            value = getattr(x, name)
+            if name in defaults and value == defaults[name]:
                 continue
-            yield name.encode()
-            yield from _words(getattr(x, name), functions)
+            words.append(name.encode())
+            _add_words(value, functions, words)
     else:
-        yield b"function"
+        words.append(b"function")
         functions.append(x)
+
+
+@functools.cache
+def _array_word(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
+    return f"{dtype.str} {shape}".encode()
 
 
 def _function_words(function: Any) -> Iterator[bytes]:

@@ -56,7 +56,7 @@ class System:
         self.tables: Tables = self.assembly.tables
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
-        self.identity: Identity = identity_of(model)
+        self.identity: Identity = identity_of(model, self.assembly.tree)
         self.work: Work = self.new_work()
         clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
         for callback in self.assembly.callbacks:
