@@ -88,6 +88,9 @@ class Model(Checked):
         vars(element)["model"] = self
         self._elements[element.name] = element
         list.append(kind, element)
+        if isinstance(element, ForceElement):
+            for part in element.parts:
+                self.add(part)
         return element
 
     def remove(self, element: Element | str) -> None:
@@ -105,12 +108,19 @@ class Model(Checked):
             if id(other) in leaving:
                 continue
             parts = (*other.bodies, *getattr(other, "joints", ()), *(vars(other).get(f"joint_{k}") for k in "ab"))
+            parts = (*parts, *getattr(other, "parts", ()))
             for part in parts:
                 if id(part) in leaving:
                     raise ModelError(f"{self}: cannot remove {part}, because {other} refers to it; remove that first")
         for element in gone:
             del self._elements[element.name]
             vars(element)["model"] = None
+        for element in gone:
+            if isinstance(element, ForceElement):
+                for part in element.leave():
+                    del self._elements[part.name]
+                    list.remove(self._list_for(part), part)
+                    vars(part)["model"] = None
 
     def _list_for(self, element: Any) -> list[Any]:
         if isinstance(element, Ground):
@@ -237,12 +247,12 @@ class Model(Checked):
         absolute: Body | str | Iterable[Body | str] = (),
         spherical: NodeChoice | None = None,
     ) -> Model:
-        """A copy in other coordinates: those of each body (``"absolute"``), or of the joints that carry it (``"joint"``).
+        """A copy in other coordinates: those of each body ("absolute"), or of the joints that carry it ("joint").
 
         In joint coordinates the joints of a spanning tree have no equations; what they leave free (angles,
-        displacements, rotations) are the coordinates. Joints that close loops stay constraints, and so do those that are not
-        made of such motions (``Distance``, drivers, couplings, own ones). Bodies, joints and forces stay what they are, and
-        ``print(model.coordinates)`` tells what has become of each joint.
+        displacements, rotations) are the coordinates. Joints that close loops stay constraints, as do those that are
+        not made of such motions (``Distance``, drivers, couplings, own ones). Bodies, joints and forces stay what they
+        are, and ``print(model.coordinates)`` tells what has become of each joint.
 
         Parameters
         ----------
@@ -258,6 +268,34 @@ class Model(Checked):
         new = self._copy({})
         vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
         return new
+
+    def _in_coordinates_of(self, other: Model) -> Model:
+        """A copy with the choice of coordinates of another model."""
+        new = self._copy({})
+        vars(new)["_choice"] = other._choice
+        return new
+
+    def with_joint_values(
+        self,
+        values: Mapping[str, Any] | Mapping[Joint, Any],
+        rates: Mapping[str, Any] | Mapping[Joint, Any] | None = None,
+    ) -> Model:
+        """A copy that starts with these values, and rates, of some joints, in whatever coordinates it is.
+
+        Bodies move along the tree of joints; joints that are not named keep their values and rates, unless a loop has
+        to be closed: then they change as little as possible, and those that are named are met exactly.
+
+        Parameters
+        ----------
+        values: from joints or their names to the angle or displacement; one number for each motion of a joint with
+            several (``Cylindrical``: displacement, angle; ``Universal``: two angles; ``Planar``: two displacements,
+            angle); for ``Spherical`` the rotation of the second body relative to the first one.
+        rates: their time derivatives; for ``Spherical`` the angular velocity of the second body relative to the first
+            one, in axes of the joint's frame on the second body.
+        """
+        from mbd.solvers.joint_values import with_joint_values
+
+        return with_joint_values(self, values, rates)
 
     @property
     def coordinates(self) -> JointTree:

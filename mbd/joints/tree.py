@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mbd.bodies import Body, Ground, PointMass, RigidBody
+from mbd.bodies import Body, Ground, PointMass, RigidBody, Rotor
 from mbd.elements.attributes import Checked
 from mbd.errors import ModelError
 from mbd.joints.joint import Joint
+from mbd.joints.rotor_hinge import RotorHinge
 from mbd.nodes import Directors, Node, Quaternion
 from mbd.nodes.people import RigidNode
 
@@ -38,6 +39,8 @@ class JointCoordinates:
     cut: tuple[str, ...] = ()
     absolute: tuple[str, ...] = ()
     spherical: RigidNode = field(default_factory=lambda: Quaternion(lie=True))
+    first: tuple[str, ...] = ()
+    """Joints that carry bodies before any others do, if they can."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ def _node_text(body: Body) -> str:
 
 
 def _coordinate_text(edge: Carried) -> str:
+    if isinstance(edge.joint, RotorHinge):
+        return f"none: inertia on the {edge.joint.of} of '{edge.joint.driving.name}'"
     if edge.joint is None and edge.node is not None:
         kind = "pinned" if edge.node.pinned else "free"
         return f"{kind}, {edge.node}{' (Lie)' if edge.node.lie else ''}"
@@ -107,14 +112,12 @@ def _coordinate_text(edge: Carried) -> str:
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
     order = type(joint).__mro__
-    declared = next(k for k, cls in enumerate(order) if "motions" in vars(cls))
+    declared = next(k for k, cls in enumerate(order) if "freedoms" in vars(cls))
     equations = next(k for k, cls in enumerate(order) if "primitives" in vars(cls))
-    return joint.motions if declared <= equations else None
+    return joint.freedoms if declared <= equations else None
 
 
-def joint_tree(
-    bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates
-) -> JointTree:
+def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:
     """The spanning tree of a model for a choice of joint coordinates."""
     absolute: dict[int, tuple[Body, str]] = {}
     for body in bodies:
@@ -141,7 +144,8 @@ def joint_tree(
             child = joint.body_a if backwards else joint.body_b
             if id(child) not in reached:
                 count += 1
-                heapq.heappush(frontier, (-joint.n_equations, depth, count, joint, backwards))
+                late = 0 if joint.name in choice.first else 1
+                heapq.heappush(frontier, (late * 6 - joint.n_equations, depth, count, joint, backwards))
 
     def exhaust(frontier: list[tuple[int, int, int, Joint, bool]]) -> None:
         while frontier:
@@ -159,6 +163,8 @@ def joint_tree(
     frontier: list[tuple[int, int, int, Joint, bool]] = []
     for body in bodies:  # a pin is a ball on the ground
         if isinstance(body, RigidBody) and body.node.pinned and id(body) not in absolute:
+            if isinstance(body, Rotor):
+                continue
             reached.add(id(body))
             carried.append(Carried(body, ground, None, False, _free_node(body.node)))
             grow(frontier, body, 1)
@@ -168,6 +174,8 @@ def joint_tree(
         if id(body) in reached or id(body) in absolute:
             continue
         assert isinstance(body, RigidBody)
+        if isinstance(body, Rotor):
+            continue
         if not at[id(body)]:
             absolute[id(body)] = body, "no joint that could carry it"
             continue
@@ -175,10 +183,30 @@ def joint_tree(
         carried.append(Carried(body, ground, None, False, _free_node(body.node)))
         grow(frontier, body, 1)
         exhaust(frontier)
-    closing = [
-        (joint, reasons.get(id(joint), "it closes a loop")) for joint in joints if id(joint) not in used
-    ]
+    for edge in _rotors(joints, carried, choice):
+        carried.append(edge)
+        used.update([id(edge.joint)] if edge.joint is not None else [])
+    closing = [(joint, reasons.get(id(joint), "it closes a loop")) for joint in joints if id(joint) not in used]
     return JointTree(tuple(carried), tuple(closing), tuple(absolute.values()))
+
+
+def _rotors(joints: Sequence[Joint], carried: Sequence[Carried], choice: JointCoordinates) -> list[Carried]:
+    """Rotors: at rest where their inertia is on a coordinate of the tree, else pinned balls that a constraint turns."""
+    motions = {id(edge.joint): edge.motions for edge in carried if edge.joint is not None}
+    found = []
+    for hinge in joints:
+        if isinstance(hinge, RotorHinge) and isinstance(hinge.body_b, Rotor):
+            rotor = hinge.body_b
+            if rotor_motion(hinge) in motions.get(id(hinge.driving), ()) and hinge.name not in choice.cut:
+                found.append(Carried(rotor, hinge.body_a, hinge, False, None))
+            elif rotor.name not in choice.absolute:
+                found.append(Carried(rotor, hinge.body_a, None, False, _free_node(rotor.node)))
+    return found
+
+
+def rotor_motion(hinge: RotorHinge) -> str:
+    """The elementary motion that turns a rotor."""
+    return "turn" if hinge.of == "angle" else "slide"
 
 
 def _free_node(node: RigidNode) -> RigidNode:
@@ -199,6 +227,8 @@ def _why_absolute(body: Body, choice: JointCoordinates) -> str:
 def _why_constraint(joint: Joint, choice: JointCoordinates, absolute: Mapping[int, tuple[Body, str]]) -> str:
     if joint.name in choice.cut:
         return "asked for by cut="
+    if isinstance(joint, RotorHinge):
+        return "the joint that turns the rotor carries no body"
     if free_motions(joint) is None:
         return f"the motion that {joint.label} leaves free is not made of coordinates"
     for body in joint.bodies:
@@ -216,9 +246,7 @@ def check_choice(model: Model, cut: Any, absolute: Any, spherical: Any) -> Joint
             f"{model}: spherical is {spherical!r}; expected Quaternion, RotationVector or EulerAngles, or a Lie node "
             "such as mbd.nodes.Directors(lie=True)"
         )
-    return JointCoordinates(
-        _names(model, cut, "cut", Joint), _names(model, absolute, "absolute", Body), node._blank()
-    )
+    return JointCoordinates(_names(model, cut, "cut", Joint), _names(model, absolute, "absolute", Body), node._blank())
 
 
 def _names(model: Model, given: Any, argument: str, kind: type[Checked]) -> tuple[str, ...]:

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning
-from ..linalg.front import FAILED, SMALLEST_RATIO
+from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.matrix import factor, tangent
 from ..system.system import System
-from ..system.tables import FLAG_REDUNDANT, PARAMETER_REGULARISATION
+from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
 from .rank import Mobility
 from .words import counted, quoted
 
@@ -38,6 +38,9 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     ``AssemblyError``.
     """
     s, w = system.tables, system.work
+    if s.flags[FLAG_TREE] == BY_RECURSION:
+        _check_inertia(system, q, t)
+        return []
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q, t)
     tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
@@ -60,7 +63,12 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         raise AssemblyError(
             f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
         )
-    found, names, text = _explained(system, q, t, blocks.redundant)
+    bodies_at = (system, q)
+    if system.assembly.tree is not None:  # dependent are motions of bodies
+        from .states import on_lie_nodes
+
+        bodies_at = on_lie_nodes(system, q, zero_v)[:2]
+    found, names, text = _explained(*bodies_at, t, blocks.redundant)
     if found is not None and found.here.redundant == 0:
         return []  # masses or lengths of very different size look like it, but the equations are independent
     if not names and blocks.weakest >= bodies:
@@ -72,6 +80,17 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         raise AssemblyError(f"{text}. Loads or velocities act along these motions, which no reaction can balance.")
     warnings.warn(text, RedundancyWarning, stacklevel=3)
     return names
+
+
+def _check_inertia(system: System, q: Array, t: float) -> None:
+    """Refuse joints that move no inertia, where the equations are solved along the tree."""
+    system.accelerations(q, np.zeros(system.n_v), t)
+    report = system.work.report
+    if report[FAILED]:
+        raise AssemblyError(
+            f"{system.name_of_unknown(int(report[WEAKEST]))} moves no inertia: what it carries has no mass or inertia "
+            "along its free motion; give it some there, or hold it with a Fixed"
+        )
 
 
 def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[Mobility | None, list[str], str]:

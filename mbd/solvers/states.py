@@ -17,7 +17,7 @@ from ..system.identity import identity_of, refuse_other, turn_names
 from ..system.system import System, assemble
 from .initial import consistent_start
 from .start_report import body_spins
-from .twins import lie_twin, nearest_rotation, twin_coordinates
+from .twins import body_state, lie_twin, nearest_rotation
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -51,19 +51,7 @@ def given_state(model: Model, state: Any, t: float) -> tuple[System, Array, Arra
 def on_lie_nodes(system: System, q: Array, v: Array) -> tuple[System, Array, Array]:
     """The twin of a system on Lie nodes in the same state."""
     twin = assemble(lie_twin(system.model))
-    parts: list[Array] = []
-    z, zd = system.frames(q), system.frame_velocities(q, v)
-    spins = body_spins(z, zd)
-    for i, body in enumerate(twin.model.bodies, 1):
-        n = twin.tables.nodes[i]
-        if isinstance(body, Generalized):
-            parts.append(v[system.body_slices(system.model.bodies[i - 1])[1]])
-            continue
-        if n.nx:
-            parts.append(zd[i, :3])
-        if isinstance(body, RigidBody):
-            parts.append(spins[i])
-    return twin, twin_coordinates(twin, system, q), np.concatenate(parts)
+    return twin, *body_state(twin, system, q, v)
 
 
 def model_at(solution: Solution, index: int = -1) -> Model:
@@ -75,16 +63,22 @@ def model_at(solution: Solution, index: int = -1) -> Model:
         solution.system.identity,
         f"model_at: model '{solution.model.name}' was changed after the run",
     )
+    system = solution.system
+    model = placed_model(system, solution.q[index], solution.v[index])
     if solution.turns is not None:
-        for name, angle in zip(turn_names(solution.system), solution.turns[index], strict=False):
-            if abs(angle) > np.pi:
+        counted = zip(turn_names(system), system.assembly.turned, solution.turns[index], strict=False)
+        for name, joint, angle in counted:
+            if joint is not None:
+                if abs(angle - joint.branch) > np.pi:
+                    model[joint.name].branch = float(angle)  # turns are counted on
+            elif abs(angle) > np.pi:
                 warnings.warn(
                     f"model_at: {name} has turned by {angle:.4g} rad; a new run counts from less than half a turn. "
                     "Continue with simulate(..., start=solution), or change its rest angle by whole turns",
                     ModelWarning,
                     stacklevel=2,
                 )
-    return placed_model(solution.system, solution.q[index], solution.v[index])
+    return model
 
 
 def placed_model(system: System, q: Array, v: Array | None = None) -> Model:
@@ -106,4 +100,7 @@ def placed_model(system: System, q: Array, v: Array | None = None) -> Model:
             node.rotation, node.angular_velocity = axes, spins[i]
         else:
             body.node = Point(z[i, :3], zd[i, :3])
+    for joint, place in system.angle_places:
+        if abs(q[place] - joint.branch) > np.pi:
+            model[joint.name].branch = float(q[place])  # turns are counted on
     return model

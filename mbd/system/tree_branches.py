@@ -1,4 +1,4 @@
-"""The part of the assembly that belongs to joint coordinates: inner tables of the elements, layout, tables of the tree."""
+"""The part of the assembly for joint coordinates: inner tables of the elements, layout, tables of the tree."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..compiled.record import table_of
 from ..linalg.symbolic import Layout, analyse
-from ..nodes.tree.recursion import PER_NODE, PER_VELOCITY
 from ..nodes.tree.records import NOT_CARRIED, TreeTables
+from ..nodes.tree.recursion import PER_NODE, PER_VELOCITY
 from .frame_assembly import place_frame_elements
 from .placement import coupled_vertices, place_blocks
 from .tables import BY_FRONTS, BY_RECURSION, FLAG_DENSE, FLAG_LOADED, FLAG_TREE, Tables
@@ -21,6 +21,7 @@ from .tree_assembly import (
     inner_nodes,
     joint_loads,
     no_fronts,
+    rotor_inertia,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +53,13 @@ class Branches:
         )
         storage = BlockStorage(sizes, pairs)
         xv, xl = place_blocks(
-            self.nodes, self.primitives, self.forces, storage, n_v, assembler.n_l, bodies  # type: ignore[arg-type]
+            self.nodes,
+            self.primitives,
+            self.forces,
+            storage,
+            n_v,
+            assembler.n_l,
+            bodies,  # type: ignore[arg-type]
         )
         place_frame_elements(self.members, self.general, storage, xl, bodies)
         self.inner_sizes = n_q, n_v, storage.size
@@ -64,6 +71,7 @@ class Branches:
         outer_pairs = np.zeros((0, 2), np.int64) if self.recursive else self.projector.pairs()
         # a common rigid motion of bodies is no motion of joints: constraints count as tied to the ground
         self.layout: Layout = analyse(outer_sizes, is_joint, np.ones(len(outer_sizes), dtype=bool), outer_pairs)
+        self.inertia = rotor_inertia(tree, nodes, node_of, assembler.n_v)
         self.inner: Tables
 
     def finish(self, tables: Tables) -> tuple[Tables, int]:
@@ -93,6 +101,6 @@ class Branches:
             carried=self.carried.view(np.recarray), order=self.order,
             free=np.flatnonzero((self.carried["parent"] == NOT_CARRIED)[1:]) + 1, inner=table_of([self.inner]),
             projections=records.view(np.recarray), places=places, paths=paths, loads=self.loads,
-            inertia=np.zeros(n_v),
+            inertia=self.inertia,
         )  # fmt: skip
         return tables.changed(tree=tree), size

@@ -9,10 +9,11 @@ unknown (T_exp^-1 included on Lie balls), carrier velocity V and acceleration A 
 
     U = (ck S,  ck S1 + cc S,  ck (A x S + V x S1) + 2 cc S1 + cm S)
 
-and for a ball with axes S_L fixed in the child, relative angular velocity omega, and the variations eta of the rotation,
-alpha of omega, beta of omega_dot (all in axes of the child):
+and for a ball with axes S_L fixed in the child, relative angular velocity omega, and the variations eta of the
+rotation, alpha of omega, beta of omega_dot (all in axes of the child):
 
-    U = (S_L eta,  V x S_L eta + S_L alpha,  A x S_L eta + V x (V x S_L eta) + 2 V x S_L alpha + S_L (omega x alpha + beta))
+    U = (S_L eta,  V x S_L eta + S_L alpha,
+         A x S_L eta + V x (V x S_L eta) + 2 V x S_L alpha + S_L (omega x alpha + beta))
 
 The inertia of a body contributes to the change of its wrench W
 
@@ -98,7 +99,7 @@ def _add_ball(ball, x, out):
 
 @kernel
 def column_jets(n, c, q, v, vd, g, t, columns, ball, carrier, acceleration, cm, cc, ck, jets, scratch):
-    """Jets of all columns of a joint; carrier and acceleration are those of the parent at the child, and end at the child."""
+    """Jets of all columns of a joint; carrier and acceleration begin as the parent's (at the child), end as its own."""
     s1, s2 = scratch[0], scratch[1]
     for i in range(c.motions):
         k = motion_column(n, c, i)
@@ -291,19 +292,17 @@ def jet_row(s, wrench, p, y):
 
 @kernel
 def jet_dot(y, u):
-    """y . u of two jets."""
-    total = 0.0
-    for b in range(JET):
-        total += y[b] * u[b]
-    return total
+    """y . u of two jets; three sums that do not wait for each other."""
+    first, second, third = 0.0, 0.0, 0.0
+    for b in range(6):
+        first += y[b] * u[b]
+        second += y[6 + b] * u[6 + b]
+        third += y[12 + b] * u[12 + b]
+    return first + second + third
 
 
 @kernel
 def jet_product(p, u, out):
     """out (6) = p u."""
     for a in range(6):
-        total = 0.0
-        o = JET * a
-        for b in range(JET):
-            total += p[o + b] * u[b]
-        out[a] = total
+        out[a] = jet_dot(p[JET * a :], u)
