@@ -58,6 +58,21 @@ class Carried:
         assert self.node is not None
         return ("ball",) if self.node.pinned else ("slide 1", "slide 2", "slide", "ball")
 
+    @property
+    def velocity_names(self) -> list[str]:
+        """What each velocity is the rate of: "angle", "displacement along n1", "rotation 3"; numbered where alike."""
+        names: list[str] = []
+        for motion in self.motions:
+            count = 1
+            if motion == "ball":
+                assert self.node is not None
+                count = 3 if self.node.lie else self.node.n_rotation
+            word = MOTION_WORDS[motion]
+            alike = count > 1 or self.motions.count(motion) > 1
+            first = 1 + sum(name.startswith(f"{word} ") for name in names)
+            names += [f"{word} {first + k}" if alike else word for k in range(count)]
+        return names
+
 
 @dataclass(frozen=True)
 class JointTree:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
+from ..compiled.record import table_of
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
@@ -183,7 +184,7 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare = s.changed(forces=s.forces[:0], frame_elements=s.frame_elements[:0], gravity=np.zeros(3))
+        bare, _kept = self._without_forces()
         instant.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
@@ -244,12 +245,19 @@ class System:
 
     def constraint_hessian(self, q: Array, lam: Array, t: float = 0.0) -> csr_matrix:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
-        nodes = self.tables.nodes.copy()
-        nodes["potential_function"] = -1
-        s = self.tables
-        constraining = s.frame_elements[s.frame_elements["rows"] > 0]
-        bare = s.changed(nodes=nodes, forces=s.forces[:0], frame_elements=constraining, gravity=np.zeros(3))
+        bare, _kept = self._without_forces()
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
+
+    def _without_forces(self) -> tuple[Tables, Tables | None]:
+        """The tables without gravity, force elements and potentials, and what must live as long as they do."""
+        s, inner = self.tables, self.assembly.inner
+        nodes = s.nodes.copy()
+        nodes["potential_function"] = -1
+        bare = s.changed(nodes=nodes, gravity=np.zeros(3), **_constraining(s))
+        if inner is None:
+            return bare, None
+        inner = inner.changed(gravity=np.zeros(3), **_constraining(inner))
+        return bare.changed(tree=s.tree.changed(inner=table_of([inner]), loads=s.tree.loads[:0])), inner
 
     def _matrix(
         self, q: Array, v: Array | None = None, vd: Array | None = None, lam: Array | None = None, t: float = 0.0,
@@ -356,6 +364,11 @@ class System:
 
     def _l(self, lam: Any) -> Array:
         return np.zeros(self.n_l) if lam is None else _vector(lam, self.n_l, "lam")
+
+
+def _constraining(s: Tables) -> dict[str, Any]:
+    """Of the tables of elements the parts without force elements."""
+    return {"forces": s.forces[:0], "frame_elements": s.frame_elements[s.frame_elements["rows"] > 0]}
 
 
 def _vector(x: Any, n: int, name: str) -> Array:
