@@ -237,12 +237,12 @@ class Model(Checked):
         absolute: Body | str | Iterable[Body | str] = (),
         spherical: NodeChoice | None = None,
     ) -> Model:
-        """A copy in other coordinates: those of each body (``"absolute"``), or of the joints that carry it (``"joint"``).
+        """A copy in other coordinates: those of each body ("absolute"), or of the joints that carry it ("joint").
 
         In joint coordinates the joints of a spanning tree have no equations; what they leave free (angles,
-        displacements, rotations) are the coordinates. Joints that close loops stay constraints, and so do those that are not
-        made of such motions (``Distance``, drivers, couplings, own ones). Bodies, joints and forces stay what they are, and
-        ``print(model.coordinates)`` tells what has become of each joint.
+        displacements, rotations) are the coordinates. Joints that close loops stay constraints, as do those that are
+        not made of such motions (``Distance``, drivers, couplings, own ones). Bodies, joints and forces stay what they
+        are, and ``print(model.coordinates)`` tells what has become of each joint.
 
         Parameters
         ----------
@@ -258,6 +258,28 @@ class Model(Checked):
         new = self._copy({})
         vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
         return new
+
+    def with_joint_values(
+        self,
+        values: Mapping[str, Any] | Mapping[Joint, Any],
+        rates: Mapping[str, Any] | Mapping[Joint, Any] | None = None,
+    ) -> Model:
+        """A copy that starts with these values, and rates, of some joints, in whatever coordinates it is.
+
+        Bodies move along the tree of joints; joints that are not named keep their values and rates, unless a loop has
+        to be closed: then they change as little as possible, and those that are named are met exactly.
+
+        Parameters
+        ----------
+        values: from joints or their names to the angle or displacement; one number for each motion of a joint with
+            several (``Cylindrical``: displacement, angle; ``Universal``: two angles; ``Planar``: two displacements,
+            angle); for ``Spherical`` the rotation of the second body relative to the first one.
+        rates: their time derivatives; for ``Spherical`` the angular velocity of the second body relative to the first
+            one, in axes of the joint's frame on the second body.
+        """
+        from mbd.solvers.joint_values import with_joint_values
+
+        return with_joint_values(self, values, rates)
 
     @property
     def coordinates(self) -> JointTree:

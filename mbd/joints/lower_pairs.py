@@ -40,7 +40,7 @@ class Fixed(Joint):
     Without ``at`` the joint sits at the reference point of the second body.
     """
 
-    motions = ()
+    freedoms = ()
     oriented = (True, True)
     coincident = True
 
@@ -72,7 +72,7 @@ class Fixed(Joint):
 class Spherical(Joint):
     """Ball joint: a common point; the three rotations remain (3 equations)."""
 
-    motions = ("ball",)
+    freedoms = ("ball",)
     uses_point = "required"
     uses_axis = "none"
     coincident = True
@@ -87,7 +87,7 @@ class Revolute(Joint):
     coordinate = "angle"
     uses_point = "required"
     uses_axis = "required"
-    motions = ("turn",)
+    freedoms = ("turn",)
     oriented = (True, True)
     coincident = True
 
@@ -106,7 +106,7 @@ class Prismatic(Joint):
 
     coordinate = "displacement"
     uses_axis = "required"
-    motions = ("slide",)
+    freedoms = ("slide",)
     oriented = (True, True)
 
     def primitives(self) -> list[Primitive]:
@@ -122,7 +122,7 @@ class Cylindrical(Joint):
     coordinate = "both"
     uses_point = "required"
     uses_axis = "required"
-    motions = ("slide", "turn")
+    freedoms = ("slide", "turn")
     oriented = (True, True)
 
     def primitives(self) -> list[Primitive]:
@@ -140,7 +140,7 @@ class Universal(Joint):
 
     uses_point = "required"
     uses_axis = "required"
-    motions = ("turn", "turn")
+    freedoms = ("turn", "turn")
     oriented = (True, True)
     coincident = True
 
@@ -186,7 +186,7 @@ class Planar(Joint):
     """
 
     uses_axis = "required"
-    motions = ("slide 1", "slide 2", "turn")
+    freedoms = ("slide 1", "slide 2", "turn")
     oriented = (True, True)
 
     def __init__(

@@ -38,6 +38,8 @@ class JointCoordinates:
     cut: tuple[str, ...] = ()
     absolute: tuple[str, ...] = ()
     spherical: RigidNode = field(default_factory=lambda: Quaternion(lie=True))
+    first: tuple[str, ...] = ()
+    """Joints that carry bodies before any others do, if they can."""
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,12 @@ def _coordinate_text(edge: Carried) -> str:
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
     order = type(joint).__mro__
-    declared = next(k for k, cls in enumerate(order) if "motions" in vars(cls))
+    declared = next(k for k, cls in enumerate(order) if "freedoms" in vars(cls))
     equations = next(k for k, cls in enumerate(order) if "primitives" in vars(cls))
-    return joint.motions if declared <= equations else None
+    return joint.freedoms if declared <= equations else None
 
 
-def joint_tree(
-    bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates
-) -> JointTree:
+def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:
     """The spanning tree of a model for a choice of joint coordinates."""
     absolute: dict[int, tuple[Body, str]] = {}
     for body in bodies:
@@ -156,7 +156,8 @@ def joint_tree(
             child = joint.body_a if backwards else joint.body_b
             if id(child) not in reached:
                 count += 1
-                heapq.heappush(frontier, (-joint.n_equations, depth, count, joint, backwards))
+                late = 0 if joint.name in choice.first else 1
+                heapq.heappush(frontier, (late * 6 - joint.n_equations, depth, count, joint, backwards))
 
     def exhaust(frontier: list[tuple[int, int, int, Joint, bool]]) -> None:
         while frontier:
@@ -190,9 +191,7 @@ def joint_tree(
         carried.append(Carried(body, ground, None, False, _free_node(body.node)))
         grow(frontier, body, 1)
         exhaust(frontier)
-    closing = [
-        (joint, reasons.get(id(joint), "it closes a loop")) for joint in joints if id(joint) not in used
-    ]
+    closing = [(joint, reasons.get(id(joint), "it closes a loop")) for joint in joints if id(joint) not in used]
     return JointTree(tuple(carried), tuple(closing), tuple(absolute.values()))
 
 
@@ -231,9 +230,7 @@ def check_choice(model: Model, cut: Any, absolute: Any, spherical: Any) -> Joint
             f"{model}: spherical is {spherical!r}; expected Quaternion, RotationVector or EulerAngles, or a Lie node "
             "such as mbd.nodes.Directors(lie=True)"
         )
-    return JointCoordinates(
-        _names(model, cut, "cut", Joint), _names(model, absolute, "absolute", Body), node._blank()
-    )
+    return JointCoordinates(_names(model, cut, "cut", Joint), _names(model, absolute, "absolute", Body), node._blank())
 
 
 def _names(model: Model, given: Any, argument: str, kind: type[Checked]) -> tuple[str, ...]:

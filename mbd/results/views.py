@@ -11,8 +11,10 @@ from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints import Joint
-from ..joints.tree import Carried
+from ..joints.relative import RelativeMotion, motion_values
+from ..joints.tree import Carried, free_motions
 from ..nodes.arrays import frame_torques, marker
+from ..rotation import to_rotation_vector
 from ..system import observe
 from ..system.tree_observe import observe_wrench
 
@@ -98,7 +100,61 @@ class JointView:
         return read_only(frame_torques(self._b._z, self._reaction) - np.cross(arm, self._reaction[:, :3]))
 
     @cached_property
+    def _motions(self) -> tuple[str, ...]:
+        motions = free_motions(self.joint)
+        if motions is None:
+            raise MissingQuantity(
+                f"{self.joint} has no coordinates: the motion that it leaves free is not made of such"
+            )
+        return motions
+
+    def _relative(self, level: int) -> RelativeMotion:
+        """Relative motion of the joint's frames with so many derivatives."""
+        a, b = ((body._z, *(body._motion[1:] if level else ()), *((body._zdd,) if level > 1 else ())) for body in
+                (self._a, self._b))  # fmt: skip
+        return RelativeMotion(self.joint, a, b)
+
+    @cached_property
+    def _columns(self) -> tuple[slice, slice] | None:
+        """Coordinates and velocities of the joint itself, in joint coordinates; None for others, and for balls."""
+        edge = self.solution.system.carrier(self.joint)
+        return None if edge is None or edge.node is not None else self.solution.system.body_slices(edge.body)
+
+    @cached_property
+    def coordinates(self) -> Array:
+        """Values of the motions that the joint leaves free (n, k), in the order of ``with_joint_values``, with turns
+        counted; of a Spherical the rotation vector of the second body's frame relative to the first one's.
+        """
+        if self._columns is not None:
+            return read_only(self.solution.q[:, self._columns[0]])
+        motion = self._relative(1)
+        e, rates = motion.e[0], motion.rates(self._motions)
+        if self._motions == ("ball",):
+            return read_only(np.array([to_rotation_vector(x) for x in e]).reshape(-1, 3))
+        values = motion_values(self._motions, e, motion.d[0])
+        turning = [name in ("turn", "screw") for name in self._motions]
+        columns = [unwrapped(self.solution.t, x, rates[:, k]) if turning[k] else x for k, x in enumerate(values)]
+        return read_only(np.column_stack(columns) if columns else np.zeros((len(self.solution), 0)))
+
+    @cached_property
+    def rates(self) -> Array:
+        """Rates of ``coordinates`` (n, k); of a Spherical the relative angular velocity in axes of the second frame."""
+        if self._columns is not None:
+            return read_only(self.solution.v[:, self._columns[1]])
+        return read_only(self._relative(1).rates(self._motions))
+
+    @cached_property
+    def accelerations(self) -> Array:
+        """Time derivatives of ``rates`` (n, k)."""
+        if self._columns is not None:
+            return read_only(self.solution.vd[:, self._columns[1]])
+        return read_only(self._relative(2).accelerations(self._motions))
+
+    @cached_property
     def _angle(self) -> tuple[Array, Array]:
+        if self._columns is not None and self.joint.coordinate in ("angle", "both"):
+            k = next(k for k, name in enumerate(self._motions) if name in ("turn", "screw"))
+            return self.coordinates[:, k], self.rates[:, k]
         angle, rate = self._coordinate("angle", TORSION_SPRING)
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):

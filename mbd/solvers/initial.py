@@ -92,8 +92,8 @@ def _start_of_joints(
 ) -> Start:  # fmt: skip
     """A consistent start in joint coordinates, found for the bodies in absolute ones.
 
-    What is nearest does not depend on the coordinates then, and a start that the nodes give may violate joints that carry
-    bodies as well.
+    What is nearest does not depend on the coordinates then, and a start that the nodes give may violate joints that
+    carry bodies as well.
     """
     bodies = System(lie_twin(system.model))
     if q is None and v is None:

@@ -12,8 +12,7 @@ import numpy as np
 
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning
-from ..linalg.front import FAILED, SMALLEST_RATIO
-from ..linalg.front import FAILED, WEAKEST
+from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.matrix import factor, tangent

@@ -8,7 +8,18 @@ from ..compiled.kinds import integer, vector
 from ..nodes.mass import free_accelerations
 from .instant import biases, constraint_accelerations, constraint_biases, dynamics, frames, velocities
 from .matrix import factor, solve, tangent
-from .tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_SIMPLE, FLAG_TREE, FLAG_VELOCITY, Tables, Work, coordinates, multipliers, velocity
+from .tables import (
+    BY_RECURSION,
+    FLAG_REDUNDANT,
+    FLAG_SIMPLE,
+    FLAG_TREE,
+    FLAG_VELOCITY,
+    Tables,
+    Work,
+    coordinates,
+    multipliers,
+    velocity,
+)
 from .tree_accelerations import articulated_accelerations
 
 MOVED, MOVED_AND_FACTORED = 1, 2

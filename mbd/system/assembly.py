@@ -16,10 +16,10 @@ from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
+from ..joints.tree import JointTree
 from ..linalg.symbolic import Layout
 from ..model import Model
 from ..nodes import kinds
-from ..joints.tree import JointTree
 from ..nodes.forms import (
     FORM_DIRECTORS,
     FORM_GENERALIZED,

@@ -10,11 +10,11 @@ from .blocks import joint_blocks, node_blocks
 from .couplings import coupling_tangent
 from .instant_elements import all_force_tangents
 from .tables import (
+    BY_RECURSION,
     FLAG_COUPLED,
     FLAG_DENSE,
     FLAG_REDUNDANT,
     FLAG_TREE,
-    BY_RECURSION,
     PARAMETER_REGULARISATION,
     Tables,
     Work,

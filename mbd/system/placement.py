@@ -12,7 +12,6 @@ from ..nodes.forms import FORM_GENERALIZED
 from .frame_assembly import frame_element_pairs
 
 
-
 class Places(Protocol):
     """What tells where the blocks and unknowns of vertices are."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
-from ..compiled.record import table_of
+from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
@@ -26,6 +26,7 @@ from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .frame_elements import BUFFERS
 from .identity import Identity, identity_of
+from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
 from .matrix import tangent
 from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
 from .tree_matrix import plain_tangent
@@ -184,7 +185,7 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare, _kept = self._without_forces()
+        bare = bare_tables(self)
         instant.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
@@ -225,6 +226,37 @@ class System:
         self.raise_callback_errors()
         return vd, lam
 
+    # --- forces and Jacobians for people ----------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q: Array, v: Array, vd: Array, t: float = 0.0) -> Array:
+        """Generalised forces, one per velocity, that cause the accelerations vd besides all forces of the model.
+
+        They are zero where the model moves like this by itself. In joint coordinates these are the torques and forces
+        along the joints; multipliers of loops are taken as zero.
+        """
+        return self.residual(q, v, vd, None, t)
+
+    def gravity_forces(self, q: Array) -> Array:
+        """Generalised forces that hold the model against gravity at rest; other forces are left out."""
+        return gravity_forces(self, q)
+
+    def joint_wrenches(
+        self, q: Array, v: Array, vd: Array, lam: Array | None = None, t: float = 0.0
+    ) -> dict[str, tuple[Array, Array]]:
+        """(force, torque about the joint's point) of every joint that carries a body, on its second body, world axes.
+
+        By name; joint coordinates only. What drives the joint along its own coordinates is part of it.
+        """
+        return joint_wrenches(self, q, v, vd, lam, t)
+
+    def jacobian(self, body: Body | str, point: Vector, q: Array) -> Array:
+        """(6, n_v): velocity of a body-fixed point, then angular velocity, world axes, per unit of each velocity."""
+        return jacobian(self, body, point, q)
+
+    def jacobian_rate(self, body: Body | str, point: Vector, q: Array, v: Array) -> Array:
+        """Time derivative of ``jacobian`` for the velocities v (fourth-order differences, eleven digits)."""
+        return jacobian_rate(self, body, point, q, v)
+
     # --- matrices for people --------------------------------------------------------------------------------------
 
     def mass_matrix(self, q: Array) -> csr_matrix:
@@ -245,19 +277,10 @@ class System:
 
     def constraint_hessian(self, q: Array, lam: Array, t: float = 0.0) -> csr_matrix:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
-        bare, _kept = self._without_forces()
-        return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
-
-    def _without_forces(self) -> tuple[Tables, Tables | None]:
-        """The tables without gravity, force elements and potentials, and what must live as long as they do."""
-        s, inner = self.tables, self.assembly.inner
-        nodes = s.nodes.copy()
+        nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
-        bare = s.changed(nodes=nodes, gravity=np.zeros(3), **_constraining(s))
-        if inner is None:
-            return bare, None
-        inner = inner.changed(gravity=np.zeros(3), **_constraining(inner))
-        return bare.changed(tree=s.tree.changed(inner=table_of([inner]), loads=s.tree.loads[:0])), inner
+        bare = bare_tables(self).changed(nodes=nodes)
+        return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(
         self, q: Array, v: Array | None = None, vd: Array | None = None, lam: Array | None = None, t: float = 0.0,
@@ -364,11 +387,6 @@ class System:
 
     def _l(self, lam: Any) -> Array:
         return np.zeros(self.n_l) if lam is None else _vector(lam, self.n_l, "lam")
-
-
-def _constraining(s: Tables) -> dict[str, Any]:
-    """Of the tables of elements the parts without force elements."""
-    return {"forces": s.forces[:0], "frame_elements": s.frame_elements[s.frame_elements["rows"] > 0]}
 
 
 def _vector(x: Any, n: int, name: str) -> Array:

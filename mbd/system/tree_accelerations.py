@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from ..compiled.entry import entry
 from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
-from ..nodes.tree.dynamics import add_to_parent, articulated_product, begin_articulated, eliminate_column, velocity_wrench
+from ..nodes.tree.dynamics import (
+    add_to_parent,
+    articulated_product,
+    begin_articulated,
+    eliminate_column,
+    velocity_wrench,
+)
 from ..nodes.tree.motion import frame_rates, move_child
 from ..nodes.tree.spatial import add_shifted_force, add_six, dot_six, shift_motion
 from .tables import BY_RECURSION, FLAG_LOADED, FLAG_TREE, FLAG_VELOCITY, Tables, Work, coordinates, velocity

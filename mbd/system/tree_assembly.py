@@ -271,9 +271,8 @@ def check_movable(tree: JointTree, nodes: Array, node_of: dict[int, int]) -> Non
         turning = inertia.get(id(body), 0.0) + float(n["j11"] + n["j22"] + n["j33"])
         if edge.motions and not mass > 0.0 and not turning > 0.0:
             raise ModelError(
-                f"{edge.joint or edge.body} moves no inertia: {edge.body} and all that it carries have no mass; expected "
-                "a mass, or a Fixed in place of the joint"
+                f"{edge.joint or edge.body} moves no inertia: {edge.body} and all that it carries have no mass; "
+                "expected a mass, or a Fixed in place of the joint"
             )
         carried_mass[id(edge.parent)] = carried_mass.get(id(edge.parent), 0.0) + mass
         inertia[id(edge.parent)] = inertia.get(id(edge.parent), 0.0) + turning + mass
-

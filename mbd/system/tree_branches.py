@@ -1,4 +1,4 @@
-"""The part of the assembly that belongs to joint coordinates: inner tables of the elements, layout, tables of the tree."""
+"""The part of the assembly for joint coordinates: inner tables of the elements, layout, tables of the tree."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..compiled.record import table_of
 from ..linalg.symbolic import Layout, analyse
-from ..nodes.tree.recursion import PER_NODE, PER_VELOCITY
 from ..nodes.tree.records import NOT_CARRIED, TreeTables
+from ..nodes.tree.recursion import PER_NODE, PER_VELOCITY
 from .frame_assembly import place_frame_elements
 from .placement import coupled_vertices, place_blocks
 from .tables import BY_FRONTS, BY_RECURSION, FLAG_DENSE, FLAG_LOADED, FLAG_TREE, Tables
@@ -52,7 +52,13 @@ class Branches:
         )
         storage = BlockStorage(sizes, pairs)
         xv, xl = place_blocks(
-            self.nodes, self.primitives, self.forces, storage, n_v, assembler.n_l, bodies  # type: ignore[arg-type]
+            self.nodes,
+            self.primitives,
+            self.forces,
+            storage,
+            n_v,
+            assembler.n_l,
+            bodies,  # type: ignore[arg-type]
         )
         place_frame_elements(self.members, self.general, storage, xl, bodies)
         self.inner_sizes = n_q, n_v, storage.size

@@ -382,7 +382,9 @@ def _composite(s, w, q, v, vd, lam, cm, cc, ck, dense, into):
             add_body_jet(p, d1, d2, d3, y.body_jets[x])
 
 
-@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_by_fronts)
+@entry(
+    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_by_fronts
+)
 def assembled_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix in the fronts; jets and blocks of elements are there already."""
     clear(into)
@@ -408,7 +410,7 @@ def _prepare(s, w, q, v, vd, lam, t, cm, cc, ck):
 
 @kernel
 def _store(s, w, q, ck, into):
-    """Factors of the recursion before the elimination: jets, columns, shifts, and what joints add to their own block."""
+    """Factors of the recursion before the elimination: jets, columns, shifts, what joints add to their own block."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
@@ -434,7 +436,9 @@ def _store(s, w, q, ck, into):
                 into[o + INVERSE + b] = value
 
 
-@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_has_tree)
+@entry(
+    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_has_tree
+)
 def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix of joint coordinates, in the fronts, or what the recursion needs in its place."""
     _prepare(s, w, q, v, vd, lam, t, cm, cc, ck)

@@ -39,17 +39,17 @@ def joint_coordinates(edge: Carried, zp: Array, z: Array) -> Array:
     """Coordinates of a carried body between the frames of its parent and its own."""
     if edge.joint is None:
         assert edge.node is not None
-        node = _placed(edge.node, z[3:].reshape(3, 3).T)
+        node = placed_node(edge.node, z[3:].reshape(3, 3).T)
         return node.coordinates() if edge.node.pinned else np.concatenate((z[:3], node.rotation_coordinates()))
     za, zb = (z, zp) if edge.reversed else (zp, z)
     e, d = joint_pose(edge.joint, za, zb)
     values = [float(x) for x in motion_values(edge.motions, e, d)]
     if edge.node is not None:
-        return np.concatenate((values, _placed(edge.node, e.T if edge.reversed else e).rotation_coordinates()))
+        return np.concatenate((values, placed_node(edge.node, e.T if edge.reversed else e).rotation_coordinates()))
     return np.array(values)
 
 
-def _placed(node: RigidNode, rotation: Array) -> RigidNode:
+def placed_node(node: RigidNode, rotation: Array) -> RigidNode:
     """A node of the same settings with this rotation."""
     u, _, vt = np.linalg.svd(rotation)  # the nearest rotation: a given state need not satisfy its constraints
     new = node._blank()

@@ -9,10 +9,11 @@ unknown (T_exp^-1 included on Lie balls), carrier velocity V and acceleration A 
 
     U = (ck S,  ck S1 + cc S,  ck (A x S + V x S1) + 2 cc S1 + cm S)
 
-and for a ball with axes S_L fixed in the child, relative angular velocity omega, and the variations eta of the rotation,
-alpha of omega, beta of omega_dot (all in axes of the child):
+and for a ball with axes S_L fixed in the child, relative angular velocity omega, and the variations eta of the
+rotation, alpha of omega, beta of omega_dot (all in axes of the child):
 
-    U = (S_L eta,  V x S_L eta + S_L alpha,  A x S_L eta + V x (V x S_L eta) + 2 V x S_L alpha + S_L (omega x alpha + beta))
+    U = (S_L eta,  V x S_L eta + S_L alpha,
+         A x S_L eta + V x (V x S_L eta) + 2 V x S_L alpha + S_L (omega x alpha + beta))
 
 The inertia of a body contributes to the change of its wrench W
 
@@ -120,7 +121,7 @@ def _add_ball(ball, x, out):
 
 @kernel
 def column_jets(n, c, q, v, vd, g, t, columns, ball, carrier, acceleration, cm, cc, ck, jets, scratch):
-    """Jets of all columns of a joint; carrier and acceleration are those of the parent at the child, and end at the child."""
+    """Jets of all columns of a joint; carrier and acceleration begin as the parent's (at the child), end as its own."""
     s1, s2 = scratch[0], scratch[1]
     for i in range(c.motions):
         k = motion_column(n, c, i)

@@ -1,12 +1,12 @@
 """Motion along a tree: frames, columns of motion, velocities and accelerations, from parents to children.
 
-A joint leads from its frame F_a, p_a on the parent to its frame F_b, p_b on the child by elementary motions, each about or
-along an axis of the moving frame, and possibly a ball:
+A joint leads from its frame F_a, p_a on the parent to its frame F_b, p_b on the child by elementary motions, each about
+or along an axis of the moving frame, and possibly a ball:
 
     R = R_p F_a E(q) F_b^T,   r = r_p + R_p (p_a + F_a d(q)) - R p_b
 
 A column S is the motion of the child per unit of its velocity. It is fixed in its *carrier*, which is the parent moved
-by the motions before it; the columns of a ball are fixed in the child. With velocity V and acceleration A of the carrier
+by the motions before it; the columns of a ball are fixed in the child. With velocity V and acceleration A of carriers
 
     V += S v,   A += S v_dot + (V x S) v
 

@@ -30,8 +30,7 @@ CARRIED = np.dtype(
     + [("turned", I8)]  # whether c is not the identity
 )
 
-# --- blocks of elements, made for bodies with velocities (r_dot, omega) of their own, and where they go in the matrix of
-# --- joint coordinates
+# --- blocks of elements, made for bodies with velocities (r_dot, omega) of their own, and where they go in the matrix
 BETWEEN_BODIES = 0  # stiffness and damping
 TO_CONSTRAINT = 1  # columns of a constraint's equations
 FROM_CONSTRAINT = 2  # its forces
@@ -52,7 +51,7 @@ class TreeTables(Record):
     projections = records(PROJECTION)
     places = integer_matrix  # (offset, stride) in the matrix
     paths = integer_matrix  # by node: its first ancestor in ``places`` of blocks along its path, how many it has
-    loads = integer_matrix  # (force, velocity, coordinate) of force elements along the coordinate of a joint that carries a body
+    loads = integer_matrix  # (force, velocity, coordinate) of elements along the coordinate of a joint that carries
     inertia = vector  # of the rotors of motors, by velocity
 
 
