@@ -25,6 +25,7 @@ Array = np.ndarray
 
 REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
 CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that count as a contradiction
+NOISE = 1e-6  # of the accelerations that loads would cause alone: what remains of them is no contradiction
 LARGE = 3000  # velocities
 CLEARLY_REGULAR = 1e-6  # smallest pivot ratio
 UNBALANCED = 1e-6  # of the load: what is left of it in a direction that nothing resists
@@ -133,10 +134,13 @@ def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[Mobi
 def _check_conflict(system: System, q: Array, v: Array, t: float, names: list[str]) -> None:
     """Dependent equations must ask for the same accelerations."""
     vd, _ = system.accelerations(q, v, t)
-    bias = system.constraint_bias(q, v, t)
-    rest = np.abs(system.constraint_jacobian(q, t) @ vd + bias).max(initial=0.0)
+    bias, b = system.constraint_bias(q, v, t), system.constraint_jacobian(q, t)
+    rest = np.abs(b @ vd + bias).max(initial=0.0)
+    masses, forces = np.abs(system.mass_matrix(q).diagonal()), np.abs(system.forces(q, v, t))
+    free = np.divide(forces, masses, out=np.zeros(system.n_v), where=masses > 0.0)
+    noise = NOISE * float((abs(b) @ free).max(initial=0.0))  # of the loads, which the reactions balance
     scale = np.abs(bias).max(initial=0.0)
-    if not np.isfinite(rest) or (scale > 0.0 and rest > CONFLICT * scale):
+    if not np.isfinite(rest) or (scale > 0.0 and rest > max(CONFLICT * scale, noise)):
         joints = f"joints {quoted(names)}" if names else "dependent joints"
         raise AssemblyError(
             f"no consistent accelerations: {joints} are dependent and contradict each other in this state of motion "
