@@ -41,6 +41,18 @@ class JointCoordinates:
     first: tuple[str, ...] = ()
     """Joints that carry bodies before any others do, if they can."""
 
+    def checked(self, model: Model) -> JointCoordinates:
+        """The choice itself, if the model still has all that it names."""
+        for argument, names, kind in (("cut", self.cut, Joint), ("absolute", self.absolute, Body)):
+            for name in names:
+                if name not in model or not isinstance(model[name], kind):
+                    raise ModelError(
+                        f"{model}: {argument}= of its joint coordinates names '{name}', which is no "
+                        f"{kind.__name__.lower()} of the model any more; choose again: "
+                        "model.with_coordinates('joint', ...)"
+                    )
+        return self
+
 
 @dataclass(frozen=True)
 class Carried:
@@ -129,6 +141,25 @@ def free_motions(joint: Joint) -> tuple[str, ...] | None:
     return joint.freedoms if declared <= equations else None
 
 
+def _check_declared(joint: Joint, motions: tuple[str, ...]) -> None:
+    """Refuse motions of a user's class that are no coordinates, or not as many as its equations leave free."""
+    slides = [motion for motion in motions if motion.startswith("slide")]
+    rest = motions[len(slides) :]
+    known = len(set(slides)) == len(slides) and set(motions) <= set(MOTION_WORDS)
+    if not known or any(m in slides for m in rest) or (len(rest) > 1 and motions != ("turn", "turn")):
+        raise ModelError(
+            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}; expected some of 'slide 1', 'slide 2', "
+            "'slide', and then 'turn', 'screw' or 'ball', or ('turn', 'turn') of two cross axes"
+        )
+    free = sum(3 if motion == "ball" else 1 for motion in motions)
+    if free + joint.n_equations != 6:
+        raise ModelError(
+            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}, which are {free}, but its {joint.n_equations} "
+            f"equations leave {6 - joint.n_equations} free; expected all of them, or freedoms = None for a joint that "
+            "is not made of such motions"
+        )
+
+
 def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:
     """The spanning tree of a model for a choice of joint coordinates."""
     absolute: dict[int, tuple[Body, str]] = {}
@@ -213,8 +244,11 @@ def _why_absolute(body: Body, choice: JointCoordinates) -> str:
 def _why_constraint(joint: Joint, choice: JointCoordinates, absolute: Mapping[int, tuple[Body, str]]) -> str:
     if joint.name in choice.cut:
         return "asked for by cut="
-    if free_motions(joint) is None:
+    motions = free_motions(joint)
+    if motions is None:
         return f"the motion that {joint.label} leaves free is not made of coordinates"
+    if not type(joint).__module__.startswith("mbd.joints"):
+        _check_declared(joint, motions)
     for body in joint.bodies:
         if id(body) in absolute:
             return f"{body} is in absolute coordinates"
