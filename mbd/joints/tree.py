@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mbd.bodies import Body, Ground, PointMass, RigidBody
+from mbd.bodies import Body, Ground, PointMass, RigidBody, Rotor
 from mbd.elements.attributes import Checked
 from mbd.errors import ModelError
 from mbd.joints.joint import Joint
+from mbd.joints.rotor_hinge import RotorHinge
 from mbd.nodes import Directors, Node, Quaternion
 from mbd.nodes.people import RigidNode
 
@@ -122,6 +123,8 @@ def _node_text(body: Body) -> str:
 
 
 def _coordinate_text(edge: Carried) -> str:
+    if isinstance(edge.joint, RotorHinge):
+        return f"none: inertia on the {edge.joint.of} of '{edge.joint.driving.name}'"
     if edge.joint is None and edge.node is not None:
         kind = "pinned" if edge.node.pinned else "free"
         return f"{kind}, {edge.node}{' (Lie)' if edge.node.lie else ''}"
@@ -206,6 +209,8 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
     frontier: list[tuple[int, int, int, Joint, bool]] = []
     for body in bodies:  # a pin is a ball on the ground
         if isinstance(body, RigidBody) and body.node.pinned and id(body) not in absolute:
+            if isinstance(body, Rotor):
+                continue
             reached.add(id(body))
             carried.append(Carried(body, ground, None, False, _free_node(body.node)))
             grow(frontier, body, 1)
@@ -215,6 +220,8 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
         if id(body) in reached or id(body) in absolute:
             continue
         assert isinstance(body, RigidBody)
+        if isinstance(body, Rotor):
+            continue
         if not at[id(body)]:
             absolute[id(body)] = body, "no joint that could carry it"
             continue
@@ -222,8 +229,30 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
         carried.append(Carried(body, ground, None, False, _free_node(body.node)))
         grow(frontier, body, 1)
         exhaust(frontier)
+    for edge in _rotors(joints, carried, choice):
+        carried.append(edge)
+        used.update([id(edge.joint)] if edge.joint is not None else [])
     closing = [(joint, reasons.get(id(joint), "it closes a loop")) for joint in joints if id(joint) not in used]
     return JointTree(tuple(carried), tuple(closing), tuple(absolute.values()))
+
+
+def _rotors(joints: Sequence[Joint], carried: Sequence[Carried], choice: JointCoordinates) -> list[Carried]:
+    """Rotors: at rest where their inertia is on a coordinate of the tree, else pinned balls that a constraint turns."""
+    motions = {id(edge.joint): edge.motions for edge in carried if edge.joint is not None}
+    found = []
+    for hinge in joints:
+        if isinstance(hinge, RotorHinge) and isinstance(hinge.body_b, Rotor):
+            rotor = hinge.body_b
+            if rotor_motion(hinge) in motions.get(id(hinge.driving), ()) and hinge.name not in choice.cut:
+                found.append(Carried(rotor, hinge.body_a, hinge, False, None))
+            elif rotor.name not in choice.absolute:
+                found.append(Carried(rotor, hinge.body_a, None, False, _free_node(rotor.node)))
+    return found
+
+
+def rotor_motion(hinge: RotorHinge) -> str:
+    """The elementary motion that turns a rotor."""
+    return "turn" if hinge.of == "angle" else "slide"
 
 
 def _free_node(node: RigidNode) -> RigidNode:
@@ -244,6 +273,8 @@ def _why_absolute(body: Body, choice: JointCoordinates) -> str:
 def _why_constraint(joint: Joint, choice: JointCoordinates, absolute: Mapping[int, tuple[Body, str]]) -> str:
     if joint.name in choice.cut:
         return "asked for by cut="
+    if isinstance(joint, RotorHinge):
+        return "the joint that turns the rotor carries no body"
     motions = free_motions(joint)
     if motions is None:
         return f"the motion that {joint.label} leaves free is not made of coordinates"

@@ -26,6 +26,7 @@ from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint, Primitive
 from ..joints.instant import ANGLE
+from ..joints.tree import Carried
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -37,25 +38,34 @@ Fingerprint = dict[str, str | None]  # None: cannot be told
 PROPERTIES = ("mass", "inertia", "com", "potential", "constraints", "n_constraints")  # of bodies, as far as they exist
 PYTHON = "python"  # code of functions is comparable within one version
 FUNCTIONS = "functions of "
+ANOTHER_WAY = "mbd.model_at(solution) begins anew in the same position, in any coordinates"
 
 
 def identity_of(model: Model) -> Identity:
     """(name, kind) of all bodies and joints in their order; the kind of a body is that of its coordinates."""
     bodies = [[body.name, node_text(body.node)] for body in model.bodies]
     found = {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
-    if model._choice is not None:
-        found["bodies"] = _in_joint_coordinates(model, bodies)
+    carried = model.coordinates.carried if model._choice is not None else ()
+    if carried:
+        kinds = dict(bodies) | {edge.body.name: _carried_text(edge) for edge in carried}
+        found["bodies"] = [[name, kinds[name]] for name, _ in bodies]
+        joints = [edge.joint for edge in carried if edge.joint is not None]
+        found["places"] = [[joint.name, _digest(_words(_place(joint), []))] for joint in joints]
     return found
 
 
-def _in_joint_coordinates(model: Model, bodies: list[list[str]]) -> list[list[str]]:
-    """(name, kind) of bodies, the kind of a carried one being what carries it and how its rotation is stored."""
-    kinds = dict(bodies)
-    for edge in model.coordinates.carried:
-        joint = f"joint '{edge.joint.name}'" if edge.joint is not None else "no joint"
-        stored = f", {node_text(edge.node)}" if edge.node is not None else ""
-        kinds[edge.body.name] = f"carried by {joint} on '{edge.parent.name}'{stored}"
-    return [[name, kinds[name]] for name, _ in bodies]
+def _carried_text(edge: Carried) -> str:
+    """The kind of a carried body: what carries it, and how its rotation is stored."""
+    stored = f", {node_text(edge.node)}" if edge.node is not None else ""
+    if edge.joint is None:
+        return f"those of a free body{stored}"
+    return f"those of joint '{edge.joint.name}' on '{edge.parent.name}'{stored}"
+
+
+def _place(joint: Joint) -> list[Any]:
+    """What says where a body is for the coordinates of the joint that carries it."""
+    first = joint.body_a.name  # the direction in which they count
+    return [first, joint.point_a, joint.point_b, joint.frame_a, joint.frame_b, getattr(joint, "pitch", 0.0)]
 
 
 def node_text(node: Any) -> str:
@@ -72,17 +82,27 @@ def difference(here: Identity, there: Identity, place: str = "in the state") -> 
             if own[0] != other[0]:
                 return f"{word} {i} is '{own[0]}' here and '{other[0]}' {place}"
             if own[1] != other[1]:
-                what = f"the node of body '{own[0]}'" if kind == "bodies" else f"joint '{own[0]}'"
-                return f"{what} is {own[1]} here and {other[1]} {place}"
+                what = f"the node of body '{own[0]}' is" if kind == "bodies" else f"joint '{own[0]}' is"
+                advice = ""
+                if kind == "bodies" and "those of" in own[1] + other[1]:
+                    what, advice = f"the coordinates of body '{own[0]}' are", f"; {ANOTHER_WAY}"
+                return f"{what} {own[1]} here and {other[1]} {place}{advice}"
         if len(ours) != len(theirs):
             longer, where = (ours, "only here") if len(ours) > len(theirs) else (theirs, f"only {place}")
             return f"{word} '{longer[min(len(ours), len(theirs))][0]}' is {where}"
+    before = dict(there.get("places", ()))
+    for name, digest in here.get("places", ()):
+        if digest != before.get(name, digest):
+            return (
+                f"joint '{name}' has another point, axis or direction here than {place}, so that its coordinates mean "
+                f"another position; {ANOTHER_WAY}"
+            )
     return None
 
 
 def turn_names(system: System) -> list[str]:
     """For each counted angle the element that counts it, with a number if it counts several."""
-    names = [""] * system.assembly.n_turns
+    names = [""] * len(system.assembly.turns)
     for p in system.tables.couplings:
         if p.kind == ANGLE:
             names[p.turn] = f"joint '{system.model.joints[p.joint].name}'"
@@ -172,7 +192,8 @@ def _digest(words: Iterator[bytes]) -> str:
 @functools.cache
 def _fields(cls: type) -> tuple[str, ...]:
     told = getattr(cls, "told_in_states", ())  # that were parameters when the first states were written
-    return tuple(sorted([*(field.name for field in dataclasses.fields(cls)), *told]))
+    fields = [field.name for field in dataclasses.fields(cls) if field.name not in getattr(cls, "untold", ())]
+    return tuple(sorted([*fields, *told]))
 
 
 class _Unknown(Exception):
@@ -195,7 +216,10 @@ def _words(x: Any, functions: list[Any]) -> Iterator[bytes]:
     elif isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
         if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
             yield type(x).__name__.encode()
+        defaults = getattr(type(x), "told_where_given", {})
         for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(type(x)):
+            if name in defaults and getattr(x, name) == defaults[name]:
+                continue
             yield name.encode()
             yield from _words(getattr(x, name), functions)
     else:

@@ -17,8 +17,9 @@ from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
-from ..joints.tree import Carried
+from ..joints.tree import MOTION_WORDS, Carried
 from ..model import Model
+from ..nodes.forms import FORM_JOINT
 from ..nodes.increments import apply_tangent_inverse
 from ..nodes.tree.records import tree_work
 from . import instant
@@ -75,7 +76,7 @@ class System:
         work = Work(
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
-            values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
+            values=np.zeros(max(1, a.n_values)), turns=self.initial_turns(), signs=np.zeros(nodes),
             jacobians=np.zeros((8, 3, 12)), scratch=np.zeros((8, 16)),
             force_a=np.zeros(12), force_b=np.zeros(12), pulled_back=np.zeros(12), rotation=np.zeros(12),
             primitive_rows=np.zeros(3), observed=np.zeros(3), unit=np.zeros(a.n_l),
@@ -92,6 +93,10 @@ class System:
         for k, name in enumerate(("r1", "r2", "r3")):
             work.z[:, k] = s.nodes[name]  # pinned positions neither
         return work
+
+    def initial_turns(self) -> Array:
+        """Where the counters of turns begin: the angles at the start are those nearest to these."""
+        return np.array(self.assembly.turns or [0.0])
 
     def private(self) -> System:
         """The same tables with buffers of their own: whoever evaluates them counts turns for himself alone."""
@@ -115,9 +120,9 @@ class System:
 
     def initial_state(self) -> tuple[Array, Array]:
         """(q, v) as given by the nodes; not yet made consistent."""
-        nodes = [body.node for body in self.model.bodies]
-        for body in self.model.bodies:
-            body.node.check(body.name)
+        nodes = [body.start_node() for body in self.model.bodies]
+        for body, node in zip(self.model.bodies, nodes, strict=True):
+            node.check(body.name)
         if self.assembly.tree is None:
             q = np.concatenate([node.coordinates() for node in nodes])
             v = np.concatenate([node.coordinate_velocities() for node in nodes])
@@ -336,6 +341,38 @@ class System:
         name = joint if isinstance(joint, str) else joint.name
         edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
         return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+
+    @property
+    def has_only_joint_coordinates(self) -> bool:
+        """Whether all coordinates are angles and displacements of joints."""
+        return bool((self.tables.nodes["form"][1:] == FORM_JOINT).all())
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """For each velocity what it belongs to: "elbow angle" of a joint, or the body and a number."""
+        names = [""] * self.n_v
+        for i, body in enumerate(self.model.bodies, 1):
+            n = self.tables.nodes[i]
+            for k in range(int(n.nv)):
+                names[n.v0 + k] = f"{body.name} {k + 1}"
+        for edge in self.assembly.tree.carried if self.assembly.tree is not None else ():
+            n = self.tables.nodes[self.node_index(edge.body)]
+            words = [MOTION_WORDS[motion] for motion in edge.motions]
+            for k in range(int(n.nv)) if edge.joint is not None and edge.node is None else ():
+                number = f" {k + 1}" if words.count(words[k]) > 1 else ""
+                names[n.v0 + k] = f"{edge.joint.name if edge.joint else ''} {words[k]}{number}"
+        return tuple(names)
+
+    @property
+    def angle_places(self) -> list[tuple[Joint, int]]:
+        """Joints whose angle is a coordinate of the system, with its place among the coordinates."""
+        edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
+        found = []
+        for edge in edges:
+            turns = [motion in ("turn", "screw") for motion in edge.motions]
+            if edge.joint is not None and edge.joint.coordinate in ("angle", "both") and any(turns):
+                found.append((edge.joint, self.body_slices(edge.body)[0].start + turns.index(True)))
+        return found
 
     def name_of_unknown(self, x: int) -> str:
         """The element behind a row of the permuted system, for error messages."""

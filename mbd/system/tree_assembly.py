@@ -14,7 +14,8 @@ import numpy as np
 from ..bodies import Body
 from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, TORSION_SPRING
-from ..joints.tree import Carried, JointTree
+from ..joints.rotor_hinge import RotorHinge
+from ..joints.tree import Carried, JointTree, rotor_motion
 from ..linalg.symbolic import Fronts, Layout
 from ..nodes import kinds
 from ..nodes.forms import FORM_JOINT, FORM_LIE, FORM_QUATERNION, FORM_SPIN
@@ -98,6 +99,7 @@ def carried_table(tree: JointTree, node_of: dict[int, int], count: int) -> tuple
             data = (joint.point_a, joint.point_b, joint.frame_a, joint.frame_b)
             if "screw" in edge.motions:
                 c["pitch"] = joint.pitch / (2.0 * np.pi)
+                data = (joint.point_a + joint.start * joint.axis_a, *data[1:])
         if backwards:
             data = (data[1], data[0], data[3], data[2])
         for name, vector in (("pa", data[0]), ("pb", data[1])):
@@ -129,6 +131,18 @@ def joint_loads(model: Any, tree: JointTree, nodes: Array, node_of: dict[int, in
             n, k = nodes[node_of[id(edge.body)]], edge.motions.index(wanted)
             found.append((rows.start, int(n["v0"]) + k, int(n["q0"]) + k))
     return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+def rotor_inertia(tree: JointTree, nodes: Array, node_of: dict[int, int], n_v: int) -> Array:
+    """Inertia of rotors on the coordinates of joints that carry bodies, by velocity."""
+    edges = {id(edge.joint): edge for edge in tree.carried if edge.joint is not None}
+    out = np.zeros(n_v)
+    for edge in tree.carried:
+        if isinstance(edge.joint, RotorHinge):
+            driving = edges[id(edge.joint.driving)]
+            k = driving.motions.index(rotor_motion(edge.joint))
+            out[int(nodes[node_of[id(driving.body)]]["v0"]) + k] += float(edge.body.inertia[0, 0])
+    return out
 
 
 class BlockStorage:

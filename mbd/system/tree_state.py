@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..joints.readings import nearest_turn
 from ..joints.relative import joint_pose, motion_values
 from ..joints.tree import Carried
 from ..nodes.arrays import axial
@@ -25,7 +26,7 @@ def body_frames(bodies: list[Any]) -> tuple[Array, Array]:
     z, zd = np.zeros((len(bodies) + 1, 12)), np.zeros((len(bodies) + 1, 12))
     z[:, [3, 7, 11]] = 1.0
     for i, body in enumerate(bodies):
-        node: Any = body.node
+        node: Any = body.start_node()
         if not hasattr(node, "rotation"):
             continue
         z[i + 1, :3], zd[i + 1, :3] = node.position, node.velocity
@@ -44,6 +45,9 @@ def joint_coordinates(edge: Carried, zp: Array, z: Array) -> Array:
     za, zb = (z, zp) if edge.reversed else (zp, z)
     e, d = joint_pose(edge.joint, za, zb)
     values = [float(x) for x in motion_values(edge.motions, e, d)]
+    if edge.joint.coordinate in ("angle", "both"):
+        turns = [motion in ("turn", "screw") for motion in edge.motions]
+        values = [nearest_turn(x, edge.joint.branch) if turn else x for x, turn in zip(values, turns, strict=True)]
     if edge.node is not None:
         return np.concatenate((values, placed_node(edge.node, e.T if edge.reversed else e).rotation_coordinates()))
     return np.array(values)

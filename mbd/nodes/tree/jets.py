@@ -314,19 +314,17 @@ def jet_row(s, wrench, p, y):
 
 @kernel
 def jet_dot(y, u):
-    """y . u of two jets."""
-    total = 0.0
-    for b in range(JET):
-        total += y[b] * u[b]
-    return total
+    """y . u of two jets; three sums that do not wait for each other."""
+    first, second, third = 0.0, 0.0, 0.0
+    for b in range(6):
+        first += y[b] * u[b]
+        second += y[6 + b] * u[6 + b]
+        third += y[12 + b] * u[12 + b]
+    return first + second + third
 
 
 @kernel
 def jet_product(p, u, out):
     """out (6) = p u."""
     for a in range(6):
-        total = 0.0
-        o = JET * a
-        for b in range(JET):
-            total += p[o + b] * u[b]
-        out[a] = total
+        out[a] = jet_dot(p[JET * a :], u)
