@@ -157,9 +157,9 @@ def _check_declared(joint: Joint, motions: tuple[str, ...]) -> None:
     free = sum(3 if motion == "ball" else 1 for motion in motions)
     if free + joint.n_equations != 6:
         raise ModelError(
-            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}, which are {free}, but its {joint.n_equations} "
-            f"equations leave {6 - joint.n_equations} free; expected all of them, or freedoms = None for a joint that "
-            "is not made of such motions"
+            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}, which are {free}, but its "
+            f"{joint.n_equations} equations leave {6 - joint.n_equations} free; expected all of them, or freedoms = "
+            "None for a joint that is not made of such motions"
         )
 
 

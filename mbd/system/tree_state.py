@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import SingularityError
+from ..joints.joint import Joint
 from ..joints.readings import nearest_turn
 from ..joints.relative import joint_pose, motion_values
 from ..joints.tree import Carried
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = np.ndarray
+OTHER_BALLS = "model.with_coordinates('joint', spherical=mbd.nodes.Quaternion(lie=True))"
 TURN = 2.0 * np.pi
 
 
@@ -49,8 +52,31 @@ def joint_coordinates(edge: Carried, zp: Array, z: Array) -> Array:
         turns = [motion in ("turn", "screw") for motion in edge.motions]
         values = [nearest_turn(x, edge.joint.branch) if turn else x for x, turn in zip(values, turns, strict=True)]
     if edge.node is not None:
-        return np.concatenate((values, placed_node(edge.node, e.T if edge.reversed else e).rotation_coordinates()))
+        node = placed_node(edge.node, e.T if edge.reversed else e)
+        _check_chart(edge.joint, node)
+        return np.concatenate((values, node.rotation_coordinates()))
     return np.array(values)
+
+
+def _check_chart(joint: Joint, node: RigidNode) -> None:
+    """Refuse parameters of a ball that cannot describe its velocity."""
+    try:
+        node.check("")
+    except SingularityError as error:
+        raise SingularityError(
+            f"{joint}: {error} The rotation of a joint is that of the second body relative to the first one; choose "
+            f"other parameters: {OTHER_BALLS}",
+            time=error.time,
+        ) from None
+
+
+def locked_angles(system: System, name: str) -> tuple[str, str]:
+    """What Euler angles that belong to a body are those of, and how to have other ones."""
+    tree = system.assembly.tree
+    for edge in tree.carried if tree is not None else ():
+        if edge.body.name == name and edge.joint is not None:
+            return f"joint '{edge.joint.name}'", OTHER_BALLS
+    return f"body '{name}'", "model.with_nodes({" + f"'{name}': mbd.nodes.Quaternion" + "})"
 
 
 def placed_node(node: RigidNode, rotation: Array) -> RigidNode:
