@@ -1,7 +1,7 @@
 """Joint coordinates against MuJoCo and Pinocchio (pip install mujoco pin): cost of a step, and cost at equal error.
 
 Revolute chains: bars of 1 m, axes alternately y and z, from the horizontal under gravity. Arm: the Puma 560 whose
-joints PD control holds at constant targets, started away from them; in MuJoCo the control is a passive spring and damper
+joints PD control holds at constant targets, started away from them; in MuJoCo control is a passive spring and damper
 of each joint, so that nobody pays for calls into Python. Whole runs contain everything from the description of the
 mechanism to the last state: `mbd.simulate` with assembly, start and records, MuJoCo's compilation of its XML. Pinocchio
 has no time loop of its own: four `aba` per step of RK4, called from Python, as people do.

@@ -26,6 +26,7 @@ from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint, Primitive
 from ..joints.instant import ANGLE
+from ..joints.tree import Carried
 
 if TYPE_CHECKING:
     from ..joints.tree import JointTree
@@ -39,6 +40,7 @@ PROPERTIES = ("mass", "inertia", "com", "potential", "constraints", "n_constrain
 PYTHON = "python"  # code of functions is comparable within one version
 FUNCTIONS = "functions of "
 PLAIN = frozenset((type(None), bool, int, float, complex, str))
+ANOTHER_WAY = "mbd.model_at(solution) begins anew in the same position, in any coordinates"
 
 
 def identity_of(model: Model, tree: JointTree | None = None) -> Identity:
@@ -48,19 +50,27 @@ def identity_of(model: Model, tree: JointTree | None = None) -> Identity:
     """
     bodies = [[body.name, node_text(body.node)] for body in model.bodies]
     found = {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
-    if model._choice is not None:
-        found["bodies"] = _in_joint_coordinates(tree or model.coordinates, bodies)
+    carried = (tree or model.coordinates).carried if model._choice is not None else ()
+    if carried:
+        kinds = dict(bodies) | {edge.body.name: _carried_text(edge) for edge in carried}
+        found["bodies"] = [[name, kinds[name]] for name, _ in bodies]
+        joints = [edge.joint for edge in carried if edge.joint is not None]
+        found["places"] = [[joint.name, _digest(_words(_place(joint), []))] for joint in joints]
     return found
 
 
-def _in_joint_coordinates(tree: JointTree, bodies: list[list[str]]) -> list[list[str]]:
-    """(name, kind) of bodies, the kind of a carried one being what carries it and how its rotation is stored."""
-    kinds = dict(bodies)
-    for edge in tree.carried:
-        joint = f"joint '{edge.joint.name}'" if edge.joint is not None else "no joint"
-        stored = f", {node_text(edge.node)}" if edge.node is not None else ""
-        kinds[edge.body.name] = f"carried by {joint} on '{edge.parent.name}'{stored}"
-    return [[name, kinds[name]] for name, _ in bodies]
+def _carried_text(edge: Carried) -> str:
+    """The kind of a carried body: what carries it, and how its rotation is stored."""
+    stored = f", {node_text(edge.node)}" if edge.node is not None else ""
+    if edge.joint is None:
+        return f"those of a free body{stored}"
+    return f"those of joint '{edge.joint.name}' on '{edge.parent.name}'{stored}"
+
+
+def _place(joint: Joint) -> list[Any]:
+    """What says where a body is for the coordinates of the joint that carries it."""
+    first = joint.body_a.name  # the direction in which they count
+    return [first, joint.point_a, joint.point_b, joint.frame_a, joint.frame_b, getattr(joint, "pitch", 0.0)]
 
 
 def node_text(node: Any) -> str:
@@ -77,11 +87,21 @@ def difference(here: Identity, there: Identity, place: str = "in the state") -> 
             if own[0] != other[0]:
                 return f"{word} {i} is '{own[0]}' here and '{other[0]}' {place}"
             if own[1] != other[1]:
-                what = f"the node of body '{own[0]}'" if kind == "bodies" else f"joint '{own[0]}'"
-                return f"{what} is {own[1]} here and {other[1]} {place}"
+                what = f"the node of body '{own[0]}' is" if kind == "bodies" else f"joint '{own[0]}' is"
+                advice = ""
+                if kind == "bodies" and "those of" in own[1] + other[1]:
+                    what, advice = f"the coordinates of body '{own[0]}' are", f"; {ANOTHER_WAY}"
+                return f"{what} {own[1]} here and {other[1]} {place}{advice}"
         if len(ours) != len(theirs):
             longer, where = (ours, "only here") if len(ours) > len(theirs) else (theirs, f"only {place}")
             return f"{word} '{longer[min(len(ours), len(theirs))][0]}' is {where}"
+    before = dict(there.get("places", ()))
+    for name, digest in here.get("places", ()):
+        if digest != before.get(name, digest):
+            return (
+                f"joint '{name}' has another point, axis or direction here than {place}, so that its coordinates mean "
+                f"another position; {ANOTHER_WAY}"
+            )
     return None
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import SingularityError
+from ..joints.joint import Joint
 from ..joints.relative import joint_pose, motion_values, relative_pose
 from ..joints.tree import Carried
 from ..nodes.arrays import axial
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = np.ndarray
+OTHER_BALLS = "model.with_coordinates('joint', spherical=mbd.nodes.Quaternion(lie=True))"
 TURN = 2.0 * np.pi
 
 
@@ -35,39 +38,62 @@ def body_frames(bodies: list[Any]) -> tuple[Array, Array]:
     return z, zd
 
 
-def joint_coordinates(edge: Carried, zp: Array, z: Array) -> Array:
-    """Coordinates of a carried body between the frames of its parent and its own."""
+def _ball_coordinates(edge: Carried, zp: Array, z: Array) -> Array:
+    """Coordinates of a body that a ball carries, or nothing does, between the frames of its parent and its own."""
+    assert edge.node is not None
     if edge.joint is None:
-        assert edge.node is not None
         node = placed_node(edge.node, z[3:].reshape(3, 3).T)
         return node.coordinates() if edge.node.pinned else np.concatenate((z[:3], node.rotation_coordinates()))
-    za, zb = (z, zp) if edge.reversed else (zp, z)
-    e, d = joint_pose(edge.joint, za, zb)
-    values = [float(x) for x in motion_values(edge.motions, e, d)]
-    if edge.node is not None:
-        return np.concatenate((values, placed_node(edge.node, e.T if edge.reversed else e).rotation_coordinates()))
-    return np.array(values)
+    e, _ = joint_pose(edge.joint, *((z, zp) if edge.reversed else (zp, z)))
+    node = placed_node(edge.node, e.T if edge.reversed else e)
+    _check_chart(edge.joint, node)
+    return node.rotation_coordinates()
 
 
 def _angles_and_displacements(system: System, z: Array, q: Array) -> None:
-    """The same for all joints without a ball, those with the same motions at once."""
+    """Coordinates of all other joints that carry a body, those with the same motions at once."""
     tree = system.assembly.tree
     assert tree is not None
-    groups: dict[tuple[str, ...], list[tuple[Any, int, int, int]]] = {}
+    groups: dict[tuple[tuple[str, ...], bool], list[tuple[Any, int, int, int]]] = {}
     starts = system.tables.nodes["q0"].tolist()
     for edge in tree.carried:
         motions = edge.motions
         if edge.joint is not None and edge.node is None and motions:
             i, p = system.assembly.node_of[id(edge.body)], system.assembly.node_of[id(edge.parent)]
             first, second = (i, p) if edge.reversed else (p, i)
-            groups.setdefault(motions, []).append((edge.joint, first, second, starts[i]))
-    for motions, members in groups.items():
+            reads_angle = edge.joint.coordinate in ("angle", "both")
+            groups.setdefault((motions, reads_angle), []).append((edge.joint, first, second, starts[i]))
+    for (motions, reads_angle), members in groups.items():
         joints, first, second, places = (list(x) for x in zip(*members, strict=True))
         points = np.array([joint.point_a for joint in joints]), np.array([joint.point_b for joint in joints])
         frames = np.array([joint.frame_a for joint in joints]), np.array([joint.frame_b for joint in joints])
         e, d = relative_pose(points, frames, z[first], z[second])
+        branches = np.array([joint.branch for joint in joints])  # about which angles are read
         for k, values in enumerate(motion_values(motions, e, d)):
+            if reads_angle and motions[k] in ("turn", "screw"):
+                values = values + TURN * np.round((branches - values) / TURN)
             q[np.array(places) + k] = values
+
+
+def _check_chart(joint: Joint, node: RigidNode) -> None:
+    """Refuse parameters of a ball that cannot describe its velocity."""
+    try:
+        node.check("")
+    except SingularityError as error:
+        raise SingularityError(
+            f"{joint}: {error} The rotation of a joint is that of the second body relative to the first one; choose "
+            f"other parameters: {OTHER_BALLS}",
+            time=error.time,
+        ) from None
+
+
+def locked_angles(system: System, name: str) -> tuple[str, str]:
+    """What Euler angles that belong to a body are those of, and how to have other ones."""
+    tree = system.assembly.tree
+    for edge in tree.carried if tree is not None else ():
+        if edge.body.name == name and edge.joint is not None:
+            return f"joint '{edge.joint.name}'", OTHER_BALLS
+    return f"body '{name}'", "model.with_nodes({" + f"'{name}': mbd.nodes.Quaternion" + "})"
 
 
 def placed_node(node: RigidNode, rotation: Array) -> RigidNode:
@@ -92,7 +118,7 @@ def joint_state(system: System, z: Array, zd: Array, q: Array, v: Array) -> None
         if edge.node is not None:
             i, p = node_of[id(edge.body)], node_of[id(edge.parent)]
             n = nodes[i]
-            q[n.q0 : n.q0 + n.nq] = joint_coordinates(edge, z[p], z[i])
+            q[n.q0 : n.q0 + n.nq] = _ball_coordinates(edge, z[p], z[i])
     s, w = system.tables, system.work
     instant.frames(s, w, q)
     twist = np.concatenate((_world_spin(z, zd), zd[:, :3]), axis=1)
