@@ -139,7 +139,8 @@ def _coordinate_text(edge: Carried) -> str:
 
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
-    return _freedoms_of(type(joint))
+    kind: Any = type(joint)
+    return _freedoms_of(kind)
 
 
 @functools.cache

@@ -212,7 +212,7 @@ def _words(x: Any, functions: list[Any]) -> list[bytes]:
 
 
 def _add_words(x: Any, functions: list[Any], words: list[bytes]) -> None:
-    kind = type(x)
+    kind: Any = type(x)
     if kind is np.ndarray:
         words += (_array_word(x.dtype, x.shape), x.tobytes())
     elif kind in PLAIN or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):

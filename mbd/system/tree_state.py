@@ -64,10 +64,10 @@ def _angles_and_displacements(system: System, z: Array, q: Array) -> None:
             reads_angle = edge.joint.coordinate in ("angle", "both")
             groups.setdefault((motions, reads_angle), []).append((edge.joint, first, second, starts[i]))
     for (motions, reads_angle), members in groups.items():
-        joints, first, second, places = (list(x) for x in zip(*members, strict=True))
+        joints, firsts, seconds, places = (list(x) for x in zip(*members, strict=True))
         points = np.array([joint.point_a for joint in joints]), np.array([joint.point_b for joint in joints])
         frames = np.array([joint.frame_a for joint in joints]), np.array([joint.frame_b for joint in joints])
-        e, d = relative_pose(points, frames, z[first], z[second])
+        e, d = relative_pose(points, frames, z[firsts], z[seconds])
         branches = np.array([joint.branch for joint in joints])  # about which angles are read
         for k, values in enumerate(motion_values(motions, e, d)):
             if reads_angle and motions[k] in ("turn", "screw"):
