@@ -19,6 +19,7 @@ import numba
 from numba import types
 from numba.extending import NativeValue, typeof_impl, unbox
 
+from .arguments import check_arguments
 from .cache import CACHE_ROOT
 from .entry import Entry, connect_arguments
 from .intrinsics import entry_arguments
@@ -91,6 +92,8 @@ def new_dispatcher(function: Callable, options: dict[str, Any]) -> Any:
 
 def call_kernel(kernel: Kernel, args: tuple) -> Any:
     """Call a kernel from Python."""
+    if kernel.kinds:
+        check_arguments(kernel, args)
     connect_arguments(kernel, args)
     return kernel.dispatcher(*args)
 

@@ -137,13 +137,13 @@ class System:
     def update(self, q: Array, dq: Array) -> Array:
         """The update of absolute coordinates (UAC): q o exp(dq) on Lie nodes, q + dq on conventional ones."""
         out = np.array(self._q(q))
-        instant.advance(self.tables, self.work, out, self._v(dq), out)
+        instant.advance(self.tables, self.work, out, self._v(dq, "dq"), out)
         return out
 
     def tangent_inverse(self, dq: Array, v: Array) -> Array:
         """T_exp^-1(dq) v."""
         out = np.zeros(self.n_v)
-        apply_tangent_inverse(self.tables.nodes, self._v(dq), self._v(v), out, np.zeros(9))
+        apply_tangent_inverse(self.tables.nodes, self._v(dq, "dq"), self._v(v), out, np.zeros(9))
         return out
 
     # --- frames ---------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class System:
         """M v_dot - f + B^T lam."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
-        instant.dynamics(s, w, q, v, self._v(vd), self._l(lam), w.x)
+        instant.dynamics(s, w, q, v, self._v(vd, "vd"), self._l(lam), w.x)
         self.raise_callback_errors()
         return w.x[s.xv].copy()
 
@@ -294,7 +294,7 @@ class System:
         """Blocks (nv x nv, nl x nv) of the iteration matrix."""
         s, w = tables or self.tables, self.work
         q, v = self._move(q, np.zeros(self.n_v) if v is None else v, t)
-        vd = self._v(np.zeros(self.n_v) if vd is None else vd)
+        vd = self._v(np.zeros(self.n_v) if vd is None else vd, "vd")
         lam = self._l(lam)
         instant.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
         if s.flags[FLAG_TREE] == BY_RECURSION:
@@ -419,8 +419,8 @@ class System:
     def _q(self, q: Any) -> Array:
         return _vector(q, self.n_q, "q")
 
-    def _v(self, v: Any) -> Array:
-        return _vector(v, self.n_v, "v")
+    def _v(self, v: Any, name: str = "v") -> Array:
+        return _vector(v, self.n_v, name)
 
     def _l(self, lam: Any) -> Array:
         return np.zeros(self.n_l) if lam is None else _vector(lam, self.n_l, "lam")
