@@ -26,11 +26,11 @@ def suspicions(model: Model) -> list[str]:
     """What to look at again, one text each."""
     found = list(_gravity(model))
     points = _attachments(model)
-    rigid = [body for body in model.bodies if isinstance(body, RigidBody)]
+    rigid = [body for body in model.bodies if isinstance(body, RigidBody) and body.mass > 0.0]
     for body in rigid:
         found += _inertia(body, _extent(body, points.get(id(body), [])))
         found += _density(body)
-    found += _ratios([b for b in model.bodies if isinstance(b, RigidBody | PointMass)])
+    found += _ratios([*rigid, *(b for b in model.bodies if isinstance(b, PointMass))])
     return found
 
 

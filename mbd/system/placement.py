@@ -39,7 +39,15 @@ def matrix_layout(
         pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
     pairs += frame_element_pairs(members, general, grounded, n)
     stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
-    return analyse(sizes, is_joint, grounded, stacked)
+    links = massless(nodes)
+    return analyse(sizes, is_joint, grounded, stacked, massless=np.flatnonzero(links[1:]) if links.any() else ())
+
+
+def massless(nodes: np.ndarray) -> np.ndarray:
+    """Which nodes belong to bodies without any inertia."""
+    found = (nodes["mass"] == 0.0) & (nodes["form"] != FORM_GENERALIZED)
+    found[0] = False  # the ground
+    return found
 
 
 def place_blocks(

@@ -103,6 +103,8 @@ def body_solids(body: Body, row: int, index: int, theme: Theme, segments: int, s
                 (("sphere", radius), surfaces.sphere(radius, segments), np.zeros(3), np.eye(3), None), row, own, body
             )
         ]
+    if body.mass == 0.0:  # type: ignore[attr-defined]
+        return []  # a link between joints
     return [_solid(default_part(body, segments), row, own, body)]
 
 
@@ -121,7 +123,7 @@ def default_part(body: Any, segments: int) -> Part:
     Its half axes follow from J_1 = m (b^2 + c^2) / 5 and the same for the other two.
     """
     moments, axes = np.linalg.eigh(np.asarray(body.inertia, dtype=float))
-    squares = 0.5 * (moments.sum() - 2.0 * moments) / body.mass  # mean squares of the coordinates
+    squares = 0.5 * (moments.sum() - 2.0 * moments) / (body.mass or 1.0)  # mean squares of the coordinates
     spread = np.sqrt(np.maximum(squares, 0.0))
     if spread.max() <= 0.0:
         return ("sphere", 0.05), surfaces.sphere(0.05, segments), body.com, np.eye(3), None
