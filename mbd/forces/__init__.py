@@ -1,7 +1,9 @@
-"""Forces: springs, dampers and applied loads. Gravity belongs to the model."""
+"""Forces: springs, dampers, applied loads, and what acts on joints. Gravity belongs to the model."""
 
+from mbd.forces.actuators import PDControl
 from mbd.forces.force import Force as ForceElement
-from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring, PDControl
+from mbd.forces.joint_forces import JointForce, JointFriction, JointLimit
+from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring
 from mbd.forces.loads import Force, Torque
 from mbd.forces.row import ForceRow, GeneralRow
 from mbd.forces.springs import Bushing, Spring, TorsionSpring
@@ -16,6 +18,9 @@ __all__ = [
     "GeneralRow",
     "Gravitation",
     "GreenSpring",
+    "JointForce",
+    "JointFriction",
+    "JointLimit",
     "NonlinearSpring",
     "PDControl",
     "Spring",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mbd.bodies import Body, PointMass
 from mbd.bodies.checks import BELONGS, check_name
 from mbd.elements.attributes import Checked, declared, fixed
@@ -86,6 +88,13 @@ def with_coordinate(value: Any, owner: Any, argument: str) -> Any:
     if getattr(value, "coordinate", None) not in ("angle", "displacement", "both"):
         raise bad_value(owner, argument, value, "a joint with an angle or a displacement")
     return value
+
+
+def checked_times(value: Any, owner: Any, argument: str) -> tuple[float, ...]:
+    """Times in their order."""
+    if not np.size(value):
+        return ()
+    return tuple(sorted(check_vector(np.atleast_1d(value), owner, argument, None).tolist()))
 
 
 def attachment(text: str, body_argument: str) -> Any:

@@ -120,10 +120,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
                 return f"force '{force.name}'"
             for row in force.rows():
-                load = row.body_a is None
-                damped = not load and len(row.parameters) > 2 and row.parameters[2] > 0.0
-                timed = row.function is not None or getattr(row.motion, "function", None) is not None
-                if timed or (trait is Trait.CONSERVATIVE and (load or damped)):
+                if row.timed or (trait is Trait.CONSERVATIVE and not row.conservative):
                     return f"force '{force.name}'"
     return None
 

@@ -33,7 +33,8 @@ class Screw(Joint):
         terms = [Coordinate(self, "displacement", 1.0)]
         if self.pitch != 0.0:
             terms.append(Coordinate(self, "angle", -self.pitch / (2.0 * math.pi)))
-        return [*parallel_axes(self), *on_axis(self), CoordinateSum(tuple(terms))]
+        start = self.zero[0] - self.pitch / (2.0 * math.pi) * self.zero[1]
+        return [*parallel_axes(self), *on_axis(self), CoordinateSum(tuple(terms), start)]
 
     def orientation_conditions(self) -> list[tuple[Array, Array]]:
         return [(self.axis_a, self.axis_b)]

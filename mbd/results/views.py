@@ -67,10 +67,8 @@ class JointView:
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
-        counted = unwrapped(self.solution.t, angle, rate)
-        if self.joint.name in self.solution._turned:
-            counted = counted + whole_turns(self.solution._turned[self.joint.name] - angle[:1])
-        return counted, rate
+        near = self.solution._turned.get(self.joint.name, self.joint.branch)
+        return unwrapped(self.solution.t, angle, rate, near), rate
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:
@@ -86,7 +84,7 @@ class JointView:
 
     @property
     def angle(self) -> Array:
-        """Angle about the axis (n,), counting turns; zero where the frames of the joint coincide."""
+        """Angle about the axis (n,), counting turns; at the start ``zero`` of the joint, if it was not moved since."""
         return read_only(self._angle[0])
 
     @property
@@ -123,7 +121,7 @@ class ForceView:
         f, out = np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
         for i in self._rows:
             a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
-            more, columns = s._observe_force(table, i, a, b, s._turns)
+            more, columns = s._observe_force(table, i, a, b, s._turns, s._values)
             f, out = f + more, out + columns
         body = self.element.bodies[-1]
         more, columns = s._observe_general("force", s.model.forces.index(self.element), s.system.node_index(body))
@@ -150,6 +148,14 @@ class ForceView:
         return read_only(self._observed[2][:, observe.FORCE_POWER])
 
     @property
+    def effort(self) -> Array:
+        """Torque about, or force along, the axis of the joint on its second body (n,)."""
+        kinds = {int(self.solution.system.tables.forces[i].kind) for i in self._rows}
+        if not self.element.joints or not kinds or not kinds <= {AXIS_SPRING, TORSION_SPRING}:
+            raise MissingQuantity(f"{self.element} does not act along or about the axis of a joint")
+        return read_only(self._observed[2][:, observe.EFFORT])
+
+    @property
     def length(self) -> Array:
         """Length of a spring (n,); of a torsion spring its angle."""
         e: Any = self.element
@@ -172,11 +178,14 @@ class ForceView:
         return f"<{self.element}: {len(self.solution)} records>"
 
 
-def unwrapped(t: Array, angle: Array, rate: Array) -> Array:
-    """The angle with whole turns added, such that its increments follow the rate, also between distant records."""
+def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:
+    """The angle with whole turns added, such that its increments follow the rate, also between distant records.
+
+    The first one is that which is nearest to ``near``.
+    """
     expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
     turns = np.cumsum(whole_turns(expected - np.diff(angle)))
-    return angle + np.concatenate((np.zeros(min(1, len(angle))), turns))
+    return angle + whole_turns(near - angle[:1]) + np.concatenate((np.zeros(min(1, len(angle))), turns))
 
 
 def whole_turns(angle: Array) -> Array:

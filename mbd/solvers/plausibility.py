@@ -50,7 +50,7 @@ def _attachments(model: Model) -> dict[int, list[Array]]:
     points: dict[int, list[Array]] = {}
     for joint in model.joints:
         if joint.uses_point != "none":
-            points.setdefault(id(joint.body_a), []).append(joint.point_a)
+            points.setdefault(id(joint.body_a), []).append(joint.place_a)
             points.setdefault(id(joint.body_b), []).append(joint.point_b)
     for force in model.forces:
         if isinstance(force, Spring):

@@ -77,7 +77,7 @@ class Track:
             self.places = places[s.xl][:, s.xv].toarray().astype(np.int64)
             self.storage = np.zeros(layout.size_F + 1)
         self.size = np.where(s.vclass == 0, system.length, 1.0)
-        system.work.turns[:] = 0.0
+        system.work.turns[:] = system.initial_turns()
         self.q, self.v, self.vd = q, np.zeros(system.n_v), np.zeros(system.n_v)
         self.problem = self._accept(q, t)
         self._check_rank()

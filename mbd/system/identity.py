@@ -69,7 +69,7 @@ def difference(here: Identity, there: Identity, place: str = "in the state") -> 
 
 def turn_names(system: System) -> list[str]:
     """For each counted angle the element that counts it, with a number if it counts several."""
-    names = [""] * system.assembly.n_turns
+    names = [""] * len(system.assembly.turns)
     for p in system.tables.couplings:
         if p.kind == ANGLE:
             names[p.turn] = f"joint '{system.model.joints[p.joint].name}'"
@@ -159,7 +159,8 @@ def _digest(words: Iterator[bytes]) -> str:
 @functools.cache
 def _fields(cls: type) -> tuple[str, ...]:
     told = getattr(cls, "told_in_states", ())  # that were parameters when the first states were written
-    return tuple(sorted([*(field.name for field in dataclasses.fields(cls)), *told]))
+    fields = [field.name for field in dataclasses.fields(cls) if field.name not in getattr(cls, "untold", ())]
+    return tuple(sorted([*fields, *told]))
 
 
 class _Unknown(Exception):
@@ -182,7 +183,10 @@ def _words(x: Any, functions: list[Any]) -> Iterator[bytes]:
     elif isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
         if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
             yield type(x).__name__.encode()
+        defaults = getattr(type(x), "told_where_given", {})
         for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(type(x)):
+            if name in defaults and getattr(x, name) == defaults[name]:
+                continue
             yield name.encode()
             yield from _words(getattr(x, name), functions)
     else:

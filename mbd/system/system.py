@@ -69,7 +69,7 @@ class System:
         work = Work(
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
-            values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
+            values=np.zeros(max(1, a.n_values)), turns=self.initial_turns(), signs=np.zeros(nodes),
             jac=np.zeros((8, 3, 12)),
             small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(2),
             real_buffers=np.zeros((BUFFERS, a.buffer_size)),
@@ -83,6 +83,10 @@ class System:
         for k, name in enumerate(("r1", "r2", "r3")):
             work.z[:, k] = s.nodes[name]  # pinned positions neither
         return work
+
+    def initial_turns(self) -> Array:
+        """Where the counters of turns begin: the angles at the start are those nearest to these."""
+        return np.array(self.assembly.turns or [0.0])
 
     def private(self) -> System:
         """The same tables with buffers of their own: whoever evaluates them counts turns for himself alone."""

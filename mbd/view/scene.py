@@ -102,7 +102,7 @@ class Scene:
                 clouds.append(p[rows] + np.einsum("nij,nj->ni", matrices(q)[rows], local))
             for joint in model.joints:  # what holds a body to the ground belongs to the picture
                 if joint.uses_point != "none" and model.ground in joint.bodies[:2]:
-                    clouds.append((joint.point_a if joint.body_a is model.ground else joint.point_b)[None])
+                    clouds.append((joint.place_a if joint.body_a is model.ground else joint.point_b)[None])
         self.cloud = np.concatenate(clouds)
         self.cloud = self.cloud[np.isfinite(self.cloud).all(axis=1)]
         low, high = self.cloud.min(axis=0), self.cloud.max(axis=0)
@@ -197,7 +197,7 @@ class Scene:
         for joint in model.joints if len(model.joints) <= 400 else []:
             if joint.uses_point == "none" or body not in joint.bodies[:2]:
                 continue
-            point = joint.point_a if body is joint.body_a else joint.point_b
+            point = joint.place_a if body is joint.body_a else joint.point_b
             arm = point - body.com
             length = float(np.linalg.norm(arm))
             if length > 2.0 * self.glyph and min(outside(solid, point) for solid in solids) > 2.0 * self.glyph:
