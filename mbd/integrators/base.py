@@ -75,7 +75,8 @@ class Integrator(ABC):
                         f"{self.name} needs constraints on positions; {joint} constrains velocities "
                         "(nonholonomic). Use GeneralizedAlpha or an explicit method such as RK4."
                     )
-        for trait in sorted(self.requires if self.massless else self.requires | {Trait.MASS}, key=lambda trait: trait.name):
+        needed = self.requires if self.massless else self.requires | {Trait.MASS}
+        for trait in sorted(needed, key=lambda trait: trait.name):
             culprit = missing_trait(system, trait)
             if culprit is not None:
                 raise IncompatibleError(f"{self.name} needs {trait.value}; {culprit}. {ADVICE[trait]}.")

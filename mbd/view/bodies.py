@@ -31,6 +31,9 @@ def shape_parts(shape: shapes.Shape, owner: object, theme: Theme, segments: int)
         yield ("box", *size), surfaces.box(*size), centre, _matrix(shape.rotation), own
     elif isinstance(shape, shapes.Sphere):
         yield ("sphere", shape.radius), surfaces.sphere(shape.radius, segments), centre, np.eye(3), own
+    elif isinstance(shape, shapes.Ellipsoid):
+        radii = tuple(np.asarray(shape.radii, dtype=float).tolist())
+        yield ("ellipsoid", *radii), surfaces.ellipsoid(*radii, segments), centre, _matrix(shape.rotation), own
     elif isinstance(shape, shapes.Cylinder | shapes.Cone | shapes.Capsule):
         kind = type(shape).__name__.lower()
         surface = getattr(surfaces, kind)(shape.radius, shape.height, segments)

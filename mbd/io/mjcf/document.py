@@ -111,7 +111,8 @@ class Document:
         for section in self.root:
             if section.tag not in schema.SECTIONS:
                 raise unknown(section, section.words, schema.SECTIONS)
-            self._left_out(section, section.tag)
+            if section.tag != "keyframe":
+                self._left_out(section, section.tag)
         self.compiler = self._settings("compiler")
         self.option = self._settings("option")
         flags = [flag for option in self.root.all("option") for flag in option]
@@ -170,8 +171,21 @@ class Document:
     def section(self, name: str) -> Iterator[Element]:
         """The elements of all sections with this name, but for those that are left out."""
         for section in self.root.all(name):
-            for element in section:
-                yield element
+            yield from section
+
+    def leave_out_sections(self, keyframe: str | None) -> None:
+        """Collect the sections that nothing else reads."""
+        for element in self.section("contact"):
+            if not self._left_out(element, f"contact/{element.tag}"):
+                raise unknown(element, element.words, ("pair", "exclude"))
+        for section in self.root.all("keyframe"):
+            if keyframe is None:
+                self._left_out(section, "keyframe")
+
+    def gravity(self) -> Array:
+        """The acceleration of gravity."""
+        given = self.option.numbers("gravity", 3, default=(0.0, 0.0, -9.81))
+        return given if self.enabled("gravity") else np.zeros(3)
 
     def _left_out(self, element: Element, path: str) -> bool:
         """Whether an element is left out as a whole, and then collected."""

@@ -85,7 +85,7 @@ def geom_mass(geom: GeomData, meshes: Meshes) -> MassProperties | None:
 
 def _solid(geom: GeomData) -> MassProperties:
     """A body of density one."""
-    x, y, z = geom.size.tolist()
+    x, y, _ = geom.size.tolist()
     if geom.type == "sphere":
         return mass_properties(shapes.Sphere(x), 1.0)
     if geom.type == "box":
@@ -94,13 +94,12 @@ def _solid(geom: GeomData) -> MassProperties:
         return mass_properties(shapes.Capsule(x, 2.0 * y), 1.0)
     if geom.type == "cylinder":
         return mass_properties(shapes.Cylinder(x, 2.0 * y), 1.0)
-    mass = 4.0 / 3.0 * math.pi * x * y * z
-    return MassProperties(mass, (0, 0, 0), 0.2 * mass * np.array((y * y + z * z, z * z + x * x, x * x + y * y)))
+    return mass_properties(shapes.Ellipsoid(geom.size), 1.0)
 
 
 def _shell(geom: GeomData) -> MassProperties:
     """A surface with mass one per area."""
-    x, y, z = geom.size.tolist()
+    x, y, _ = geom.size.tolist()
     if geom.type == "sphere":
         mass = 4.0 * math.pi * x * x
         return MassProperties(mass, (0, 0, 0), np.full(3, 2.0 / 3.0 * mass * x * x))

@@ -132,7 +132,7 @@ LEFT_OUT: dict[str, str] = {
     "contact/exclude": CONTACT_ONLY,
     "contact/pair": CONTACT_ONLY,
     "custom": "data of users",
-    "keyframe": "states to start from; set them with model.with_joint_values(...)",
+    "keyframe": "states to start from, which keyframe= chooses",
     "light": APPEARANCE,
     "sensor": "measurements; mbd.sensors and solution[...] give them",
     "size": "memory of MuJoCo",

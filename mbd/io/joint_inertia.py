@@ -1,0 +1,87 @@
+"""The inertia that joints move in the initial configuration of an imported tree, for stops and springs of given time.
+
+Joints are elements of a model; each carries its second body and everything behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..bodies.mass_properties import MassProperties
+from ..errors import Array
+from ..joints import Joint, Prismatic, Spherical
+
+IDENTITY = np.eye(3)
+
+
+def carried_masses(joints: Sequence[Joint]) -> dict[int, MassProperties | None]:
+    """By the id of each joint, what its second body and those behind it weigh, in world axes; parents first."""
+    masses: dict[int, MassProperties | None] = {}
+    for joint in joints:
+        body: Any = joint.body_b
+        own = MassProperties(body.mass, body.com, body.inertia) if body.mass > 0.0 else None
+        masses[id(body)] = None if own is None else own.moved(body.position, body.rotation)
+    found: dict[int, MassProperties | None] = {}
+    for joint in reversed(joints):
+        found[id(joint)] = behind = masses[id(joint.body_b)]
+        parent = id(joint.body_a)
+        if behind is not None and parent in masses:
+            own = masses[parent]
+            masses[parent] = behind if own is None else own + behind
+    return found
+
+
+def moved_inertia(joint: Joint, carried: MassProperties | None) -> float:
+    """Inertia about the axis of a joint, mass behind a slide, mean inertia about the point of a ball joint."""
+    if carried is None:
+        return 0.0
+    if isinstance(joint, Prismatic):
+        return carried.mass
+    body: Any = joint.body_b
+    about = carried.about(body.position + body.rotation @ joint.point_b)
+    if isinstance(joint, Spherical):
+        return float(np.trace(about)) / 3.0
+    axis = body.rotation @ joint.axis_b
+    return float(axis @ about @ axis)
+
+
+def joint_space_inertia(joints: Sequence[Joint], floating: Sequence[Any], added: Array) -> tuple[Array, dict[int, int]]:
+    """Mass matrix of a tree in joint coordinates, and the first column of each joint by its id; parents first.
+
+    ``floating`` are bodies with six degrees of freedom of their own; ``added`` is what armatures add to the diagonal of
+    the joints. The columns of a body are motions (spin, velocity of the origin of the world) per unit of a coordinate.
+    """
+    columns: dict[int, list[tuple[int, Array]]] = {}
+    first: dict[int, int] = {}
+    count = 0
+    for body in floating:
+        columns[id(body)] = [(count + k, np.eye(6)[k]) for k in range(6)]
+        count += 6
+    start = count
+    for joint in joints:
+        child: Any = joint.body_b
+        turn = child.rotation
+        point = child.position + turn @ joint.point_b
+        axes = turn.T if isinstance(joint, Spherical) else [turn @ joint.axis_b]
+        first[id(joint)] = count
+        own = []
+        for axis in axes:
+            spin = np.zeros(3) if isinstance(joint, Prismatic) else axis
+            velocity = axis if isinstance(joint, Prismatic) else np.cross(point, axis)
+            own.append((count, np.concatenate((spin, velocity))))
+            count += 1
+        columns[id(child)] = columns.get(id(joint.body_a), []) + own
+    matrix = np.zeros((count, count))
+    for body in (*floating, *(joint.body_b for joint in joints)):
+        if body.mass == 0.0 or not columns[id(body)]:
+            continue
+        index, motion = (np.array(x) for x in zip(*columns[id(body)], strict=True))
+        centre = body.position + body.rotation @ body.com
+        velocity = motion[:, 3:] + np.cross(motion[:, :3], centre)
+        inertia = body.rotation @ body.inertia @ body.rotation.T
+        matrix[np.ix_(index, index)] += body.mass * velocity @ velocity.T + motion[:, :3] @ inertia @ motion[:, :3].T
+    matrix[np.arange(start, count), np.arange(start, count)] += added
+    return matrix, first

@@ -1,0 +1,201 @@
+"""From what an MJCF file says to a model: bodies, links without mass between several joints of a body, joints, shapes.
+
+Bodies without joints are part of their parent. All joints are made in the configuration in which the file defines the
+model, where they show ``ref``; then the bodies are moved to where the start is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...bodies import Ground, RigidBody, shapes
+from ...bodies.mass_properties import MassProperties, composite
+from ...errors import Array, ModelError
+from ...joints import Joint, Prismatic, Revolute, Spherical
+from ...model import Model
+from ...nodes import RotationVector
+from ..names import Names
+from .document import place
+from .meshes import Meshes
+from .start import Motion, Start
+from .tree import BodyData, GeomData, JointData, Tree
+
+VISIBLE = 3  # groups of geoms that MuJoCo shows unless told otherwise
+ZERO = np.zeros(3)
+
+
+class Built:
+    """The model, and which of its elements stand for what of the file."""
+
+    def __init__(
+        self, tree: Tree, masses: list[MassProperties | None], meshes: Meshes, start: Start, gravity: Any
+    ) -> None:
+        self.tree, self.meshes, self.document = tree, meshes, tree.document
+        self.model = Model(self._title(), gravity=gravity)
+        self.root, self.offset = self._groups()
+        self.members: dict[int, list[int]] = {}
+        for index, root in enumerate(self.root):
+            self.members.setdefault(root, []).append(index)
+        self.bodies: dict[int, Any] = {0: self.model.ground}  # by the number of the body that has joints
+        self.joints: dict[int, Joint] = {}  # by the id of the joint of the file
+        self.floating: list[RigidBody] = []
+        self.masses = masses
+        self.names = Names(self.model)
+        moving = [index for index, body in enumerate(tree.bodies) if body.joints]
+        self.body_names = {index: self.names.keep(tree.bodies[index].name, "body") for index in moving}
+        reference = Start(tree, None, {}).motions()
+        chains: list[tuple[list[RigidBody], list[Motion]]] = []
+        begin = start.motions()
+        for index, body in enumerate(tree.bodies):
+            if body.joints:
+                chains.append((self._chain(index, body, reference[index]), begin[index][1:]))
+        if not chains:
+            raise ModelError(f"{self.document.path}: nothing in it moves; expected a body with a joint")
+        self._refuse_massless()
+        self._show_ground()
+        for bodies, motions in chains:
+            for made, motion in zip(bodies, motions, strict=True):
+                made.position, made.rotation = motion.position, motion.rotation
+                made.velocity, made.angular_velocity = motion.velocity, motion.spin @ motion.rotation
+        for data, joint in self.pairs():
+            if data.type == "hinge":
+                joint.branch = start.states[id(data)].value
+        self._note_contact()
+
+    def _title(self) -> str:
+        return self.document.root.get("model") or self.document.path.stem
+
+    def pairs(self) -> list[tuple[JointData, Joint]]:
+        """Joints of the file with those of the model, parents first."""
+        listed = [data for body in self.tree.bodies for data in body.joints]
+        return [(data, self.joints[id(data)]) for data in listed if id(data) in self.joints]
+
+    # --- bodies
+
+    def _groups(self) -> tuple[list[int], list[Array]]:
+        """For every body the one that moves it, and its pose in that."""
+        root, offset = [0], [np.eye(4)]
+        for index, body in enumerate(self.tree.bodies[1:], 1):
+            own = bool(body.joints)
+            root.append(index if own else root[body.parent])
+            offset.append(np.eye(4) if own else offset[body.parent] @ body.pose)
+        return root, offset
+
+    def _chain(self, index: int, body: BodyData, motions: list[Motion]) -> list[RigidBody]:
+        """A body with its joints, and a link without mass behind each joint but the last."""
+        name = self.body_names[index]
+        previous = self.bodies[self.root[body.parent]]
+        made: list[RigidBody] = []
+        for number, (joint, motion) in enumerate(zip(body.joints, motions[1:], strict=True), 1):
+            node = RotationVector(position=motion.position, rotation=motion.rotation)
+            if number < len(body.joints):
+                link = RigidBody(self.names.free(f"{name} link {number}", "link"), 0.0, (0, 0, 0), node)
+            else:
+                link = self._body(index, name, node)
+            made.append(self.model.add(link))
+            self._connect(joint, previous, link, motion)
+            previous = link
+        self.bodies[index] = made[-1]
+        return made
+
+    def _body(self, index: int, name: str, node: RotationVector) -> RigidBody:
+        parts = []
+        for k in self.members[index]:
+            own = self.masses[k]
+            if own is not None:
+                parts.append(own.moved(self.offset[k][:3, 3], self.offset[k][:3, :3]))
+        shape = self._shape(self.members[index])
+        if not parts:
+            return RigidBody(name, 0.0, (0, 0, 0), node, shape=shape)
+        total = composite(parts)
+        return RigidBody(name, total.mass, total.inertia, node, total.com, shape, check_inertia=False)
+
+    def _refuse_massless(self) -> None:
+        """Every joint must move something that has a mass."""
+        heavy = set()
+        for index in reversed(range(1, len(self.tree.bodies))):
+            body = self.tree.bodies[index]
+            root = self.root[index]
+            if self.masses[index] is not None or root in heavy:
+                heavy.add(root)
+                if body.joints:
+                    heavy.add(self.root[body.parent])
+            elif body.joints:
+                raise body.element.error(
+                    "moves, but nothing in it or behind it has a mass; expected an <inertial>, or geoms with a density"
+                )
+
+    def _connect(self, data: JointData, previous: Any, link: RigidBody, motion: Motion) -> None:
+        if data.type == "free":
+            self.floating.append(link)
+            return
+        at = motion.position + motion.rotation @ data.point
+        axis = motion.rotation @ data.axis
+        cls: Any = {"hinge": Revolute, "slide": Prismatic, "ball": Spherical}[data.type]
+        given: dict[str, Any] = {"at": at} if data.type == "ball" else {"at": at, "axis": axis, "zero": data.ref}
+        name = None if data.name is None else self.names.free(data.name, "joint")
+        made = self.joints[id(data)] = self.model.add(cls(previous, link, name=name, **given))
+        if data.type != "ball":
+            made.range = data.range
+
+    def body_of(self, index: int) -> tuple[Any, Array]:
+        """The body of the model to which a body of the file belongs, and the pose of that one in it."""
+        return self.bodies[self.root[index]], self.offset[index]
+
+    # --- shapes
+
+    def _show_ground(self) -> None:
+        ground: Ground = self.model.ground
+        ground.shape = self._shape(self.members[0])
+
+    def _shape(self, members: list[int]) -> shapes.Shape | None:
+        geoms = [(geom, self.offset[k] @ geom.pose) for k in members for geom in self.tree.bodies[k].geoms]
+        seen = [item for item in geoms if item[0].group < VISIBLE] or geoms
+        parts = [part for geom, pose in seen if (part := self._part(geom, pose)) is not None]
+        return None if not parts else parts[0] if len(parts) == 1 else shapes.Composite(parts)
+
+    def _part(self, geom: GeomData, pose: Array) -> shapes.Shape | None:
+        rgba = geom.rgba if geom.rgba is not None else self.meshes.colours.get(geom.material or "")
+        colour = None
+        if rgba is not None:
+            if rgba[3] == 0.0:
+                return None
+            colour = "#{:02x}{:02x}{:02x}".format(*(255.0 * np.clip(rgba[:3], 0.0, 1.0)).round().astype(int))
+        centre, turn, size = pose[:3, 3], pose[:3, :3], geom.size
+        if geom.type == "mesh":
+            return self.meshes.shape(geom, pose, colour)
+        if geom.mesh is not None or geom.type in ("hfield", "sdf"):
+            self.document.left_out.note("geom", place(geom.element), "not drawn: height fields, fitted and SDF geoms")
+            return None
+        if geom.type == "sphere":
+            return shapes.Sphere(size[0], centre, colour=colour)
+        if geom.type == "box":
+            return shapes.Box(2.0 * size, centre, turn, colour=colour)
+        if geom.type == "ellipsoid":
+            return shapes.Ellipsoid(size, centre, turn, colour=colour)
+        if geom.type == "plane":  # it serves contact; its size is that of a drawing
+            return None
+        cls: Any = {"capsule": shapes.Capsule, "cylinder": shapes.Cylinder}[geom.type]
+        return cls(size[0], 2.0 * size[1], turn[:, 2], centre, colour=colour)
+
+    # --- contact
+
+    def _note_contact(self) -> None:
+        """Name the geoms that could touch in MuJoCo; nothing touches here."""
+        if not (self.document.enabled("contact") and self.document.enabled("constraint")):
+            return
+        kinds: dict[tuple[int, int], dict[int, GeomData]] = {}
+        for index, body in enumerate(self.tree.bodies):
+            for geom in body.geoms:
+                if any(geom.collides):
+                    kinds.setdefault(geom.collides, {}).setdefault(self.root[index], geom)
+        for one, first in kinds.items():
+            for two, second in kinds.items():
+                touching = one[0] & two[1] or two[0] & one[1]
+                if touching and len(first.keys() | second.keys()) > 1:
+                    for geom in first.values():
+                        self.document.left_out.note(
+                            "contact", place(geom.element), "contact of geoms: bodies go through each other"
+                        )

@@ -1,0 +1,236 @@
+"""What acts on the joints of an MJCF file: springs, dampers, friction, armatures, stops, motors and servos."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...elements.arguments import Prescribed
+from ...errors import Array, ModelError, check_number
+from ...forces import JointForce, JointFriction, PDControl, TorsionSpring
+from ...joints import Joint
+from ..joint_inertia import carried_masses, joint_space_inertia, moved_inertia
+from ..stops import OUTSIDE, add_stop
+from .actuators import ActuatorData, Actuators
+from .build import Built
+from .document import place
+from .start import Start
+from .tree import JointData
+
+FREE_OR_BALL = {
+    "stiffness": "a spring in a {} joint",
+    "damping": "damping in a {} joint",
+    "friction": "friction in a {} joint",
+    "armature": "inertia added to a {} joint",
+    "range": "a limit of a {} joint",
+}
+
+
+class JointElements:
+    """Adds forces to the joints of the model."""
+
+    def __init__(
+        self, built: Built, actuators: Actuators, start: Start, controls: dict[str, Prescribed], limits: float | None
+    ) -> None:
+        self.built, self.model, self.document = built, built.model, built.document
+        self.actuators = actuators.found
+        self.joints = built.pairs()
+        self.limits = limits
+        self.armatures = {id(data): data.armature for data, _ in self.joints}
+        for actuator in self.actuators:
+            self.armatures[id(actuator.joint)] += actuator.armature
+        self.controls = self._controls(start, controls)
+        self._refuse_others()
+        self._inertias: dict[int, float] | None = None
+        for data, joint in self.joints:
+            if data.type != "ball":
+                self._passive(data, joint)
+        for actuator in self.actuators:
+            self._actuate(actuator)
+
+    def _refuse_others(self) -> None:
+        """Ball and free joints have no coordinate on which an element could act."""
+        on = self.document.enabled
+        active = {
+            "stiffness": on("spring") and on("passive"),
+            "damping": on("damper") and on("passive"),
+            "friction": on("frictionloss") and on("constraint"),
+            "armature": True,
+            "range": self.limits is not None and on("limit") and on("constraint"),
+        }
+        for body in self.built.tree.bodies:
+            for data in body.joints:
+                if data.type in ("hinge", "slide"):
+                    continue
+                for name, meaning in FREE_OR_BALL.items():
+                    value = getattr(data, name)
+                    given = value is not None and bool(np.any(value)) or (name == "stiffness" and data.spring_damper)
+                    if given and active[name]:
+                        attribute = {"friction": "frictionloss"}.get(name, name)
+                        self.document.left_out.refuse(
+                            f"joint@{attribute}", place(data.element), meaning.format(data.type)
+                        )
+
+    # --- inertia that a joint moves
+
+    def inertia(self, data: JointData, joint: Joint) -> float:
+        """In the initial configuration, its armature included."""
+        if self._inertias is None:
+            ordered = [joint for _, joint in self.joints]
+            carried = carried_masses(ordered)
+            self._inertias = {id(joint): moved_inertia(joint, carried[id(joint)]) for joint in ordered}
+        return self._inertias[id(joint)] + self.armatures[id(data)]
+
+    def _reflected(self, data: JointData) -> float:
+        """``1 / (M^-1)_jj``: the inertia of a joint while all others give way."""
+        ordered = [joint for _, joint in self.joints]
+        sizes = [3 if data.type == "ball" else 1 for data, _ in self.joints]
+        added = np.repeat([self.armatures[id(data)] for data, _ in self.joints], sizes)
+        matrix, first = joint_space_inertia(ordered, self.built.floating, added)
+        column = first[id(self.built.joints[id(data)])]
+        unit = np.zeros(len(matrix))
+        unit[column] = 1.0
+        return 1.0 / float(np.linalg.solve(matrix, unit)[column])
+
+    # --- passive elements
+
+    def _passive(self, data: JointData, joint: Joint) -> None:
+        stiffness, damping = data.stiffness, data.damping
+        if data.spring_damper is not None:
+            time, ratio = data.spring_damper
+            inertia = self.inertia(data, joint)
+            stiffness = np.array((inertia / (time * ratio) ** 2, 0.0, 0.0))
+            damping = np.array((2.0 * inertia / time, 0.0, 0.0))
+        on = self.document.enabled
+        if on("spring") and on("passive"):
+            self._spring(joint, stiffness, data.springref)
+        viscous, coulomb = 0.0, 0.0
+        if on("damper") and on("passive"):
+            damping = damping + sum((a.damping for a in self.actuators if a.joint is data), np.zeros(3))
+            viscous = float(damping[0])
+            if damping[1:].any():
+                self._add(JointForce(joint, _drag(*damping[1:].tolist()), name=self._name("drag", joint)))
+        if on("frictionloss") and on("constraint"):
+            coulomb = data.friction
+        if viscous or coulomb:
+            self._add(JointFriction(joint, viscous, coulomb, name=self._name("friction", joint)))
+        if self.limits is not None and data.range is not None and on("limit") and on("constraint"):
+            per_inertia = data.stop or (1.0 / self.limits**2, 2.0 / self.limits)
+            if not add_stop(self.built.names, joint, self.inertia(data, joint), per_inertia):
+                self.document.left_out.note("joint@range", place(data.element), OUTSIDE)
+
+    def _spring(self, joint: Joint, stiffness: Array, rest: float) -> None:
+        if stiffness[0]:
+            name, linear = self._name("spring", joint), float(stiffness[0])
+            if joint.coordinate == "angle":
+                self._add(TorsionSpring(joint, linear, rest=rest, name=name))
+            else:
+                self._add(PDControl(joint, rest, linear, name=name))
+        if stiffness[1:].any():
+            name = self._name("nonlinear spring", joint)
+            self._add(JointForce(joint, _polynomial(rest, *stiffness[1:].tolist()), name=name))
+
+    def _add(self, element: Any) -> None:
+        self.model.add(element)
+
+    def _name(self, what: str, joint: Joint) -> str:
+        return self.built.names.free(f"{what} of {joint.name}", what)
+
+    # --- actuators
+
+    def _controls(self, start: Start, given: dict[str, Prescribed]) -> dict[int, Prescribed]:
+        """The input of every actuator."""
+        path = self.document.path
+        found: dict[int, Prescribed] = {}
+        elements = [element for element in self.document.section("actuator")]
+        numbers = start.controls or [0.0] * len(elements)
+        if len(numbers) != len(elements):
+            raise ModelError(f"{path}: the keyframe has {len(numbers)} controls; expected {len(elements)}")
+        values = {id(element): value for element, value in zip(elements, numbers, strict=True)}
+        names = {actuator.name for actuator in self.actuators if actuator.name}
+        for name in given:
+            if name not in names:
+                known = ", ".join(sorted(names)[:8]) or "none"
+                raise ModelError(f"{path}: controls names the actuator {name!r}; expected one of {known}")
+        for actuator in self.actuators:
+            found[id(actuator)] = given.get(actuator.name or "", values[id(actuator.element)])
+        return found
+
+    def _actuate(self, actuator: ActuatorData) -> None:
+        joint, gear = self.built.joints[id(actuator.joint)], actuator.gear
+        kp, kd = -actuator.bias[1] * gear**2, -actuator.bias[2] * gear**2
+        if actuator.damping_ratio:
+            kd = 2.0 * actuator.damping_ratio * math.sqrt(kp * self._reflected(actuator.joint))
+        if kp < 0.0 or kd < 0.0:
+            what = "a servo that pushes away from its target"
+            self.document.left_out.refuse(f"actuator/{actuator.element.tag}@biasprm", place(actuator.element), what)
+            return
+        low, high = self._force_range(actuator)
+        control = _limited(self.controls[id(actuator)], actuator.control_range, actuator.gain, actuator.bias[0])
+        name = self.built.names.free(actuator.name or f"{actuator.element.tag} of {joint.name}", "actuator")
+        limit = None if low == -math.inf and high == math.inf else high
+        if limit is not None:
+            joint.effort = max(abs(low), high) or None
+        if kp == 0.0 and kd == 0.0:
+            self._add(JointForce(joint, _limited(control, (low, high), gear), name=name))
+            return
+        if limit is not None and (limit <= 0.0 or abs(low + limit) > 1e-12 * limit):
+            what = "a limit of the force that differs between the two directions"
+            self.document.left_out.refuse(f"actuator/{actuator.element.tag}@forcerange", place(actuator.element), what)
+            return
+        if kp > 0.0:
+            target = _limited(control, None, gear / kp)
+            rate = _at_rest if callable(target) else None
+            self._add(PDControl(joint, target, kp, kd, rate=rate, limit=limit, name=name))
+        else:
+            given = _limited(control, None, gear)
+            self._add(PDControl(joint, 0.0, 0.0, kd, feedforward=given, limit=limit, name=name))
+
+    def _force_range(self, actuator: ActuatorData) -> tuple[float, float]:
+        """Smallest and largest force on the joint."""
+        low, high = actuator.force_range or (-math.inf, math.inf)
+        ends = sorted((actuator.gear * low, actuator.gear * high))
+        data = actuator.joint
+        if data.force_range is not None:
+            if sum(other.joint is data for other in self.actuators) > 1:
+                what = "a limit of the sum of several actuators"
+                self.document.left_out.refuse("joint@actuatorfrcrange", place(data.element), what)
+            ends = [max(ends[0], data.force_range[0]), min(ends[1], data.force_range[1])]
+        return ends[0], ends[1]
+
+
+def _at_rest(t: float) -> float:
+    """The rate of a target that a servo of MuJoCo takes: its damping is against rest."""
+    return 0.0
+
+
+def _limited(
+    value: Prescribed, range_: tuple[float, float] | None, factor: float = 1.0, offset: float = 0.0
+) -> Prescribed:
+    """``factor * value + offset`` with the value inside of a range, for a number or a function of time."""
+    low, high = range_ or (-math.inf, math.inf)
+    if not callable(value):
+        return factor * min(max(value, low), high) + offset
+
+    def limited(t):  # type: ignore[no-untyped-def]
+        return factor * min(max(value(t), low), high) + offset
+
+    return limited
+
+
+def _drag(quadratic: float, cubic: float) -> Callable[[float, float, float], float]:
+    def drag(t, u, u_dot):  # type: ignore[no-untyped-def]
+        return -(quadratic * abs(u_dot) + cubic * u_dot * u_dot) * u_dot
+
+    return drag
+
+
+def _polynomial(rest: float, quadratic: float, cubic: float) -> Callable[[float, float, float], float]:
+    def force(t, u, u_dot):  # type: ignore[no-untyped-def]
+        x = u - rest
+        return -(quadratic + cubic * x) * x * x
+
+    return force

@@ -1,0 +1,67 @@
+"""Import of MJCF files, the format of MuJoCo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ...elements.arguments import FilePath, Prescribed, Vector
+from ...errors import bad_value
+from ...model import Model
+from ..left_out import LeftOut
+from .actuators import Actuators
+from .build import Built
+from .constraints import Equalities
+from .document import Document
+from .joint_elements import JointElements
+from .masses import body_masses
+from .meshes import Meshes
+from .schema import ADVICE
+from .start import Start
+from .tendons import note_tendons
+from .tree import Tree
+
+
+def load_mjcf(
+    path: FilePath,
+    *,
+    coordinates: str = "absolute",
+    gravity: Vector | None = None,
+    positions: Mapping[str, float] | None = None,
+    keyframe: str | None = None,
+    controls: Mapping[str, Prescribed] | None = None,
+    limits: float | None = 0.02,
+    ignore: Iterable[str] = (),
+) -> Model:
+    """A model from an MJCF file, the format of MuJoCo.
+
+    Parameters
+    ----------
+    coordinates: "absolute".
+    gravity: instead of that of the file.
+    positions: initial angles (rad) and displacements (m) of hinges and slides by name; those of the file otherwise.
+    keyframe: name (or number, if it has none) of a state of the file to start from.
+    controls: input of actuators by name, numbers or functions of time; zero (or that of the keyframe) otherwise.
+    limits: time constant (s) of the elastic stops into which ranges of joints are made, where the file does not say;
+        None leaves them out.
+    ignore: paths of what may be left out although the motion will be another, such as "tendon" or "actuator/muscle".
+
+    Bodies, joints, inertias (given, or those of geoms), geoms as shapes, springs, dampers, friction, armatures, ranges,
+    motors and servos on joints, and equality constraints are taken over; joints show the values of the file. What is
+    left out is named in one warning. docs/import.md has the whole list.
+    """
+    if coordinates != "absolute":
+        raise bad_value("load_mjcf", "coordinates", coordinates, '"absolute"')
+    left_out = LeftOut(Path(path), ignore)
+    document = Document(Path(path), left_out)
+    tree = Tree(document)
+    meshes = Meshes(document)
+    start = Start(tree, keyframe, dict(positions or {}))
+    actuators = Actuators(tree)
+    note_tendons(document)
+    document.leave_out_sections(keyframe)
+    built = Built(tree, body_masses(tree, meshes), meshes, start, document.gravity() if gravity is None else gravity)
+    Equalities(built)
+    JointElements(built, actuators, start, dict(controls or {}), limits)
+    left_out.finish(f". {ADVICE}")
+    return built.model
