@@ -97,7 +97,7 @@ def read_numbers(element: Element, name: str, text: str, least: int, most: int |
 
 
 def read_xml(path: Path, root: str, kind: str, hints: dict[str, str] | None = None) -> Element:
-    """The root element of a file, with the tag ``root`` ("" for any); ``hints`` say which function reads other roots."""
+    """The root element of a file, with the tag ``root`` ("" for any); ``hints`` say what reads other files."""
     try:
         if not path.is_file():
             raise ModelError(f"{path}: there is no such file")

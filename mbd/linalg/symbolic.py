@@ -171,7 +171,7 @@ def analyse(
         some = np.flatnonzero(size > 0)
         tree = Tree([[*some[~joint[some]].tolist(), *some[joint[some]].tolist()]], [[]], [-1], 0.0)
     else:
-        graph, members = contract(graph, massless) if len(massless) else (graph, None)
+        graph, members = contract(graph, [int(v) for v in massless]) if len(massless) else (graph, None)
         found = eliminate(graph)
         assert found is not None
         tree = merge(graph, *found)

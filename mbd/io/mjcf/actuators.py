@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import Array
 from ..xml_file import Element, shortened
 from . import schema
-from .document import Attributes, place
+from .attributes import Attributes, place
 from .tree import JointData, Tree
 
 OTHER_TRANSMISSIONS = ("tendon", "site", "body", "cranksite", "slidersite", "refsite")

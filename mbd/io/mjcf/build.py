@@ -17,7 +17,7 @@ from ...joints import Joint, Prismatic, Revolute, Spherical
 from ...model import Model
 from ...nodes import RotationVector
 from ..names import Names
-from .document import place
+from .attributes import place
 from .meshes import Meshes
 from .start import Motion, Start
 from .tree import BodyData, GeomData, JointData, Tree

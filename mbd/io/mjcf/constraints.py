@@ -14,8 +14,8 @@ from ...errors import Array
 from ...joints import AngleDriver, Coupling, Fixed, PositionDriver, Spherical
 from ...rotation import from_quaternion
 from ..xml_file import shortened
+from .attributes import Attributes, place
 from .build import Built
-from .document import Attributes, place
 from .tree import JointData
 
 RIGID = "softness of constraints, which are rigid here"
@@ -53,11 +53,11 @@ class Equalities:
         if first[0] is second[0]:
             raise element.error("both ends are on the same body; expected two bodies that move against each other")
         (a, pose_a), (b, pose_b) = first, second
-        points = {"point_a": pose_a[:3, 3], "point_b": pose_b[:3, 3]}
+        points: dict[str, Any] = {"point_a": pose_a[:3, 3], "point_b": pose_b[:3, 3]}
         if element.tag == "connect" or attributes.number("torquescale", 1.0) == 0.0:
             self.built.model.add(Spherical(a, b, name=name, **points))
         else:
-            frames = {"frame_a": pose_a[:3, :3], "frame_b": pose_b[:3, :3]}
+            frames: dict[str, Any] = {"frame_a": pose_a[:3, :3], "frame_b": pose_b[:3, :3]}
             self.built.model.add(Fixed(a, b, name=name, **points, **frames))
 
     def _by_sites(self, attributes: Attributes) -> list[tuple[Any, Array]]:
@@ -117,7 +117,7 @@ class Equalities:
         """``y - y0 = a0 + a1 (x - x0)`` for what two joints show, or one joint that is held."""
         element, model = attributes.element, self.built.model
         values = attributes.numbers("polycoef", 1, 5, default=(0.0, 1.0)).tolist()
-        a0, a1, *more = (*values, *(0.0, 1.0, 0.0, 0.0, 0.0)[len(values) :])
+        a0, a1, *more = values + [0.0, 1.0, 0.0, 0.0, 0.0][len(values) :]
         data, follower = self._joint(attributes, "joint1")
         if "joint2" not in attributes or (a1 == 0.0 and not any(more)):
             cls: Any = AngleDriver if data.type == "hinge" else PositionDriver

@@ -7,97 +7,19 @@ collected by `mbd.io.left_out`.
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ...errors import Array, ModelError
-from ...rotation import elementary, from_quaternion, from_rotation_vector
+from ...errors import Array
 from ..left_out import LeftOut
-from ..xml_file import Element, read_numbers, read_xml, shortened
+from ..xml_file import Element, read_xml, shortened
 from . import schema
+from .attributes import Attributes, place, same, unknown
+from .frames import TURNS, Frames
 
 HINTS = {"robot": " (a URDF file, which mbd.load_urdf reads)"}
-TURNS = ("axisangle", "xyaxes", "zaxis", "euler", "quat")
-SMALL = 1e-14  # lengths that MuJoCo refuses as directions
-
-
-class Attributes:
-    """The attributes of an element together with those of its default class; errors name where a text stands."""
-
-    def __init__(self, element: Element, texts: dict[str, tuple[str, Element]]) -> None:
-        self.element, self.texts = element, texts
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.texts
-
-    def own(self, name: str) -> bool:
-        """Whether the element itself has the attribute."""
-        return name in self.element.attributes
-
-    def text(self, name: str) -> str | None:
-        """The text of an attribute, or None."""
-        found = self.texts.get(name)
-        return None if found is None else found[0]
-
-    def required(self, name: str) -> str:
-        """The text of an attribute that must be there."""
-        text = self.text(name)
-        if text is None or not text.strip():
-            raise self.element.error(f'has no {name}; expected {name}="..."')
-        return text
-
-    def error(self, name: str, expected: str) -> ModelError:
-        """The error for the value of an attribute."""
-        text, source = self.texts[name]
-        inherited = "" if source is self.element else f" (of {source.words}, line {source.line})"
-        return self.element.error(f"{name} = {shortened(text)!r}{inherited}; expected {expected}")
-
-    def numbers(self, name: str, least: int, most: int | None = None, default: Any = None) -> Array:
-        """The numbers of an attribute."""
-        found = self.texts.get(name)
-        if found is None:
-            if default is None:
-                raise self.element.error(f"has no {name}; expected {name} with {least} numbers")
-            return np.array(default, dtype=float)
-        return read_numbers(self.element if found[1] is self.element else found[1], name, found[0], least, most)
-
-    def number(self, name: str, default: float | None = None, *, nonnegative: bool = False) -> float:
-        """The one number of an attribute."""
-        value = float(self.numbers(name, 1, 1, None if default is None else [default])[0])
-        if nonnegative and value < 0.0:
-            raise self.error(name, "a number that is not negative")
-        return value
-
-    def whole(self, name: str, default: int) -> int:
-        """The one whole number of an attribute."""
-        value = self.number(name, default)
-        if value != int(value):
-            raise self.error(name, "a whole number")
-        return int(value)
-
-    def word(self, name: str, choices: tuple[str, ...], default: str) -> str:
-        """One of several words."""
-        text = self.text(name)
-        if text is None:
-            return default
-        if text not in choices:
-            raise self.error(name, f"one of {', '.join(choices)}")
-        return text
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        """true or false."""
-        return self.word(name, ("true", "false"), "true" if default else "false") == "true"
-
-    def range(self, name: str) -> tuple[float, float]:
-        """Two numbers, the first one not larger."""
-        low, high = self.numbers(name, 2).tolist()
-        if low > high:
-            raise self.error(name, "two numbers, the smaller one first")
-        return low, high
 
 
 class Document:
@@ -118,9 +40,9 @@ class Document:
         flags = [flag for option in self.root.all("option") for flag in option]
         self.flags = self._merged(flags, "option/flag")
         self._notes_of_settings()
-        self.degrees = self.compiler.word("angle", ("degree", "radian"), "degree") == "degree"
+        degrees = self.compiler.word("angle", ("degree", "radian"), "degree") == "degree"
+        self.frames = Frames(degrees, self._sequence())
         self.automatic_limits = self.compiler.flag("autolimits", True)
-        self.sequence = self._sequence()
         if self.compiler.word("coordinate", ("local", "global"), "local") == "global":
             raise self.compiler.error("coordinate", '"local"; global coordinates ended with MuJoCo 2.3.4')
         self.classes: dict[str, dict[str, dict[str, tuple[str, Element]]]] = {"main": {}}
@@ -213,7 +135,7 @@ class Document:
             texts = {k: v for k, v in defaults.items() if not (turned and k in TURNS)} | texts
         attributes = Attributes(element, texts)
         for name, (text, _) in texts.items():
-            if name in schema.KINDS[path].acts and not _same(text, schema.KINDS[path].acts[name][0]):
+            if name in schema.KINDS[path].acts and not same(text, schema.KINDS[path].acts[name][0]):
                 self.left_out.refuse(f"{path}@{name}", place(element), schema.KINDS[path].acts[name][1])
         return attributes
 
@@ -261,7 +183,7 @@ class Document:
             if name in kind.solver.split():
                 what = "settings of MuJoCo's solver; step and method are arguments of mbd.simulate"
                 self.left_out.note("option", name, what)
-            elif name in kind.acts and not _same(text, kind.acts[name][0]):
+            elif name in kind.acts and not same(text, kind.acts[name][0]):
                 self.left_out.refuse(f"option@{name}", place(source), kind.acts[name][1])
 
     def enabled(self, name: str) -> bool:
@@ -326,9 +248,8 @@ class Document:
         name = element.get("class")
         if name is not None and name not in self.classes:
             close = difflib.get_close_matches(name, list(self.classes), 1, 0.6)
-            hint = (
-                f"; did you mean {close[0]!r}?" if close else f"; expected one of {', '.join(list(self.classes)[:8])}"
-            )
+            known = ", ".join(list(self.classes)[:8])
+            hint = f"; did you mean {close[0]!r}?" if close else f"; expected one of {known}"
             raise element.error(f"class = {shortened(name)!r} is not in the file{hint}")
         return name or childclass or "main"
 
@@ -348,11 +269,7 @@ class Document:
             return None
         return self.classes[self.class_of(element, childclass)].get(kind)
 
-    # --- units and frames
-
-    def angle(self, value: Any) -> Any:
-        """An angle of the file in radians."""
-        return np.radians(value) if self.degrees else value
+    # --- ranges
 
     def limited(self, attributes: Attributes, flag: str, range_: str) -> bool:
         """Whether a range holds: asked for, or by itself where one is given."""
@@ -363,85 +280,6 @@ class Document:
         if word == "true" and not defined:
             raise attributes.element.error(f'{flag} is "true", but there is no {range_}')
         return word == "true" or (word == "auto" and defined)
-
-    def pose(self, attributes: Attributes) -> Array:
-        """Homogeneous matrix of position and orientation."""
-        pose = np.eye(4)
-        pose[:3, :3] = self.turn(attributes)
-        pose[:3, 3] = attributes.numbers("pos", 3, default=(0.0, 0.0, 0.0))
-        return pose
-
-    def turn(self, attributes: Attributes) -> Array:
-        """Rotation matrix of whichever of the five descriptions is given."""
-        given = [name for name in TURNS if name in attributes]
-        if not given:
-            return np.eye(3)
-        if len(given) > 1:
-            raise attributes.element.error(f"has {' and '.join(given)}; expected one orientation")
-        name = given[0]
-        if name == "quat":
-            return from_quaternion(self._direction(attributes, name, attributes.numbers(name, 4)))
-        if name == "axisangle":
-            *axis, angle = attributes.numbers(name, 4).tolist()
-            return from_rotation_vector(self.angle(angle) * self._direction(attributes, name, np.array(axis)))
-        if name == "euler":
-            return self._euler(attributes.numbers(name, 3))
-        if name == "zaxis":
-            return rotation_to(self._direction(attributes, name, attributes.numbers(name, 3)))
-        values = attributes.numbers(name, 6)
-        x = self._direction(attributes, name, values[:3])
-        y = self._direction(attributes, name, values[3:] - x * (x @ values[3:]))
-        return np.column_stack((x, y, np.cross(x, y)))
-
-    def _direction(self, attributes: Attributes, name: str, vector: Array) -> Array:
-        largest = float(np.abs(vector).max())
-        if largest < SMALL:
-            raise attributes.error(name, "directions, which cannot be zero or parallel to each other")
-        vector = vector / largest
-        return vector / math.sqrt(float(vector @ vector))
-
-    def direction(self, attributes: Attributes, name: str, default: tuple[float, float, float]) -> Array:
-        """An attribute as a unit vector."""
-        return self._direction(attributes, name, attributes.numbers(name, 3, default=default))
-
-    def _euler(self, angles: Array) -> Array:
-        """Small letters turn about axes of the turning frame, capital ones about axes of the parent."""
-        turn = np.eye(3)
-        for letter, angle in zip(self.sequence, self.angle(angles).tolist(), strict=True):
-            step = elementary("xyz".index(letter.lower()), angle)
-            turn = turn @ step if letter.islower() else step @ turn
-        return turn
-
-
-def rotation_to(z: Array) -> Array:
-    """The smallest rotation that turns the z axis into a unit vector; about x where that is not unique."""
-    x, y, c = z.tolist()
-    sine = math.hypot(x, y)
-    if sine < 1e-10:
-        return np.eye(3) if c > 0.0 else np.diag((1.0, -1.0, -1.0))
-    return from_rotation_vector(math.atan2(sine, c) / sine * np.array((-y, x, 0.0)))
-
-
-def unknown(element: Element, what: str, known: Any) -> ModelError:
-    """The error for something that MJCF does not have."""
-    name = what.rpartition("'")[0].rpartition("'")[2] or element.tag
-    close = difflib.get_close_matches(name, sorted(known), 1, 0.6)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    inside = "" if what == element.words else f"{element.words}: "
-    return ModelError(f"{element.place}: {inside}{what} is not known in MJCF at this place{hint}")
-
-
-def place(element: Element) -> str:
-    """An element in a list: its name, or its line."""
-    name = element.get("name")
-    return f"'{shortened(name)}'" if name else f"line {element.line}"
-
-
-def _same(text: str, value: str) -> bool:
-    try:
-        return all(float(word) == float(value) for word in text.split())
-    except ValueError:
-        return text == value
 
 
 def _is_file(path: Path) -> bool:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ...elements.arguments import Prescribed
-from ...errors import Array, ModelError, check_number
+from ...errors import Array, ModelError
 from ...forces import JointForce, JointFriction, PDControl, TorsionSpring
 from ...joints import Joint
 from ..joint_inertia import carried_masses, joint_space_inertia, moved_inertia
 from ..stops import OUTSIDE, add_stop
 from .actuators import ActuatorData, Actuators
+from .attributes import place
 from .build import Built
-from .document import place
 from .start import Start
 from .tree import JointData
 
@@ -67,8 +67,9 @@ class JointElements:
                     continue
                 for name, meaning in FREE_OR_BALL.items():
                     value = getattr(data, name)
-                    given = value is not None and bool(np.any(value)) or (name == "stiffness" and data.spring_damper)
-                    if given and active[name]:
+                    if name == "stiffness" and data.spring_damper is not None:
+                        value = data.spring_damper
+                    if value is not None and np.any(value) and active[name]:
                         attribute = {"friction": "frictionloss"}.get(name, name)
                         self.document.left_out.refuse(
                             f"joint@{attribute}", place(data.element), meaning.format(data.type)

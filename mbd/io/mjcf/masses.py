@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of the bodies of an MJCF file: given, or those of their geoms, as MuJoCo has them."""
+"""Mass, centre of mass and inertia of the bodies of an MJCF file: given, or those of geoms, as MuJoCo has them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ...bodies import shapes
 from ...bodies.mass_properties import MassProperties, composite, mass_properties
-from ...errors import Array, ModelError
-from .document import Attributes, Document
+from ...errors import Array
+from .attributes import Attributes
 from .meshes import Meshes
 from .tree import BodyData, GeomData, InertialData, Tree
 
@@ -152,6 +152,6 @@ def _possible(own: MassProperties, body: BodyData, balance: bool) -> MassPropert
     if balance and a >= 0.0:
         return MassProperties(own.mass, own.com, np.full(3, (a + b + c) / 3.0))
     raise body.element.error(
-        f"its principal moments of inertia are {a:.6g}, {b:.6g} and {c:.6g}; expected moments that are not negative and "
-        'obey the triangle inequality, or <compiler balanceinertia="true"/>'
+        f"its principal moments of inertia are {a:.6g}, {b:.6g} and {c:.6g}; expected moments that are not negative "
+        'and obey the triangle inequality, or <compiler balanceinertia="true"/>'
     )

@@ -13,7 +13,8 @@ from ...bodies.surfaces import check_closed, read_triangles, volume_integrals
 from ...errors import Array, ModelError
 from ...rotation import from_quaternion
 from ..xml_file import Element, shortened
-from .document import Attributes, Document
+from .attributes import Attributes
+from .document import Document
 from .tree import GeomData
 
 IDENTITY = np.eye(3)

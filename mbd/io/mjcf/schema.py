@@ -20,7 +20,7 @@ class Kind:
     used: attributes that are taken over.
     plain: attributes without influence on the motion, or with none but on contact.
     solver: attributes that tune MuJoCo's own computation, which are named.
-    acts: attributes that would change the motion, unless they have the value that goes with them -> (value, what they do).
+    acts: attributes that would change the motion unless they have a certain value -> (that value, what they do).
     """
 
     used: str = ""

@@ -1,13 +1,13 @@
 """Where the bodies of an MJCF file are, and how they move, for given values and rates of its joints.
 
 A joint turns or shifts its body and everything behind it; several joints of a body act one after the other, each in
-the frame that the ones before have moved. Velocities of ball and free joints are as MuJoCo has them: angular ones in the
-axes of the body, linear ones in those of the world.
+the frame that the ones before have moved. Velocities of ball and free joints are as MuJoCo has them: angular ones in
+the axes of the body, linear ones in those of the world.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ import numpy as np
 
 from ...errors import Array, ModelError, check_number
 from ...rotation import from_quaternion, from_rotation_vector
-from .document import Attributes, Document
-from .tree import BodyData, JointData, Tree
+from .attributes import Attributes
+from .document import Document
+from .tree import JointData, Tree
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ AT_REST = Motion(np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3))
 
 @dataclass
 class State:
-    """Value and rate of a joint; of a ball joint quaternion and angular velocity, of a free one seven and six numbers."""
+    """Value and rate of a joint: a quaternion and an angular velocity, or a pose and six rates, if it is ball or free."""
 
     value: Any
     rate: Any
@@ -155,14 +156,3 @@ def _keyframe(document: Document, name: str) -> Attributes:
             return Attributes(key, {k: (v, key) for k, v in key.attributes.items()})
     known = ", ".join(repr(key.get("name") or str(n)) for n, key in enumerate(keys[:8])) or "none"
     raise ModelError(f"{document.path}: keyframe = {name!r} is not in the file; it has {known}")
-
-
-def chain_of(body: BodyData, bodies: list[BodyData], test: Callable[[BodyData], bool]) -> tuple[int, Array]:
-    """The first body upwards that fulfils a test, and the pose of this one in it."""
-    pose = np.eye(4)
-    index = -1
-    while not test(body):
-        pose = body.pose @ pose
-        index = body.parent
-        body = bodies[index]
-    return index, pose

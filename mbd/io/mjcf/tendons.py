@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from . import schema
-from .document import Attributes, Document, place, unknown
+from .attributes import Attributes, place, unknown
+from .document import Document
 
 KINDS = ("spatial", "fixed")
 

@@ -12,7 +12,9 @@ import numpy as np
 from ...errors import Array, ModelError
 from ..xml_file import Element, shortened
 from . import schema
-from .document import Attributes, Document, place, rotation_to, unknown
+from .attributes import Attributes, place, unknown
+from .document import Document
+from .frames import rotation_to
 
 TYPES = ("hinge", "slide", "ball", "free")
 GEOMS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
@@ -123,7 +125,7 @@ class Tree:
                 attributes = self.document.read(element, element.tag)
                 assert attributes is not None
                 inner = self.document.childclass(element, childclass)
-                pose = frame @ self.document.pose(attributes)
+                pose = frame @ self.document.frames.pose(attributes)
                 if element.tag == "body":
                     body = self._body(attributes, body, pose)
                     pose = eye
@@ -193,7 +195,7 @@ class Tree:
         elif body.parent != 0:
             raise element.error("is free inside of another body; expected it in a body of the world")
         if type_ in ("hinge", "slide"):
-            joint.axis = frame[:3, :3] @ document.direction(attributes, "axis", (0.0, 0.0, 1.0))
+            joint.axis = frame[:3, :3] @ document.frames.direction(attributes, "axis", (0.0, 0.0, 1.0))
         if body.mocap:
             raise element.error("stands in a mocap body, whose motion is prescribed; expected no joints there")
         before = body.joints
@@ -210,7 +212,7 @@ class Tree:
 
     def _properties(self, attributes: Attributes, joint: JointData) -> None:
         document, turns = self.document, joint.type in ("hinge", "ball")
-        unit = document.angle(1.0) if turns else 1.0
+        unit = document.frames.angle(1.0) if turns else 1.0
         if joint.type in ("hinge", "slide"):
             joint.ref = unit * attributes.number("ref", 0.0)
             joint.springref = unit * attributes.number("springref", 0.0)
@@ -260,7 +262,7 @@ class Tree:
             pose, half = self._between(attributes)
             size = np.array((size[0], half, 0.0) if SIZES[type_] == 2 else (size[0], size[0], half))
         else:
-            pose = self.document.pose(attributes)
+            pose = self.document.frames.pose(attributes)
         needed = SIZES.get(type_, 0) if mesh is None else 0
         if needed and size[:needed].min() <= 0.0:
             if "size" not in attributes:
@@ -295,7 +297,7 @@ class Tree:
         return pose, 0.5 * length
 
     def _site_pose(self, attributes: Attributes) -> Array:
-        return self._between(attributes)[0] if "fromto" in attributes else self.document.pose(attributes)
+        return self._between(attributes)[0] if "fromto" in attributes else self.document.frames.pose(attributes)
 
     def _inertial(self, attributes: Attributes, frame: Array) -> InertialData:
         element = attributes.element
@@ -312,7 +314,7 @@ class Tree:
             inertia = np.diag(attributes.numbers("diaginertia", 3))
         else:
             inertia = np.zeros((3, 3))
-        return InertialData(mass, frame @ self.document.pose(attributes), inertia)
+        return InertialData(mass, frame @ self.document.frames.pose(attributes), inertia)
 
 
 def _coefficients(attributes: Attributes, name: str) -> Array:
