@@ -14,7 +14,13 @@ from ..bodies.mass_properties import MassProperties
 from ..errors import Array
 from ..joints import Joint, Prismatic, Spherical
 
-IDENTITY = np.eye(3)
+ROUNDING = 1e-14
+
+
+def without_rounding(own: MassProperties) -> Array:
+    """The inertia, or zero where there is nothing of it but the rounding errors of moving it to the centre of mass."""
+    arm = float(own.com @ own.com)
+    return own.inertia if np.abs(own.inertia).max() > ROUNDING * own.mass * arm else np.zeros((3, 3))
 
 
 def carried_masses(joints: Sequence[Joint]) -> dict[int, MassProperties | None]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,16 @@ class LeftOut:
             if where not in places:
                 places.append(where)
 
-    def finish(self, advice: str = "", stacklevel: int = 3) -> None:
-        """Refuse what has to be refused, and name the rest in one warning."""
+    def finish(self, advice: Mapping[str, str] | None = None, stacklevel: int = 3) -> None:
+        """Refuse what has to be refused, and name the rest in one warning; ``advice`` says what else to do, by path."""
         if self.refused:
-            paths = ", ".join(f'"{path}"' for path in sorted({path for _, path in self.refused}))
+            refused = sorted({path for _, path in self.refused})
+            paths = ", ".join(f'"{path}"' for path in refused)
+            hints = {advice[path] for path in refused if path in advice} if advice else set()
             raise ModelError(
                 f"{self.file}: cannot be taken over, and the motion would be another without it: "
-                f"{_listed(self.refused)}. ignore=[{paths}] leaves it out all the same{advice}"
+                f"{_listed(self.refused)}. ignore=[{paths}] leaves it out all the same"
+                + "".join(f". {hint}" for hint in sorted(hints))
             )
         for entry in self.ignored:
             if entry not in self.fitting:

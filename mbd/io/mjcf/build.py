@@ -16,6 +16,7 @@ from ...errors import Array, ModelError
 from ...joints import Joint, Prismatic, Revolute, Spherical
 from ...model import Model
 from ...nodes import RotationVector
+from ..joint_inertia import without_rounding
 from ..names import Names
 from .attributes import place
 from .meshes import Meshes
@@ -110,7 +111,7 @@ class Built:
         if not parts:
             return RigidBody(name, 0.0, (0, 0, 0), node, shape=shape)
         total = composite(parts)
-        return RigidBody(name, total.mass, total.inertia, node, total.com, shape, check_inertia=False)
+        return RigidBody(name, total.mass, without_rounding(total), node, total.com, shape, check_inertia=False)
 
     def _refuse_massless(self) -> None:
         """Every joint must move something that has a mass."""

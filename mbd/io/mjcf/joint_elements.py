@@ -13,7 +13,7 @@ from ...errors import Array, ModelError
 from ...forces import JointForce, JointFriction, PDControl, TorsionSpring
 from ...joints import Joint
 from ..joint_inertia import carried_masses, joint_space_inertia, moved_inertia
-from ..stops import OUTSIDE, add_stop
+from ..stops import OUTSIDE, add_stop, per_inertia
 from .actuators import ActuatorData, Actuators
 from .attributes import place
 from .build import Built
@@ -119,8 +119,8 @@ class JointElements:
         if viscous or coulomb:
             self._add(JointFriction(joint, viscous, coulomb, name=self._name("friction", joint)))
         if self.limits is not None and data.range is not None and on("limit") and on("constraint"):
-            per_inertia = data.stop or (1.0 / self.limits**2, 2.0 / self.limits)
-            if not add_stop(self.built.names, joint, self.inertia(data, joint), per_inertia):
+            factors = data.stop or per_inertia(self.limits)
+            if not add_stop(self.built.names, joint, self.inertia(data, joint), factors):
                 self.document.left_out.note("joint@range", place(data.element), OUTSIDE)
 
     def _spring(self, joint: Joint, stiffness: Array, rest: float) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from ...elements.arguments import FilePath, Prescribed, Vector
-from ...errors import bad_value
 from ...model import Model
 from ..left_out import LeftOut
+from ..stops import LIMITS, check_limits, in_coordinates
 from .actuators import Actuators
 from .build import Built
 from .constraints import Equalities
@@ -25,12 +26,12 @@ from .tree import Tree
 def load_mjcf(
     path: FilePath,
     *,
-    coordinates: str = "absolute",
+    coordinates: Literal["absolute", "joint"] = "absolute",
     gravity: Vector | None = None,
     positions: Mapping[str, float] | None = None,
     keyframe: str | None = None,
     controls: Mapping[str, Prescribed] | None = None,
-    limits: float | None = 0.02,
+    limits: float | None = LIMITS,
     ignore: Iterable[str] = (),
 ) -> Model:
     """A model from an MJCF file, the format of MuJoCo.
@@ -50,8 +51,7 @@ def load_mjcf(
     motors and servos on joints, and equality constraints are taken over; joints show the values of the file. What is
     left out is named in one warning. docs/import.md has the whole list.
     """
-    if coordinates != "absolute":
-        raise bad_value("load_mjcf", "coordinates", coordinates, '"absolute"')
+    check_limits(limits)
     left_out = LeftOut(Path(path), ignore)
     document = Document(Path(path), left_out)
     tree = Tree(document)
@@ -63,5 +63,6 @@ def load_mjcf(
     built = Built(tree, body_masses(tree, meshes), meshes, start, document.gravity() if gravity is None else gravity)
     Equalities(built)
     JointElements(built, actuators, start, dict(controls or {}), limits)
-    left_out.finish(f". {ADVICE}")
-    return built.model
+    made = in_coordinates(built.model, coordinates)
+    left_out.finish(ADVICE)
+    return made

@@ -204,7 +204,8 @@ DEFAULT_FOR: dict[str, str | None] = {
 } | {name: f"actuator/{name}" if f"actuator/{name}" in KINDS else None for name in ACTUATORS}
 """Elements of default classes -> the kind whose attributes they have, or None where nothing of it is read."""
 
-ADVICE = (
-    "MuJoCo can write what it has made of the file: mujoco.mj_saveLastXML(path, model) gives plain bodies where "
-    "replicate, attach or scale made them"
-)
+ADVICE = {
+    path: "MuJoCo can write what it makes of them: mujoco.mj_saveLastXML(path, model)"
+    for path in ("attach", "frame@scale", "replicate", "asset/model")
+}
+"""What else people can do about what is refused."""

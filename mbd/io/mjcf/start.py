@@ -41,7 +41,7 @@ AT_REST = Motion(np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3))
 
 @dataclass
 class State:
-    """Value and rate of a joint: a quaternion and an angular velocity, or a pose and six rates, if it is ball or free."""
+    """Value and rate of a joint; of a ball joint a quaternion and a spin, of a free one a pose and six rates."""
 
     value: Any
     rate: Any
