@@ -86,6 +86,9 @@ class Model(Checked):
         vars(element)["model"] = self
         self._elements[element.name] = element
         list.append(kind, element)
+        if isinstance(element, ForceElement):
+            for part in element.parts:
+                self.add(part)
         return element
 
     def remove(self, element: Element | str) -> None:
@@ -103,12 +106,19 @@ class Model(Checked):
             if id(other) in leaving:
                 continue
             parts = (*other.bodies, *getattr(other, "joints", ()), *(vars(other).get(f"joint_{k}") for k in "ab"))
+            parts = (*parts, *getattr(other, "parts", ()))
             for part in parts:
                 if id(part) in leaving:
                     raise ModelError(f"{self}: cannot remove {part}, because {other} refers to it; remove that first")
         for element in gone:
             del self._elements[element.name]
             vars(element)["model"] = None
+        for element in gone:
+            if isinstance(element, ForceElement):
+                for part in element.leave():
+                    del self._elements[part.name]
+                    list.remove(self._list_for(part), part)
+                    vars(part)["model"] = None
 
     def _list_for(self, element: Any) -> list[Any]:
         if isinstance(element, Ground):

@@ -6,6 +6,7 @@ A new joint or force of ``mbd.joints`` or ``mbd.forces`` is checked here as soon
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -273,6 +274,20 @@ def windy(t, frames, velocities):
     return (0.3 * t + frames[0, 3], -0.4 * velocities[0, 1], 0.1 * frames[0, 2])
 
 
+def pushing(t, u, u_dot):
+    return (1.0 + t) * math.sin(u) - 0.3 * u_dot * abs(u_dot) + (2.0 if u > -9.0 else 0.0)
+
+
+def beyond(limit):
+    """The same limits with the joint well beyond one of them, on its way further."""
+    out = limit.joint.at_start(limit.coordinate)[1] > 0.0
+    if out:
+        limit.lower, limit.upper = None, -1.5
+    else:
+        limit.upper, limit.lower = None, 1.5
+    return limit
+
+
 P, Q = (0.3, 0.1, 0.2), (0.1, -0.2, 0.4)
 TILTED = from_rotation_vector(np.array((0.3, -0.5, 0.8)))
 
@@ -314,6 +329,27 @@ FORCES: dict[str, dict[str, Callable[[Any, Any, Any], Any]]] = {
         "angle": lambda m, a, b: forces.PDControl(hinge(m, a, b), waving, 7.0, 2.0),
         "displacement": lambda m, a, b: forces.PDControl(shaft(m, a, b), waving, 7.0, 2.0, coordinate="displacement"),
         "constant": lambda m, a, b: forces.PDControl(hinge(m, a, b), 0.3, 7.0, 2.0),
+        "fed": lambda m, a, b: forces.PDControl(hinge(m, a, b), waving, 7.0, 2.0, feedforward=pushing, limit=90.0),
+        "saturated": lambda m, a, b: forces.PDControl(hinge(m, a, b), 3.0, 7.0, 2.0, feedforward=waving, limit=1.5),
+    },
+    "JointForce": {
+        "constant": lambda m, a, b: forces.JointForce(hinge(m, a, b), 2.0),
+        "time": lambda m, a, b: forces.JointForce(shaft(m, a, b), waving, coordinate="displacement"),
+        "angle": lambda m, a, b: forces.JointForce(hinge(m, a, b), pushing),
+        "displacement": lambda m, a, b: forces.JointForce(shaft(m, a, b), pushing, coordinate="displacement"),
+    },
+    "JointFriction": {
+        "coulomb": lambda m, a, b: forces.JointFriction(hinge(m, a, b), 0.3, 2.0, transition=0.7),
+        "stribeck": lambda m, a, b: forces.JointFriction(
+            shaft(m, a, b), 0.3, 2.0, 3.0, 1.1, 0.4, coordinate="displacement"
+        ),
+    },
+    "JointLimit": {
+        "angle": lambda m, a, b: beyond(forces.JointLimit(hinge(m, a, b), -1.0, 1.0, 30.0, damping=0.02)),
+        "clipped": lambda m, a, b: beyond(forces.JointLimit(hinge(m, a, b), -1.0, 1.0, 30.0, damping=900.0)),
+        "displacement": lambda m, a, b: beyond(
+            forces.JointLimit(shaft(m, a, b), -0.1, 3.0, 30.0, 0.01, coordinate="displacement")
+        ),
     },
     "UserForce": {
         "pair": lambda m, a, b: forces.UserForce([a, b], attraction),

@@ -1,7 +1,8 @@
 """Forces: springs, dampers, applied loads, and what acts on joints. Gravity belongs to the model."""
 
-from mbd.forces.actuators import PDControl
+from mbd.forces.actuators import Motor, PDControl
 from mbd.forces.force import Force as ForceElement
+from mbd.forces.gravity_compensation import GravityCompensation
 from mbd.forces.joint_forces import JointForce, JointFriction, JointLimit
 from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring
 from mbd.forces.loads import Force, Torque
@@ -17,10 +18,12 @@ __all__ = [
     "ForceRow",
     "GeneralRow",
     "Gravitation",
+    "GravityCompensation",
     "GreenSpring",
     "JointForce",
     "JointFriction",
     "JointLimit",
+    "Motor",
     "NonlinearSpring",
     "PDControl",
     "Spring",

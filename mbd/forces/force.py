@@ -53,6 +53,15 @@ class Force(Checked):
         return ()
 
     @property
+    def parts(self) -> tuple[Body | Joint, ...]:
+        """Bodies and joints of its own, which are added to a model and removed together with it."""
+        return ()
+
+    def leave(self) -> tuple[Body | Joint, ...]:
+        """Called when the element is removed from its model: its parts, which it forgets."""
+        return ()
+
+    @property
     def label(self) -> str:
         """First part of generated names: "spring", "torsion spring"."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()

@@ -273,7 +273,8 @@ class Joint(Checked):
     # --- how world quantities become body-fixed ones
 
     def _check_bodies(self) -> None:
-        for argument, body, oriented in zip(("body_a", "body_b"), self.bodies, self.oriented, strict=True):
+        ends = (self.body_a, self.body_b)
+        for argument, body, oriented in zip(("body_a", "body_b"), ends, self.oriented, strict=True):
             check_framed(body, self, argument)
             if oriented and isinstance(body, PointMass):
                 raise self._no_orientation(body)

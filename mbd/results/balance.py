@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..bodies import RigidBody
-from ..elements.frame_kinds import LAW_SPRING, USER_FORCE
+from ..elements.frame_kinds import HOLDING, LAW_SPRING, USER_FORCE
 from ..errors import AccuracyWarning, MbdError
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.alpha.run_away import AWAY, AWAY_IN_A_STEP
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-EITHER_SIGN = (USER_FORCE, LAW_SPRING)  # frame elements whose work may be positive
+EITHER_SIGN = (USER_FORCE, LAW_SPRING, HOLDING)  # frame elements whose work may be positive
 GROSS = 0.1  # of the energy in play: what a run may gain or lose without a reason before a warning says so
 QUADRATURE = 3.0  # times the difference of the two sums: what the work may be wrong by
 QUARTER_TURN = 0.5 * math.pi  # per step: more is too far for methods that approximate rotations

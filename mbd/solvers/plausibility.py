@@ -26,7 +26,7 @@ def suspicions(model: Model) -> list[str]:
     """What to look at again, one text each."""
     found = list(_gravity(model))
     points = _attachments(model)
-    rigid = [body for body in model.bodies if isinstance(body, RigidBody) and body.mass > 0.0]
+    rigid = [body for body in model.bodies if isinstance(body, RigidBody) and body.in_space and body.mass > 0.0]
     for body in rigid:
         found += _inertia(body, _extent(body, points.get(id(body), [])))
         found += _density(body)

@@ -203,6 +203,7 @@ class _Assembler:
         for name, numbers in values.items():
             nodes[name][1:] = numbers
         nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
+        nodes["apart"][1:] = [not body.in_space for body in bodies]
         self.n_q, self.n_v, self.n_l = q0, v0, l0
         for i, body in enumerate(bodies):
             if isinstance(body, Generalized):

@@ -216,6 +216,8 @@ def _add_node(s, w, i, q, v, row):
     for m in range(12):
         kinetic += zd[m] * p[m]
     row[KINETIC] += 0.5 * kinetic
+    if n.apart != 0:
+        return
     for m in range(3):
         row[LINEAR + m] += p[m]
         row[POTENTIAL] -= s.gravity[m] * (n.mass * z[m] + n.s1 * z[3 + m] + n.s2 * z[6 + m] + n.s3 * z[9 + m])

@@ -108,9 +108,9 @@ class System:
 
     def initial_state(self) -> tuple[Array, Array]:
         """(q, v) as given by the nodes; not yet made consistent."""
-        nodes = [body.node for body in self.model.bodies]
-        for body in self.model.bodies:
-            body.node.check(body.name)
+        nodes = [body.start_node() for body in self.model.bodies]
+        for body, node in zip(self.model.bodies, nodes, strict=True):
+            node.check(body.name)
         q = np.concatenate([node.coordinates() for node in nodes])
         v = np.concatenate([node.coordinate_velocities() for node in nodes])
         return q, v

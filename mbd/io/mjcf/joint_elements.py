@@ -10,7 +10,7 @@ import numpy as np
 
 from ...elements.arguments import Prescribed
 from ...errors import Array, ModelError
-from ...forces import JointForce, JointFriction, PDControl, TorsionSpring
+from ...forces import JointForce, JointFriction, Motor, PDControl, TorsionSpring
 from ...joints import Joint
 from ..joint_inertia import carried_masses, joint_space_inertia, moved_inertia
 from ..stops import OUTSIDE, add_stop, per_inertia
@@ -116,6 +116,8 @@ class JointElements:
                 self._add(JointForce(joint, _drag(*damping[1:].tolist()), name=self._name("drag", joint)))
         if on("frictionloss") and on("constraint"):
             coulomb = data.friction
+        if data.armature:
+            self._add(Motor(joint, rotor_inertia=data.armature, name=self._name("armature", joint)))
         if viscous or coulomb:
             self._add(JointFriction(joint, viscous, coulomb, name=self._name("friction", joint)))
         if self.limits is not None and data.range is not None and on("limit") and on("constraint"):
@@ -169,16 +171,20 @@ class JointElements:
             what = "a servo that pushes away from its target"
             self.document.left_out.refuse(f"actuator/{actuator.element.tag}@biasprm", place(actuator.element), what)
             return
+        if actuator.armature and (kp or kd):
+            self._add(Motor(joint, rotor_inertia=actuator.armature, name=self._name("armature", joint)))
         low, high = self._force_range(actuator)
         control = _limited(self.controls[id(actuator)], actuator.control_range, actuator.gain, actuator.bias[0])
         name = self.built.names.free(actuator.name or f"{actuator.element.tag} of {joint.name}", "actuator")
-        limit = None if low == -math.inf and high == math.inf else high
-        if limit is not None:
-            joint.effort = max(abs(low), high) or None
+        if max(-low, high) < math.inf:
+            joint.effort = max(-low, high) or None
         if kp == 0.0 and kd == 0.0:
-            self._add(JointForce(joint, _limited(control, (low, high), gear), name=name))
+            force = _limited(_limited(control, None, gear), (low, high))
+            inertia = actuator.armature / gear**2
+            self._add(Motor(joint, force, limit=_symmetric(low, high), gear=gear, rotor_inertia=inertia, name=name))
             return
-        if limit is not None and (limit <= 0.0 or abs(low + limit) > 1e-12 * limit):
+        limit = _symmetric(low, high)
+        if limit is None and (low > -math.inf or high < math.inf):
             what = "a limit of the force that differs between the two directions"
             self.document.left_out.refuse(f"actuator/{actuator.element.tag}@forcerange", place(actuator.element), what)
             return
@@ -201,6 +207,11 @@ class JointElements:
                 self.document.left_out.refuse("joint@actuatorfrcrange", place(data.element), what)
             ends = [max(ends[0], data.force_range[0]), min(ends[1], data.force_range[1])]
         return ends[0], ends[1]
+
+
+def _symmetric(low: float, high: float) -> float | None:
+    """The limit of both directions, or None if they differ or there is none."""
+    return high if 0.0 < high < math.inf and abs(low + high) <= 1e-12 * high else None
 
 
 def _at_rest(t: float) -> float:
