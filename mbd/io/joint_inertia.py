@@ -5,14 +5,14 @@ Joints are elements of a model; each carries its second body and everything behi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..bodies.mass_properties import MassProperties
 from ..errors import Array
-from ..joints import Joint, Prismatic, Spherical
+from ..joints import Fixed, Joint, Prismatic, Spherical
 
 ROUNDING = 1e-14
 
@@ -54,40 +54,48 @@ def moved_inertia(joint: Joint, carried: MassProperties | None) -> float:
     return float(axis @ about @ axis)
 
 
-def joint_space_inertia(joints: Sequence[Joint], floating: Sequence[Any], added: Array) -> tuple[Array, dict[int, int]]:
+def joint_space_inertia(
+    joints: Sequence[Joint], floating: Sequence[Any], added: Mapping[int, float]
+) -> tuple[Array, dict[int, int]]:
     """Mass matrix of a tree in joint coordinates, and the first column of each joint by its id; parents first.
 
-    ``floating`` are bodies with six degrees of freedom of their own; ``added`` is what armatures add to the diagonal of
-    the joints. The columns of a body are motions (spin, velocity of the origin of the world) per unit of a coordinate.
+    ``floating`` are bodies with six degrees of freedom of their own; ``added`` is what armatures add to the diagonal,
+    by the id of the joint. The columns of a body are motions (spin, velocity at the origin) per unit of a coordinate.
     """
     columns: dict[int, list[tuple[int, Array]]] = {}
     first: dict[int, int] = {}
-    count = 0
+    extra: list[float] = []
     for body in floating:
-        columns[id(body)] = [(count + k, np.eye(6)[k]) for k in range(6)]
-        count += 6
-    start = count
+        columns[id(body)] = [(len(extra) + k, np.eye(6)[k]) for k in range(6)]
+        extra += [0.0] * 6
     for joint in joints:
         child: Any = joint.body_b
-        turn = child.rotation
-        point = child.position + turn @ joint.point_b
-        axes = turn.T if isinstance(joint, Spherical) else [turn @ joint.axis_b]
-        first[id(joint)] = count
+        first[id(joint)] = len(extra)
         own = []
-        for axis in axes:
-            spin = np.zeros(3) if isinstance(joint, Prismatic) else axis
-            velocity = axis if isinstance(joint, Prismatic) else np.cross(point, axis)
-            own.append((count, np.concatenate((spin, velocity))))
-            count += 1
+        for motion in _free_motions(joint):
+            own.append((len(extra), motion))
+            extra.append(added.get(id(joint), 0.0))
         columns[id(child)] = columns.get(id(joint.body_a), []) + own
-    matrix = np.zeros((count, count))
+    matrix = np.diag(np.array(extra))
     for body in (*floating, *(joint.body_b for joint in joints)):
         if body.mass == 0.0 or not columns[id(body)]:
             continue
-        index, motion = (np.array(x) for x in zip(*columns[id(body)], strict=True))
+        index, motions = (np.array(x) for x in zip(*columns[id(body)], strict=True))
         centre = body.position + body.rotation @ body.com
-        velocity = motion[:, 3:] + np.cross(motion[:, :3], centre)
+        spins = motions[:, :3]
+        velocity = motions[:, 3:] + np.cross(spins, centre)
         inertia = body.rotation @ body.inertia @ body.rotation.T
-        matrix[np.ix_(index, index)] += body.mass * velocity @ velocity.T + motion[:, :3] @ inertia @ motion[:, :3].T
-    matrix[np.arange(start, count), np.arange(start, count)] += added
+        matrix[np.ix_(index, index)] += body.mass * velocity @ velocity.T + spins @ inertia @ spins.T
     return matrix, first
+
+
+def _free_motions(joint: Joint) -> list[Array]:
+    """(spin, velocity at the origin of the world) of each degree of freedom of a joint."""
+    child: Any = joint.body_b
+    if isinstance(joint, Fixed):
+        return []
+    if isinstance(joint, Prismatic):
+        return [np.concatenate((np.zeros(3), child.rotation @ joint.axis_b))]
+    point = child.position + child.rotation @ joint.point_b
+    axes = child.rotation.T if isinstance(joint, Spherical) else [child.rotation @ joint.axis_b]
+    return [np.concatenate((axis, np.cross(point, axis))) for axis in axes]

@@ -27,11 +27,14 @@ class LeftOut:
         self.ignored = _checked(ignore)
         self.fitting: set[str] = set()
         self.noted: dict[tuple[str, str], list[str]] = {}
+        self.minor: set[str] = set()
         self.refused: dict[tuple[str, str], list[str]] = {}
 
-    def note(self, path: str, where: str, meaning: str) -> None:
-        """Something without influence on the motion, as far as ``meaning`` says."""
+    def note(self, path: str, where: str, meaning: str, minor: bool = False) -> None:
+        """Something without influence on the motion, as far as ``meaning`` says; what is minor is named last."""
         self._put(self.noted, path, where, meaning)
+        if minor:
+            self.minor.add(meaning)
 
     def refuse(self, path: str, where: str, meaning: str) -> None:
         """Something without which the motion would be another."""
@@ -67,7 +70,9 @@ class LeftOut:
                 hint = f"; did you mean {close[0]!r}?" if close else f"; {_known(known)}"
                 raise ModelError(f"{self.file}: ignore names {entry!r}, which is not in the file{hint}")
         if self.noted:
-            warnings.warn(f"{self.file}: left out: {_listed(self.noted)}", ModelWarning, stacklevel=stacklevel)
+            first = {key: places for key, places in self.noted.items() if key[0] not in self.minor}
+            listed = _listed(first | self.noted)
+            warnings.warn(f"{self.file}: left out: {listed}", ModelWarning, stacklevel=stacklevel)
 
 
 def _checked(ignore: Any) -> tuple[str, ...]:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import bad_value
 from ..model import Model
+
+
+def names_to_keep(keep: Any) -> tuple[str, ...]:
+    """Names of links, bodies or sites that stay bodies of their own."""
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        raise bad_value("import", "keep", keep, 'a list of names, such as ["tool"]')
+    return tuple(keep)
 
 
 class Names:

@@ -18,13 +18,13 @@ from ..bodies.mass_properties import MassProperties, composite
 from ..elements.arguments import FilePath, Vector
 from ..errors import Array, ModelError, check_number
 from ..forces import JointFriction
-from ..joints import Coupling, Joint, Planar, Prismatic, Revolute
+from ..joints import Coupling, Fixed, Joint, Planar, Prismatic, Revolute
 from ..model import Model
 from ..nodes import RotationVector
 from ..rotation import from_rotation_vector
 from .joint_inertia import carried_masses, moved_inertia, without_rounding
 from .left_out import LeftOut
-from .names import Names
+from .names import Names, names_to_keep
 from .stops import LIMITS, NO_ROOM, OUTSIDE, add_stop, check_limits, in_coordinates, per_inertia
 from .urdf_file import WITH_POSITION, UrdfFile, UrdfJoint, Visual
 from .xml_file import shortened
@@ -48,6 +48,7 @@ def load_urdf(
     positions: Mapping[str, float] | None = None,
     fixed_base: bool = True,
     limits: float | None = LIMITS,
+    keep: Iterable[str] = (),
     ignore: Iterable[str] = (),
 ) -> Model:
     """A model from a URDF file.
@@ -59,6 +60,7 @@ def load_urdf(
     fixed_base: hold the root link on the ground; otherwise it floats.
     limits: time constant T (s) of the elastic stops at the limits of joints (``JointLimit``): with the inertia I that a
         joint moves at the start, stiffness is I / T^2 and damping 2 I / T. None leaves the stops away.
+    keep: names of links that shall be bodies of their own although fixed joints hold them, such as the tool of a robot.
     ignore: paths of what may be left out although the motion will be another, such as "joint@damping".
 
     Revolute, continuous, prismatic, planar, floating and fixed joints are taken over. Damping and friction become a
@@ -69,7 +71,7 @@ def load_urdf(
     check_limits(limits)
     left_out = LeftOut(Path(path), ignore)
     file = UrdfFile(Path(path), left_out)
-    model = _Importer(file, gravity, dict(positions or {}), fixed_base, limits).model
+    model = _Importer(file, gravity, dict(positions or {}), fixed_base, limits, names_to_keep(keep)).model
     made = in_coordinates(model, coordinates)
     left_out.finish()
     return made
@@ -77,12 +79,21 @@ def load_urdf(
 
 class _Importer:
     def __init__(
-        self, file: UrdfFile, gravity: Vector, positions: dict[str, float], fixed_base: bool, limits: float | None
+        self,
+        file: UrdfFile,
+        gravity: Vector,
+        positions: dict[str, float],
+        fixed_base: bool,
+        limits: float | None,
+        keep: tuple[str, ...],
     ) -> None:
         self.file, self.path, self.fixed_base, self.left_out = file, file.path, fixed_base, file.left_out
         self.model = Model(file.name, gravity=gravity)
         self.names = Names(self.model)
         self.below: dict[str, list[UrdfJoint]] = {}
+        self.kept = set(keep)
+        if unknown := [name for name in keep if name not in file.links]:
+            raise ModelError(f"{self.path}: keep names the link {unknown[0]!r}, which is not in the file")
         root = self._root()
         self.positions = self._positions(positions)
         self.made: dict[str, Joint] = {}
@@ -174,7 +185,7 @@ class _Importer:
 
     def _build(self, root: str) -> None:
         base = self._group(root)
-        moving = {joint.child for joint in self.file.joints.values() if joint.type != "fixed"}
+        moving = {joint.child for joint in self.file.joints.values() if self._separate(joint)}
         for name in self.file.links:
             if name in moving or (name == root and not self.fixed_base):
                 self.names.kept.add(name)
@@ -186,7 +197,7 @@ class _Importer:
         for parent in todo:  # grows while it is walked through
             for link in parent.links:
                 for joint in self.below.get(link, ()):
-                    if joint.type == "fixed":
+                    if not self._separate(joint):
                         continue
                     child = self._group(joint.child)
                     frame = child.pose = parent.pose @ parent.links[link] @ joint.pose
@@ -207,7 +218,7 @@ class _Importer:
         for parent in groups:
             for link in parent.links:
                 for joint in self.below.get(link, ()):
-                    if joint.type == "fixed":
+                    if not self._separate(joint):
                         continue
                     child = by_first[joint.child]
                     pose = poses[id(parent.body)] @ parent.links[link] @ joint.pose @ self._motion(joint)
@@ -216,6 +227,10 @@ class _Importer:
                     if joint.type in ("revolute", "continuous"):
                         self.made[joint.name].branch = self.positions[joint.name]
 
+    def _separate(self, joint: UrdfJoint) -> bool:
+        """Whether the child of a joint is a body of its own."""
+        return joint.type != "fixed" or joint.child in self.kept
+
     def _group(self, first: str) -> _Group:
         """A link with everything that is fixed to it."""
         group = _Group(first, {first: np.eye(4)})
@@ -223,7 +238,7 @@ class _Importer:
         while todo:
             name = todo.pop(0)
             for joint in self.below.get(name, ()):
-                if joint.type == "fixed":
+                if not self._separate(joint):
                     group.links[joint.child] = group.links[name] @ joint.pose
                     todo.append(joint.child)
         return group
@@ -289,9 +304,12 @@ class _Importer:
 
     def _connect(self, joint: UrdfJoint, parent: Any, child: _Group, at: Array, axis: Array) -> None:
         cls: Any = {"prismatic": Prismatic, "planar": Planar, "floating": None}.get(joint.type, Revolute)
+        name = self.names.free(joint.name, "joint")
+        if joint.type == "fixed":
+            self.made[joint.name] = self.model.add(Fixed(parent, child.body, at=at, name=name))
+            return
         if cls is None:
             return
-        name = self.names.free(joint.name, "joint")
         made = self.made[joint.name] = self.model.add(cls(parent, child.body, at=at, axis=axis, name=name))
         made.range, made.effort, made.speed = joint.limits, joint.effort, joint.velocity
         if joint.type in WITH_POSITION and (joint.damping or joint.friction):

@@ -6,14 +6,15 @@ model, where they show ``ref``; then the bodies are moved to where the start is.
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import numpy as np
 
-from ...bodies import Ground, RigidBody, shapes
+from ...bodies import RigidBody, shapes
 from ...bodies.mass_properties import MassProperties, composite
 from ...errors import Array, ModelError
-from ...joints import Joint, Prismatic, Revolute, Spherical
+from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical
 from ...model import Model
 from ...nodes import RotationVector
 from ..joint_inertia import without_rounding
@@ -21,49 +22,64 @@ from ..names import Names
 from .attributes import place
 from .meshes import Meshes
 from .start import Motion, Start
-from .tree import BodyData, GeomData, JointData, Tree
+from .tree import BodyData, GeomData, JointData, SiteData, Tree
 
 VISIBLE = 3  # groups of geoms that MuJoCo shows unless told otherwise
-ZERO = np.zeros(3)
 
 
 class Built:
     """The model, and which of its elements stand for what of the file."""
 
     def __init__(
-        self, tree: Tree, masses: list[MassProperties | None], meshes: Meshes, start: Start, gravity: Any
+        self,
+        tree: Tree,
+        masses: list[MassProperties | None],
+        meshes: Meshes,
+        start: Start,
+        gravity: Any,
+        keep: tuple[str, ...],
     ) -> None:
-        self.tree, self.meshes, self.document = tree, meshes, tree.document
+        self.tree, self.meshes, self.document, self.masses = tree, meshes, tree.document, masses
         self.model = Model(self._title(), gravity=gravity)
+        self.kept = self._kept(keep)
         self.root, self.offset = self._groups()
         self.members: dict[int, list[int]] = {}
         for index, root in enumerate(self.root):
             self.members.setdefault(root, []).append(index)
-        self.bodies: dict[int, Any] = {0: self.model.ground}  # by the number of the body that has joints
+        self.bodies: dict[int, Any] = {0: self.model.ground}  # by the number of a body that others move with
         self.joints: dict[int, Joint] = {}  # by the id of the joint of the file
+        self.tree_joints: list[Joint] = []  # parents first
         self.floating: list[RigidBody] = []
-        self.masses = masses
         self.names = Names(self.model)
-        moving = [index for index, body in enumerate(tree.bodies) if body.joints]
-        self.body_names = {index: self.names.keep(tree.bodies[index].name, "body") for index in moving}
-        reference = Start(tree, None, {}).motions()
-        chains: list[tuple[list[RigidBody], list[Motion]]] = []
-        begin = start.motions()
-        for index, body in enumerate(tree.bodies):
-            if body.joints:
-                chains.append((self._chain(index, body, reference[index]), begin[index][1:]))
-        if not chains:
-            raise ModelError(f"{self.document.path}: nothing in it moves; expected a body with a joint")
+        own = [index for index in self.members if index > 0]
+        self.body_names = {index: self.names.keep(tree.bodies[index].name, "body") for index in own}
+        self._build(start)
         self._refuse_massless()
-        self._show_ground()
-        for bodies, motions in chains:
-            for made, motion in zip(bodies, motions, strict=True):
-                made.position, made.rotation = motion.position, motion.rotation
-                made.velocity, made.angular_velocity = motion.velocity, motion.spin @ motion.rotation
+        self.model.ground.shape = self._shape(self.members[0])
         for data, joint in self.pairs():
             if data.type == "hinge":
                 joint.branch = start.states[id(data)].value
         self._note_contact()
+
+    def _build(self, start: Start) -> None:
+        """Bodies and joints where the file defines them, then the bodies where the start is."""
+        reference, begin = Start(self.tree, None, {}).motions(), start.motions()
+        moves: list[tuple[RigidBody, Motion]] = []
+        if not any(body.joints for body in self.tree.bodies):
+            raise ModelError(f"{self.document.path}: nothing in it moves; expected a body with a joint")
+        for index, body in enumerate(self.tree.bodies):
+            if body.joints:
+                moves += zip(self._chain(index, body, reference[index]), begin[index][1:], strict=True)
+            elif index in self.body_names:
+                moves.append((self._mounted(index, reference[index][-1]), begin[index][-1]))
+        for name, site in self.tree.sites.items():
+            if name not in self.kept:
+                self.document.left_out.note("site", place(site.element), "places on bodies, which keep= makes bodies")
+            else:
+                moves.append((self._site(name, site, reference), begin[site.body][-1].carried(site.pose)))
+        for made, motion in moves:
+            made.position, made.rotation = motion.position, motion.rotation
+            made.velocity, made.angular_velocity = motion.velocity, motion.spin @ motion.rotation
 
     def _title(self) -> str:
         return self.document.root.get("model") or self.document.path.stem
@@ -75,11 +91,36 @@ class Built:
 
     # --- bodies
 
+    def _kept(self, keep: tuple[str, ...]) -> set[str]:
+        """Names of bodies without joints and of sites that stay bodies of their own."""
+        known = [body.name for body in self.tree.bodies[1:] if body.name] + list(self.tree.sites)
+        for name in keep:
+            if name not in known:
+                close = difflib.get_close_matches(str(name), known, 1, 0.6)
+                hint = f"; did you mean {close[0]!r}?" if close else "; expected names of bodies or sites"
+                raise ModelError(f"{self.document.path}: keep names {name!r}, which is not in the file{hint}")
+        return set(keep)
+
+    def _mounted(self, index: int, motion: Motion) -> RigidBody:
+        """A body of its own that is fixed to its parent."""
+        previous = self.bodies[self.root[self.tree.bodies[index].parent]]
+        node = RotationVector(position=motion.position, rotation=motion.rotation)
+        made = self.bodies[index] = self.model.add(self._body(index, self.body_names[index], node))
+        self.tree_joints.append(self.model.add(Fixed(previous, made)))
+        return made
+
+    def _site(self, name: str, site: SiteData, reference: list[list[Motion]]) -> RigidBody:
+        motion = reference[site.body][-1].carried(site.pose)
+        node = RotationVector(position=motion.position, rotation=motion.rotation)
+        made = self.model.add(RigidBody(self.names.free(name, "site"), 0.0, (0, 0, 0), node))
+        self.tree_joints.append(self.model.add(Fixed(self.body_of(site.body)[0], made)))
+        return made
+
     def _groups(self) -> tuple[list[int], list[Array]]:
         """For every body the one that moves it, and its pose in that."""
         root, offset = [0], [np.eye(4)]
         for index, body in enumerate(self.tree.bodies[1:], 1):
-            own = bool(body.joints)
+            own = bool(body.joints) or body.name in self.kept
             root.append(index if own else root[body.parent])
             offset.append(np.eye(4) if own else offset[body.parent] @ body.pose)
         return root, offset
@@ -121,7 +162,7 @@ class Built:
             root = self.root[index]
             if self.masses[index] is not None or root in heavy:
                 heavy.add(root)
-                if body.joints:
+                if root == index:
                     heavy.add(self.root[body.parent])
             elif body.joints:
                 raise body.element.error(
@@ -138,6 +179,7 @@ class Built:
         given: dict[str, Any] = {"at": at} if data.type == "ball" else {"at": at, "axis": axis, "zero": data.ref}
         name = None if data.name is None else self.names.free(data.name, "joint")
         made = self.joints[id(data)] = self.model.add(cls(previous, link, name=name, **given))
+        self.tree_joints.append(made)
         if data.type != "ball":
             made.range = data.range
 
@@ -146,10 +188,6 @@ class Built:
         return self.bodies[self.root[index]], self.offset[index]
 
     # --- shapes
-
-    def _show_ground(self) -> None:
-        ground: Ground = self.model.ground
-        ground.shape = self._shape(self.members[0])
 
     def _shape(self, members: list[int]) -> shapes.Shape | None:
         geoms = [(geom, self.offset[k] @ geom.pose) for k in members for geom in self.tree.bodies[k].geoms]

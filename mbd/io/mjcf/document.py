@@ -112,7 +112,8 @@ class Document:
     def _left_out(self, element: Element, path: str) -> bool:
         """Whether an element is left out as a whole, and then collected."""
         if path in schema.LEFT_OUT:
-            self.left_out.note(path, place(element), schema.LEFT_OUT[path])
+            meaning = schema.LEFT_OUT[path]
+            self.left_out.note(path, place(element), meaning, minor=meaning != schema.CONTACT_ONLY)
             return True
         if path in schema.REFUSED:
             self.left_out.refuse(path, place(element), schema.REFUSED[path])
@@ -182,7 +183,7 @@ class Document:
         for name, (text, source) in self.option.texts.items():
             if name in kind.solver.split():
                 what = "settings of MuJoCo's solver; step and method are arguments of mbd.simulate"
-                self.left_out.note("option", name, what)
+                self.left_out.note("option", name, what, minor=True)
             elif name in kind.acts and not same(text, kind.acts[name][0]):
                 self.left_out.refuse(f"option@{name}", place(source), kind.acts[name][1])
 

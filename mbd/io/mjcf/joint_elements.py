@@ -80,17 +80,14 @@ class JointElements:
     def inertia(self, data: JointData, joint: Joint) -> float:
         """In the initial configuration, its armature included."""
         if self._inertias is None:
-            ordered = [joint for _, joint in self.joints]
-            carried = carried_masses(ordered)
-            self._inertias = {id(joint): moved_inertia(joint, carried[id(joint)]) for joint in ordered}
+            carried = carried_masses(self.built.tree_joints)
+            self._inertias = {id(joint): moved_inertia(joint, carried[id(joint)]) for _, joint in self.joints}
         return self._inertias[id(joint)] + self.armatures[id(data)]
 
     def _reflected(self, data: JointData) -> float:
         """``1 / (M^-1)_jj``: the inertia of a joint while all others give way."""
-        ordered = [joint for _, joint in self.joints]
-        sizes = [3 if data.type == "ball" else 1 for data, _ in self.joints]
-        added = np.repeat([self.armatures[id(data)] for data, _ in self.joints], sizes)
-        matrix, first = joint_space_inertia(ordered, self.built.floating, added)
+        added = {id(joint): self.armatures[id(data)] for data, joint in self.joints}
+        matrix, first = joint_space_inertia(self.built.tree_joints, self.built.floating, added)
         column = first[id(self.built.joints[id(data)])]
         unit = np.zeros(len(matrix))
         unit[column] = 1.0
@@ -173,7 +170,7 @@ class JointElements:
             return
         if actuator.armature and (kp or kd):
             self._add(Motor(joint, rotor_inertia=actuator.armature, name=self._name("armature", joint)))
-        low, high = self._force_range(actuator)
+        low, high = self._force_range(actuator, motor=not (kp or kd))
         control = _limited(self.controls[id(actuator)], actuator.control_range, actuator.gain, actuator.bias[0])
         name = self.built.names.free(actuator.name or f"{actuator.element.tag} of {joint.name}", "actuator")
         if max(-low, high) < math.inf:
@@ -196,9 +193,12 @@ class JointElements:
             given = _limited(control, None, gear)
             self._add(PDControl(joint, 0.0, 0.0, kd, feedforward=given, limit=limit, name=name))
 
-    def _force_range(self, actuator: ActuatorData) -> tuple[float, float]:
-        """Smallest and largest force on the joint."""
+    def _force_range(self, actuator: ActuatorData, motor: bool) -> tuple[float, float]:
+        """Smallest and largest force on the joint; that of a motor is limited by its control as well."""
         low, high = actuator.force_range or (-math.inf, math.inf)
+        if motor and actuator.control_range is not None:
+            controlled = sorted(actuator.gain * end + actuator.bias[0] for end in actuator.control_range)
+            low, high = max(low, controlled[0]), min(high, controlled[1])
         ends = sorted((actuator.gear * low, actuator.gear * high))
         data = actuator.joint
         if data.force_range is not None:

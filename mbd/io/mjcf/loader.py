@@ -9,6 +9,7 @@ from typing import Literal
 from ...elements.arguments import FilePath, Prescribed, Vector
 from ...model import Model
 from ..left_out import LeftOut
+from ..names import names_to_keep
 from ..stops import LIMITS, check_limits, in_coordinates
 from .actuators import Actuators
 from .build import Built
@@ -32,6 +33,7 @@ def load_mjcf(
     keyframe: str | None = None,
     controls: Mapping[str, Prescribed] | None = None,
     limits: float | None = LIMITS,
+    keep: Iterable[str] = (),
     ignore: Iterable[str] = (),
 ) -> Model:
     """A model from an MJCF file, the format of MuJoCo.
@@ -45,6 +47,8 @@ def load_mjcf(
     controls: input of actuators by name, numbers or functions of time; zero (or that of the keyframe) otherwise.
     limits: time constant (s) of the elastic stops into which ranges of joints are made, where the file does not say;
         None leaves them out.
+    keep: names of bodies without joints and of sites that shall be bodies of their own, such as the tool of a robot;
+        otherwise bodies without joints are part of their parents, and sites are left out.
     ignore: paths of what may be left out although the motion will be another, such as "tendon" or "actuator/muscle".
 
     Bodies, joints, inertias (given, or those of geoms), geoms as shapes, springs, dampers, friction, armatures, ranges,
@@ -60,7 +64,8 @@ def load_mjcf(
     actuators = Actuators(tree)
     note_tendons(document)
     document.leave_out_sections(keyframe)
-    built = Built(tree, body_masses(tree, meshes), meshes, start, document.gravity() if gravity is None else gravity)
+    given = document.gravity() if gravity is None else gravity
+    built = Built(tree, body_masses(tree, meshes), meshes, start, given, names_to_keep(keep))
     Equalities(built)
     JointElements(built, actuators, start, dict(controls or {}), limits)
     made = in_coordinates(built.model, coordinates)

@@ -94,6 +94,7 @@ class BodyData:
 class SiteData:
     """A named frame on a body."""
 
+    element: Element
     body: int
     pose: Array
 
@@ -177,7 +178,7 @@ class Tree:
         elif element.tag == "site":
             name = self._named(element, "sites")
             if name is not None:
-                self.sites[name] = SiteData(body, frame @ self._site_pose(attributes))
+                self.sites[name] = SiteData(element, body, frame @ self._site_pose(attributes))
         else:
             if body == 0:
                 raise element.error("stands in the world, which does not move; expected it in a <body>")
