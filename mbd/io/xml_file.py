@@ -24,10 +24,10 @@ DEEPEST = 20_000
 class Element:
     """An XML element: tag, attributes, children, and where it stands."""
 
-    __slots__ = ("attributes", "children", "file", "line", "tag", "text")
+    __slots__ = ("attributes", "children", "file", "included", "line", "tag", "text")
 
-    def __init__(self, tag: str, attributes: dict[str, str], file: Path, line: int) -> None:
-        self.tag, self.attributes, self.file, self.line = tag, attributes, file, line
+    def __init__(self, tag: str, attributes: dict[str, str], file: Path, line: int, included: bool = False) -> None:
+        self.tag, self.attributes, self.file, self.line, self.included = tag, attributes, file, line, included
         self.children: list[Element] = []
         self.text = False  # whether it contains other text than spaces
 
@@ -97,7 +97,10 @@ def read_numbers(element: Element, name: str, text: str, least: int, most: int |
 
 
 def read_xml(path: Path, root: str, kind: str, hints: dict[str, str] | None = None) -> Element:
-    """The root element of a file, with the tag ``root`` ("" for any); ``hints`` say what reads other files."""
+    """The root element of a file, with the tag ``root``; ``hints`` say what reads other files.
+
+    "" as ``root`` means that the file is included into another one, where any tag does.
+    """
     try:
         if not path.is_file():
             raise ModelError(f"{path}: there is no such file")
@@ -110,7 +113,7 @@ def read_xml(path: Path, root: str, kind: str, hints: dict[str, str] | None = No
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError as error:  # a path that no file can have
         raise ModelError(f"{shortened(repr(str(path)))}: is no name of a file ({error})") from None
-    found = _parsed(content, path, kind)
+    found = _parsed(content, path, kind, included=not root)
     if root and found.tag != root:
         hint = (hints or {}).get(found.tag, "")
         raise ModelError(
@@ -119,7 +122,7 @@ def read_xml(path: Path, root: str, kind: str, hints: dict[str, str] | None = No
     return found
 
 
-def _parsed(content: bytes, path: Path, kind: str) -> Element:
+def _parsed(content: bytes, path: Path, kind: str, included: bool) -> Element:
     parser = expat.ParserCreate()
     stack: list[Element] = []
     top: list[Element] = []
@@ -135,7 +138,7 @@ def _parsed(content: bytes, path: Path, kind: str) -> Element:
             fail(f"more than {MOST_ELEMENTS} elements; expected a {kind} file")
         if len(stack) >= DEEPEST:
             fail(f"elements are nested more than {DEEPEST} deep; expected a {kind} file")
-        element = Element(tag, attributes, path, parser.CurrentLineNumber)
+        element = Element(tag, attributes, path, parser.CurrentLineNumber, included)
         (stack[-1].children if stack else top).append(element)
         stack.append(element)
 

@@ -98,7 +98,9 @@ def unknown(element: Element, what: str, known: Any) -> ModelError:
 def place(element: Element) -> str:
     """An element in a list: its name, or its line."""
     name = element.get("name")
-    return f"'{shortened(name)}'" if name else f"line {element.line}"
+    if name:
+        return f"'{shortened(name)}'"
+    return f"line {element.line}" + (f" of {element.file.name}" if element.included else "")
 
 
 def same(text: str, value: str) -> bool:

@@ -89,6 +89,13 @@ class Built:
         listed = [data for body in self.tree.bodies for data in body.joints]
         return [(data, self.joints[id(data)]) for data in listed if id(data) in self.joints]
 
+    def floating_joints(self) -> list[tuple[JointData, RigidBody]]:
+        """Free joints of the file with the bodies that they move."""
+        indices = [
+            index for index, body in enumerate(self.tree.bodies) if body.joints and body.joints[0].type == "free"
+        ]
+        return [(self.tree.bodies[index].joints[0], self.bodies[index]) for index in indices]
+
     # --- bodies
 
     def _kept(self, keep: tuple[str, ...]) -> set[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...elements.arguments import Prescribed
 from ...errors import Array, ModelError
-from ...forces import JointForce, JointFriction, Motor, PDControl, TorsionSpring
+from ...forces import JointForce, JointFriction, Motor, PDControl, TorsionSpring, UserForce
 from ...joints import Joint
 from ..joint_inertia import carried_masses, joint_space_inertia, moved_inertia
 from ..stops import OUTSIDE, add_stop, per_inertia
@@ -22,7 +22,7 @@ from .tree import JointData
 
 FREE_OR_BALL = {
     "stiffness": "a spring in a {} joint",
-    "damping": "damping in a {} joint",
+    "damping": "damping of higher order in a {} joint",
     "friction": "friction in a {} joint",
     "armature": "inertia added to a {} joint",
     "range": "a limit of a {} joint",
@@ -48,6 +48,10 @@ class JointElements:
         for data, joint in self.joints:
             if data.type != "ball":
                 self._passive(data, joint)
+            else:
+                self._damp(data, joint.bodies, joint.name)
+        for data, body in built.floating_joints():
+            self._damp(data, (body,), body.name)
         for actuator in self.actuators:
             self._actuate(actuator)
 
@@ -69,6 +73,8 @@ class JointElements:
                     value = getattr(data, name)
                     if name == "stiffness" and data.spring_damper is not None:
                         value = data.spring_damper
+                    elif name == "damping":
+                        value = value[1:]
                     if value is not None and np.any(value) and active[name]:
                         attribute = {"friction": "frictionloss"}.get(name, name)
                         self.document.left_out.refuse(
@@ -121,6 +127,13 @@ class JointElements:
             factors = data.stop or per_inertia(self.limits)
             if not add_stop(self.built.names, joint, self.inertia(data, joint), factors):
                 self.document.left_out.note("joint@range", place(data.element), OUTSIDE)
+
+    def _damp(self, data: JointData, bodies: Any, name: str) -> None:
+        """Linear damping of a ball joint (two bodies) or a free one."""
+        linear = float(data.damping[0])
+        if linear and self.document.enabled("damper") and self.document.enabled("passive"):
+            law = _resistance(linear) if len(bodies) == 1 else _resistance_to_turning(linear)
+            self._add(UserForce(bodies, law, name=self.built.names.free(f"friction of {name}", "friction")))
 
     def _spring(self, joint: Joint, stiffness: Array, rest: float) -> None:
         if stiffness[0]:
@@ -231,6 +244,23 @@ def _limited(
         return factor * min(max(value(t), low), high) + offset
 
     return limited
+
+
+def _resistance(damping: float) -> Callable[..., Any]:
+    def resistance(t, frames, velocities):  # type: ignore[no-untyped-def]
+        return -damping * velocities
+
+    return resistance
+
+
+def _resistance_to_turning(damping: float) -> Callable[..., Any]:
+    def resistance(t, frames, velocities):  # type: ignore[no-untyped-def]
+        a, b = velocities[0], velocities[1]
+        x, y, z = damping * (b[3] - a[3]), damping * (b[4] - a[4]), damping * (b[5] - a[5])
+        zero = 0.0 * x
+        return zero, zero, zero, x, y, z, zero, zero, zero, -x, -y, -z
+
+    return resistance
 
 
 def _drag(quadratic: float, cubic: float) -> Callable[[float, float, float], float]:
