@@ -211,17 +211,14 @@ class Document:
                     raise unknown(element, f"attribute {shortened(attribute)!r}", ("class",))
             if not name:
                 raise element.error('has no class; expected <default class="...">')
-            if not parent and name != "main" and "main" not in self.parents.values() and self.classes["main"]:
-                raise element.error(f"the outermost class is {shortened(name)!r}; expected one outermost class")
+            if not parent and name != "main":
+                raise element.error(f"the outermost class is {shortened(name)!r}; expected main, or no name")
             if parent:
                 if name in self.classes:
                     raise element.error(f"the class {shortened(name)!r} is there already; expected another name")
                 self.parents[name] = parent
                 self.classes[name] = {kind: dict(texts) for kind, texts in self.classes[parent].items()}
                 self.actuator_defaults[name] = []
-            elif name != "main":  # the outermost class under another name
-                self.classes[name] = self.classes["main"]
-                self.actuator_defaults[name] = self.actuator_defaults["main"]
             for child in element:
                 self._read_default(child, name)
             todo.extend((child, name) for child in element.children[::-1] if child.tag == "default")

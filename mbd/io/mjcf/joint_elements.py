@@ -105,7 +105,7 @@ class JointElements:
         stiffness, damping = data.stiffness, data.damping
         if data.spring_damper is not None:
             time, ratio = data.spring_damper
-            inertia = self.inertia(data, joint)
+            inertia = self._reflected(data)
             stiffness = np.array((inertia / (time * ratio) ** 2, 0.0, 0.0))
             damping = np.array((2.0 * inertia / time, 0.0, 0.0))
         on = self.document.enabled
@@ -184,12 +184,12 @@ class JointElements:
         if actuator.armature and (kp or kd):
             self._add(Motor(joint, rotor_inertia=actuator.armature, name=self._name("armature", joint)))
         low, high = self._force_range(actuator, motor=not (kp or kd))
-        control = _limited(self.controls[id(actuator)], actuator.control_range, actuator.gain, actuator.bias[0])
+        control = self.controls[id(actuator)]
         name = self.built.names.free(actuator.name or f"{actuator.element.tag} of {joint.name}", "actuator")
         if max(-low, high) < math.inf:
             joint.effort = max(-low, high) or None
         if kp == 0.0 and kd == 0.0:
-            force = _limited(_limited(control, None, gear), (low, high))
+            force = _driven(actuator, control, gear, low, high)
             inertia = actuator.armature / gear**2
             self._add(Motor(joint, force, limit=_symmetric(low, high), gear=gear, rotor_inertia=inertia, name=name))
             return
@@ -199,11 +199,11 @@ class JointElements:
             self.document.left_out.refuse(f"actuator/{actuator.element.tag}@forcerange", place(actuator.element), what)
             return
         if kp > 0.0:
-            target = _limited(control, None, gear / kp)
+            target = _driven(actuator, control, gear / kp, -math.inf, math.inf)
             rate = _at_rest if callable(target) else None
             self._add(PDControl(joint, target, kp, kd, rate=rate, limit=limit, name=name))
         else:
-            given = _limited(control, None, gear)
+            given = _driven(actuator, control, gear, -math.inf, math.inf)
             self._add(PDControl(joint, 0.0, 0.0, kd, feedforward=given, limit=limit, name=name))
 
     def _force_range(self, actuator: ActuatorData, motor: bool) -> tuple[float, float]:
@@ -232,18 +232,17 @@ def _at_rest(t: float) -> float:
     return 0.0
 
 
-def _limited(
-    value: Prescribed, range_: tuple[float, float] | None, factor: float = 1.0, offset: float = 0.0
-) -> Prescribed:
-    """``factor * value + offset`` with the value inside of a range, for a number or a function of time."""
-    low, high = range_ or (-math.inf, math.inf)
-    if not callable(value):
-        return factor * min(max(value, low), high) + offset
+def _driven(actuator: ActuatorData, control: Prescribed, factor: float, low: float, high: float) -> Prescribed:
+    """``factor (gain control + bias)`` between two ends, with the control in its range: a number or a function."""
+    gain, bias = factor * actuator.gain, factor * actuator.bias[0]
+    least, most = actuator.control_range or (-math.inf, math.inf)
+    if not callable(control):
+        return min(max(gain * min(max(control, least), most) + bias, low), high)
 
-    def limited(t):  # type: ignore[no-untyped-def]
-        return factor * min(max(value(t), low), high) + offset
+    def driven(t):  # type: ignore[no-untyped-def]
+        return min(max(gain * min(max(control(t), least), most) + bias, low), high)
 
-    return limited
+    return driven
 
 
 def _resistance(damping: float) -> Callable[..., Any]:
