@@ -27,7 +27,7 @@ from .left_out import LeftOut
 from .names import Names, names_to_keep
 from .stops import LIMITS, NO_ROOM, OUTSIDE, add_stop, check_limits, in_coordinates, per_inertia
 from .urdf_file import WITH_POSITION, UrdfFile, UrdfJoint, Visual
-from .xml_file import shortened
+from .xml_file import is_file, shortened, told_at
 
 
 @dataclass
@@ -202,8 +202,8 @@ class _Importer:
                     child = self._group(joint.child)
                     frame = child.pose = parent.pose @ parent.links[link] @ joint.pose
                     child.body = self._body(child)
-                    self._connect(joint, parent.body, child, frame[:3, 3], frame[:3, :3] @ joint.axis)
-                    child.pose = frame
+                    with told_at(joint.element):
+                        self._connect(joint, parent.body, child, frame[:3, 3], frame[:3, :3] @ joint.axis)
                     todo.append(child)
         if not self.model.bodies:
             raise ModelError(
@@ -271,25 +271,22 @@ class _Importer:
                 raise self.file.error(self.file.links[name].element, "", message)
 
     def _body(self, group: _Group) -> RigidBody:
-        parts = []
-        for name, pose in group.links.items():
-            link = self.file.links[name]
-            if link.mass > 0.0:
-                place = pose @ link.pose
-                parts.append(MassProperties(link.mass, (0, 0, 0), link.inertia).moved(place[:3, 3], place[:3, :3]))
-        node = RotationVector(position=group.pose[:3, 3], rotation=group.pose[:3, :3])
-        self.names.kept.discard(group.name)
-        name = self.names.free(group.name, "body")
-        shape = self._shape(group)
-        if not parts:
-            return self.model.add(RigidBody(name, 0.0, (0, 0, 0), node, shape=shape))
-        total = composite(parts)
-        try:
+        with told_at(self.file.links[group.name].element):
+            parts = []
+            for name, pose in group.links.items():
+                link = self.file.links[name]
+                if link.mass > 0.0:
+                    place = pose @ link.pose
+                    parts.append(MassProperties(link.mass, (0, 0, 0), link.inertia).moved(place[:3, 3], place[:3, :3]))
+            node = RotationVector(position=group.pose[:3, 3], rotation=group.pose[:3, :3])
+            self.names.kept.discard(group.name)
+            name = self.names.free(group.name, "body")
+            shape = self._shape(group)
+            if not parts:
+                return self.model.add(RigidBody(name, 0.0, (0, 0, 0), node, shape=shape))
+            total = composite(parts)
             inertia = without_rounding(total)
-            made = RigidBody(name, total.mass, inertia, node, total.com, shape, check_inertia=False)
-        except ModelError as error:
-            raise self.file.error(self.file.links[group.name].element, "", str(error)) from None
-        return self.model.add(made)
+            return self.model.add(RigidBody(name, total.mass, inertia, node, total.com, shape, check_inertia=False))
 
     def _motion(self, joint: UrdfJoint) -> Array:
         pose = np.eye(4)
@@ -371,6 +368,6 @@ class _Importer:
             name = name.removeprefix(prefix)
         for folder in (self.path.parent, *self.path.resolve().parents):
             for candidate in (folder / name, folder / Path(name).relative_to(Path(name).parts[0])):
-                if candidate.is_file():
+                if is_file(candidate):
                     return candidate
         return self.path.parent / name

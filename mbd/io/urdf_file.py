@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import Array, ModelError
 from ..rotation import elementary
 from .left_out import LeftOut
-from .xml_file import Element, read_xml, shortened
+from .xml_file import Element, numbers_in, read_xml, shortened
 
 TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
 WITH_POSITION = ("revolute", "continuous", "prismatic")
@@ -167,13 +167,8 @@ class UrdfFile:
         text = element.get(name)
         if text is None and default is not None:
             return default
-        try:
-            if text is None or "_" in text:
-                raise ValueError
-            values = [float(word) for word in text.split()]
-        except ValueError:
-            values = []
-        if len(values) != size or not all(map(math.isfinite, values)):
+        values = None if text is None else numbers_in(text)
+        if values is None or len(values) != size:
             given = "is missing" if text is None else f"= {shortened(text)!r}"
             expected = "a finite number" if size == 1 else f"{size} finite numbers"
             raise self.error(element, where, f"{name} of <{element.tag}> {given}; expected {expected}")

@@ -6,8 +6,8 @@ however deep a mechanism is nested, it is read.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -19,6 +19,7 @@ from ..errors import Array, ModelError
 LARGEST_FILE = 64 * 2**20  # bytes
 MOST_ELEMENTS = 1_000_000
 DEEPEST = 20_000
+LARGEST_NUMBER = 1e50  # products of several such numbers are still finite
 
 
 class Element:
@@ -69,20 +70,34 @@ class Element:
         return value
 
 
+@contextmanager
+def told_at(element: Element) -> Iterator[None]:
+    """Errors of what is made from an element get its place in the file."""
+    try:
+        with np.errstate(all="ignore"):  # numbers that are too large are refused, by name
+            yield
+    except ModelError as error:
+        if str(error).startswith(str(element.file)):
+            raise
+        raise element.error(str(error)) from None
+    except ArithmeticError as error:
+        raise element.error(f"its numbers are too large or too small ({error})") from None
+
+
 def shortened(text: str, length: int = 80) -> str:
     """A text for messages, which may come from a damaged file."""
     return text if len(text) <= length else text[:length] + "..."
 
 
 def numbers_in(text: str) -> list[float] | None:
-    """The numbers of a text, or None if it holds anything else; underscores and infinities are no numbers here."""
+    """The numbers of a text, or None if it holds anything else; underscores, infinities, absurd sizes are such."""
     if "_" in text:
         return None
     try:
         values = [float(word) for word in text.split()]
     except ValueError:
         return None
-    return values if all(map(math.isfinite, values)) else None
+    return values if all(abs(value) <= LARGEST_NUMBER for value in values) else None
 
 
 def read_numbers(element: Element, name: str, text: str, least: int, most: int | None = None) -> Array:
@@ -164,3 +179,11 @@ def _parsed(content: bytes, path: Path, kind: str, included: bool) -> Element:
             raise
         raise ModelError(f"{path}: cannot be read as {kind}: no valid XML ({error})") from None
     return top[0]
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; no file has a name that is too long or contains odd letters."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

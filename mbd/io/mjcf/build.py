@@ -19,6 +19,7 @@ from ...model import Model
 from ...nodes import RotationVector
 from ..joint_inertia import without_rounding
 from ..names import Names
+from ..xml_file import told_at
 from .attributes import place
 from .meshes import Meshes
 from .start import Motion, Start
@@ -55,7 +56,8 @@ class Built:
         self.body_names = {index: self.names.keep(tree.bodies[index].name, "body") for index in own}
         self._build(start)
         self._refuse_massless()
-        self.model.ground.shape = self._shape(self.members[0])
+        with told_at(tree.bodies[0].element):
+            self.model.ground.shape = self._shape(self.members[0])
         for data, joint in self.pairs():
             if data.type == "hinge":
                 joint.branch = start.states[id(data)].value
@@ -68,10 +70,11 @@ class Built:
         if not any(body.joints for body in self.tree.bodies):
             raise ModelError(f"{self.document.path}: nothing in it moves; expected a body with a joint")
         for index, body in enumerate(self.tree.bodies):
-            if body.joints:
-                moves += zip(self._chain(index, body, reference[index]), begin[index][1:], strict=True)
-            elif index in self.body_names:
-                moves.append((self._mounted(index, reference[index][-1]), begin[index][-1]))
+            with told_at(body.element):
+                if body.joints:
+                    moves += zip(self._chain(index, body, reference[index]), begin[index][1:], strict=True)
+                elif index in self.body_names:
+                    moves.append((self._mounted(index, reference[index][-1]), begin[index][-1]))
         for name, site in self.tree.sites.items():
             if name not in self.kept:
                 self.document.left_out.note("site", place(site.element), "places on bodies, which keep= makes bodies")

@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import Array
 from ...joints import AngleDriver, Coupling, Fixed, PositionDriver, Spherical
 from ...rotation import from_quaternion
-from ..xml_file import shortened
+from ..xml_file import shortened, told_at
 from .attributes import Attributes, place
 from .build import Built
 from .tree import JointData
@@ -38,10 +38,11 @@ class Equalities:
                 continue
             name = element.get("name") or None
             given = None if name is None else built.names.free(name, "constraint")
-            if element.tag == "joint":
-                self._couple(attributes, given)
-            else:
-                self._hold(attributes, given)
+            with told_at(element):
+                if element.tag == "joint":
+                    self._couple(attributes, given)
+                else:
+                    self._hold(attributes, given)
 
     def _hold(self, attributes: Attributes, name: str | None) -> None:
         """Two bodies at a point, and with the same orientation if they are welded."""

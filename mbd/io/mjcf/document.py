@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import Array
 from ..left_out import LeftOut
-from ..xml_file import Element, read_xml, shortened
+from ..xml_file import Element, is_file, read_xml, shortened
 from . import schema
 from .attributes import Attributes, place, same, unknown
 from .frames import TURNS, Frames
@@ -75,7 +75,7 @@ class Document:
         found = None
         for folder in (element.file.parent, self.path.parent):
             candidate = folder / name
-            if _is_file(candidate):
+            if is_file(candidate):
                 found = candidate
                 break
         if found is None:
@@ -278,10 +278,3 @@ class Document:
         if word == "true" and not defined:
             raise attributes.element.error(f'{flag} is "true", but there is no {range_}')
         return word == "true" or (word == "auto" and defined)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False

@@ -14,6 +14,7 @@ from ...forces import JointForce, JointFriction, Motor, PDControl, TorsionSpring
 from ...joints import Joint
 from ..joint_inertia import carried_masses, joint_space_inertia, moved_inertia
 from ..stops import OUTSIDE, add_stop, per_inertia
+from ..xml_file import told_at
 from .actuators import ActuatorData, Actuators
 from .attributes import place
 from .build import Built
@@ -46,14 +47,17 @@ class JointElements:
         self._refuse_others()
         self._inertias: dict[int, float] | None = None
         for data, joint in self.joints:
-            if data.type != "ball":
-                self._passive(data, joint)
-            else:
-                self._damp(data, joint.bodies, joint.name)
+            with told_at(data.element):
+                if data.type != "ball":
+                    self._passive(data, joint)
+                else:
+                    self._damp(data, joint.bodies, joint.name)
         for data, body in built.floating_joints():
-            self._damp(data, (body,), body.name)
+            with told_at(data.element):
+                self._damp(data, (body,), body.name)
         for actuator in self.actuators:
-            self._actuate(actuator)
+            with told_at(actuator.element):
+                self._actuate(actuator)
 
     def _refuse_others(self) -> None:
         """Ball and free joints have no coordinate on which an element could act."""

@@ -9,6 +9,7 @@ import numpy as np
 from ...bodies import shapes
 from ...bodies.mass_properties import MassProperties, composite, mass_properties
 from ...errors import Array
+from ..xml_file import told_at
 from .attributes import Attributes
 from .meshes import Meshes
 from .tree import BodyData, GeomData, InertialData, Tree
@@ -26,11 +27,8 @@ def body_masses(tree: Tree, meshes: Meshes) -> list[MassProperties | None]:
     balance = settings.flag("balanceinertia")
     found: list[MassProperties | None] = [None]
     for body in tree.bodies[1:]:
-        geoms = [] if rule == "false" or (rule == "auto" and body.inertial) else _of_geoms(body, groups, meshes)
-        own = composite(geoms) if geoms else None if body.inertial is None else _given(body, body.inertial)
-        if least or least_inertia:
-            own = _bounded(own, least, least_inertia)
-        found.append(None if own is None else _possible(own, body, balance))
+        with told_at(body.element):
+            found.append(_weighed(body, rule, groups, meshes, (least, least_inertia), balance))
     total = settings.number("settotalmass", -1.0)
     if total > 0.0:
         factor = total / sum(own.mass for own in found if own is not None)
@@ -38,6 +36,16 @@ def body_masses(tree: Tree, meshes: Meshes) -> list[MassProperties | None]:
             None if own is None else MassProperties(factor * own.mass, own.com, factor * own.inertia) for own in found
         ]
     return found
+
+
+def _weighed(
+    body: BodyData, rule: str, groups: tuple[int, int], meshes: Meshes, least: tuple[float, float], balance: bool
+) -> MassProperties | None:
+    geoms = [] if rule == "false" or (rule == "auto" and body.inertial) else _of_geoms(body, groups, meshes)
+    own = composite(geoms) if geoms else None if body.inertial is None else _given(body, body.inertial)
+    if any(least):
+        own = _bounded(own, *least)
+    return None if own is None else _possible(own, body, balance)
 
 
 def _groups(settings: Attributes) -> tuple[int, int]:
