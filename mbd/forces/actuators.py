@@ -10,8 +10,8 @@ from mbd.elements.arguments import Effort, FunctionOfTime, Numbers, Prescribed
 from mbd.elements.attributes import declared, fixed, not_negative
 from mbd.elements.prescribed_motion import as_motion, make_motion
 from mbd.errors import bad_value, check_number
+from mbd.forces.data import ForceData
 from mbd.forces.on_joint import Driven, effort, positive_or_none
-from mbd.forces.row import ForceRow
 from mbd.joints.joint import Joint
 from mbd.joints.rotor_hinge import RotorHinge
 
@@ -44,7 +44,7 @@ class PDControl(Driven):
         self._set(motion=make_motion(target, rate, None, self, "target"))
         self._set_given(feedforward=feedforward, limit=limit, switches=switches)
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         law = (self.kp, self.motion.value, self.kd)
         return [self._driven_row(self.feedforward, law, self.limit, motion=self.motion)]
 
@@ -121,5 +121,5 @@ class Motor(Driven):
             vars(self).pop(key, None)
         return parts
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         return [self._driven_row(self.torque, (0.0, 0.0, 0.0), self.limit)]

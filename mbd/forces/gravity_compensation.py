@@ -9,8 +9,8 @@ from mbd.bodies import Body, Generalized, PointMass, RigidBody
 from mbd.elements.attributes import fixed
 from mbd.elements.frame_kinds import HOLDING
 from mbd.errors import ModelError, bad_value
+from mbd.forces.data import ElementData
 from mbd.forces.force import Force
-from mbd.forces.row import GeneralRow
 from mbd.joints.couplings import Coupling
 from mbd.joints.drivers import AngleDriver, PositionDriver
 from mbd.joints.joint import Joint
@@ -83,7 +83,7 @@ class GravityCompensation(Force):
         for joint in self.held:
             self.carried(joint)
 
-    def general(self) -> list[GeneralRow]:
+    def general(self) -> list[ElementData]:
         bodies = self.bodies
         place = {id(body): k for k, body in enumerate(bodies)}
         assert self.model is not None
@@ -99,7 +99,7 @@ class GravityCompensation(Force):
                 for body in carried:
                     numbers += [float(place[id(body)]), body.mass, *body.com.tolist()]
         count = sum(len(HAS[joint.coordinate]) for joint in self.held)
-        return [GeneralRow(HOLDING, bodies, (float(count), *numbers))]
+        return [ElementData(HOLDING, bodies, (float(count), *numbers))]
 
 
 def _reached(model: Any, start: Body, without: Joint) -> list[Body]:

@@ -8,9 +8,9 @@ from typing import Any
 from mbd.elements.arguments import Effort, Numbers
 from mbd.elements.attributes import declared, not_negative, positive
 from mbd.errors import ModelError, bad_value, check_number
+from mbd.forces.data import ForceData
 from mbd.forces.kinds import FRICTION, LIMIT
 from mbd.forces.on_joint import Driven, OnJoint, check_limits, effort, joint_row, positive_or_none
-from mbd.forces.row import ForceRow
 from mbd.joints.joint import Joint
 
 
@@ -45,7 +45,7 @@ class JointForce(Driven):
         super().__init__(joint, coordinate, name)
         self._set(force=force, switches=switches)
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         return [self._driven_row(self.force, (0.0, 0.0, 0.0), None)]
 
 
@@ -103,7 +103,7 @@ class JointFriction(OnJoint):
                 self, "transition", self.transition, f"a rate below stribeck_velocity, {rate:g}, which it would hide"
             )
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         more = 0.0 if self.static is None else self.static - self.coulomb
         law = (self.viscous, self.coulomb, more, self.stribeck_velocity or 1.0, self.transition)
         return [joint_row(self.joint, self.coordinate, law, law=FRICTION)]
@@ -154,6 +154,6 @@ class JointLimit(OnJoint):
     def _ends(self) -> tuple[float, float]:
         return -math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         low, high = self._ends
         return [joint_row(self.joint, self.coordinate, (self.stiffness, low, self.damping, high), law=LIMIT)]

@@ -9,18 +9,18 @@ from mbd.bodies import Body
 from mbd.elements.attributes import declared, fixed, flag, positive
 from mbd.elements.user_functions import required_arguments
 from mbd.errors import ModelError, bad_value, check_number
+from mbd.forces.data import ForceData
 from mbd.forces.force import Force, checked_times, with_coordinate
 from mbd.forces.kinds import AXIS_SPRING, TORSION_SPRING
-from mbd.forces.row import ForceRow
 from mbd.joints.joint import Joint
 from mbd.joints.readings import Kind, chosen_coordinate
 
 EXAMPLES = {1: "lambda t: 5.0 * t", 3: "lambda t, u, u_dot: -5.0 * u - 0.1 * u_dot"}
 
 
-def joint_row(joint: Joint, coordinate: Kind, parameters: tuple[float, ...], **more: Any) -> ForceRow:
+def joint_row(joint: Joint, coordinate: Kind, parameters: tuple[float, ...], **more: Any) -> ForceData:
     """The row of an element on a coordinate of a joint."""
-    return ForceRow(
+    return ForceData(
         TORSION_SPRING if coordinate == "angle" else AXIS_SPRING, joint.body_a, joint.body_b, joint.point_a,
         joint.point_b, joint.axis_a, joint.axis_b, joint.n1_a, joint.n1_b, parameters, branch=joint.branch, **more,
     )  # fmt: skip

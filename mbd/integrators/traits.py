@@ -109,7 +109,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return where
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
-    if trait in (Trait.QUADRATIC, Trait.AUTONOMOUS):
+    if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and _is_driven(system)):
         for joint in model.joints:
             for primitive in joint.primitives():
                 driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
@@ -123,6 +123,12 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if row.timed or (trait is Trait.CONSERVATIVE and not row.conservative):
                     return f"force '{force.name}'"
     return None
+
+
+def _is_driven(system: System) -> bool:
+    """Whether some constraint is a function of time."""
+    tables = system.tables
+    return bool((tables.primitives["function"] >= 0).any() or (tables.couplings["function"] >= 0).any())
 
 
 def _is_damped(row: Any) -> bool:

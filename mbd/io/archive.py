@@ -2,7 +2,7 @@
 
 Elements of the toolkit are stored attribute by attribute and restored without running their constructors, so that
 nothing is rounded or resolved a second time. Joints and forces of classes that a user wrote become plain data: the
-primitives or rows that they returned. Python functions cannot be stored safely; their values at the records are, so
+primitives or data that they returned. Python functions cannot be stored safely; their values at the records are, so
 that everything can be read off a loaded solution, but simulating its model again needs ``load(path, model=model)``.
 """
 
@@ -26,9 +26,10 @@ from ..bodies.shapes import Shape
 from ..elements.arguments import FilePath
 from ..elements.prescribed_motion import Motion
 from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
-from ..forces import ForceElement, ForceRow
+from ..forces import ForceData, ForceElement
 from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
+from ..joints.tree import JointCoordinates, check_choice, free_motions
 from ..model import Model
 from ..nodes import Node
 from ..results.events import Occurrence
@@ -38,7 +39,7 @@ from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
 from .files import replacing
-from .recheck import recheck_model, stored_keys
+from .recheck import recheck, recheck_model, stored_keys
 
 MODULES = {  # names in files -> modules in which their classes are found
     "bodies": ("mbd.bodies",),
@@ -49,7 +50,8 @@ MODULES = {  # names in files -> modules in which their classes are found
     "solvers.start_report": ("mbd.solvers.start_report",),
     "motion": ("mbd.elements.prescribed_motion",),
 }
-BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
+BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceData, Motion, StartReport)
+CLASS_SPELLING = {"ForceData": "ForceRow"}  # classes -> how files spell them
 SPELLING = {"centre": "center"}  # attributes of shapes -> how files spell them
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 
@@ -84,11 +86,15 @@ class StoredJoint(Joint):
     def orientation_conditions(self) -> list[Any]:
         return vars(self)["_conditions"]
 
+    @property
+    def freedoms(self) -> Any:  # type: ignore[override]
+        return vars(self).get("_freedoms")
+
 
 class StoredForce(ForceElement):
-    """A force of a user's class, as the rows that it returned."""
+    """A force of a user's class, as the data that it returned."""
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         return vars(self)["_rows"]
 
     @property
@@ -163,6 +169,8 @@ class _Encoder:
             if isinstance(x, Joint):
                 name, values["coordinate"] = "joint", x.coordinate
                 values |= {"_primitives": list(x.primitives()), "_conditions": list(x.orientation_conditions())}
+                if free_motions(x) is not None:
+                    values["_freedoms"] = free_motions(x)
             else:
                 name, values["switches"] = "force", x.switches
                 values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
@@ -178,7 +186,16 @@ class _Encoder:
             "counters": dict(model._counters),
             "ground": self.value(model.ground.shape, "shape of the ground"),
             **{key: [self.element(x) for x in getattr(model, key)] for key in ("bodies", "joints", "forces")},
+            **self.choice(model),
         }
+
+    def choice(self, model: Model) -> dict[str, Any]:
+        """The choice of joint coordinates; nothing for absolute ones."""
+        if model._choice is None:
+            return {}
+        choice = model._choice.checked(model)
+        node = self.value(choice.spherical, "spherical")
+        return {"coordinates": {"cut": list(choice.cut), "absolute": list(choice.absolute), "spherical": node}}
 
 
 def _storable(x: Any) -> bool:
@@ -189,6 +206,7 @@ def _storable(x: Any) -> bool:
 
 def _class_in_files(package: str, name: str) -> type | None:
     """The class that files call "package:name", or None; what a module imports from elsewhere does not count."""
+    name = {spelling: cls for cls, spelling in CLASS_SPELLING.items()}.get(name, name)
     for module in MODULES.get(package, ()):
         cls = getattr(importlib.import_module(module), name, None)
         if isinstance(cls, type) and cls.__module__.startswith(module):
@@ -199,9 +217,10 @@ def _class_in_files(package: str, name: str) -> type | None:
 @functools.cache
 def _public_name(cls: type) -> str | None:
     """How a class of the toolkit is called in files: "joints:Revolute"."""
+    name = CLASS_SPELLING.get(cls.__name__, cls.__name__)
     for package in MODULES:
-        if issubclass(cls, BASES) and _class_in_files(package, cls.__name__) is cls:
-            return f"{package}:{cls.__name__}"
+        if issubclass(cls, BASES) and _class_in_files(package, name) is cls:
+            return f"{package}:{name}"
     return None
 
 
@@ -328,6 +347,8 @@ class _Decoder:
             self.fill(shell, attributes)
             vars(shell)["model"] = model
         recheck_model(model, MissingFunction)
+        if "coordinates" in data:
+            vars(model)["_choice"] = self.choice(model, data["coordinates"])
         for shell, _ in shells:
             if isinstance(shell, Generalized):
                 n = shell.node.n_velocities
@@ -335,6 +356,12 @@ class _Decoder:
                     if isinstance(function := getattr(shell, key), MissingFunction):
                         function.size = size
         return model
+
+    def choice(self, model: Model, data: dict[str, Any]) -> JointCoordinates:
+        """The choice of joint coordinates, checked as that of ``with_coordinates`` is."""
+        spherical = self.value(data["spherical"])
+        recheck(spherical)
+        return check_choice(model, data["cut"], data["absolute"], spherical)
 
 
 def _new(name: str) -> Any:

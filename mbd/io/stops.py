@@ -24,9 +24,9 @@ def check_limits(limits: Any) -> None:
 
 def in_coordinates(model: Model, coordinates: Any) -> Model:
     """The model in the coordinates that people ask for."""
-    if coordinates != "absolute":
-        raise bad_value("import", "coordinates", coordinates, '"absolute"')
-    return model
+    if coordinates not in ("absolute", "joint"):
+        raise bad_value("import", "coordinates", coordinates, '"absolute" or "joint"')
+    return model if coordinates == "absolute" else model.with_coordinates("joint")
 
 
 def per_inertia(time: float) -> tuple[float, float]:

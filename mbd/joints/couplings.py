@@ -22,6 +22,7 @@ class Screw(Joint):
     coordinate = "both"
     uses_point = "required"
     uses_axis = "required"
+    freedoms = ("screw",)
     oriented = (True, True)
     pitch = declared("Advance per turn.", check_number)
 
@@ -33,8 +34,12 @@ class Screw(Joint):
         terms = [Coordinate(self, "displacement", 1.0)]
         if self.pitch != 0.0:
             terms.append(Coordinate(self, "angle", -self.pitch / (2.0 * math.pi)))
-        start = self.zero[0] - self.pitch / (2.0 * math.pi) * self.zero[1]
-        return [*parallel_axes(self), *on_axis(self), CoordinateSum(tuple(terms), start)]
+        return [*parallel_axes(self), *on_axis(self), CoordinateSum(tuple(terms), self.start)]
+
+    @property
+    def start(self) -> float:
+        """Displacement at which the angle is zero."""
+        return self.zero[0] - self.pitch / (2.0 * math.pi) * self.zero[1]
 
     def orientation_conditions(self) -> list[tuple[Array, Array]]:
         return [(self.axis_a, self.axis_b)]

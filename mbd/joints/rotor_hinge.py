@@ -19,13 +19,16 @@ def _checked_kind(value: object, owner: RotorHinge, argument: str) -> Kind:
 class RotorHinge(Joint):
     """Turns a rotor about a fixed axis by the angle, or by the displacement in radians, of a joint (3 equations).
 
-    ``mbd.forces.Motor`` makes it. Its last multiplier is what the inertia of the rotor does to the joint.
+    ``mbd.forces.Motor`` makes it. Its last multiplier is what the inertia of the rotor does to the joint. In joint
+    coordinates, where the angle or displacement of that joint is a coordinate, the inertia belongs to this coordinate,
+    and the rotor itself stays at rest.
     """
 
     coordinate = "angle"
     uses_point = "none"
     uses_axis = "required"
     oriented = (True, True)
+    freedoms = ()
     driving: Joint = fixed("Joint that turns it.", "make a new motor", checked_joint)
     of: Kind = fixed("Which coordinate of that joint.", "make a new motor", _checked_kind)
 

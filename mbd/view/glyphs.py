@@ -129,7 +129,7 @@ GLYPHS: dict[str, Maker] = {
     "Revolute": hinge, "Spherical": ball, "Prismatic": rail, "Cylindrical": shaft, "Universal": cross, "Planar": plate,
     "PointOnLine": wire, "PointInPlane": bead_on_plate, "Fixed": block, "Distance": ends, "Parallel": nothing,
     "Screw": screw, "Gear": nothing, "RackPinion": nothing, "AngleDriver": motor, "PositionDriver": piston,
-    "Rolling": nothing,
+    "Rolling": nothing, "RotorHinge": nothing,
 }  # fmt: skip
 BY_COORDINATE: dict[str | None, Maker] = {"angle": hinge, "displacement": rail, "both": shaft}
 

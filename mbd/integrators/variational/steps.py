@@ -15,10 +15,9 @@ from ...system.tables import Tables, Work, work_at
 from .. import loop
 from ..directors.linear_frames import copy_frames
 from ..energy_momentum.node_steps import ACCEPT, EQUATION, START, VELOCITY
-from ..nearest_root import AS_BEFORE, EXTRAPOLATED, UNIFORM, nearest_guess, turns_round
+from ..nearest_root import AS_BEFORE, EXTRAPOLATED, UNIFORM, nearest_guess
 from ..newton import equation_error, factorised, factors_suffice, fresh_scales, measure
 from ..numbers import NewtonNumbers
-from ..verdicts import OVERSHOT
 from .equations import (
     HAMILTON,
     LIVENS,
@@ -42,13 +41,13 @@ def start(s, w, x, p):
     evaluate_functions(s, w, p.origin)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     update_frames(s.nodes, x.q, w.z, w.spin)  # where nothing but gravity acts, accelerations need neither of them
-    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
     remember_angles(s, w, x.q, x.v)
     for i in range(1, s.nodes.shape[0]):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, START, x.lams, h)
             continue
-        momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.small)
+        momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.scratch)
     applied(s, w, x.q, x.v, x.none, x.force)
     _show_momenta(x, h)
 
@@ -119,23 +118,11 @@ def solve_equations(s, w, x, p):
     for k in range(w.x.shape[0]):
         w.x[k] = -w.x[k]
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    measure(s, s.nodes, p, x.q, x.dq, x.v, w.x, True)
-
-
-@_step
-def correct(s, w, x, p):
-    """Apply the correction."""
-    for k in range(x.v.shape[0]):
-        x.dq[k] += w.x[s.xv[k]]
-    for k in range(x.lam.shape[0]):
-        x.lams[k] += w.x[s.xl[k]]
-
-
-@_step
-def check(s, w, x, p):
-    """Whether the solution is the nearest one."""
-    if p.attempt == 0 and turns_round(s, x.z0, w.z):
-        p.verdict = OVERSHOT
+    if measure(s, s.nodes, p, x.q, x.dq, x.v, w.x, True):
+        for k in range(x.v.shape[0]):
+            x.dq[k] += w.x[s.xv[k]]
+        for k in range(x.lam.shape[0]):
+            x.lams[k] += w.x[s.xl[k]]
 
 
 @kernel
@@ -152,8 +139,8 @@ def _new_momenta(s, w, x, h):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, ACCEPT, x.lams, h)
             continue
-        y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.small[4], y, 0)
+        y = w.pulled_back
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.force_a, y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] - half * x.force[n.v0 + m] - w.x[n.x0 + m]
 
@@ -166,7 +153,7 @@ def _velocities(s, w, x, p, h):
         if x.node_steps[i] != 0 or (may_lack_velocity(s.nodes[i]) and not livens):
             implicit = True  # M v + G^T mu = p, G v = 0
             continue
-        velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
+        velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.scratch)
     if not implicit and (x.lam.shape[0] == 0 or livens):
         return
     clear(w.x)
@@ -178,7 +165,7 @@ def _velocities(s, w, x, p, h):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, VELOCITY, x.lams, h)
         elif may_lack_velocity(n) and not livens:
-            momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.small)
+            momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.scratch)
             for m in range(n.nv):
                 w.x[n.x0 + m] = (x.p[n.v0 + m] - x.vn[n.v0 + m]) / h
     tangent(s, w, x.qn, x.zero, x.zero, x.none, w.eye, 1.0, 0.0, 0.0, w.matrix)
@@ -206,7 +193,7 @@ def accept(s, w, x, p):
         x.lam[k] = c * x.lams[k]
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
-    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
     copy_frames(w.z, x.z0)
     remember_angles(s, w, x.q, x.v)
     _show_momenta(x, h)
@@ -234,8 +221,8 @@ def momenta_of_points(s, w, x, h):
             for m in range(n.nv):
                 x.p[n.v0 + m] = w.x[n.x0 + m]
             continue
-        y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.small[4], y, 0)
+        y = w.pulled_back
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.force_a, y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] + 0.5 * h * h * x.force[n.v0 + m]
     _show_momenta(x, h)
@@ -256,7 +243,5 @@ ENTRIES = {
     loop.PREDICT: predict,
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
-    loop.CORRECT: correct,
-    loop.CHECK: check,
     loop.ACCEPT: accept,
 }

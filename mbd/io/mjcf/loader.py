@@ -40,7 +40,7 @@ def load_mjcf(
 
     Parameters
     ----------
-    coordinates: "absolute".
+    coordinates: "absolute", or "joint" for those of the joints (``model.with_coordinates``).
     gravity: instead of that of the file.
     positions: initial angles (rad) and displacements (m) of hinges and slides by name; those of the file otherwise.
     keyframe: name (or number, if it has none) of a state of the file to start from.
