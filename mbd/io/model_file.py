@@ -189,7 +189,7 @@ def _element(entry: dict[str, Any], where: str, base: type, stored: str, names: 
                 _value(attributes[key], f"{where}.attributes.{key}", names, expected)
     for key, x in attributes.items():
         _value(x, f"{where}.attributes.{key}", names)
-    if issubclass(cls, RigidBody | PointMass) and not attributes["mass"] > 0.0:
+    if issubclass(cls, PointMass) and not attributes["mass"] > 0.0:
         raise _bad(f"{where}.attributes.mass", attributes["mass"], "a positive number")
 
 

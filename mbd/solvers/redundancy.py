@@ -184,7 +184,7 @@ def _begins_to_move(system: System, q: Array, v: Array, t: float) -> bool:
 
 def regularise(system: System) -> None:
     """Solve for multipliers of minimum norm from now on."""
-    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass)]
+    masses = [b.mass for b in system.model.bodies if isinstance(b, RigidBody | PointMass) and b.mass > 0.0]
     nodes = system.tables.nodes
     internal = int(nodes["nl"].sum())
     if np.any(nodes["nl"][nodes["form"] == FORM_GENERALIZED]):  # the user's own constraints may be dependent as well
