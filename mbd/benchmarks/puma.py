@@ -66,7 +66,7 @@ def puma(start: str = "printed") -> Benchmark:
     offsets = STARTS[start]
 
     def angles(solution: Any) -> Array:
-        return np.column_stack([solution[name].angle for name in NAMES]) + offsets
+        return np.column_stack([solution[name].angle for name in NAMES])
 
     def observe(solution: Any, k: int) -> dict[str, float]:
         return dict(zip(NAMES, angles(solution)[k].tolist(), strict=True))
@@ -100,7 +100,7 @@ def frames(angles: Any) -> list[tuple[Array, Array]]:
 
 
 def model(start: Any, *, controlled: bool = True) -> Model:
-    """The robot at rest with these joint angles; the coordinate of every joint is counted from there."""
+    """The robot at rest with these joint angles of Denavit and Hartenberg, which its joints show."""
     robot = Model("Puma 560", gravity=(0, 0, -G))
     robot.ground.shape = Composite(Cylinder(0.1, 0.5, centre=(0, 0, -0.36)), Cylinder(0.16, 0.04, centre=(0, 0, -0.62)))
     places = frames(start)
@@ -115,19 +115,24 @@ def model(start: Any, *, controlled: bool = True) -> Model:
             )  # fmt: skip
         robot.add(link)
         axis = before[:, 2]
-        joint = robot.add(Revolute(last, link, at=at + DENAVIT_HARTENBERG[i][0] * axis, axis=axis, name=name))
+        at = at + DENAVIT_HARTENBERG[i][0] * axis
+        joint = robot.add(Revolute(last, link, at=at, axis=axis, name=name, zero=float(start[i])))
         if controlled:
-            target, rate = _set_point(4.0 * math.radians(GOAL[i]))
-            robot.add(PDControl(joint, target, PROPORTIONAL[i], DERIVATIVE[i], rate=rate, name=f"control {i + 1}"))
+            target, rate = _set_point(float(start[i]), 4.0 * math.radians(GOAL[i]))
+            robot.add(
+                PDControl(
+                    joint, target, PROPORTIONAL[i], DERIVATIVE[i], rate=rate, switches=(0.5,), name=f"control {i + 1}"
+                )
+            )
         last = link
     return robot
 
 
-def _set_point(acceleration: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
+def _set_point(start: float, acceleration: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
     """Angle and rate with this acceleration in the first half of a second and its opposite in the second half."""
 
     def target(t):  # type: ignore[no-untyped-def]
-        return acceleration * (0.5 * t * t if t <= 0.5 else 0.25 - 0.5 * (1.0 - t) ** 2)
+        return start + acceleration * (0.5 * t * t if t <= 0.5 else 0.25 - 0.5 * (1.0 - t) ** 2)
 
     def rate(t):  # type: ignore[no-untyped-def]
         return acceleration * (t if t <= 0.5 else 1.0 - t)

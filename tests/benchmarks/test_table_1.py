@@ -127,6 +127,24 @@ def test_puma_in_other_coordinates(name):
     assert benchmark.error(benchmark.simulate(step=1e-3)) < 2e-7
 
 
+def test_puma_in_joint_coordinates():
+    """Robot and recursion: 13 digits, published statics and inertia from the system, and the accuracy of Fig. 20."""
+    from mbd.benchmarks.puma import model
+
+    benchmark = benchmarks.puma()
+    robot = benchmark.model.with_coordinates("joint")
+    solution = mbd.simulate(robot, 1.0, 1.25e-4, mbd.integrators.RK6())
+    assert benchmark.error(solution) < 2e-13
+    nominal = mbd.assemble(model((0, np.pi / 4, np.pi, 0, np.pi / 4, 0), controlled=False).with_coordinates("joint"))
+    q, _ = nominal.initial_state()
+    np.testing.assert_allclose(q, (0, np.pi / 4, np.pi, 0, np.pi / 4, 0), atol=1e-14)
+    np.testing.assert_allclose(nominal.gravity_forces(q), (0, 31.6398804, 6.03513802, 0, 0.0282528, 0), atol=1e-7)
+    inertia = np.diag(nominal.mass_matrix(q).toarray())
+    np.testing.assert_allclose(inertia, (2.87534544, 2.08892709, 0.360968243, 1.74108e-3, 6.4216e-4, 4e-5), rtol=1e-8)
+    alpha = mbd.simulate(robot, 1.0, 4e-3, mbd.integrators.GeneralizedAlpha(rho_inf=0.9))
+    assert benchmark.error(alpha) == pytest.approx(4.2e-9, rel=0.05)
+
+
 def test_cardan_angles_of_the_puma_lock():
     """Conventional Cardan angles on all links: the second one of link 1 comes to a right angle."""
     benchmark = benchmarks.puma().with_nodes(NODES.EulerAngles(sequence="xyz"))

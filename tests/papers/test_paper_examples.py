@@ -78,6 +78,7 @@ def test_puma(tmp_path, capsys, monkeypatch):
     lie, cardan, quaternions = found["Lie group (RV)"], found["Cardan angles"], found["Euler parameters"]
     assert np.log2(lie[1].error / lie[2].error) == pytest.approx(2.0, abs=0.1)
     assert quaternions[2].error < lie[2].error < 0.6 * cardan[2].error
+    assert found["joint coordinates"][2].error < 0.01 * quaternions[2].error
     assert "did not converge" in cardan[0].failure and not lie[0].failure and not quaternions[0].failure
     assert lie[0].as_in_the_paper > 2.0 * quaternions[0].as_in_the_paper > 2.0 * quaternions[2].as_in_the_paper
     assert max(runs[2].iterations for runs in found.values()) < 1.7
