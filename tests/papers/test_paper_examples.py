@@ -79,7 +79,8 @@ def test_puma(tmp_path, capsys, monkeypatch):
     assert np.log2(lie[1].error / lie[2].error) == pytest.approx(2.0, abs=0.1)
     assert quaternions[2].error < lie[2].error < 0.6 * cardan[2].error
     assert found["joint coordinates"][2].error < 0.01 * quaternions[2].error
-    assert "did not converge" in cardan[0].failure and not lie[0].failure and not quaternions[0].failure
+    assert cardan[0].failure or cardan[0].iterations > 1.3 * lie[0].iterations  # the first to have difficulties
+    assert not lie[0].failure and not quaternions[0].failure
     assert lie[0].as_in_the_paper > 2.0 * quaternions[0].as_in_the_paper > 2.0 * quaternions[2].as_in_the_paper
     assert max(runs[2].iterations for runs in found.values()) < 1.7
     for name in ("puma_angles", "puma_convergence", "puma_iterations_and_time"):
