@@ -303,7 +303,7 @@ class Model(Checked):
         if self._choice is None:
             everything = tuple((body, "coordinates of each body") for body in self.bodies)
             return JointTree((), tuple((joint, "absolute coordinates") for joint in self.joints), everything)
-        return joint_tree(self.bodies, self.joints, self.ground, self._choice)
+        return joint_tree(self.bodies, self.joints, self.ground, self._choice.checked(self))
 
     def _copy(self, nodes: Mapping[str, Node]) -> Model:
         """A copy in which the named bodies have other nodes."""

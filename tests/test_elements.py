@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mbd import forces, joints, nodes
-from mbd.bodies import Generalized, PointMass
+from mbd.bodies import Generalized, PointMass, RigidBody, Rotor
 from mbd.joints import primitive_data
 from mbd.rotation import SEQUENCES, from_rotation_vector
 from mbd.testing import check_force, check_joint, check_node, check_primitive, observed_order, random_node
@@ -115,6 +115,9 @@ JOINTS_ON_JOINTS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "UserConstraint": lambda cls, a, b: cls([a, b], distance_and_angle),
     "Gear": lambda cls, a, b: cls(hinge(a.model, a, b), shaft(a.model, b, a), -0.4),
     "RackPinion": lambda cls, a, b: cls(hinge(a.model, a, b), shaft(a.model, a, b), 0.3),
+    "RotorHinge": lambda cls, a, b: cls(
+        a.model.ground, a.model.add(Rotor("rotor", 0.4)), shaft(a.model, a, b), "displacement"
+    ),
 }
 
 
@@ -176,7 +179,7 @@ def check_random_joint(cls, make_a, make_b, rng):
 def joint_cases():
     for cls in public_classes(joints, joints.Joint):
         for name, pair in PAIRS.items():
-            if issubclass(cls, joints.Coupling) and POINT in pair:
+            if issubclass(cls, joints.Coupling | joints.RotorHinge) and POINT in pair:
                 continue
             if not any(make is POINT and oriented for make, oriented in zip(pair, cls.oriented, strict=True)):
                 yield pytest.param(partial(check_random_joint, cls, *pair), id=f"{cls.__name__}-{name}")
@@ -278,6 +281,17 @@ def pushing(t, u, u_dot):
     return (1.0 + t) * math.sin(u) - 0.3 * u_dot * abs(u_dot) + (2.0 if u > -9.0 else 0.0)
 
 
+def tip(model, body):
+    """A joint of a third body, which the others carry."""
+    end = model.add(RigidBody("tip", 0.7, (0.1, 0.2, 0.15), nodes.Quaternion((1.0, 2.0, 0.5)), com=(0.1, 0.2, 0.3)))
+    return model.add(joints.Prismatic(body, end, axis=NORMAL))
+
+
+def ground_first(model, a, b):
+    """A pair of bodies with which a tree begins at the first one."""
+    return (a, b) if a is model.ground or b is not model.ground else (b, a)
+
+
 def beyond(limit):
     """The same limits with the joint well beyond one of them, on its way further."""
     out = limit.joint.at_start(limit.coordinate)[1] > 0.0
@@ -331,6 +345,14 @@ FORCES: dict[str, dict[str, Callable[[Any, Any, Any], Any]]] = {
         "constant": lambda m, a, b: forces.PDControl(hinge(m, a, b), 0.3, 7.0, 2.0),
         "fed": lambda m, a, b: forces.PDControl(hinge(m, a, b), waving, 7.0, 2.0, feedforward=pushing, limit=90.0),
         "saturated": lambda m, a, b: forces.PDControl(hinge(m, a, b), 3.0, 7.0, 2.0, feedforward=waving, limit=1.5),
+    },
+    "GravityCompensation": {
+        "both": lambda m, a, b: forces.GravityCompensation([tip(m, b), hinge(m, *ground_first(m, a, b))]),
+        "turned": lambda m, a, b: forces.GravityCompensation(shaft(m, b, a)),
+    },
+    "Motor": {
+        "free": lambda m, a, b: forces.Motor(hinge(m, a, b), pushing, limit=90.0, gear=3.0),
+        "limited": lambda m, a, b: forces.Motor(hinge(m, a, b), pushing, limit=0.3),  # its rotor: RotorHinge
     },
     "JointForce": {
         "constant": lambda m, a, b: forces.JointForce(hinge(m, a, b), 2.0),

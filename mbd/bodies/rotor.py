@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies.body import RigidBody
-from mbd.elements.attributes import constant, fixed
-from mbd.errors import ZERO3, Array, ModelError, read_only
+from mbd.elements.attributes import fixed, positive
+from mbd.errors import ZERO3, Array, ModelError, bad_value, check_matrix, check_vector, read_only
 from mbd.nodes import RigidNode, RotationVector
 
 NEW_MOTOR = "make a new motor"
@@ -18,6 +18,13 @@ NEW_MOTOR = "make a new motor"
 _Z = np.array((1.0, 1.0, 1.0)) / math.sqrt(3.0)
 _X = np.array((1.0, -1.0, 0.0)) / math.sqrt(2.0)
 AT_REST = read_only(np.array((_X, np.cross(_Z, _X), _Z)))
+
+
+def _ball(value: Any, owner: Any, argument: str) -> Array:
+    inertia = check_matrix(value, owner, argument, 3)
+    if not (inertia[0, 0] > 0.0 and np.array_equal(inertia, inertia[0, 0] * np.eye(3))):
+        raise bad_value(owner, argument, value, "a positive number times the identity")
+    return inertia
 
 
 class Rotor(RigidBody):
@@ -30,15 +37,15 @@ class Rotor(RigidBody):
 
     label = "rotor"
     in_space = False
-    mass: float = fixed("Has no effect.", NEW_MOTOR)
-    inertia: Array = fixed("The inertia, times the identity.", NEW_MOTOR)
-    com: Array = constant("The origin.", ZERO3)
+    mass: float = fixed("Has no effect.", NEW_MOTOR, positive)
+    inertia: Array = fixed("The inertia, times the identity.", NEW_MOTOR, _ball)
+    com: Array = fixed("The centre.", NEW_MOTOR, check_vector)
 
     def __init__(self, name: str | None, inertia: float) -> None:
         node = RotationVector(rotation=AT_REST, pinned=True)
         self._set(
-            name=name, model=None, mass=inertia, check_inertia=True, inertia=read_only(inertia * np.eye(3)), node=node,
-            shape=None,
+            name=name, model=None, mass=inertia, check_inertia=True, inertia=read_only(inertia * np.eye(3)),
+            com=ZERO3, node=node, shape=None,
         )  # fmt: skip
 
     @property

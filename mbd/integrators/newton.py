@@ -104,7 +104,7 @@ def plain_error(s, x):
     total = 0.0
     for k in range(x.shape[0]):
         total += x[k] * x[k]
-    return math.sqrt(total / x.shape[0])
+    return math.sqrt(total / max(x.shape[0], 1))
 
 
 # --- what the equations of a method do with the numbers of the iteration ---------------------------------------------
@@ -147,7 +147,7 @@ def force_error(s, x, p):
             largest = r
             worst = s.xv[k]
     p.worst = worst
-    return math.sqrt(total / n)
+    return math.sqrt(total / max(n, 1))
 
 
 @kernel

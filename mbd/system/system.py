@@ -56,7 +56,7 @@ class System:
         self.tables: Tables = self.assembly.tables
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
-        self.identity: Identity = identity_of(model)
+        self.identity: Identity = identity_of(model, self.assembly.tree)
         self.work: Work = self.new_work()
         clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
         for callback in self.assembly.callbacks:
@@ -284,9 +284,7 @@ class System:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
-        s = self.tables
-        constraining = s.frame_elements[s.frame_elements["rows"] > 0]
-        bare = s.changed(nodes=nodes, forces=s.forces[:0], frame_elements=constraining, gravity=np.zeros(3))
+        bare = bare_tables(self).changed(nodes=nodes)
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(

@@ -21,6 +21,7 @@ from ..nodes.tree.motion import (
     add_columns,
     add_joint_velocity,
     ball_columns,
+    ball_frame,
     frame_accelerations,
     frame_rates,
     place,
@@ -81,7 +82,12 @@ def tree_update(s, w, q, dq, out, stored):
     e = y.scratch[0]
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
-        _update_node(s.nodes[i], q, dq, out, w.z[i], w.spin[i], w.base[i], stored, w.rotation)
+        n = s.nodes[i]
+        _update_node(n, q, dq, out, w.z[i], w.base[i], stored, w.rotation)
+        if n.form != FORM_LIE:
+            node_frame(n, out, w.z[i])
+        if n.form == FORM_SPIN:
+            spin_matrix(n, out, w.spin[i])
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, c = s.nodes[i], s.tree.carried[i]
@@ -90,14 +96,18 @@ def tree_update(s, w, q, dq, out, stored):
                 out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
             place(n, c, out, e, w.z[c.parent], w.z[i], y.columns, y.balls[i])
         else:
-            _update_node(n, q, dq, out, e, w.spin[i], w.base[i], stored, w.rotation)
+            _update_node(n, q, dq, out, e, w.base[i], stored, w.rotation)
+            if n.form != FORM_LIE:
+                ball_frame(n, out, e)
+            if n.form == FORM_SPIN:
+                spin_matrix(n, out, w.spin[i])
             place(n, c, out, e, w.z[c.parent], w.z[i], y.columns, y.balls[i])
             ball_columns(n, out, w.spin[i], y.balls[i], y.columns)
 
 
 @kernel
-def _update_node(n, q, dq, out, z, spin, base, stored, scratch):
-    """One node: rotations of Lie nodes are composed, all else is added; and its frame."""
+def _update_node(n, q, dq, out, z, base, stored, scratch):
+    """One node: rotations of Lie nodes are composed, which gives their frame as well, all else is added."""
     if n.form == FORM_LIE:
         for k in range(n.nx):
             out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
@@ -108,9 +118,6 @@ def _update_node(n, q, dq, out, z, spin, base, stored, scratch):
         return
     for k in range(n.nv):
         out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
-    node_frame(n, out, z)
-    if n.form == FORM_SPIN:
-        spin_matrix(n, out, spin)
 
 
 @entry(Tables, Work, coordinates, velocity, when=_has_tree)

@@ -75,6 +75,14 @@ def test_benchmarks():
         assert re.search(rf"^\| {number} \| .* \| `{name}`", text, re.MULTILINE), f"system {number} is not listed"
 
 
+def test_forces_on_joints():
+    names = run("docs/joint_forces.md")
+    solution, elbow = names["solution"], names["elbow"]
+    assert solution[elbow].angle[0] == pytest.approx(0.5 * np.pi, abs=1e-15)
+    assert solution[elbow].angle[-1] == pytest.approx(names["swing"](1.0), abs=0.02)
+    assert np.abs(solution["shoulder"].angle[-1]) < 0.2
+
+
 def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 

@@ -239,6 +239,39 @@ def test_limits_in_steps_dissipate():
         assert solution.energy.total[-1] < 0.7 * solution.energy.total[0]
 
 
+def test_the_same_in_joint_coordinates():
+    """Elements on joints that are coordinates act on these; on cut joints and screws, on frames. The motion is one."""
+    model = mbd.Model("arm", gravity=(0, 0, -9.81))
+    before, at = model.ground, np.zeros(3)
+    for k, cls in enumerate((joints.Revolute, joints.Prismatic, joints.Cylindrical, joints.Screw)):
+        node = mbd.nodes.RotationVector(at + (0.4, 0.1, 0))
+        body = model.add(mbd.RigidBody(f"link {k}", 2.0 - 0.3 * k, (0.1, 0.12, 0.15), node))
+        more = {"pitch": 0.4} if cls is joints.Screw else {}
+        zero = (0.2, -4.0) if cls.coordinate == "both" else 4.0
+        ends = (before, body) if k != 2 else (body, before)
+        joint = model.add(cls(*ends, at=at, axis=(0.1 * k, 1.0, 0.3), zero=zero, name=f"joint {k}", **more))
+        kind = {"coordinate": "angle"} if cls.coordinate == "both" else {}
+        shown = joint.at_start(kind.get("coordinate"))[0]
+        model.add(forces.JointForce(joint, lambda t, u, u_dot: 2.0 * math.sin(3.0 * t) - 0.3 * u - 0.2 * u_dot, **kind))
+        model.add(forces.JointFriction(joint, 0.1, 0.3, 0.5, 0.4, 0.05, **kind))
+        model.add(forces.JointLimit(joint, shown - 0.1, shown + 0.1, 60.0, 0.5, **kind))
+        model.add(forces.PDControl(joint, lambda t: 0.1 * t, 0.5, 0.1, limit=1.5, **kind))
+        before, at = body, at + (0.8, 0, 0)
+    absolute = mbd.simulate(model, 1.0, 1e-3, RK4())
+    for options in ({}, {"cut": ["joint 1"]}):
+        other = mbd.simulate(model.with_coordinates("joint", **options), 1.0, 1e-3, RK4())
+        for joint in model.joints:
+            for name in ("angle", "displacement") if joint.coordinate == "both" else (joint.coordinate,):
+                shown = (getattr(s[joint.name], name) for s in (absolute, other))
+                assert next(shown) == pytest.approx(next(shown), abs=1e-8)
+        for force in model.forces:
+            assert absolute[force].effort == pytest.approx(other[force.name].effort, abs=1e-5)
+        assert absolute.energy.total == pytest.approx(other.energy.total, abs=1e-7)
+        assert other.energy.total[-1] != pytest.approx(other.energy.total[0], abs=0.1)
+    alpha = [mbd.simulate(x, 0.5, 1e-3) for x in (model, model.with_coordinates("joint"))]
+    assert alpha[0].frames(-1) == pytest.approx(alpha[1].frames(-1), abs=1e-4)
+
+
 # --- refusals -------------------------------------------------------------------------------------------------------
 
 

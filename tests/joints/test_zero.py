@@ -131,6 +131,19 @@ def test_a_thread_begins_where_the_screw_is_made():
     assert view.angle[-1] > 6.0
 
 
+def test_whole_turns_of_given_values():
+    """``with_joint_values`` takes the value that is meant, not one that looks the same; so do joint coordinates."""
+    model, _, joint = bar(0.4)
+    model.add(forces.TorsionSpring(joint, 2.0, rest=9.0, name="spring"))
+    for placed, value in ((model, 0.4), (model.with_joint_values({"joint": 9.5}), 9.5)):
+        for coordinates in ("absolute", "joint"):
+            solution = mbd.simulate(placed.with_coordinates(coordinates), 0.1, 0.01)
+            assert solution["joint"].angle[0] == pytest.approx(value, abs=1e-13)
+            assert solution["joint"].coordinates[0, 0] == pytest.approx(value, abs=1e-13)
+            assert solution["spring"].effort[0] == pytest.approx(2.0 * (9.0 - value), abs=1e-12)
+        assert mbd.model_at(solution)["joint"].at_start()[0] == pytest.approx(solution["joint"].angle[-1], abs=1e-12)
+
+
 REFUSED = {
     "a joint without a coordinate": (joints.Spherical, 0.3, "zero= has no meaning for this joint"),
     "one number for two coordinates": (joints.Cylindrical, 0.3, r"expected the pair \(displacement, angle\)"),
