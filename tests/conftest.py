@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mbd.compiled.settings import PUBLIC
+
 SEED = 20260101
 
 ROUND_OFF = 1e-13  # exact up to a few operations in double precision
@@ -36,6 +38,14 @@ def pytest_runtest_makereport() -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Iterator[None]:
     return forbid_skip((yield))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With numba's public interface alone, leave out what is said of the other way to compile."""
+    if PUBLIC:
+        others = [item for item in items if item.get_closest_marker("own_compiler")]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if not item.get_closest_marker("own_compiler")]
 
 
 @pytest.fixture

@@ -52,6 +52,7 @@ def _folder() -> Path | None:
             return None
         if is_new:
             remove_old_once(CACHE_ROOT)
+            tell("compiling with numba's public interface (once per state of the sources, up to some minutes) ...")
         note_use(folder)
         return folder
     except OSError as error:

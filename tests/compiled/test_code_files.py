@@ -133,6 +133,7 @@ def run(script, folder, *arguments):
     )  # fmt: skip
 
 
+@pytest.mark.own_compiler
 @compiled
 def test_damaged_code_is_never_run(tmp_path):
     """Flipped bits, zeros and foreign content are compiled anew, in the same process and in the next one."""

@@ -82,6 +82,7 @@ RELATIVE = 4e-15
 BY_DIFFERENCES = 1e-9
 
 
+@pytest.mark.own_compiler
 @pytest.mark.parametrize("name", DERIVATIVES)
 def test_derivatives_are_exact_at_every_argument(name):
     function, points, slope = DERIVATIVES[name]
@@ -132,6 +133,7 @@ def test_what_dual_numbers_do_not_cover_takes_differences(function):
     assert change == pytest.approx((8 * (at[2] - at[1]) - at[3] + at[0]) / (12 * h), rel=BY_DIFFERENCES)
 
 
+@pytest.mark.own_compiler
 def test_a_derivative_that_is_not_finite_falls_back_to_differences():
     callback = make_callback(lambda x, v: (x - 1.0) ** 0.5 if x > 2.0 else np.sqrt(np.abs(x)) * x, LAW, "law")
     twin = twin_of(callback)
@@ -140,6 +142,7 @@ def test_a_derivative_that_is_not_finite_falls_back_to_differences():
     assert value == 0.0 and abs(change) < 0.1 and not twin.noted and not callback.noted
 
 
+@pytest.mark.own_compiler
 def test_motions_have_exact_rates():
     motion = make_callback(lambda t: math.tanh(40.0 * t) * np.abs(t - 3.0), MOTION, "driver", None, None)
     assert motion.compiled

@@ -70,6 +70,7 @@ def test_arguments_and_results_of_every_kind():
     assert nothing(x) is None and x[0] == 1.0
 
 
+@pytest.mark.own_compiler
 def test_scalars_of_numpy_are_numbers():
     args = list(arguments())
     args[4:] = np.bool_(True), np.int64(2), np.complex128(2.0 - 1.0j)
@@ -77,6 +78,7 @@ def test_scalars_of_numpy_are_numbers():
     assert len(everything.codes) == 1
 
 
+@pytest.mark.own_compiler
 def test_what_compiled_code_does_not_take():
     with pytest.raises(TypeError, match="not str"):
         nothing("x")
@@ -98,12 +100,14 @@ def run(script, **environment):
     return found.stdout.split(maxsplit=2), found.stderr
 
 
+@pytest.mark.own_compiler
 def test_second_process_needs_no_compiler():
     """It loads neither numba nor scipy, says nothing, and moves in the same way."""
     (_, _, motion), _ = run(SIMULATION)
     assert run(SIMULATION) == (["False", "False", motion], "")
 
 
+@pytest.mark.own_compiler
 def test_warmup_compiles_everything():
     """After ``python -m mbd warmup`` no element makes any integrator compile something."""
     command = [sys.executable, "-m", "mbd", "warmup"]
@@ -116,6 +120,7 @@ def test_warmup_compiles_everything():
     assert set(report["took"]["GeneralizedAlpha"]) >= set(report["elements"])
 
 
+@pytest.mark.own_compiler
 def test_code_is_kept(tmp_path):
     cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
     (compiled, value), said = run(ROTATION, **cache)
@@ -123,6 +128,7 @@ def test_code_is_kept(tmp_path):
     assert run(ROTATION, **cache) == (["False", value], "")
 
 
+@pytest.mark.own_compiler
 def test_code_that_cannot_be_kept(tmp_path):
     """A cache that is a file: the run goes on, and says so."""
     (tmp_path / "file").touch()

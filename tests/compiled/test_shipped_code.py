@@ -219,6 +219,7 @@ def tree(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(p.relative_to(folder)): (p.stat().st_size, p.stat().st_mtime_ns) for p in paths}
 
 
+@pytest.mark.own_compiler
 @compiled
 def test_made_by_one_process_and_used_by_another(tmp_path, monkeypatch, capfd):
     """Without the compiler, with nothing written anywhere, to the same last bit; not after a change of a module."""

@@ -40,12 +40,12 @@ from .unknown_blocks import name_of_row, new_work, rigid_tables
 
 
 @kernel
-def _project(nodes, twins, zc, zr, r, nv, stretch, f, x):
+def _project(nodes, rigid_nodes, zc, zr, r, nv, stretch, f, x):
     """Stretches from the internal rows of r, and the dynamic rows on translations and rotations."""
     for m in range(12):
         stretch[0, m] = 0.0
     for i in range(1, nodes.shape[0]):
-        n, t = nodes[i], twins[i]
+        n, t = nodes[i], rigid_nodes[i]
         force, ds = f[i], stretch[i]
         o = 0 if n.nx == 3 else 3
         for m in range(n.nv):
@@ -86,10 +86,10 @@ def _project_joints(primitives, xl, values, zr, r, first, stretch, rows, x):
 
 
 @kernel
-def _expand(nodes, twins, zr, x, stretch, f, turned, r):
+def _expand(nodes, rigid_nodes, zr, x, stretch, f, turned, r):
     """Changes of the coordinates into r; f becomes r + M dv."""
     for i in range(1, nodes.shape[0]):
-        n, k = nodes[i], twins[i].x0
+        n, k = nodes[i], rigid_nodes[i].x0
         ds = stretch[i]
         for m in range(12):
             turned[m] = 0.0
