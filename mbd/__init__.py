@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         UserFunctionError,
     )
     from mbd.io.archive import load
+    from mbd.io.mjcf.loader import load_mjcf
     from mbd.io.urdf import load_urdf
     from mbd.model import Model
     from mbd.results.events import Event, find_events
@@ -58,6 +59,7 @@ _LAZY = {
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
     "Solution": "mbd.results.solution",
     "load": "mbd.io.archive",
+    "load_mjcf": "mbd.io.mjcf.loader",
     "load_urdf": "mbd.io.urdf",
     "assemble": "mbd.system.system",
     "System": "mbd.system.system",

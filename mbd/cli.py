@@ -9,6 +9,7 @@ import runpy
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -115,7 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
 
     run = commands.add_parser("run", help="simulate a model and print a summary")
-    run.add_argument("file", help="a Python file with a model, model(), build() or main(), or a model.json")
+    run.add_argument(
+        "file", help="a Python file with a model, model(), build() or main(), or a model.json, .urdf or MJCF .xml"
+    )
     run.add_argument("--integrator", help="e.g. RK4 or 'GeneralizedAlpha(rho_inf=0.8)'")
     run.add_argument("--step", type=float, help="step size; default: the file's `step`, or 1e-3")
     run.add_argument("--t-end", type=float, help="final time; default: the file's `t_end`, or 1")
@@ -127,7 +130,9 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
 
     compare = commands.add_parser("compare", help="many integrators, coordinates and steps on one model")
-    compare.add_argument("file", help="a Python file with a model, model() or build(), or a model.json")
+    compare.add_argument(
+        "file", help="a Python file with a model, model() or build(), or a model.json, .urdf or MJCF .xml"
+    )
     compare.add_argument(
         "--integrators", nargs="+", metavar="METHOD",
         help="e.g. RK4 'GeneralizedAlpha(rho_inf=0.8)', or classes that the file defines; default: the file's "
@@ -142,8 +147,16 @@ def _parser() -> argparse.ArgumentParser:
     compare.set_defaults(command=_compare)
 
     diagnose = commands.add_parser("diagnose", help="degrees of freedom, redundant and conflicting joints, masses")
-    diagnose.add_argument("file", help="a Python file with a model, model() or build(), or a model.json")
+    diagnose.add_argument(
+        "file", help="a Python file with a model, model() or build(), or a model.json, .urdf or MJCF .xml"
+    )
     diagnose.set_defaults(command=_diagnose)
+
+    for command in (run, compare, diagnose):
+        command.add_argument(
+            "--ignore", nargs="+", default=(), metavar="PATH",
+            help="what of a .urdf or an MJCF .xml may be left out although the motion will be another, e.g. tendon",
+        )  # fmt: skip
 
     benchmarks = commands.add_parser("benchmarks", help="run the reference problems and print their errors")
     benchmarks.add_argument("names", nargs="*", help="which ones (default: all); 'list' shows them")
@@ -162,10 +175,11 @@ def _parser() -> argparse.ArgumentParser:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def load_model(path: str) -> tuple[Any, dict[str, Any]]:
+def load_model(path: str, ignore: Sequence[str] = ()) -> tuple[Any, dict[str, Any]]:
     """The model in a file and the other names that it defines (t_end, step, integrator ...).
 
-    A file whose ``main()`` simulates gives its solution, or None if it returns nothing.
+    A file whose ``main()`` simulates gives its solution, or None if it returns nothing. ``ignore`` is what may be left
+    out of files of other programs.
     """
     from mbd.benchmarks import Benchmark
     from mbd.model import Model
@@ -174,14 +188,16 @@ def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     file = Path(path)
     if not file.is_file():
         raise ModelError(f"{path}: " + ("is a folder; expected a file" if file.is_dir() else "there is no such file"))
+    if file.suffix == ".urdf":
+        return mbd.load_urdf(file, ignore=ignore), {}
+    if file.suffix in (".xml", ".mjcf"):
+        return mbd.load_mjcf(file, ignore=ignore), {}
+    if ignore:
+        raise ModelError(f"{path}: --ignore belongs to .urdf and MJCF .xml files; leave it away")
     if file.suffix == ".json":
         return Model.load(file), {}
-    if file.suffix == ".urdf":
-        from mbd.io.urdf import load_urdf
-
-        return load_urdf(file), {}
     if file.suffix != ".py":
-        raise ModelError(f"{path}: expected a Python file, a model.json or a .urdf")
+        raise ModelError(f"{path}: expected a Python file, a model.json, a .urdf or an MJCF .xml")
     sys.path.insert(0, str(file.resolve().parent))
     try:
         names = runpy.run_path(str(file), run_name="mbd_model_file")
@@ -275,7 +291,7 @@ def _run(options: argparse.Namespace) -> int:
     for name, target in outputs.items():
         if target and not hasattr(Solution, name):
             raise ModelError(f"--{name} is not available in this installation")
-    model, names = load_model(options.file)
+    model, names = load_model(options.file, options.ignore)
     if model is None:
         return 0
     if isinstance(model, Solution):
@@ -291,7 +307,7 @@ def _compare(options: argparse.Namespace) -> int:
     from mbd.integrators import RK4, GeneralizedAlpha
     from mbd.study.compare import compare
 
-    model, names = load_model(options.file)
+    model, names = load_model(options.file, options.ignore)
     model = getattr(model, "model", model)  # of a solution: the one that was simulated
     if model is None:
         raise ModelError(f"{options.file}: its main() returns nothing; expected a variable `model` or build()")
@@ -332,7 +348,7 @@ def _write(solution: Any, outputs: dict[str, Any]) -> int:
 def _diagnose(options: argparse.Namespace) -> int:
     from mbd.solvers.diagnosis import diagnose
 
-    model = load_model(options.file)[0]
+    model = load_model(options.file, options.ignore)[0]
     if model is None:
         raise ModelError(f"{options.file}: its main() returns nothing; expected a variable `model` or build()")
     found = diagnose(getattr(model, "model", model))  # of a solution: the one that was simulated

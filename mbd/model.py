@@ -269,6 +269,12 @@ class Model(Checked):
         vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
         return new
 
+    def _in_coordinates_of(self, other: Model) -> Model:
+        """A copy with the choice of coordinates of another model."""
+        new = self._copy({})
+        vars(new)["_choice"] = other._choice
+        return new
+
     def with_joint_values(
         self,
         values: Mapping[str, Any] | Mapping[Joint, Any],
@@ -297,7 +303,7 @@ class Model(Checked):
         if self._choice is None:
             everything = tuple((body, "coordinates of each body") for body in self.bodies)
             return JointTree((), tuple((joint, "absolute coordinates") for joint in self.joints), everything)
-        return joint_tree(self.bodies, self.joints, self.ground, self._choice)
+        return joint_tree(self.bodies, self.joints, self.ground, self._choice.checked(self))
 
     def _copy(self, nodes: Mapping[str, Node]) -> Model:
         """A copy in which the named bodies have other nodes."""

@@ -123,7 +123,7 @@ class RigidBody(_FramedBody):
     Parameters
     ----------
     name: unique in its model; generated when missing.
-    mass: positive.
+    mass: positive; or zero, together with zero inertia, for a link between joints whose inertia does not matter.
     inertia: about the **centre of mass** in body axes; three principal moments or a symmetric 3x3 matrix.
     node: initial pose and velocity, and the coordinates to use; by default ``mbd.nodes.RotationVector()``. The body
         takes a copy of a node that another body has.
@@ -132,7 +132,7 @@ class RigidBody(_FramedBody):
     check_inertia: ``False`` turns the error about moments which no rigid body can have into a warning.
     """
 
-    mass = declared("Mass.", positive)
+    mass = declared("Mass.", checks.rigid_mass)
     check_inertia = declared("Whether moments that no rigid body can have are refused.", flag)
     inertia = declared("Inertia matrix about the centre of mass, body axes.", checks.inertia)
     com = declared("Centre of mass from the reference point, body axes.", check_vector)

@@ -87,6 +87,15 @@ def generalized_node(node: Any, owner: Any, argument: str) -> GeneralizedNode:
     return node
 
 
+def rigid_mass(value: Any, owner: Any, argument: str) -> float:
+    """A mass; zero for a link without inertia, which joints connect with bodies that have some."""
+    number = check_number(value, owner, argument, nonnegative=True)
+    moments = owner.__dict__.get("inertia")
+    if number == 0.0 and moments is not None and moments.any():
+        raise bad_value(owner, argument, value, "a positive number, because the body has an inertia")
+    return number
+
+
 def inertia(value: Any, owner: Any, argument: str) -> Array:
     """Inertia matrix; principal moments must be such that a distribution of mass can have them."""
     if value is None:
@@ -99,6 +108,8 @@ def inertia(value: Any, owner: Any, argument: str) -> Array:
         x, y, z = check_vector(value, owner, argument).tolist()
         matrix = read_only(np.array(((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))))
         a, b, c = sorted((x, y, z))
+    if matrix.any() and owner.__dict__.get("mass") == 0.0:
+        raise bad_value(owner, argument, value, "zero, because mass = 0; or a positive mass")
     if a < -1e-12 * abs(c):
         raise bad_value(
             owner,

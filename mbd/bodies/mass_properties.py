@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbd.bodies.body import PointMass, RigidBody
-from mbd.bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Mesh, Shape, Sphere
+from mbd.bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from mbd.bodies.surfaces import check_closed, read_triangles, volume_integrals
 from mbd.elements.arguments import Inertia, Orientation, Vector
 from mbd.errors import IDENTITY3, ZERO3, Array, ModelError, bad_value, check_matrix, check_number, check_vector
@@ -118,6 +118,13 @@ def _solid(shape: Shape, density: float) -> MassProperties:
         volume = 4.0 / 3.0 * math.pi * shape.radius**3
         m = density * volume
         return MassProperties(m, shape.centre, 0.4 * m * shape.radius**2 * IDENTITY3, volume)
+    if isinstance(shape, Ellipsoid):
+        radii = np.asarray(shape.radii, dtype=float)
+        a, b, c = (radii**2).tolist()
+        volume = 4.0 / 3.0 * math.pi * float(np.prod(radii))
+        m = density * volume
+        inertia = 0.2 * m * np.diag((b + c, c + a, a + b))
+        return MassProperties(m, ZERO3, inertia, volume).moved(shape.centre, shape.rotation)
     if isinstance(shape, Cylinder):
         r, h = shape.radius, shape.height
         volume = math.pi * r * r * h
@@ -135,7 +142,8 @@ def _solid(shape: Shape, density: float) -> MassProperties:
         return _mesh(shape, density)
     if isinstance(shape, Composite):
         return composite(_solid(part, density) for part in shape.parts)
-    raise bad_value("mass_properties", "shape", shape, "a Box, Cylinder, Sphere, Cone, Capsule, Mesh or Composite")
+    expected = "a Box, Cylinder, Sphere, Ellipsoid, Cone, Capsule, Mesh or Composite"
+    raise bad_value("mass_properties", "shape", shape, expected)
 
 
 def _of_revolution(m: float, axis: Any, com: Any, axial: float, lateral: float, volume: float) -> MassProperties:

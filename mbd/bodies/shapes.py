@@ -18,7 +18,7 @@ from mbd.elements.arguments import FilePath, Orientation, Vector
 from mbd.errors import Array, bad_value, check_direction, check_number, check_vector, read_only
 from mbd.rotation import as_matrix
 
-__all__ = ["Box", "Capsule", "Composite", "Cone", "Cylinder", "Frame", "Mesh", "Shape", "Sphere"]
+__all__ = ["Box", "Capsule", "Composite", "Cone", "Cylinder", "Ellipsoid", "Frame", "Mesh", "Shape", "Sphere"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -158,6 +158,23 @@ class Sphere(Shape):
         super().__post_init__()
         self._positive("radius")
         self._vector("centre")
+
+
+@_with_centre
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(Shape):
+    """Ellipsoid with half axes ``radii``; ``rotation`` turns them away from the body axes."""
+
+    radii: Vector = (0.5, 0.5, 0.5)
+    centre: Vector = (0.0, 0.0, 0.0)
+    rotation: Orientation | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._vector("radii", "centre")
+        if np.min(self.radii) <= 0.0:
+            raise bad_value(self._name, "radii", self.radii, "three positive half axes")
+        self._rotations("rotation")
 
 
 @_with_centre

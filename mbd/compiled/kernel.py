@@ -37,16 +37,23 @@ def deferred(make: Callable[[], Any]) -> Any:
     return make() if PUBLIC else Deferred(make)
 
 
+Kinds = tuple[Any, ...] | dict[str, Any]
 _call: Any = None  # from ``native``, which only runs need
 
 
 class Kernel:
     """A function that kernels link, and that Python calls through machine code of its own."""
 
-    def __init__(self, function: Callable, options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable, options: dict[str, Any], kinds: Kinds = ()) -> None:
         self.py_func = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self.count = function.__code__.co_argcount
+        self.parameters = function.__code__.co_varnames[: self.count]
+        if isinstance(kinds, dict):
+            kinds = tuple(kinds[name] for name in self.parameters)
+        self.kinds = kinds
+        if kinds and len(kinds) != self.count:
+            raise TypeError(f"{function.__name__}: {len(kinds)} kinds for {self.count} arguments")
         self.options = options
         self.codes: dict[Any, Any] = {}  # kinds of arguments -> machine code
         self._dispatcher: Any = None
@@ -75,10 +82,13 @@ class Kernel:
         return self._dispatcher
 
 
-def kernel(function: Callable | None = None, **options: Any) -> Any:
-    """Compile a function of scalars, records and array slices; see the module's text."""
+def kernel(function: Callable | None = None, *, kinds: Kinds = (), **options: Any) -> Any:
+    """Compile a function of scalars, records and array slices; see the module's text.
+
+    ``kinds`` are those of its arguments, in their order or by name: what Python hands over is compared with them.
+    """
 
     def decorate(f: Callable) -> Any:
-        return Kernel(f, {**OPTIONS, **options}) if JIT else f
+        return Kernel(f, {**OPTIONS, **options}, kinds) if JIT else f
 
     return decorate if function is None else decorate(function)

@@ -12,18 +12,31 @@ import numpy as np
 class Kind:
     """Numbers of a type; ``ndim`` is zero for a single one.
 
-    ``length`` is the place in the field ``lengths`` of a record at which the least length of such an array stands, and
-    ``what`` how people call it; arrays that Python hands over are checked against it.
+    ``length`` is the place in the field ``lengths`` of a record at which the least length of such an array (of the rows
+    of a matrix) stands, ``least`` that length itself where it does not depend on a record, and ``what`` how people call
+    the numbers. Arrays with the same ``rows`` have as many of them, or none if they are ``optional``. What Python hands
+    over is checked against all of this (``arguments``).
     """
 
     dtype: np.dtype
     ndim: int
     what: str = ""
     length: int = -1
+    least: int = 0
+    rows: str = ""
+    optional: bool = False
 
     def of(self, what: str, length: int) -> Kind:
         """The same kind with a length of its own."""
         return replace(self, what=what, length=length)
+
+    def at_least(self, what: str, least: int) -> Kind:
+        """The same kind with a fixed least length."""
+        return replace(self, what=what, least=least)
+
+    def per(self, rows: str, optional: bool = False) -> Kind:
+        """The same kind with one number, or row, for each of something."""
+        return replace(self, rows=rows, optional=optional)
 
     @property
     def text(self) -> str:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import check_arguments
 from .cache import cache_file
 from .cache_files import read_code, write_code
 from .entry import Entry, connect, connect_arguments
@@ -270,6 +271,8 @@ def call_kernel(kernel: Any, args: tuple) -> Any:
     missing = kernel.count - len(args)
     if missing > 0:
         args += (kernel.py_func.__defaults__ or ())[-missing:]
+    if kernel.kinds:
+        check_arguments(kernel, args)
     kinds: list[Any] = []
     words: list[Any] = []
     for a in args:
@@ -306,21 +309,14 @@ def _code(kernel: Any, kinds: tuple, count: int) -> Code:
 
 def call_entry(entry: Entry, args: tuple) -> None:
     """Call an entry from Python; arrays of the wrong kind or too short are refused."""
-    if len(args) != len(entry.kinds):
-        raise TypeError(f"{entry.__name__} takes {len(entry.kinds)} arguments, {len(args)} were given")
-    holder: Any = None
+    holder = check_arguments(entry, args)
     words: list[Any] = []
-    for kind, value, name in zip(entry.kinds, args, entry.parameters, strict=True):
+    for kind, value in zip(entry.kinds, args, strict=True):
         if not isinstance(kind, Kind):
-            if type(value) is not kind:
-                raise TypeError(f"{entry.__name__}: {name} is {value!r}; expected a record {kind.__name__}")
-            if holder is None:
-                holder = value
             words.append(value.address)
         elif kind.ndim == 0:
             words.append(float(value) if kind.dtype.kind == "f" else int(value))
         else:
-            _check_array(entry, kind, value, name, holder)
             words += (0, 0, value.size, value.itemsize, address_of(value), *value.shape, *value.strides)
     if entry.when is not None and not entry.when(holder):
         raise ValueError(f"{entry.__name__}: this {type(holder).__name__} has nothing that it is for")
@@ -342,14 +338,3 @@ def _entry_letters(entry: Entry) -> str:
         count = 5 + 2 * kind.ndim if isinstance(kind, Kind) and kind.ndim else 1
         letters.append("d" if isinstance(kind, Kind) and not kind.ndim and kind.dtype.kind == "f" else "q" * count)
     return "".join(letters)
-
-
-def _check_array(entry: Entry, kind: Kind, value: Any, name: str, holder: Any) -> None:
-    """Refuse what compiled code would misread or write behind the end of."""
-    fits = isinstance(value, np.ndarray) and value.dtype == kind.dtype and value.ndim == kind.ndim
-    if not fits or not value.flags.c_contiguous or not value.flags.writeable:
-        text = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
-        raise ValueError(f"{entry.__name__}: {name} is {text}; expected a contiguous, writable array {kind.text}")
-    least = int(holder.lengths[kind.length]) if kind.length >= 0 else 0
-    if len(value) < least:
-        raise ValueError(f"{entry.__name__}: {name} has {len(value)} {kind.what}; expected {least}")

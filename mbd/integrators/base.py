@@ -42,6 +42,8 @@ class Integrator(ABC):
     order of the method."""
     derived: ClassVar[tuple[str, ...]] = ()
     """Further variables of the scheme, which follow from the records (``variable``)."""
+    massless: ClassVar[bool] = False
+    """Whether the method treats bodies without mass."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 
@@ -80,7 +82,8 @@ class Integrator(ABC):
                         f"{self.name} needs constraints on positions; {joint} constrains velocities "
                         "(nonholonomic). Use GeneralizedAlpha or an explicit method such as RK4."
                     )
-        for trait in sorted(self.requires, key=lambda trait: trait.name):
+        needed = self.requires if self.massless else self.requires | {Trait.MASS}
+        for trait in sorted(needed, key=lambda trait: trait.name):
             culprit = missing_trait(system, trait)
             if culprit is not None:
                 raise IncompatibleError(f"{self.name} needs {trait.value}; {culprit}. {ADVICE[trait]}.")

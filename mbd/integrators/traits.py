@@ -19,6 +19,7 @@ from ..nodes.forms import FORMS, of_form
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.spin import spin_determinant, spin_matrix
 from ..nodes.update import NEAR_CHART_LIMIT
+from ..system.placement import massless
 
 if TYPE_CHECKING:
     from ..bodies import Body
@@ -64,6 +65,7 @@ class Trait(Enum):
     FREE_ROTATION = "bodies that nothing turns (uniform gravity may act on their centres of mass)"
     VELOCITY_FREE = "forces that do not depend on velocities"
     SYMMETRIC_BODIES = "bodies with an axis of symmetry"
+    MASS = "bodies with mass"
 
 
 FORMS_OF = {
@@ -95,6 +97,9 @@ def missing_trait(system: System, trait: Trait) -> str | None:
         from .rigid_body.requirements import missing_body_trait
 
         return missing_body_trait(system, trait)
+    if trait is Trait.MASS:
+        light = massless(nodes)[1:]
+        return f"body '{model.bodies[int(np.argmax(light))].name}' has none" if light.any() else None
     for i, body in enumerate(model.bodies):
         n = nodes[i + 1]
         where = f"node of body '{body.name}' is {body.node}"
@@ -104,7 +109,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return where
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
-    if trait in (Trait.QUADRATIC, Trait.AUTONOMOUS):
+    if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and _is_driven(system)):
         for joint in model.joints:
             for primitive in joint.primitives():
                 driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
@@ -118,6 +123,12 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if row.timed or (trait is Trait.CONSERVATIVE and not row.conservative):
                     return f"force '{force.name}'"
     return None
+
+
+def _is_driven(system: System) -> bool:
+    """Whether some constraint is a function of time."""
+    tables = system.tables
+    return bool((tables.primitives["function"] >= 0).any() or (tables.couplings["function"] >= 0).any())
 
 
 def _is_damped(row: Any) -> bool:
@@ -139,6 +150,7 @@ ADVICE = {
     Trait.SINGLE_BODIES: "Use an integrator for any model such as GeneralizedAlpha",
     Trait.FREE_ROTATION: "Use mbd.integrators.Strang(method) or NystromSplitting(), which combine it with forces",
     Trait.VELOCITY_FREE: "Use an integrator for general forces such as GeneralizedAlpha",
+    Trait.MASS: "Use GeneralizedAlpha or an explicit method such as RK4",
     Trait.SYMMETRIC_BODIES: "Use Strang(SymmetricSplitting()) or NystromSplitting()",
 }
 

@@ -50,6 +50,19 @@ def _pair(value: Any, owner: Any, argument: str) -> tuple[float, float]:
     return first, second
 
 
+def _ends_or_none(value: Any, owner: Any, argument: str) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    low, high = check_vector(value, owner, argument, 2).tolist()
+    if low > high:
+        raise bad_value(owner, argument, value, "two numbers, the smaller one first, or None")
+    return low, high
+
+
+def _positive_or_none(value: Any, owner: Any, argument: str) -> float | None:
+    return None if value is None else check_number(value, owner, argument, positive=True)
+
+
 def _checked_branch(value: Any, owner: Any, argument: str) -> float:
     angle = check_number(value, owner, argument)
     if angle != 0.0 and "angle" not in HAS[owner.coordinate]:
@@ -117,6 +130,19 @@ class Joint(Checked):
         "Angle to which the one at the start of a run is nearest: which of all that differ by whole turns is meant.",
         _checked_branch,
         default=0.0,
+    )
+    range: tuple[float, float] | None = declared(
+        "Ends of its angle or displacement, or None; for information: a JointLimit holds it there.",
+        _ends_or_none,
+        default=None,
+    )
+    effort: float | None = declared(
+        "Largest torque or force of a drive on it, or None; for information: a drive takes it as limit=.",
+        _positive_or_none,
+        default=None,
+    )
+    speed: float | None = declared(
+        "Largest rate of its angle or displacement, or None; for information.", _positive_or_none, default=None
     )
 
     def __init__(

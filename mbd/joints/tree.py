@@ -6,6 +6,7 @@ constraints is then as little as possible. Bodies without a path to the ground g
 
 from __future__ import annotations
 
+import functools
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,18 @@ class JointCoordinates:
     first: tuple[str, ...] = ()
     """Joints that carry bodies before any others do, if they can."""
 
+    def checked(self, model: Model) -> JointCoordinates:
+        """The choice itself, if the model still has all that it names."""
+        for argument, names, kind in (("cut", self.cut, Joint), ("absolute", self.absolute, Body)):
+            for name in names:
+                if name not in model or not isinstance(model[name], kind):
+                    raise ModelError(
+                        f"{model}: {argument}= of its joint coordinates names '{name}', which is no "
+                        f"{kind.__name__.lower()} of the model any more; choose again: "
+                        "model.with_coordinates('joint', ...)"
+                    )
+        return self
+
 
 @dataclass(frozen=True)
 class Carried:
@@ -60,6 +73,21 @@ class Carried:
             return free_motions(self.joint) or ()
         assert self.node is not None
         return ("ball",) if self.node.pinned else ("slide 1", "slide 2", "slide", "ball")
+
+    @property
+    def velocity_names(self) -> list[str]:
+        """What each velocity is the rate of: "angle", "displacement along n1", "rotation 3"; numbered where alike."""
+        names: list[str] = []
+        for motion in self.motions:
+            count = 1
+            if motion == "ball":
+                assert self.node is not None
+                count = 3 if self.node.lie else self.node.n_rotation
+            word = MOTION_WORDS[motion]
+            alike = count > 1 or self.motions.count(motion) > 1
+            first = 1 + sum(name.startswith(f"{word} ") for name in names)
+            names += [f"{word} {first + k}" if alike else word for k in range(count)]
+        return names
 
 
 @dataclass(frozen=True)
@@ -111,10 +139,39 @@ def _coordinate_text(edge: Carried) -> str:
 
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
-    order = type(joint).__mro__
-    declared = next(k for k, cls in enumerate(order) if "freedoms" in vars(cls))
-    equations = next(k for k, cls in enumerate(order) if "primitives" in vars(cls))
-    return joint.freedoms if declared <= equations else None
+    kind: Any = type(joint)
+    return _freedoms_of(kind)
+
+
+@functools.cache
+def _freedoms_of(kind: type[Joint]) -> tuple[str, ...] | None:
+    declared = next(k for k, cls in enumerate(kind.__mro__) if "freedoms" in vars(cls))
+    equations = next(k for k, cls in enumerate(kind.__mro__) if "primitives" in vars(cls))
+    return kind.freedoms if declared <= equations else None
+
+
+def _equations(joint: Joint) -> int:
+    """Number of equations of a joint that is made of elementary motions."""
+    return 6 - sum(3 if motion == "ball" else 1 for motion in joint.freedoms or ())
+
+
+def _check_declared(joint: Joint, motions: tuple[str, ...]) -> None:
+    """Refuse motions of a user's class that are no coordinates, or not as many as its equations leave free."""
+    slides = [motion for motion in motions if motion.startswith("slide")]
+    rest = motions[len(slides) :]
+    known = len(set(slides)) == len(slides) and set(motions) <= set(MOTION_WORDS)
+    if not known or any(m in slides for m in rest) or (len(rest) > 1 and motions != ("turn", "turn")):
+        raise ModelError(
+            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}; expected some of 'slide 1', 'slide 2', "
+            "'slide', and then 'turn', 'screw' or 'ball', or ('turn', 'turn') of two cross axes"
+        )
+    free = sum(3 if motion == "ball" else 1 for motion in motions)
+    if free + joint.n_equations != 6:
+        raise ModelError(
+            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}, which are {free}, but its "
+            f"{joint.n_equations} equations leave {6 - joint.n_equations} free; expected all of them, or freedoms = "
+            "None for a joint that is not made of such motions"
+        )
 
 
 def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:
@@ -145,7 +202,7 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
             if id(child) not in reached:
                 count += 1
                 late = 0 if joint.name in choice.first else 1
-                heapq.heappush(frontier, (late * 6 - joint.n_equations, depth, count, joint, backwards))
+                heapq.heappush(frontier, (late * 6 - _equations(joint), depth, count, joint, backwards))
 
     def exhaust(frontier: list[tuple[int, int, int, Joint, bool]]) -> None:
         while frontier:
@@ -229,8 +286,11 @@ def _why_constraint(joint: Joint, choice: JointCoordinates, absolute: Mapping[in
         return "asked for by cut="
     if isinstance(joint, RotorHinge):
         return "the joint that turns the rotor carries no body"
-    if free_motions(joint) is None:
+    motions = free_motions(joint)
+    if motions is None:
         return f"the motion that {joint.label} leaves free is not made of coordinates"
+    if not type(joint).__module__.startswith("mbd.joints"):
+        _check_declared(joint, motions)
     for body in joint.bodies:
         if id(body) in absolute:
             return f"{body} is in absolute coordinates"

@@ -88,6 +88,35 @@ def build_graph(
     return Graph(size, joint, ground, adjacent)
 
 
+def contract(graph: Graph, massless: Sequence[int]) -> tuple[Graph, list[list[int]]]:
+    """The graph in which every massless body is one vertex with its joints, and the vertices that are in each.
+
+    A body without inertia is no pivot on its own. Together with all its joints it is a joint between the bodies around
+    it, with unknowns of its own: the rank-safe rule holds for that vertex as for any other joint.
+    """
+    count = len(graph.size)
+    label = list(range(count))
+
+    def find(v: int) -> int:
+        while label[v] != v:
+            label[v] = v = label[label[v]]
+        return v
+
+    light = set(massless)
+    for v in light:
+        for u in graph.adjacent[v]:
+            if graph.is_joint[u] or u in light:
+                label[find(u)] = find(v)
+    members: list[list[int]] = [[] for _ in label]
+    for v in sorted(range(count), key=graph.is_joint.__getitem__):  # bodies first
+        members[find(v)].append(v)
+    size = [sum(graph.size[u] for u in inside) for inside in members]
+    joint = [any(graph.is_joint[u] or u in light for u in inside) for inside in members]
+    ground = [any(graph.grounded[u] for u in inside) for inside in members]
+    adjacent = [{find(w) for u in inside for w in graph.adjacent[u]} - {v} for v, inside in enumerate(members)]
+    return Graph(size, joint, ground, adjacent), members
+
+
 def eliminate(
     graph: Graph, bodies_first: bool = False, limit: float = float("inf")
 ) -> tuple[list[int], list[set[int]]] | None:

@@ -118,8 +118,14 @@ class BlockSolver:
     def multiply(self, x: np.ndarray) -> np.ndarray:
         """A x with the assembled matrix."""
         y = np.zeros(self.layout.n)
-        numeric.multiply(self.layout.fronts, self.F, np.ascontiguousarray(x, float), y)
+        numeric.multiply(self.layout.fronts, self.F, self._vector(x, "x"), y)
         return y
+
+    def _vector(self, x: np.ndarray, name: str) -> np.ndarray:
+        x = np.ascontiguousarray(x, float)
+        if x.shape != (self.layout.n,):
+            raise ValueError(f"{name} has shape {x.shape}; expected ({self.layout.n},)")
+        return x
 
     def _own(self, b: np.ndarray) -> np.ndarray:
         x = np.array(b, float)
@@ -147,7 +153,7 @@ class BlockSolver:
 
     def solve(self, b: np.ndarray, refine: int = 1) -> np.ndarray:
         """Solve A x = b with ``refine`` steps of refinement and, if need be, the fallbacks of the module's text."""
-        b = np.array(b, float)
+        b = self._vector(b, "b")
         suspect = self.redundant > 0 or self._failed or not (self.ratio >= SINGULAR)
         for self.method, run, steps in self._methods(suspect):  # noqa: B020
             with np.errstate(all="ignore"):

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from mbd.compiled.kinds import indices, integer_matrix, integers, vector
 from mbd.compiled.record import Record
-from mbd.linalg.ordering import Tree, build_graph, eliminate, merge
+from mbd.linalg.ordering import Tree, build_graph, contract, eliminate, merge
 
 PADDING = 3
 DENSE_MAX = 56  # a single front up to this size takes the direct path; the kernel without blocking is fastest there
@@ -147,12 +147,14 @@ def analyse(
     pairs: ArrayLike,
     rigid: Sequence[bool] | np.ndarray | None = None,
     dense_limit: int = 27,
+    massless: Sequence[int] | np.ndarray = (),
 ) -> Layout:
     """Choose the order of elimination and lay out the fronts.
 
     ``sizes``: unknowns of each vertex (a node with its internal multipliers, or a joint; 0 = no unknowns);
     ``grounded``: the joint is also attached to the ground; ``pairs``: coupled vertices, duplicates allowed;
-    ``rigid``: False for a joint whose equations change under a common rigid motion of its bodies.
+    ``rigid``: False for a joint whose equations change under a common rigid motion of its bodies; ``massless``: bodies
+    without inertia, which are eliminated together with their joints.
     """
     size = np.asarray(sizes, np.int64).reshape(-1)
     joint = np.asarray(is_joint, bool).reshape(-1)
@@ -169,6 +171,7 @@ def analyse(
         some = np.flatnonzero(size > 0)
         tree = Tree([[*some[~joint[some]].tolist(), *some[joint[some]].tolist()]], [[]], [-1], 0.0)
     else:
+        graph, members = contract(graph, [int(v) for v in massless]) if len(massless) else (graph, None)
         found = eliminate(graph)
         assert found is not None
         tree = merge(graph, *found)
@@ -181,6 +184,10 @@ def analyse(
             other = merge(graph, *found) if found is not None else None
             if other is not None and other.cost <= SCHUR_GAIN * tree.cost:
                 tree, schur = other, True
+        if members is not None:
+            tree.pivots, tree.rows = (
+                [[u for v in front for u in members[v]] for front in lists] for lists in (tree.pivots, tree.rows)
+            )
     return _lay_out(tree, size, joint, couple, schur)
 
 

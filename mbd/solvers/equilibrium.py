@@ -17,6 +17,7 @@ from ..compiled.interrupts import interruptible
 from ..elements.arguments import GivenState
 from ..errors import ConvergenceError, ModelError, check_number
 from ..model import Element, Model
+from ..system.placement import massless
 from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations
 from .start_report import Rows
@@ -90,7 +91,7 @@ def equilibrium(
     neutral = int(np.sum(np.abs(squares) <= limit))
     stable = bool(np.all(squares >= -limit))
     nodes = {body.name: body.node for body in model.bodies if isinstance(body, RigidBody)}
-    result = placed_model(system, q).with_nodes(nodes)
+    result = placed_model(system, q).with_nodes(nodes)._in_coordinates_of(model)
     placed, q, v, _ = given_state(result, None, t)
     B = placed.constraint_jacobian(q, t).toarray()
     lam = np.linalg.lstsq(B.T, placed.forces(q, v, t), rcond=RANK_TOLERANCE)[0] if len(B) else np.zeros(0)
@@ -106,13 +107,26 @@ class _Search:
         self.length = system.length
         self.scale = 0.0
         self.linear = system.tables.vclass == 0
+        self.weights = self._weights()
+
+    def _weights(self) -> Array:
+        """What stands for the mass of links that have none: any positive number, since nothing accelerates."""
+        nodes = self.system.tables.nodes
+        found, heaviest = np.zeros(self.system.n_v), float(nodes["mass"].max(initial=0.0)) or 1.0
+        for n in nodes[massless(nodes)]:
+            found[n.v0 : n.v0 + n.nx] = heaviest
+            found[n.v0 + n.nx : n.v0 + n.nv] = heaviest * self.length**2
+        return found
+
+    def _mass(self, q: Array) -> Array:
+        return self.system.mass_matrix(q).toarray() + np.diag(self.weights)
 
     def balance(self, q: Array) -> tuple[Array, Array, Array]:
         """(accelerations at rest, multipliers, constraint errors) by least squares, so that redundancy does no harm."""
         from scipy.linalg import solve_triangular
 
         system = self.system
-        M, B = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, self.t).toarray()
+        M, B = self._mass(q), system.constraint_jacobian(q, self.t).toarray()
         f = system.forces(q, self.zero, self.t)
         root = np.linalg.cholesky(M + 1e-14 * np.trace(M) / len(M) * np.eye(len(M)))
         A = solve_triangular(root, B.T, lower=True)
@@ -135,7 +149,7 @@ class _Search:
             closed = np.abs(g / self.rows.scale).max(initial=0.0) < 1e-11
             if closed and residual <= self.tolerance * max(self.scale, 1e-300):
                 return q, lam, residual, iteration
-            M, B = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, self.t).toarray()
+            M, B = self._mass(q), system.constraint_jacobian(q, self.t).toarray()
             K = system.stiffness(q, self.zero, self.zero, lam, self.t).toarray()
             r = system.residual(q, self.zero, self.zero, lam, self.t)
             d = self._direction(M, B, K, r, g, mu)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..bodies import Body, Generalized, PointMass, RigidBody
 from ..bodies.checks import INERTIA_TOLERANCE
-from ..bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Shape, Sphere
+from ..bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Ellipsoid, Shape, Sphere
 from ..forces import ForceElement, JointLimit
 from ..forces.springs import Spring
 from ..model import Model
@@ -26,12 +26,12 @@ def suspicions(model: Model) -> list[str]:
     """What to look at again, one text each."""
     found = list(_gravity(model))
     points = _attachments(model)
-    rigid = [body for body in model.bodies if isinstance(body, RigidBody) and body.in_space]
+    rigid = [body for body in model.bodies if isinstance(body, RigidBody) and body.in_space and body.mass > 0.0]
     for body in rigid:
         found += _inertia(body, _extent(body, points.get(id(body), [])))
         found += _density(body)
     found += [text for force in model.forces if isinstance(force, JointLimit) for text in _beyond(force)]
-    found += _ratios([b for b in model.bodies if isinstance(b, RigidBody | PointMass) and b.in_space])
+    found += _ratios([*rigid, *(b for b in model.bodies if isinstance(b, PointMass))])
     return found
 
 
@@ -86,6 +86,8 @@ def _reach(shape: Shape) -> tuple[Array, float] | None:
         return np.asarray(shape.centre), 0.5 * float(np.linalg.norm(shape.size))
     if isinstance(shape, Sphere):
         return np.asarray(shape.centre), shape.radius
+    if isinstance(shape, Ellipsoid):
+        return np.asarray(shape.centre), float(np.max(shape.radii))
     if isinstance(shape, Capsule):
         return np.asarray(shape.centre), 0.5 * shape.height + shape.radius
     if isinstance(shape, Cylinder | Cone):
@@ -150,6 +152,8 @@ def _volume(shape: Shape) -> float:
         return float(np.prod(np.asarray(shape.size)))
     if isinstance(shape, Sphere):
         return 4.0 / 3.0 * math.pi * shape.radius**3
+    if isinstance(shape, Ellipsoid):
+        return 4.0 / 3.0 * math.pi * float(np.prod(np.asarray(shape.radii)))
     if isinstance(shape, Cylinder):
         return math.pi * shape.radius**2 * shape.height
     if isinstance(shape, Cone):

@@ -238,13 +238,19 @@ def held_parts(system: System, fixed: Any) -> tuple[list[int], list[int]]:
 
 
 def massless_shift(system: System, diagonal: Array) -> Array:
-    """What to add to the diagonal of M where a body has no inertia about some axis, so that M becomes definite."""
+    """What to add to the diagonal of M where a body has no inertia about some axis, or none at all, so that M becomes
+    definite."""
     shift, nodes = np.zeros(system.n_v), system.tables.nodes
     inertia = np.array([b.inertia if isinstance(b, RigidBody) else np.eye(3) for b in system.model.bodies])
     moments = np.linalg.eigvalsh(inertia)
-    for i in np.flatnonzero(moments[:, 0] < 1e-9 * moments[:, 2]):
+    heaviest = float(nodes["mass"].max(initial=0.0)) or 1.0
+    for i in np.flatnonzero(moments[:, 0] <= 1e-9 * moments[:, 2]):
         n = nodes[i + 1]
-        shift[n.v0 + n.nx : n.v0 + n.nv] = 1e-6 * (moments[i, 2] or 1e-6 * n.mass * system.length**2)
+        mass = float(n.mass)
+        if mass == 0.0:
+            mass = heaviest
+            shift[n.v0 : n.v0 + n.nx] = 1e-6 * mass
+        shift[n.v0 + n.nx : n.v0 + n.nv] = 1e-6 * (moments[i, 2] or 1e-6 * mass * system.length**2)
     for i in np.flatnonzero(nodes["form"] == FORM_DIRECTORS):  # a flat plate has a director without inertia
         n = nodes[i]
         part = slice(n.v0 + n.nx, n.v0 + n.nv)

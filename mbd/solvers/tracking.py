@@ -18,6 +18,7 @@ from ..system.instant_elements import check_charts
 from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import FLAG_CHARTS
+from ..system.tree_state import locked_angles
 from .initial import StartSolver
 from .rank import RANK_TOLERANCE
 from .start_report import failure
@@ -164,9 +165,10 @@ class Track:
         check_charts(s, w, self.q, q, v, vd, vd.copy(), 0.0, 0)
         if w.chart != 0.0:
             name = system.model.bodies[int(w.chart) - 1].name
+            owner, remedy = locked_angles(system, name)
             raise SingularityError(
-                f"the Euler angles of body '{name}' came too close to gimbal lock at t = {t:.6g}; use "
-                f"mbd.nodes.Quaternion or another node: model.with_nodes({{'{name}': mbd.nodes.Quaternion}})",
+                f"the Euler angles of {owner} came too close to gimbal lock at t = {t:.6g}; use mbd.nodes.Quaternion "
+                f"or another node: {remedy}",
                 body=name, time=t,
             )  # fmt: skip
         check_charts(s, w, q, q, v, vd, vd.copy(), 0.0, 1)

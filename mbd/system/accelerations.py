@@ -71,7 +71,7 @@ def index_one(s, w, q, v, zero, vd, lam, moved):
                 lam[k] += w.x[s.xl[k]]
 
 
-@kernel
+@kernel(kinds=(Tables, Work, coordinates, velocity, velocity, velocity, multipliers))
 def accelerations(s, w, q, v, zero, vd, lam):
     """v_dot and lambda at (q, v); see ``index_one``."""
     index_one(s, w, q, v, zero, vd, lam, 0)

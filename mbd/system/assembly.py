@@ -425,7 +425,7 @@ class _Assembler:
                 extent = max(extent, float(size.max(initial=0.0)))
                 arm = max(arm, float(size[~grounded].max(initial=0.0)))
         for body in self.model.bodies:
-            if isinstance(body, RigidBody):
+            if isinstance(body, RigidBody) and body.mass > 0.0:
                 arm = max(arm, float(np.sqrt(np.trace(body.inertia) / body.mass)), float(np.abs(body.com).max()))
                 break
         arm = arm if arm > 0.0 else (extent if extent > 0.0 else 1.0)
@@ -449,6 +449,8 @@ def _invert_inertia(nodes: np.ndarray) -> bool:
     n = nodes[1:][nodes["form"][1:] == FORM_LIE]
     if len(n) == 0:
         return True
+    if (n["mass"] == 0.0).any():
+        return False
     j = np.empty((len(n), 3, 3))
     for i in range(3):
         for k in range(i, 3):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
-from ..compiled.kinds import integer
+from ..compiled.kinds import integer, real
 from ..joints.instant import (
     primitive_curvature,
     primitive_drive,
@@ -52,7 +52,7 @@ STORED = 1  # the update writes rotations of Lie nodes to the coordinates; other
 # --- motion ---------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(kinds=(Tables, Work, real))
 def evaluate_functions(s, w, t):
     """Values of all functions of time."""
     w.time[0] = t
@@ -99,7 +99,7 @@ def update(s, w, q, dq, out, stored):
     update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.rotation)
 
 
-@kernel
+@kernel(kinds=(Tables, Work, coordinates, velocity, coordinates))
 def advance(s, w, q, dq, out):
     """The update of absolute coordinates: out = q o exp(dq), and the frames at out."""
     update(s, w, q, dq, out, STORED)
@@ -111,7 +111,7 @@ def look_ahead(s, w, q, dq, out):
     update(s, w, q, dq, out, 0)
 
 
-@kernel
+@kernel(kinds=(Tables, Work, coordinates, velocity))
 def remember_angles(s, w, q, v):
     """After an accepted step: angles continue from here (frames must be up to date)."""
     if s.flags[FLAG_ANGLES] != 0:
@@ -223,7 +223,7 @@ def constraint_biases(s, w, q, v, x):
         coupling_constraints(s, w, x, ACCELERATION)
 
 
-@kernel
+@kernel(kinds=(Tables, Work, coordinates, velocity, unknowns))
 def constraint_rates(s, w, q, v, x):
     """Constraint rows of x: B v + g_t (frames and their velocities must be up to date)."""
     jacobian_times(s, w, q, v, x)

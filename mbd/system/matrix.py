@@ -141,7 +141,7 @@ def factor_with(s, w, into, pivots, dinv, x):
         factorise_tree(s, w, into, pivots, dinv, x)
 
 
-@kernel
+@kernel(kinds=(Tables, Work, front_values, integers, unknowns))
 def factor(s, w, into, pivots, dinv):
     """Factorise the matrix in place; w.report tells how well."""
     factor_with(s, w, into, pivots, dinv, w.x[:0])

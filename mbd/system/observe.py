@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled.kernel import kernel
+from ..compiled.kinds import matrix
 from ..errors import Array, check_vector, read_only
 from ..forces.instant import force_residual, law_at_instant, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
@@ -38,7 +39,7 @@ from .defect import velocity_defect
 from .frame_elements import FORCE
 from .instant import constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
 from .matrix import solve
-from .tables import FLAG_SIMPLE, FLAG_TREE
+from .tables import FLAG_SIMPLE, FLAG_TREE, RECORDED, RECORDS
 from .tree_assembly import path_of
 from .tree_observe import observe_carried
 
@@ -66,8 +67,12 @@ FORCE_POWER = 3
 EFFORT = 4  # along or about the axis of a joint, on its second body
 FORCE_COLUMNS = 5
 
+_totals: Any = matrix.at_least("columns", TOTALS).per(RECORDS)
+_force_columns: Any = matrix.at_least("columns", FORCE_COLUMNS).per(RECORDS)
+_observing = kernel(kinds=RECORDED)
 
-@kernel
+
+@_observing
 def observe_values(s, w, times, values):
     """values[k] = the functions of time at the k-th record."""
     for k in range(times.shape[0]):
@@ -76,7 +81,7 @@ def observe_values(s, w, times, values):
             values[k, j] = w.values[j]
 
 
-@kernel
+@_observing
 def observe_laws(s, w, times, q, v, turns, values):
     """values[k] = functions of the coordinates of joints at the k-th record as well."""
     for k in range(times.shape[0]):
@@ -90,7 +95,7 @@ def observe_laws(s, w, times, q, v, turns, values):
             law_at_instant(e, s.functions, times[k], za, zb, zda, zdb, w.turns, 0, w.user, values[k])
 
 
-@kernel
+@_observing
 def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
     """Frames of node i at all records, their velocities and accelerations unless these are empty (zero on entry)."""
     n = s.nodes[i]
@@ -121,7 +126,7 @@ def _keep_length(nodes, q, v):
                 v[n.v0 + m] -= rate / square * q[n.q0 + m]
 
 
-@kernel
+@_observing
 def observe_accelerations(s, w, times, q, v, values, turns, zero, u, vd, lam):
     """Accelerations and multipliers of the index-1 form at all records; not a number where it has no solution.
 
@@ -154,7 +159,7 @@ def observe_accelerations(s, w, times, q, v, values, turns, zero, u, vd, lam):
                 lam[k, j] = np.nan
 
 
-@kernel
+@_observing
 def observe_reaction(table, i, values, za, zb, lam, fa, fb):
     """fa[k], fb[k] += g_z^T lambda of primitive i on the frames of its bodies."""
     p = table[i]
@@ -181,14 +186,17 @@ def applied_power(fa, fb, zda, zdb):
     return power
 
 
-@kernel
-def observe_force(forces, i, values, turns, za, zb, zda, zdb, fa, f, out):
-    """Row i of a table of forces: f[k] += applied frame force on the second body, out[k] = the columns above."""
+@kernel(kinds={**RECORDED, "out": _force_columns})
+def observe_force(forces, i, values, turns, za, zb, zda, zdb, on_a, f, out):
+    """Row i of a table of forces: f[k] += applied frame force on the second body, out[k] = the columns above.
+
+    ``on_a`` is scratch for that on the first one.
+    """
     e = forces[i]
     for k in range(za.shape[0]):
-        clear(fa)
-        force_residual(e, za[k], zb[k], zda[k], zdb[k], values[k], turns[k], fa, f[k])
-        out[k, FORCE_POWER] = applied_power(fa, f[k], zda[k], zdb[k])
+        clear(on_a)
+        force_residual(e, za[k], zb[k], zda[k], zdb[k], values[k], turns[k], on_a, f[k])
+        out[k, FORCE_POWER] = applied_power(on_a, f[k], zda[k], zdb[k])
         for m in range(12):
             f[k, m] = -f[k, m]
         if is_spring(e):
@@ -263,7 +271,7 @@ def _largest(x, index):
     return largest
 
 
-@kernel
+@kernel(kinds={**RECORDED, "out": _totals})
 def observe_totals(s, w, times, q, v, lam, values, turns, out):
     """out[k] = energies, power, momenta and constraint errors of the whole system (the columns above)."""
     for k in range(q.shape[0]):
@@ -296,7 +304,7 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.g[s.xl[j]])
 
 
-@kernel
+@kernel(kinds={**RECORDED, "out": _force_columns})
 def observe_general(s, w, i, j, times, q, v, lam, f, out):
     """Frame element i: f[k] += applied frame force on its j-th body, out[k] += energy and power."""
     for k in range(q.shape[0]):

@@ -29,7 +29,8 @@ def matrix_layout(
     joint_rows: list[int], unknowns: int,
 ) -> Layout:  # fmt: skip
     """Sizes and couplings of bodies and joints, and their elimination order."""
-    return analyse(*coupled_vertices(nodes, primitives, forces, general, members, joint_rows, unknowns))
+    vertices = coupled_vertices(nodes, primitives, forces, general, members, joint_rows, unknowns)
+    return analyse(*vertices, massless=np.flatnonzero(massless(nodes)[1:]))
 
 
 def coupled_vertices(
@@ -60,6 +61,13 @@ def coupled_vertices(
     pairs += frame_element_pairs(members, general, grounded, n)
     stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
     return sizes, is_joint, grounded, stacked
+
+
+def massless(nodes: np.ndarray) -> np.ndarray:
+    """Which nodes belong to bodies without any inertia."""
+    found = (nodes["mass"] == 0.0) & (nodes["form"] != FORM_GENERALIZED)
+    found[0] = False  # the ground
+    return found
 
 
 def place_blocks(

@@ -17,8 +17,9 @@ from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
-from ..joints.tree import Carried
+from ..joints.tree import MOTION_WORDS, Carried
 from ..model import Model
+from ..nodes.forms import FORM_JOINT
 from ..nodes.increments import apply_tangent_inverse
 from ..nodes.tree.records import tree_work
 from . import instant
@@ -55,7 +56,7 @@ class System:
         self.tables: Tables = self.assembly.tables
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
-        self.identity: Identity = identity_of(model)
+        self.identity: Identity = identity_of(model, self.assembly.tree)
         self.work: Work = self.new_work()
         clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
         for callback in self.assembly.callbacks:
@@ -136,13 +137,13 @@ class System:
     def update(self, q: Array, dq: Array) -> Array:
         """The update of absolute coordinates (UAC): q o exp(dq) on Lie nodes, q + dq on conventional ones."""
         out = np.array(self._q(q))
-        instant.advance(self.tables, self.work, out, self._v(dq), out)
+        instant.advance(self.tables, self.work, out, self._v(dq, "dq"), out)
         return out
 
     def tangent_inverse(self, dq: Array, v: Array) -> Array:
         """T_exp^-1(dq) v."""
         out = np.zeros(self.n_v)
-        apply_tangent_inverse(self.tables.nodes, self._v(dq), self._v(v), out, np.zeros(9))
+        apply_tangent_inverse(self.tables.nodes, self._v(dq, "dq"), self._v(v), out, np.zeros(9))
         return out
 
     # --- frames ---------------------------------------------------------------------------------------------------
@@ -177,7 +178,7 @@ class System:
         """M v_dot - f + B^T lam."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, t)
-        instant.dynamics(s, w, q, v, self._v(vd), self._l(lam), w.x)
+        instant.dynamics(s, w, q, v, self._v(vd, "vd"), self._l(lam), w.x)
         self.raise_callback_errors()
         return w.x[s.xv].copy()
 
@@ -283,9 +284,7 @@ class System:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
-        s = self.tables
-        constraining = s.frame_elements[s.frame_elements["rows"] > 0]
-        bare = s.changed(nodes=nodes, forces=s.forces[:0], frame_elements=constraining, gravity=np.zeros(3))
+        bare = bare_tables(self).changed(nodes=nodes)
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(
@@ -295,7 +294,7 @@ class System:
         """Blocks (nv x nv, nl x nv) of the iteration matrix."""
         s, w = tables or self.tables, self.work
         q, v = self._move(q, np.zeros(self.n_v) if v is None else v, t)
-        vd = self._v(np.zeros(self.n_v) if vd is None else vd)
+        vd = self._v(np.zeros(self.n_v) if vd is None else vd, "vd")
         lam = self._l(lam)
         instant.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
         if s.flags[FLAG_TREE] == BY_RECURSION:
@@ -342,6 +341,27 @@ class System:
         name = joint if isinstance(joint, str) else joint.name
         edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
         return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+
+    @property
+    def has_only_joint_coordinates(self) -> bool:
+        """Whether all coordinates are angles and displacements of joints."""
+        return bool((self.tables.nodes["form"][1:] == FORM_JOINT).all())
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """For each velocity what it belongs to: "elbow angle" of a joint, or the body and a number."""
+        names = [""] * self.n_v
+        for i, body in enumerate(self.model.bodies, 1):
+            n = self.tables.nodes[i]
+            for k in range(int(n.nv)):
+                names[n.v0 + k] = f"{body.name} {k + 1}"
+        for edge in self.assembly.tree.carried if self.assembly.tree is not None else ():
+            n = self.tables.nodes[self.node_index(edge.body)]
+            words = [MOTION_WORDS[motion] for motion in edge.motions]
+            for k in range(int(n.nv)) if edge.joint is not None and edge.node is None else ():
+                number = f" {k + 1}" if words.count(words[k]) > 1 else ""
+                names[n.v0 + k] = f"{edge.joint.name if edge.joint else ''} {words[k]}{number}"
+        return tuple(names)
 
     @property
     def angle_places(self) -> list[tuple[Joint, int]]:
@@ -399,8 +419,8 @@ class System:
     def _q(self, q: Any) -> Array:
         return _vector(q, self.n_q, "q")
 
-    def _v(self, v: Any) -> Array:
-        return _vector(v, self.n_v, "v")
+    def _v(self, v: Any, name: str = "v") -> Array:
+        return _vector(v, self.n_v, name)
 
     def _l(self, lam: Any) -> Array:
         return np.zeros(self.n_l) if lam is None else _vector(lam, self.n_l, "lam")

@@ -13,6 +13,7 @@ import numpy as np
 from ..compiled.kinds import (
     complex_matrix,
     cube,
+    integer,
     integers,
     matrix,
     real,
@@ -156,3 +157,18 @@ class Work(Record):
 
 tables_at: Any = record_at(Tables)
 work_at: Any = record_at(Work)
+
+RECORDS = "records"
+_rows: Any = matrix.per(RECORDS)
+_velocities: Any = matrix.of("velocities", LENGTH_V).per(RECORDS)
+_frames: Any = matrix.at_least("numbers of a frame", 12).per(RECORDS)
+RECORDED: dict[str, Any] = {
+    "s": Tables, "w": Work, "table": records(PRIMITIVE), "forces": records(FORCE), "i": integer, "j": integer,
+    "path": integers, "times": vector.per(RECORDS), "q": matrix.of("coordinates", LENGTH_Q).per(RECORDS),
+    "v": _velocities, "vd": _velocities.per(RECORDS, optional=True), "values": _rows, "turns": _rows, "columns": _rows,
+    "lam": matrix.of("multipliers", LENGTH_L).per(RECORDS), "z": _frames, "zd": _frames.per(RECORDS, optional=True),
+    "zdd": _frames.per(RECORDS, optional=True), "za": _frames, "zb": _frames, "zda": _frames, "zdb": _frames,
+    "f": _frames, "fa": _frames, "fb": _frames, "on_a": vector.at_least("numbers of a frame", 12),
+    "zero": velocity, "u": velocity,
+}  # fmt: skip
+"""What kernels that look at a finished run call their arguments: tables, and what was recorded row by row."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..compiled.kernel import kernel
+from ..compiled.kinds import matrix
 from ..nodes.tree.motion import add_columns, frame_accelerations, frame_rates, move_child, place_carried
 from ..nodes.tree.spatial import add_six, shift_motion
 from .instant import dynamics, frames, velocities
+from .tables import RECORDED, RECORDS
+
+_wrench: Any = matrix.at_least("components", 6).per(RECORDS)
 
 
-@kernel
+@kernel(kinds=RECORDED)
 def observe_carried(s, w, path, q, v, vd, z, zd, zdd):
     """Frames of the last node of a path at all records, their velocities and accelerations unless these are empty."""
     y = w.tree
@@ -37,7 +43,7 @@ def observe_carried(s, w, path, q, v, vd, z, zd, zdd):
             frame_accelerations(z[k], y.twist[last], y.acceleration[last], zdd[k])
 
 
-@kernel
+@kernel(kinds={**RECORDED, "out": _wrench})
 def observe_wrench(s, w, i, times, q, v, vd, lam, values, turns, columns, out):
     """out[k] = wrench that the joint of node i exerts on its body, at the body's reference point, and its columns."""
     for k in range(q.shape[0]):

@@ -31,6 +31,9 @@ def shape_parts(shape: shapes.Shape, owner: object, theme: Theme, segments: int)
         yield ("box", *size), surfaces.box(*size), centre, _matrix(shape.rotation), own
     elif isinstance(shape, shapes.Sphere):
         yield ("sphere", shape.radius), surfaces.sphere(shape.radius, segments), centre, np.eye(3), own
+    elif isinstance(shape, shapes.Ellipsoid):
+        radii = tuple(np.asarray(shape.radii, dtype=float).tolist())
+        yield ("ellipsoid", *radii), surfaces.ellipsoid(*radii, segments), centre, _matrix(shape.rotation), own
     elif isinstance(shape, shapes.Cylinder | shapes.Cone | shapes.Capsule):
         kind = type(shape).__name__.lower()
         surface = getattr(surfaces, kind)(shape.radius, shape.height, segments)
@@ -103,6 +106,8 @@ def body_solids(body: Body, row: int, index: int, theme: Theme, segments: int, s
                 (("sphere", radius), surfaces.sphere(radius, segments), np.zeros(3), np.eye(3), None), row, own, body
             )
         ]
+    if body.mass == 0.0:  # type: ignore[attr-defined]
+        return []  # a link between joints
     return [_solid(default_part(body, segments), row, own, body)]
 
 
@@ -121,7 +126,7 @@ def default_part(body: Any, segments: int) -> Part:
     Its half axes follow from J_1 = m (b^2 + c^2) / 5 and the same for the other two.
     """
     moments, axes = np.linalg.eigh(np.asarray(body.inertia, dtype=float))
-    squares = 0.5 * (moments.sum() - 2.0 * moments) / body.mass  # mean squares of the coordinates
+    squares = 0.5 * (moments.sum() - 2.0 * moments) / (body.mass or 1.0)  # mean squares of the coordinates
     spread = np.sqrt(np.maximum(squares, 0.0))
     if spread.max() <= 0.0:
         return ("sphere", 0.05), surfaces.sphere(0.05, segments), body.com, np.eye(3), None

@@ -57,6 +57,14 @@ def test_matrices_of_a_model(tmp_path):
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
 
 
+def test_joint_coordinates(capsys):
+    names = run("docs/joint_coordinates.md")
+    assert names["start"].coordinates.carried[1].joint.name == "elbow"
+    assert names["solution"]["elbow"].angle[0] == pytest.approx(np.pi / 6)
+    assert names["system"].velocity_names == ("shoulder angle", "elbow angle")
+    assert "elbow (5 equations): asked for by cut=" in capsys.readouterr().out
+
+
 def test_benchmarks():
     names = run("docs/benchmarks.md", mbd=mbd)
     assert max(names["benchmark"].check(names["solution"]).values()) < 1e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 
 import numpy as np
@@ -55,10 +56,9 @@ def test_bodies_and_joints(tmp_path):
     assert model["lower"].position == pytest.approx((0, 0, 0))
     assert model["upper"].com == pytest.approx((0, 0, -0.5))
     assert model["shoulder"].point_a == pytest.approx((0, 0, 1))
-    assert model["damping of shoulder"].damping == 0.3
-    assert len(messages) == 2
-    assert any("limits of joints ignored ('shoulder')" in m for m in messages)
-    assert any("friction of joints ignored ('shoulder')" in m for m in messages)
+    friction = model["friction of shoulder"]
+    assert (friction.viscous, friction.coulomb) == (0.3, 0.1)
+    assert messages == []
     assert mbd.diagnose(model).dof == 2
 
 
@@ -95,15 +95,17 @@ def test_positions(tmp_path):
     assert not mbd.consistent_start(mbd.assemble(model)).report.changed
 
 
-def test_positions_beyond_half_a_turn_are_told(tmp_path):
-    model, messages = load(tmp_path, positions={"elbow": 4.0})
-    told = f"joint 'elbow' starts at 4 rad, which its angle shows as {4.0 - 2.0 * math.pi:.6g} rad"
-    assert sum(told in m for m in messages) == 1
-    assert not any("starts at" in m for m in load(tmp_path, positions={"elbow": -math.pi})[1])
+def test_positions_beyond_half_a_turn_are_shown(tmp_path):
+    """Whole turns count."""
+    model, messages = load(tmp_path, positions={"elbow": 4.0 + 4.0 * math.pi})
+    assert messages == []
+    solution = mbd.simulate(model, t_end=0.01, step=1e-3, integrator=mbd.integrators.RK4())
+    assert solution["elbow"].angle[0] == pytest.approx(4.0 + 4.0 * math.pi, abs=1e-12)
 
 
 def test_energy_of_a_motion(tmp_path):
-    model, _ = load(tmp_path, ARM.replace('damping="0.3"', 'damping="0"'), positions={"shoulder": 1.0})
+    text = ARM.replace('<dynamics damping="0.3" friction="0.1"/>', "")
+    model, _ = load(tmp_path, text, positions={"shoulder": 1.0})
     solution = mbd.simulate(model, t_end=0.5, step=1e-3, integrator=mbd.integrators.RK4())
     assert np.ptp(solution.energy.total) < 1e-6
     assert np.ptp(solution.energy.kinetic) > 1.0
@@ -129,13 +131,14 @@ def test_other_joints(tmp_path):
 
 def test_names_of_links_and_joints_may_be_the_same(tmp_path):
     model, _ = load(tmp_path, ARM.replace('name="elbow"', 'name="lower"'))
-    assert [j.name for j in model.joints] == ["shoulder", "revolute 1"]
+    assert [j.name for j in model.joints] == ["shoulder", "lower joint"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('<mass value="2"/>', '<mass value="0"/>', "link 'upper' moves but has no mass"),
+        ('<mass value="2"/>', '<mass value="0"/>', r"inertial \('upper'\): inertia of links without mass"),
+        ('<inertia ixx="0.2"', '<inertia ixx="-0.2"', "body 'upper': inertia = .*positive definite"),
         ('<child link="lower"/>', '<child link="none"/>', "joint 'elbow' refers to the unknown link 'none'"),
         ('<child link="tool"/>', '<child link="upper"/>', "link 'upper' has two parents"),
         ('type="continuous"', 'type="screw"', "joint 'elbow' is of type 'screw'"),
@@ -162,7 +165,7 @@ def test_names_of_links_and_joints_may_be_the_same(tmp_path):
         (
             'xyz="0 0 -0.5"/><mass',
             'xzy="0 0 1"/><mass',
-            "link 'upper': attribute 'xzy' of <origin> is not known; expected xyz, rpy",
+            "link 'upper': attribute 'xzy' of <origin> is not known; did you mean xyz",
         ),
         (
             '<origin xyz="0 0 1"/>',
@@ -198,8 +201,10 @@ def test_names_of_links_and_joints_may_be_the_same(tmp_path):
     ],
 )
 def test_wrong_files(tmp_path, old, new, message):
-    with pytest.raises(mbd.ModelError, match=message):
+    with pytest.raises(mbd.ModelError, match=message) as caught:
         load(tmp_path, ARM.replace(old, new, 1))
+    told = ("2 links have no parent", "form a loop", "contains no links", "cannot be taken over")
+    assert re.match(r".*arm\.urdf, line \d+: ", str(caught.value)) or any(words in str(caught.value) for words in told)
 
 
 def test_wrong_positions_and_files(tmp_path):
@@ -264,7 +269,7 @@ def test_joint_zeros_are_those_of_the_file(tmp_path):
         assert solution[name].angle[0] == pytest.approx(value, abs=1e-12)
     assert not any("outside" in m for m in messages)
     _, messages = load(tmp_path, positions={"shoulder": 1.2})
-    assert any("joint 'shoulder' starts at 1.2, outside its limits -1 to 1" in m for m in messages)
+    assert any("'shoulder' at 1.2, outside -1 to 1): no stops, because the start is outside" in m for m in messages)
     slider, _ = load(
         tmp_path, ARM.replace('type="continuous"', 'type="prismatic"'), positions={"elbow": 0.2, "shoulder": 1.0}
     )
@@ -307,7 +312,96 @@ def test_what_is_left_out_is_named(tmp_path):
     text = text.replace("</link>", "<collision/></link>", 1).replace(
         '<material name="blue"/>', '<material name="red"/>'
     )
+    text = text.replace('friction="0.1"/>', 'friction="0.1" D="3"/>')
     _, messages = load(tmp_path, text)
-    for words in ("transmissions ignored ('drive')", "<gazebo> ignored", "collision geometry ignored ('base')",
-                  "materials that are not in the file ignored ('red of link 'upper'')"):  # fmt: skip
-        assert any(words in m for m in messages), words
+    assert len(messages) == 1
+    for words in (
+        "transmission ('drive'): motors and their gears",
+        "gazebo (robot), dynamics@D (joint 'shoulder'): extensions of other programs",
+        "collision ('base'): contact: bodies go through each other",
+        "material ('red' of link 'upper'): materials that are not in the file",
+    ):
+        assert words in messages[0], words
+    assert load(tmp_path, text, ignore=["transmission", "gazebo", "dynamics", "collision", "material"])[1] == []
+    with pytest.raises(mbd.ModelError, match="ignore names 'gazeb', which is not in the file; did you mean 'gazebo'"):
+        load(tmp_path, text, ignore=["gazeb"])
+
+
+def test_damping_of_planar_joints_is_refused(tmp_path):
+    text = ARM.replace('type="revolute"', 'type="planar"')
+    with pytest.raises(mbd.ModelError, match=r"joint@damping \('shoulder'\): damping in planar joints"):
+        load(tmp_path, text)
+    assert load(tmp_path, text, ignore=["joint@damping", "joint@friction"])[0]["shoulder"]
+
+
+def test_limits(tmp_path):
+    """Stops with stiffness I / T^2 and damping 2 I / T; effort and velocity are there for drives."""
+    model, _ = load(tmp_path, limits=0.05)
+    shoulder, stop = model["shoulder"], model["limit of shoulder"]
+    assert (shoulder.range, shoulder.effort, shoulder.speed) == ((-1, 1), 10, 1)
+    assert (stop.lower, stop.upper) == (-1, 1)
+    inertia = 0.2 + 2 * 0.5**2 + 0.05 + 1 * 1.4**2 + 0.001 + 0.5 * 1.8**2  # the lower link is turned about z
+    assert stop.stiffness == pytest.approx(inertia / 0.05**2) and stop.damping == pytest.approx(2 * inertia / 0.05)
+    model.add(mbd.forces.PDControl(shoulder, 0.5, 1e6, 10.0, limit=shoulder.effort, name="servo"))
+    assert model["servo"].limit == 10 and model["elbow"].range is None
+    without, _ = load(tmp_path, limits=None)
+    assert "limit of shoulder" not in without and without["shoulder"].range == (-1, 1)
+    copied = model.copy()["shoulder"]
+    assert (copied.range, copied.effort, copied.speed) == ((-1, 1), 10, 1)
+    without.save(tmp_path / "arm.json")
+    again = mbd.Model.load(tmp_path / "arm.json")["shoulder"]
+    assert (again.range, again.effort, again.speed) == ((-1, 1), 10, 1)
+
+
+def test_limits_without_width(tmp_path):
+    _, messages = load(tmp_path, ARM.replace('lower="-1" upper="1"', ""))
+    assert any("joint@limit ('shoulder' at 0): no stops, because the range has no width" in m for m in messages)
+
+
+def test_a_stop_holds(tmp_path):
+    """An arm that falls comes to rest at its limit, a little beyond."""
+    text = ARM.replace('damping="0.3" friction="0.1"', 'damping="20"').replace('type="continuous"', 'type="fixed"')
+    model, _ = load(tmp_path, text.replace('lower="-1"', 'lower="0.5"'), positions={"shoulder": 1.0})
+    angle = mbd.simulate(model, t_end=4.0, step=1e-3)["shoulder"].angle
+    assert 0.48 < angle.min() < 0.5 and angle[-1] == pytest.approx(0.5, abs=0.02)
+
+
+def test_links_that_are_kept(tmp_path):
+    start = {"shoulder": 0.3, "elbow": -0.8}
+    kept, _ = load(tmp_path, positions=start, keep=["tool"])
+    assert [b.name for b in kept.bodies] == ["upper", "lower", "tool"] and kept["tool"].mass == 0.5
+    assert isinstance(kept["flange"], mbd.joints.Fixed)
+    merged, _ = load(tmp_path, positions=start)
+    method = mbd.integrators.RK4()
+    one, two = (mbd.simulate(model, 0.1, 1e-3, integrator=method) for model in (kept, merged))
+    assert np.abs(one["tool"].position - two["lower"].point((0, 0, -0.8))).max() < 1e-11
+    with pytest.raises(mbd.ModelError, match="keep names the link 'hand', which is not in the file"):
+        load(tmp_path, keep=["hand"])
+
+
+def test_links_without_mass(tmp_path):
+    """Between joints they are allowed; at the end of a chain they are not."""
+    empty = re.sub(r'(<link name="upper">\s*)<inertial>.*?</inertial>', r"\1", ARM, flags=re.DOTALL)
+    model, _ = load(tmp_path, empty, positions={"elbow": 0.5})
+    assert model["upper"].mass == 0.0
+    solution = mbd.simulate(model, t_end=0.2, step=1e-3, integrator=mbd.integrators.RK4())
+    assert np.ptp(solution["shoulder"].angle) > 0.01
+    light = re.sub(r"<inertial>.*?</inertial>", "", ARM, flags=re.DOTALL)
+    with pytest.raises(mbd.ModelError, match="link 'lower' moves, but nothing in it or behind it has a mass"):
+        load(tmp_path, light)
+    with pytest.raises(mbd.ModelError, match="link 'base' floats, but has no mass"):
+        load(tmp_path, fixed_base=False)
+
+
+def test_a_mimic_of_a_fixed_joint_is_named(tmp_path):
+    text = ARM.replace('<child link="tool"/>', '<child link="tool"/><mimic joint="elbow"/>')
+    assert any("mimic ('flange'): mimic of fixed joints" in m for m in load(tmp_path, text)[1])
+
+
+def test_coordinates_and_limits_are_checked(tmp_path):
+    with pytest.raises(mbd.ModelError, match="coordinates = 'x'; expected"):
+        load(tmp_path, coordinates="x")
+    with pytest.raises(mbd.ModelError, match="limits = -1; expected a positive number"):
+        load(tmp_path, limits=-1)
+    with pytest.raises(mbd.ModelError, match=r"\(an MJCF file, which mbd.load_mjcf reads\)"):
+        load(tmp_path, "<mujoco/>")

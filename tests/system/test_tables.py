@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 import numpy as np
 import pytest
 
@@ -50,6 +53,30 @@ def test_short_vectors_are_refused_before_anything_is_written():
     with pytest.raises(ValueError, match="into has 1 values of the matrix"):
         zero, lam = np.zeros(system.n_v), np.zeros(system.n_l)
         matrix.tangent(s, w, q, v, zero, lam, w.eye, 1.0, 0.0, 0.0, np.zeros(1))
+
+
+VECTORS = {"q": "n_q", "v": "n_v", "dq": "n_v", "vd": "n_v", "lam": "n_l"}
+
+
+def _takes_vectors(name: str) -> bool:
+    method = getattr(mbd.System, name)
+    return callable(method) and not VECTORS.keys().isdisjoint(inspect.signature(method).parameters)
+
+
+@pytest.mark.parametrize("name", sorted(n for n in dir(mbd.System) if not n.startswith("_") and _takes_vectors(n)))
+def test_every_method_refuses_vectors_of_a_wrong_length_by_name(name):
+    system = pendulum()
+    parameters = inspect.signature(getattr(mbd.System, name)).parameters
+    given = {key: np.zeros(getattr(system, VECTORS[key])) for key in parameters if key in VECTORS}
+    if "q" in given:
+        given["q"] = system.initial_state()[0]
+    others = {"body": "bar", "point": (0, 0, 0)}
+    call = functools.partial(getattr(system, name), **{key: others[key] for key in parameters if key in others})
+    call(**given)
+    for key, value in given.items():
+        for wrong in (value[:-1], np.append(value, 0.0), value[None, :]):
+            with pytest.raises(mbd.ModelError, match=rf"^{key} has shape \(.*; expected \({len(value)},\)"):
+                call(**{**given, key: wrong})
 
 
 def test_evaluations_of_two_systems_do_not_disturb_each_other():

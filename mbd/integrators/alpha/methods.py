@@ -61,6 +61,7 @@ class GeneralizedAlpha(FixedStep):
     told_in_states: ClassVar[tuple[str, ...]] = ("newton_count",)
     order: ClassVar[int] = 2
     nonholonomic: ClassVar[bool] = True
+    massless: ClassVar[bool] = True
     joint_coordinates: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
         "Chung & Hulbert 1993, J. Appl. Mech. 60, 371",
@@ -137,7 +138,7 @@ class AlphaEquations(Equations):
             stiffness=method.stiffness, newton=NEWTON[method.newton], paper=paper, index_2=index_2,
             stabilized=index_2, kept=-1,
         )  # fmt: skip
-        self.set_up(t, step, stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
+        self.set_up(t, step, (self.x.z0, self.work.z), stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
 
     def start(self, t: float) -> None:
         x = self.x

@@ -33,6 +33,7 @@ class RungeKutta(Integrator):
 
     tableau: ClassVar[Tableau]
     nonholonomic: ClassVar[bool] = True
+    massless: ClassVar[bool] = True
     joint_coordinates: ClassVar[bool] = True
 
     def preserves(self, system: System) -> frozenset[Invariant]:
