@@ -140,7 +140,7 @@ class JointLimit(OnJoint):
         super().__init__(joint, coordinate, name)
         self._set(lower=lower, upper=upper, stiffness=stiffness, damping=damping)
         self.validate()
-        value, (low, high) = joint.at_start(self.coordinate)[0], self._ends
+        value, (low, high) = joint.at_start(self.coordinate)[0], self.ends
         if not low <= value <= high:
             raise ModelError(
                 f"{self}: {joint} starts with the {self.coordinate} {value:.6g}, which is not between the limits "
@@ -151,9 +151,10 @@ class JointLimit(OnJoint):
         check_limits(self, self.lower, self.upper)
 
     @property
-    def _ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:
+        """Both limits; infinite where there is none."""
         return -math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper
 
     def rows(self) -> list[ForceData]:
-        low, high = self._ends
+        low, high = self.ends
         return [joint_row(self.joint, self.coordinate, (self.stiffness, low, self.damping, high), law=LIMIT)]

@@ -1,4 +1,4 @@
-"""Masses, inertias and units that look wrong: possible, but rarely meant."""
+"""Masses, inertias, units and starts that look wrong: possible, but rarely meant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..bodies import Body, Generalized, PointMass, RigidBody
 from ..bodies.checks import INERTIA_TOLERANCE
 from ..bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Ellipsoid, Shape, Sphere
-from ..forces import ForceElement
+from ..forces import ForceElement, JointLimit
 from ..forces.springs import Spring
 from ..model import Model
 from .words import number
@@ -30,8 +30,19 @@ def suspicions(model: Model) -> list[str]:
     for body in rigid:
         found += _inertia(body, _extent(body, points.get(id(body), [])))
         found += _density(body)
+    found += [text for force in model.forces if isinstance(force, JointLimit) for text in _beyond(force)]
     found += _ratios([*rigid, *(b for b in model.bodies if isinstance(b, PointMass))])
     return found
+
+
+def _beyond(limit: JointLimit) -> list[str]:
+    value, (low, high) = limit.joint.at_start(limit.coordinate)[0], limit.ends
+    if low <= value <= high:
+        return []
+    return [
+        f"{limit.joint} starts with the {limit.coordinate} {number(value)}, beyond the limits {low:g} and {high:g} of "
+        f"'{limit.name}', which pushes it back"
+    ]
 
 
 def _gravity(model: Model) -> list[str]:

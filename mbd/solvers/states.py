@@ -9,6 +9,7 @@ import numpy as np
 
 from ..bodies import Generalized, RigidBody
 from ..errors import ModelError, ModelWarning
+from ..joints import RotorHinge
 from ..model import Model
 from ..nodes import Generalized as GeneralizedNode
 from ..nodes import Point
@@ -68,6 +69,8 @@ def model_at(solution: Solution, index: int = -1) -> Model:
     if solution.turns is not None:
         counted = zip(turn_names(system), system.assembly.turned, solution.turns[index], strict=False)
         for name, joint, angle in counted:
+            if isinstance(joint, RotorHinge):
+                continue  # which follows another joint
             if joint is not None:
                 if abs(angle - joint.branch) > np.pi:
                     model[joint.name].branch = float(angle)  # turns are counted on

@@ -135,6 +135,29 @@ def test_a_diagnosis_counts_no_freedom_of_rotors():
     assert found.dof == 1 and not found.dependent and not found.warnings
 
 
+def test_analyses_know_the_rotor():
+    """Vibrations, the torque of a driven motion, and a new start after many turns; whatever the coordinates."""
+    model, joint, motor = disc(torque=0.0, gear=3.0, rotor_inertia=0.5)
+    whole = INERTIA + motor.reflected_inertia
+    model.add(forces.TorsionSpring(joint, 8.0, rest=1.0))
+    angles = {"rotor of motor 1": mbd.nodes.EulerAngles(sequence="zxz", lie=False)}
+    for x in (model, model.with_coordinates("joint"), model.with_nodes(angles)):
+        rest = mbd.equilibrium(x)
+        assert mbd.linearize(rest.model, rest).frequencies == pytest.approx(
+            [math.sqrt(8.0 / whole) / (2.0 * math.pi)], rel=1e-7
+        )
+    driven, hinge, _ = disc(torque=0.0, gear=3.0, rotor_inertia=0.5)
+    driven.add(joints.AngleDriver.on(hinge, lambda t: 1.0 + 2.0 * t * t, name="drive"))
+    needed = mbd.inverse_dynamics(driven, 0.5, 0.1)["drive"].torque[:, 2]
+    assert needed == pytest.approx(np.full(6, 4.0 * whole), rel=1e-9)
+    turning, hinge, motor = disc(20.0, torque=0.0, rotor_inertia=0.5)
+    turned = mbd.simulate(turning, 1.0, 0.01)
+    later = mbd.simulate(mbd.model_at(turned), 0.1, 0.01)
+    assert later["joint"].angle[0] == pytest.approx(turned["joint"].angle[-1], abs=1e-12)
+    assert later["gear of motor 1"].angle[0] == pytest.approx(turned["joint"].angle[-1], abs=1e-12)
+    assert not later.start.changed
+
+
 # --- control --------------------------------------------------------------------------------------------------------
 
 

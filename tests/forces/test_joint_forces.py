@@ -336,6 +336,14 @@ def test_refused_by_name(case):
         build()
 
 
+def test_a_start_beyond_a_limit_is_noticed():
+    model, joint = flywheel(0.0)
+    model.add(forces.JointLimit(joint, -1.0, 1.0, 9.0, name="stop"))
+    assert not mbd.diagnose(model).warnings
+    turned = model.with_joint_values({"joint": 1.5})
+    assert any("beyond the limits -1 and 1 of 'stop'" in text for text in mbd.diagnose(turned).warnings)
+
+
 def test_changes_are_checked():
     model, joint = flywheel()
     limit = model.add(forces.JointLimit(joint, -1.0, 1.0, 9.0))
