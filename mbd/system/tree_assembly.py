@@ -6,6 +6,7 @@ own; their blocks are stored apart and then projected onto the paths of the bodi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,12 +183,12 @@ def inner_nodes(nodes: Array, carried: Array) -> tuple[Array, int, int]:
     return inner, int(inner["nq"].sum()), int(inner["nv"].sum())
 
 
-def path_of(i: int, carried: Array) -> list[int]:
+def path_of(i: int, parents: Sequence[int]) -> list[int]:
     """Node i and the nodes that carry it, up to the ground, which is left out."""
     path = []
     while i > 0:
         path.append(i)
-        i = int(carried["parent"][i])
+        i = int(parents[i])
     return path
 
 
@@ -195,16 +196,17 @@ class Projector:
     """Where the blocks of elements go in the matrix of joint coordinates."""
 
     def __init__(self, carried: Array, storage: BlockStorage, bodies: int) -> None:
-        self.carried, self.storage, self.bodies = carried, storage, bodies
+        self.parents: list[int] = carried["parent"].tolist()
+        self.storage, self.bodies = storage, bodies
 
     def _expanded(self, vertex: int) -> list[int]:
         """Vertices of the matrix that a vertex of the elements stands for: a path, or itself."""
-        if vertex >= self.bodies or self.carried["parent"][vertex + 1] == NOT_CARRIED:
+        if vertex >= self.bodies or self.parents[vertex + 1] == NOT_CARRIED:
             return [vertex]
-        return [i - 1 for i in path_of(vertex + 1, self.carried)]
+        return [i - 1 for i in path_of(vertex + 1, self.parents)]
 
     def _is_tree(self, vertex: int) -> bool:
-        return vertex < self.bodies and bool(self.carried["parent"][vertex + 1] != NOT_CARRIED)
+        return vertex < self.bodies and self.parents[vertex + 1] != NOT_CARRIED
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
@@ -229,7 +231,7 @@ class Projector:
             found |= {(min(a, b), max(a, b)) for a in rows for b in columns if a != b}
         for i in range(1, self.bodies + 1):
             if self._is_tree(i - 1):
-                path = path_of(i, self.carried)
+                path = path_of(i, self.parents)
                 found |= {(min(i, j) - 1, max(i, j) - 1) for j in path[1:]}
         return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
@@ -245,7 +247,7 @@ class Projector:
         paths = np.zeros((self.bodies + 1, 2), dtype=np.int64)
         for i in range(1, self.bodies + 1):
             if self._is_tree(i - 1):
-                path = path_of(i, self.carried)
+                path = path_of(i, self.parents)
                 paths[i] = len(rows), len(path)
                 for j in path:
                     rows += [i - 1, j - 1]
