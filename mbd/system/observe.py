@@ -349,7 +349,7 @@ class PointView:
         vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
         tables = s.system.tables
         if tables.flags[FLAG_TREE] and tables.tree.carried[self.index].parent != NOT_CARRIED:
-            path = np.array(path_of(self.index, tables.tree.carried)[::-1], dtype=np.int64)
+            path = np.array(path_of(self.index, tables.tree.carried.parent)[::-1], dtype=np.int64)
             observe_carried(tables, s._work, path, s.q, s.v, vd, z, zd, zdd)
         else:
             observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)

@@ -1,11 +1,12 @@
 """From the tree of a model's joints to its tables: who carries whom, coordinates, and where blocks of elements go.
 
 Elements keep tables of their own (the *inner* ones), in which every carried body has velocities (r_dot, omega) of its
-own; their blocks are stored apart and then projected onto the paths of the bodies (``tree_matrix``).
+own; their blocks are stored apart and then projected onto the paths of the bodies (``tree_elements``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,12 +183,12 @@ def inner_nodes(nodes: Array, carried: Array) -> tuple[Array, int, int]:
     return inner, int(inner["nq"].sum()), int(inner["nv"].sum())
 
 
-def path_of(i: int, carried: Array) -> list[int]:
+def path_of(i: int, parents: Sequence[int]) -> list[int]:
     """Node i and the nodes that carry it, up to the ground, which is left out."""
     path = []
     while i > 0:
         path.append(i)
-        i = int(carried["parent"][i])
+        i = int(parents[i])
     return path
 
 
@@ -195,16 +196,17 @@ class Projector:
     """Where the blocks of elements go in the matrix of joint coordinates."""
 
     def __init__(self, carried: Array, storage: BlockStorage, bodies: int) -> None:
-        self.carried, self.storage, self.bodies = carried, storage, bodies
+        self.parents: list[int] = carried["parent"].tolist()
+        self.storage, self.bodies = storage, bodies
 
     def _expanded(self, vertex: int) -> list[int]:
         """Vertices of the matrix that a vertex of the elements stands for: a path, or itself."""
-        if vertex >= self.bodies or self.carried["parent"][vertex + 1] == NOT_CARRIED:
+        if vertex >= self.bodies or self.parents[vertex + 1] == NOT_CARRIED:
             return [vertex]
-        return [i - 1 for i in path_of(vertex + 1, self.carried)]
+        return [i - 1 for i in path_of(vertex + 1, self.parents)]
 
     def _is_tree(self, vertex: int) -> bool:
-        return vertex < self.bodies and bool(self.carried["parent"][vertex + 1] != NOT_CARRIED)
+        return vertex < self.bodies and self.parents[vertex + 1] != NOT_CARRIED
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
@@ -212,14 +214,24 @@ class Projector:
         pairs = zip(self.storage.u.tolist(), self.storage.v.tolist(), strict=True)
         return [(u, v) for u, v in pairs if (u != v or not self._is_tree(u)) and not (u == v and u >= self.bodies)]
 
+    def _branches(self, u: int, v: int) -> tuple[list[int], list[int], list[int]]:
+        """What (u, v) stands for: above the common ancestor on the side of u, and of v, and the common vertices."""
+        rows, columns = self._expanded(u), self._expanded(v)
+        common: list[int] = []
+        if self._is_tree(u) and self._is_tree(v):
+            shared = set(columns)
+            common = [a for a in rows if a in shared]
+        return rows[: len(rows) - len(common)], columns[: len(columns) - len(common)], common
+
     def pairs(self) -> Array:
-        """Pairs of coupled vertices of the matrix."""
+        """Pairs of coupled vertices of the matrix; vertices of one path are coupled anyway."""
         found = set()
         for u, v in self.blocks:
-            found |= {(min(a, b), max(a, b)) for a in self._expanded(u) for b in self._expanded(v) if a != b}
+            rows, columns, _ = self._branches(u, v)
+            found |= {(min(a, b), max(a, b)) for a in rows for b in columns if a != b}
         for i in range(1, self.bodies + 1):
             if self._is_tree(i - 1):
-                path = path_of(i, self.carried)
+                path = path_of(i, self.parents)
                 found |= {(min(i, j) - 1, max(i, j) - 1) for j in path[1:]}
         return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
@@ -235,7 +247,7 @@ class Projector:
         paths = np.zeros((self.bodies + 1, 2), dtype=np.int64)
         for i in range(1, self.bodies + 1):
             if self._is_tree(i - 1):
-                path = path_of(i, self.carried)
+                path = path_of(i, self.parents)
                 paths[i] = len(rows), len(path)
                 for j in path:
                     rows += [i - 1, j - 1]
@@ -253,10 +265,14 @@ class Projector:
             record["row_body"], record["column_body"] = (x + 1 if self._is_tree(x) else 0 for x in (u, v))
             record["rows"], record["columns"] = self.storage.sizes[u], self.storage.sizes[v]
             record["block"], record["ld"], record["first"] = offset[0], stride[0], len(rows)
-            for a in self._expanded(u):
-                for b in self._expanded(v):
-                    rows.append(a)
-                    columns.append(b)
+            above, across, common = self._branches(u, v)
+            path = [*across, *common]
+            record["path"], record["branch"] = len(path), len(across)
+            rows += [a for a in above for _ in path]
+            columns += path * len(above)
+            record["common"], record["second"] = common[0] + 1 if common else 0, len(rows)
+            rows += [a for a in common for _ in across]
+            columns += across * len(common)
         offset, stride = layout.blocks(rows, columns) if rows else (np.zeros(0, np.int64),) * 2
         return records, np.column_stack((offset, stride)), paths
 

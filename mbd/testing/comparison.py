@@ -40,6 +40,8 @@ def second_derivative(function: Callable[[float], Array], step: float = STEP) ->
 
 def jacobian(function: Callable[[Array], Array], n: int, step: float = STEP) -> Array:
     """Columns of derivatives at zero of a function of n numbers."""
+    if n == 0:
+        return np.zeros((function(np.zeros(0)).size, 0))
     columns = [derivative(lambda s, e=e: function(s * e), step) for e in np.eye(n)]  # type: ignore[misc]
     return np.array(columns).reshape(n, -1).T
 

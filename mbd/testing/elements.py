@@ -12,8 +12,10 @@ from ..elements.attributes import fixed
 from ..errors import Array
 from ..forces import ForceElement
 from ..joints import Joint, Primitive
+from ..joints.tree import free_motions
 from ..model import Model
 from ..nodes import Directors, Node, Quaternion, RigidNode, RotationVector
+from ..solvers.states import on_lie_nodes
 from ..system.system import System
 from .comparison import (
     EXACT_TOLERANCE,
@@ -71,7 +73,9 @@ def check_joint(
     """Check the joint that ``build(body_a, body_b)`` makes between bodies with the given nodes (``None``: ground).
 
     On top of ``check_system`` away from the initial configuration: the equations hold initially (unless
-    ``consistent=False``), none of them is redundant, and they are quadratic in the frames where they say so.
+    ``consistent=False``), none of them is redundant, and they are quadratic in the frames where they say so. Of a joint
+    with ``freedoms``, these are checked as well: the equations hold wherever they lead, and ``check_system`` in joint
+    coordinates.
     """
     rng = generator(rng)
     model, a, b = _pair("check of a joint", node_a, node_b)
@@ -93,6 +97,25 @@ def check_joint(
         _check_joint_secant(system, joint, rng)
     moved = system.update(q, 0.2 * rng.normal(size=system.n_v))
     check_system(system, rng, state=(moved, v))
+    if free_motions(joint) is not None:
+        _check_freedoms(model, joint.name, rng)
+
+
+def _check_freedoms(model: Model, joint: str, rng: np.random.Generator) -> None:
+    """The motions that become coordinates are those that the equations leave free."""
+    model = model.with_coordinates("joint")
+    system = System(model)
+    if system.carrier(joint) is None:
+        return  # one of the bodies has no orientation
+    q, v = system.initial_state()
+    moved, rates = system.update(q, rng.normal(size=system.n_v)), rng.normal(size=system.n_v)
+    twin, at, velocities = on_lie_nodes(system, moved, rates)
+    part = twin.joint_slice(joint)
+    what = f"of the equations of {model[joint]} along its freedoms"
+    zero = np.zeros(part.stop - part.start)
+    compare(f"value {what}", twin.constraints(at)[part], zero, EXACT_TOLERANCE * 100)
+    compare(f"rate {what}", twin.constraint_velocity(at, velocities)[part], zero, EXACT_TOLERANCE * 100)
+    check_system(system, rng, state=(moved, rates))
 
 
 def _check_joint_secant(system: System, joint: Joint, rng: np.random.Generator) -> None:

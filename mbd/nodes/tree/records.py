@@ -37,7 +37,10 @@ FROM_CONSTRAINT = 2  # its forces
 PROJECTION = np.dtype(
     [(name, I8) for name in ("kind", "row_body", "column_body")]  # bodies of the tree, 0: a block of its own size
     + [(name, I8) for name in ("rows", "columns", "block", "ld")]  # the block of the element
-    + [("first", I8)]  # of its places in the matrix: all rows of the path of row_body, each with all columns
+    # places in the matrix. The first ones: joints of the path of row_body above the common ancestor of both bodies (0:
+    # they have none), each with all ``path`` joints of column_body; the second ones: joints that carry both, each with
+    # the ``branch`` joints of column_body above the common ancestor
+    + [(name, I8) for name in ("first", "path", "common", "second", "branch")]
 )
 
 
