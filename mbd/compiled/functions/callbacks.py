@@ -160,8 +160,8 @@ class Callback:
         self.__init__(**state)  # type: ignore[misc]
         if values is not None and not (hasattr(self.code, "restore") and self.code.restore(values)):
             warnings.warn(
-                f"the function of {self.name} refers to other kinds of values here than where it comes from; what is "
-                "computed with it from now on may differ",
+                f"the function of {self.name} refers to other values here than where it comes from; what is computed "
+                "with it from now on may differ",
                 stacklevel=2,
             )
 
