@@ -7,8 +7,8 @@ same short time however large the model is.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mbd.bodies import Body, Ground, RigidBody
 from mbd.elements.arguments import FilePath, Vector
@@ -17,6 +17,7 @@ from mbd.elements.element_list import Elements
 from mbd.errors import ZERO3, ModelError, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
+from mbd.joints.tree import JointCoordinates, JointTree, check_choice, joint_tree
 from mbd.nodes import Node
 
 if TYPE_CHECKING:
@@ -52,13 +53,14 @@ class Model(Checked):
     forces: list[ForceElement] = fixed("Forces as added.", "add forces with model.add(...)")
     _elements: dict[str, Element] = fixed("All elements by name.", "add elements with model.add(...)")
     _counters: dict[str, int] = fixed("Numbers of generated names.", "they count generated names")
+    _choice: JointCoordinates | None = fixed("The choice of joint coordinates.", "use with_coordinates(...)")
     _sent: dict[str, str | None] = {}  # of a model from another process: what its functions did there
 
     def __init__(self, name: str = "model", gravity: Vector = ZERO3) -> None:
         self._set(name=name, gravity=gravity, ground=Ground())
         self._set(**{kind: Elements(forget=self._forget) for kind in ("bodies", "joints", "forces")})
         vars(self.ground)["model"] = self
-        self._set(_elements={"ground": self.ground}, _counters={})
+        self._set(_elements={"ground": self.ground}, _counters={}, _choice=None)
 
     # --- building
 
@@ -236,9 +238,70 @@ class Model(Checked):
             replaced[name] = node
         return self._copy(replaced)
 
+    def with_coordinates(
+        self,
+        coordinates: Literal["absolute", "joint"],
+        *,
+        cut: Joint | str | Iterable[Joint | str] = (),
+        absolute: Body | str | Iterable[Body | str] = (),
+        spherical: NodeChoice | None = None,
+    ) -> Model:
+        """A copy in other coordinates: those of each body ("absolute"), or of the joints that carry it ("joint").
+
+        In joint coordinates the joints of a spanning tree have no equations; what they leave free (angles,
+        displacements, rotations) are the coordinates. Joints that close loops stay constraints, as do those that are
+        not made of such motions (``Distance``, drivers, couplings, own ones). Bodies, joints and forces stay what they
+        are, and ``print(model.coordinates)`` tells what has become of each joint.
+
+        Parameters
+        ----------
+        cut: joints that shall stay constraints, or their names.
+        absolute: bodies that shall keep their own nodes, or their names; all of their joints stay constraints.
+        spherical: how the rotation of a Spherical is stored: a node class or template as in ``with_nodes``; default
+            ``mbd.nodes.Quaternion(lie=True)``.
+        """
+        if coordinates not in ("absolute", "joint"):
+            raise ModelError(f"{self}: coordinates is {coordinates!r}; expected 'absolute' or 'joint'")
+        if coordinates == "absolute" and (cut != () or absolute != () or spherical is not None):
+            raise ModelError(f"{self}: cut=, absolute=, spherical= belong to joint coordinates; leave them out")
+        new = self._copy({})
+        vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
+        return new
+
+    def with_joint_values(
+        self,
+        values: Mapping[str, Any] | Mapping[Joint, Any],
+        rates: Mapping[str, Any] | Mapping[Joint, Any] | None = None,
+    ) -> Model:
+        """A copy that starts with these values, and rates, of some joints, in whatever coordinates it is.
+
+        Bodies move along the tree of joints; joints that are not named keep their values and rates, unless a loop has
+        to be closed: then they change as little as possible, and those that are named are met exactly.
+
+        Parameters
+        ----------
+        values: from joints or their names to the angle or displacement; one number for each motion of a joint with
+            several (``Cylindrical``: displacement, angle; ``Universal``: two angles; ``Planar``: two displacements,
+            angle); for ``Spherical`` the rotation of the second body relative to the first one.
+        rates: their time derivatives; for ``Spherical`` the angular velocity of the second body relative to the first
+            one, in axes of the joint's frame on the second body.
+        """
+        from mbd.solvers.joint_values import with_joint_values
+
+        return with_joint_values(self, values, rates)
+
+    @property
+    def coordinates(self) -> JointTree:
+        """What carries each body, and which joints are constraints; ``print`` shows it as a table."""
+        if self._choice is None:
+            everything = tuple((body, "coordinates of each body") for body in self.bodies)
+            return JointTree((), tuple((joint, "absolute coordinates") for joint in self.joints), everything)
+        return joint_tree(self.bodies, self.joints, self.ground, self._choice)
+
     def _copy(self, nodes: Mapping[str, Node]) -> Model:
         """A copy in which the named bodies have other nodes."""
         new = Model(self.name, self.gravity)
+        vars(new)["_choice"] = self._choice
         new._counters.update(self._counters)
         if self._sent:
             vars(new)["_sent"] = self._sent

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
+from ..bodies import Body
 from ..errors import ModelError, RedundancyWarning
 from ..integrators import GeneralizedAlpha
 from ..integrators.base import Integrator
-from ..model import Model
+from ..model import Model, NodeChoice
 from ..results.solution import Solution
 from ..simulation.simulation import simulate
 from ..solvers.linearisation import linearize
 
 Array = np.ndarray
+Law = tuple[Array, Array | float]
+"""A quantity at every record, and what it is exactly: a number, a vector, or a series."""
 
 
 @dataclass
@@ -35,6 +38,8 @@ class Benchmark:
     measure: what ``error`` returns, in words.
     t_end, step, integrator: a good choice for it.
     conservative: whether energy is conserved.
+    laws: function of a solution that returns what is known exactly at all times, ``{law: (series, exact)}``: momenta,
+        energies, work of motors, lengths ...; see ``check``.
     steady, eigenvalues: the model in a steady state and its published eigenvalues, where there are any.
     """
 
@@ -50,6 +55,7 @@ class Benchmark:
     reference: Mapping[float, Mapping[str, float]] = field(default_factory=dict)
     integrator: Integrator = field(default_factory=GeneralizedAlpha)
     conservative: bool = True
+    laws: Callable[[Solution], Mapping[str, Law]] | None = None
     steady: Model | None = None
     eigenvalues: tuple[complex, ...] = ()
 
@@ -63,6 +69,10 @@ class Benchmark:
                 self.model, self.t_end if t_end is None else t_end, self.step if step is None else step,
                 self.integrator if integrator is None else integrator, **more,
             )  # fmt: skip
+
+    def with_nodes(self, nodes: NodeChoice | Mapping[str, NodeChoice] | Mapping[Body, NodeChoice]) -> Self:
+        """The same problem in other coordinates; ``nodes`` as for ``Model.with_nodes``."""
+        return replace(self, model=self.model.with_nodes(nodes))
 
     def error(self, solution: Solution) -> float:
         """Largest deviation from the reference values at the times that were recorded; NaN where there are none.
@@ -79,6 +89,17 @@ class Benchmark:
                 deviations += [abs(observed[name] - value) for name, value in values.items()]
         return max(deviations, default=float("nan"))
 
+    def check(self, solution: Solution) -> dict[str, float]:
+        """Largest deviation from every law during the run, beside the size of the exact value (as it is if that is 0).
+
+        Empty where no laws are known.
+        """
+        found = {}
+        for name, (series, exact) in (self.laws(solution) if self.laws is not None else {}).items():
+            size = float(np.abs(exact).max())
+            found[name] = float(np.abs(series - exact).max()) / (size if size > 0.0 else 1.0)
+        return found
+
     def eigenvalue_error(self) -> float:
         """Largest distance of a published eigenvalue to the nearest one of ``mbd.linearize(benchmark.steady)``.
 
@@ -88,6 +109,28 @@ class Benchmark:
             return float("nan")
         found = linearize(self.steady).eigenvalues
         return max(float(np.abs(found - value).min()) for value in self.eigenvalues)
+
+
+def xyz(name: str, vector: Any) -> dict[str, float]:
+    """The components of a vector as named quantities: "name x", "name y", "name z"."""
+    return {f"{name} {axis}": float(x) for axis, x in zip("xyz", vector, strict=True)}
+
+
+def momenta(solution: Solution, linear: Any, angular: Any) -> dict[str, Law]:
+    """The laws of a system on which nothing acts from outside: both momenta are constant."""
+    found = solution.momentum
+    return {"linear momentum": (found.linear, np.array(linear)), "angular momentum": (found.angular, np.array(angular))}
+
+
+def work(solution: Solution, power: Array) -> Array:
+    """Work that a power at the records has done, (n,): the integral of a spline of degree seven through it."""
+    from scipy.interpolate import make_interp_spline
+
+    if len(solution) < 2:
+        return np.zeros(len(solution))
+    degree = min(7, len(solution) - 1)
+    integral = make_interp_spline(solution.t, power, k=degree - (degree + 1) % 2).antiderivative()
+    return integral(solution.t) - integral(solution.t[0])
 
 
 def energy_drift(solution: Solution) -> float:
@@ -110,6 +153,7 @@ class Result:
     wall_time: float
     steps: int
     eigenvalue_error: float = float("nan")
+    law_error: float = float("nan")
 
 
 def run(benchmark: Benchmark, **choices: Any) -> Result:
@@ -123,23 +167,25 @@ def run(benchmark: Benchmark, **choices: Any) -> Result:
         benchmark.error(solution),
         energy_drift(solution) if benchmark.conservative else float("nan"),
         float(solution.constraint_error.position.max(initial=0.0)), float(solution.stats["wall_time"]), steps,
-        benchmark.eigenvalue_error(),
+        benchmark.eigenvalue_error(), max(benchmark.check(solution).values(), default=float("nan")),
     )  # fmt: skip
 
 
 def table(results: list[Result]) -> str:
     """The results as text."""
     head = (
-        "benchmark", "integrator", "step", "error", "eigenvalues", "energy drift", "constraints", "time [s]", "us/step",
+        "benchmark", "integrator", "step", "error", "eigenvalues", "laws", "energy drift", "constraints", "time [s]",
+        "us/step",
     )  # fmt: skip
     lines = [head]
     for r in results:
         drift = "-" if np.isnan(r.energy_drift) else f"{r.energy_drift:.1e}"
         error = "-" if np.isnan(r.error) else f"{r.error:.2e}"
         linear = "-" if np.isnan(r.eigenvalue_error) else f"{r.eigenvalue_error:.1e}"
+        laws = "-" if np.isnan(r.law_error) else f"{r.law_error:.1e}"
         per_step = f"{1e6 * r.wall_time / max(r.steps, 1):.1f}"
         lines.append((
-            r.name, r.integrator, f"{r.step:g}", error, linear, drift, f"{r.constraint_error:.1e}",
+            r.name, r.integrator, f"{r.step:g}", error, linear, laws, drift, f"{r.constraint_error:.1e}",
             f"{r.wall_time:.3f}", per_step,
         ))  # fmt: skip
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]

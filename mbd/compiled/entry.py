@@ -112,7 +112,7 @@ def connect(record: Record, *functions: Any) -> None:
     """Make known the addresses of all entries that entries or kernels reach, as far as the record needs them."""
     if not JIT:
         return
-    todo = [e for f in functions for e in ((f,) if isinstance(f, Entry) else _entries_below(f.py_func))]
+    todo = [e for f in functions for e in ((f,) if isinstance(f, Entry) else _entries_of(f))]
     while todo:
         one = todo.pop()
         if one in record.connected:
@@ -131,6 +131,11 @@ def connect_arguments(kernel: Kernel, args: tuple) -> None:
                 if "entries" in record.fields:
                     connect(record, kernel)
                 record.connected.add(kernel)
+
+
+@functools.cache
+def _entries_of(kernel: Kernel) -> tuple[Entry, ...]:
+    return tuple(_entries_below(kernel.py_func))
 
 
 def _entries_below(function: Callable, seen: set[Any] | None = None) -> Iterator[Entry]:

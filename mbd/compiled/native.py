@@ -29,7 +29,7 @@ from .cache import cache_file
 from .cache_files import read_code, write_code
 from .entry import Entry, connect, connect_arguments
 from .kinds import Kind
-from .record import Record
+from .record import Record, address_of
 
 # Where a numpy array (PyArrayObject) keeps the address of its data, its shape and its strides; part of numpy's ABI.
 ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES = (object.__basicsize__ + k for k in (0, 16, 24))
@@ -321,7 +321,7 @@ def call_entry(entry: Entry, args: tuple) -> None:
             words.append(float(value) if kind.dtype.kind == "f" else int(value))
         else:
             _check_array(entry, kind, value, name, holder)
-            words += (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+            words += (0, 0, value.size, value.itemsize, address_of(value), *value.shape, *value.strides)
     if entry.when is not None and not entry.when(holder):
         raise ValueError(f"{entry.__name__}: this {type(holder).__name__} has nothing that it is for")
     if entry not in holder.connected:

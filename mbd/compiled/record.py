@@ -18,6 +18,7 @@ Without compilation a record is a plain object.
 
 from __future__ import annotations
 
+from ctypes import addressof, c_char
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ class Layout:
     def __init__(self, label: str, members: dict[str, Any]) -> None:
         self.label = label
         self.members = {name: m if isinstance(m, Kind) else m.layout for name, m in members.items()}
+        self.numbers = {name for name, m in members.items() if isinstance(m, Kind) and m.ndim == 0}
         self.offsets: dict[str, int] = {}
         self.words = 0
         for name, member in self.members.items():
@@ -90,25 +92,39 @@ class Record:
         if unknown or missing:
             text = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"
             raise TypeError(f"{self.layout.label}: {text}; expected {', '.join(members)}")
-        own = self.__dict__
-        own["connected"] = set()
-        if JIT:
-            own["_words"] = np.zeros(self.layout.words, dtype=np.int64)
-            own["_reals"] = self._words.view(np.float64)
-            own["address"] = self._words.ctypes.data
+        words: list[int] = []
         for name, member in members.items():
-            if isinstance(member, Kind) and member.ndim == 0:
-                setattr(self, name, values.get(name, 0))
+            if name in self.layout.numbers:
+                words.append(0)
                 continue
-            own[name] = values[name]
+            self.__dict__[name] = values[name]
             if JIT:
-                words = _words(values[name], member, f"{self.layout.label}.{name}")
-                o = self.layout.offsets[name]
-                self._words[o : o + len(words)] = words
+                words += _words(values[name], member, self, name)
+        self._write(np.array(words, dtype=np.int64))
+        for name in self.layout.numbers:
+            setattr(self, name, values.get(name, 0))
 
     def changed(self, **values: Any) -> Self:
         """A record with some arrays or numbers replaced; the arrays of the others are shared."""
-        return type(self)(**{**{name: getattr(self, name) for name in self.fields}, **values})
+        if not JIT or not values.keys() <= self.layout.members.keys():
+            return type(self)(**{**{name: getattr(self, name) for name in self.fields}, **values})
+        other, block = object.__new__(type(self)), self._words.copy()
+        other.__dict__.update(self.__dict__)
+        for name, value in values.items():
+            if name not in self.layout.numbers:
+                other.__dict__[name] = value
+                words, o = _words(value, self.layout.members[name], self, name), self.layout.offsets[name]
+                block[o : o + len(words)] = words
+        other._write(block)
+        for name in values.keys() & self.layout.numbers:
+            setattr(other, name, values[name])
+        return other
+
+    def _write(self, block: np.ndarray) -> None:
+        """The block of words by which compiled code knows the record; nothing is connected to it yet."""
+        self.__dict__["connected"] = set()
+        if JIT:
+            self.__dict__.update(_words=block, _reals=block.view(np.float64), address=address_of(block))
 
     def __setattr__(self, name: str, value: Any) -> None:
         member = self.layout.members.get(name)
@@ -142,17 +158,26 @@ class Record:
         return f"{self.layout.label}({', '.join(self.fields)})"
 
 
-def _words(value: Any, member: Any, owner: str) -> list[int]:
+def address_of(array: np.ndarray) -> int:
+    """Address of the numbers of a writable, contiguous array, in a quarter of the time that ``ctypes.data`` takes."""
+    return addressof(c_char.from_buffer(array)) if array.size else array.ctypes.data
+
+
+def _words(value: Any, member: Any, owner: Record, name: str) -> list[int]:
     """Words of an array, or of an inner record, which is written into the outer one."""
+    label = owner.layout.label
     if isinstance(value, Record):
+        if value.layout is not member:
+            raise TypeError(f"{label}.{name} is a record {value.layout.label}; expected {member.text}")
         return value._words.tolist()
     if not isinstance(value, np.ndarray):
-        raise TypeError(f"{owner} is of type {type(value).__name__}; expected an array")
-    if not value.flags.c_contiguous or value.ndim != member.ndim or not value.flags.writeable:
-        raise ValueError(f"{owner}: expected a contiguous, writable array with {member.ndim} dimensions")
+        raise TypeError(f"{label}.{name} is of type {type(value).__name__}; expected an array")
+    flags = value.flags
+    if not flags.c_contiguous or value.ndim != member.ndim or not flags.writeable:
+        raise ValueError(f"{label}.{name}: expected a contiguous, writable array with {member.ndim} dimensions")
     if value.dtype != member.dtype:
-        raise ValueError(f"{owner}: expected numbers of type {member.dtype}, not {value.dtype}")
-    return [value.ctypes.data, *value.shape]
+        raise ValueError(f"{label}.{name}: expected numbers of type {member.dtype}, not {value.dtype}")
+    return [address_of(value), *value.shape]
 
 
 def record_at(cls: type[Record]) -> Any:

@@ -1,19 +1,22 @@
 """Forces: springs, dampers and applied loads. Gravity belongs to the model."""
 
+import warnings
+from typing import Any
+
+from mbd.forces.data import ElementData, ForceData
 from mbd.forces.force import Force as ForceElement
 from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring, PDControl
 from mbd.forces.loads import Force, Torque
-from mbd.forces.row import ForceRow, GeneralRow
 from mbd.forces.springs import Bushing, Spring, TorsionSpring
 from mbd.forces.user import UserForce, UserPotential
 
 __all__ = [
     "Bushing",
     "Drag",
+    "ElementData",
     "Force",
+    "ForceData",
     "ForceElement",
-    "ForceRow",
-    "GeneralRow",
     "Gravitation",
     "GreenSpring",
     "NonlinearSpring",
@@ -24,6 +27,15 @@ __all__ = [
     "UserForce",
     "UserPotential",
 ]
+_FORMER_NAMES = {"ForceRow": ForceData, "GeneralRow": ElementData}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FORMER_NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    now = _FORMER_NAMES[name]
+    warnings.warn(f"mbd.forces.{name} is called {now.__name__} now", DeprecationWarning, stacklevel=2)
+    return now
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from mbd.bodies import Body, PointMass
 from mbd.bodies.checks import BELONGS, check_name
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.errors import Array, ModelError, bad_value, check_vector
-from mbd.forces.row import ForceRow, GeneralRow
+from mbd.forces.data import ElementData, ForceData
 from mbd.joints.joint import check_framed, distance_apart, to_world
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Force(Checked):
-    """A force element acts on bodies and is described by rows for the compiled force laws."""
+    """A force element acts on bodies and is described by data for the compiled force laws."""
 
     switches: tuple[float, ...] = ()
     """Times at which the force jumps; step-size control stops there."""
@@ -32,11 +32,11 @@ class Force(Checked):
     def __init__(self, name: str | None) -> None:
         self._set(name=name, model=None)
 
-    def rows(self) -> list[ForceRow]:
-        """The rows of this element in the table of forces; override this or ``general()``."""
+    def rows(self) -> list[ForceData]:
+        """What this element hands over to the compiled force laws; override this or ``general()``."""
         return []
 
-    def general(self) -> list[GeneralRow]:
+    def general(self) -> list[ElementData]:
         """The parts of this element that are functions of the frames of several bodies."""
         return []
 

@@ -99,12 +99,18 @@ def force_residual(e, za, zb, zda, zdb, values, turns, fa, fb):
 
 
 @kernel
-def _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix):
-    """Rows grad u and d(u_dot) into jac[6:8]; adds ck f u_zz to the matrix (without its multiples of grad u)."""
+def _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, ck, matrix):
+    """Rows grad u and d(u_dot), for a and b each, into the last two Jacobians.
+
+    Adds ck f u_zz to the matrix, without its multiples of grad u.
+    """
     va, vb = na.nv, nb.nv
-    row_a, row_b, rate_a, rate_b = jac[6][0], jac[6][1], jac[7][0], jac[7][1]
-    clear_rows(jac[6])
-    clear_rows(jac[7])
+    point_a, point_b, axis_a = jacobians[0], jacobians[1], jacobians[2]
+    point_rate_a, point_rate_b, axis_rate_a = jacobians[3], jacobians[4], jacobians[5]
+    gradients, rates = jacobians[6], jacobians[7]
+    row_a, row_b, rate_a, rate_b = gradients[0], gradients[1], rates[0], rates[1]
+    clear_rows(gradients)
+    clear_rows(rates)
     d1, d2, d3 = displacement(e, za, zb)
     r1, r2, r3 = displacement(e, zda, zdb)
     if e.kind == SPRING:
@@ -118,42 +124,43 @@ def _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, m
         a1, a2, a3 = axis(za, e.aa1, e.aa2, e.aa3)
         y1, y2, y3 = axis(zda, e.aa1, e.aa2, e.aa3)
     if va > 0:
-        point_jacobian(na, q, ga, za, e.pa1, e.pa2, e.pa3, jac[0])
-        velocity_jacobian(na, q, v, ga, za, e.pa1, e.pa2, e.pa3, jac[3], small)
-        add_row(-1.0, a1, a2, a3, jac[0], va, row_a)
-        add_row(-1.0, y1, y2, y3, jac[0], va, rate_a)
-        add_row(-1.0, a1, a2, a3, jac[3], va, rate_a)
+        point_jacobian(na, q, ga, za, e.pa1, e.pa2, e.pa3, point_a)
+        velocity_jacobian(na, q, v, ga, za, e.pa1, e.pa2, e.pa3, point_rate_a, scratch)
+        add_row(-1.0, a1, a2, a3, point_a, va, row_a)
+        add_row(-1.0, y1, y2, y3, point_a, va, rate_a)
+        add_row(-1.0, a1, a2, a3, point_rate_a, va, rate_a)
     if vb > 0:
-        point_jacobian(nb, q, gb, zb, e.pb1, e.pb2, e.pb3, jac[1])
-        velocity_jacobian(nb, q, v, gb, zb, e.pb1, e.pb2, e.pb3, jac[4], small)
-        add_row(1.0, a1, a2, a3, jac[1], vb, row_b)
-        add_row(1.0, y1, y2, y3, jac[1], vb, rate_b)
-        add_row(1.0, a1, a2, a3, jac[4], vb, rate_b)
+        point_jacobian(nb, q, gb, zb, e.pb1, e.pb2, e.pb3, point_b)
+        velocity_jacobian(nb, q, v, gb, zb, e.pb1, e.pb2, e.pb3, point_rate_b, scratch)
+        add_row(1.0, a1, a2, a3, point_b, vb, row_b)
+        add_row(1.0, y1, y2, y3, point_b, vb, rate_b)
+        add_row(1.0, a1, a2, a3, point_rate_b, vb, rate_b)
     c = ck * f
     if e.kind == SPRING:
-        distance_stiffness(c, jac[0], jac[1], jac[0], jac[1], na, nb, e, matrix)
+        distance_stiffness(c, point_a, point_b, point_a, point_b, na, nb, e, matrix)
         outer_pair(-c, row_a, row_b, row_a, row_b, na, nb, e, matrix)
     elif va > 0:
-        axis_jacobian(na, q, ga, za, e.aa1, e.aa2, e.aa3, jac[2])
-        velocity_jacobian(na, q, v, ga, za, e.aa1, e.aa2, e.aa3, jac[5], small)
-        add_row(1.0, d1, d2, d3, jac[2], va, row_a)
-        add_row(1.0, r1, r2, r3, jac[2], va, rate_a)
-        add_row(1.0, d1, d2, d3, jac[5], va, rate_a)
-        projection_stiffness(c, jac[2], jac[0], jac[1], jac[2], jac[0], jac[1], na, nb, e, matrix)
+        axis_jacobian(na, q, ga, za, e.aa1, e.aa2, e.aa3, axis_a)
+        velocity_jacobian(na, q, v, ga, za, e.aa1, e.aa2, e.aa3, axis_rate_a, scratch)
+        add_row(1.0, d1, d2, d3, axis_a, va, row_a)
+        add_row(1.0, r1, r2, r3, axis_a, va, rate_a)
+        add_row(1.0, d1, d2, d3, axis_rate_a, va, rate_a)
+        projection_stiffness(c, axis_a, point_a, point_b, axis_a, point_a, point_b, na, nb, e, matrix)
 
 
 @kernel
-def force_tangent(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, ta, tb, values, turns, cc, ck, jac, small, matrix):
+def force_tangent(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, ta, tb, values, turns, cc, ck, jacobians, scratch, matrix):
     """Add cc C T^-1 + ck K of the element (the frames' own curvature is added with the frame forces)."""
     kind = e.kind
     if kind == SPRING or kind == AXIS_SPRING or kind == TORSION_SPRING:
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
         f = spring_tension(e, u, rate, values)
         if kind == TORSION_SPRING:
-            angle_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix)
+            angle_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, ck, matrix)
         else:
-            _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jac, small, f, ck, matrix)
-        row_a, row_b, rate_a, rate_b = jac[6][0], jac[6][1], jac[7][0], jac[7][1]
+            _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, ck, matrix)
+        gradients, rates = jacobians[6], jacobians[7]
+        row_a, row_b, rate_a, rate_b = gradients[0], gradients[1], rates[0], rates[1]
         outer_pair(ck * e.p1, row_a, row_b, row_a, row_b, na, nb, e, matrix)
         if e.p3 != 0.0:
             outer_pair(ck * e.p3, row_a, row_b, rate_a, rate_b, na, nb, e, matrix)
@@ -164,26 +171,27 @@ def force_tangent(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, ta, tb, values, tur
     if nb.nv == 0 or ck == 0.0 or kind == FORCE_WORLD:
         return
     f1, f2, f3 = load_vector(e, values)
+    marker, change, turned = jacobians[0], jacobians[1], jacobians[2]  # of point or axis, load there, torque
     if kind == FORCE_BODY:
-        point_jacobian(nb, q, gb, zb, e.pb1, e.pb2, e.pb3, jac[0])
-        axis_jacobian(nb, q, gb, zb, f1, f2, f3, jac[1])
-        add_product(-ck, jac[0], nb.nv, jac[1], nb.nv, matrix, nb.block, nb.ld)
+        point_jacobian(nb, q, gb, zb, e.pb1, e.pb2, e.pb3, marker)
+        axis_jacobian(nb, q, gb, zb, f1, f2, f3, change)
+        add_product(-ck, marker, nb.nv, change, nb.nv, matrix, nb.block, nb.ld)
         return
     if kind != TORQUE_WORLD:  # the torque moves with the body
-        axis_jacobian(nb, q, gb, zb, f1, f2, f3, jac[2])
+        axis_jacobian(nb, q, gb, zb, f1, f2, f3, turned)
         f1, f2, f3 = axis(zb, f1, f2, f3)
     for i in range(3):
         x1, x2, x3 = 1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0
-        axis_jacobian(nb, q, gb, zb, x1, x2, x3, jac[0])
+        axis_jacobian(nb, q, gb, zb, x1, x2, x3, marker)
         z1, z2, z3 = zb[3 + 3 * i], zb[4 + 3 * i], zb[5 + 3 * i]
         for k in range(nb.nv):  # d(tau x d_i)
-            d1, d2, d3 = jac[0][0, k], jac[0][1, k], jac[0][2, k]
-            jac[1][0, k] = f2 * d3 - f3 * d2
-            jac[1][1, k] = f3 * d1 - f1 * d3
-            jac[1][2, k] = f1 * d2 - f2 * d1
+            d1, d2, d3 = marker[0, k], marker[1, k], marker[2, k]
+            change[0, k] = f2 * d3 - f3 * d2
+            change[1, k] = f3 * d1 - f1 * d3
+            change[2, k] = f1 * d2 - f2 * d1
             if kind != TORQUE_WORLD:
-                d1, d2, d3 = jac[2][0, k], jac[2][1, k], jac[2][2, k]
-                jac[1][0, k] += d2 * z3 - d3 * z2
-                jac[1][1, k] += d3 * z1 - d1 * z3
-                jac[1][2, k] += d1 * z2 - d2 * z1
-        add_product(-0.5 * ck, jac[0], nb.nv, jac[1], nb.nv, matrix, nb.block, nb.ld)
+                d1, d2, d3 = turned[0, k], turned[1, k], turned[2, k]
+                change[0, k] += d2 * z3 - d3 * z2
+                change[1, k] += d3 * z1 - d1 * z3
+                change[2, k] += d1 * z2 - d2 * z1
+        add_product(-0.5 * ck, marker, nb.nv, change, nb.nv, matrix, nb.block, nb.ld)

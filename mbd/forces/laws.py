@@ -12,8 +12,8 @@ from mbd.elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
 from mbd.elements.prescribed_motion import as_motion, make_motion
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import kinds
+from mbd.forces.data import ElementData, ForceData
 from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
-from mbd.forces.row import ForceRow, GeneralRow
 from mbd.joints.joint import Joint
 
 NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
@@ -75,9 +75,9 @@ class GreenSpring(_BetweenPoints):
         distance = self._apart()
         self._set(stiffness=stiffness, damping=damping, length=distance if length is None else length)
 
-    def general(self) -> list[GeneralRow]:
+    def general(self) -> list[ElementData]:
         law = (self.stiffness, self.length, self.damping)
-        return [GeneralRow(GREEN_SPRING, self.bodies, self._points + law)]
+        return [ElementData(GREEN_SPRING, self.bodies, self._points + law)]
 
 
 def _law(function: Any, owner: Any, argument: str) -> Callable[[float, float], float]:
@@ -102,8 +102,8 @@ class NonlinearSpring(_BetweenPoints):
         self.validate()
         self._set(function=function)
 
-    def general(self) -> list[GeneralRow]:
-        return [GeneralRow(LAW_SPRING, self.bodies, self._points, self.function, "law", 1)]
+    def general(self) -> list[ElementData]:
+        return [ElementData(LAW_SPRING, self.bodies, self._points, self.function, "law", 1)]
 
 
 class Gravitation(_BetweenPoints):
@@ -134,8 +134,8 @@ class Gravitation(_BetweenPoints):
         """``constant m_a m_b``."""
         return self.constant * float(self.body_a.mass) * float(self.body_b.mass)  # type: ignore[attr-defined]
 
-    def general(self) -> list[GeneralRow]:
-        return [GeneralRow(GRAVITATION, self.bodies, (*self._points, self.strength))]
+    def general(self) -> list[ElementData]:
+        return [ElementData(GRAVITATION, self.bodies, (*self._points, self.strength))]
 
 
 class Drag(Force):
@@ -169,9 +169,9 @@ class Drag(Force):
     def bodies(self) -> tuple[Body, ...]:
         return (self.body,)
 
-    def general(self) -> list[GeneralRow]:
+    def general(self) -> list[ElementData]:
         parameters = (self.coefficient, self.linear, *self.point.tolist(), *self.wind.tolist())
-        return [GeneralRow(DRAG, (self.body,), parameters)]
+        return [ElementData(DRAG, (self.body,), parameters)]
 
 
 class PDControl(Force):
@@ -213,10 +213,10 @@ class PDControl(Force):
     def joints(self) -> tuple[Joint, ...]:
         return (self.joint,)
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         joint = self.joint
         return [
-            ForceRow(
+            ForceData(
                 kinds.TORSION_SPRING if self.coordinate == "angle" else kinds.AXIS_SPRING,
                 joint.body_a, joint.body_b, joint.point_a, joint.point_b, joint.axis_a, joint.axis_b,
                 joint.n1_a, joint.n1_b, (self.kp, self.motion.value, self.kd), motion=self.motion,

@@ -16,7 +16,7 @@ from mbd.elements.frame_kinds import USER_FORCE
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import force as base
 from mbd.forces import kinds
-from mbd.forces.row import ForceRow, GeneralRow
+from mbd.forces.data import ElementData, ForceData
 
 
 def _checked_value(value: Any, owner: Any, argument: str) -> Array:
@@ -83,21 +83,21 @@ class _Load(base.Force):
     def bodies(self) -> tuple[Body, ...]:
         return (self.body,)
 
-    def general(self) -> list[GeneralRow]:
+    def general(self) -> list[ElementData]:
         if not self.on_frames:
             return []
         assert self.function is not None
         if hasattr(self.function, "silent"):  # a function that a file does not contain
             self.function.size = 3  # type: ignore[attr-defined]
         function = load_function(self.function, self.point, self.frame == "body", isinstance(self, Torque))
-        return [GeneralRow(USER_FORCE, (self.body,), (), function, "force", 6)]
+        return [ElementData(USER_FORCE, (self.body,), (), function, "force", 6)]
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         if self.on_frames:
             return []
         x, y, z = self.value.tolist()
         return [
-            ForceRow(
+            ForceData(
                 self._kinds[self.frame],
                 None,
                 self.body,

@@ -19,7 +19,7 @@ from .over_step import norm, tension_over_step
 
 @kernel
 def force_tangent_over_step(
-    e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, turns, ck, jac, matrix
+    e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, turns, ck, jacobians, matrix
 ):  # fmt: skip
     """Add ck d(generalised force)/d(increment); of torques, which act on nodes, that they turn with the body."""
     kind = e.kind
@@ -30,25 +30,28 @@ def force_tangent_over_step(
         f = spring_tension(e, turns[e.turn] + 0.5 * phi, phi / h, values)
         slope = 0.5 * e.p1 + e.p3 / h
         angle_tangent_over_step(
-            e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jac, matrix
+            e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jacobians, matrix
         )  # fmt: skip
     elif kind == SPRING or kind == AXIS_SPRING:
-        _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jac, matrix)
+        _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jacobians, matrix)
     elif kind == FORCE_BODY:
         f1, f2, f3 = load_vector(e, values)
-        point_jacobian(nb, qr, zrb, zrb, e.pb1, e.pb2, e.pb3, jac[0])
-        axis_jacobian(nb, q1, za1, zb1, f1, f2, f3, jac[1])
-        add_product(-0.5 * ck, jac[0], nb.nv, jac[1], nb.nv, matrix, nb.block, nb.ld)
+        point, load = jacobians[0], jacobians[1]
+        point_jacobian(nb, qr, zrb, zrb, e.pb1, e.pb2, e.pb3, point)
+        axis_jacobian(nb, q1, za1, zb1, f1, f2, f3, load)
+        add_product(-0.5 * ck, point, nb.nv, load, nb.nv, matrix, nb.block, nb.ld)
     elif kind == TORQUE_BODY:
         t1, t2, t3 = load_vector(e, values)
-        body_torque_tangent(nb, t1, t2, t3, q1, zb1, zmb, ck, jac, matrix)
+        body_torque_tangent(nb, t1, t2, t3, q1, zb1, zmb, ck, jacobians, matrix)
 
 
 @kernel
-def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jac, matrix):
+def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jacobians, matrix):
     """The derivative of a linear or axis spring."""
     va, vb = na.nv, nb.nv
-    rows, columns = jac[6], jac[7]
+    point_a, point_b, axis_a = jacobians[0], jacobians[2], jacobians[4]
+    end_point_a, end_point_b, end_axis_a = jacobians[1], jacobians[3], jacobians[5]
+    rows, columns = jacobians[6], jacobians[7]
     clear_rows(rows)
     clear_rows(columns)
     f, slope = tension_over_step(e, za0, zb0, za1, zb1, h, values)
@@ -65,21 +68,21 @@ def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h
         c1, c2, c3 = scale * c1, scale * c2, scale * c3
     half = 0.5 * ck * f
     if va > 0:
-        point_jacobian(na, qr, zra, zra, e.pa1, e.pa2, e.pa3, jac[0])
-        point_jacobian(na, q1, za1, za1, e.pa1, e.pa2, e.pa3, jac[1])
-        add_row(-1.0, r1, r2, r3, jac[0], va, rows[0])
-        add_row(-1.0, c1, c2, c3, jac[1], va, columns[0])
+        point_jacobian(na, qr, zra, zra, e.pa1, e.pa2, e.pa3, point_a)
+        point_jacobian(na, q1, za1, za1, e.pa1, e.pa2, e.pa3, end_point_a)
+        add_row(-1.0, r1, r2, r3, point_a, va, rows[0])
+        add_row(-1.0, c1, c2, c3, end_point_a, va, columns[0])
     if vb > 0:
-        point_jacobian(nb, qr, zrb, zrb, e.pb1, e.pb2, e.pb3, jac[2])
-        point_jacobian(nb, q1, zb1, zb1, e.pb1, e.pb2, e.pb3, jac[3])
-        add_row(1.0, r1, r2, r3, jac[2], vb, rows[1])
-        add_row(1.0, c1, c2, c3, jac[3], vb, columns[1])
+        point_jacobian(nb, qr, zrb, zrb, e.pb1, e.pb2, e.pb3, point_b)
+        point_jacobian(nb, q1, zb1, zb1, e.pb1, e.pb2, e.pb3, end_point_b)
+        add_row(1.0, r1, r2, r3, point_b, vb, rows[1])
+        add_row(1.0, c1, c2, c3, end_point_b, vb, columns[1])
     if e.kind == SPRING:
-        distance_stiffness(half, jac[0], jac[2], jac[1], jac[3], na, nb, e, matrix)
+        distance_stiffness(half, point_a, point_b, end_point_a, end_point_b, na, nb, e, matrix)
     elif va > 0:
-        axis_jacobian(na, qr, zra, zra, e.aa1, e.aa2, e.aa3, jac[4])
-        axis_jacobian(na, q1, za1, za1, e.aa1, e.aa2, e.aa3, jac[5])
-        add_row(1.0, d1, d2, d3, jac[4], va, rows[0])
-        add_row(1.0, x1, x2, x3, jac[5], va, columns[0])
-        projection_stiffness(half, jac[4], jac[0], jac[2], jac[5], jac[1], jac[3], na, nb, e, matrix)
+        axis_jacobian(na, qr, zra, zra, e.aa1, e.aa2, e.aa3, axis_a)
+        axis_jacobian(na, q1, za1, za1, e.aa1, e.aa2, e.aa3, end_axis_a)
+        add_row(1.0, d1, d2, d3, axis_a, va, rows[0])
+        add_row(1.0, x1, x2, x3, end_axis_a, va, columns[0])
+        projection_stiffness(half, axis_a, point_a, point_b, end_axis_a, end_point_a, end_point_b, na, nb, e, matrix)
     outer_pair(ck * slope, rows[0], rows[1], columns[0], columns[1], na, nb, e, matrix)

@@ -23,8 +23,8 @@ from mbd.errors import (
     read_only,
 )
 from mbd.forces import kinds
+from mbd.forces.data import ElementData, ForceData
 from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
-from mbd.forces.row import ForceRow, GeneralRow
 from mbd.joints.joint import Joint
 
 
@@ -78,9 +78,9 @@ class Spring(Force):
     def bodies(self) -> tuple[Body, ...]:
         return (self.body_a, self.body_b)
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         return [
-            ForceRow(
+            ForceData(
                 kinds.SPRING,
                 self.body_a,
                 self.body_b,
@@ -129,10 +129,10 @@ class TorsionSpring(Force):
     def joints(self) -> tuple[Joint, ...]:
         return (self.joint,)
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         joint = self.joint
         return [
-            ForceRow(
+            ForceData(
                 kinds.TORSION_SPRING,
                 joint.body_a,
                 joint.body_b,
@@ -247,9 +247,9 @@ class Bushing(Force):
     def bodies(self) -> tuple[Body, ...]:
         return (self.body_a, self.body_b)
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         return [
-            ForceRow(
+            ForceData(
                 kinds.AXIS_SPRING,
                 self.body_a,
                 self.body_b,
@@ -262,9 +262,9 @@ class Bushing(Force):
             if stiffness > 0.0 or damping > 0.0
         ]
 
-    def general(self) -> list[GeneralRow]:
+    def general(self) -> list[ElementData]:
         if not self.turns:
             return []
         frames = self.axes.T.ravel(), self.axes_b.T.ravel()
         numbers = np.concatenate((self.rotational_stiffness, self.rotational_damping, *frames))
-        return [GeneralRow(TWIST, self.bodies, tuple(numbers.tolist()))]
+        return [ElementData(TWIST, self.bodies, tuple(numbers.tolist()))]

@@ -10,8 +10,8 @@ from mbd.elements.arguments import FrameFunction
 from mbd.elements.attributes import declared, fixed
 from mbd.elements.frame_kinds import USER_FORCE, USER_POTENTIAL
 from mbd.errors import bad_value
+from mbd.forces.data import ElementData
 from mbd.forces.force import Force, check_framed
-from mbd.forces.row import GeneralRow
 
 
 def _checked_function(function: Any, owner: Any, argument: str) -> Callable[..., Any]:
@@ -51,8 +51,8 @@ class UserForce(_OnFrames):
 
     signature = "(t, frames, velocities)"
 
-    def general(self) -> list[GeneralRow]:
-        return [GeneralRow(USER_FORCE, self.members, (), self.function, "force", 6 * len(self.members))]
+    def general(self) -> list[ElementData]:
+        return [ElementData(USER_FORCE, self.members, (), self.function, "force", 6 * len(self.members))]
 
 
 class UserPotential(_OnFrames):
@@ -60,5 +60,5 @@ class UserPotential(_OnFrames):
 
     signature = "(frames)"
 
-    def general(self) -> list[GeneralRow]:
-        return [GeneralRow(USER_POTENTIAL, self.members, (), self.function, "potential", 1)]
+    def general(self) -> list[ElementData]:
+        return [ElementData(USER_POTENTIAL, self.members, (), self.function, "potential", 1)]

@@ -34,6 +34,8 @@ class Integrator(ABC):
     adaptive: ClassVar[bool] = False
     nonholonomic: ClassVar[bool] = False
     """Whether the method treats constraints that exist on the velocity level only (rolling)."""
+    joint_coordinates: ClassVar[bool] = False
+    """Whether the method steps models in joint coordinates."""
     recorded: ClassVar[tuple[str, ...]] = ()
     """Variables of the scheme that a run records in place of accelerations and multipliers, which the solution then
     computes at the recorded states (index 1). Empty: those that a run records are values at the records, with the
@@ -66,6 +68,11 @@ class Integrator(ABC):
 
     def check(self, system: System) -> None:
         """Refuse a system that the method cannot treat, naming the element and the way out."""
+        if system.assembly.tree is not None and not self.joint_coordinates:
+            raise IncompatibleError(
+                f"{self.name} needs the coordinates of each body; model '{system.model.name}' is in joint coordinates. "
+                "Use model.with_coordinates('absolute'), or GeneralizedAlpha or an explicit method such as RK4."
+            )
         if not self.nonholonomic:
             for joint in system.model.joints:
                 if any(getattr(primitive, "nonholonomic", ()) for primitive in joint.primitives()):

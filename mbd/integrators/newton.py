@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
+from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..nodes.frames import has_frame
 from ..nodes.increments import increment_size
 from ..system.instant_elements import GENERALIZED_SCALE, one_generalized
@@ -42,8 +43,8 @@ def equation_scales(s, w, q, v, vd, lam, weight, out):
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if not has_frame(n):
-            one_generalized(s, w, i, q, v, vd, lam, w.x2, GENERALIZED_SCALE)
-            other = max(other, w.x2[0])
+            one_generalized(s, w, i, q, v, vd, lam, w.observed, GENERALIZED_SCALE)
+            other = max(other, w.observed[0])
             for k in range(n.nv):
                 acceleration = max(acceleration, abs(vd[n.v0 + k]))
             continue
@@ -186,9 +187,9 @@ def equation_error(s, x, constraints, p):
 def factorised(w, p):
     """Count a factorisation; whether it is good, otherwise p.verdict and p.worst say so."""
     p.factorisations += 1
-    p.smallest_ratio = min(p.smallest_ratio, w.info[0])
-    if w.info[4] != 0.0:
-        p.worst = w.info[1]
+    p.smallest_ratio = min(p.smallest_ratio, w.report[SMALLEST_RATIO])
+    if w.report[FAILED] != 0.0:
+        p.worst = w.report[WEAKEST]
         p.verdict = SINGULAR
         return False
     return True

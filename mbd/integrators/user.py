@@ -31,6 +31,7 @@ class PythonIntegrator(Integrator):
 
     order: ClassVar[int] = 1
     nonholonomic: ClassVar[bool] = True
+    joint_coordinates: ClassVar[bool] = True
 
     @abstractmethod
     def step(self, system: System, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array]:

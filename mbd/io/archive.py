@@ -2,7 +2,7 @@
 
 Elements of the toolkit are stored attribute by attribute and restored without running their constructors, so that
 nothing is rounded or resolved a second time. Joints and forces of classes that a user wrote become plain data: the
-primitives or rows that they returned. Python functions cannot be stored safely; their values at the records are, so
+primitives or data that they returned. Python functions cannot be stored safely; their values at the records are, so
 that everything can be read off a loaded solution, but simulating its model again needs ``load(path, model=model)``.
 """
 
@@ -26,7 +26,7 @@ from ..bodies.shapes import Shape
 from ..elements.arguments import FilePath
 from ..elements.prescribed_motion import Motion
 from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
-from ..forces import ForceElement, ForceRow
+from ..forces import ForceData, ForceElement
 from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
 from ..model import Model
@@ -49,7 +49,8 @@ MODULES = {  # names in files -> modules in which their classes are found
     "solvers.start_report": ("mbd.solvers.start_report",),
     "motion": ("mbd.elements.prescribed_motion",),
 }
-BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceRow, Motion, StartReport)
+BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceData, Motion, StartReport)
+CLASS_SPELLING = {"ForceData": "ForceRow"}  # classes -> how files spell them
 SPELLING = {"centre": "center"}  # attributes of shapes -> how files spell them
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 
@@ -86,9 +87,9 @@ class StoredJoint(Joint):
 
 
 class StoredForce(ForceElement):
-    """A force of a user's class, as the rows that it returned."""
+    """A force of a user's class, as the data that it returned."""
 
-    def rows(self) -> list[ForceRow]:
+    def rows(self) -> list[ForceData]:
         return vars(self)["_rows"]
 
     @property
@@ -189,6 +190,7 @@ def _storable(x: Any) -> bool:
 
 def _class_in_files(package: str, name: str) -> type | None:
     """The class that files call "package:name", or None; what a module imports from elsewhere does not count."""
+    name = {spelling: cls for cls, spelling in CLASS_SPELLING.items()}.get(name, name)
     for module in MODULES.get(package, ()):
         cls = getattr(importlib.import_module(module), name, None)
         if isinstance(cls, type) and cls.__module__.startswith(module):
@@ -199,9 +201,10 @@ def _class_in_files(package: str, name: str) -> type | None:
 @functools.cache
 def _public_name(cls: type) -> str | None:
     """How a class of the toolkit is called in files: "joints:Revolute"."""
+    name = CLASS_SPELLING.get(cls.__name__, cls.__name__)
     for package in MODULES:
-        if issubclass(cls, BASES) and _class_in_files(package, cls.__name__) is cls:
-            return f"{package}:{cls.__name__}"
+        if issubclass(cls, BASES) and _class_in_files(package, name) is cls:
+            return f"{package}:{name}"
     return None
 
 

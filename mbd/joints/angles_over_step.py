@@ -51,14 +51,15 @@ def push_angle_over_step(e, zma, zmb, c, s, fa, fb):
 
 @kernel
 def angle_tangent_over_step(
-    e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jac, matrix
+    e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jacobians, matrix
 ):  # fmt: skip
     """Add ck times the derivative of f (phi/sin phi) (grad of the hinge angle), df/d(phi1) = slope.
 
     cos and sin of the hinge angle are (c0, s0) at the start and (c1, s1) at the end of the step.
     """
     va, vb = na.nv, nb.nv
-    rs, rc, cs, cc = jac[4], jac[5], jac[6], jac[7]  # rows and columns of sine and cosine, both bodies
+    normal_a, normal_b, end_normal_a, end_normal_b = jacobians[0], jacobians[2], jacobians[1], jacobians[3]
+    rs, rc, cs, cc = jacobians[4], jacobians[5], jacobians[6], jacobians[7]  # rows, columns; sine, cosine; of a, b
     clear_rows(rs)
     clear_rows(rc)
     clear_rows(cs)
@@ -74,23 +75,23 @@ def angle_tangent_over_step(
     w1, w2, w3 = axis(zb1, e.nb1, e.nb2, e.nb3)
     half = 0.5 * ck * f * t
     if vb > 0:
-        axis_jacobian(nb, qr, zrb, zrb, e.nb1, e.nb2, e.nb3, jac[2])
-        axis_jacobian(nb, q1, zb1, zb1, e.nb1, e.nb2, e.nb3, jac[3])
-        add_row(1.0, h1, h2, h3, jac[2], vb, rs[1])
-        add_row(1.0, n1, n2, n3, jac[2], vb, rc[1])
-        add_row(1.0, v1, v2, v3, jac[3], vb, cs[1])
-        add_row(1.0, u1, u2, u3, jac[3], vb, cc[1])
+        axis_jacobian(nb, qr, zrb, zrb, e.nb1, e.nb2, e.nb3, normal_b)
+        axis_jacobian(nb, q1, zb1, zb1, e.nb1, e.nb2, e.nb3, end_normal_b)
+        add_row(1.0, h1, h2, h3, normal_b, vb, rs[1])
+        add_row(1.0, n1, n2, n3, normal_b, vb, rc[1])
+        add_row(1.0, v1, v2, v3, end_normal_b, vb, cs[1])
+        add_row(1.0, u1, u2, u3, end_normal_b, vb, cc[1])
     if va > 0:  # first n2 with the sine, then n1 with the cosine
-        axis_jacobian(na, qr, zra, zra, k1, k2, k3, jac[0])
-        axis_jacobian(na, q1, za1, za1, k1, k2, k3, jac[1])
-        add_row(1.0, m1, m2, m3, jac[0], va, rs[0])
-        add_row(1.0, w1, w2, w3, jac[1], va, cs[0])
-        axes_stiffness(half * cm, jac[0], jac[2], jac[1], jac[3], na, nb, e, matrix)
-        axis_jacobian(na, qr, zra, zra, e.na1, e.na2, e.na3, jac[0])
-        axis_jacobian(na, q1, za1, za1, e.na1, e.na2, e.na3, jac[1])
-        add_row(1.0, m1, m2, m3, jac[0], va, rc[0])
-        add_row(1.0, w1, w2, w3, jac[1], va, cc[0])
-        axes_stiffness(-half * sm, jac[0], jac[2], jac[1], jac[3], na, nb, e, matrix)
+        axis_jacobian(na, qr, zra, zra, k1, k2, k3, normal_a)
+        axis_jacobian(na, q1, za1, za1, k1, k2, k3, end_normal_a)
+        add_row(1.0, m1, m2, m3, normal_a, va, rs[0])
+        add_row(1.0, w1, w2, w3, end_normal_a, va, cs[0])
+        axes_stiffness(half * cm, normal_a, normal_b, end_normal_a, end_normal_b, na, nb, e, matrix)
+        axis_jacobian(na, qr, zra, zra, e.na1, e.na2, e.na3, normal_a)
+        axis_jacobian(na, q1, za1, za1, e.na1, e.na2, e.na3, end_normal_a)
+        add_row(1.0, m1, m2, m3, normal_a, va, rc[0])
+        add_row(1.0, w1, w2, w3, end_normal_a, va, cc[0])
+        axes_stiffness(-half * sm, normal_a, normal_b, end_normal_a, end_normal_b, na, nb, e, matrix)
     rho = c1 * c1 + s1 * s1
     # d(f t) = along_s ds1 + along_c dc1
     along_s = slope * t * c1 / rho + f * (ts * c0 + tc * s0)
@@ -121,9 +122,9 @@ def angle_force_over_step(p, za, zb, zda, zdb, h, lam, fa, fb):
 
 
 @kernel
-def angle_stiffness_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, zda, zdb, h, lam, ck, jac, matrix):
+def angle_stiffness_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, zda, zdb, h, lam, ck, jacobians, matrix):
     """Add ck times its derivative with respect to the end of the step."""
     c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
     angle_tangent_over_step(
-        p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, c0, s0, c1, s1, p.factor * lam, 0.0, ck, jac, matrix
+        p, na, nb, qr, q1, zra, zrb, za1, zb1, za, zb, c0, s0, c1, s1, p.factor * lam, 0.0, ck, jacobians, matrix
     )

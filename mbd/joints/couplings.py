@@ -22,6 +22,7 @@ class Screw(Joint):
     coordinate = "both"
     uses_point = "required"
     uses_axis = "required"
+    freedoms = ("screw",)
     oriented = (True, True)
     pitch = declared("Advance per turn.", check_number)
 

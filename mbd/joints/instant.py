@@ -31,6 +31,7 @@ ROTATING = 4  # DOT1 with an axis of the first body that turns in time: the angl
 ANGLE = 5  # see mbd.joints.angles; not quadratic in the frames
 
 ROW, COLUMN, BOTH = 0, 1, 2  # where the gradient of a constraint goes
+OF_AXIS, OF_A, OF_B = 0, 1, 2  # Jacobians of the axis of DOT2 and of the two points or axes
 
 
 @kernel
@@ -162,22 +163,22 @@ def primitive_curvature(p, zda, zdb, value, x, i):
 
 
 @kernel(forceinline=True)
-def primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jac):
-    """Jacobians of the two points or, for DOT1, axes in jac[1] and jac[2]; of the axis of DOT2 in jac[0]."""
+def primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jacobians):
+    """Jacobians of the two points or, for DOT1, axes (OF_A, OF_B), and of the axis of DOT2 (OF_AXIS)."""
     kind = p.kind
     if kind == DOT1 or kind == ROTATING:
         if na.nv > 0:
             x1, x2, x3 = first_axis(p, value)
-            axis_jacobian(na, q, ga, za, x1, x2, x3, jac[1])
+            axis_jacobian(na, q, ga, za, x1, x2, x3, jacobians[OF_A])
         if nb.nv > 0:
-            axis_jacobian(nb, q, gb, zb, p.ab1, p.ab2, p.ab3, jac[2])
+            axis_jacobian(nb, q, gb, zb, p.ab1, p.ab2, p.ab3, jacobians[OF_B])
         return
     if na.nv > 0:
-        point_jacobian(na, q, ga, za, p.pa1, p.pa2, p.pa3, jac[1])
+        point_jacobian(na, q, ga, za, p.pa1, p.pa2, p.pa3, jacobians[OF_A])
         if kind == DOT2:
-            axis_jacobian(na, q, ga, za, p.aa1, p.aa2, p.aa3, jac[0])
+            axis_jacobian(na, q, ga, za, p.aa1, p.aa2, p.aa3, jacobians[OF_AXIS])
     if nb.nv > 0:
-        point_jacobian(nb, q, gb, zb, p.pb1, p.pb2, p.pb3, jac[2])
+        point_jacobian(nb, q, gb, zb, p.pb1, p.pb2, p.pb3, jacobians[OF_B])
 
 
 @kernel(forceinline=True)
@@ -204,32 +205,32 @@ def _write_point(c, j, nv, where, matrix, row, ld_row, column, ld):
 
 
 @kernel(forceinline=True)
-def primitive_blocks(p, na, nb, q, ga, gb, zra, zrb, za, zb, value, c, where, jac, matrix):
+def primitive_blocks(p, na, nb, q, ga, gb, zra, zrb, za, zb, value, c, where, jacobians, matrix):
     """Add c g_z Z to the rows of the joint (``where`` = ROW), its transpose to the columns (COLUMN), or both (BOTH).
 
     g_z is taken at the frames z, the Jacobians Z of nodes at (q, zr); at an instant z and zr are the same.
     """
     kind = p.kind
-    primitive_jacobians(p, na, nb, q, ga, gb, zra, zrb, value, jac)
+    primitive_jacobians(p, na, nb, q, ga, gb, zra, zrb, value, jacobians)
     if kind == COINCIDENT:
-        _write_point(-c, jac[1], na.nv, where, matrix, p.block_ja, p.ld_ja, p.block_aj, p.ld_aj)
-        _write_point(c, jac[2], nb.nv, where, matrix, p.block_jb, p.ld_jb, p.block_bj, p.ld_bj)
+        _write_point(-c, jacobians[OF_A], na.nv, where, matrix, p.block_ja, p.ld_ja, p.block_aj, p.ld_aj)
+        _write_point(c, jacobians[OF_B], nb.nv, where, matrix, p.block_jb, p.ld_jb, p.block_bj, p.ld_bj)
         return
     if kind == DOT1 or kind == ROTATING:
         x1, x2, x3 = first_axis(p, value)
         a1, a2, a3 = axis(za, x1, x2, x3)
         b1, b2, b3 = axis(zb, p.ab1, p.ab2, p.ab3)
-        _write(c, b1, b2, b3, jac[1], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
-        _write(c, a1, a2, a3, jac[2], nb.nv, where, matrix, p.block_jb, p.block_bj, p.ld_bj)
+        _write(c, b1, b2, b3, jacobians[OF_A], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
+        _write(c, a1, a2, a3, jacobians[OF_B], nb.nv, where, matrix, p.block_jb, p.block_bj, p.ld_bj)
         return
     f1, f2, f3 = displacement(p, za, zb)
     if kind == DOT2:
-        _write(c, f1, f2, f3, jac[0], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
+        _write(c, f1, f2, f3, jacobians[OF_AXIS], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
         f1, f2, f3 = axis(za, p.aa1, p.aa2, p.aa3)
     else:
         f1, f2, f3 = f1 / value, f2 / value, f3 / value
-    _write(-c, f1, f2, f3, jac[1], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
-    _write(c, f1, f2, f3, jac[2], nb.nv, where, matrix, p.block_jb, p.block_bj, p.ld_bj)
+    _write(-c, f1, f2, f3, jacobians[OF_A], na.nv, where, matrix, p.block_ja, p.block_aj, p.ld_aj)
+    _write(c, f1, f2, f3, jacobians[OF_B], nb.nv, where, matrix, p.block_jb, p.block_bj, p.ld_bj)
 
 
 @kernel(forceinline=True)
@@ -237,18 +238,18 @@ def curvature_blocks(p, na, nb, value, c, rows, columns, matrix):
     """Add c g_zz between the Jacobians ``rows`` and ``columns`` of the primitive's markers."""
     kind = p.kind
     if kind == DOT1 or kind == ROTATING:
-        axes_stiffness(c, rows[1], rows[2], columns[1], columns[2], na, nb, p, matrix)
+        axes_stiffness(c, rows[OF_A], rows[OF_B], columns[OF_A], columns[OF_B], na, nb, p, matrix)
     elif kind == DOT2:
         projection_stiffness(
-            c, rows[0], rows[1], rows[2], columns[0], columns[1], columns[2], na, nb, p, matrix
+            c, rows[OF_AXIS], rows[OF_A], rows[OF_B], columns[OF_AXIS], columns[OF_A], columns[OF_B], na, nb, p, matrix
         )  # fmt: skip
     else:
-        distance_stiffness(c / value, rows[1], rows[2], columns[1], columns[2], na, nb, p, matrix)
+        distance_stiffness(c / value, rows[OF_A], rows[OF_B], columns[OF_A], columns[OF_B], na, nb, p, matrix)
 
 
 @kernel
-def primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, i, c, jac, matrix):
+def primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, i, c, jacobians, matrix):
     """Add c lambda.g_zz pulled back by both frames (their own curvature is the node's business)."""
     if p.kind != COINCIDENT:
-        primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jac)
-        curvature_blocks(p, na, nb, value, c * lam[i], jac, jac, matrix)
+        primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jacobians)
+        curvature_blocks(p, na, nb, value, c * lam[i], jacobians, jacobians, matrix)

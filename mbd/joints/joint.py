@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mbd.model import Model
 
 Use = Literal["required", "optional", "none"]
+Freedom = Literal["turn", "slide", "slide 1", "slide 2", "screw", "ball"]
 
 
 class Joint(Checked):
@@ -68,6 +69,10 @@ class Joint(Checked):
 
     coincident: ClassVar[bool] = False
     """Whether the two points of the joint coincide."""
+
+    freedoms: ClassVar[tuple[Freedom, ...] | None] = None
+    """Elementary motions that lead from its frame on the first body to that on the second one, each in the frame that
+    the ones before it have moved; they become coordinates (``Model.with_coordinates``). None: not made of such."""
 
     name = declared('Name, unique in its model; "" before it is generated.', check_name)
     model: Model | None = fixed(

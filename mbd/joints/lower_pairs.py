@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+import numpy as np
+
 from mbd.bodies import Body
 from mbd.elements.arguments import JointArguments, Orientation, Vector
 from mbd.errors import Array, ModelError, bad_value
@@ -38,6 +40,7 @@ class Fixed(Joint):
     Without ``at`` the joint sits at the reference point of the second body.
     """
 
+    freedoms = ()
     oriented = (True, True)
     coincident = True
 
@@ -69,6 +72,7 @@ class Fixed(Joint):
 class Spherical(Joint):
     """Ball joint: a common point; the three rotations remain (3 equations)."""
 
+    freedoms = ("ball",)
     uses_point = "required"
     uses_axis = "none"
     coincident = True
@@ -83,6 +87,7 @@ class Revolute(Joint):
     coordinate = "angle"
     uses_point = "required"
     uses_axis = "required"
+    freedoms = ("turn",)
     oriented = (True, True)
     coincident = True
 
@@ -101,6 +106,7 @@ class Prismatic(Joint):
 
     coordinate = "displacement"
     uses_axis = "required"
+    freedoms = ("slide",)
     oriented = (True, True)
 
     def primitives(self) -> list[Primitive]:
@@ -116,6 +122,7 @@ class Cylindrical(Joint):
     coordinate = "both"
     uses_point = "required"
     uses_axis = "required"
+    freedoms = ("slide", "turn")
     oriented = (True, True)
 
     def primitives(self) -> list[Primitive]:
@@ -133,6 +140,7 @@ class Universal(Joint):
 
     uses_point = "required"
     uses_axis = "required"
+    freedoms = ("turn", "turn")
     oriented = (True, True)
     coincident = True
 
@@ -146,7 +154,8 @@ class Universal(Joint):
             )
         a: Any = self.body_a
         b: Any = self.body_b
-        cosine = float((a.rotation @ self.axis_a) @ (b.rotation @ self.axis_b))
+        first, second = a.rotation @ self.axis_a, b.rotation @ self.axis_b
+        cosine = float(first @ second)
         if abs(cosine) > 0.99:
             raise bad_value(
                 self,
@@ -154,9 +163,19 @@ class Universal(Joint):
                 [self.axis_a.tolist(), self.axis_b.tolist()],
                 "two perpendicular cross axes, but these are parallel in the initial configuration",
             )
+        # the normals are the other cross axis, so that both angles are zero in the initial configuration
+        self._set(frame_a=_frame_towards(a, self.axis_a, second), frame_b=_frame_towards(b, self.axis_b, first))
 
     def primitives(self) -> list[Primitive]:
         return [Coincident(self.point_a, self.point_b), Dot1(self.axis_a, self.axis_b)]
+
+
+def _frame_towards(body: Any, axis: Array, direction: Array) -> Array:
+    """Body-fixed frame around an axis whose first normal points to a world direction, as far as it can."""
+    local = direction @ body.rotation
+    normal = local - (local @ axis) * axis
+    normal /= np.linalg.norm(normal)
+    return np.column_stack((normal, np.cross(axis, normal), axis))
 
 
 class Planar(Joint):
@@ -167,6 +186,7 @@ class Planar(Joint):
     """
 
     uses_axis = "required"
+    freedoms = ("slide 1", "slide 2", "turn")
     oriented = (True, True)
 
     def __init__(

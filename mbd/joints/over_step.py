@@ -12,17 +12,17 @@ from .instant import COINCIDENT, COLUMN, ROW, curvature_blocks, primitive_blocks
 
 
 @kernel
-def primitive_blocks_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, value, jac, matrix):
+def primitive_blocks_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, value, jacobians, matrix):
     """Add the Jacobian of g(z1) to the rows and the transposed discrete gradient to the columns of a primitive."""
-    primitive_blocks(p, na, nb, qr, zra, zrb, zra, zrb, zma, zmb, value, 1.0, COLUMN, jac, matrix)
-    primitive_blocks(p, na, nb, q1, za1, zb1, za1, zb1, za1, zb1, value, 1.0, ROW, jac, matrix)
+    primitive_blocks(p, na, nb, qr, zra, zrb, zra, zrb, zma, zmb, value, 1.0, COLUMN, jacobians, matrix)
+    primitive_blocks(p, na, nb, q1, za1, zb1, za1, zb1, za1, zb1, value, 1.0, ROW, jacobians, matrix)
 
 
 @kernel
-def primitive_stiffness_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, value, lam, i, ck, jac, matrix):
+def primitive_stiffness_over_step(p, na, nb, qr, q1, zra, zrb, za1, zb1, value, lam, i, ck, jacobians, matrix):
     """Add ck lambda.g_zz between row and column Jacobians, halved because g_z is taken at the averaged frames."""
     if p.kind != COINCIDENT:
-        rows, columns = jac[:3], jac[3:]
+        rows, columns = jacobians[:3], jacobians[3:]
         primitive_jacobians(p, na, nb, qr, zra, zrb, zra, zrb, value, rows)
         primitive_jacobians(p, na, nb, q1, za1, zb1, za1, zb1, value, columns)
         curvature_blocks(p, na, nb, value, 0.5 * ck * lam[i], rows, columns, matrix)

@@ -11,7 +11,7 @@ PANEL = U(16)
 
 
 @kernel(fastmath=MATH)
-def lu_blocked(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
+def lu_blocked(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
     """LU of a larger front: panels of columns, then a tiled update of everything to the right of the panel."""
     k0 = ZERO
     while k0 < n:
@@ -19,7 +19,7 @@ def lu_blocked(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, n: Any, w: Any
         k = k0
         while k < k1:
             q, best = search(F, o, k, n, ld)
-            inverse = settle(F, pivots, dinv, info, o, k, q, best, w, ld, x0)
+            inverse = settle(F, pivots, dinv, report, o, k, q, best, w, ld, x0)
             row = o + k * ld
             i = k + ONE
             while i < w:

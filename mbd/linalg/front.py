@@ -18,21 +18,22 @@ U = np.uintp
 ZERO, ONE, TWO, THREE, FOUR = U(0), U(1), U(2), U(3), U(4)
 DIAGONAL = 4.0  # preference for the diagonal entry as pivot: fewer swaps, and a redundant row stays symmetric
 REPLACEMENT = 1e-8  # size of a replaced pivot, relative to its scale
+SMALLEST_RATIO, WEAKEST, REPLACED, THRESHOLD, FAILED = range(5)  # numbers of ``report``, see ``mbd.linalg.numeric``
 MATH = {"contract", "nsz"}  # fused multiply-add; nothing that would lose a NaN
 
 
 @kernel
-def accept(pivot: float, scale: float, index: Any, info: Any) -> tuple[float, float]:
+def accept(pivot: float, scale: float, index: Any, report: Any) -> tuple[float, float]:
     """Judge a pivot against the size of the terms it is the sum of; returns it (or its replacement) and its inverse.
 
-    info: 0 smallest ratio, 1 its index, 2 number of pivots below the threshold, 3 threshold, 4 failure.
+    What there is to say of it goes into ``report``.
     """
     size = abs(pivot)
     if not (size < np.inf):
-        if info[0] == info[0]:
-            info[1] = index
-        info[0] = np.nan
-        info[4] = 1.0
+        if report[SMALLEST_RATIO] == report[SMALLEST_RATIO]:
+            report[WEAKEST] = index
+        report[SMALLEST_RATIO] = np.nan
+        report[FAILED] = 1.0
         return pivot, pivot
     if size == 0.0:
         ratio = 0.0
@@ -40,16 +41,16 @@ def accept(pivot: float, scale: float, index: Any, info: Any) -> tuple[float, fl
         ratio = size / scale
     else:
         ratio = 1.0  # nothing to compare with
-    if ratio < info[0]:
-        info[0] = ratio
-        info[1] = index
-    if ratio < info[3]:
-        info[2] += 1.0
+    if ratio < report[SMALLEST_RATIO]:
+        report[SMALLEST_RATIO] = ratio
+        report[WEAKEST] = index
+    if ratio < report[THRESHOLD]:
+        report[REPLACED] += 1.0
         # Without any scale the row is empty: one is as good as anything, a tiny number would blow up silently.
         size = REPLACEMENT * scale if scale > 0.0 else 1.0
         pivot = size if pivot >= 0.0 else -size
     elif size == 0.0:
-        info[4] = 1.0
+        report[FAILED] = 1.0
         return pivot, 0.0
     return pivot, 1.0 / pivot
 
@@ -74,11 +75,11 @@ def search(F: Any, o: Any, k: Any, n: Any, ld: Any) -> tuple[Any, float]:
 
 @kernel(fastmath=MATH)
 def settle(
-    F: Any, pivots: Any, dinv: Any, info: Any, o: Any, k: Any, q: Any, best: float, w: Any, ld: Any, x0: Any
+    F: Any, pivots: Any, dinv: Any, report: Any, o: Any, k: Any, q: Any, best: float, w: Any, ld: Any, x0: Any
 ) -> float:
     """Swap row q with the pivot row k, return the inverse of the pivot. ``dinv`` holds the scale until then."""
     row = o + k * ld
-    if best < info[3] * dinv[x0 + k]:
+    if best < report[THRESHOLD] * dinv[x0 + k]:
         q = k  # an empty column: a swap would only take away the good pivot of another row
     pivots[x0 + k] = q
     if q != k:
@@ -92,14 +93,14 @@ def settle(
             F[c], F[c + ONE], F[c + TWO], F[c + THREE] = u0, u1, u2, u3
             a += FOUR
             c += FOUR
-    pivot, inverse = accept(F[row + k], dinv[x0 + k], x0 + k, info)
+    pivot, inverse = accept(F[row + k], dinv[x0 + k], x0 + k, report)
     F[row + k] = pivot
     dinv[x0 + k] = inverse
     return inverse
 
 
 @kernel(fastmath=MATH)
-def lu_rows(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
+def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
     """LU of a small front, two pivots at a time: every other row is then loaded and stored half as often.
 
     The next pivot is searched for while its column is computed.
@@ -110,7 +111,7 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, n: Any, w: Any, l
         return
     q, best = search(F, o, k, n, ld)
     while k < n:
-        inverse = settle(F, pivots, dinv, info, o, k, q, best, w, ld, x0)
+        inverse = settle(F, pivots, dinv, report, o, k, q, best, w, ld, x0)
         j = k + ONE
         second = row + ld
         if j == n:  # an odd pivot is left: the same with an empty second one
@@ -145,7 +146,7 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, info: Any, o: Any, n: Any, w: Any, l
             F[a + ONE] -= f * u
             a += ld
             i += ONE
-        inverse = settle(F, pivots, dinv, info, o, j, q, best, w, ld, x0)
+        inverse = settle(F, pivots, dinv, report, o, j, q, best, w, ld, x0)
         k = j + ONE
         subtract(F, F[second + j - ONE], row + k, second + k, row + w)
         start = second + ld

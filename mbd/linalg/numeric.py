@@ -5,10 +5,11 @@ its factors; set all of it to zero before the next assembly, because fill and pa
 stored as one front, has its own short entry points (``factor_dense``, ``solve_dense``), so that it neither runs nor
 compiles the code that walks the tree of fronts.
 
-``info`` is a float64 array of five numbers: 0 the smallest pivot ratio, 1 the permuted index where it occurred, 2 the
-number of pivots with a ratio below ``info[3]``, which the caller sets (0 = off) and below which pivots are replaced,
-4 one if a pivot was zero or not finite. The ratio compares a pivot with the terms of which it is the sum and so shows
-cancellation; ``scale`` adds what the caller knows about the size of these terms (zeros if nothing).
+``report`` is a float64 array of five numbers: the smallest pivot ratio (SMALLEST_RATIO), the permuted index where it
+occurred (WEAKEST), the number of pivots with a ratio below the THRESHOLD, which the caller sets (0 = off) and below
+which pivots are replaced (REPLACED), and one if a pivot was zero or not finite (FAILED). The ratio compares a pivot
+with the terms of which it is the sum and so shows cancellation; ``scale`` adds what the caller knows about the size of
+these terms (zeros if nothing).
 """
 
 from __future__ import annotations
@@ -19,7 +20,21 @@ import numpy as np
 
 from mbd.compiled.kernel import kernel
 from mbd.linalg.blocked import lu_blocked
-from mbd.linalg.front import FOUR, MATH, ONE, THREE, TWO, ZERO, U, dot, lu_rows
+from mbd.linalg.front import (
+    FAILED,
+    FOUR,
+    MATH,
+    ONE,
+    REPLACED,
+    SMALLEST_RATIO,
+    THREE,
+    TWO,
+    WEAKEST,
+    ZERO,
+    U,
+    dot,
+    lu_rows,
+)
 from mbd.linalg.symbolic import (
     CHILD_END,
     CHILD_START,
@@ -38,12 +53,12 @@ SMALL = U(DENSE_MAX)  # up to this size the kernel that takes pivot by pivot is 
 
 
 @kernel
-def reset(info: Any) -> None:
-    """Prepare ``info`` for a factorization; the threshold in info[3] is the caller's."""
-    info[0] = np.inf
-    info[1] = -1.0
-    info[2] = 0.0
-    info[4] = 0.0
+def reset(report: Any) -> None:
+    """Prepare ``report`` for a factorization; the threshold is the caller's."""
+    report[SMALLEST_RATIO] = np.inf
+    report[WEAKEST] = -1.0
+    report[REPLACED] = 0.0
+    report[FAILED] = 0.0
 
 
 @kernel
@@ -60,12 +75,12 @@ def start_scale(F: Any, dinv: Any, scale: Any, o: Any, n: Any, ld: Any, x0: Any)
 
 
 @kernel
-def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any, x: Any) -> None:
+def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any) -> None:
     """LU in place of a system that is one small front; x, if it is not empty, is eliminated on the way."""
-    reset(info)
+    reset(report)
     n, ld = U(fr.table[0, PIVOTS]), U(fr.table[0, STRIDE])
     start_scale(F, dinv, scale, ZERO, n, ld, ZERO)
-    lu_rows(F, pivots, dinv, info, ZERO, n, n, ld, ZERO)
+    lu_rows(F, pivots, dinv, report, ZERO, n, n, ld, ZERO)
     if x.shape[0] > 0:
         forward(F, pivots, x, ZERO, n, ld, ZERO)
 
@@ -80,13 +95,13 @@ def solve_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any, eliminated: 
 
 
 @kernel
-def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: Any, x: Any) -> None:
+def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any) -> None:
     """LU in place of all fronts, children before parents.
 
     x, if it is not empty, is eliminated on the way, while the factors of a front are in the cache: for large systems
     the time of a solution is that of reading the factors.
     """
-    reset(info)
+    reset(report)
     eliminated = x.shape[0] > 0
     for s in range(fr.table.shape[0]):
         t = fr.table[s]
@@ -95,9 +110,9 @@ def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, info: An
         for k in range(t[CHILD_START], t[CHILD_END]):
             add_child(fr.table[fr.children[k]], fr.row_map, F, dinv, o, n, ld, x0)
         if n + m <= SMALL:
-            lu_rows(F, pivots, dinv, info, o, n, n + m, ld, x0)
+            lu_rows(F, pivots, dinv, report, o, n, n + m, ld, x0)
         else:
-            lu_blocked(F, pivots, dinv, info, o, n, n + m, ld, x0)
+            lu_blocked(F, pivots, dinv, report, o, n, n + m, ld, x0)
         if eliminated:
             eliminate(fr, F, pivots, x, t)
 

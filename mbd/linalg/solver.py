@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mbd.linalg import numeric
+from mbd.linalg.front import FAILED, REPLACED, SMALLEST_RATIO, THRESHOLD, WEAKEST
 from mbd.linalg.symbolic import Layout, _spread
 
 NOTHING = np.zeros(0)
@@ -62,7 +63,7 @@ class BlockSolver:
         self.pivots = np.zeros(n, np.int64)
         self.dinv = np.zeros(n)
         self.scale = np.zeros(n)
-        self.info = np.zeros(5)
+        self.report = np.zeros(5)
         self.ratio = np.inf  # smallest pivot ratio
         self.weakest = -1  # the vertex where it occurred
         self.redundant = 0  # number of pivots that were taken for zero
@@ -99,18 +100,18 @@ class BlockSolver:
         self.scale[:] = joint_scale(layout, self.F)
         self._norm = float(self.sizes(np.ones(layout.n)).max(initial=0.0))
         self._refactor(self._epsilon, self._diagonal)
-        self.ratio, self.redundant = float(self.info[0]), int(self.info[2])
-        self.weakest = layout.vertex_of(int(self.info[1])) if self.info[1] >= 0 else -1
+        self.ratio, self.redundant = float(self.report[SMALLEST_RATIO]), int(self.report[REPLACED])
+        self.weakest = layout.vertex_of(int(self.report[WEAKEST])) if self.report[WEAKEST] >= 0 else -1
         return self
 
     def _refactor(self, eps: float, diagonal: np.ndarray) -> None:
         self._factors[:] = self.F
         self._factors[diagonal] -= eps
         self._regularised = eps != 0.0
-        self.info[3] = SINGULAR
+        self.report[THRESHOLD] = SINGULAR
         run = numeric.factor_dense if self.layout.dense else numeric.factor_tree
-        run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.info, NOTHING)
-        self._failed = bool(self.info[4])
+        run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.report, NOTHING)
+        self._failed = bool(self.report[FAILED])
 
     def multiply(self, x: np.ndarray) -> np.ndarray:
         """A x with the assembled matrix."""

@@ -16,8 +16,9 @@ FORM_SPIN = 3  # three parameters, velocity rho_dot, omega = G(rho) rho_dot
 FORM_QUATERNION = 4  # frame quadratic in four parameters, one internal constraint
 FORM_DIRECTORS = 5  # frame linear in nine parameters, six internal constraints
 FORM_GENERALIZED = 6  # user coordinates with M(q), V(q), g(q); no frame
+FORM_JOINT = 7  # angles and displacements of a joint that carries the body (mbd/nodes/tree)
 
-FORMS = ("ground", "point", "lie", "spin", "quaternion", "directors", "generalized")
+FORMS = ("ground", "point", "lie", "spin", "quaternion", "directors", "generalized", "joint")
 """Names of the forms, by their numbers."""
 
 NODE = np.dtype(

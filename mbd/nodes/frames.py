@@ -58,16 +58,16 @@ def spin_axes(z, w1, w2, w3, out):
 
 
 @kernel
-def body_rates(n, q, v, g, small):
+def body_rates(n, q, v, g, scratch):
     """Angular velocity and its bias DG[rho_dot] rho_dot, in body axes, of a Lie or three-parameter node."""
     k = n.v0 + n.nx
     if n.form == FORM_LIE:
         return v[k], v[k + 1], v[k + 2], 0.0, 0.0, 0.0
     x1, x2, x3 = v[k], v[k + 1], v[k + 2]
-    u = small[0]
+    u = scratch[0]
     u[0], u[1], u[2] = x1, x2, x3
-    b = small[1]
-    spin_derivative(n, q, g, u, u, small[2], b)
+    b = scratch[1]
+    spin_derivative(n, q, g, u, u, scratch[2], b)
     return (
         g[0] * x1 + g[1] * x2 + g[2] * x3,
         g[3] * x1 + g[4] * x2 + g[5] * x3,
@@ -79,7 +79,7 @@ def body_rates(n, q, v, g, small):
 
 
 @kernel
-def node_velocity(n, q, v, g, z, zd, small):
+def node_velocity(n, q, v, g, z, zd, scratch):
     """zd = Z v: velocity of the frame."""
     k = n.v0
     if n.nx == 3:
@@ -91,7 +91,7 @@ def node_velocity(n, q, v, g, z, zd, small):
     if form == FORM_LIE:
         spin_axes(z, v[k], v[k + 1], v[k + 2], zd)
     elif form == FORM_SPIN:
-        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
+        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, scratch)
         spin_axes(z, w1, w2, w3, zd)
     elif form == FORM_QUATERNION:
         j = n.q0 + n.nx
@@ -102,14 +102,14 @@ def node_velocity(n, q, v, g, z, zd, small):
 
 
 @kernel
-def node_bias(n, q, v, g, z, zd, zb, small):
+def node_bias(n, q, v, g, z, zd, zb, scratch):
     """zb = Z_dot v: acceleration of the frame when the coordinate acceleration is zero."""
     form = n.form
     k = n.v0 + n.nx
     if form == FORM_LIE:
         spin_axes(zd, v[k], v[k + 1], v[k + 2], zb)
     elif form == FORM_SPIN:
-        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
+        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, scratch)
         spin_axes(z, b1, b2, b3, zb)
         for m in range(3):  # + R (w x (w x e_i)), from the axes' velocities
             d1, d2, d3 = zd[3 + m], zd[6 + m], zd[9 + m]
@@ -136,17 +136,17 @@ def update_frames(nodes, q, z, spin):
 
 
 @kernel
-def update_velocities(nodes, q, v, spin, z, zd, small):
+def update_velocities(nodes, q, v, spin, z, zd, scratch):
     """Velocities of all frames."""
     for i in range(1, nodes.shape[0]):
-        node_velocity(nodes[i], q, v, spin[i], z[i], zd[i], small)
+        node_velocity(nodes[i], q, v, spin[i], z[i], zd[i], scratch)
 
 
 @kernel
-def update_biases(nodes, q, v, spin, z, zd, zb, small):
+def update_biases(nodes, q, v, spin, z, zd, zb, scratch):
     """Bias accelerations of all frames (needs velocities)."""
     for i in range(1, nodes.shape[0]):
-        node_bias(nodes[i], q, v, spin[i], z[i], zd[i], zb[i], small)
+        node_bias(nodes[i], q, v, spin[i], z[i], zd[i], zb[i], scratch)
 
 
 @kernel

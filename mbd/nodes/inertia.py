@@ -56,7 +56,7 @@ def pull_back(n, q, g, z, f, x, k):
 
 
 @kernel
-def node_residual(n, q, v, vd, g, z, zb, f, x, small):
+def node_residual(n, q, v, vd, g, z, zb, f, x, scratch):
     """x[x0 : x0+nv] = M vd + gyroscopic forces + Z^T f for one node; f is overwritten."""
     form = n.form
     k = n.v0
@@ -70,7 +70,7 @@ def node_residual(n, q, v, vd, g, z, zb, f, x, small):
         if form == FORM_LIE:
             w1, w2, w3 = v[k], v[k + 1], v[k + 2]
         else:
-            w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
+            w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, scratch)
             p1, p2, p3 = (
                 g[0] * p1 + g[1] * p2 + g[2] * p3 + b1,
                 g[3] * p1 + g[4] * p2 + g[5] * p3 + b2,
@@ -109,7 +109,7 @@ def node_residual(n, q, v, vd, g, z, zb, f, x, small):
             x[i + 1] = g[1] * t1 + g[4] * t2 + g[7] * t3
             x[i + 2] = g[2] * t1 + g[5] * t2 + g[8] * t3
     else:
-        zdd = small[0]
+        zdd = scratch[0]
         frame_acceleration(n, q, vd, z, zb, zdd, g)
         frame_inertia(n, zdd, f)
         pull_back(n, q, g, z, f, x, n.x0)

@@ -264,7 +264,7 @@ def point_jacobian(n, q, g, z, a1, a2, a3, j):
 
 
 @kernel
-def velocity_jacobian(n, q, v, g, z, a1, a2, a3, j, small):
+def velocity_jacobian(n, q, v, g, z, a1, a2, a3, j, scratch):
     """j (3 x nv) = d((R A)_dot)/d(increment) at fixed velocity coordinates, for the body-fixed axis (or point) A."""
     form = n.form
     c = n.nx
@@ -272,11 +272,11 @@ def velocity_jacobian(n, q, v, g, z, a1, a2, a3, j, small):
         for k in range(n.nv):
             j[m, k] = 0.0
     if form == FORM_LIE or form == FORM_SPIN:
-        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
+        w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, scratch)
         _rotation_columns(z, w2 * a3 - w3 * a2, w3 * a1 - w1 * a3, w1 * a2 - w2 * a1, j, c)
         if form == FORM_SPIN:
             _spin_columns(g, j, c)
-            x, u, out = small[3], small[4], small[5]
+            x, u, out = scratch[3], scratch[4], scratch[5]
             for k in range(3):
                 x[k] = v[n.v0 + c + k]
             for k in range(3):
@@ -284,7 +284,7 @@ def velocity_jacobian(n, q, v, g, z, a1, a2, a3, j, small):
                 u[1] = 0.0
                 u[2] = 0.0
                 u[k] = 1.0
-                spin_derivative(n, q, g, u, x, small[2], out)
+                spin_derivative(n, q, g, u, x, scratch[2], out)
                 t1 = out[1] * a3 - out[2] * a2
                 t2 = out[2] * a1 - out[0] * a3
                 t3 = out[0] * a2 - out[1] * a1

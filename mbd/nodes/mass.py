@@ -91,16 +91,17 @@ def centre_of_mass(n):
 
 
 @kernel
-def centre_block(n, qr, zr, qc, zc, jac, matrix):
+def centre_block(n, qr, zr, qc, zc, jacobians, matrix):
     """Add m Jr^T Jc to the diagonal block, with the Jacobians of the centre of mass for rows and for columns."""
+    rows, columns = jacobians[0], jacobians[1]
     c1, c2, c3 = centre_of_mass(n)
-    point_jacobian(n, qr, zr, zr, c1, c2, c3, jac[0])
-    point_jacobian(n, qc, zc, zc, c1, c2, c3, jac[1])
+    point_jacobian(n, qr, zr, zr, c1, c2, c3, rows)
+    point_jacobian(n, qc, zc, zc, c1, c2, c3, columns)
     for a in range(n.nv):
         for b in range(n.nv):
             value = 0.0
             for m in range(3):
-                value += jac[0][m, a] * jac[1][m, b]
+                value += rows[m, a] * columns[m, b]
             matrix[n.block + a * n.ld + b] += n.mass * value
 
 

@@ -72,7 +72,7 @@ def write_rotation(n, e0, e1, e2, e3, w1, w2, w3, q, v, z, zd, g):
 
 
 @kernel
-def convert(nodes, targets, q, v, vd, out_q, out_v, out_vd, z, small):
+def convert(nodes, targets, q, v, vd, out_q, out_v, out_vd, z, scratch):
     """Between Lie nodes and conventional quaternions; other nodes are copied.
 
     With e_dot = e o (0, omega)/2: omega = 2 G(e) e_dot and omega_dot = 2 G(e) e_ddot, because G(e_dot) e_dot = 0;
@@ -100,11 +100,11 @@ def convert(nodes, targets, q, v, vd, out_q, out_v, out_vd, z, small):
                 w1, w2, w3 = g_times(e0, e1, e2, e3, u[k], u[k + 1], u[k + 2], u[k + 3])
                 d1, d2, d3 = g_times(e0, e1, e2, e3, a[k], a[k + 1], a[k + 2], a[k + 3])
                 w1, w2, w3 = 2.0 * w1, 2.0 * w2, 2.0 * w3
-                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], small[0], small[1], z)
+                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], scratch[0], scratch[1], z)
                 out_vd[row, o], out_vd[row, o + 1], out_vd[row, o + 2] = 2.0 * d1, 2.0 * d2, 2.0 * d3
             else:
                 w1, w2, w3 = u[k], u[k + 1], u[k + 2]
-                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], small[0], small[1], z)
+                write_rotation(m, e0, e1, e2, e3, w1, w2, w3, out_q[row], out_v[row], scratch[0], scratch[1], z)
                 d0, d1, d2, d3 = g_transposed(e0, e1, e2, e3, 0.5 * a[k], 0.5 * a[k + 1], 0.5 * a[k + 2])
                 c = 0.25 * (w1 * w1 + w2 * w2 + w3 * w3)
                 out_vd[row, o], out_vd[row, o + 1] = d0 - c * e0, d1 - c * e1

@@ -11,7 +11,7 @@ from .spin import spin_derivative, spin_second_derivative
 
 
 @kernel
-def add_spin_stiffness(n, q, g, k, t1, t2, t3, c, matrix, small):
+def add_spin_stiffness(n, q, g, k, t1, t2, t3, c, matrix, scratch):
     """Add c (G^T k G + [torque . DG[e_j] e_i]): a Lie stiffness k (9 numbers) and torque seen in rho."""
     o = n.block + n.nx * n.ld + n.nx
     for i in range(3):
@@ -21,21 +21,21 @@ def add_spin_stiffness(n, q, g, k, t1, t2, t3, c, matrix, small):
                 for b in range(3):
                     value += g[3 * a + i] * k[3 * a + b] * g[3 * b + j]
             matrix[o + i * n.ld + j] += c * value
-    u, x, out = small[3], small[4], small[5]
+    u, x, out = scratch[3], scratch[4], scratch[5]
     for j in range(3):
         for m in range(3):
             u[m] = 1.0 if m == j else 0.0
         for i in range(3):
             for m in range(3):
                 x[m] = 1.0 if m == i else 0.0
-            spin_derivative(n, q, g, u, x, small[2], out)
+            spin_derivative(n, q, g, u, x, scratch[2], out)
             matrix[o + i * n.ld + j] += c * (out[0] * t1 + out[1] * t2 + out[2] * t3)
 
 
 @kernel
-def spin_frame_stiffness(n, g, q, z, f, c, matrix, small):
+def spin_frame_stiffness(n, g, q, z, f, c, matrix, scratch):
     """Add c d(Z^T f)/d(increment) at fixed f to the node's diagonal block."""
-    k = small[6]  # the Lie stiffness, 9 numbers row by row
+    k = scratch[6]  # the Lie stiffness, 9 numbers row by row
     for i in range(3):
         for m in range(3):
             k[3 * m + i] = z[3 + 3 * m] * f[3 + 3 * i] + z[4 + 3 * m] * f[4 + 3 * i] + z[5 + 3 * m] * f[5 + 3 * i]
@@ -44,7 +44,7 @@ def spin_frame_stiffness(n, g, q, z, f, c, matrix, small):
     k[4] -= t
     k[8] -= t
     t1, t2, t3 = frame_torque(z, f)
-    add_spin_stiffness(n, q, g, k, t1, t2, t3, c, matrix, small)
+    add_spin_stiffness(n, q, g, k, t1, t2, t3, c, matrix, scratch)
 
 
 @kernel
@@ -65,15 +65,15 @@ def _body_force(n, w, dw, da, out):
 
 
 @kernel
-def spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
+def spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, scratch):
     """Add cm M + cc C + ck K of the inertia forces of one node (its translational mass excepted)."""
     k = n.v0 + n.nx
     ld = n.ld
     o = n.block + n.nx * ld + n.nx
     s1, s2, s3 = n.s1, n.s2, n.s3
-    w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, small)
-    w, rd, rdd, e, d = small[3], small[4], small[5], small[6], small[7]
-    c = small[2]
+    w1, w2, w3, b1, b2, b3 = body_rates(n, q, v, g, scratch)
+    w, rd, rdd, e, d = scratch[3], scratch[4], scratch[5], scratch[6], scratch[7]
+    c = scratch[2]
     w[0], w[1], w[2] = w1, w2, w3
     for m in range(3):
         rd[m] = v[k + m]
@@ -93,7 +93,7 @@ def spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
     y1 = p2 * s3 - p3 * s2 + w2 * u3 - w3 * u2
     y2 = p3 * s1 - p1 * s3 + w3 * u1 - w1 * u3
     y3 = p1 * s2 - p2 * s1 + w1 * u2 - w2 * u1
-    dw, da, out = small[0], small[1], small[0][8:]
+    dw, da, out = scratch[0], scratch[1], scratch[0][8:]
     for j in range(3):
         e[0], e[1], e[2] = 0.0, 0.0, 0.0
         e[j] = 1.0
@@ -133,7 +133,7 @@ def spin_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
             for i in range(3):
                 matrix[n.block + (3 + i) * ld + j] += g[i] * r1 + g[3 + i] * r2 + g[6 + i] * r3
     if ck != 0.0:
-        zero = small[6]
+        zero = scratch[6]
         for m in range(9):
             zero[m] = 0.0
-        add_spin_stiffness(n, q, g, zero, t1, t2, t3, ck, matrix, small)
+        add_spin_stiffness(n, q, g, zero, t1, t2, t3, ck, matrix, scratch)

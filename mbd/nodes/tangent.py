@@ -16,7 +16,7 @@ from .mass import frame_inertia, inertia_times
 
 
 @kernel
-def node_tangent(n, q, v, vd, g, z, t, cm, cc, ck, matrix, small):
+def node_tangent(n, q, v, vd, g, z, t, cm, cc, ck, matrix, scratch):
     """Add the inertia part of one node's diagonal block; t holds T_exp^-1 of a Lie node.
 
     Rotations of three-parameter nodes have a kernel of their own, ``spin_tangent``.
@@ -28,15 +28,15 @@ def node_tangent(n, q, v, vd, g, z, t, cm, cc, ck, matrix, small):
         matrix[n.block + n.ld + 1] += d
         matrix[n.block + 2 * n.ld + 2] += d
     if form == FORM_LIE:
-        _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small)
+        _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, scratch)
     elif form == FORM_QUATERNION:
-        _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small)
+        _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, scratch)
     elif form == FORM_DIRECTORS:
         director_mass(n, cm, matrix)
 
 
 @kernel
-def _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
+def _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, scratch):
     k = n.v0 + n.nx
     ld = n.ld
     o = n.block + n.nx * ld + n.nx
@@ -62,11 +62,11 @@ def _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
         matrix[p + 1] += b1 * t[1] + b2 * t[4] + b3 * t[7]
         matrix[p + 2] += b1 * t[2] + b2 * t[5] + b3 * t[8]
     if n.nx == 3 and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0):
-        _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small)
+        _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, scratch)
 
 
 @kernel
-def _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
+def _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, scratch):
     """Coupling of translation and rotation of a Lie node whose centre of mass is off its reference point."""
     k = n.v0
     s1, s2, s3 = n.s1, n.s2, n.s3
@@ -79,7 +79,7 @@ def _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
     a1, a2, a3 = body_components(z, vd[k], vd[k + 1], vd[k + 2])
     ws = w1 * s1 + w2 * s2 + w3 * s3
     as_ = a1 * s1 + a2 * s2 + a3 * s3
-    b = small[0]  # -cm hat(s) - cc (hat(w) hat(s) + hat(w x s)); hat(w) hat(s) = s w^T - (w.s) I
+    b = scratch[0]  # -cm hat(s) - cc (hat(w) hat(s) + hat(w x s)); hat(w) hat(s) = s w^T - (w.s) I
     b[0] = -cc * (s1 * w1 - ws)
     b[1] = cm * s3 - cc * (s1 * w2 - u3)
     b[2] = -cm * s2 - cc * (s1 * w3 + u2)
@@ -89,7 +89,7 @@ def _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
     b[6] = cm * s2 - cc * (s3 * w1 - u2)
     b[7] = -cm * s1 - cc * (s3 * w2 + u1)
     b[8] = -cc * (s3 * w3 - ws)
-    c = small[1]
+    c = scratch[1]
     for i in range(3):
         for j in range(3):
             c[3 * i + j] = b[3 * i] * t[j] + b[3 * i + 1] * t[3 + j] + b[3 * i + 2] * t[6 + j]
@@ -123,14 +123,14 @@ def _offset_tangent(n, v, vd, z, t, cm, cc, ck, matrix, small):
 
 
 @kernel
-def _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, small):
+def _quaternion_tangent(n, q, v, vd, g, z, cm, cc, ck, matrix, scratch):
     """Columns of Z^T M_z dz_ddot with dz_ddot = 2 R(cm e + 2 cc e_dot + ck e_ddot, column)."""
     j, k = n.q0 + n.nx, n.v0 + n.nx
     y0 = cm * q[j] + 2.0 * cc * v[k] + ck * vd[k]
     y1 = cm * q[j + 1] + 2.0 * cc * v[k + 1] + ck * vd[k + 1]
     y2 = cm * q[j + 2] + 2.0 * cc * v[k + 2] + ck * vd[k + 2]
     y3 = cm * q[j + 3] + 2.0 * cc * v[k + 3] + ck * vd[k + 3]
-    zdd, f, x = small[0], small[1], small[3]
+    zdd, f, x = scratch[0], scratch[1], scratch[3]
     for column in range(4 + n.nx):
         for m in range(12):
             zdd[m] = 0.0

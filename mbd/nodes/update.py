@@ -32,7 +32,7 @@ def _base_quaternion(q1, q2, q3, base):
 
 
 @kernel
-def _compose(n, q, t1, t2, t3, out, z, base, stored, scratch):
+def compose(n, q, t1, t2, t3, out, z, base, stored, scratch):
     """Rotation coordinates of R(q) exp(theta) in whatever the node stores, and the axes of its frame z."""
     k = n.q0 + n.nx
     if stored == STORED_CAYLEY:
@@ -83,10 +83,10 @@ def update_coordinates(nodes, q, dq, out, z, spin, base, stored, scratch):
                 x1, x2, x3 = q[j] + dq[k], q[j + 1] + dq[k + 1], q[j + 2] + dq[k + 2]
                 out[j], out[j + 1], out[j + 2] = x1, x2, x3
                 k += 3
-                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
+                compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
                 y[0], y[1], y[2] = x1, x2, x3
             else:
-                _compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
+                compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
         else:
             for m in range(n.nv):
                 out[n.q0 + m] = q[n.q0 + m] + dq[n.v0 + m]
@@ -105,15 +105,15 @@ def _solve_spin(g, x1, x2, x3, out):
 
 
 @kernel
-def _to_other_chart(n, q, rate, second, g, small):
+def _to_other_chart(n, q, rate, second, g, scratch):
     """Carry a conventional rotation vector with its first two derivatives to psi (1 - 2 pi / |psi|), in place.
 
     The rotation, the angular velocity and the angular acceleration stay.
     """
     k = n.q0 + n.nx
-    bias = small[1]
+    bias = scratch[1]
     spin_matrix(n, q, g)
-    spin_derivative(n, q, g, rate, rate, small[2], bias)
+    spin_derivative(n, q, g, rate, rate, scratch[2], bias)
     x1, x2, x3 = rate[0], rate[1], rate[2]
     w1, w2, w3 = (
         g[0] * x1 + g[1] * x2 + g[2] * x3,
@@ -131,12 +131,12 @@ def _to_other_chart(n, q, rate, second, g, small):
         q[k + c] *= f
     spin_matrix(n, q, g)
     _solve_spin(g, w1, w2, w3, rate)
-    spin_derivative(n, q, g, rate, rate, small[2], bias)
+    spin_derivative(n, q, g, rate, rate, scratch[2], bias)
     _solve_spin(g, a1 - bias[0], a2 - bias[1], a3 - bias[2], second)
 
 
 @kernel
-def change_charts(nodes, q, v, vd, a, shift, spin, small):
+def change_charts(nodes, q, v, vd, a, shift, spin, scratch):
     """Bring conventional rotation vectors back to |psi| <= pi after an accepted step.
 
     ``a`` is an acceleration that belongs to the time t + shift (generalized-alpha's algorithmic one) and is carried
@@ -151,19 +151,19 @@ def change_charts(nodes, q, v, vd, a, shift, spin, small):
         m = n.v0 + n.nx
         if q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] <= math.pi * math.pi:
             continue
-        rate, second, keep = small[3], small[4], small[5]
+        rate, second, keep = scratch[3], scratch[4], scratch[5]
         for c in range(3):  # the shifted state first, then the state itself, both from the old chart
             keep[c] = q[k + c]
             q[k + c] += shift * (v[m + c] + 0.5 * shift * vd[m + c])
             rate[c] = v[m + c] + shift * vd[m + c]
             second[c] = a[m + c]
-        _to_other_chart(n, q, rate, second, spin[i], small)
+        _to_other_chart(n, q, rate, second, spin[i], scratch)
         for c in range(3):
             a[m + c] = second[c]
             q[k + c] = keep[c]
             rate[c] = v[m + c]
             second[c] = vd[m + c]
-        _to_other_chart(n, q, rate, second, spin[i], small)
+        _to_other_chart(n, q, rate, second, spin[i], scratch)
         for c in range(3):
             v[m + c] = rate[c]
             vd[m + c] = second[c]

@@ -11,8 +11,12 @@ from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints import Joint
+from ..joints.relative import RelativeMotion, motion_values
+from ..joints.tree import Carried, free_motions
 from ..nodes.arrays import frame_torques, marker
+from ..rotation import to_rotation_vector
 from ..system import observe
+from ..system.tree_observe import observe_wrench
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -39,6 +43,9 @@ class JointView:
     def _reaction(self) -> Array:
         """Frame forces of the joint on its second body (n, 12)."""
         s = self.solution
+        edge = s.system.carrier(self.joint)
+        if edge is not None:
+            return self._carried_reaction(edge)
         f, other = np.zeros((len(s), 12)), np.zeros((len(s), 12))
         index = s.model.joints.index(self.joint)
         for table in (s.system.tables.primitives, s.system.tables.couplings):
@@ -49,6 +56,37 @@ class JointView:
                 fb = f if p.b == self._b.index else other
                 observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
         return -f + s._observe_general("joint", index, self._b.index)[0]
+
+    def _carried_reaction(self, edge: Carried) -> Array:
+        """The same for a joint that carries a body: the wrench that holds what it carries.
+
+        Forces of springs and motors along the joint's own coordinates are not part of it.
+        """
+        s = self.solution
+        tables = s.system.tables
+        i = s.system.node_index(edge.body)
+        n = tables.nodes[i]
+        wrench, columns = np.zeros((len(s), 6)), np.zeros((len(s), 6 * max(1, int(n.nv))))
+        observe_wrench(
+            tables, s._work, i, s.t, s.q, s.v, s.vd, s.lam, s._values, s._turns, columns, wrench
+        )  # fmt: skip
+        for k in range(int(n.nv)):
+            column = columns[:, 6 * k : 6 * k + 6]
+            if np.isin(n.v0 + k, tables.tree.loads[:, 1]) or tables.tree.inertia[n.v0 + k] != 0.0:
+                along = np.einsum("ni,ni->n", column, wrench)[:, None]
+                part = slice(3, 6) if edge.motions[k].startswith("slide") else slice(0, 3)
+                wrench[:, part] -= along * column[:, part]
+        z = (self._a if edge.reversed else self._b)._z
+        if edge.reversed:  # on the second body, about whose reference point torques are
+            wrench = -wrench
+            arm = z[:, :3] - self._b._z[:, :3]
+            wrench[:, :3] += np.cross(arm, wrench[:, 3:])
+            z = self._b._z
+        f = np.zeros((len(s), 12))
+        f[:, :3] = wrench[:, 3:]
+        for k in (3, 6, 9):
+            f[:, k : k + 3] = 0.5 * np.cross(wrench[:, :3], z[:, k : k + 3])
+        return f
 
     @property
     def force(self) -> Array:
@@ -62,7 +100,61 @@ class JointView:
         return read_only(frame_torques(self._b._z, self._reaction) - np.cross(arm, self._reaction[:, :3]))
 
     @cached_property
+    def _motions(self) -> tuple[str, ...]:
+        motions = free_motions(self.joint)
+        if motions is None:
+            raise MissingQuantity(
+                f"{self.joint} has no coordinates: the motion that it leaves free is not made of such"
+            )
+        return motions
+
+    def _relative(self, level: int) -> RelativeMotion:
+        """Relative motion of the joint's frames with so many derivatives."""
+        a, b = ((body._z, *(body._motion[1:] if level else ()), *((body._zdd,) if level > 1 else ())) for body in
+                (self._a, self._b))  # fmt: skip
+        return RelativeMotion(self.joint, a, b)
+
+    @cached_property
+    def _columns(self) -> tuple[slice, slice] | None:
+        """Coordinates and velocities of the joint itself, in joint coordinates; None for others, and for balls."""
+        edge = self.solution.system.carrier(self.joint)
+        return None if edge is None or edge.node is not None else self.solution.system.body_slices(edge.body)
+
+    @cached_property
+    def coordinates(self) -> Array:
+        """Values of the motions that the joint leaves free (n, k), in the order of ``with_joint_values``, with turns
+        counted; of a Spherical the rotation vector of the second body's frame relative to the first one's.
+        """
+        if self._columns is not None:
+            return read_only(self.solution.q[:, self._columns[0]])
+        motion = self._relative(1)
+        e, rates = motion.e[0], motion.rates(self._motions)
+        if self._motions == ("ball",):
+            return read_only(np.array([to_rotation_vector(x) for x in e]).reshape(-1, 3))
+        values = motion_values(self._motions, e, motion.d[0])
+        turning = [name in ("turn", "screw") for name in self._motions]
+        columns = [unwrapped(self.solution.t, x, rates[:, k]) if turning[k] else x for k, x in enumerate(values)]
+        return read_only(np.column_stack(columns) if columns else np.zeros((len(self.solution), 0)))
+
+    @cached_property
+    def rates(self) -> Array:
+        """Rates of ``coordinates`` (n, k); of a Spherical the relative angular velocity in axes of the second frame."""
+        if self._columns is not None:
+            return read_only(self.solution.v[:, self._columns[1]])
+        return read_only(self._relative(1).rates(self._motions))
+
+    @cached_property
+    def accelerations(self) -> Array:
+        """Time derivatives of ``rates`` (n, k)."""
+        if self._columns is not None:
+            return read_only(self.solution.vd[:, self._columns[1]])
+        return read_only(self._relative(2).accelerations(self._motions))
+
+    @cached_property
     def _angle(self) -> tuple[Array, Array]:
+        if self._columns is not None and self.joint.coordinate in ("angle", "both"):
+            k = next(k for k, name in enumerate(self._motions) if name in ("turn", "screw"))
+            return self.coordinates[:, k], self.rates[:, k]
         angle, rate = self._coordinate("angle", TORSION_SPRING)
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):

@@ -30,7 +30,16 @@ from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import Tables
 from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
-from .twins import increments, lie_system, own_coordinates, twin_columns, twin_coordinates
+from .twins import (
+    body_state,
+    increments,
+    joints_at,
+    lie_system,
+    lie_twin,
+    own_coordinates,
+    twin_columns,
+    twin_coordinates,
+)
 
 Array = np.ndarray
 
@@ -72,7 +81,28 @@ def consistent_start(
     t = check_number(t, "consistent_start", "t")
     given = system.initial_state() if q is None or v is None else (q, v)
     q0, v0 = system._q(given[0] if q is None else q).copy(), system._v(given[1] if v is None else v).copy()
+    if system.assembly.tree is not None:
+        return _start_of_joints(system, q, v, q0, v0, t, fixed, tolerance)
     return StartSolver(system, t, tolerance, fixed).run(q0, v0)
+
+
+def _start_of_joints(
+    system: System, q: Numbers | None, v: Numbers | None, q0: Array, v0: Array, t: float, fixed: Held | None,
+    tolerance: float,
+) -> Start:  # fmt: skip
+    """A consistent start in joint coordinates, found for the bodies in absolute ones.
+
+    What is nearest does not depend on the coordinates then, and a start that the nodes give may violate joints that
+    carry bodies as well.
+    """
+    bodies = System(lie_twin(system.model))
+    if q is None and v is None:
+        start = consistent_start(bodies, t=t, fixed=fixed, tolerance=tolerance)
+    else:
+        start = consistent_start(bodies, *body_state(bodies, system, q0, v0), t, fixed=fixed, tolerance=tolerance)
+        if not start.report.changed:
+            return Start(q0, v0, start.report)
+    return Start(*joints_at(system, bodies, start.q, start.v), start.report)
 
 
 def consistent_velocities(system: System, q: Array, v: Array, t: float, tolerance: float = 1e-12) -> Array:

@@ -13,11 +13,12 @@ import numpy as np
 
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, MbdError, RedundancyWarning
+from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.matrix import factor, tangent
 from ..system.system import System
-from ..system.tables import FLAG_REDUNDANT, PARAMETER_REGULARISATION
+from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
 from .rank import DENSE_LIMIT, NEIGHBOUR, Equations, Mobility
 from .shown import warn_when_shown
 from .twins import lie_system, twin_coordinates
@@ -49,13 +50,16 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     somebody reads it.
     """
     s, w = system.tables, system.work
+    if s.flags[FLAG_TREE] == BY_RECURSION:
+        _check_inertia(system, q, t)
+        return False
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q, t)
     tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
         matrix = w.matrix.copy()
         factor(s, w, matrix, w.pivots, w.dinv)
-        if w.info[0] > CLEARLY_REGULAR and not w.info[4]:
+        if w.report[SMALLEST_RATIO] > CLEARLY_REGULAR and not w.report[FAILED]:
             fresh = system.new_work()  # gives the touched memory back
             fresh.turns[:] = w.turns
             system.work = fresh
@@ -63,7 +67,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     blocks = BlockSolver(system.assembly.layout)
     blocks.F[:] = w.matrix
     blocks.factor()
-    if blocks.redundant == 0 and not blocks.info[4]:
+    if blocks.redundant == 0 and not blocks.report[FAILED]:
         return False
     bodies = len(system.model.bodies)
     if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
@@ -80,9 +84,21 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     _check_conflict(system, q, v, vd, t, told)
     if _begins_to_move(system, q, v, vd, t) and not _goes_on(system, blocks, q, t) and told.is_structure:
         raise AssemblyError(f"{told.text}. Loads or velocities act along these motions, which no reaction can balance.")
-    subject, samples = (repr(system.identity), blocks.redundant), (told.head(blocks.redundant), SINGULAR_START)
+    subject = repr(system.identity), blocks.redundant
+    samples = told.head(blocks.redundant, system.n_l), SINGULAR_START
     warn_when_shown(RedundancyWarning, subject, lambda: told.text, samples)
     return True
+
+
+def _check_inertia(system: System, q: Array, t: float) -> None:
+    """Refuse joints that move no inertia, where the equations are solved along the tree."""
+    system.accelerations(q, np.zeros(system.n_v), t)
+    report = system.work.report
+    if report[FAILED]:
+        raise AssemblyError(
+            f"{system.name_of_unknown(int(report[WEAKEST]))} moves no inertia: what it carries has no mass or inertia "
+            "along its free motion; give it some there, or hold it with a Fixed"
+        )
 
 
 def _surely_dependent(system: System, blocks: BlockSolver) -> bool:
@@ -143,10 +159,19 @@ class _Explanation:
         return Equations(twin, twin_coordinates(twin, self.system, self.q), self.t) if twin.n_v <= DENSE_LIMIT else None
 
     @cached_property
+    def _bodies(self) -> tuple[System, Array]:
+        """A system whose equations are those of the joints, and its coordinates: dependent are motions of bodies."""
+        if self.system.assembly.tree is None:
+            return self.system, self.q
+        from .states import on_lie_nodes
+
+        return on_lie_nodes(self.system, self.q, np.zeros(self.system.n_v))[:2]
+
+    @cached_property
     def _found(self) -> tuple[Mobility | None, list[Dependency]]:
         from .diagnosis import explain_redundancy
 
-        return explain_redundancy(self.system, self.q, self.t)
+        return explain_redundancy(*self._bodies, self.t)
 
     @property
     def is_structure(self) -> bool:
@@ -163,9 +188,10 @@ class _Explanation:
             names = [self.system.model.joints[self.blocks.weakest - bodies].name]
         return names
 
-    def head(self, count: int) -> str:
+    @staticmethod
+    def head(count: int, equations: int) -> str:
         """How the text begins if so many equations are redundant."""
-        return f"{count} of {self.system.n_l} constraint equations {'is' if count == 1 else 'are'} redundant"
+        return f"{count} of {equations} constraint equations {'is' if count == 1 else 'are'} redundant"
 
     @cached_property
     def text(self) -> str:
@@ -192,8 +218,9 @@ class _Explanation:
             )
         if permanent or not momentary:
             count = permanent or redundant
-            text = f"{self.head(count)}: {where}. The motion is unique, the reactions of these joints are those of "
-            text += f"minimum norm. {redundancy_advice()}"
+            head = self.head(count, self._bodies[0].n_l)
+            text = f"{head}: {where}. The motion is unique, the reactions of these joints are those of minimum norm. "
+            text += redundancy_advice()
             if momentary:
                 text += " The start is also a singular configuration, where the motion may branch."
             return text

@@ -17,7 +17,7 @@ from ..system.identity import identity_of, refuse_other, turn_names
 from ..system.system import System, assemble
 from .initial import consistent_start
 from .start_report import body_spins
-from .twins import lie_twin, nearest_rotation, twin_coordinates
+from .twins import body_state, lie_twin, nearest_rotation
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -51,19 +51,7 @@ def given_state(model: Model, state: Any, t: float) -> tuple[System, Array, Arra
 def on_lie_nodes(system: System, q: Array, v: Array) -> tuple[System, Array, Array]:
     """The twin of a system on Lie nodes in the same state."""
     twin = assemble(lie_twin(system.model))
-    parts: list[Array] = []
-    z, zd = system.frames(q), system.frame_velocities(q, v)
-    spins = body_spins(z, zd)
-    for i, body in enumerate(twin.model.bodies, 1):
-        n = twin.tables.nodes[i]
-        if isinstance(body, Generalized):
-            parts.append(v[system.body_slices(system.model.bodies[i - 1])[1]])
-            continue
-        if n.nx:
-            parts.append(zd[i, :3])
-        if isinstance(body, RigidBody):
-            parts.append(spins[i])
-    return twin, twin_coordinates(twin, system, q), np.concatenate(parts)
+    return twin, *body_state(twin, system, q, v)
 
 
 def model_at(solution: Solution, index: int = -1) -> Model:

@@ -162,8 +162,8 @@ class Track:
         if s.flags[FLAG_CHARTS] == 0:
             return
         check_charts(s, w, self.q, q, v, vd, vd.copy(), 0.0, 0)
-        if w.info[5] != 0.0:
-            name = system.model.bodies[int(w.info[5]) - 1].name
+        if w.chart != 0.0:
+            name = system.model.bodies[int(w.chart) - 1].name
             raise SingularityError(
                 f"the Euler angles of body '{name}' came too close to gimbal lock at t = {t:.6g}; use "
                 f"mbd.nodes.Quaternion or another node: model.with_nodes({{'{name}': mbd.nodes.Quaternion}})",

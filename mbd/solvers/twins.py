@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..bodies import Generalized, RigidBody
@@ -10,19 +12,22 @@ from ..nodes import RotationVector
 from ..nodes.forms import FORM_LIE, FORM_POINT
 from ..rotation import from_rotation_vector, to_rotation_vector
 from ..system.system import System
+from ..system.tree_state import joint_state
+from .start_report import body_spins
 
 Array = np.ndarray
 
 
 def lie_twin(model: Model) -> Model:
-    """A copy of the model in which all rigid bodies are on Lie nodes."""
-    return model.with_nodes(RotationVector)
+    """A copy of the model in absolute coordinates in which all rigid bodies are on Lie nodes."""
+    return model.with_coordinates("absolute").with_nodes(RotationVector)
 
 
 def lie_system(system: System) -> System:
     """The system of the twin; the system itself if all its bodies are on such nodes already."""
     for body in system.model.bodies:
-        if isinstance(body, RigidBody) and not (isinstance(body.node, RotationVector) and body.node.lie):
+        carried = system.assembly.tree is not None
+        if isinstance(body, RigidBody) and (carried or not (isinstance(body.node, RotationVector) and body.node.lie)):
             return System(lie_twin(system.model))
     return system
 
@@ -40,6 +45,46 @@ def twin_coordinates(twin: System, system: System, q: Array) -> Array:
         if isinstance(body, RigidBody):
             parts.append(to_rotation_vector(nearest_rotation(z[i + 1, 3:].reshape(3, 3).T)))
     return np.concatenate(parts)
+
+
+def body_state(twin: System, system: System, q: Array, v: Array) -> tuple[Array, Array]:
+    """Coordinates and velocities of the twin in a state of the system."""
+    parts: list[Array] = []
+    z, zd = system.frames(q), system.frame_velocities(q, v)
+    spins = body_spins(z, zd)
+    for i, body in enumerate(twin.model.bodies, 1):
+        if isinstance(body, Generalized):
+            parts.append(v[system.body_slices(system.model.bodies[i - 1])[1]])
+            continue
+        if twin.tables.nodes[i].nx:
+            parts.append(zd[i, :3])
+        if isinstance(body, RigidBody):
+            parts.append(spins[i])
+    return twin_coordinates(twin, system, q), np.concatenate(parts)
+
+
+def joints_at(system: System, bodies: System, q: Array, v: Array) -> tuple[Array, Array]:
+    """Coordinates and velocities of a system in joint coordinates where its twin on Lie nodes is at (q, v).
+
+    Bodies in absolute coordinates come along in their own.
+    """
+    z, zd = bodies.frames(q), bodies.frame_velocities(q, v)
+    spins = body_spins(z, zd)
+    own_q, own_v = np.zeros(system.n_q), np.zeros(system.n_v)
+    for i in system.tables.tree.free:
+        body: Any = system.model.bodies[i - 1]
+        rows, columns = system.body_slices(body)
+        if not isinstance(body, RigidBody):
+            there = bodies.body_slices(bodies.model.bodies[i - 1])
+            own_q[rows], own_v[columns] = q[there[0]], v[there[1]]
+            continue
+        pose = RotationVector(
+            z[i, :3], nearest_rotation(z[i, 3:].reshape(3, 3).T), zd[i, :3] if not body.node.pinned else np.zeros(3),
+            spins[i], pinned=body.node.pinned,
+        ).with_parametrisation(body.node)  # fmt: skip
+        own_q[rows], own_v[columns] = pose.coordinates(), pose.coordinate_velocities()
+    joint_state(system, z, zd, own_q, own_v)
+    return own_q, own_v
 
 
 def own_coordinates(system: System, twin: System, q0: Array, given: Array, found: Array) -> Array:

@@ -8,7 +8,19 @@ from ..compiled.kinds import integer, vector
 from ..nodes.mass import free_accelerations
 from .instant import biases, constraint_accelerations, constraint_biases, dynamics, frames, velocities
 from .matrix import factor, solve, tangent
-from .tables import FLAG_REDUNDANT, FLAG_SIMPLE, FLAG_VELOCITY, Tables, Work, coordinates, multipliers, velocity
+from .tables import (
+    BY_RECURSION,
+    FLAG_REDUNDANT,
+    FLAG_SIMPLE,
+    FLAG_TREE,
+    FLAG_VELOCITY,
+    Tables,
+    Work,
+    coordinates,
+    multipliers,
+    velocity,
+)
+from .tree_accelerations import articulated_accelerations
 
 MOVED, MOVED_AND_FACTORED = 1, 2
 
@@ -23,6 +35,9 @@ def index_one(s, w, q, v, zero, vd, lam, moved):
     """
     if moved == 0:
         frames(s, w, q)
+    if s.flags[FLAG_TREE] == BY_RECURSION:
+        articulated_accelerations(s, w, q, v, vd)
+        return
     simple = s.flags[FLAG_SIMPLE] != 0
     if not simple or s.flags[FLAG_VELOCITY] != 0:
         velocities(s, w, q, v)

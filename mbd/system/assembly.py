@@ -16,6 +16,7 @@ from ..errors import ModelError
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
+from ..joints.tree import JointTree
 from ..linalg.symbolic import Layout
 from ..model import Model
 from ..nodes import kinds
@@ -29,6 +30,7 @@ from ..nodes.forms import (
     FORM_SPIN,
     NODE,
 )
+from ..nodes.tree.records import no_tree
 from .frame_assembly import frame_element_table, place_frame_elements
 from .placement import matrix_layout, place_blocks, unknown_classes
 from .tables import (
@@ -47,6 +49,8 @@ from .tables import (
     PRIMITIVE,
     Tables,
 )
+from .tree_assembly import joint_node
+from .tree_branches import Branches
 
 CONVENTIONAL_FORM = {
     kinds.QUATERNION: FORM_QUATERNION,
@@ -65,7 +69,7 @@ class Assembly:
     callbacks: list[Callback]
     node_of: dict[int, int]  # id(body) -> row of the node table
     joint_slices: list[slice]  # multipliers of every joint
-    force_rows: list[slice]  # rows of the force table of every force element
+    force_rows: list[slice]  # rows of the table of forces that belong to every force element
     n_q: int
     n_v: int
     n_l: int
@@ -74,6 +78,10 @@ class Assembly:
     user_size: int
     buffer_size: int  # width of the buffers of frame elements
     length: float  # characteristic length of the model
+    tree: JointTree | None  # of a model in joint coordinates
+    inner: Tables | None  # its tables of elements
+    size_F: int  # numbers of the matrix, or of the factors along the tree
+    inner_sizes: tuple[int, int, int]  # their coordinates, velocities, and numbers in blocks
 
 
 def assemble_tables(model: Model, unknowns: int = 1) -> Assembly:
@@ -100,6 +108,12 @@ class _Assembler:
         self.time_functions: dict[Any, int] = {}
         self.kept: list[Any] = []
         self.frame_functions: dict[Any, tuple[int, int]] = {}
+        self.tree: JointTree | None = model.coordinates if model._choice is not None else None
+        if self.tree is not None and not self.tree.carried:
+            self.tree = None  # all bodies are in absolute coordinates
+        carried = self.tree.carried if self.tree is not None else ()
+        self.edges = {id(edge.body): edge for edge in carried}
+        self.carrying = {id(edge.joint) for edge in carried if edge.joint is not None}
 
     def build(self) -> Assembly:
         model = self.model
@@ -109,10 +123,16 @@ class _Assembler:
         primitives, joint_slices, joint_rows = self._primitives(nodes)
         forces, force_rows = self._forces()
         general = frame_element_table(self)
-        layout = matrix_layout(nodes, primitives, forces, general, self.members, joint_rows, self.unknowns)
         n_v, n_l = self.n_v, self.n_l
-        xv, xl = place_blocks(nodes, primitives, forces, layout, n_v, n_l, len(model.bodies))
-        place_frame_elements(self.members, general, layout, xl, len(model.bodies))
+        count = len(model.bodies)
+        branches: Branches | None = None
+        if self.tree is None:
+            layout = matrix_layout(nodes, primitives, forces, general, self.members, joint_rows, self.unknowns)
+        else:
+            branches = Branches(self, nodes, primitives, forces, general, joint_rows, force_rows)
+            layout = branches.layout
+        xv, xl = place_blocks(nodes, primitives, forces, layout, n_v, n_l, count, self.tree is None)
+        place_frame_elements(self.members, general, layout, xl, count, self.tree is None)
         flags = np.zeros(FLAGS, dtype=np.int64)
         spring_like = np.isin(forces["kind"], [SPRING, AXIS_SPRING, TORSION_SPRING])
         flags[FLAG_VELOCITY] = bool(spring_like.any()) or len(general) > 0
@@ -120,7 +140,7 @@ class _Assembler:
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = self.n_turns > 0
         flags[FLAG_COUPLED] = len(general) > 0 or bool((primitives["shared"] != 0).any())
-        flags[FLAG_SIMPLE] = self.n_l == 0 and _invert_inertia(nodes)
+        flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and _invert_inertia(nodes)
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
@@ -140,14 +160,20 @@ class _Assembler:
             constants=np.array(self.constants, dtype=float),
             flags=flags,
             fronts=layout.fronts,
+            tree=no_tree(),
         )
         tables.parameters[PARAMETER_ARM], length = self._lengths(primitives)
         tables.parameters[PARAMETER_LENGTH] = length
+        size_F = layout.size_F
+        if branches is not None:
+            tables, size_F = branches.finish(tables)
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
             user_size=self.user_size, buffer_size=8 + 18 * int(general["count"].max(initial=1))
-            + int(general["rows"].max(initial=0)), length=length,
+            + int(general["rows"].max(initial=0)), length=length, tree=self.tree,
+            inner=branches.inner if branches is not None else None,
+            inner_sizes=branches.inner_sizes if branches is not None else (0, 0, 0), size_F=size_F,
         )  # fmt: skip
 
     # --- nodes ----------------------------------------------------------------------------------------------------
@@ -166,6 +192,7 @@ class _Assembler:
             axes = (0, 0, 0)
             position = (0.0, 0.0, 0.0)
             nx = 3
+            edge = self.edges.get(id(body))
             if isinstance(body, RigidBody):
                 form = FORM_LIE if node.lie else CONVENTIONAL_FORM[node.kind]
                 if node.kind == kinds.EULER_ANGLES:
@@ -185,7 +212,12 @@ class _Assembler:
             nq, nv, nl = node.n_coordinates, node.n_velocities, node.n_internal
             if isinstance(body, Generalized):
                 nl = body.n_constraints
-            rows.append((node.kind, form, *axes, q0, nq, v0, nv, nx, l0, nl, *position))
+            kind = node.kind
+            if edge is not None:
+                own = joint_node(edge)
+                kind, form, axes, position = own.kind, own.form, own.axes, (0.0, 0.0, 0.0)
+                nq, nv, nx, nl = own.sizes
+            rows.append((kind, form, *axes, q0, nq, v0, nv, nx, l0, nl, *position))
             q0, v0, l0 = q0 + nq, v0 + nv, l0 + nl
         names = ("kind", "form", "axis1", "axis2", "axis3", "q0", "nq", "v0", "nv", "nx", "l0", "nl", "r1", "r2", "r3")
         for name, column in zip(names, zip(*rows, strict=True), strict=True):
@@ -269,7 +301,7 @@ class _Assembler:
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             start, row = self.n_l, 0
             name = f"joint '{joint.name}'"
-            for p in joint.primitives():
+            for p in joint.primitives() if id(joint) not in self.carrying else ():
                 if isinstance(p, FrameRows):
                     self.element_rows.append((p, j, -1, self.n_l, row))
                     self.nonholonomic += [self.n_l + k for k in p.nonholonomic]

@@ -9,8 +9,9 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from ..compiled.entry import TABLE
-from ..linalg.symbolic import Fronts
-from .tables import Tables
+from ..compiled.kernel import JIT
+from ..compiled.kinds import addresses
+from ..compiled.record import Record, table_of
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -20,25 +21,70 @@ KEPT_IN_WORK = ("turns", "signs", "base")
 """Buffers whose contents mean something between two calls."""
 
 
-def packed_assembly(assembly: Assembly, model: Model) -> dict[str, Any]:
-    """The parts of an assembly without what belongs to one process."""
-    parts = {field.name: getattr(assembly, field.name) for field in dataclasses.fields(assembly)}
-    tables, layout = assembly.tables, assembly.layout
-    parts["tables"] = {name: getattr(tables, name) for name in tables.fields if name not in ("entries", "fronts")}
-    fronts: Any = {name: getattr(layout.fronts, name) for name in Fronts.fields}
-    parts["layout"] = dataclasses.replace(layout, fronts=fronts)
-    parts["node_of"] = [(body, assembly.node_of[id(body)]) for body in (model.ground, *model.bodies)
-                        if id(body) in assembly.node_of]  # fmt: skip
-    return parts | {"class": type(assembly)}
+class Parcel:
+    """A record on its way: its arrays, with parcels where it refers to other records."""
+
+    def __init__(self, kind: type[Record], fields: dict[str, Any]) -> None:
+        self.kind, self.fields = kind, fields
+        self.record: Record | None = None
+
+    def unpacked(self) -> Record:
+        """The record, known to the compiled code of this process; always the same."""
+        if self.record is None:
+            fields: dict[str, Any] = {"entries": TABLE} if "entries" in self.kind.fields else {}
+            for name, x in self.fields.items():
+                if isinstance(x, tuple):
+                    x = table_of([part.unpacked() for part in x])
+                fields[name] = x.unpacked() if isinstance(x, Parcel) else x
+            self.record = self.kind(**fields)
+        return self.record
 
 
-def unpacked_assembly(parts: dict[str, Any]) -> Assembly:
-    """The assembly, known to the compiled code of this process."""
-    parts = dict(parts)
-    parts["layout"].fronts = Fronts(**parts["layout"].fronts)
-    parts["tables"] = Tables(**parts["tables"], entries=TABLE, fronts=parts["layout"].fronts)
-    functions = parts["tables"].functions
-    for k, callback in enumerate(parts["callbacks"]):
+class _Packing:
+    """Parcels of records that refer to each other; ``others`` are those that are known by their addresses."""
+
+    def __init__(self, others: list[Record]) -> None:
+        self.others = others
+        self.made: dict[int, Parcel] = {}
+
+    def parcel(self, record: Record) -> Parcel:
+        if id(record) not in self.made:
+            names = [name for name in record.fields if name != "entries"]
+            fields = {name: self._field(record.layout.members[name], getattr(record, name)) for name in names}
+            self.made[id(record)] = Parcel(type(record), fields)
+        return self.made[id(record)]
+
+    def _field(self, kind: Any, value: Any) -> Any:
+        if isinstance(value, Record):
+            return self.parcel(value)
+        if kind is not addresses:
+            return value
+        found = [next(r for r in self.others if x == (r.address if JIT else r)) for x in value.tolist()]
+        return tuple(self.parcel(record) for record in found)
+
+
+def packed_assembly(assembly: Assembly, model: Model) -> Assembly:
+    """An assembly without what belongs to one process: parcels in place of records, bodies in place of their ids."""
+    packing = _Packing([assembly.inner] if assembly.inner is not None else [])
+    rows = [(body, assembly.node_of.get(id(body))) for body in (model.ground, *model.bodies)]
+    parts: dict[str, Any] = {
+        "tables": packing.parcel(assembly.tables),
+        "inner": packing.parcel(assembly.inner) if assembly.inner is not None else None,
+        "layout": dataclasses.replace(assembly.layout, fronts=packing.parcel(assembly.layout.fronts)),  # type: ignore
+        "node_of": [(body, row) for body, row in rows if row is not None],  # others were added since
+    }
+    return dataclasses.replace(assembly, **parts)
+
+
+def unpacked_assembly(packed: Any) -> Assembly:
+    """The assembly as this process knows it."""
+    parts: dict[str, Any] = {
+        "tables": packed.tables.unpacked(),
+        "inner": packed.inner.unpacked() if packed.inner is not None else None,
+        "layout": dataclasses.replace(packed.layout, fronts=packed.layout.fronts.unpacked()),
+        "node_of": {id(body): row for body, row in packed.node_of},
+    }
+    functions = parts["tables"].functions  # the inner tables share them
+    for k, callback in enumerate(packed.callbacks):
         functions.address[k], functions.block[k] = callback.address, callback.block
-    parts["node_of"] = {id(body): row for body, row in parts["node_of"]}
-    return parts.pop("class")(**parts)
+    return dataclasses.replace(packed, **parts)

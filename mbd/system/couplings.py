@@ -94,7 +94,7 @@ def coupling_forces(s, w, lam):
 
 @kernel
 def _coupling_row(p, w, x, level):
-    """The contribution of one joint coordinate to x[p.x0], which is set; w.small is scratch."""
+    """The contribution of one joint coordinate to x[p.x0], which is set; w.scratch is scratch."""
     a, b = p.a, p.b
     za, zb = w.z[a], w.z[b]
     if p.kind == ANGLE:
@@ -154,9 +154,9 @@ def coupling_stiffness(s, w, q, v, lam, t, cc, ck, into):
             continue
         if p.kind == ANGLE:
             zda, zdb = w.zd[a], w.zd[b]
-            angle_stiffness(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, lam[p.l0], ck, w.jac, w.small, into)
+            angle_stiffness(p, na, nb, q, v, ga, gb, za, zb, zda, zdb, lam[p.l0], ck, w.jacobians, w.scratch, into)
         else:
-            primitive_stiffness(p, na, nb, q, ga, gb, za, zb, p.value, lam, p.l0, ck, w.jac, into)
+            primitive_stiffness(p, na, nb, q, ga, gb, za, zb, p.value, lam, p.l0, ck, w.jacobians, into)
     for k in range(s.frame_elements.shape[0]):
         g = s.frame_elements[k]
         if g.kind == USER_FORCE and g.exact != 0 and w.time[1] == 0.0:
@@ -173,9 +173,9 @@ def coupling_tangent(s, w, q, v, lam, t, cc, ck, into):
         a, b = p.a, p.b
         na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
         if p.kind == ANGLE:
-            angle_blocks(p, na, nb, q, ga, gb, za, zb, w.jac, into)
+            angle_blocks(p, na, nb, q, ga, gb, za, zb, w.jacobians, into)
         else:
-            primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, p.value, 1.0, BOTH, w.jac, into)
+            primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, p.value, 1.0, BOTH, w.jacobians, into)
     for k in range(s.frame_elements.shape[0]):
         if s.frame_elements[k].rows > 0:
             frame_element_blocks(s.frame_elements[k], s, w, q, into)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..elements.frame_kinds import LAW_SPRING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..elements.user_functions import frame_callbacks, initial_input, used_entries, uses_of
-from ..linalg.symbolic import Layout
 from .tables import FRAME_ELEMENT
 
 
@@ -101,11 +100,14 @@ def position_frame_element(
             members[o : o + 4] = [start, int(ld_down[0]), int(right[0] + row), int(ld_right[0])]
 
 
-def place_frame_elements(members: list[int], general: np.ndarray, layout: Layout, xl: np.ndarray, n: int) -> None:
-    """Fill in where the blocks and rows of frame elements live."""
+def place_frame_elements(
+    members: list[int], general: np.ndarray, layout: Any, xl: np.ndarray, n: int, with_blocks: bool = True
+) -> None:
+    """Fill in where the rows of frame elements live, and their blocks."""
     for g in general:
         row = int(g["x0"])
-        position_frame_element(members, g, layout.blocks, n, row)
+        if with_blocks:
+            position_frame_element(members, g, layout.blocks, n, row)
         if g["joint"] >= 0:
             g["x0"] = layout.position[g["joint"] + n] + row
             xl[g["l0"] : g["l0"] + g["rows"]] = g["x0"] + np.arange(g["rows"])

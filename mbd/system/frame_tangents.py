@@ -31,7 +31,7 @@ from .frame_elements import (
 
 
 @kernel
-def direction(n, i, jac, t, k, ck, cc, d, dd):
+def direction(n, i, jacobians, t, k, ck, cc, d, dd):
     """Frame and frame velocity of body i along its increment k, weighted with ck and, for its velocity, cc."""
     o = 12 * i
     if k < n.nx:  # a translation
@@ -48,20 +48,22 @@ def direction(n, i, jac, t, k, ck, cc, d, dd):
         for a in range(3):
             if lie:
                 c, b = n.nx, k - n.nx
-                speed = jac[a][m, c] * t[b] + jac[a][m, c + 1] * t[3 + b] + jac[a][m, c + 2] * t[6 + b]
+                speed = (
+                    jacobians[a][m, c] * t[b] + jacobians[a][m, c + 1] * t[3 + b] + jacobians[a][m, c + 2] * t[6 + b]
+                )
             else:
-                speed = jac[a][m, k]
-            d[o + 3 + 3 * a + m] = ck * jac[a][m, k]
-            dd[o + 3 + 3 * a + m] = ck * jac[3 + a][m, k] + cc * speed
+                speed = jacobians[a][m, k]
+            d[o + 3 + 3 * a + m] = ck * jacobians[a][m, k]
+            dd[o + 3 + 3 * a + m] = ck * jacobians[3 + a][m, k] + cc * speed
 
 
 @kernel
-def body_jacobians(n, q, v, spin, z, jac, small):
+def body_jacobians(n, q, v, spin, z, jacobians, scratch):
     """Jacobians of the three axes of a body and of their velocities."""
     for a in range(3):
         x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
-        axis_jacobian(n, q, spin, z, x1, x2, x3, jac[a])
-        velocity_jacobian(n, q, v, spin, z, x1, x2, x3, jac[3 + a], small)
+        axis_jacobian(n, q, spin, z, x1, x2, x3, jacobians[a])
+        velocity_jacobian(n, q, v, spin, z, x1, x2, x3, jacobians[3 + a], scratch)
 
 
 @kernel
@@ -75,11 +77,11 @@ def frame_element_blocks(g, s, w, q, matrix):
         n = s.nodes[i]
         if n.nv == 0:
             continue
-        body_jacobians(n, q, q, w.spin[i], w.z[i], w.jac, w.small)
+        body_jacobians(n, q, q, w.spin[i], w.z[i], w.jacobians, w.scratch)
         o = g.joint_blocks + 4 * j
         row, ld_row, column, ld_column = s.members[o], s.members[o + 1], s.members[o + 2], s.members[o + 3]
         for k in range(n.nv):
-            direction(n, j, w.jac, w.eye[i], k, 1.0, 0.0, d, dd)
+            direction(n, j, w.jacobians, w.eye[i], k, 1.0, 0.0, d, dd)
             gather(g, s, w)
             rate_along(g, s, w, d, 0.0)
             for r in range(g.rows):
@@ -187,7 +189,7 @@ def end_gradient(g, s, w, lam):
 @kernel
 def _add_column(g, s, w, q, spin, z, j, k, matrix):
     """Add SUM, pulled back, to the column of increment k of body j."""
-    row = w.small[7]
+    row = w.pulled_back
     for i in range(g.count):
         a = s.members[g.first + i]
         n = s.nodes[a]
@@ -215,9 +217,9 @@ def frame_element_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
         n = s.nodes[b]
         if n.nv == 0:
             continue
-        body_jacobians(n, q, v, w.spin[b], w.z[b], w.jac, w.small)
+        body_jacobians(n, q, v, w.spin[b], w.z[b], w.jacobians, w.scratch)
         for k in range(n.nv):
-            direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
+            direction(n, j, w.jacobians, t[b], k, ck, cc, d, dd)
             force_change(g, s, w, lam, d, dd)
             _add_column(g, s, w, q, w.spin, w.z, j, k, matrix)
         for m in range(12 * j, 12 * j + 12):
@@ -243,12 +245,12 @@ def frame_element_tangent_over_step(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
             continue
         for a in range(3):
             x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
-            axis_jacobian(n, q1, w.spin[b], z1[b], x1, x2, x3, w.jac[a])
+            axis_jacobian(n, q1, w.spin[b], z1[b], x1, x2, x3, w.jacobians[a])
         for k in range(n.nv):
             for m in range(12):  # the middle moves by half, the secant by 1/h of the end
                 x = (1.0 if m == k else 0.0) if m < 3 and n.nx == 3 else 0.0
                 if m >= 3 and k >= n.nx:
-                    x = w.jac[m // 3 - 1][m % 3, k]
+                    x = w.jacobians[m // 3 - 1][m % 3, k]
                 d[12 * j + m] = 0.5 * ck * x
                 dd[12 * j + m] = ck / h * x
             force_change(g, s, w, lam, d, dd)
@@ -261,7 +263,7 @@ def frame_element_tangent_over_step(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
 @kernel
 def _write_gradient(g, s, w, q, z, r, column, matrix):
     """FORCE, pulled back, as row r (or as column r) of a constraint."""
-    row = w.small[7]
+    row = w.pulled_back
     for i in range(g.count):
         a = s.members[g.first + i]
         n = s.nodes[a]

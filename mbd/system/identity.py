@@ -43,7 +43,20 @@ FUNCTIONS = "functions of "
 def identity_of(model: Model) -> Identity:
     """(name, kind) of all bodies and joints in their order; the kind of a body is that of its coordinates."""
     bodies = [[body.name, node_text(body.node)] for body in model.bodies]
-    return {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
+    found = {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
+    if model._choice is not None:
+        found["bodies"] = _in_joint_coordinates(model, bodies)
+    return found
+
+
+def _in_joint_coordinates(model: Model, bodies: list[list[str]]) -> list[list[str]]:
+    """(name, kind) of bodies, the kind of a carried one being what carries it and how its rotation is stored."""
+    kinds = dict(bodies)
+    for edge in model.coordinates.carried:
+        joint = f"joint '{edge.joint.name}'" if edge.joint is not None else "no joint"
+        stored = f", {node_text(edge.node)}" if edge.node is not None else ""
+        kinds[edge.body.name] = f"carried by {joint} on '{edge.parent.name}'{stored}"
+    return [[name, kinds[name]] for name, _ in bodies]
 
 
 def node_text(node: Any) -> str:

@@ -13,7 +13,6 @@ from ..compiled.kinds import integer
 from ..joints.instant import (
     primitive_curvature,
     primitive_drive,
-    primitive_force,
     primitive_rate,
     primitive_value,
 )
@@ -23,19 +22,20 @@ from ..nodes.inertia import node_residual
 from ..nodes.internal import internal_bilinear, internal_constraints, internal_force
 from ..nodes.mass import weight
 from ..nodes.update import update_coordinates
-from .couplings import ACCELERATION, LEVEL_DRIVEN, POSITION, VELOCITY, coupling_constraints, coupling_forces
+from .couplings import ACCELERATION, LEVEL_DRIVEN, POSITION, VELOCITY, coupling_constraints
+from .element_forces import constant, element_forces
 from .instant_elements import (
     GENERALIZED_CURVATURE,
     GENERALIZED_FORCES,
     GENERALIZED_RATES,
     GENERALIZED_VALUES,
     all_angles,
-    all_forces,
     one_generalized,
 )
 from .tables import (
     FLAG_ANGLES,
     FLAG_COUPLED,
+    FLAG_TREE,
     PARAMETER_TIME,
     Tables,
     Work,
@@ -44,6 +44,7 @@ from .tables import (
     unknowns,
     velocity,
 )
+from .tree_instant import tree_biases, tree_dynamics, tree_frames, tree_update, tree_velocities
 
 STORED = 1  # the update writes rotations of Lie nodes to the coordinates; otherwise to the frames alone
 
@@ -65,25 +66,37 @@ def evaluate_functions(s, w, t):
 @entry(Tables, Work, coordinates)
 def frames(s, w, q):
     """Frames of all nodes into w.z."""
+    if s.flags[FLAG_TREE] != 0:
+        tree_frames(s, w, q)
+        return
     update_frames(s.nodes, q, w.z, w.spin)
 
 
 @entry(Tables, Work, coordinates, velocity)
 def velocities(s, w, q, v):
     """Velocities of all frames into w.zd (frames must be up to date)."""
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    if s.flags[FLAG_TREE] != 0:
+        tree_velocities(s, w, q, v)
+        return
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.scratch)
 
 
 @entry(Tables, Work, coordinates, velocity)
 def biases(s, w, q, v):
     """Accelerations of all frames at zero coordinate acceleration into w.zb (velocities must be up to date)."""
-    update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.small)
+    if s.flags[FLAG_TREE] != 0:
+        tree_biases(s, w, q, v)
+        return
+    update_biases(s.nodes, q, v, w.spin, w.z, w.zd, w.zb, w.scratch)
 
 
 @entry(Tables, Work, coordinates, velocity, coordinates, integer)
 def update(s, w, q, dq, out, stored):
-    """The update of absolute coordinates, and the frames at the new ones."""
-    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.small[7])
+    """The update of coordinates, and the frames at the new ones."""
+    if s.flags[FLAG_TREE] != 0:
+        tree_update(s, w, q, dq, out, stored)
+        return
+    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.rotation)
 
 
 @kernel
@@ -109,25 +122,12 @@ def remember_angles(s, w, q, v):
 
 
 @kernel
-def constant(p, values):
-    """The constant of a primitive, possibly driven."""
-    return values[p.function] if p.function >= 0 else p.value
-
-
-@kernel
-def element_forces(s, w, lam):
+def all_frame_forces(s, w, lam):
     """Frame forces of gravity, force elements and constraint multipliers into w.f."""
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(s.nodes.shape[0]):
         weight(s.nodes[i], g1, g2, g3, w.f[i])
-    if s.forces.shape[0] > 0:
-        all_forces(s, w)
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        primitive_force(p, w.z[a], w.z[b], constant(p, w.values), lam, p.l0, w.f[a], w.f[b])
-    if s.flags[FLAG_COUPLED] != 0:
-        coupling_forces(s, w, lam)
+    element_forces(s, w, lam)
 
 
 @entry(Tables, Work, coordinates, velocity, velocity, multipliers, unknowns)
@@ -136,7 +136,10 @@ def dynamics(s, w, q, v, vd, lam, x):
 
     The largest element force and torque go to w.scales.
     """
-    element_forces(s, w, lam)
+    if s.flags[FLAG_TREE] != 0:
+        tree_dynamics(s, w, q, v, vd, lam, x)
+        return
+    all_frame_forces(s, w, lam)
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
@@ -148,8 +151,8 @@ def dynamics(s, w, q, v, vd, lam, x):
             one_generalized(s, w, i, q, v, vd, lam, x, GENERALIZED_FORCES)
             continue
         if n.form == FORM_QUATERNION:
-            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.small)
-        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.small)
+            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
+        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.scratch)
         if n.nl > 0:
             internal_force(n, q, lam, x)
     w.scales[0] = force
@@ -236,9 +239,9 @@ def constraint_rates(s, w, q, v, x):
 @kernel
 def constraint_accelerations(s, w, q, v, vd, x):
     """Constraint rows of x: B vd + gamma (velocities and biases must be up to date; w.zd is overwritten twice)."""
-    constraint_biases(s, w, q, v, w.x2)
+    constraint_biases(s, w, q, v, w.g)
     velocities(s, w, q, vd)
     jacobian_times(s, w, q, vd, x)
     velocities(s, w, q, v)
     for k in range(s.xl.shape[0]):
-        x[s.xl[k]] += w.x2[s.xl[k]]
+        x[s.xl[k]] += w.g[s.xl[k]]

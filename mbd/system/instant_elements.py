@@ -61,7 +61,7 @@ def all_force_tangents(s, w, q, v, t, cc, ck, into):
         a, b = e.a, e.b
         force_tangent(
             e, s.nodes[a], s.nodes[b], q, v, w.spin[a], w.spin[b], w.z[a], w.z[b], w.zd[a], w.zd[b],
-            t[a], t[b], w.values, w.turns, cc, ck, w.jac, w.small, into,
+            t[a], t[b], w.values, w.turns, cc, ck, w.jacobians, w.scratch, into,
         )  # fmt: skip
 
 
@@ -69,9 +69,9 @@ def all_force_tangents(s, w, q, v, t, cc, ck, into):
 def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
     """Diagonal block of a three-parameter node."""
     n = s.nodes[i]
-    spin_tangent(n, q, v, vd, w.spin[i], w.z[i], cm, cc, ck, into, w.small)
+    spin_tangent(n, q, v, vd, w.spin[i], w.z[i], cm, cc, ck, into, w.scratch)
     if ck != 0.0:
-        spin_frame_stiffness(n, w.spin[i], q, w.z[i], w.f[i], ck, into, w.small)
+        spin_frame_stiffness(n, w.spin[i], q, w.z[i], w.f[i], ck, into, w.scratch)
 
 
 @entry(Tables, Work, integer, vector, vector, vector, vector, vector, integer, when=_has_generalized)
@@ -137,9 +137,9 @@ def all_angles(s, w):
 def check_charts(s, w, q_old, q, v, vd, a, shift, change):
     """Look for gimbal lock between two states (change = 0), or bring charts back to their good region (1).
 
-    The result (index of a locked node, or the number of changes) goes to w.info[5].
+    The result (index of a locked node, or the number of changes) goes to w.chart.
     """
     if change == 0:
-        w.info[5] = singular_chart(s.nodes, q_old, q, w.signs, w.spin)
+        w.chart = singular_chart(s.nodes, q_old, q, w.signs, w.spin)
     else:
-        w.info[5] = change_charts(s.nodes, q, v, vd, a, shift, w.spin, w.small)
+        w.chart = change_charts(s.nodes, q, v, vd, a, shift, w.spin, w.scratch)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, integers, matrix, real, vector
-from ..joints.instant import BOTH, COINCIDENT, primitive_blocks, primitive_stiffness
 from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
-from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
-from ..nodes.inertia import frame_stiffness
-from ..nodes.internal import internal_blocks
-from ..nodes.tangent import node_tangent
+from .blocks import joint_blocks, node_blocks
 from .couplings import coupling_tangent
-from .instant import constant
-from .instant_elements import all_force_tangents, one_generalized_tangent, one_spin_tangent
+from .instant_elements import all_force_tangents
 from .tables import (
+    BY_RECURSION,
     FLAG_COUPLED,
     FLAG_DENSE,
     FLAG_REDUNDANT,
+    FLAG_TREE,
     PARAMETER_REGULARISATION,
     Tables,
     Work,
@@ -27,6 +24,7 @@ from .tables import (
     unknowns,
     velocity,
 )
+from .tree_matrix import eliminate_tree, solve_along_tree, solve_upwards, tree_tangent
 
 IN_CACHE = 500_000  # numbers of a matrix that is cleared as a whole: it stays in the cache
 
@@ -38,32 +36,6 @@ def clear_to(end, clean, into):
     for k in range(clean, end):
         into[k] = 0.0
     return max(clean, end)
-
-
-@kernel
-def _node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into):
-    n = s.nodes[i]
-    if n.form == FORM_GENERALIZED:
-        one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into)
-        return
-    node_tangent(n, q, v, vd, w.spin[i], w.z[i], t[i], cm, cc, ck, into, w.small)
-    if n.form == FORM_SPIN:
-        one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into)
-    elif ck != 0.0:
-        frame_stiffness(n, w.z[i], w.f[i], ck, into)
-    if n.nl > 0:
-        internal_blocks(n, q, q, lam, ck, into)
-
-
-@kernel
-def _joint_blocks(s, w, k, q, lam, ck, into):
-    p = s.primitives[k]
-    a, b = p.a, p.b
-    na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
-    value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jac, into)
-    if ck != 0.0 and p.kind != COINCIDENT:
-        primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jac, into)
 
 
 @kernel
@@ -85,19 +57,22 @@ def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     The last bodies come first, each with its joints: outer bodies are usually added last and eliminated first. Where
     that is so, the matrix is walked through once, and cleared on the way while it is in the cache.
     """
+    if s.flags[FLAG_TREE] != 0:
+        tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into)
+        return
     clean = clear_to(into.shape[0], 0, into) if into.shape[0] < IN_CACHE else 0
     k = s.primitives.shape[0] - 1
     for i in range(s.nodes.shape[0] - 1, 0, -1):
         n = s.nodes[i]
         clean = clear_to(n.block + (n.nv + n.nl) * n.ld, clean, into)
-        _node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into)
+        node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into)
         while k >= 0 and max(s.primitives[k].a, s.primitives[k].b) >= i:
             clean = clear_to(_end_of_blocks(s, k), clean, into)
-            _joint_blocks(s, w, k, q, lam, ck, into)
+            joint_blocks(s, w, k, q, lam, ck, into)
             k -= 1
     clear_to(into.shape[0], clean, into)
     while k >= 0:
-        _joint_blocks(s, w, k, q, lam, ck, into)
+        joint_blocks(s, w, k, q, lam, ck, into)
         k -= 1
     if s.forces.shape[0] > 0 and (cc != 0.0 or ck != 0.0):
         all_force_tangents(s, w, q, v, t, cc, ck, into)
@@ -128,14 +103,14 @@ def _is_tree(s: Tables) -> bool:
 def factorise_dense(s, w, into, pivots, dinv, x):
     """Factorise one small front."""
     regularise(s, into)
-    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.info, x)
+    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.report, x)
 
 
 @entry(Tables, Work, front_values, integers, unknowns, vector, when=_is_tree)
 def factorise_tree(s, w, into, pivots, dinv, x):
     """Factorise all fronts."""
     regularise(s, into)
-    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.info, x)
+    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.report, x)
 
 
 @entry(Tables, front_values, integers, unknowns, unknowns, integer, when=_is_dense)
@@ -152,11 +127,15 @@ def solve_fronts(s, factors, pivots, dinv, x, eliminated):
 
 @kernel
 def factor_with(s, w, into, pivots, dinv, x):
-    """Factorise the matrix in place, and begin to solve for x, to be finished by ``finish``; w.info tells how well.
+    """Factorise the matrix in place, and begin to solve for x, to be finished by ``finish``; w.report tells how well.
 
     Faster than to solve afterwards.
     """
-    if s.flags[FLAG_DENSE] != 0:
+    if s.flags[FLAG_TREE] == BY_RECURSION:
+        eliminate_tree(s, w, into)
+        if x.shape[0] > 0:
+            solve_upwards(s, into, x)
+    elif s.flags[FLAG_DENSE] != 0:
         factorise_dense(s, w, into, pivots, dinv, x)
     else:
         factorise_tree(s, w, into, pivots, dinv, x)
@@ -164,13 +143,15 @@ def factor_with(s, w, into, pivots, dinv, x):
 
 @kernel
 def factor(s, w, into, pivots, dinv):
-    """Factorise the matrix in place; w.info tells how well."""
+    """Factorise the matrix in place; w.report tells how well."""
     factor_with(s, w, into, pivots, dinv, w.x[:0])
 
 
 @kernel
 def _solve(s, factors, pivots, dinv, x, eliminated):
-    if s.flags[FLAG_DENSE] != 0:
+    if s.flags[FLAG_TREE] == BY_RECURSION:
+        solve_along_tree(s, factors, x, eliminated)
+    elif s.flags[FLAG_DENSE] != 0:
         solve_one_front(s, factors, pivots, dinv, x, eliminated)
     else:
         solve_fronts(s, factors, pivots, dinv, x, eliminated)

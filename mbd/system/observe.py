@@ -19,6 +19,7 @@ from ..forces.instant import force_residual, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints.angles import angle_force
 from ..joints.instant import ANGLE, primitive_force
+from ..linalg.front import FAILED
 from ..math.arrays import clear
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
@@ -28,6 +29,7 @@ from ..nodes.inertia import frame_acceleration
 from ..nodes.markers import angular_velocity
 from ..nodes.mass import frame_inertia
 from ..nodes.spin import spin_matrix
+from ..nodes.tree.records import NOT_CARRIED
 from ..rotation import to_quaternion
 from .accelerations import accelerations, accelerations_again
 from .couplings import observe_frame_element
@@ -35,7 +37,9 @@ from .defect import velocity_defect
 from .frame_elements import FORCE
 from .instant import constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
 from .matrix import solve
-from .tables import FLAG_SIMPLE
+from .tables import FLAG_SIMPLE, FLAG_TREE
+from .tree_assembly import path_of
+from .tree_observe import observe_carried
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -81,9 +85,9 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
         if zd.shape[0] > 0:
             if n.form == FORM_SPIN:
                 spin_matrix(n, q[k], g)
-            node_velocity(n, q[k], v[k], g, z[k], zd[k], w.small)
+            node_velocity(n, q[k], v[k], g, z[k], zd[k], w.scratch)
         if zdd.shape[0] > 0:
-            node_bias(n, q[k], v[k], g, z[k], zd[k], zb, w.small)
+            node_bias(n, q[k], v[k], g, z[k], zd[k], zb, w.scratch)
             frame_acceleration(n, q[k], vd[k], z[k], zb, zdd[k], g)
 
 
@@ -118,7 +122,7 @@ def observe_accelerations(s, w, times, q, v, values, turns, zero, u, vd, lam):
             u[j] = v[k, j]
         _keep_length(s.nodes, q[k], u)
         accelerations(s, w, q[k], u, zero, vd[k], lam[k])
-        if lam.shape[1] > 0 and w.info[4] == 0.0:
+        if lam.shape[1] > 0 and w.report[FAILED] == 0.0:
             clear(w.x)
             constraint_rates(s, w, q[k], u, w.x)
             for j in range(s.xl.shape[0]):
@@ -127,7 +131,7 @@ def observe_accelerations(s, w, times, q, v, values, turns, zero, u, vd, lam):
             for j in range(u.shape[0]):
                 u[j] += w.x[s.xv[j]]
             accelerations_again(s, w, q[k], u, zero, vd[k], lam[k])
-        if s.flags[FLAG_SIMPLE] == 0 and w.info[4] != 0.0:
+        if s.flags[FLAG_SIMPLE] == 0 and w.report[FAILED] != 0.0:
             for j in range(vd.shape[1]):
                 vd[k, j] = np.nan
             for j in range(lam.shape[1]):
@@ -257,17 +261,17 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             _add_force(s, w, i, row)
         w.time[0] = times[k]
         for i in range(s.frame_elements.shape[0]):
-            observe_frame_element(s, w, i, lam[k], w.x2)
-            row[POTENTIAL] += w.x2[0]
-            row[POWER] += w.x2[2]
+            observe_frame_element(s, w, i, lam[k], w.observed)
+            row[POTENTIAL] += w.observed[0]
+            row[POWER] += w.observed[2]
         constraints(s, w, q[k], w.x)
         row[POSITION_ERROR] = _largest(w.x, s.xl)
         constraint_rates(s, w, q[k], v[k], w.x)
         row[VELOCITY_ERROR] = _largest(w.x, s.xl)
         row[SPEED], row[VELOCITY_DEFECT], _ = velocity_defect(s, v[k], w.x)
-        jacobian_times(s, w, q[k], v[k], w.x2)
+        jacobian_times(s, w, q[k], v[k], w.g)
         for j in range(s.xl.shape[0]):  # the constraints' power on the system is lambda . g_t
-            row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.x2[s.xl[j]])
+            row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.g[s.xl[j]])
 
 
 @kernel
@@ -277,9 +281,9 @@ def observe_general(s, w, i, j, times, q, v, lam, f, out):
         w.time[0] = times[k]
         frames(s, w, q[k])
         velocities(s, w, q[k], v[k])
-        observe_frame_element(s, w, i, lam[k], w.x2)
-        out[k, ENERGY] += w.x2[0]
-        out[k, FORCE_POWER] += w.x2[1]
+        observe_frame_element(s, w, i, lam[k], w.observed)
+        out[k, ENERGY] += w.observed[0]
+        out[k, FORCE_POWER] += w.observed[1]
         for m in range(12):
             f[k, m] -= w.real_buffers[FORCE, 12 * j + m]
 
@@ -313,7 +317,12 @@ class PointView:
         s, n = self.solution, len(self.solution)
         z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
         vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
-        observe_frames(s.system.tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
+        tables = s.system.tables
+        if tables.flags[FLAG_TREE] and tables.tree.carried[self.index].parent != NOT_CARRIED:
+            path = np.array(path_of(self.index, tables.tree.carried)[::-1], dtype=np.int64)
+            observe_carried(tables, s._work, path, s.q, s.v, vd, z, zd, zdd)
+        else:
+            observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
         return z, zd, zdd
 
     @property

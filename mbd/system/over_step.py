@@ -54,14 +54,14 @@ def _clear_pair(fa, fb):
 @entry(Tables, Work, vector, matrix, vector, matrix, real, vector, when=_is_coupled)
 def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
     """Rows at the end, columns of the (discrete) gradients at w.z, of couplings and general constraints."""
-    fa, fb, row, h = w.small[5], w.small[6], w.small[7], w.time[1]
+    fa, fb, row, h = w.force_a, w.force_b, w.pulled_back, w.time[1]
     for k in range(s.couplings.shape[0]):
         p = s.couplings[k]
         a, b = p.a, p.b
         na, nb = s.nodes[a], s.nodes[b]
         if p.kind != ANGLE:
             primitive_blocks_over_step(
-                p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], w.z[a], w.z[b], p.value, w.jac, into
+                p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], w.z[a], w.z[b], p.value, w.jacobians, into
             )  # fmt: skip
             continue
         _clear_pair(fa, fb)
@@ -86,7 +86,7 @@ def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
     for k in range(s.frame_elements.shape[0]):
         g = s.frame_elements[k]
         if g.rows > 0 and g.kind != ROLLING:
-            frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.x2, into)
+            frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.unit, into)
 
 
 @entry(Tables, Work, vector, matrix, vector, matrix, vector, real, vector, when=_is_coupled)
@@ -101,11 +101,11 @@ def tangents_over_step(s, w, qr, zr, q1, z1, lam, ck, into):
         if p.kind == ANGLE:
             angle_stiffness_over_step(
                 p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], w.z[a], w.z[b], w.zd[a], w.zd[b], h, lam[p.l0], ck,
-                w.jac, into,
+                w.jacobians, into,
             )  # fmt: skip
         else:
             primitive_stiffness_over_step(
-                p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], p.value, lam, p.l0, ck, w.jac, into
+                p, na, nb, qr, q1, zr[a], zr[b], z1[a], z1[b], p.value, lam, p.l0, ck, w.jacobians, into
             )  # fmt: skip
     for k in range(s.frame_elements.shape[0]):
         frame_element_tangent_over_step(s.frame_elements[k], s, w, qr, zr, q1, z1, lam, ck, into)

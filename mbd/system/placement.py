@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 import numpy as np
 
 from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..linalg.symbolic import Layout, analyse
 from ..nodes.forms import FORM_GENERALIZED
 from .frame_assembly import frame_element_pairs
+
+
+class Places(Protocol):
+    """What tells where the blocks and unknowns of vertices are."""
+
+    position: np.ndarray
+
+    def blocks(self, us: Any, vs: Any, /) -> tuple[np.ndarray, np.ndarray]:
+        """Offset and stride of the blocks (u, v)."""
+
 
 DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles rather than lengths
 
@@ -17,6 +29,14 @@ def matrix_layout(
     joint_rows: list[int], unknowns: int,
 ) -> Layout:  # fmt: skip
     """Sizes and couplings of bodies and joints, and their elimination order."""
+    return analyse(*coupled_vertices(nodes, primitives, forces, general, members, joint_rows, unknowns))
+
+
+def coupled_vertices(
+    nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, general: np.ndarray, members: list[int],
+    joint_rows: list[int], unknowns: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Sizes of bodies and joints, which of them are joints, which of these are tied to the ground, coupled pairs."""
     n = len(nodes) - 1
     bodies = unknowns * nodes["nv"][1:] + nodes["nl"][1:]
     sizes = np.concatenate([bodies, np.array(joint_rows, dtype=np.int64)])
@@ -39,13 +59,14 @@ def matrix_layout(
         pairs.append(np.column_stack([a[both] - 1, b[both] - 1]))
     pairs += frame_element_pairs(members, general, grounded, n)
     stacked = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
-    return analyse(sizes, is_joint, grounded, stacked)
+    return sizes, is_joint, grounded, stacked
 
 
 def place_blocks(
-    nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, layout: Layout, n_v: int, n_l: int, n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Fill in where every block and unknown lives."""
+    nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, layout: Places, n_v: int, n_l: int, n: int,
+    with_elements: bool = True,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Fill in where every unknown lives, and the blocks of nodes and elements."""
     position = layout.position
     every = np.arange(n)
     nodes["x0"][1:] = position[:n]
@@ -59,6 +80,8 @@ def place_blocks(
             target[nodes[start][has] + k] = nodes["x0"][has] + first + k
 
     def place(table: np.ndarray, us: np.ndarray, vs: np.ndarray, name: str, has: np.ndarray) -> None:
+        if not with_elements:
+            return
         offset, ld = layout.blocks(us[has], vs[has])
         table[f"block_{name}"][has] = offset
         table[f"ld_{name}"][has] = ld

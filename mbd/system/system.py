@@ -13,19 +13,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
+from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
+from ..joints.tree import Carried
 from ..model import Model
 from ..nodes.increments import apply_tangent_inverse
+from ..nodes.tree.records import tree_work
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .carried import KEPT_IN_WORK, packed_assembly, unpacked_assembly
 from .frame_elements import BUFFERS
 from .identity import Identity, check_arrival, identity_of
+from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
 from .matrix import tangent
-from .tables import PARAMETER_TIME, Tables, Work
+from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
+from .tree_matrix import plain_tangent
+from .tree_state import body_frames, joint_state
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -94,7 +100,7 @@ class System:
         """Buffers for one run."""
         a, s = self.assembly, self.tables
         nodes = len(s.nodes)
-        n, size = a.layout.n, a.layout.size_F
+        n, size = a.layout.n, a.size_F
         largest = int(s.nodes.nv.max(initial=1) + s.nodes.nl.max(initial=0))
         eye = np.zeros((nodes, 9))
         eye[:, [0, 4, 8]] = 1.0
@@ -102,14 +108,17 @@ class System:
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
             values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
-            jac=np.zeros((8, 3, 12)),
-            small=np.zeros((8, 16)), user=np.zeros(a.user_size), time=np.zeros(2),
+            jacobians=np.zeros((8, 3, 12)), scratch=np.zeros((8, 16)),
+            force_a=np.zeros(12), force_b=np.zeros(12), pulled_back=np.zeros(12), rotation=np.zeros(12),
+            primitive_rows=np.zeros(3), observed=np.zeros(3), unit=np.zeros(a.n_l),
+            user=np.zeros(a.user_size), time=np.zeros(2),
             real_buffers=np.zeros((BUFFERS, a.buffer_size)),
             complex_buffers=np.zeros((BUFFERS, a.buffer_size), dtype=complex),
             buffers=np.zeros((9, largest * largest + 16)),
-            matrix=np.zeros(size), matrix2=np.zeros(0), pivots=np.zeros(n, dtype=np.int64),
-            pivots2=np.zeros(0, dtype=np.int64), dinv=np.zeros(n), dinv2=np.zeros(0), scale=np.zeros(n),
-            x=np.zeros(n), x2=np.zeros(n), scales=np.zeros(4), info=np.zeros(8),
+            matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
+            stiff_matrix=np.zeros(0), stiff_pivots=np.zeros(0, dtype=np.int64), stiff_dinv=np.zeros(0),
+            x=np.zeros(n), g=np.zeros(n), product=np.zeros(n), scales=np.zeros(4), report=np.zeros(5),
+            tree=tree_work(*((nodes, self.n_v, *a.inner_sizes) if a.tree is not None else (0, 0, 0, 0, 0))),
         )  # fmt: skip
         work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
         for k, name in enumerate(("r1", "r2", "r3")):
@@ -129,7 +138,9 @@ class System:
     def two_matrices(self, work: Work) -> Work:
         """The same buffers with room for a second factorisation."""
         return work.changed(
-            matrix2=np.zeros_like(work.matrix), pivots2=np.zeros_like(work.pivots), dinv2=np.zeros_like(work.dinv)
+            stiff_matrix=np.zeros_like(work.matrix),
+            stiff_pivots=np.zeros_like(work.pivots),
+            stiff_dinv=np.zeros_like(work.dinv),
         )
 
     # --- state ----------------------------------------------------------------------------------------------------
@@ -139,8 +150,15 @@ class System:
         nodes = [body.node for body in self.model.bodies]
         for body in self.model.bodies:
             body.node.check(body.name)
-        q = np.concatenate([node.coordinates() for node in nodes])
-        v = np.concatenate([node.coordinate_velocities() for node in nodes])
+        if self.assembly.tree is None:
+            q = np.concatenate([node.coordinates() for node in nodes])
+            v = np.concatenate([node.coordinate_velocities() for node in nodes])
+            return q, v
+        q, v = np.zeros(self.n_q), np.zeros(self.n_v)
+        for i in self.tables.tree.free:
+            n, node = self.tables.nodes[i], nodes[i - 1]
+            q[n.q0 : n.q0 + n.nq], v[n.v0 : n.v0 + n.nv] = node.coordinates(), node.coordinate_velocities()
+        joint_state(self, *body_frames(self.model.bodies), q, v)
         return q, v
 
     def update(self, q: Array, dq: Array) -> Array:
@@ -199,7 +217,7 @@ class System:
         """The part of f that is quadratic in velocity: f_gyr with M v_dot = f_gyr + ..."""
         s, w = self.tables, self.work
         q, v = self._move(q, v, 0.0)
-        bare = s.changed(forces=s.forces[:0], frame_elements=s.frame_elements[:0], gravity=np.zeros(3))
+        bare = bare_tables(self)
         instant.dynamics(bare, w, q, v, np.zeros(self.n_v), np.zeros(self.n_l), w.x)
         moving = w.x[s.xv].copy()
         zero = np.zeros(self.n_v)
@@ -240,6 +258,37 @@ class System:
         self.raise_callback_errors()
         return vd, lam
 
+    # --- forces and Jacobians for people ----------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q: Array, v: Array, vd: Array, t: float = 0.0) -> Array:
+        """Generalised forces, one per velocity, that cause the accelerations vd besides all forces of the model.
+
+        They are zero where the model moves like this by itself. In joint coordinates these are the torques and forces
+        along the joints; multipliers of loops are taken as zero.
+        """
+        return self.residual(q, v, vd, None, t)
+
+    def gravity_forces(self, q: Array) -> Array:
+        """Generalised forces that hold the model against gravity at rest; other forces are left out."""
+        return gravity_forces(self, q)
+
+    def joint_wrenches(
+        self, q: Array, v: Array, vd: Array, lam: Array | None = None, t: float = 0.0
+    ) -> dict[str, tuple[Array, Array]]:
+        """(force, torque about the joint's point) of every joint that carries a body, on its second body, world axes.
+
+        By name; joint coordinates only. What drives the joint along its own coordinates is part of it.
+        """
+        return joint_wrenches(self, q, v, vd, lam, t)
+
+    def jacobian(self, body: Body | str, point: Vector, q: Array) -> Array:
+        """(6, n_v): velocity of a body-fixed point, then angular velocity, world axes, per unit of each velocity."""
+        return jacobian(self, body, point, q)
+
+    def jacobian_rate(self, body: Body | str, point: Vector, q: Array, v: Array) -> Array:
+        """Time derivative of ``jacobian`` for the velocities v (fourth-order differences, eleven digits)."""
+        return jacobian_rate(self, body, point, q, v)
+
     # --- matrices for people --------------------------------------------------------------------------------------
 
     def mass_matrix(self, q: Array) -> csr_matrix:
@@ -277,10 +326,23 @@ class System:
         vd = self._v(np.zeros(self.n_v) if vd is None else vd)
         lam = self._l(lam)
         instant.dynamics(s, w, q, v, vd, lam, w.x)  # leaves the frame forces that the stiffness needs
+        if s.flags[FLAG_TREE] == BY_RECURSION:
+            return self._plain_matrix(s, q, v, vd, lam, cm, cc, ck)
         tangent(s, w, q, v, vd, lam, w.eye, cm, cc, ck, w.matrix)
         self.raise_callback_errors()
         full = self.assembly.layout.to_scipy(w.matrix).tocsr()
         return full[s.xv][:, s.xv], full[s.xl][:, s.xv]
+
+    def _plain_matrix(
+        self, s: Tables, q: Array, v: Array, vd: Array, lam: Array, cm: float, cc: float, ck: float
+    ) -> tuple[csr_matrix, csr_matrix]:
+        """The same where the equations are solved along the tree, without a matrix."""
+        from scipy.sparse import csr_matrix
+
+        full = np.zeros(self.n_v * self.n_v)
+        plain_tangent(s, self.work, q, v, vd, lam, self.work.eye, cm, cc, ck, full)
+        self.raise_callback_errors()
+        return csr_matrix(full.reshape(self.n_v, self.n_v)), csr_matrix((0, self.n_v))
 
     # --- names ----------------------------------------------------------------------------------------------------
 
@@ -303,10 +365,20 @@ class System:
         name = joint if isinstance(joint, str) else joint.name
         return self.assembly.joint_slices[self.model.joints.index(self.model[name])]
 
+    def carrier(self, joint: Joint | str) -> Carried | None:
+        """What a joint carries in joint coordinates; None for a joint that is a constraint."""
+        name = joint if isinstance(joint, str) else joint.name
+        edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
+        return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+
     def name_of_unknown(self, x: int) -> str:
         """The element behind a row of the permuted system, for error messages."""
         vertex = int(self.assembly.layout.vertex_of(int(x)))
         n = len(self.model.bodies)
+        carriers = self.assembly.tree.carried if self.assembly.tree is not None else ()
+        joint = next((edge.joint for edge in carriers if edge.body is self.model.bodies[min(vertex, n - 1)]), None)
+        if vertex < n and joint is not None:
+            return f"joint '{joint.name}'"
         if vertex < n:
             return f"body '{self.model.bodies[vertex].name}'"
         return f"joint '{self.model.joints[vertex - n].name}'"

@@ -15,12 +15,14 @@ from ..compiled.kinds import (
     cube,
     integers,
     matrix,
+    real,
     records,
     vector,
 )
 from ..compiled.record import Record, record_at
 from ..linalg.symbolic import Fronts
 from ..nodes.forms import NODE
+from ..nodes.tree.records import TreeTables, TreeWork
 
 F8, I8 = "f8", "i8"
 
@@ -55,8 +57,13 @@ FLAG_DENSE = 2  # the matrix is one small dense front
 FLAG_ANGLES = 3  # some element counts turns
 FLAG_REDUNDANT = 4  # constraints are redundant, multipliers are regularised: 1 + number of the first rows left alone
 FLAG_SIMPLE = 5  # unconstrained Lie and point nodes: accelerations node by node, with the constant inverse inertia
+FLAG_TREE = 6  # joints carry bodies: BY_FRONTS or BY_RECURSION
 FLAG_COUPLED = 7  # there are couplings or frame elements
-FLAGS = 8
+FLAG_LOADED = 8  # elements act on the frames of a model in joint coordinates
+FLAGS = 9
+
+BY_FRONTS = 1  # the matrix of joint coordinates is assembled and factorised
+BY_RECURSION = 2  # or solved along the tree without being assembled: there are no loops and no couplings
 
 PARAMETER_LENGTH = 0  # characteristic length
 PARAMETER_ARM = 2  # typical distance of joints from the reference points of bodies
@@ -98,6 +105,7 @@ class Tables(Record):
     constants = vector  # constant mass matrices of Generalized nodes
     flags = integers  # see FLAG_*
     fronts = Fronts  # the factorisation's program (mbd.linalg)
+    tree = TreeTables  # joints that carry bodies
 
 
 class Work(Record):
@@ -114,24 +122,34 @@ class Work(Record):
     values = vector  # values of the functions of time
     turns = vector  # last accepted angle of every torsion spring, for counting turns
     signs = vector  # sign of det G of every Euler node at the last accepted step
-    jac = cube  # (8, 3, 12) Jacobians of markers
-    small = matrix  # (8, 16) scratch for node kernels
+    jacobians = cube  # (8, 3, 12) of points and axes of one element, and rows made of them; named where they are used
+    scratch = matrix  # (8, 16) of kernels of one node: 0 to 2 of ``body_rates`` and its like, 3 to 7 of who calls these
+    force_a = vector  # (12,) frame forces of one element on its bodies
+    force_b = vector  # (12,)
+    pulled_back = vector  # (12,) a frame force or momentum of one node in its coordinates
+    rotation = vector  # (12,) frame of one node, or T_exp of its increment
+    primitive_rows = vector  # (3,) multipliers or rates of one primitive
+    observed = vector  # (3,) what one element or generalized node tells of itself: energy and powers, largest force
+    unit = vector  # multipliers of which only one acts
     user = vector  # scratch for user functions
     time = vector  # (2,) time of the functions' values; step of a discrete gradient, zero at an instant
     real_buffers = matrix  # of frame elements
     complex_buffers = complex_matrix
     buffers = matrix  # (9, ...) scratch for generalized nodes
     matrix = vector  # the fronts of the iteration matrix
-    matrix2 = vector  # a second one (index 2)
-    pivots = integers
-    pivots2 = integers
-    dinv = vector
-    dinv2 = vector
-    scale = vector
+    pivots = integers  # rows that were swapped in it
+    dinv = vector  # inverses of its pivots
+    stiff_matrix = vector  # of GGL methods: a second matrix, with the tangents of forces, and its factors
+    stiff_pivots = integers
+    stiff_dinv = vector
+    scale = vector  # size of the terms of which the pivots are sums
     x = vector  # permuted right-hand side and solution
-    x2 = vector  # a second one
+    g = vector  # constraints in the order of x: values, rates, or biases of their second derivatives
+    product = vector  # of the matrix with x
     scales = vector  # largest force and torque of the elements at the last residual
-    info = vector  # numbers reported by the factorisation
+    report = vector  # of the last factorisation, see ``mbd.linalg.numeric``
+    chart = real  # of the last look at charts: the index of a locked node, or the number of changes
+    tree = TreeWork  # of joints that carry bodies
 
 
 tables_at: Any = record_at(Tables)

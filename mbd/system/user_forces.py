@@ -75,7 +75,7 @@ def _spin_change(x, xd, d, dd):
 @kernel
 def _add_column(g, s, w, q, j, k, turned, matrix):
     """Add the change of the loads (imaginary parts of OUT) along increment k of body j to the matrix."""
-    out, f, row = w.complex_buffers[OUT], w.real_buffers[SUM], w.small[7]
+    out, f, row = w.complex_buffers[OUT], w.real_buffers[SUM], w.pulled_back
     for i in range(g.count):
         a = s.members[g.first + i]
         n = s.nodes[a]
@@ -155,9 +155,9 @@ def _rotations(g, s, w, q, v, t, cc, ck, address, block, matrix):
         if not turns:
             for m in range(6 * g.count):
                 out[m] = 0.0
-        body_jacobians(n, q, v, w.spin[b], w.z[b], w.jac, w.small)
+        body_jacobians(n, q, v, w.spin[b], w.z[b], w.jacobians, w.scratch)
         for k in range(n.nx, n.nv):
-            direction(n, j, w.jac, t[b], k, ck, cc, d, dd)
+            direction(n, j, w.jacobians, t[b], k, ck, cc, d, dd)
             if turns:
                 for m in range(3, 12):
                     c[1 + o + m] = complex(x[1 + o + m], TINY * d[o + m])

@@ -137,6 +137,28 @@ def test_view_two_runs(tmp_path, capsys, quick_movies):
     assert "two_runs.html" in capsys.readouterr().out
 
 
+def test_table_1(tmp_path, capsys):
+    from mbd.view import can_render
+
+    errors = load("table_1").main(["4", "three-bar", "puma"], directory=tmp_path, size=(192, 120))
+    assert list(errors) == ["follower-torque", "three-bar", "puma"] and max(errors.values()) < 1e-9
+    assert " 13  three-bar" in capsys.readouterr().out
+    written = {path.name for path in tmp_path.iterdir()}
+    pictures = {"follower-torque.png", "three-bar.png", "puma.png"}
+    assert written >= pictures if can_render() else not written & pictures
+    with pytest.raises(SystemExit, match="'16' is no system; expected 1 to 15 or free-body"):
+        load("table_1").main(["16"])
+
+
+def test_stewart_platform(tmp_path, capsys, quick_movies):
+    found = load("stewart_platform").main(tmp_path, step=1e-3)
+    assert 0.002 < found[1.0] < 0.003 < found[3.0] < found[10.0]
+    out = capsys.readouterr().out
+    assert "error against the equations by hand" in out
+    assert (tmp_path / "stewart_platform_legs.png").stat().st_size > 1000 or not has_matplotlib()
+    check_movie(tmp_path / "stewart_platform.mp4", out, 4.0)
+
+
 def test_closed_loop(tmp_path, capsys, quick_movies):
     largest = load("closed_loop").main(tmp_path, t_end=2.0, step=0.1)
     assert max(largest["LieEM, rotation vectors"]) < 1e-7

@@ -57,6 +57,16 @@ def test_matrices_of_a_model(tmp_path):
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
 
 
+def test_benchmarks():
+    names = run("docs/benchmarks.md", mbd=mbd)
+    assert max(names["benchmark"].check(names["solution"]).values()) < 1e-3
+    text = (ROOT / "docs/benchmarks.md").read_text()
+    for name in mbd.benchmarks.ALL:
+        assert f"`{name}`" in text, f"docs/benchmarks.md does not list {name}"
+    for number, name in mbd.benchmarks.TABLE_1.items():
+        assert re.search(rf"^\| {number} \| .* \| `{name}`", text, re.MULTILINE), f"system {number} is not listed"
+
+
 def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 

@@ -68,8 +68,8 @@ class OwnSpring(forces.ForceElement):
     def bodies(self) -> tuple[Any, ...]:
         return self.ends
 
-    def rows(self) -> list[forces.ForceRow]:
-        return [forces.ForceRow(0, *self.ends, parameters=(7.0, 0.1, 0.2))]
+    def rows(self) -> list[forces.ForceData]:
+        return [forces.ForceData(0, *self.ends, parameters=(7.0, 0.1, 0.2))]
 
 
 def two_bodies(node: str = "rotation vector lie") -> Model:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd import forces
 from mbd.io.archive import _new, _public_name
 from mbd.joints import primitive_data
 
@@ -29,6 +30,18 @@ def test_primitives_are_known_by_the_name_of_their_package(name):
     cls = getattr(primitive_data, name)
     assert _public_name(cls) == f"joints:{name}"
     assert type(_new(f"joints:{name}")) is cls
+
+
+def test_data_of_forces_keep_the_name_that_files_know():
+    assert _public_name(forces.ForceData) == "forces:ForceRow"
+    assert type(_new("forces:ForceRow")) is forces.ForceData
+
+
+@pytest.mark.parametrize("former, name", [("ForceRow", "ForceData"), ("GeneralRow", "ElementData")])
+def test_former_names_of_what_own_forces_return(former, name):
+    with pytest.warns(DeprecationWarning, match=f"{former} is called {name} now"):
+        assert getattr(forces, former) is getattr(forces, name)
+    assert former not in dir(forces)
 
 
 def test_nothing_else_can_be_made():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mbd.linalg import numeric
+from mbd.linalg.front import FAILED, REPLACED, SMALLEST_RATIO, THRESHOLD, WEAKEST
 from mbd.linalg.ordering import build_graph, eliminate
 from mbd.linalg.symbolic import PIVOTS, ROWS, analyse
 from tests.counting import calls
@@ -126,28 +127,28 @@ def large_random(n, front_rows, seed=0):
 def test_large_fronts(n, rows):
     layout, F, a = large_random(n, rows)
     total = layout.n
-    pivots, dinv, info = np.zeros(total, np.int64), np.zeros(total), np.zeros(5)
+    pivots, dinv, report = np.zeros(total, np.int64), np.zeros(total), np.zeros(5)
     b = np.random.default_rng(1).normal(size=total)
     begun = b.copy()
-    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(total), info, begun)
+    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(total), report, begun)
     x = b.copy()
     numeric.solve_tree(layout.fronts, F, pivots, dinv, x, 0)
     numeric.solve_tree(layout.fronts, F, pivots, dinv, begun, 1)
     np.testing.assert_array_equal(begun, x)
     assert np.abs(a @ x - b).max() < 1e-11 * np.abs(x).max() * max(1.0, np.linalg.cond(a[:n, :n]) * 1e-2)
-    assert info[4] == 0 and 0 <= info[1] < total
+    assert report[FAILED] == 0 and 0 <= report[WEAKEST] < total
 
 
 def test_empty_row_is_reported_and_replaced():
     layout, F, _ = large_random(3, 2)
     F[:] = 0.0
-    pivots, dinv, info = np.zeros(5, np.int64), np.zeros(5), np.zeros(5)
-    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(5), info, np.zeros(0))
-    assert info[0] == 0.0 and info[4] == 1.0
+    pivots, dinv, report = np.zeros(5, np.int64), np.zeros(5), np.zeros(5)
+    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(5), report, np.zeros(0))
+    assert report[SMALLEST_RATIO] == 0.0 and report[FAILED] == 1.0
     F[:] = 0.0
-    info[3] = 1e-11
-    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(5), info, np.zeros(0))
-    assert info[2] == 5 and info[4] == 0.0
+    report[THRESHOLD] = 1e-11
+    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(5), report, np.zeros(0))
+    assert report[REPLACED] == 5 and report[FAILED] == 0.0
     x = np.ones(5)
     numeric.solve_tree(layout.fronts, F, pivots, dinv, x, 0)
     np.testing.assert_array_equal(x, 1.0)

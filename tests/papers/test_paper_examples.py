@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mbd
@@ -67,6 +68,21 @@ def test_wendlandt_marsden_1997(tmp_path, capsys):
     study = load("wendlandt_marsden_1997").main(tmp_path, steps=3)
     assert order(study, "DiscreteVariational") == pytest.approx(2.0, abs=0.2)
     assert max(c.energy for c in study.lines()["GonzalezEM"]) < 1e-6
+
+
+def test_puma(tmp_path, capsys, monkeypatch):
+    """Order two, the ranking of Fig. 20, and the counts of iterations of Fig. 21 at large steps."""
+    example = load("puma")
+    monkeypatch.setattr(example, "REPEATS", 1)
+    found = example.main(tmp_path, steps=[5e-2, 1.25e-2, 6.25e-3])
+    lie, cardan, quaternions = found["Lie group (RV)"], found["Cardan angles"], found["Euler parameters"]
+    assert np.log2(lie[1].error / lie[2].error) == pytest.approx(2.0, abs=0.1)
+    assert quaternions[2].error < lie[2].error < 0.6 * cardan[2].error
+    assert "did not converge" in cardan[0].failure and not lie[0].failure and not quaternions[0].failure
+    assert lie[0].as_in_the_paper > 2.0 * quaternions[0].as_in_the_paper > 2.0 * quaternions[2].as_in_the_paper
+    assert max(runs[2].iterations for runs in found.values()) < 1.7
+    for name in ("puma_angles", "puma_convergence", "puma_iterations_and_time"):
+        assert (tmp_path / f"{name}.png").stat().st_size > 10000
 
 
 def test_holzinger_arnold_gerstmayr_2024(tmp_path):

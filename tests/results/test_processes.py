@@ -194,6 +194,26 @@ def test_every_feature_as_a_copy(feature):
         same(numbers(again), numbers(first))
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_joint_coordinates_as_a_copy(pool, closed):
+    """Solved along the tree, or with a loop as a constraint: tables that refer to further ones by address."""
+    model = mbd.Model("arm", gravity=(0, 0, -9.81))
+    last = model.ground
+    for k in range(3):
+        node = mbd.nodes.RotationVector(position=(k + 0.5, 0, 0))
+        link = model.add(mbd.RigidBody(f"link {k}", 1.0, (0.01, 0.1, 0.1), node))
+        model.add(joints.Revolute(last, link, at=(k, 0, 0), axis=(0, 1, 0), name=f"hinge {k}"))
+        last = link
+    model.add(forces.Force(last, push))
+    if closed:
+        model.add(joints.PointInPlane(model.ground, last, at=(3, 0, 0), axis=(0, 0, 1)))
+    model = model.with_coordinates("joint")
+    solution = run(model)
+    here = numbers(solution)
+    for twin in (copy.deepcopy(solution), pickle.loads(pickle.dumps(solution)), pool.submit(run, model).result()):
+        same(numbers(twin), here)
+
+
 def test_every_integrator_is_its_copy():
     for method in all_integrators():
         assert pickle.loads(pickle.dumps(method)) == copy.deepcopy(method) == method

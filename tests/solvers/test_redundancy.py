@@ -12,12 +12,22 @@ from mbd.joints import PointOnLine, Prismatic, Revolute, Spherical
 from mbd.solvers import diagnosis
 from tests.counting import calls
 
-NODES = [mbd.nodes.RotationVector, mbd.nodes.Quaternion, mbd.nodes.Directors, mbd.nodes.EulerAngles]
+KINDS = [
+    mbd.nodes.RotationVector,
+    mbd.nodes.Quaternion,
+    mbd.nodes.Directors,
+    mbd.nodes.EulerAngles,
+    "joint",
+]
 AFFORDABLE = 2.0  # times the work of a regular model
 Z = (0.0, 0.0, 1.0)
 
 
-def slider_crank(redundant: bool, node=mbd.nodes.RotationVector, name="crank", angle=0.4) -> mbd.Model:
+def in_kind(model: mbd.Model, kind) -> mbd.Model:
+    return model.with_coordinates(kind) if isinstance(kind, str) else model.with_nodes(kind)
+
+
+def slider_crank(redundant: bool, kind=mbd.nodes.RotationVector, name="crank", angle=0.4) -> mbd.Model:
     """A loop of two hinges, a slider, and a spherical joint or one that leaves the third translation free."""
     crank, rod = 0.1, 0.3
     x, y = crank * np.cos(angle), crank * np.sin(angle)
@@ -32,18 +42,18 @@ def slider_crank(redundant: bool, node=mbd.nodes.RotationVector, name="crank", a
     model.add(Spherical(a, b, at=(x, y, 0)) if redundant else PointOnLine(a, b, at=(x, y, 0), axis=Z))
     model.add(Revolute(b, c, at=(end, 0, 0), axis=Z))
     model.add(Prismatic(model.ground, c, at=(end, 0, 0), axis=(1, 0, 0)))
-    return model.with_nodes(node)
+    return in_kind(model, kind)
 
 
 def run(model: mbd.Model) -> mbd.Solution:
     return mbd.simulate(model, 0.01, 1e-3, progress=False)
 
 
-@pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)
-def test_a_redundant_model_costs_little_more_than_a_regular_one(node):
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", kind))
+def test_a_redundant_model_costs_little_more_than_a_regular_one(kind):
     work = {}
     for redundant in (False, True):
-        model = slider_crank(redundant, node)
+        model = slider_crank(redundant, kind)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             run(model)
@@ -51,11 +61,11 @@ def test_a_redundant_model_costs_little_more_than_a_regular_one(node):
     assert work[True] < AFFORDABLE * work[False]
 
 
-@pytest.mark.parametrize("node", NODES, ids=lambda node: node.__name__)
-def test_the_motion_is_that_of_the_regular_model(node):
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", kind))
+def test_the_motion_is_that_of_the_regular_model(kind):
     with pytest.warns(mbd.RedundancyWarning, match="1 of .* is redundant: around the loop .* translation along z"):
-        redundant = run(slider_crank(True, node))
-    regular = run(slider_crank(False, node))
+        redundant = run(slider_crank(True, kind))
+    regular = run(slider_crank(False, kind))
     np.testing.assert_allclose(redundant["body 2"].position, regular["body 2"].position, atol=1e-9)
 
 

@@ -21,6 +21,7 @@ import math
 
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
+from ...linalg.front import SMALLEST_RATIO
 from ...math.arrays import clear, copy_frames
 from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
 from ...system.instant import (
@@ -126,17 +127,17 @@ def _equations(s, w, x, h):
         velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
         constraint_rates(s, w, x.qn, x.vn, w.x)
-        constraints(s, w, x.qn, w.x2)
+        constraints(s, w, x.qn, w.g)
     else:
         if s.flags[FLAG_VELOCITY] != 0:
             velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
         constraints(s, w, x.qn, w.x)
         if s.nonholonomic.shape[0] > 0:  # B v = 0, scaled like a position
-            constraint_rates(s, w, x.qn, x.vn, w.x2)
+            constraint_rates(s, w, x.qn, x.vn, w.g)
             for k in range(s.nonholonomic.shape[0]):
                 i = s.xl[s.nonholonomic[k]]
-                w.x[i] = w.x2[i] * h * x.beta / x.gamma
+                w.x[i] = w.g[i] * h * x.beta / x.gamma
 
 
 @kernel
@@ -163,7 +164,7 @@ def residual(s, w, x, p):
         return
     error = force_error(s, w.x, p) / p.tolerance
     a, b = constraint_tolerances(s, p)
-    error = max(error, position_error(s, w.x2, a, b, p))
+    error = max(error, position_error(s, w.g, a, b, p))
     p.error = max(error, position_error(s, w.x, a / h, b / h, p))
 
 
@@ -225,12 +226,12 @@ def _needs_factors(s, x, p):
 def _crosses_singular_point(s, w, x, p):
     """Index 2 where constraints lose rank: leaves p.verdict. Returns whether w.x has been used up in looking closer."""
     usual, used = FORGET * x.usual_ratio, False
-    if w.info[0] < min(NEARLY, SUDDENLY * x.usual_ratio):
+    if w.report[SMALLEST_RATIO] < min(NEARLY, SUDDENLY * x.usual_ratio):
         if _amplification(s, w) > UNDETERMINED:
             p.verdict = NEARLY_SINGULAR
             return True
         usual, used = 0.0, True
-    x.usual_ratio = max(w.info[0], usual)
+    x.usual_ratio = max(w.report[SMALLEST_RATIO], usual)
     return used
 
 
@@ -279,12 +280,12 @@ def correct(s, w, x, p):
         x.vdn[k] += bp * d
     if x.stabilized != 0:
         # T d in the range of H^-1 B^T such that g vanishes, without slip where something rolls
-        apply_tangent(s.nodes, x.dq, x.y, x.y, w.small[7])
+        apply_tangent(s.nodes, x.dq, x.y, x.y, w.rotation)
         velocities(s, w, x.qn, x.y)
         clear(w.x)
         jacobian_times(s, w, x.qn, x.y, w.x)
         for k in range(nl):
-            w.x[s.xl[k]] = -w.x[s.xl[k]] - w.x2[s.xl[k]]
+            w.x[s.xl[k]] = -w.x[s.xl[k]] - w.g[s.xl[k]]
         for k in range(s.nonholonomic.shape[0]):
             w.x[s.xl[s.nonholonomic[k]]] = 0.0
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
@@ -349,8 +350,8 @@ def _is_refused(s, w, x, p):
     """Whether a step has passed a singularity of its charts, or velocities have run away; leaves p.verdict."""
     if s.flags[FLAG_CHARTS] != 0:
         check_charts(s, w, x.q, x.qn, x.vn, x.vdn, x.a, 0.0, 0)
-        if w.info[5] != 0.0:
-            p.verdict, p.worst = CHART, int(w.info[5])
+        if w.chart != 0.0:
+            p.verdict, p.worst = CHART, int(w.chart)
             return True
     if (p.index + 1) % EVERY == 0 and x.lam.shape[0] > 0 and x.index_2 == 0:
         if velocities_run_away(s, w, x.qn, x.vn, p):
@@ -384,7 +385,7 @@ def accept(s, w, x, p):
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
         check_charts(s, w, x.q, x.q, x.v, x.vd, x.a, (am - af) * h, 1)
-        if w.info[5] != 0.0:
+        if w.chart != 0.0:
             p.history, x.kept = 0, -1  # the last v_dot lives in another chart
             if x.index_2 == 0 and x.lam.shape[0] > 0:
                 x.begin_anew = 1

@@ -61,6 +61,7 @@ class GeneralizedAlpha(FixedStep):
     told_in_states: ClassVar[tuple[str, ...]] = ("newton_count",)
     order: ClassVar[int] = 2
     nonholonomic: ClassVar[bool] = True
+    joint_coordinates: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
         "Chung & Hulbert 1993, J. Appl. Mech. 60, 371",
         "Arnold & Bruls 2007, Multibody Syst. Dyn. 18, 185",

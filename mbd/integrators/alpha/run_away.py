@@ -15,8 +15,8 @@ AWAY_IN_A_STEP = 1e-2  # and would move the constraints by so much, relative to 
 def velocities_run_away(s, w, q, v, p):
     """Whether velocities contradict the constraints; frames are those at q, functions of time those at its time."""
     velocities(s, w, q, v)
-    constraint_rates(s, w, q, v, w.x2)
-    speed, rate, at = velocity_defect(s, v, w.x2)
+    constraint_rates(s, w, q, v, w.g)
+    speed, rate, at = velocity_defect(s, v, w.g)
     if rate > AWAY * speed and rate * p.step > AWAY_IN_A_STEP:
         p.worst = s.xl[at]
         return True

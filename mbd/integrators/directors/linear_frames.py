@@ -13,7 +13,7 @@ from ...math.arrays import copy_frames as copy_frames
 from ...nodes.internal import internal_frame_force, internal_gradients, internal_hessian
 from ...nodes.mass import frame_inertia
 from ...nodes.tangent import node_tangent
-from ...system.instant import constant as driven_value
+from ...system.element_forces import constant as driven_value
 
 
 @kernel
@@ -29,22 +29,22 @@ def extrapolate(past, n, weights, out):
 
 
 @kernel
-def joint_forces(primitives, values, z, mu, c, constant, small, f):
+def joint_forces(primitives, values, z, mu, c, constant, rows, f):
     """f += c G(z)^T mu of joints; without ``constant`` the bilinear part c D^2 g[mu] z of a velocity with frames z."""
     for k in range(primitives.shape[0]):
         p = primitives[k]
         if p.kind == COINCIDENT and not constant:
             continue
         for m in range(3 if p.kind == COINCIDENT else 1):
-            small[m] = c * mu[p.l0 + m]
-        primitive_force(p, z[p.a], z[p.b], driven_value(p, values), small, 0, f[p.a], f[p.b])
+            rows[m] = c * mu[p.l0 + m]
+        primitive_force(p, z[p.a], z[p.b], driven_value(p, values), rows, 0, f[p.a], f[p.b])
 
 
 @kernel
-def add_constraint_force(s, values, z, mu, small, f, x):
+def add_constraint_force(s, values, z, mu, rows, f, x):
     """x += G(z)^T mu in the order of velocities; f is scratch."""
     clear_frames(f)
-    joint_forces(s.primitives, values, z, mu, 1.0, True, small, f)
+    joint_forces(s.primitives, values, z, mu, 1.0, True, rows, f)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
@@ -55,9 +55,9 @@ def add_constraint_force(s, values, z, mu, small, f, x):
 
 
 @kernel
-def subtract_mass(nodes, c, u, small, x):
+def subtract_mass(nodes, c, u, scratch, x):
     """x -= c M u."""
-    a, f = small[0], small[1]
+    a, f = scratch[0], scratch[1]
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         o = 0 if n.nx == 3 else 3
@@ -78,7 +78,7 @@ def subtract_mass(nodes, c, u, small, x):
 def mass_blocks(s, w, q, c, matrix):
     """Add c M."""
     for i in range(1, s.nodes.shape[0]):
-        node_tangent(s.nodes[i], q, q, q, w.spin[i], w.z[i], w.t[i], c, 0.0, 0.0, matrix, w.small)
+        node_tangent(s.nodes[i], q, q, q, w.spin[i], w.z[i], w.t[i], c, 0.0, 0.0, matrix, w.scratch)
 
 
 @kernel
@@ -94,11 +94,11 @@ def gradient_blocks(s, w, values, z, constant, crow, ccol, matrix):
         za, zb, value = z[a], z[b], driven_value(p, values)
         if crow != 0.0:
             primitive_blocks(
-                p, s.nodes[a], s.nodes[b], za, za, zb, za, zb, za, zb, value, crow, ROW, w.jac, matrix
+                p, s.nodes[a], s.nodes[b], za, za, zb, za, zb, za, zb, value, crow, ROW, w.jacobians, matrix
             )  # fmt: skip
         if ccol != 0.0:
             primitive_blocks(
-                p, s.nodes[a], s.nodes[b], za, za, zb, za, zb, za, zb, value, ccol, COLUMN, w.jac, matrix
+                p, s.nodes[a], s.nodes[b], za, za, zb, za, zb, za, zb, value, ccol, COLUMN, w.jacobians, matrix
             )  # fmt: skip
     for i in range(1, s.nodes.shape[0]):
         if s.nodes[i].nl > 0:
@@ -115,7 +115,7 @@ def hessian_blocks(s, w, values, q, mu, c, matrix):
         a, b = p.a, p.b
         za, zb = w.z[a], w.z[b]
         primitive_stiffness(
-            p, s.nodes[a], s.nodes[b], q, za, zb, za, zb, driven_value(p, values), mu, p.l0, c, w.jac, matrix
+            p, s.nodes[a], s.nodes[b], q, za, zb, za, zb, driven_value(p, values), mu, p.l0, c, w.jacobians, matrix
         )  # fmt: skip
     for i in range(1, s.nodes.shape[0]):
         if s.nodes[i].nl > 0:

@@ -31,7 +31,7 @@ from ...nodes.frames import has_axes, spin_axes
 from ...nodes.inertia import frame_torque
 from ...nodes.internal import internal_frame_force
 from ...nodes.mass import frame_inertia
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ...system.matrix import solve, tangent
 from ...system.system import System
 from ...system.tables import Tables, Work
@@ -74,15 +74,15 @@ def _project(nodes, twins, zc, zr, r, nv, stretch, f, x):
 
 
 @kernel
-def _project_joints(primitives, xl, values, zr, r, first, stretch, small, x):
+def _project_joints(primitives, xl, values, zr, r, first, stretch, rows, x):
     """Rows of joints: what the stretches have not yet done."""
     for k in range(xl.shape[0]):
         x[xl[k]] = -r[first + k]
     for k in range(primitives.shape[0]):
         p = primitives[k]
-        primitive_rate(p, zr[p.a], zr[p.b], stretch[p.a], stretch[p.b], constant(p, values), small, 0)
+        primitive_rate(p, zr[p.a], zr[p.b], stretch[p.a], stretch[p.b], constant(p, values), rows, 0)
         for m in range(3 if p.kind == COINCIDENT else 1):
-            x[p.x0 + m] -= small[m]
+            x[p.x0 + m] -= rows[m]
 
 
 @kernel
@@ -138,9 +138,9 @@ def rigid_solve(s, t, w, at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f
     nv = s.xv.shape[0]
     first = nv + s.xl.shape[0] - t.xl.shape[0]
     _project(s.nodes, t.nodes, zc, zr, r, nv, stretch, f, w.x)
-    _project_joints(t.primitives, t.xl, at_r, zr, r, first, stretch, w.small[0], w.x)
+    _project_joints(t.primitives, t.xl, at_r, zr, r, first, stretch, w.primitive_rows, w.x)
     solve(t, matrix, pivots, dinv, w.x)
-    _expand(s.nodes, t.nodes, zr, w.x, stretch, f, w.small[0], r)
+    _expand(s.nodes, t.nodes, zr, w.x, stretch, f, w.scratch[0], r)
     _expand_joints(t.primitives, t.xl, at_c, zc, w.x, first, f, r)
     for i in range(1, s.nodes.shape[0]):
         if s.nodes[i].nl > 0:
@@ -148,7 +148,7 @@ def rigid_solve(s, t, w, at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f
 
 
 @kernel
-def _body_block(n, zc, zr, small, matrix):
+def _body_block(n, zc, zr, scratch, matrix):
     """P_c^T M P_r with P the motions of a rigid body: column by column."""
     ld, o = n.ld, n.block
     if n.nx == 3:
@@ -156,7 +156,7 @@ def _body_block(n, zc, zr, small, matrix):
             matrix[o + m * ld + m] = n.mass
     if not has_axes(n):
         return
-    turned, force = small[0], small[1]
+    turned, force = scratch[0], scratch[1]
     offset = n.nx == 3 and (n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0)
     for j in range(0 if offset else n.nx, n.nv):
         for m in range(12):
@@ -181,13 +181,13 @@ def rigid_blocks(t, w, values, zc, zr, matrix):
     for k in range(matrix.shape[0]):
         matrix[k] = 0.0
     for i in range(1, t.nodes.shape[0]):
-        _body_block(t.nodes[i], zc[i], zr[i], w.small, matrix)
+        _body_block(t.nodes[i], zc[i], zr[i], w.scratch, matrix)
     for k in range(t.primitives.shape[0]):
         p = t.primitives[k]
         a, b = p.a, p.b
         primitive_blocks_over_step(
             p, t.nodes[a], t.nodes[b], values, values, zc[a], zc[b], zr[a], zr[b], zc[a], zc[b], constant(p, values),
-            w.jac, matrix,
+            w.jacobians, matrix,
         )  # fmt: skip
 
 

@@ -20,7 +20,8 @@ from ...math.arrays import clear, copy
 from ...nodes.mass import weight
 from ...nodes.update import STORED_CAYLEY
 from ...system.couplings import coupling_forces
-from ...system.instant import constant, constraints, update
+from ...system.element_forces import constant
+from ...system.instant import constraints, update
 from ...system.over_step import begin_step, end_step, tangents_over_step
 from ...system.tables import FLAG_COUPLED, Tables, Work
 from .node_steps import EQUATION, MATRIX, ask_nodes
@@ -61,7 +62,7 @@ def force_tangents_over_step(s, w, x, h):
         a, b = e.a, e.b
         force_tangent_over_step(
             e, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], x.z0[a], x.z0[b], w.z[a], w.z[b], x.zm[a],
-            x.zm[b], h, x.mid, w.turns, ck, w.jac, w.matrix,
+            x.zm[b], h, x.mid, w.turns, ck, w.jacobians, w.matrix,
         )  # fmt: skip
 
 
@@ -74,12 +75,12 @@ def joints_over_step(s, w, x, h):
         a, b = p.a, p.b
         value = constant(p, w.values)
         primitive_blocks_over_step(
-            p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], x.zm[a], x.zm[b], value, w.jac,
-            w.matrix,
+            p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], x.zm[a], x.zm[b], value,
+            w.jacobians, w.matrix,
         )  # fmt: skip
         primitive_stiffness_over_step(
-            p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], value, x.lamn, p.l0, ck, w.jac,
-            w.matrix,
+            p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], w.z[a], w.z[b], value, x.lamn, p.l0, ck,
+            w.jacobians, w.matrix,
         )  # fmt: skip
 
 

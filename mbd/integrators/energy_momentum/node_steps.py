@@ -93,9 +93,9 @@ def directors_step(s, w, x, own, request, h):
             continue
         n = s.nodes[i]
         if request == EQUATION:
-            directors_equation(n, x.dq, x.v, x.qm, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+            directors_equation(n, x.dq, x.v, x.qm, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.scratch)
         elif request == MATRIX:
-            directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+            directors_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.scratch)
         elif request == ACCEPT:
             straight_velocity(n, x.dq, x.v, h, x.vn)
 
@@ -132,7 +132,7 @@ def null_step(s, w, x, own, request, h):
         if request == EQUATION:
             null_equation(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, w.z[i], x.zr[i], w.f[i], x.torque[i], h, w.x)
         elif request == MATRIX:
-            null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.small[0], w.matrix)
+            null_matrix(n, x.q, x.qn, x.qm, x.rate, x.p, x.dq, x.zr[i], w.f[i], x.torque[i], h, w.scratch[0], w.matrix)
         elif request == ACCEPT:
             null_frame(n, x.qm, w.z[i], x.zr[i])
             null_accept(n, x.q, x.qn, x.qm, x.rate, x.raten, x.p, x.dq, x.zr[i], w.f[i], h, x.unitn, x.vn)
@@ -184,11 +184,11 @@ def full_linear_step(s, w, x, own, request, h):
         n = s.nodes[i]
         if request == EQUATION:
             full_linear_equation(
-                n, x.qm, x.v, x.raten, x.p, x.pn, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small
+                n, x.qm, x.v, x.raten, x.p, x.pn, x.zm[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.scratch
             )  # fmt: skip
             full_rows(n, x.dq, x.v, x.raten, h, w.x)
         elif request == MATRIX:
-            full_linear_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.small)
+            full_linear_matrix(n, x.qn, x.qm, x.zm[i], x.torque[i], x.lamn, h, w.matrix, w.scratch)
             full_blocks(n, h, w.matrix)
         elif request == CORRECT:
             full_correct(n, w.x, x.raten, x.pn)
@@ -204,11 +204,13 @@ def hamilton_step(s, w, x, own, request, h):
             continue
         n = s.nodes[i]
         if request == EQUATION:
-            hamilton_equation(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.small)
+            hamilton_equation(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.x, w.scratch)
         elif request == MATRIX:
-            hamilton_matrix(n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jac, w.matrix)
+            hamilton_matrix(
+                n, x.q, x.qn, x.qm, x.v, x.dq, w.z[i], w.f[i], x.torque[i], x.lamn, h, w.jacobians, w.matrix
+            )
         elif request == ACCEPT:
-            hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.small)
+            hamilton_velocity(n, x.q, x.qn, x.qm, x.v, x.dq, h, x.vn, w.scratch)
             remember_quaternion(n, x.q, x.qn, x.turn[i])
         elif request == GUESS:
             quaternion_guess(n, x.q, x.turn[i], x.dq)

@@ -33,7 +33,7 @@ class GGLEquations(Equations):
     """
 
     saved = ("q", "v", "vd", "lam", "vdm", "lamm", "gams", "past_u", "past_d", "past_l", "past_g")
-    factors = ("matrix", "pivots", "dinv", "matrix2", "pivots2", "dinv2")
+    factors = ("matrix", "pivots", "dinv", "stiff_matrix", "stiff_pivots", "stiff_dinv")
     method: GGL
     solver: RigidBodies | UnknownBlocks
 

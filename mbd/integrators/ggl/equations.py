@@ -33,7 +33,7 @@ from ...compiled.record import Record
 from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ..directors.linear_frames import clear_frames, joint_forces
 
 THETA, EM, EULER = 0, 1, 2
@@ -157,15 +157,15 @@ def configure(s, x):
 @kernel
 def equations(s, w, x, h):
     """Residuals r1 and r2 with their sizes; the buffer has the applied forces."""
-    joint_forces(s.primitives, x.at_l, x.zl, x.lams, x.gradient, True, w.small[0], x.fl)
+    joint_forces(s.primitives, x.at_l, x.zl, x.lams, x.gradient, True, w.primitive_rows, x.fl)
     _applied(s.nodes, x, w.scales)
     if x.explicit != 0.0:
         _explicit_velocity(s.nodes, x)
     if x.curvature != 0.0:
-        joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.curvature, False, w.small[0], x.f1)
-    joint_forces(s.primitives, x.at_t, x.zt, x.gams, -1.0, True, w.small[0], x.f2)
+        joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.curvature, False, w.primitive_rows, x.f1)
+    joint_forces(s.primitives, x.at_t, x.zt, x.gams, -1.0, True, w.primitive_rows, x.f2)
     _joint_rows(s.primitives, x, h)
-    _rows(s.nodes, x, w.small)
+    _rows(s.nodes, x, w.scratch)
 
 
 @kernel
@@ -229,10 +229,10 @@ def _joint_rows(primitives, x, h):
 
 
 @kernel
-def _rows(nodes, x, small):
+def _rows(nodes, x, scratch):
     """Dynamic rows and those of internal constraints."""
     nv, explicit, follows, ch = x.v.shape[0], x.explicit, x.follows, x.curvature
-    r1, r2, a, b = x.r1, x.r2, small[0], small[1]
+    r1, r2, a, b = x.r1, x.r2, scratch[0], scratch[1]
     force1, torque1, force2, torque2, direction = 0.0, 0.0, 0.0, 0.0, x.largest_direction
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
@@ -279,8 +279,8 @@ def finish(s, w, x):
     """Momenta at the end of the step: y = h M^-1 p1; the buffer has the applied forces."""
     force, gradient, curvature = x.last_force, x.last_gradient, x.last_curvature
     clear_frames(x.f1)
-    joint_forces(s.primitives, x.at_e, x.ze, x.lams, gradient, True, w.small[0], x.f1)
-    joint_forces(s.primitives, x.at_t, x.zh, x.gams, curvature, False, w.small[0], x.f1)
+    joint_forces(s.primitives, x.at_e, x.ze, x.lams, gradient, True, w.primitive_rows, x.f1)
+    joint_forces(s.primitives, x.at_t, x.zh, x.gams, curvature, False, w.primitive_rows, x.f1)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         o = 0 if n.nx == 3 else 3

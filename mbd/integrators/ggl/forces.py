@@ -106,12 +106,12 @@ def force_blocks_over_step(s, w, x, p):
         na, nb = s12.nodes[a], s12.nodes[b]
         force_tangent_over_step(
             e, na, nb, x.q, x.q, x.zt[a], x.zt[b], x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h,
-            x.at_force, w.turns, ck, w.jac, m,
+            x.at_force, w.turns, ck, w.jacobians, m,
         )  # fmt: skip
     if s12.forces.shape[0] > 0:
         for i in range(1, s12.nodes.shape[0]):
             if s12.nodes[i].nv > 3:
-                dual_tangent(s12.nodes[i], x.zt[i], x.torque[i], ck, m, w.small)
+                dual_tangent(s12.nodes[i], x.zt[i], x.torque[i], ck, m, w.scratch)
     if s12.flags[FLAG_COUPLED] != 0:
         copy(x.at_force, w.values)
         w.time[0] = p.time + h

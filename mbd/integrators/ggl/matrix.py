@@ -15,7 +15,7 @@ from ...joints.instant import COINCIDENT, primitive_rate
 from ...math.arrays import clear, copy
 from ...nodes.internal import internal_bilinear
 from ...nodes.mass import solve_mass
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ...system.matrix import factor, solve
 from ...system.tables import Tables, Work, tables_at
 from ..directors.linear_frames import add_constraint_force, gradient_blocks, hessian_blocks, mass_blocks, subtract_mass
@@ -111,8 +111,8 @@ def _factor_rigid(s, t, w, x, p):
         scaled(1.0 / (p.step * p.step), x.lams, x.mu)
         copy(x.at_v, w.values)
         damping = x.damping * (x.follows if x.scheme == EM else 1.0)
-        rigid_tangent(s, t, w, x.q, x.zero, x.z1, x.zy, x.mu, damping, x.stiffness * x.follows, w.matrix2)
-        factor(t, w, w.matrix2, w.pivots2, w.dinv2)
+        rigid_tangent(s, t, w, x.q, x.zero, x.z1, x.zy, x.mu, damping, x.stiffness * x.follows, w.stiff_matrix)
+        factor(t, w, w.stiff_matrix, w.stiff_pivots, w.stiff_dinv)
         good = factorised(w, p)
     if good:
         p.factored = 1
@@ -159,13 +159,15 @@ def _sweep(s, t, w, x, stiff):
         for m in range(12):
             x.zr[i, m] = x.zv[i, m] + moves * x.zu[i, m]
     if stiff:
-        rigid_solve(s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.matrix2, w.pivots2, w.dinv2, x.r1, x.buffer, x.f1)
+        rigid_solve(
+            s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.stiff_matrix, w.stiff_pivots, w.stiff_dinv, x.r1, x.buffer, x.f1
+        )
     else:
         rigid_solve(s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
     if x.scheme == EULER:
-        add_constraint_force(s, x.at_l, x.zl, x.r1[nv:], w.small[0], x.f1, x.r2)
+        add_constraint_force(s, x.at_l, x.zl, x.r1[nv:], w.primitive_rows, x.f1, x.r2)
     else:
-        subtract_mass(s.nodes, x.follows, x.r1, w.small, x.r2)
+        subtract_mass(s.nodes, x.follows, x.r1, w.scratch, x.r2)
     rows = x.d_value
     for k in range(x.lam.shape[0]):
         x.r2[nv + k] /= rows

@@ -7,7 +7,7 @@ from ...math.quaternions import multiply_quaternions, quaternion_axes, rotate
 from ...nodes.inertia import frame_torque
 from ...nodes.markers import axis, body_components
 from ...nodes.pose import node_quaternion, write_position, write_rotation
-from ...system.instant import element_forces
+from ...system.instant import all_frame_forces
 from ...system.matrix import tangent
 from .flows import add, free_flow
 
@@ -44,7 +44,7 @@ def read_state(s, w, q, b):
         if c.held != 0:
             b.x0[i, 0], b.x0[i, 1], b.x0[i, 2] = c.p1, c.p2, c.p3
             b.u0[i, 0], b.u0[i, 1], b.u0[i, 2] = 0.0, 0.0, 0.0
-        r0, r1, r2, r3 = node_quaternion(n, q, w.small[7])
+        r0, r1, r2, r3 = node_quaternion(n, q, w.rotation)
         b.e0[i, 0], b.e0[i, 1], b.e0[i, 2], b.e0[i, 3] = multiply_quaternions(r0, r1, r2, r3, c.a0, c.a1, c.a2, c.a3)
         w1, w2, w3 = rotate(c.a0, -c.a1, -c.a2, -c.a3, w1, w2, w3)
         b.y0[i, 0], b.y0[i, 1], b.y0[i, 2] = c.i1 * w1, c.i2 * w2, c.i3 * w3
@@ -92,7 +92,7 @@ def move_bodies(w, b):
 @kernel
 def update_forces(s, w, b):
     """Force on and torque about every centre (frames and values of functions of time must be up to date)."""
-    element_forces(s, w, b.zero)
+    all_frame_forces(s, w, b.zero)
     for i in range(b.table.shape[0]):
         c = b.table[i]
         z, f = w.z[c.node], w.f[c.node]
@@ -141,7 +141,7 @@ def gradient_kick(s, w, b, h):
     stiffness of the elements, so that coupled bodies are nothing special. Needs ``update_forces`` at this state; s has
     Lie nodes.
     """
-    x, out = w.x, w.x2
+    x, out = w.x, w.product
     for i in range(b.table.shape[0]):
         c = b.table[i]
         n = s.nodes[c.node]

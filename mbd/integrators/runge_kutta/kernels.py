@@ -14,6 +14,7 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import integer, matrix, real, vector
 from ...compiled.record import Record
+from ...linalg.front import FAILED, WEAKEST
 from ...math.arrays import clear, copy
 from ...nodes.increments import apply_tangent_inverse
 from ...system.accelerations import accelerations, accelerations_here
@@ -114,7 +115,7 @@ def _stages(s, w, x, p, t, h, nudge):
         evaluate_functions(s, w, t + c * h)
         accelerations_here(s, w, x.qn, x.vn, x.zero, x.kv[i], x.lam)
         p.evaluations += 1
-        apply_tangent_inverse(s.nodes, x.dq, x.vn, x.kq[i], w.small[7])
+        apply_tangent_inverse(s.nodes, x.dq, x.vn, x.kq[i], w.rotation)
 
 
 @kernel
@@ -206,8 +207,8 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
             return
     if s.flags[FLAG_CHARTS] != 0:
         check_charts(s, w, x.q, x.qn, x.vn, x.vd, x.dq, 0.0, 0)
-        if w.info[5] != 0.0:
-            p.where, p.verdict = w.info[5], CHART
+        if w.chart != 0.0:
+            p.where, p.verdict = w.chart, CHART
             return
     copy(x.qn, x.q)
     copy(x.vn, x.v)
@@ -225,8 +226,8 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
         finite += x.v[k] * 0.0 + x.vd[k] * 0.0
     if finite != 0.0:
         p.verdict = NOT_FINITE
-    elif w.info[4] != 0.0:
-        p.where, p.verdict = w.info[1], SINGULAR
+    elif w.report[FAILED] != 0.0:
+        p.where, p.verdict = w.report[WEAKEST], SINGULAR
 
 
 @entry(*_run)

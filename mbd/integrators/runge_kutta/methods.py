@@ -33,6 +33,7 @@ class RungeKutta(Integrator):
 
     tableau: ClassVar[Tableau]
     nonholonomic: ClassVar[bool] = True
+    joint_coordinates: ClassVar[bool] = True
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         return frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM})

@@ -23,7 +23,7 @@ from ...math.arrays import copy
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
 from ...system.couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces, coupling_reactions
-from ...system.instant import constant
+from ...system.element_forces import constant
 from ...system.instant_elements import all_forces
 from ...system.matrix import factor
 from ...system.over_step import blocks_over_step
@@ -130,7 +130,7 @@ def _constraint_forces(s, w, x, at_end, mu):
         w.time[0] = time
         coupling_reactions(s, w, mu)
         copy_frames(w.f, x.f)
-    joint_forces(s.primitives, values, z, mu, 1.0, True, w.small[0], x.f)
+    joint_forces(s.primitives, values, z, mu, 1.0, True, w.primitive_rows, x.f)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
@@ -138,9 +138,9 @@ def _constraint_forces(s, w, x, at_end, mu):
 
 
 @kernel
-def dynamic_rows(nodes, u, p, c, force, small, f, r):
+def dynamic_rows(nodes, u, p, c, force, scratch, f, r):
     """r = M u - p + c force + f."""
-    a = small[0]
+    a = scratch[0]
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         o = 0 if n.nx == 3 else 3
@@ -163,7 +163,7 @@ def position_residual(s, w, x, h):
         for m in range(n.nv):
             x.z1[i, o + m] = x.z0[i, o + m] + x.dq[n.v0 + m]
     _constraint_forces(s, w, x, False, x.lams)
-    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.small, x.f, x.r)
+    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.scratch, x.f, x.r)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
@@ -186,7 +186,7 @@ def velocity_residual(s, w, x, h):
     """Equations of the velocities into x.r."""
     nv = x.v.shape[0]
     _constraint_forces(s, w, x, True, x.mus)
-    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.small, x.f, x.r)
+    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.scratch, x.f, x.r)
     vector_frames(s.nodes, 1.0, x.u, x.zu)
     if s.flags[FLAG_COUPLED] != 0:
         vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
@@ -214,7 +214,7 @@ def new_momenta(s, w, x, h):
         x.r[k] = 0.0
     applied_forces(s, w, x, True, x.rate)
     clear_frames(x.f)
-    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.small, x.f, x.p)
+    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.scratch, x.f, x.p)
 
 
 @kernel

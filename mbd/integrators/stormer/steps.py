@@ -49,7 +49,7 @@ def start(s, n, w, x, p):
         x.rate[k] = h * x.v[k]
         x.r[k] = 0.0
     clear_frames(x.f)
-    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.small, x.f, x.p)
+    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.scratch, x.f, x.p)
     x.times[0] = t
     applied_forces(n, w, x, False, x.v)
 

@@ -28,7 +28,8 @@ from ...nodes.inertia import frame_stiffness, pull_back
 from ...nodes.internal import internal_force, internal_gradients, internal_hessian
 from ...nodes.step.momenta import momentum, momentum_matrix
 from ...system.couplings import coupling_reactions, coupling_stiffness
-from ...system.instant import constant, constraint_rates, constraints, element_forces
+from ...system.element_forces import constant
+from ...system.instant import all_frame_forces, constraint_rates, constraints
 from ...system.instant_elements import all_force_tangents
 from ...system.over_step import blocks_over_step
 from ...system.tables import FLAG_COUPLED, Tables, Work, work_at
@@ -82,8 +83,8 @@ def applied(s, w, q, v, none, out):
     The functions of time are those of w.values.
     """
     update_frames(s.nodes, q, w.z, w.spin)
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
-    element_forces(s, w, none)
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.scratch)
+    all_frame_forces(s, w, none)
     w.scales[0] = 0.0
     w.scales[1] = 0.0
     for i in range(1, s.nodes.shape[0]):
@@ -119,7 +120,7 @@ def constraint_forces(s, w, q, z, mu, f, x):
         n = s.nodes[i]
         if not has_frame(n):
             continue
-        y = w.small[5]
+        y = w.pulled_back
         pull_back(n, q, z[i], z[i], f[i], y, 0)
         for m in range(n.nv):
             x[n.x0 + m] += y[m]
@@ -164,8 +165,8 @@ def variational_residual(s, w, x, h):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, EQUATION, x.lams, h)
             continue
-        y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, scheme == HAMILTON, w.small[4], y, 0)
+        y = w.pulled_back
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, scheme == HAMILTON, w.force_a, y, 0)
         for m in range(n.nv):
             k = n.v0 + m
             w.x[n.x0 + m] += y[m] - x.p[k] + half * x.force[k]
@@ -182,7 +183,7 @@ def variational_matrix(s, w, x, h):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, MATRIX, x.lams, h)
             continue
-        momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jac, w.matrix, w.small)
+        momentum_matrix(n, x.q, x.qn, x.z0[i], w.z[i], scheme == HAMILTON, w.jacobians, w.matrix, w.scratch)
         if n.nl > 0:
             k = n.q0 + n.nx
             internal_gradients(n, x.qn, k, 1.0, x.qm if scheme >= LIVENS else x.q, k, 1.0, w.matrix)
@@ -194,12 +195,12 @@ def variational_matrix(s, w, x, h):
         if scheme >= LIVENS:
             primitive_blocks_over_step(
                 p, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zm[a], x.zm[b], w.z[a], w.z[b], x.zm[a], x.zm[b],
-                constant(p, w.values), w.jac, w.matrix,
+                constant(p, w.values), w.jacobians, w.matrix,
             )  # fmt: skip
             continue
         primitive_blocks_over_step(
             p, s.nodes[a], s.nodes[b], x.q, x.qn, x.z0[a], x.z0[b], w.z[a], w.z[b], x.z0[a], x.z0[b],
-            constant(p, w.values), w.jac, w.matrix,
+            constant(p, w.values), w.jacobians, w.matrix,
         )  # fmt: skip
     if s.flags[FLAG_COUPLED] != 0:
         middle = scheme >= LIVENS
@@ -226,12 +227,12 @@ def variational_matrix(s, w, x, h):
             a, b = p.a, p.b
             primitive_stiffness(
                 p, s.nodes[a], s.nodes[b], x.qm, w.spin[a], w.spin[b], w.z[a], w.z[b], constant(p, w.values),
-                x.acting, p.l0, ck, w.jac, w.matrix,
+                x.acting, p.l0, ck, w.jacobians, w.matrix,
             )  # fmt: skip
 
 
 @kernel
 def velocity_defect(s, w, q, v, x):
     """Constraint rows of x: B v + g_t at the frames in w.z."""
-    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, q, v, w.spin, w.z, w.zd, w.scratch)
     constraint_rates(s, w, q, v, x)

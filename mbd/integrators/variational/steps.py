@@ -42,13 +42,13 @@ def start(s, w, x, p):
     evaluate_functions(s, w, p.origin)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     update_frames(s.nodes, x.q, w.z, w.spin)  # where nothing but gravity acts, accelerations need neither of them
-    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
     remember_angles(s, w, x.q, x.v)
     for i in range(1, s.nodes.shape[0]):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, START, x.lams, h)
             continue
-        momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.small)
+        momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.scratch)
     applied(s, w, x.q, x.v, x.none, x.force)
     _show_momenta(x, h)
 
@@ -152,8 +152,8 @@ def _new_momenta(s, w, x, h):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, ACCEPT, x.lams, h)
             continue
-        y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.small[4], y, 0)
+        y = w.pulled_back
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], True, scheme == HAMILTON, w.force_a, y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] - half * x.force[n.v0 + m] - w.x[n.x0 + m]
 
@@ -166,7 +166,7 @@ def _velocities(s, w, x, p, h):
         if x.node_steps[i] != 0 or (may_lack_velocity(s.nodes[i]) and not livens):
             implicit = True  # M v + G^T mu = p, G v = 0
             continue
-        velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.small)
+        velocity_of_momentum(s.nodes[i], x.qn, w.z[i], x.p, h, x.v, x.square, w.scratch)
     if not implicit and (x.lam.shape[0] == 0 or livens):
         return
     clear(w.x)
@@ -178,7 +178,7 @@ def _velocities(s, w, x, p, h):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, VELOCITY, x.lams, h)
         elif may_lack_velocity(n) and not livens:
-            momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.small)
+            momentum_of_velocity(n, x.qn, x.v, w.z[i], w.zd[i], h, x.vn, w.scratch)
             for m in range(n.nv):
                 w.x[n.x0 + m] = (x.p[n.v0 + m] - x.vn[n.v0 + m]) / h
     tangent(s, w, x.qn, x.zero, x.zero, x.none, w.eye, 1.0, 0.0, 0.0, w.matrix)
@@ -206,7 +206,7 @@ def accept(s, w, x, p):
         x.lam[k] = c * x.lams[k]
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
-    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.small)
+    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
     copy_frames(w.z, x.z0)
     remember_angles(s, w, x.q, x.v)
     _show_momenta(x, h)
@@ -234,8 +234,8 @@ def momenta_of_points(s, w, x, h):
             for m in range(n.nv):
                 x.p[n.v0 + m] = w.x[n.x0 + m]
             continue
-        y = w.small[5]
-        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.small[4], y, 0)
+        y = w.pulled_back
+        momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.force_a, y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] + 0.5 * h * h * x.force[n.v0 + m]
     _show_momenta(x, h)

@@ -14,9 +14,9 @@ from .torques import dual_tangent, dual_torque
 
 
 @kernel
-def directors_equation(n, dq, v, qm, zm, f, torque, lam, h, x, small):
+def directors_equation(n, dq, v, qm, zm, f, torque, lam, h, x, scratch):
     """x[x0:] = momentum balance; inertia forces are added to f."""
-    zdd, k, o = small[0], n.v0, 12 - n.nv
+    zdd, k, o = scratch[0], n.v0, 12 - n.nv
     c = 2.0 / h
     for m in range(12):
         zdd[m] = 0.0
@@ -30,11 +30,11 @@ def directors_equation(n, dq, v, qm, zm, f, torque, lam, h, x, small):
 
 
 @kernel
-def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
+def directors_matrix(n, q1, qm, zm, torque, lam, h, matrix, scratch):
     """Diagonal block, scaled by h^2/2: the constant mass matrix, torques, internal constraints."""
     ck = 0.5 * h * h
     for m in range(n.nx):
         matrix[n.block + m * n.ld + m] += n.mass
     director_mass(n, 1.0, matrix)
-    dual_tangent(n, zm, torque, ck, matrix, small)
+    dual_tangent(n, zm, torque, ck, matrix, scratch)
     internal_blocks(n, q1, qm, lam, 0.5 * ck, matrix)

@@ -168,12 +168,12 @@ def full_quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
 
 
 @kernel
-def full_linear_equation(n, qm, v0, v1, p0, p1, zm, f, torque, lam, h, x, small):
+def full_linear_equation(n, qm, v0, v1, p0, p1, zm, f, torque, lam, h, x, scratch):
     """The same for points and directors, whose mass is constant."""
     i, k = n.x0, n.v0
     fibre = i + n.nv + n.nl + n.nv
     o = 0 if n.nx == 3 else 3
-    y, inertia = small[0], small[1]
+    y, inertia = scratch[0], scratch[1]
     for m in range(12):
         y[m] = 0.0
         inertia[m] = 0.0
@@ -190,15 +190,15 @@ def full_linear_equation(n, qm, v0, v1, p0, p1, zm, f, torque, lam, h, x, small)
 
 
 @kernel
-def full_linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, small):
+def full_linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, scratch):
     """The same for points and directors."""
     ck = 0.5 * h * h
     if n.form == FORM_DIRECTORS:
-        dual_tangent(n, zm, torque, ck, matrix, small)
+        dual_tangent(n, zm, torque, ck, matrix, scratch)
         internal_blocks(n, q1, qm, lam, 0.5 * ck, matrix)
     # the mass belongs to the rows of the fibre derivative and the columns of v1
     o = 0 if n.nx == 3 else 3
-    y, inertia = small[0], small[1]
+    y, inertia = scratch[0], scratch[1]
     fibre, rates = n.block + (n.nv + n.nl + n.nv) * n.ld, n.nv + n.nl
     for b in range(n.nv):
         for m in range(12):

@@ -77,13 +77,13 @@ def momentum(n, q0, q1, dq, z0, z1, end, co_energy, f, x, i):
 
 
 @kernel
-def momentum_matrix(n, q0, q1, z0, z1, co_energy, jac, matrix, small):
+def momentum_matrix(n, q0, q1, z0, z1, co_energy, jacobians, matrix, scratch):
     """Add d(-h D1 L_d)/dq1 of the kinetic energy."""
     if n.form != FORM_QUATERNION:
-        node_tangent(n, q1, q1, q1, z1, z1, z1, 1.0, 0.0, 0.0, matrix, small)
+        node_tangent(n, q1, q1, q1, z1, z1, z1, 1.0, 0.0, 0.0, matrix, scratch)
         return
     if n.nx == 3:
-        centre_block(n, q0, z0, q1, z1, jac, matrix)
+        centre_block(n, q0, z0, q1, z1, jacobians, matrix)
     j = n.q0 + n.nx
     o = n.block + n.nx * n.ld + n.nx
     x0, x1, x2, x3 = q0[j], q0[j + 1], q0[j + 2], q0[j + 3]
@@ -111,7 +111,7 @@ def momentum_matrix(n, q0, q1, z0, z1, co_energy, jac, matrix, small):
 
 
 @kernel
-def velocity_of_momentum(n, q, z, p, h, out, square, small):
+def velocity_of_momentum(n, q, z, p, h, out, square, scratch):
     """out = velocities of one node for h times its momenta p."""
     k = n.v0
     for m in range(n.nv):
@@ -119,7 +119,7 @@ def velocity_of_momentum(n, q, z, p, h, out, square, small):
     if n.form != FORM_QUATERNION:
         solve_mass(n, out, square)
         return
-    f, y = small[0], small[1]
+    f, y = scratch[0], scratch[1]
     for m in range(12):
         f[m] = 0.0
     c1, c2, c3 = 0.0, 0.0, 0.0
@@ -145,10 +145,10 @@ def velocity_of_momentum(n, q, z, p, h, out, square, small):
 
 
 @kernel
-def momentum_of_velocity(n, q, v, z, zd, h, out, small):
+def momentum_of_velocity(n, q, v, z, zd, h, out, scratch):
     """out = h times the momenta of one node."""
     k = n.v0
-    f, y = small[0], small[1]
+    f, y = scratch[0], scratch[1]
     for m in range(12):
         f[m] = 0.0
     if n.form != FORM_QUATERNION:

@@ -74,11 +74,11 @@ def _centre_motion(n, q0, q1, v, dq, h, y):
 
 
 @kernel
-def hamilton_equation(n, q0, q1, qm, v, dq, z, f, torque, lam, h, x, small):
+def hamilton_equation(n, q0, q1, qm, v, dq, z, f, torque, lam, h, x, scratch):
     """x[x0:] = momentum balance; the inertia of the centre of mass is added to the frame forces f."""
     i, j = n.x0, n.q0 + n.nx
     if n.nx == 3:
-        d1, d2, d3, u1, u2, u3 = _centre_motion(n, q0, q1, v, dq, h, small[0])
+        d1, d2, d3, u1, u2, u3 = _centre_motion(n, q0, q1, v, dq, h, scratch[0])
         c1, c2, c3 = centre_of_mass(n)
         m = 2.0 / h * n.mass
         push_point(f, c1, c2, c3, m * (d1 - u1), m * (d2 - u2), m * (d3 - u3))
@@ -96,13 +96,13 @@ def hamilton_equation(n, q0, q1, qm, v, dq, z, f, torque, lam, h, x, small):
 
 
 @kernel
-def hamilton_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, jac, matrix):
+def hamilton_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, jacobians, matrix):
     """Diagonal block, scaled by h^2/2 (after the equation at the same iterate)."""
     ck = 0.5 * h * h
     j, ld = n.q0 + n.nx, n.ld
     frame_stiffness(n, z, f, 0.5 * ck, matrix)
     if n.nx == 3:
-        centre_block(n, qm, z, q1, z, jac, matrix)
+        centre_block(n, qm, z, q1, z, jacobians, matrix)
     w1, w2, w3, o1, o2, o3 = _spins(n, q0, qm, v, dq, h)
     a0, a1, a2, a3, b0, b1, b2, b3 = _momenta(n, q0, q1, w1, w2, w3, o1, o2, o3)
     j1, j2, j3 = central_inertia(n, 4.0 * w1 - 2.0 * o1, 4.0 * w2 - 2.0 * o2, 4.0 * w3 - 2.0 * o3)
@@ -134,7 +134,7 @@ def hamilton_matrix(n, q0, q1, qm, v, dq, z, f, torque, lam, h, jac, matrix):
 
 
 @kernel
-def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
+def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, scratch):
     """Velocities at the end of the step."""
     k, j = n.v0, n.q0 + n.nx
     w1, w2, w3, o1, o2, o3 = _spins(n, q0, qm, v, dq, h)
@@ -142,7 +142,7 @@ def hamilton_velocity(n, q0, q1, qm, v, dq, h, out, small):
     i = k + n.nx
     out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
     if n.nx == 3:
-        y = small[0]
+        y = scratch[0]
         d1, d2, d3, u1, u2, u3 = _centre_motion(n, q0, q1, v, dq, h, y)
         c1, c2, c3 = centre_of_mass(n)
         bilinear_axes(q1[j], q1[j + 1], q1[j + 2], q1[j + 3], s0, s1, s2, s3, y)

@@ -32,12 +32,12 @@ def dual_torque(zm, torque, f):
 
 
 @kernel
-def dual_tangent(n, zm, torque, ck, matrix, small):
+def dual_tangent(n, zm, torque, ck, matrix, scratch):
     """Derivative of torque x d^i / 2: the dual axes change by -d^j (d^i . delta d_j)."""
     t1, t2, t3 = torque[0], torque[1], torque[2]
     if t1 == 0.0 and t2 == 0.0 and t3 == 0.0:
         return
-    d = small[0]
+    d = scratch[0]
     dual_axes(zm, d)
     o = n.block + n.nx * n.ld + n.nx
     for j in range(3):
@@ -52,23 +52,24 @@ def dual_tangent(n, zm, torque, ck, matrix, small):
 
 
 @kernel
-def body_torque_tangent(n, t1, t2, t3, q1, z1, zm, ck, jac, matrix):
+def body_torque_tangent(n, t1, t2, t3, q1, z1, zm, ck, jacobians, matrix):
     """An applied torque that turns with the body: its value Rm tau changes with half of the end frame."""
-    axis_jacobian(n, q1, z1, z1, t1, t2, t3, jac[0])
+    turned = jacobians[0]
+    axis_jacobian(n, q1, z1, z1, t1, t2, t3, turned)
     o = n.block + n.nx * n.ld
     half = 0.5 * ck
     if n.form == FORM_LIE:
         for i in range(3):
             for j in range(n.nv):
-                value = zm[3 + 3 * i] * jac[0][0, j] + zm[4 + 3 * i] * jac[0][1, j] + zm[5 + 3 * i] * jac[0][2, j]
+                value = zm[3 + 3 * i] * turned[0, j] + zm[4 + 3 * i] * turned[1, j] + zm[5 + 3 * i] * turned[2, j]
                 matrix[o + i * n.ld + j] -= half * value
     elif n.form == FORM_DIRECTORS:
-        d = jac[1][0]
+        d = jacobians[1][0]
         dual_axes(zm, d)
         for i in range(3):
             d1, d2, d3 = d[3 + 3 * i], d[4 + 3 * i], d[5 + 3 * i]
             for j in range(n.nv):
-                y1, y2, y3 = 0.5 * half * jac[0][0, j], 0.5 * half * jac[0][1, j], 0.5 * half * jac[0][2, j]
+                y1, y2, y3 = 0.5 * half * turned[0, j], 0.5 * half * turned[1, j], 0.5 * half * turned[2, j]
                 matrix[o + (3 * i) * n.ld + j] -= y2 * d3 - y3 * d2
                 matrix[o + (3 * i + 1) * n.ld + j] -= y3 * d1 - y1 * d3
                 matrix[o + (3 * i + 2) * n.ld + j] -= y1 * d2 - y2 * d1

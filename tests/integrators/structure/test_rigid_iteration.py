@@ -10,6 +10,7 @@ import pytest
 import mbd
 from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, Rattle
 from mbd.integrators.directors.rigid_solve import RigidBodies
+from mbd.linalg.front import FAILED
 from mbd.system.matrix import factor, tangent
 
 DIRECTORS = mbd.nodes.Directors
@@ -157,4 +158,4 @@ def test_rigid_matrix_is_that_of_lie_nodes():
     mine, theirs = np.concatenate([t.xv, t.xl]), np.concatenate([s.xv, s.xl])
     assert own[np.ix_(mine, mine)] == pytest.approx(expected[np.ix_(theirs, theirs)], abs=1e-13)
     factor(t, w, w.matrix, w.pivots, w.dinv)
-    assert w.info[4] == 0.0
+    assert w.report[FAILED] == 0.0

@@ -1,4 +1,4 @@
-"""One row of the table of forces of a system."""
+"""What force elements hand over to compiled force laws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _zero() -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class ForceRow:
+class ForceData:
     """What a compiled force law needs to know; points and axes are body-fixed (for the ground: world).
 
     The meaning of ``parameters`` (at most six numbers) depends on ``kind``, see ``mbd.forces.kinds``:
@@ -48,7 +48,7 @@ class ForceRow:
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralRow:
+class ElementData:
     """A force on the frames of several bodies (``elements.frame_kinds``); ``style`` says how a function is called."""
 
     kind: int

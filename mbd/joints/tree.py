@@ -1,0 +1,234 @@
+"""Which joints carry bodies: the spanning tree behind joint coordinates.
+
+The tree grows from the ground, and always by the joint with the most equations that can be reached: what remains as
+constraints is then as little as possible. Bodies without a path to the ground grow from a first body that moves freely.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mbd.bodies import Body, Ground, PointMass, RigidBody
+from mbd.elements.attributes import Checked
+from mbd.errors import ModelError
+from mbd.joints.joint import Joint
+from mbd.nodes import Directors, Node, Quaternion
+from mbd.nodes.people import RigidNode
+
+if TYPE_CHECKING:
+    from mbd.model import Model
+
+MOTION_WORDS = {
+    "turn": "angle",
+    "screw": "angle",
+    "slide": "displacement",
+    "slide 1": "displacement along n1",
+    "slide 2": "displacement along n2",
+    "ball": "rotation",
+}
+
+
+@dataclass(frozen=True)
+class JointCoordinates:
+    """The choice of joint coordinates; see ``Model.with_coordinates``."""
+
+    cut: tuple[str, ...] = ()
+    absolute: tuple[str, ...] = ()
+    spherical: RigidNode = field(default_factory=lambda: Quaternion(lie=True))
+    first: tuple[str, ...] = ()
+    """Joints that carry bodies before any others do, if they can."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A body and what carries it: a joint on its parent, or none for a body that moves freely."""
+
+    body: RigidBody
+    parent: Body
+    joint: Joint | None
+    reversed: bool  # the body is the joint's first one
+    node: RigidNode | None  # of its rotation: of a ball, of a free or a pinned body
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        """Elementary motions in the order of the joint's velocities."""
+        if self.joint is not None:
+            return free_motions(self.joint) or ()
+        assert self.node is not None
+        return ("ball",) if self.node.pinned else ("slide 1", "slide 2", "slide", "ball")
+
+
+@dataclass(frozen=True)
+class JointTree:
+    """Bodies in joint coordinates with what carries them (parents first), and the joints that stay constraints."""
+
+    carried: tuple[Carried, ...]
+    constraints: tuple[tuple[Joint, str], ...]
+    """Joints that stay constraints, each with the reason."""
+    absolute: tuple[tuple[Body, str], ...]
+    """Bodies in absolute coordinates, each with the reason."""
+
+    def __str__(self) -> str:
+        rows = [("joint", "carries", "on", "coordinates")]
+        for edge in self.carried:
+            name = "(none)" if edge.joint is None else edge.joint.name
+            rows.append((name, edge.body.name, edge.parent.name, _coordinate_text(edge)))
+        rows += [("-", body.name, "-", f"absolute {_node_text(body)}: {why}") for body, why in self.absolute]
+        widths = [max(len(row[k]) for row in rows) for k in range(3)]
+        lines = ["  ".join([*(x.ljust(n) for x, n in zip(row, widths, strict=False)), row[3]]) for row in rows]
+        lines.insert(1, "  ".join([*("-" * n for n in widths), "-" * 11]))
+        if self.constraints:
+            lines += ["", "constraints:"]
+            lines += [f"  {joint.name} ({joint.n_equations} equations): {why}" for joint, why in self.constraints]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _node_text(body: Body) -> str:
+    node: Any = body.node
+    kind = str(node)
+    return f"{kind} (Lie)" if isinstance(node, RigidNode) and node.lie else kind
+
+
+def _coordinate_text(edge: Carried) -> str:
+    if edge.joint is None and edge.node is not None:
+        kind = "pinned" if edge.node.pinned else "free"
+        return f"{kind}, {edge.node}{' (Lie)' if edge.node.lie else ''}"
+    if not edge.motions:
+        return "none"
+    words = [MOTION_WORDS[motion] for motion in edge.motions]
+    if edge.node is not None:
+        words[-1] += f", {edge.node}{' (Lie)' if edge.node.lie else ''}"
+    return ", ".join(words)
+
+
+def free_motions(joint: Joint) -> tuple[str, ...] | None:
+    """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
+    order = type(joint).__mro__
+    declared = next(k for k, cls in enumerate(order) if "freedoms" in vars(cls))
+    equations = next(k for k, cls in enumerate(order) if "primitives" in vars(cls))
+    return joint.freedoms if declared <= equations else None
+
+
+def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:
+    """The spanning tree of a model for a choice of joint coordinates."""
+    absolute: dict[int, tuple[Body, str]] = {}
+    for body in bodies:
+        why = _why_absolute(body, choice)
+        if why:
+            absolute[id(body)] = body, why
+    at: dict[int, list[tuple[int, Joint, bool]]] = {id(body): [] for body in (ground, *bodies)}
+    reasons: dict[int, str] = {}
+    for k, joint in enumerate(joints):
+        why = _why_constraint(joint, choice, absolute)
+        if why:
+            reasons[id(joint)] = why
+            continue
+        at[id(joint.body_a)].append((k, joint, False))
+        at[id(joint.body_b)].append((k, joint, True))
+    carried: list[Carried] = []
+    reached = {id(ground)}
+    used: set[int] = set()
+    count = 0  # of entries in the heap: breadth first among joints with as many equations
+
+    def grow(frontier: list[tuple[int, int, int, Joint, bool]], body: Body, depth: int) -> None:
+        nonlocal count
+        for _, joint, backwards in at[id(body)]:
+            child = joint.body_a if backwards else joint.body_b
+            if id(child) not in reached:
+                count += 1
+                late = 0 if joint.name in choice.first else 1
+                heapq.heappush(frontier, (late * 6 - joint.n_equations, depth, count, joint, backwards))
+
+    def exhaust(frontier: list[tuple[int, int, int, Joint, bool]]) -> None:
+        while frontier:
+            _, depth, _, joint, backwards = heapq.heappop(frontier)
+            child, parent = (joint.body_a, joint.body_b) if backwards else (joint.body_b, joint.body_a)
+            if id(child) in reached:
+                continue
+            assert isinstance(child, RigidBody)
+            reached.add(id(child))
+            used.add(id(joint))
+            ball = "ball" in (free_motions(joint) or ())
+            carried.append(Carried(child, parent, joint, backwards, choice.spherical if ball else None))
+            grow(frontier, child, depth + 1)
+
+    frontier: list[tuple[int, int, int, Joint, bool]] = []
+    for body in bodies:  # a pin is a ball on the ground
+        if isinstance(body, RigidBody) and body.node.pinned and id(body) not in absolute:
+            reached.add(id(body))
+            carried.append(Carried(body, ground, None, False, _free_node(body.node)))
+            grow(frontier, body, 1)
+    grow(frontier, ground, 0)
+    exhaust(frontier)
+    for body in bodies:
+        if id(body) in reached or id(body) in absolute:
+            continue
+        assert isinstance(body, RigidBody)
+        if not at[id(body)]:
+            absolute[id(body)] = body, "no joint that could carry it"
+            continue
+        reached.add(id(body))
+        carried.append(Carried(body, ground, None, False, _free_node(body.node)))
+        grow(frontier, body, 1)
+        exhaust(frontier)
+    closing = [(joint, reasons.get(id(joint), "it closes a loop")) for joint in joints if id(joint) not in used]
+    return JointTree(tuple(carried), tuple(closing), tuple(absolute.values()))
+
+
+def _free_node(node: RigidNode) -> RigidNode:
+    """The node of a free body at the root of a tree: its own, or a Lie node in place of internal constraints."""
+    return node if node.lie or not node.n_internal else node.with_parametrisation(Quaternion(lie=True))
+
+
+def _why_absolute(body: Body, choice: JointCoordinates) -> str:
+    if body.name in choice.absolute:
+        return "asked for by absolute="
+    if isinstance(body, PointMass):
+        return "a point has no orientation that a joint could give it"
+    if not isinstance(body, RigidBody):
+        return "generalized coordinates"
+    return ""
+
+
+def _why_constraint(joint: Joint, choice: JointCoordinates, absolute: Mapping[int, tuple[Body, str]]) -> str:
+    if joint.name in choice.cut:
+        return "asked for by cut="
+    if free_motions(joint) is None:
+        return f"the motion that {joint.label} leaves free is not made of coordinates"
+    for body in joint.bodies:
+        if id(body) in absolute:
+            return f"{body} is in absolute coordinates"
+    return ""
+
+
+def check_choice(model: Model, cut: Any, absolute: Any, spherical: Any) -> JointCoordinates:
+    """The arguments of ``with_coordinates``, checked."""
+    template = Quaternion(lie=True) if spherical is None else spherical
+    node: Any = template() if isinstance(template, type) and issubclass(template, Node) else template
+    if not isinstance(node, RigidNode) or (isinstance(node, Directors) and not node.lie):
+        raise ModelError(
+            f"{model}: spherical is {spherical!r}; expected Quaternion, RotationVector or EulerAngles, or a Lie node "
+            "such as mbd.nodes.Directors(lie=True)"
+        )
+    return JointCoordinates(_names(model, cut, "cut", Joint), _names(model, absolute, "absolute", Body), node._blank())
+
+
+def _names(model: Model, given: Any, argument: str, kind: type[Checked]) -> tuple[str, ...]:
+    """Names of elements that were given as themselves or by name, one or several."""
+    if isinstance(given, str | Joint | Body) or not isinstance(given, Iterable):
+        given = (given,)
+    names: list[str] = []
+    for item in given:
+        name = item if isinstance(item, str) else getattr(item, "name", None)
+        if not isinstance(name, str):
+            raise ModelError(f"{model}: {argument} has {item!r}; expected a {kind.__name__.lower()} or its name")
+        element = model[name]
+        if not isinstance(element, kind) or isinstance(element, Ground):
+            raise ModelError(f"{model}: {argument} names {element}; expected a {kind.__name__.lower()} of the model")
+        names.append(name)
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,278 @@
+"""From the tree of a model's joints to its tables: who carries whom, coordinates, and where blocks of elements go.
+
+Elements keep tables of their own (the *inner* ones), in which every carried body has velocities (r_dot, omega) of its
+own; their blocks are stored apart and then projected onto the paths of the bodies (``tree_matrix``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..bodies import Body
+from ..errors import ModelError
+from ..forces.kinds import AXIS_SPRING, TORSION_SPRING
+from ..joints.tree import Carried, JointTree
+from ..linalg.symbolic import Fronts, Layout
+from ..nodes import kinds
+from ..nodes.forms import FORM_JOINT, FORM_LIE, FORM_QUATERNION, FORM_SPIN
+from ..nodes.tree.records import (
+    BETWEEN_BODIES,
+    CARRIED,
+    FROM_CONSTRAINT,
+    NOT_CARRIED,
+    PROJECTION,
+    SCREW,
+    SLIDE_1,
+    SLIDE_2,
+    SLIDE_3,
+    TO_CONSTRAINT,
+    TURN,
+)
+
+Array = np.ndarray
+
+KINDS = {"turn": TURN, "slide": SLIDE_3, "slide 1": SLIDE_1, "slide 2": SLIDE_2, "screw": SCREW}
+CROSS = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
+"""Rotation between the two turns of a Universal: the first normal of each frame is the other one's axis."""
+
+
+def is_universal(motions: tuple[str, ...]) -> bool:
+    """Whether a constant rotation stands between the two motions."""
+    return motions == ("turn", "turn")
+
+
+@dataclass(frozen=True)
+class JointNode:
+    """Sizes of what a joint contributes to the coordinates, as the table of nodes wants them."""
+
+    kind: int
+    form: int
+    axes: tuple[int, int, int]
+    sizes: tuple[int, int, int, int]  # coordinates, velocities, translations among them, internal constraints
+
+
+def joint_node(edge: Carried) -> JointNode:
+    """The node of a carried body: of its ball, or of its angles and displacements."""
+    slides = sum(motion.startswith("slide") for motion in edge.motions)
+    node = edge.node
+    if node is None:
+        count = len(edge.motions)
+        return JointNode(kinds.GROUND, FORM_JOINT, (0, 0, 0), (count, count, slides, 0))
+    form = FORM_LIE
+    if not node.lie:
+        form = FORM_QUATERNION if node.kind == kinds.QUATERNION else FORM_SPIN
+    velocities = 3 if node.lie else node.n_rotation
+    axes = getattr(node, "axes", (0, 0, 0))
+    sizes = (slides + node.n_rotation, slides + velocities, slides, node.n_internal)
+    return JointNode(node.kind, form, axes, sizes)
+
+
+def carried_table(tree: JointTree, node_of: dict[int, int], count: int) -> tuple[Array, Array]:
+    """The records of carried bodies by node, and their nodes in an order with parents first."""
+    table = np.zeros(count, dtype=CARRIED)
+    table["parent"] = NOT_CARRIED
+    order = []
+    for edge in tree.carried:
+        i = node_of[id(edge.body)]
+        order.append(i)
+        c = table[i]
+        c["parent"] = node_of[id(edge.parent)]
+        motions = [m for m in edge.motions if m != "ball"]
+        backwards = edge.reversed
+        sequence = list(enumerate(motions))
+        c["motions"], c["ball"], c["sign"] = len(motions), "ball" in edge.motions, -1.0 if backwards else 1.0
+        for k, (column, motion) in enumerate(reversed(sequence) if backwards else sequence):
+            c[f"kind{k + 1}"], c[f"column{k + 1}"] = KINDS[motion], column
+        joint: Any = edge.joint
+        turned = is_universal(edge.motions)
+        c["turned"] = turned
+        _write_matrix(c, "c", (CROSS.T if backwards else CROSS) if turned else np.eye(3))
+        if joint is None:
+            assert edge.node is not None
+            pa = edge.node.position if edge.node.pinned else np.zeros(3)
+            data = (pa, np.zeros(3), np.eye(3), np.eye(3))
+        else:
+            data = (joint.point_a, joint.point_b, joint.frame_a, joint.frame_b)
+            if "screw" in edge.motions:
+                c["pitch"] = joint.pitch / (2.0 * np.pi)
+        if backwards:
+            data = (data[1], data[0], data[3], data[2])
+        for name, vector in (("pa", data[0]), ("pb", data[1])):
+            for k in range(3):
+                c[f"{name}{k + 1}"] = vector[k]
+        _write_matrix(c, "a", data[2])
+        _write_matrix(c, "b", data[3])
+    return table, np.array(order, dtype=np.int64)
+
+
+def _write_matrix(record: Any, name: str, matrix: Array) -> None:
+    for i in range(3):
+        for k in range(3):
+            record[f"{name}{i + 1}{k + 1}"] = matrix[i, k]
+
+
+def joint_loads(model: Any, tree: JointTree, nodes: Array, node_of: dict[int, int], force_rows: list[slice],
+                forces: Array) -> Array:  # fmt: skip
+    """(force, velocity, coordinate) of the elements that act along the coordinate of a joint that carries a body."""
+    edges = {id(edge.joint): edge for edge in tree.carried if edge.joint is not None}
+    found = []
+    for force, rows in zip(model.forces, force_rows, strict=True):
+        joints = force.joints
+        if len(joints) != 1 or id(joints[0]) not in edges or rows.stop - rows.start != 1:
+            continue
+        edge = edges[id(joints[0])]
+        wanted = {TORSION_SPRING: "turn", AXIS_SPRING: "slide"}.get(int(forces["kind"][rows.start]))
+        if wanted in edge.motions and not is_universal(edge.motions):
+            n, k = nodes[node_of[id(edge.body)]], edge.motions.index(wanted)
+            found.append((rows.start, int(n["v0"]) + k, int(n["q0"]) + k))
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+class BlockStorage:
+    """A place of its own for every block of a matrix that is never factorised; answers as a ``Layout`` does."""
+
+    def __init__(self, sizes: Array, pairs: Array) -> None:
+        self.sizes, count = sizes, max(len(sizes), 1)
+        self.position = np.cumsum(sizes) - sizes
+        own = np.flatnonzero(sizes > 0)
+        pairs = pairs[(sizes[pairs[:, 0]] > 0) & (sizes[pairs[:, 1]] > 0)]
+        codes = np.unique(np.concatenate([
+            own * count + own, pairs[:, 0] * count + pairs[:, 1], pairs[:, 1] * count + pairs[:, 0]
+        ]))  # fmt: skip
+        self.codes, self.count = codes, count
+        self.u, self.v = codes // count, codes % count
+        area = sizes[self.u] * sizes[self.v]
+        self.offset = np.cumsum(area) - area
+        self.size = int(area.sum())
+
+    def blocks(self, us: Any, vs: Any) -> tuple[Array, Array]:
+        """Offset and stride of the blocks (u, v)."""
+        u, v = np.atleast_1d(np.asarray(us, np.int64)), np.atleast_1d(np.asarray(vs, np.int64))
+        offset, stride = np.zeros(len(u), np.int64), np.zeros(len(u), np.int64)
+        full = (self.sizes[u] > 0) & (self.sizes[v] > 0)
+        code = u[full] * self.count + v[full]
+        k = np.searchsorted(self.codes, code)
+        if not np.array_equal(self.codes[np.minimum(k, len(self.codes) - 1)], code):
+            raise KeyError("blocks of vertices that are not coupled")
+        offset[full], stride[full] = self.offset[k], self.sizes[v[full]]
+        return offset, stride
+
+
+def inner_nodes(nodes: Array, carried: Array) -> tuple[Array, int, int]:
+    """Nodes as elements see them, and the numbers of their coordinates and velocities."""
+    inner = nodes.copy()
+    tree = carried["parent"] != NOT_CARRIED
+    inner["form"][tree], inner["kind"][tree] = FORM_LIE, kinds.ROTATION_VECTOR
+    for name, value in (("nq", 6), ("nv", 6), ("nx", 3), ("nl", 0)):
+        inner[name][tree] = value
+    inner["q0"], inner["v0"] = np.cumsum(inner["nq"]) - inner["nq"], np.cumsum(inner["nv"]) - inner["nv"]
+    return inner, int(inner["nq"].sum()), int(inner["nv"].sum())
+
+
+def path_of(i: int, carried: Array) -> list[int]:
+    """Node i and the nodes that carry it, up to the ground, which is left out."""
+    path = []
+    while i > 0:
+        path.append(i)
+        i = int(carried["parent"][i])
+    return path
+
+
+class Projector:
+    """Where the blocks of elements go in the matrix of joint coordinates."""
+
+    def __init__(self, carried: Array, storage: BlockStorage, bodies: int) -> None:
+        self.carried, self.storage, self.bodies = carried, storage, bodies
+
+    def _expanded(self, vertex: int) -> list[int]:
+        """Vertices of the matrix that a vertex of the elements stands for: a path, or itself."""
+        if vertex >= self.bodies or self.carried["parent"][vertex + 1] == NOT_CARRIED:
+            return [vertex]
+        return [i - 1 for i in path_of(vertex + 1, self.carried)]
+
+    def _is_tree(self, vertex: int) -> bool:
+        return vertex < self.bodies and bool(self.carried["parent"][vertex + 1] != NOT_CARRIED)
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Blocks (u, v) of elements that are projected; those of a carried body on itself are part of its jet."""
+        pairs = zip(self.storage.u.tolist(), self.storage.v.tolist(), strict=True)
+        return [(u, v) for u, v in pairs if (u != v or not self._is_tree(u)) and not (u == v and u >= self.bodies)]
+
+    def pairs(self) -> Array:
+        """Pairs of coupled vertices of the matrix."""
+        found = set()
+        for u, v in self.blocks:
+            found |= {(min(a, b), max(a, b)) for a in self._expanded(u) for b in self._expanded(v) if a != b}
+        for i in range(1, self.bodies + 1):
+            if self._is_tree(i - 1):
+                path = path_of(i, self.carried)
+                found |= {(min(i, j) - 1, max(i, j) - 1) for j in path[1:]}
+        return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+
+    def tables_of_paths(self) -> tuple[Array, Array, Array]:
+        """The same where no matrix is assembled."""
+        nothing = np.zeros((0, 2), dtype=np.int64)
+        return np.zeros(0, dtype=PROJECTION), nothing, np.zeros((self.bodies + 1, 2), dtype=np.int64)
+
+    def tables(self, layout: Layout) -> tuple[Array, Array, Array]:
+        """Records of projections, the places of all blocks, and where those along the path of each node begin."""
+        rows: list[int] = []
+        columns: list[int] = []
+        paths = np.zeros((self.bodies + 1, 2), dtype=np.int64)
+        for i in range(1, self.bodies + 1):
+            if self._is_tree(i - 1):
+                path = path_of(i, self.carried)
+                paths[i] = len(rows), len(path)
+                for j in path:
+                    rows += [i - 1, j - 1]
+                    columns += [j - 1, i - 1]
+        blocks = self.blocks
+        records = np.zeros(len(blocks), dtype=PROJECTION)
+        for record, (u, v) in zip(records, blocks, strict=True):
+            offset, stride = self.storage.blocks([u], [v])
+            kind = BETWEEN_BODIES
+            if u >= self.bodies:
+                kind = TO_CONSTRAINT
+            elif v >= self.bodies:
+                kind = FROM_CONSTRAINT
+            record["kind"] = kind
+            record["row_body"], record["column_body"] = (x + 1 if self._is_tree(x) else 0 for x in (u, v))
+            record["rows"], record["columns"] = self.storage.sizes[u], self.storage.sizes[v]
+            record["block"], record["ld"], record["first"] = offset[0], stride[0], len(rows)
+            for a in self._expanded(u):
+                for b in self._expanded(v):
+                    rows.append(a)
+                    columns.append(b)
+        offset, stride = layout.blocks(rows, columns) if rows else (np.zeros(0, np.int64),) * 2
+        return records, np.column_stack((offset, stride)), paths
+
+
+def no_fronts() -> Fronts:
+    """Of tables whose matrix is never factorised."""
+    empty = np.zeros(0, np.uint64)
+    return Fronts(
+        table=np.zeros((0, 9), np.int64), children=np.zeros(0, np.int64), row_index=empty, row_map=empty,
+        work=np.zeros(1),
+    )  # fmt: skip
+
+
+def check_movable(tree: JointTree, nodes: Array, node_of: dict[int, int]) -> None:
+    """Refuse joints that move no inertia: the accelerations of their coordinates would be undetermined."""
+    carried_mass: dict[int, float] = {}
+    inertia: dict[int, float] = {}
+    for edge in reversed(tree.carried):
+        body: Body = edge.body
+        n = nodes[node_of[id(body)]]
+        mass = carried_mass.get(id(body), 0.0) + float(n["mass"])
+        turning = inertia.get(id(body), 0.0) + float(n["j11"] + n["j22"] + n["j33"])
+        if edge.motions and not mass > 0.0 and not turning > 0.0:
+            raise ModelError(
+                f"{edge.joint or edge.body} moves no inertia: {edge.body} and all that it carries have no mass; "
+                "expected a mass, or a Fixed in place of the joint"
+            )
+        carried_mass[id(edge.parent)] = carried_mass.get(id(edge.parent), 0.0) + mass
+        inertia[id(edge.parent)] = inertia.get(id(edge.parent), 0.0) + turning + mass
