@@ -14,6 +14,7 @@ from mbd.bodies import Body, Ground, RigidBody
 from mbd.elements.arguments import FilePath, Vector
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.elements.element_list import Elements
+from mbd.elements.suggestions import did_you_mean
 from mbd.errors import ZERO3, ModelError, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
@@ -166,12 +167,8 @@ class Model(Checked):
             raise self._unknown(name) from None
 
     def _unknown(self, name: Any) -> ModelError:
-        import difflib
-
-        close = difflib.get_close_matches(str(name), self._elements, n=3)
-        if close:
-            advice = "did you mean " + " or ".join(repr(match) for match in close) + "?"
-        else:
+        advice = did_you_mean(name, self._elements)
+        if not advice:
             names = list(self._elements)
             advice = "expected one of " + ", ".join(repr(n) for n in names[:10]) + (" ..." if len(names) > 10 else "")
         return ModelError(f"{self}: no element is named {name!r}; {advice}")

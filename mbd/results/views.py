@@ -133,8 +133,12 @@ class JointView:
             return read_only(np.array([to_rotation_vector(x) for x in e]).reshape(-1, 3))
         values = motion_values(self._motions, e, motion.d[0])
         turning = [name in ("turn", "screw") for name in self._motions]
-        columns = [unwrapped(self.solution.t, x, rates[:, k]) if turning[k] else x for k, x in enumerate(values)]
+        columns = [self._turns_of(k, x, rates[:, k]) if turning[k] else x for k, x in enumerate(values)]
         return read_only(np.column_stack(columns) if columns else np.zeros((len(self.solution), 0)))
+
+    def _turns_of(self, k: int, angle: Array, rate: Array) -> Array:
+        """One of the coordinates with its turns counted."""
+        return self.solution._counted(angle, rate, lambda solution: solution[self.joint.name].coordinates[:, k])
 
     @cached_property
     def rates(self) -> Array:
@@ -159,7 +163,7 @@ class JointView:
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
-        counted = unwrapped(self.solution.t, angle, rate)
+        counted = self.solution._counted(angle, rate, lambda solution: solution[self.joint.name].angle)
         if self.joint.name in self.solution._turned:
             counted = counted + whole_turns(self.solution._turned[self.joint.name] - angle[:1])
         return counted, rate
@@ -240,6 +244,14 @@ class ForceView:
     def power(self) -> Array:
         """Power of the element on the system (n,): forces times velocities on both sides."""
         return read_only(self._observed[2][:, observe.FORCE_POWER])
+
+    @property
+    def coordinate(self) -> str | None:
+        """What the element is a function of: "length", "angle" (of a torsion spring), or None."""
+        if hasattr(self.element, "initial_length"):
+            return "length"
+        kind = self.solution.system.tables.forces[self._rows[0]].kind if len(self._rows) == 1 else -1
+        return "angle" if kind == TORSION_SPRING else "length" if kind in (SPRING, AXIS_SPRING) else None
 
     @property
     def length(self) -> Array:

@@ -57,6 +57,7 @@ class System:
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
         self.identity: Identity = identity_of(model)
+        self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
         check_arrival(model)
         self.work: Work = self.new_work()
         self._show_clock()
