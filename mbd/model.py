@@ -90,6 +90,9 @@ class Model(Checked):
         vars(element)["model"] = self
         self._elements[element.name] = element
         list.append(kind, element)
+        if isinstance(element, ForceElement):
+            for part in element.parts:
+                self.add(part)
         return element
 
     def remove(self, element: Element | str) -> None:
@@ -107,12 +110,19 @@ class Model(Checked):
             if id(other) in leaving:
                 continue
             parts = (*other.bodies, *getattr(other, "joints", ()), *(vars(other).get(f"joint_{k}") for k in "ab"))
+            parts = (*parts, *getattr(other, "parts", ()))
             for part in parts:
                 if id(part) in leaving:
                     raise ModelError(f"{self}: cannot remove {part}, because {other} refers to it; remove that first")
         for element in gone:
             del self._elements[element.name]
             vars(element)["model"] = None
+        for element in gone:
+            if isinstance(element, ForceElement):
+                for part in element.leave():
+                    del self._elements[part.name]
+                    list.remove(self._list_for(part), part)
+                    vars(part)["model"] = None
 
     def _list_for(self, element: Any) -> list[Any]:
         if isinstance(element, Ground):
@@ -265,6 +275,12 @@ class Model(Checked):
         vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
         return new
 
+    def _in_coordinates_of(self, other: Model) -> Model:
+        """A copy with the choice of coordinates of another model."""
+        new = self._copy({})
+        vars(new)["_choice"] = other._choice
+        return new
+
     def with_joint_values(
         self,
         values: Mapping[str, Any] | Mapping[Joint, Any],
@@ -293,7 +309,7 @@ class Model(Checked):
         if self._choice is None:
             everything = tuple((body, "coordinates of each body") for body in self.bodies)
             return JointTree((), tuple((joint, "absolute coordinates") for joint in self.joints), everything)
-        return joint_tree(self.bodies, self.joints, self.ground, self._choice)
+        return joint_tree(self.bodies, self.joints, self.ground, self._choice.checked(self))
 
     def _copy(self, nodes: Mapping[str, Node]) -> Model:
         """A copy in which the named bodies have other nodes."""

@@ -6,6 +6,7 @@ A new joint or force of ``mbd.joints`` or ``mbd.forces`` is checked here as soon
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from mbd import forces, joints, nodes
-from mbd.bodies import Generalized, PointMass
+from mbd.bodies import Generalized, PointMass, RigidBody, Rotor
 from mbd.joints import primitive_data
 from mbd.rotation import SEQUENCES, from_rotation_vector
 from mbd.testing import check_force, check_joint, check_node, check_primitive, observed_order, random_node
@@ -114,6 +115,9 @@ JOINTS_ON_JOINTS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "UserConstraint": lambda cls, a, b: cls([a, b], distance_and_angle),
     "Gear": lambda cls, a, b: cls(hinge(a.model, a, b), shaft(a.model, b, a), -0.4),
     "RackPinion": lambda cls, a, b: cls(hinge(a.model, a, b), shaft(a.model, a, b), 0.3),
+    "RotorHinge": lambda cls, a, b: cls(
+        a.model.ground, a.model.add(Rotor("rotor", 0.4)), shaft(a.model, a, b), "displacement"
+    ),
 }
 
 
@@ -175,7 +179,7 @@ def check_random_joint(cls, make_a, make_b, rng):
 def joint_cases():
     for cls in public_classes(joints, joints.Joint):
         for name, pair in PAIRS.items():
-            if issubclass(cls, joints.Coupling) and POINT in pair:
+            if issubclass(cls, joints.Coupling | joints.RotorHinge) and POINT in pair:
                 continue
             if not any(make is POINT and oriented for make, oriented in zip(pair, cls.oriented, strict=True)):
                 yield pytest.param(partial(check_random_joint, cls, *pair), id=f"{cls.__name__}-{name}")
@@ -273,6 +277,31 @@ def windy(t, frames, velocities):
     return (0.3 * t + frames[0, 3], -0.4 * velocities[0, 1], 0.1 * frames[0, 2])
 
 
+def pushing(t, u, u_dot):
+    return (1.0 + t) * math.sin(u) - 0.3 * u_dot * abs(u_dot) + (2.0 if u > -9.0 else 0.0)
+
+
+def tip(model, body):
+    """A joint of a third body, which the others carry."""
+    end = model.add(RigidBody("tip", 0.7, (0.1, 0.2, 0.15), nodes.Quaternion((1.0, 2.0, 0.5)), com=(0.1, 0.2, 0.3)))
+    return model.add(joints.Prismatic(body, end, axis=NORMAL))
+
+
+def ground_first(model, a, b):
+    """A pair of bodies with which a tree begins at the first one."""
+    return (a, b) if a is model.ground or b is not model.ground else (b, a)
+
+
+def beyond(limit):
+    """The same limits with the joint well beyond one of them, on its way further."""
+    out = limit.joint.at_start(limit.coordinate)[1] > 0.0
+    if out:
+        limit.lower, limit.upper = None, -1.5
+    else:
+        limit.upper, limit.lower = None, 1.5
+    return limit
+
+
 P, Q = (0.3, 0.1, 0.2), (0.1, -0.2, 0.4)
 TILTED = from_rotation_vector(np.array((0.3, -0.5, 0.8)))
 
@@ -314,6 +343,35 @@ FORCES: dict[str, dict[str, Callable[[Any, Any, Any], Any]]] = {
         "angle": lambda m, a, b: forces.PDControl(hinge(m, a, b), waving, 7.0, 2.0),
         "displacement": lambda m, a, b: forces.PDControl(shaft(m, a, b), waving, 7.0, 2.0, coordinate="displacement"),
         "constant": lambda m, a, b: forces.PDControl(hinge(m, a, b), 0.3, 7.0, 2.0),
+        "fed": lambda m, a, b: forces.PDControl(hinge(m, a, b), waving, 7.0, 2.0, feedforward=pushing, limit=90.0),
+        "saturated": lambda m, a, b: forces.PDControl(hinge(m, a, b), 3.0, 7.0, 2.0, feedforward=waving, limit=1.5),
+    },
+    "GravityCompensation": {
+        "both": lambda m, a, b: forces.GravityCompensation([tip(m, b), hinge(m, *ground_first(m, a, b))]),
+        "turned": lambda m, a, b: forces.GravityCompensation(shaft(m, b, a)),
+    },
+    "Motor": {
+        "free": lambda m, a, b: forces.Motor(hinge(m, a, b), pushing, limit=90.0, gear=3.0),
+        "limited": lambda m, a, b: forces.Motor(hinge(m, a, b), pushing, limit=0.3),  # its rotor: RotorHinge
+    },
+    "JointForce": {
+        "constant": lambda m, a, b: forces.JointForce(hinge(m, a, b), 2.0),
+        "time": lambda m, a, b: forces.JointForce(shaft(m, a, b), waving, coordinate="displacement"),
+        "angle": lambda m, a, b: forces.JointForce(hinge(m, a, b), pushing),
+        "displacement": lambda m, a, b: forces.JointForce(shaft(m, a, b), pushing, coordinate="displacement"),
+    },
+    "JointFriction": {
+        "coulomb": lambda m, a, b: forces.JointFriction(hinge(m, a, b), 0.3, 2.0, transition=0.7),
+        "stribeck": lambda m, a, b: forces.JointFriction(
+            shaft(m, a, b), 0.3, 2.0, 3.0, 1.1, 0.4, coordinate="displacement"
+        ),
+    },
+    "JointLimit": {
+        "angle": lambda m, a, b: beyond(forces.JointLimit(hinge(m, a, b), -1.0, 1.0, 30.0, damping=0.02)),
+        "clipped": lambda m, a, b: beyond(forces.JointLimit(hinge(m, a, b), -1.0, 1.0, 30.0, damping=900.0)),
+        "displacement": lambda m, a, b: beyond(
+            forces.JointLimit(shaft(m, a, b), -0.1, 3.0, 30.0, 0.01, coordinate="displacement")
+        ),
     },
     "UserForce": {
         "pair": lambda m, a, b: forces.UserForce([a, b], attraction),

@@ -28,6 +28,9 @@ class Body(Checked):
     label: ClassVar[str] = "body"
     """First part of generated names: "body 1", "body 2" ..."""
 
+    in_space: ClassVar[bool] = True
+    """Whether it has a place in space, so that it can be drawn."""
+
     name = declared('Name, unique in its model; "" before it is generated.', checks.check_name)
     model: Model | None = fixed(
         "The model to which it was added, or None.",
@@ -43,6 +46,10 @@ class Body(Checked):
     def kind(self) -> int:
         """Number of the parametrisation, see ``mbd.nodes.kinds``."""
         return self.node.kind
+
+    def start_node(self) -> Node:
+        """The node with the values at the start of a run."""
+        return self.node
 
     def __str__(self) -> str:
         return f"{self.label} '{self.name}'" if self.name else f"{self.label} (not named yet)"
@@ -222,6 +229,7 @@ class Generalized(Body):
     """
 
     label = "generalized body"
+    in_space = False
     node = declared("Coordinates, with initial values and velocities.", checks.generalized_node)  # type: ignore[assignment]
     mass: Any = declared("Mass matrix, or the function that returns it.", checks.mass)
     potential: Any = declared("Potential energy as a function of q, or None.", checks.potential)

@@ -23,6 +23,7 @@ from .cache import CACHE_ROOT
 from .entry import Entry, connect_arguments
 from .intrinsics import entry_arguments
 from .kernel import OPTIONS, Kernel
+from .old_code import note_use, remove_old_once
 from .record import Record
 from .record_types import RecordType, record_type
 from .trust import is_private, tell
@@ -44,8 +45,14 @@ def _folder() -> Path | None:
         return None
     folder = CACHE_ROOT / f"numba-{_sources()}"
     try:
+        is_new = not folder.exists()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder if is_private(folder) else None
+        if not is_private(folder):
+            return None
+        if is_new:
+            remove_old_once(CACHE_ROOT)
+        note_use(folder)
+        return folder
     except OSError as error:
         tell(f"{CACHE_ROOT} is not writable ({error.strerror}), compiled code will not be kept")
         return None

@@ -158,7 +158,7 @@ class Record:
         return f"{self.layout.label}({', '.join(self.fields)})"
 
 
-def address_of(array: np.ndarray) -> int:
+def address_of(array: Any) -> int:
     """Address of the numbers of a writable, contiguous array, in a quarter of the time that ``ctypes.data`` takes."""
     return addressof(c_char.from_buffer(array)) if array.size else array.ctypes.data
 

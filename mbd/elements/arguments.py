@@ -46,11 +46,17 @@ FunctionOfTime = Callable[[float], float]
 Prescribed = float | FunctionOfTime
 """A number, or a function of the time that returns one."""
 
+Reading = float | tuple[float, float]
+"""What a joint shows: an angle or a displacement, or where it has both the pair (displacement, angle)."""
+
 PrescribedVector = ArrayLike | Callable[[float], ArrayLike]
 """Three numbers, or a function of the time that returns three."""
 
 Load = ArrayLike | Callable[..., ArrayLike]
 """Three numbers, or a function of the time, or of (t, frames, velocities), that returns three."""
+
+Effort = float | Callable[..., float]
+"""A number, or a function of the time, or of (t, u, u_dot) with the coordinate of a joint, that returns one."""
 
 FrameFunction = Callable[..., ArrayLike]
 """A function of frames, with the arguments that the docstring names, that returns numbers."""
@@ -91,3 +97,4 @@ class JointArguments(TypedDict, total=False):
     point_b: Vector | None
     axis_a: Vector | None
     axis_b: Vector | None
+    zero: Reading | None

@@ -29,18 +29,21 @@ from ..errors import ModelError, bad_value, check_number, read_only
 
 T = TypeVar("T")
 PACKAGE = __name__.partition(".")[0]
+NO_DEFAULT: Any = object()
 
 
 class Attribute:
     """A declared attribute; ``convert(value, owner, name)`` returns what is stored. None: it cannot be changed.
 
-    ``check`` looks at values of a file, where an attribute that cannot be changed comes from outside as well.
+    ``check`` looks at values of a file, where an attribute that cannot be changed comes from outside as well. An
+    attribute with a ``default`` is stored only where it has been given.
     """
 
-    __slots__ = ("advice", "check", "convert", "name", "text")
+    __slots__ = ("advice", "check", "convert", "default", "name", "text")
 
-    def __init__(self, text: str, convert: Any, advice: str = "", check: Any = None) -> None:
+    def __init__(self, text: str, convert: Any, advice: str = "", check: Any = None, default: Any = NO_DEFAULT) -> None:
         self.text, self.convert, self.advice, self.check, self.name = text, convert, advice, check, ""
+        self.default = default
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -49,6 +52,8 @@ class Attribute:
         """Values are in the dict of the owner, which comes first: here they are missing, or ``help`` is asked for."""
         if owner is None:
             return property(attrgetter(self.name), None if self.convert is None else self._assign, doc=self.text)
+        if self.default is not NO_DEFAULT:
+            return self.default
         raise AttributeError(f"{cls.__name__} has no {self.name} yet; its constructor must call super().__init__(...)")
 
     def _assign(self, owner: Any, value: Any) -> None:
@@ -67,17 +72,19 @@ class Constant:
         return property(None, doc=self.text) if owner is None else self.value
 
 
-def declared(text: str, convert: Callable[[Any, Any, str], T]) -> T:
+def declared(text: str, convert: Callable[[Any, Any, str], T], default: Any = NO_DEFAULT) -> T:
     """An attribute that can be changed; ``convert(value, owner, name)`` checks it and returns what is stored."""
-    return Attribute(text, convert)  # type: ignore[return-value]
+    return Attribute(text, convert, default=default)  # type: ignore[return-value]
 
 
-def fixed(text: str, advice: str, check: Callable[[Any, Any, str], Any] | None = None) -> Any:
+def fixed(
+    text: str, advice: str, check: Callable[[Any, Any, str], Any] | None = None, default: Any = NO_DEFAULT
+) -> Any:
     """An attribute that is set in the constructor only; ``advice`` tells what to do instead of changing it.
 
     ``check(value, owner, name)`` is for values that come from a file.
     """
-    return Attribute(text, None, advice, check)
+    return Attribute(text, None, advice, check, default)
 
 
 def constant(text: str, value: T) -> T:
@@ -104,6 +111,13 @@ class Checked:
         stored, converters = self.__dict__, self._converters
         for name, value in values.items():
             stored[name] = converters[name](value, self, name)
+
+    def _set_given(self, **values: Any) -> None:
+        """The same, without those that have their default value."""
+        for name, value in values.items():
+            default = inspect.getattr_static(type(self), name).default
+            if value is not default and not (type(value) is type(default) and value == default):
+                self._set(**{name: value})
 
     def __setattr__(self, name: str, value: Any) -> None:
         attribute = inspect.getattr_static(type(self), name, None)

@@ -164,6 +164,23 @@ def frame_callbacks(
     return plain, twin if twin is not None and twin.compiled else None
 
 
+def law_callback(function: Callable[..., Any], style: Style, probe: tuple[float, ...], name: str) -> Callback:
+    """Callback of a function of a coordinate and its rate; ``probe`` are valid arguments."""
+    from ..compiled.functions.callbacks import make_callback
+
+    value = check_result(function, style, 1, 1, np.array(probe), name)
+    return make_callback(function, Call(style, 1, 1, np.shape(value), isinstance(value, np.ndarray)), name)
+
+
+def required_arguments(function: Callable[..., Any]) -> int | None:
+    """Number of arguments that a function must be given; None where it does not say."""
+    try:
+        parameters = inspect.signature(getattr(function, "py_func", function)).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
 def check_result(function: Callable[..., Any], style: Style, count: int, size: int, probe: Array, name: str) -> Any:
     """What the function returns at the probe; refuse a wrong one."""
     try:

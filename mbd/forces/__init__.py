@@ -1,11 +1,14 @@
-"""Forces: springs, dampers and applied loads. Gravity belongs to the model."""
+"""Forces: springs, dampers, applied loads, and what acts on joints. Gravity belongs to the model."""
 
 import warnings
 from typing import Any
 
+from mbd.forces.actuators import Motor, PDControl
 from mbd.forces.data import ElementData, ForceData
 from mbd.forces.force import Force as ForceElement
-from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring, PDControl
+from mbd.forces.gravity_compensation import GravityCompensation
+from mbd.forces.joint_forces import JointForce, JointFriction, JointLimit
+from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring
 from mbd.forces.loads import Force, Torque
 from mbd.forces.springs import Bushing, Spring, TorsionSpring
 from mbd.forces.user import UserForce, UserPotential
@@ -18,7 +21,12 @@ __all__ = [
     "ForceData",
     "ForceElement",
     "Gravitation",
+    "GravityCompensation",
     "GreenSpring",
+    "JointForce",
+    "JointFriction",
+    "JointLimit",
+    "Motor",
     "NonlinearSpring",
     "PDControl",
     "Spring",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mbd.bodies import Body, PointMass
 from mbd.bodies.checks import BELONGS, check_name
 from mbd.elements.attributes import Checked, declared, fixed
@@ -51,6 +53,15 @@ class Force(Checked):
         return ()
 
     @property
+    def parts(self) -> tuple[Body | Joint, ...]:
+        """Bodies and joints of its own, which are added to a model and removed together with it."""
+        return ()
+
+    def leave(self) -> tuple[Body | Joint, ...]:
+        """Called when the element is removed from its model: its parts, which it forgets."""
+        return ()
+
+    @property
     def label(self) -> str:
         """First part of generated names: "spring", "torsion spring"."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()
@@ -86,6 +97,13 @@ def with_coordinate(value: Any, owner: Any, argument: str) -> Any:
     if getattr(value, "coordinate", None) not in ("angle", "displacement", "both"):
         raise bad_value(owner, argument, value, "a joint with an angle or a displacement")
     return value
+
+
+def checked_times(value: Any, owner: Any, argument: str) -> tuple[float, ...]:
+    """Times in their order."""
+    if not np.size(value):
+        return ()
+    return tuple(sorted(check_vector(np.atleast_1d(value), owner, argument, None).tolist()))
 
 
 def attachment(text: str, body_argument: str) -> Any:

@@ -19,6 +19,10 @@ from ..nodes.markers import axis, point, push_axis, push_point
 QUADRATIC, LINEAR, AT, WIND = 0, 1, 2, 5
 # between two points: the points first, then GREEN_SPRING: stiffness, length, damping; GRAVITATION: G m_a m_b
 POINT_A, POINT_B, LAW = 0, 3, 6
+# holding: number of coordinates, gravity, then for each: whether it is an angle, first and second body of the joint,
+# the body that is carried and the one that carries it, axis in the first body, point in the second, number of bodies
+# that are carried, and of each its place, mass and centre of mass
+GRAVITY, HELD = 1, 4
 # twist: three stiffnesses, three damping constants, columns of the frame in the first and in the second body
 STIFFNESS, DAMPING, FRAME_A, FRAME_B = 0, 3, 6, 15
 
@@ -82,6 +86,50 @@ def _twist(c, za, zb, zda, zdb, h, fa, fb):
         j, k = FRAME_B + 3 * ((i + 1) % 3), FRAME_B + 3 * ((i + 2) % 3)
         push_axis(fb, c[j], c[j + 1], c[j + 2], g * b1, g * b2, g * b3)
         push_axis(fb, c[k], c[k + 1], c[k + 2], -g * a1, -g * a2, -g * a3)
+
+
+@kernel
+def holding_loads(c, z, count, out):
+    """out[6 i:] = force and torque about the reference point on body i that hold what joints carry against gravity.
+
+    Torques -a.sum (c_k - p) x m_k g about axes, or forces -a.sum m_k g along them: what the weights of the bodies k do
+    to a motion of the joint alone, with the other sign.
+    """
+    for m in range(6 * count):
+        out[m] = 0.0 * z[0]
+    g1, g2, g3 = c[GRAVITY], c[GRAVITY + 1], c[GRAVITY + 2]
+    o = HELD
+    for _ in range(int(c[0])):
+        first, second = 12 * int(c[o + 1]), 12 * int(c[o + 2])
+        carried, other = int(c[o + 3]), int(c[o + 4])
+        a1, a2, a3 = axis(z[first:], c[o + 5], c[o + 6], c[o + 7])
+        p1, p2, p3 = point(z[second:], c[o + 8], c[o + 9], c[o + 10])
+        is_angle, number = c[o] != 0.0, int(c[o + 11])
+        o += 12
+        mass, s1, s2, s3 = 0.0, 0.0 * p1, 0.0 * p1, 0.0 * p1
+        for _ in range(number):
+            q1, q2, q3 = point(z[12 * int(c[o]) :], c[o + 2], c[o + 3], c[o + 4])
+            m = c[o + 1]
+            mass, s1, s2, s3 = mass + m, s1 + m * (q1 - p1), s2 + m * (q2 - p2), s3 + m * (q3 - p3)
+            o += 5
+        if is_angle:
+            t1, t2, t3 = s2 * g3 - s3 * g2, s3 * g1 - s1 * g3, s1 * g2 - s2 * g1
+            f = -(a1 * t1 + a2 * t2 + a3 * t3)
+        else:
+            f = -mass * (a1 * g1 + a2 * g2 + a3 * g3)
+        f1, f2, f3 = f * a1, f * a2, f * a3
+        for side in range(2):  # what is carried, and what carries it
+            body = carried if side == 0 else other
+            k, r = 6 * body, z[12 * body :]
+            if is_angle:
+                out[k + 3], out[k + 4], out[k + 5] = out[k + 3] + f1, out[k + 4] + f2, out[k + 5] + f3
+            else:
+                d1, d2, d3 = p1 - r[0], p2 - r[1], p3 - r[2]
+                out[k], out[k + 1], out[k + 2] = out[k] + f1, out[k + 1] + f2, out[k + 2] + f3
+                out[k + 3] += d2 * f3 - d3 * f2
+                out[k + 4] += d3 * f1 - d1 * f3
+                out[k + 5] += d1 * f2 - d2 * f1
+            f1, f2, f3 = -f1, -f2, -f3
 
 
 @kernel

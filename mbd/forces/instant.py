@@ -1,8 +1,9 @@
 """Force elements at an instant, as kernels on frames: residual, stiffness and damping; over a step: ``over_step``.
 
-Springs act on a scalar coordinate u(z) with ``f = k (u - u0) + c u_dot``: the distance of two points (SPRING), the
-displacement along a body-fixed axis (AXIS_SPRING), or the angle of a hinge (TORSION_SPRING). Their generalised force
-is ``f grad u``, their stiffness ``grad u (k grad u + c d(u_dot)) + f u_zz``, their damping ``c grad u grad u``.
+Many act on a scalar coordinate u(z) with a tension f(u, u_dot) (``tension``): on the distance of two points (SPRING),
+the displacement along a body-fixed axis (AXIS_SPRING), or the angle of a hinge (TORSION_SPRING). Their generalised
+force is ``f grad u``, their stiffness ``grad u (k grad u + c d(u_dot)) + f u_zz`` and their damping ``c grad u grad u``
+with k = df/du, c = df/du_dot.
 Loads are given vectors in world or body axes. Residuals carry the sign of ``M v_dot - f = 0``.
 """
 
@@ -27,6 +28,7 @@ from ..nodes.markers import (
 )
 from ..nodes.pair_blocks import add_product, add_row, clear_rows, distance_stiffness, outer_pair, projection_stiffness
 from .kinds import AXIS_SPRING, FORCE_BODY, FORCE_WORLD, SPRING, TORQUE_WORLD, TORSION_SPRING
+from .tension import call_law, tension
 
 
 @kernel
@@ -55,20 +57,13 @@ def spring_state(e, za, zb, zda, zdb, turns):
 
 
 @kernel
-def spring_tension(e, u, rate, values):
-    """k (u - u0) + c (u_dot - u0_dot); the rest value u0 may be a function of time."""
-    if e.function >= 0:
-        return e.p1 * (u - values[e.function]) + e.p3 * (rate - values[e.function + 1])
-    return e.p1 * (u - e.p2) + e.p3 * rate
-
-
-@kernel
 def force_residual(e, za, zb, zda, zdb, values, turns, fa, fb):
     """fa, fb += frame forces of the element (with the sign of the residual, i.e. minus the applied force)."""
     kind = e.kind
     if kind == SPRING or kind == AXIS_SPRING or kind == TORSION_SPRING:
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
-        f = spring_tension(e, u, rate, values)
+        elastic, other, du, dr = tension(e, u, rate, values)
+        f = elastic + other
         if kind == TORSION_SPRING:
             push_angle(e, za, zb, f, fa, fb)
             return
@@ -95,11 +90,19 @@ def force_residual(e, za, zb, zda, zdb, values, turns, fa, fb):
         apply_torque(fb, zb, f1, f2, f3)
 
 
+@kernel
+def law_at_instant(e, functions, t, za, zb, zda, zdb, turns, derivatives, user, values):
+    """The values of an element's own function at the present coordinate, if it has one."""
+    if e.call >= 0:
+        u, rate = spring_state(e, za, zb, zda, zdb, turns)
+        call_law(e, functions, t, u, rate, derivatives, user, values)
+
+
 # --- tangents -----------------------------------------------------------------------------------------------------
 
 
 @kernel
-def _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, ck, matrix):
+def _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, k, ck, matrix):
     """Rows grad u and d(u_dot), for a and b each, into the last two Jacobians.
 
     Adds ck f u_zz to the matrix, without its multiples of grad u.
@@ -119,7 +122,7 @@ def _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, 
         a1, a2, a3 = d1 * inverse, d2 * inverse, d3 * inverse
         s = a1 * r1 + a2 * r2 + a3 * r3
         y1, y2, y3 = (r1 - s * a1) * inverse, (r2 - s * a2) * inverse, (r3 - s * a3) * inverse
-        f = f * inverse if length > 0.0 else e.p1
+        f = f * inverse if length > 0.0 else k
     else:
         a1, a2, a3 = axis(za, e.aa1, e.aa2, e.aa3)
         y1, y2, y3 = axis(zda, e.aa1, e.aa2, e.aa3)
@@ -154,19 +157,20 @@ def force_tangent(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, ta, tb, values, tur
     kind = e.kind
     if kind == SPRING or kind == AXIS_SPRING or kind == TORSION_SPRING:
         u, rate = spring_state(e, za, zb, zda, zdb, turns)
-        f = spring_tension(e, u, rate, values)
+        elastic, other, k, c = tension(e, u, rate, values)
+        f = elastic + other
         if kind == TORSION_SPRING:
             angle_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, ck, matrix)
         else:
-            _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, ck, matrix)
+            _spring_rows(e, na, nb, q, v, ga, gb, za, zb, zda, zdb, jacobians, scratch, f, k, ck, matrix)
         gradients, rates = jacobians[6], jacobians[7]
         row_a, row_b, rate_a, rate_b = gradients[0], gradients[1], rates[0], rates[1]
-        outer_pair(ck * e.p1, row_a, row_b, row_a, row_b, na, nb, e, matrix)
-        if e.p3 != 0.0:
-            outer_pair(ck * e.p3, row_a, row_b, rate_a, rate_b, na, nb, e, matrix)
+        outer_pair(ck * k, row_a, row_b, row_a, row_b, na, nb, e, matrix)
+        if c != 0.0:
+            outer_pair(ck * c, row_a, row_b, rate_a, rate_b, na, nb, e, matrix)
             velocity_row(na, ta, row_a, rate_a)
             velocity_row(nb, tb, row_b, rate_b)
-            outer_pair(cc * e.p3, row_a, row_b, rate_a, rate_b, na, nb, e, matrix)
+            outer_pair(cc * c, row_a, row_b, rate_a, rate_b, na, nb, e, matrix)
         return
     if nb.nv == 0 or ck == 0.0 or kind == FORCE_WORLD:
         return

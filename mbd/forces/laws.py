@@ -1,4 +1,4 @@
-"""Nonlinear springs, gravitation, aerodynamic drag, and control of a joint."""
+"""Nonlinear springs, gravitation, aerodynamic drag."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mbd.bodies import Body, Ground, PointMass, RigidBody
-from mbd.elements.arguments import FunctionOfTime, Prescribed, Vector
+from mbd.elements.arguments import Vector
 from mbd.elements.attributes import declared, fixed, not_negative, positive
 from mbd.elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
-from mbd.elements.prescribed_motion import as_motion, make_motion
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
-from mbd.forces import kinds
-from mbd.forces.data import ElementData, ForceData
-from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
-from mbd.joints.joint import Joint
+from mbd.forces.data import ElementData
+from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed
 
 NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
 
@@ -172,53 +169,3 @@ class Drag(Force):
     def general(self) -> list[ElementData]:
         parameters = (self.coefficient, self.linear, *self.point.tolist(), *self.wind.tolist())
         return [ElementData(DRAG, (self.body,), parameters)]
-
-
-class PDControl(Force):
-    """Proportional-derivative control of the coordinate of a joint.
-
-    The force along (torque about) the joint's axis on the second body is
-    ``kp (target - u) + kd (target_dot - u_dot)``. ``target`` is a number or a function of time; ``rate`` is its
-    derivative, computed if not given. ``coordinate`` says which coordinate of a Cylindrical joint is meant. The
-    attribute ``motion`` is the target; set it to a number or a function of time to change it.
-    """
-
-    joint: Joint = fixed("Joint that is controlled.", "make a new control", with_coordinate)
-    coordinate: str = fixed('Which coordinate of the joint: "angle" or "displacement".', "make a new control")
-    kp = declared("Force per deviation.", not_negative)
-    kd = declared("Force per rate of the deviation.", not_negative)
-    motion = declared("The target, a number or a function of time.", as_motion)
-
-    def __init__(
-        self, joint: Joint, target: Prescribed = 0.0, kp: float = 0.0, kd: float = 0.0, *,
-        rate: FunctionOfTime | None = None, coordinate: str | None = None, name: str | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(name)
-        has = getattr(joint, "coordinate", None) if isinstance(joint, Joint) else None
-        chosen = coordinate if has == "both" else has
-        if chosen not in ("angle", "displacement") or coordinate not in (None, chosen):
-            given = f"{joint}" if isinstance(joint, Joint) else repr(joint)
-            raise ModelError(
-                f"{self}: joint is {given}, coordinate is {coordinate!r}; expected a joint with an angle or a "
-                'displacement (of one with both, coordinate="angle" or "displacement")'
-            )
-        self._set(joint=joint, coordinate=chosen, kp=kp, kd=kd)
-        self._set(motion=make_motion(target, rate, None, self, "target"))
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return self.joint.bodies
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        return (self.joint,)
-
-    def rows(self) -> list[ForceData]:
-        joint = self.joint
-        return [
-            ForceData(
-                kinds.TORSION_SPRING if self.coordinate == "angle" else kinds.AXIS_SPRING,
-                joint.body_a, joint.body_b, joint.point_a, joint.point_b, joint.axis_a, joint.axis_b,
-                joint.n1_a, joint.n1_b, (self.kp, self.motion.value, self.kd), motion=self.motion,
-            )
-        ]  # fmt: skip

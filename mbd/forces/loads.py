@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, Literal
-
-import numpy as np
 
 from mbd.bodies import Body, Ground, PointMass
 from mbd.compiled.functions.travelling import made_by
 from mbd.elements.arguments import Load, Numbers, Vector
 from mbd.elements.attributes import constant, declared, fixed, flag
 from mbd.elements.frame_kinds import USER_FORCE
+from mbd.elements.user_functions import required_arguments
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces import force as base
 from mbd.forces import kinds
@@ -22,7 +20,7 @@ from mbd.forces.data import ElementData, ForceData
 def _checked_value(value: Any, owner: Any, argument: str) -> Array:
     """The constant vector of a load, zero where a function says what it is."""
     stored = owner.__dict__
-    stored["on_frames"] = callable(value) and _arguments(value) == 3  # called when the model is assembled
+    stored["on_frames"] = callable(value) and required_arguments(value) == 3  # called when the model is assembled
     stored["function"] = value if callable(value) else None
     if not callable(value):
         return check_vector(value, owner, argument)
@@ -39,12 +37,6 @@ def _checked_frame(value: Any, owner: Any, argument: str) -> str:
     return value
 
 
-def _checked_times(value: Any, owner: Any, argument: str) -> tuple[float, ...]:
-    if not np.size(value):
-        return ()
-    return tuple(sorted(check_vector(np.atleast_1d(value), owner, argument, None).tolist()))
-
-
 class _Load(base.Force):
     """A vector, constant or a function of time, in world or body axes, on one body."""
 
@@ -59,7 +51,7 @@ class _Load(base.Force):
         "set value to a function of (t, frames, velocities)",
         flag,
     )
-    switches = declared("Times at which the function jumps.", _checked_times)
+    switches = declared("Times at which the function jumps.", base.checked_times)
 
     def __init__(self, body: Body, value: Load, frame: str, switches: Numbers, name: str | None) -> None:
         super().__init__(name)
@@ -156,15 +148,6 @@ class Torque(_Load):
         if isinstance(body, PointMass):
             raise ModelError(f"{self.label}: {body} has no orientation; expected a RigidBody")
         super().__init__(body, value, frame, switches, name)
-
-
-def _arguments(function: Callable[..., Any]) -> int:
-    """Number of arguments that a function must be given."""
-    try:
-        parameters = inspect.signature(getattr(function, "py_func", function)).parameters.values()
-    except (TypeError, ValueError):
-        return 1
-    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
 
 def load_function(value: Callable[..., Any], point: Array, follows: bool, is_torque: bool) -> Callable[..., Any]:

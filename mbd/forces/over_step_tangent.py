@@ -12,9 +12,10 @@ from ..joints.angles_over_step import angle_quotient, angle_tangent_over_step
 from ..nodes.markers import axis, axis_jacobian, displacement, hinge, point_jacobian
 from ..nodes.pair_blocks import add_product, add_row, clear_rows, distance_stiffness, outer_pair, projection_stiffness
 from ..nodes.step.torques import body_torque_tangent
-from .instant import load_vector, spring_tension
+from .instant import load_vector
 from .kinds import AXIS_SPRING, FORCE_BODY, SPRING, TORQUE_BODY, TORSION_SPRING
 from .over_step import norm, tension_over_step
+from .tension import tension_between
 
 
 @kernel
@@ -27,13 +28,14 @@ def force_tangent_over_step(
         c0, s0 = hinge(e, za0, zb0)
         c1, s1 = hinge(e, za1, zb1)
         phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
-        f = spring_tension(e, turns[e.turn] + 0.5 * phi, phi / h, values)
-        slope = 0.5 * e.p1 + e.p3 / h
+        f, slope = tension_between(e, turns[e.turn], turns[e.turn] + phi, h, values)
         angle_tangent_over_step(
             e, na, nb, qr, q1, zra, zrb, za1, zb1, zma, zmb, c0, s0, c1, s1, f, slope, ck, jacobians, matrix
         )  # fmt: skip
     elif kind == SPRING or kind == AXIS_SPRING:
-        _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jacobians, matrix)
+        _spring_tangent(
+            e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, turns, ck, jacobians, matrix
+        )  # fmt: skip
     elif kind == FORCE_BODY:
         f1, f2, f3 = load_vector(e, values)
         point, load = jacobians[0], jacobians[1]
@@ -46,7 +48,9 @@ def force_tangent_over_step(
 
 
 @kernel
-def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, ck, jacobians, matrix):
+def _spring_tangent(
+    e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h, values, turns, ck, jacobians, matrix
+):  # fmt: skip
     """The derivative of a linear or axis spring."""
     va, vb = na.nv, nb.nv
     point_a, point_b, axis_a = jacobians[0], jacobians[2], jacobians[4]
@@ -54,7 +58,7 @@ def _spring_tangent(e, na, nb, qr, q1, zra, zrb, za0, zb0, za1, zb1, zma, zmb, h
     rows, columns = jacobians[6], jacobians[7]
     clear_rows(rows)
     clear_rows(columns)
-    f, slope = tension_over_step(e, za0, zb0, za1, zb1, h, values)
+    f, slope = tension_over_step(e, za0, zb0, za1, zb1, h, values, turns)
     d1, d2, d3 = displacement(e, zma, zmb)
     x1, x2, x3 = displacement(e, za1, zb1)
     r1, r2, r3 = d1, d2, d3

@@ -25,6 +25,7 @@ from mbd.errors import (
 from mbd.forces import kinds
 from mbd.forces.data import ElementData, ForceData
 from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
+from mbd.forces.on_joint import joint_row
 from mbd.joints.joint import Joint
 
 
@@ -95,8 +96,8 @@ class TorsionSpring(Force):
     """Linear spring and damper about the axis of a joint.
 
     The torque on the second body is ``-stiffness (angle - rest) - damping angle_dot``. ``joint`` is a Revolute, a
-    Cylindrical, or any joint that reports an angle. The angle is zero where the frames of the joint coincide, which is
-    the initial configuration.
+    Cylindrical, or any joint that reports an angle. The angle is what the joint shows: zero in the initial
+    configuration, unless the joint has another ``zero``.
     """
 
     joint: Joint = fixed("Joint about whose axis it acts.", "make a new spring", with_coordinate)
@@ -130,21 +131,7 @@ class TorsionSpring(Force):
         return (self.joint,)
 
     def rows(self) -> list[ForceData]:
-        joint = self.joint
-        return [
-            ForceData(
-                kinds.TORSION_SPRING,
-                joint.body_a,
-                joint.body_b,
-                joint.point_a,
-                joint.point_b,
-                joint.axis_a,
-                joint.axis_b,
-                joint.n1_a,
-                joint.n1_b,
-                parameters=(self.stiffness, self.rest, self.damping),
-            )
-        ]
+        return [joint_row(self.joint, "angle", (self.stiffness, self.rest, self.damping))]
 
 
 def _three_numbers(value: Any, owner: Any, argument: str) -> Array:

@@ -17,7 +17,7 @@ from ..compiled.record import Record, table_of
 from ..system.tables import Tables, Work
 from .base import Array, Integrator, Run, check_rows
 from .loop import REFUSE, Rows, run_steps
-from .newton import SCALES
+from .newton import ACCELERATION, SCALES
 from .numbers import NEVER, NewtonNumbers
 from .verdicts import describe
 
@@ -46,14 +46,21 @@ class Equations:
     def __init__(self, method: Any, system: System) -> None:
         self.method, self.system = method, system
 
-    def set_up(self, t: float, step: float, **parameters: float) -> None:
-        """Numbers and table of addresses, for parameters of ``NewtonNumbers`` that are not the usual ones."""
+    def set_up(self, t: float, step: float, frames: tuple[Array, Array] | None, **parameters: float) -> None:
+        """Numbers and table of addresses, for parameters of ``NewtonNumbers`` that are not the usual ones.
+
+        ``frames`` are those at the start of a step and at the iterate, for methods that want the nearest solution.
+        """
         usual = {
             "origin": t, "step": step, "tolerance": self.method.tolerance, "limit": self.method.max_iterations,
             "stagnation": STAGNATION, "enough_at_once": 1.0, "enough": 1.0, "enough_later": 1.0, "phases": 1,
             "smallest_ratio": NEVER,
         }  # fmt: skip
-        self.numbers = NewtonNumbers(**{**usual, **parameters}, scales=np.zeros(SCALES))
+        start, end = (np.zeros((0, 12)), np.zeros((0, 12))) if frames is None else frames
+        self.numbers = NewtonNumbers(
+            **{**usual, **parameters}, scales=np.zeros(SCALES), weights=np.zeros(ACCELERATION),
+            start_frames=start, end_frames=end,
+        )  # fmt: skip
         self.connect()
 
     def connect(self) -> None:

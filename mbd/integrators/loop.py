@@ -6,13 +6,11 @@ A method is a list of entries, functions of (tables, buffers, its own state x, n
     BEGIN     a step: functions of time
     PREDICT   the first guess of an attempt; p.guess < 0 if there is none left
     RESIDUAL  move to the iterate and evaluate the equations; leaves p.error, relative to the tolerance
-    SOLVE     factors where they are needed, and the correction; leaves p.verdict if that is not possible
-    CORRECT   apply it
-    CHECK     the solution; may leave p.verdict
+    SOLVE     factors where they are needed, the correction, and apply it; leaves p.verdict if that is not possible
     ACCEPT    make the new values the state; may leave p.verdict
     REFUSE    put back what a step that failed has changed; p.retry asks for another try
 
-CHECK and REFUSE may be left out. Letters are those of docs/conventions.md. The loop knows the records of a method by
+REFUSE may be left out. Letters are those of docs/conventions.md. The loop knows the records of a method by
 their addresses only, so that it is compiled once for all methods.
 """
 
@@ -23,12 +21,14 @@ from ..compiled.kernel import kernel
 from ..compiled.kinds import addresses, integer, matrix, vector
 from ..compiled.record import Record
 from ..math.arrays import copy
+from ..system.tables import tables_at
+from .nearest_root import turns_round
 from .newton import at_round_off, stalls
 from .numbers import NEVER, NewtonNumbers
 from .verdicts import CONVERGED, GO_ON, NOT_CONVERGED, NOT_FINITE, OVERSHOT
 
-LOAD, BEGIN, PREDICT, RESIDUAL, SOLVE, CORRECT, CHECK, ACCEPT, REFUSE = range(9)
-TABLES, WORK, STATE, NUMBERS = range(9, 13)  # places of the records behind the entries
+LOAD, BEGIN, PREDICT, RESIDUAL, SOLVE, ACCEPT, REFUSE = range(7)
+TABLES, WORK, STATE, NUMBERS = range(7, 11)  # places of the records behind the entries
 MOST_ATTEMPTS = 8
 
 _call = through(address, address, address, address)
@@ -91,10 +91,16 @@ def newton(a, p):
         if p.verdict != GO_ON:
             return
         p.earlier, p.before = p.before, p.error
-        ask(a, CORRECT)
         if p.phase == 0:
             p.iterations += 1
     p.verdict = NOT_CONVERGED
+
+
+@kernel
+def is_nearest(a, p):
+    """Whether the solution that the first guess led to is the nearest one, as far as the method asks for that."""
+    frames = p.start_frames
+    return frames.shape[0] == 0 or not turns_round(tables_at(a[TABLES]), frames, p.end_frames)
 
 
 @kernel
@@ -108,9 +114,9 @@ def _attempts(a, p):
             return
         newton(a, p)
         if p.verdict == CONVERGED:
-            ask(a, CHECK)
-        if p.verdict == CONVERGED:
-            return
+            if attempt > 0 or is_nearest(a, p):
+                return
+            p.verdict = OVERSHOT
         if p.verdict == OVERSHOT:
             p.again = 1
 

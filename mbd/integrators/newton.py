@@ -104,7 +104,7 @@ def plain_error(s, x):
     total = 0.0
     for k in range(x.shape[0]):
         total += x[k] * x[k]
-    return math.sqrt(total / x.shape[0])
+    return math.sqrt(total / max(x.shape[0], 1))
 
 
 # --- what the equations of a method do with the numbers of the iteration ---------------------------------------------
@@ -135,19 +135,19 @@ def constraint_tolerances(s, p):
 @kernel
 def force_error(s, x, p):
     """Root mean square of the dynamic rows of x, each relative to its scale; p.worst is the worst row."""
-    total, largest, scales = 0.0, -1.0, p.scales
-    c0, c1, c2 = 1.0 / scales[FORCE], 1.0 / scales[TORQUE], 1.0 / scales[GENERALIZED]
+    total, largest, weights = 0.0, -1.0, p.weights
+    for k in range(ACCELERATION):
+        weights[k] = 1.0 / p.scales[k]
     n, worst = s.xv.shape[0], 0
     for k in range(n):
-        kind = s.vclass[k]
-        r = x[s.xv[k]] * (c0 if kind == 0 else (c1 if kind == 1 else c2))
+        r = x[s.xv[k]] * weights[s.vclass[k]]
         r *= r
         total += r
         if not r <= largest:
             largest = r
             worst = s.xv[k]
     p.worst = worst
-    return math.sqrt(total / n)
+    return math.sqrt(total / max(n, 1))
 
 
 @kernel
@@ -197,13 +197,15 @@ def factorised(w, p):
 
 @kernel
 def measure(s, nodes, p, q, dq, v, y, permuted):
-    """Look at a correction y of dq before it is applied: whether the first guess has overshot, and how large it is."""
+    """Look at a correction y of dq, and how large it is; whether it is to be applied: the first guess may overshoot."""
     length = s.parameters[PARAMETER_LENGTH]
     if p.iteration == 0 and p.watched != 0:
         if overshoots(nodes, length, dq, v, p.step, y, permuted):
             p.verdict = OVERSHOT
+            return False
     elif p.iteration > 2:
         p.moved = correction_size(nodes, length, q, y, permuted)
+    return True
 
 
 @kernel

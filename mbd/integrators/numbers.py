@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compiled.kinds import integer, real, vector
+from ..compiled.kinds import integer, matrix, real, vector
 from ..compiled.record import Record
 
 
@@ -51,6 +51,9 @@ class NewtonNumbers(Record):
     worst = integer  # row of the largest residual
     done = integer  # steps of the last call
     scales = vector  # of the equations, see ``newton``
+    weights = vector  # one over those of forces
+    start_frames = matrix  # at the start of the step and at the iterate; none if any solution will do
+    end_frames = matrix
 
 
 NEVER = 1e300  # of errors and sizes that are not known yet

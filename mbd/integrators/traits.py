@@ -104,7 +104,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return where
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
-    if trait in (Trait.QUADRATIC, Trait.AUTONOMOUS):
+    if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and _is_driven(system)):
         for joint in model.joints:
             for primitive in joint.primitives():
                 driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
@@ -115,12 +115,15 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
                 return f"force '{force.name}'"
             for row in force.rows():
-                load = row.body_a is None
-                damped = not load and len(row.parameters) > 2 and row.parameters[2] > 0.0
-                timed = row.function is not None or getattr(row.motion, "function", None) is not None
-                if timed or (trait is Trait.CONSERVATIVE and (load or damped)):
+                if row.timed or (trait is Trait.CONSERVATIVE and not row.conservative):
                     return f"force '{force.name}'"
     return None
+
+
+def _is_driven(system: System) -> bool:
+    """Whether some constraint is a function of time."""
+    tables = system.tables
+    return bool((tables.primitives["function"] >= 0).any() or (tables.couplings["function"] >= 0).any())
 
 
 def _is_damped(row: Any) -> bool:

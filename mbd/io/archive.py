@@ -29,6 +29,7 @@ from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
 from ..forces import ForceData, ForceElement
 from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
+from ..joints.tree import JointCoordinates, check_choice, free_motions
 from ..model import Model
 from ..nodes import Node
 from ..results.events import Occurrence
@@ -38,7 +39,7 @@ from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
 from .files import replacing
-from .recheck import recheck_model, stored_keys
+from .recheck import recheck, recheck_model, stored_keys
 
 MODULES = {  # names in files -> modules in which their classes are found
     "bodies": ("mbd.bodies",),
@@ -84,6 +85,10 @@ class StoredJoint(Joint):
 
     def orientation_conditions(self) -> list[Any]:
         return vars(self)["_conditions"]
+
+    @property
+    def freedoms(self) -> Any:  # type: ignore[override]
+        return vars(self).get("_freedoms")
 
 
 class StoredForce(ForceElement):
@@ -164,6 +169,8 @@ class _Encoder:
             if isinstance(x, Joint):
                 name, values["coordinate"] = "joint", x.coordinate
                 values |= {"_primitives": list(x.primitives()), "_conditions": list(x.orientation_conditions())}
+                if free_motions(x) is not None:
+                    values["_freedoms"] = free_motions(x)
             else:
                 name, values["switches"] = "force", x.switches
                 values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
@@ -179,7 +186,16 @@ class _Encoder:
             "counters": dict(model._counters),
             "ground": self.value(model.ground.shape, "shape of the ground"),
             **{key: [self.element(x) for x in getattr(model, key)] for key in ("bodies", "joints", "forces")},
+            **self.choice(model),
         }
+
+    def choice(self, model: Model) -> dict[str, Any]:
+        """The choice of joint coordinates; nothing for absolute ones."""
+        if model._choice is None:
+            return {}
+        choice = model._choice.checked(model)
+        node = self.value(choice.spherical, "spherical")
+        return {"coordinates": {"cut": list(choice.cut), "absolute": list(choice.absolute), "spherical": node}}
 
 
 def _storable(x: Any) -> bool:
@@ -331,6 +347,8 @@ class _Decoder:
             self.fill(shell, attributes)
             vars(shell)["model"] = model
         recheck_model(model, MissingFunction)
+        if "coordinates" in data:
+            vars(model)["_choice"] = self.choice(model, data["coordinates"])
         for shell, _ in shells:
             if isinstance(shell, Generalized):
                 n = shell.node.n_velocities
@@ -338,6 +356,12 @@ class _Decoder:
                     if isinstance(function := getattr(shell, key), MissingFunction):
                         function.size = size
         return model
+
+    def choice(self, model: Model, data: dict[str, Any]) -> JointCoordinates:
+        """The choice of joint coordinates, checked as that of ``with_coordinates`` is."""
+        spherical = self.value(data["spherical"])
+        recheck(spherical)
+        return check_choice(model, data["cut"], data["absolute"], spherical)
 
 
 def _new(name: str) -> Any:

@@ -84,7 +84,9 @@ def parse_header(text: bytes) -> dict[str, Any]:
     for key, kind in TYPES.items():
         if key in header and not isinstance(header[key], kind):
             raise ModelError(f"header: {key} = {str(header[key])[:80]!r}; expected {kind.__name__}")
-    _check_keys(header["model"], MODEL_KEYS, (), "model")
+    _check_keys(header["model"], MODEL_KEYS, ("coordinates",), "model")
+    if "coordinates" in header["model"]:
+        check_choice_keys(header["model"]["coordinates"])
     for i, event in enumerate(header.get("events", ())):
         _check_keys(event, ("name", "t", "direction"), (), f"event {i + 1}")
         if not isinstance(event["t"], int | float) or not np.isfinite(event["t"]) or event["direction"] not in (-1, 1):
@@ -92,6 +94,14 @@ def parse_header(text: bytes) -> dict[str, Any]:
                 f"event {i + 1}: t = {event['t']}, direction = {event['direction']}; expected a time and 1 or -1"
             )
     return header
+
+
+def check_choice_keys(given: Any) -> None:
+    """The choice of joint coordinates: names of joints and bodies, and a node."""
+    _check_keys(given, ("cut", "absolute", "spherical"), (), "model.coordinates")
+    for key in ("cut", "absolute"):
+        if not isinstance(given[key], list) or not all(isinstance(name, str) for name in given[key]):
+            raise ModelError(f"model.coordinates.{key} = {str(given[key])[:80]!r}; expected a list of names")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

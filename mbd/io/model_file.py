@@ -24,6 +24,7 @@ from ..model import Model
 from ..nodes import Node
 from ..system.system import assemble
 from .archive import CONSTANTS, _Decoder, _Encoder, _new
+from .archive_checks import check_choice_keys
 from .files import write_text
 
 FORMAT, VERSION = "mbd model", 1
@@ -97,7 +98,7 @@ def _checked(data: Any) -> Model:
         raise ModelError(f'format is {top["format"]!r}; expected "{FORMAT}", as model.save(...) writes it')
     if type(top["version"]) is not int or not 1 <= top["version"] <= VERSION:
         raise ModelError(f"version is {top['version']!r}; this mbd reads versions up to {VERSION}, so update mbd")
-    model = _table(top["model"], "model", ("name", "gravity", "counters", "ground", *KINDS), ())
+    model = _table(top["model"], "model", ("name", "gravity", "counters", "ground", *KINDS), ("coordinates",))
     if not isinstance(model["name"], str):
         raise _bad("model.name", model["name"], "a text")
     names = _names(model)
@@ -110,6 +111,9 @@ def _checked(data: Any) -> Model:
     for kind, (base, stored) in KINDS.items():
         for k, entry in enumerate(model[kind]):
             _element(entry, f"model.{kind}[{k}] ('{entry['attributes']['name']}')", base, stored, names)
+    if "coordinates" in model:
+        check_choice_keys(model["coordinates"])
+        _value(model["coordinates"]["spherical"], "model.coordinates.spherical", names, NODE)
     decoded = _decoded(model)
     try:
         if decoded.bodies:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bodies import Body
 from ..bodies.shapes import Composite, Cone, Shape
-from ..elements.attributes import Attribute
+from ..elements.attributes import NO_DEFAULT, Attribute
 from ..errors import ModelError
 from ..joints import Coupling, Joint
 from ..model import Model
@@ -45,7 +45,8 @@ def recheck(element: Any, missing: type | None = None) -> None:
             _recheck_derived(element, name, attribute)
     declared = [x for key in dir(cls) if isinstance(x := inspect.getattr_static(cls, key), Attribute)]
     for attribute in declared:
-        if attribute.name not in stored and attribute.name not in LATER:
+        optional = attribute.name in LATER or attribute.default is not NO_DEFAULT
+        if attribute.name not in stored and not optional:
             raise ModelError(f"'{attribute.name}' is missing")
     if isinstance(element, Body):
         recheck(element.node, missing)

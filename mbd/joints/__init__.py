@@ -7,6 +7,7 @@ from mbd.joints.links import Distance, Parallel, PointInPlane, PointOnLine
 from mbd.joints.lower_pairs import Cylindrical, Fixed, Planar, Prismatic, Revolute, Spherical, Universal
 from mbd.joints.primitive_data import Coincident, DistanceBetween, Dot1, Dot2, Primitive
 from mbd.joints.rolling import Rolling
+from mbd.joints.rotor_hinge import RotorHinge as RotorHinge
 from mbd.joints.user import UserConstraint
 
 __all__ = [

@@ -34,7 +34,12 @@ class Screw(Joint):
         terms = [Coordinate(self, "displacement", 1.0)]
         if self.pitch != 0.0:
             terms.append(Coordinate(self, "angle", -self.pitch / (2.0 * math.pi)))
-        return [*parallel_axes(self), *on_axis(self), CoordinateSum(tuple(terms))]
+        return [*parallel_axes(self), *on_axis(self), CoordinateSum(tuple(terms), self.start)]
+
+    @property
+    def start(self) -> float:
+        """Displacement at which the angle is zero."""
+        return self.zero[0] - self.pitch / (2.0 * math.pi) * self.zero[1]
 
     def orientation_conditions(self) -> list[tuple[Array, Array]]:
         return [(self.axis_a, self.axis_b)]
@@ -47,7 +52,8 @@ def _not_zero(value: Any, owner: Any, argument: str) -> float:
     return number
 
 
-def _checked_joint(value: Any, owner: Any, argument: str) -> Joint:
+def checked_joint(value: Any, owner: Any, argument: str) -> Joint:
+    """A joint, as far as a coupling needs one."""
     if not isinstance(value, Joint):
         raise bad_value(owner.label, argument, value, "a joint with an angle or a displacement, such as Revolute")
     return value
@@ -68,8 +74,8 @@ class Coupling(Joint):
     kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
     """What the two coordinates are, if the class prescribes it."""
 
-    joint_a: Joint = fixed("First joint.", "make a new one", _checked_joint)
-    joint_b: Joint = fixed("Second joint.", "make a new one", _checked_joint)
+    joint_a: Joint = fixed("First joint.", "make a new one", checked_joint)
+    joint_b: Joint = fixed("Second joint.", "make a new one", checked_joint)
     coordinate_a: Kind = fixed("Which coordinate of the first joint.", "make a new one", _checked_kind)
     coordinate_b: Kind = fixed("Which coordinate of the second joint.", "make a new one", _checked_kind)
     ratio = declared("Second coordinate per first one.", _not_zero)
@@ -88,7 +94,7 @@ class Coupling(Joint):
     ) -> None:
         self._set(name=name, model=None, joint_a=joint_a, joint_b=joint_b)
         for argument, joint in (("joint_a", joint_a), ("joint_b", joint_b)):
-            _checked_joint(joint, self, argument)
+            checked_joint(joint, self, argument)
         self._set(
             body_a=joint_a.body_b if joint_a.body_b is not joint_b.body_b else joint_b.body_a,
             body_b=joint_b.body_b,

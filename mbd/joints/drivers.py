@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -14,20 +14,13 @@ from mbd.errors import ModelError, bad_value
 from mbd.joints.joint import Array, Joint
 from mbd.joints.lower_pairs import parallel_axes
 from mbd.joints.primitive_data import Dot2, Primitive, Turned
+from mbd.joints.readings import Kind, chosen_coordinate
 
 
-class PositionDriver(Joint):
-    """Prescribes the displacement along an axis of the first body: ``axis . (Q - P) = value`` (1 equation).
+class _Driver(Joint):
+    """Prescribes one coordinate."""
 
-    ``value`` is a number or a function of time, measured from where the joint's points coincide, which is the initial
-    configuration unless ``point_a`` and ``point_b`` are given. ``rate`` and ``acceleration`` are its time derivatives;
-    without them they are computed. A driver prescribes one coordinate only; the guidance is up to other joints, e.g. a
-    ``Prismatic``. The multiplier is the driving force on the first body along the axis.
-    """
-
-    coordinate = "displacement"
     uses_axis = "required"
-    oriented = (True, False)
     motion = declared("The value, a number or a function of time.", as_motion)
 
     def __init__(
@@ -42,37 +35,57 @@ class PositionDriver(Joint):
     ) -> None:
         super().__init__(body_a, body_b, **arguments)
         self._set(motion=make_motion(value, rate, acceleration, self))
+
+    @classmethod
+    def on(
+        cls,
+        joint: Joint,
+        value: Prescribed = 0.0,
+        *,
+        rate: FunctionOfTime | None = None,
+        acceleration: FunctionOfTime | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """A driver of what another joint shows: it has the bodies, the axis and the zero of that joint."""
+        kind: Kind = "angle" if cls.coordinate == "angle" else "displacement"
+        chosen_coordinate(joint, kind, f"{cls.__name__}.on")
+        driver = cls(
+            joint.body_a, joint.body_b, value=value, rate=rate, acceleration=acceleration, name=name,
+            axis=joint.axis_a,
+        )  # fmt: skip
+        shared = ("point_a", "point_b", "frame_a", "frame_b", "zero", "branch")
+        vars(driver).update((key, vars(joint)[key]) for key in shared if key in vars(joint))
+        return driver
+
+
+class PositionDriver(_Driver):
+    """Prescribes the displacement along an axis of the first body: ``axis . (Q - P) = value`` (1 equation).
+
+    ``value`` is a number or a function of time, measured from where the joint's points coincide, which is the initial
+    configuration unless ``point_a`` and ``point_b`` are given, or ``zero``; ``PositionDriver.on(joint, value)``
+    prescribes what a joint shows. ``rate`` and ``acceleration`` are its time derivatives; without them they are
+    computed. A driver prescribes one coordinate only; the guidance is up to other joints, e.g. a ``Prismatic``. The
+    multiplier is the driving force on the first body along the axis.
+    """
+
+    coordinate = "displacement"
+    oriented = (True, False)
 
     def primitives(self) -> list[Primitive]:
         return [Dot2(self.axis_a, self.point_a, self.point_b, self.motion.value, self.motion)]
 
 
-class AngleDriver(Joint):
+class AngleDriver(_Driver):
     """Prescribes the angle about an axis, through any number of turns: ``angle = value`` (1 equation).
 
-    ``value`` is a number or a function of time, in radians, measured from the initial configuration. ``rate`` and
-    ``acceleration`` are its time derivatives; without them they are computed. The axes of the two bodies must be held
-    together by another joint, e.g. a ``Revolute``. The driving torque on the second body is
-    ``solution[driver].torque``.
+    ``value`` is a number or a function of time, in radians, measured from the initial configuration unless ``zero`` is
+    given; ``AngleDriver.on(joint, value)`` prescribes what a joint shows. ``rate`` and ``acceleration`` are its time
+    derivatives; without them they are computed. The axes of the two bodies must be held together by another joint,
+    e.g. a ``Revolute``. The driving torque on the second body is ``solution[driver].torque``.
     """
 
     coordinate = "angle"
-    uses_axis = "required"
     oriented = (True, True)
-    motion = declared("The value, a number or a function of time.", as_motion)
-
-    def __init__(
-        self,
-        body_a: Body,
-        body_b: Body,
-        *,
-        value: Prescribed = 0.0,
-        rate: FunctionOfTime | None = None,
-        acceleration: FunctionOfTime | None = None,
-        **arguments: Unpack[JointArguments],
-    ) -> None:
-        super().__init__(body_a, body_b, **arguments)
-        self._set(motion=make_motion(value, rate, acceleration, self))
 
     def primitives(self) -> list[Primitive]:
         return [Turned(self.n1_a, self.n2_a, self.n1_b, self.motion.value, self.motion)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbd.bodies import Body, Generalized, Ground, PointMass, RigidBody
 from mbd.bodies.checks import BELONGS, check_name
-from mbd.elements.arguments import Vector
+from mbd.elements.arguments import Reading, Vector
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.errors import (
     IDENTITY3,
@@ -19,10 +19,20 @@ from mbd.errors import (
     ModelError,
     bad_value,
     check_direction,
+    check_number,
     check_vector,
     read_only,
 )
 from mbd.joints.primitive_data import Dot1, Dot2, Primitive
+from mbd.joints.readings import (
+    HAS,
+    NO_ZERO,
+    Kind,
+    check_zero,
+    chosen_coordinate,
+    turned_about_axis,
+    value_at_start,
+)
 from mbd.rotation import as_matrix
 
 TOGETHER = "make a new joint: its points and axes belong together"
@@ -35,6 +45,18 @@ Use = Literal["required", "optional", "none"]
 Freedom = Literal["turn", "slide", "slide 1", "slide 2", "screw", "ball"]
 
 
+def _pair(value: Any, owner: Any, argument: str) -> tuple[float, float]:
+    first, second = check_vector(value, owner, argument, 2).tolist()
+    return first, second
+
+
+def _checked_branch(value: Any, owner: Any, argument: str) -> float:
+    angle = check_number(value, owner, argument)
+    if angle != 0.0 and "angle" not in HAS[owner.coordinate]:
+        raise bad_value(owner, argument, value, "zero, because this joint shows no angle")
+    return angle
+
+
 class Joint(Checked):
     """A connection of two bodies.
 
@@ -45,6 +67,9 @@ class Joint(Checked):
     point_a, point_b, axis_a, axis_b: the same, body-fixed (for the ground: world). What is not given here follows from
         ``at`` and ``axis``; what is given for one body only is carried over to the other one through the initial
         configuration. If both are given and do not agree initially, the initial conditions are corrected before a run.
+    zero: what the joint shows in the initial configuration: its angle (rad) or displacement, for a joint with both the
+        pair (displacement, angle); zero by default. Drivers on the joint, springs, controls, limits, couplings,
+        sensors and results all refer to what it shows. Whole turns count.
 
     Attributes
     ----------
@@ -85,6 +110,14 @@ class Joint(Checked):
     point_b: Array = fixed("Its point on the second body, body-fixed.", TOGETHER, check_vector)
     frame_a: Array = fixed("Matrix with the columns (n1, n2, axis), fixed in the first body.", TOGETHER, as_matrix)
     frame_b: Array = fixed("Matrix with the columns (n1, n2, axis), fixed in the second body.", TOGETHER, as_matrix)
+    zero: tuple[float, float] = fixed(
+        "Displacement and angle that the joint showed where it was made.", TOGETHER, _pair, default=NO_ZERO
+    )
+    branch: float = declared(
+        "Angle to which the one at the start of a run is nearest: which of all that differ by whole turns is meant.",
+        _checked_branch,
+        default=0.0,
+    )
 
     def __init__(
         self,
@@ -98,12 +131,41 @@ class Joint(Checked):
         point_b: Vector | None = None,
         axis_a: Vector | None = None,
         axis_b: Vector | None = None,
+        zero: Reading | None = None,
     ) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b)
         self._check_bodies()
         stored = self.__dict__
         stored["point_a"], stored["point_b"] = self._resolve_points(at, point_a, point_b)
         stored["frame_a"], stored["frame_b"] = self._resolve_frames(axis, axis_a, axis_b)
+        if zero is not None:
+            self._show(zero, point_a is not None and point_b is not None)
+
+    def _show(self, zero: Reading, both_points: bool) -> None:
+        """Place the frames such that the joint shows these values now."""
+        displacement, angle = check_zero(zero, self)
+        if displacement != 0.0 and both_points:
+            raise bad_value(
+                self, "zero", zero, "either zero= or both point_a= and point_b=, which say what the displacement is"
+            )
+        stored = self.__dict__
+        if displacement != 0.0:
+            stored["point_a"] = read_only(self.point_a - displacement * self.axis_a)
+        stored["frame_b"] = turned_about_axis(self.frame_b, angle)
+        if (displacement, angle) != NO_ZERO:
+            stored["zero"], stored["branch"] = (displacement, angle), angle
+
+    def at_start(self, coordinate: Kind | None = None) -> tuple[float, float]:
+        """Value and rate of its angle or displacement in the initial configuration, as the nodes of its bodies say.
+
+        ``coordinate`` is "angle" or "displacement" where the joint has both.
+        """
+        return value_at_start(self, chosen_coordinate(self, coordinate, self))
+
+    @property
+    def place_a(self) -> Array:
+        """Where it was made on the first body: ``point_a`` without what ``zero`` moved it by along the axis."""
+        return self.point_a if self.zero[0] == 0.0 else read_only(self.point_a + self.zero[0] * self.axis_a)
 
     def primitives(self) -> list[Primitive]:
         """The equations of the joint, as a list of primitives."""
@@ -190,7 +252,8 @@ class Joint(Checked):
     # --- how world quantities become body-fixed ones
 
     def _check_bodies(self) -> None:
-        for argument, body, oriented in zip(("body_a", "body_b"), self.bodies, self.oriented, strict=True):
+        ends = (self.body_a, self.body_b)
+        for argument, body, oriented in zip(("body_a", "body_b"), ends, self.oriented, strict=True):
             check_framed(body, self, argument)
             if oriented and isinstance(body, PointMass):
                 raise self._no_orientation(body)

@@ -27,8 +27,8 @@ def parallel_axes(joint: Joint) -> list[Primitive]:
 def on_axis(joint: Joint) -> list[Primitive]:
     """Two equations by which the point of the second body lies on the axis of the first one."""
     return [
-        Dot2(joint.n1_a, joint.point_a, joint.point_b),
-        Dot2(joint.n2_a, joint.point_a, joint.point_b),
+        Dot2(joint.n1_a, joint.place_a, joint.point_b),
+        Dot2(joint.n2_a, joint.place_a, joint.point_b),
     ]
 
 

@@ -16,8 +16,8 @@ def relative_pose(
     ``za`` and ``zb`` are the frames (r, d1, d2, d3) of the bodies, one or many of them.
     """
     first, second = _axes(za) @ frames[0], _axes(zb) @ frames[1]
-    start = za[..., :3] + (_axes(za) @ points[0])
-    end = zb[..., :3] + (_axes(zb) @ points[1])
+    start = za[..., :3] + np.einsum("...ij,...j->...i", _axes(za), points[0])
+    end = zb[..., :3] + np.einsum("...ij,...j->...i", _axes(zb), points[1])
     turned = np.swapaxes(first, -1, -2)
     return turned @ second, (turned @ (end - start)[..., None])[..., 0]
 

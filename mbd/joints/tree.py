@@ -6,15 +6,17 @@ constraints is then as little as possible. Bodies without a path to the ground g
 
 from __future__ import annotations
 
+import functools
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mbd.bodies import Body, Ground, PointMass, RigidBody
+from mbd.bodies import Body, Ground, PointMass, RigidBody, Rotor
 from mbd.elements.attributes import Checked
 from mbd.errors import ModelError
 from mbd.joints.joint import Joint
+from mbd.joints.rotor_hinge import RotorHinge
 from mbd.nodes import Directors, Node, Quaternion
 from mbd.nodes.people import RigidNode
 
@@ -41,6 +43,18 @@ class JointCoordinates:
     first: tuple[str, ...] = ()
     """Joints that carry bodies before any others do, if they can."""
 
+    def checked(self, model: Model) -> JointCoordinates:
+        """The choice itself, if the model still has all that it names."""
+        for argument, names, kind in (("cut", self.cut, Joint), ("absolute", self.absolute, Body)):
+            for name in names:
+                if name not in model or not isinstance(model[name], kind):
+                    raise ModelError(
+                        f"{model}: {argument}= of its joint coordinates names '{name}', which is no "
+                        f"{kind.__name__.lower()} of the model any more; choose again: "
+                        "model.with_coordinates('joint', ...)"
+                    )
+        return self
+
 
 @dataclass(frozen=True)
 class Carried:
@@ -59,6 +73,21 @@ class Carried:
             return free_motions(self.joint) or ()
         assert self.node is not None
         return ("ball",) if self.node.pinned else ("slide 1", "slide 2", "slide", "ball")
+
+    @property
+    def velocity_names(self) -> list[str]:
+        """What each velocity is the rate of: "angle", "displacement along n1", "rotation 3"; numbered where alike."""
+        names: list[str] = []
+        for motion in self.motions:
+            count = 1
+            if motion == "ball":
+                assert self.node is not None
+                count = 3 if self.node.lie else self.node.n_rotation
+            word = MOTION_WORDS[motion]
+            alike = count > 1 or self.motions.count(motion) > 1
+            first = 1 + sum(name.startswith(f"{word} ") for name in names)
+            names += [f"{word} {first + k}" if alike else word for k in range(count)]
+        return names
 
 
 @dataclass(frozen=True)
@@ -95,6 +124,8 @@ def _node_text(body: Body) -> str:
 
 
 def _coordinate_text(edge: Carried) -> str:
+    if isinstance(edge.joint, RotorHinge):
+        return f"none: inertia on the {edge.joint.of} of '{edge.joint.driving.name}'"
     if edge.joint is None and edge.node is not None:
         kind = "pinned" if edge.node.pinned else "free"
         return f"{kind}, {edge.node}{' (Lie)' if edge.node.lie else ''}"
@@ -108,10 +139,39 @@ def _coordinate_text(edge: Carried) -> str:
 
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
-    order = type(joint).__mro__
-    declared = next(k for k, cls in enumerate(order) if "freedoms" in vars(cls))
-    equations = next(k for k, cls in enumerate(order) if "primitives" in vars(cls))
-    return joint.freedoms if declared <= equations else None
+    kind: Any = type(joint)
+    return _freedoms_of(kind)
+
+
+@functools.cache
+def _freedoms_of(kind: type[Joint]) -> tuple[str, ...] | None:
+    declared = next(k for k, cls in enumerate(kind.__mro__) if "freedoms" in vars(cls))
+    equations = next(k for k, cls in enumerate(kind.__mro__) if "primitives" in vars(cls))
+    return kind.freedoms if declared <= equations else None
+
+
+def _equations(joint: Joint) -> int:
+    """Number of equations of a joint that is made of elementary motions."""
+    return 6 - sum(3 if motion == "ball" else 1 for motion in joint.freedoms or ())
+
+
+def _check_declared(joint: Joint, motions: tuple[str, ...]) -> None:
+    """Refuse motions of a user's class that are no coordinates, or not as many as its equations leave free."""
+    slides = [motion for motion in motions if motion.startswith("slide")]
+    rest = motions[len(slides) :]
+    known = len(set(slides)) == len(slides) and set(motions) <= set(MOTION_WORDS)
+    if not known or any(m in slides for m in rest) or (len(rest) > 1 and motions != ("turn", "turn")):
+        raise ModelError(
+            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}; expected some of 'slide 1', 'slide 2', "
+            "'slide', and then 'turn', 'screw' or 'ball', or ('turn', 'turn') of two cross axes"
+        )
+    free = sum(3 if motion == "ball" else 1 for motion in motions)
+    if free + joint.n_equations != 6:
+        raise ModelError(
+            f"{joint}: freedoms of {type(joint).__name__} is {motions!r}, which are {free}, but its "
+            f"{joint.n_equations} equations leave {6 - joint.n_equations} free; expected all of them, or freedoms = "
+            "None for a joint that is not made of such motions"
+        )
 
 
 def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, choice: JointCoordinates) -> JointTree:
@@ -142,7 +202,7 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
             if id(child) not in reached:
                 count += 1
                 late = 0 if joint.name in choice.first else 1
-                heapq.heappush(frontier, (late * 6 - joint.n_equations, depth, count, joint, backwards))
+                heapq.heappush(frontier, (late * 6 - _equations(joint), depth, count, joint, backwards))
 
     def exhaust(frontier: list[tuple[int, int, int, Joint, bool]]) -> None:
         while frontier:
@@ -160,6 +220,8 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
     frontier: list[tuple[int, int, int, Joint, bool]] = []
     for body in bodies:  # a pin is a ball on the ground
         if isinstance(body, RigidBody) and body.node.pinned and id(body) not in absolute:
+            if isinstance(body, Rotor):
+                continue
             reached.add(id(body))
             carried.append(Carried(body, ground, None, False, _free_node(body.node)))
             grow(frontier, body, 1)
@@ -169,6 +231,8 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
         if id(body) in reached or id(body) in absolute:
             continue
         assert isinstance(body, RigidBody)
+        if isinstance(body, Rotor):
+            continue
         if not at[id(body)]:
             absolute[id(body)] = body, "no joint that could carry it"
             continue
@@ -176,8 +240,30 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
         carried.append(Carried(body, ground, None, False, _free_node(body.node)))
         grow(frontier, body, 1)
         exhaust(frontier)
+    for edge in _rotors(joints, carried, choice):
+        carried.append(edge)
+        used.update([id(edge.joint)] if edge.joint is not None else [])
     closing = [(joint, reasons.get(id(joint), "it closes a loop")) for joint in joints if id(joint) not in used]
     return JointTree(tuple(carried), tuple(closing), tuple(absolute.values()))
+
+
+def _rotors(joints: Sequence[Joint], carried: Sequence[Carried], choice: JointCoordinates) -> list[Carried]:
+    """Rotors: at rest where their inertia is on a coordinate of the tree, else pinned balls that a constraint turns."""
+    motions = {id(edge.joint): edge.motions for edge in carried if edge.joint is not None}
+    found = []
+    for hinge in joints:
+        if isinstance(hinge, RotorHinge) and isinstance(hinge.body_b, Rotor):
+            rotor = hinge.body_b
+            if rotor_motion(hinge) in motions.get(id(hinge.driving), ()) and hinge.name not in choice.cut:
+                found.append(Carried(rotor, hinge.body_a, hinge, False, None))
+            elif rotor.name not in choice.absolute:
+                found.append(Carried(rotor, hinge.body_a, None, False, _free_node(rotor.node)))
+    return found
+
+
+def rotor_motion(hinge: RotorHinge) -> str:
+    """The elementary motion that turns a rotor."""
+    return "turn" if hinge.of == "angle" else "slide"
 
 
 def _free_node(node: RigidNode) -> RigidNode:
@@ -198,8 +284,13 @@ def _why_absolute(body: Body, choice: JointCoordinates) -> str:
 def _why_constraint(joint: Joint, choice: JointCoordinates, absolute: Mapping[int, tuple[Body, str]]) -> str:
     if joint.name in choice.cut:
         return "asked for by cut="
-    if free_motions(joint) is None:
+    if isinstance(joint, RotorHinge):
+        return "the joint that turns the rotor carries no body"
+    motions = free_motions(joint)
+    if motions is None:
         return f"the motion that {joint.label} leaves free is not made of coordinates"
+    if not type(joint).__module__.startswith("mbd.joints"):
+        _check_declared(joint, motions)
     for body in joint.bodies:
         if id(body) in absolute:
             return f"{body} is in absolute coordinates"

@@ -24,6 +24,7 @@ FORMS = ("ground", "point", "lie", "spin", "quaternion", "directors", "generaliz
 NODE = np.dtype(
     [(name, I8) for name in ("kind", "form", "axis1", "axis2", "axis3")]
     + [(name, I8) for name in ("q0", "nq", "v0", "nv", "nx", "l0", "nl")]  # offsets and sizes; nx: 3, or 0 if pinned
+    + [("apart", I8)]  # whether the momenta of the system do not contain its own
     + [(name, I8) for name in ("x0", "block", "ld")]  # place in the permuted unknowns, diagonal block of the matrix
     + [(name, F8) for name in ("mass", "s1", "s2", "s3")]  # mass, first moment m c in body axes
     + [(name, F8) for name in ("j11", "j22", "j33", "j12", "j13", "j23")]  # inertia about the reference point

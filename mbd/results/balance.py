@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..bodies import RigidBody
+from ..elements.frame_kinds import HOLDING, LAW_SPRING, USER_FORCE
 from ..errors import AccuracyWarning, MbdError
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.alpha.run_away import AWAY, AWAY_IN_A_STEP
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+EITHER_SIGN = (USER_FORCE, LAW_SPRING, HOLDING)  # frame elements whose work may be positive
 GROSS = 0.1  # of the energy in play: what a run may gain or lose without a reason before a warning says so
 QUADRATURE = 3.0  # times the difference of the two sums: what the work may be wrong by
 QUARTER_TURN = 0.5 * math.pi  # per step: more is too far for methods that approximate rotations
@@ -126,8 +128,10 @@ def _sparse(solution: Solution) -> bool:
 
 
 def _loaded(solution: Solution) -> bool:
-    """Whether constant loads act, whose work may have either sign."""
-    return any(row.body_a is None for force in solution.model.forces for row in force.rows())
+    """Whether something acts whose work may have either sign."""
+    forces = solution.model.forces
+    loads = any(row.is_load for force in forces for row in force.rows())
+    return loads or any(row.kind in EITHER_SIGN for force in forces for row in force.general())
 
 
 def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
@@ -140,6 +144,8 @@ def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
         out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, work.values.size))
         turns = np.ascontiguousarray(solution._turns[::stride])
         observe.observe_values(tables, work, records[0], values)
+        if (tables.forces.call >= 0).any():
+            observe.observe_laws(tables, work, *records, turns, values)
         observe.observe_totals(tables, work, *records, lam, values, turns, out)
         solution.system.raise_callback_errors()
         return out

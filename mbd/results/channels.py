@@ -173,7 +173,11 @@ def force_channels(solution: Solution, force: ForceElement) -> Iterator[Channel]
     """Channels of a force element."""
     for quantity, kind in FORCE.items():
         yield kind.of(force, quantity)
-    kind_of_coordinate = solution[force].coordinate
+    view = solution[force]
+    kind_of_coordinate = view.coordinate
+    if view.has_effort:
+        unit = "N m" if kind_of_coordinate == "angle" else "N"
+        yield _Kind(unit, (), "effort along or about the axis, on the second body").of(force, "effort")
     if kind_of_coordinate == "angle":
         yield ANGLE["angle"].of(force, "angle")
     elif kind_of_coordinate == "length":

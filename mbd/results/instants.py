@@ -31,9 +31,8 @@ class Instants(Solution):
         """Empty: variables of the method are known at the records only."""
         return Scheme(self, {}, derived=False)
 
-    def _counted(self, angle: Array, rate: Array, read: Callable[[Solution], Array]) -> Array:
-        near = np.interp(self.t, self.between.t, read(self.between))
-        return angle + whole_turns(near - angle)
+    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        return angle + whole_turns(np.interp(self.t, self.between.t, read(self.between)) - angle)
 
     def at(self, t: Any) -> Solution:
         """The solution at other times, from the same records."""

@@ -105,7 +105,7 @@ class Solution(Drawn, Tabular):
         self._views: dict[str, Any] = {}
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
-        self._work = system.work_with(turns=np.zeros_like(system.work.turns))
+        self._work = system.work_with(turns=system.initial_turns())
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and other processes: the records, and what was computed with functions of users."""
@@ -118,7 +118,7 @@ class Solution(Drawn, Tabular):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._views = {}
-        self._work = self.system.work_with(turns=np.zeros_like(self.system.work.turns))
+        self._work = self.system.work_with(turns=self.system.initial_turns())
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
@@ -160,7 +160,8 @@ class Solution(Drawn, Tabular):
             return
         _ = self._values
         tables = self.system.tables
-        if np.isin(tables.frame_elements.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any():
+        general = np.isin(tables.frame_elements.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any()
+        if general or self._has_laws:
             self._complete()
 
     def rows(self) -> list[Array]:
@@ -262,29 +263,34 @@ class Solution(Drawn, Tabular):
         """Functions of time at the records."""
         out = np.zeros((len(self), self._work.values.size))
         observe.observe_values(self.system.tables, self._work, self.t, out)
+        if self._has_laws:
+            observe.observe_laws(self.system.tables, self._work, self.t, self.q, self.v, self._turns, out)
         self.system.raise_callback_errors()
         return out
 
-    def _counted(self, angle: Array, rate: Array, read: Callable[[Solution], Array]) -> Array:
-        """An angle with its turns; ``read`` reads it off another solution."""
-        return unwrapped(self.t, angle, rate)
+    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution."""
+        return unwrapped(self.t, angle, rate, near)
+
+    @property
+    def _has_laws(self) -> bool:
+        """Whether functions of users see coordinates of joints."""
+        return bool((self.system.tables.forces.call >= 0).any())
 
     @cached_property
     def _turns(self) -> Array:
         """Angles of torsion springs at the records, found again if the run has not recorded them."""
         if self.turns is not None and self.turns.shape[1] == self._work.turns.size:
             return self.turns
-        out = np.zeros((len(self), self._work.turns.size))
+        near = self.system.initial_turns()
+        out = np.zeros((len(self), near.size))
         table = self.system.tables.forces
-        for i in np.flatnonzero(table.kind == TORSION_SPRING):
-            a, b = self._frame_view(table[i].a), self._frame_view(table[i].b)
-            columns = self._observe_force(table, int(i), a, b, np.zeros_like(out))[1]
-            out[:, table[i].turn] = unwrapped(self.t, columns[:, observe.COORDINATE], columns[:, observe.RATE])
-        for p in self.system.tables.couplings:
-            if p.kind == ANGLE:
-                markers = {key: [p[f"{key}{i}"] for i in (1, 2, 3)] for key in ("aa", "na", "nb")}
-                views = self._frame_view(int(p.a)), self._frame_view(int(p.b))
-                out[:, p.turn] = unwrapped(self.t, *self._observe_coordinate(TORSION_SPRING, markers, *views))
+        couplings = self.system.tables.couplings
+        for p in (*table[table.kind == TORSION_SPRING], *couplings[couplings.kind == ANGLE]):
+            markers = {key: [p[f"{key}{i}"] for i in (1, 2, 3)] for key in ("aa", "na", "nb")}
+            views = self._frame_view(int(p.a)), self._frame_view(int(p.b))
+            angle, rate = self._observe_coordinate(TORSION_SPRING, markers, *views)
+            out[:, p.turn] = unwrapped(self.t, angle, rate, near[p.turn])
         return out
 
     def _observe_general(self, family: str, index: int, node: int) -> tuple[Array, Array]:
@@ -303,22 +309,25 @@ class Solution(Drawn, Tabular):
     def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
         """Coordinate and rate of a spring of this kind between two bodies; angles without turns."""
         table = np.zeros(1, dtype=FORCE)
-        table["kind"], table["function"] = kind, -1
+        table["kind"] = kind
+        for name in ("function", "feed", "call", "dual"):
+            table[name] = -1
         for key, vector in markers.items():
             for i in range(3):
                 table[f"{key}{i + 1}"] = vector[i]
-        out = self._observe_force(table.view(np.recarray), 0, a, b, np.zeros((len(self), 1)))[1]
+        nothing = np.zeros((len(self), 1))
+        out = self._observe_force(table.view(np.recarray), 0, a, b, nothing, nothing)[1]
         return read_only(out[:, observe.COORDINATE]), read_only(out[:, observe.RATE])
 
     def _frame_view(self, index: int) -> Any:
         """View of the body in a row of the node table."""
         return self[self.model.bodies[index - 1] if index > 0 else self.model.ground]
 
-    def _observe_force(self, table: Any, i: int, a: Any, b: Any, turns: Array) -> tuple[Array, Array]:
+    def _observe_force(self, table: Any, i: int, a: Any, b: Any, turns: Array, values: Array) -> tuple[Array, Array]:
         """Applied frame force on the second body and the columns of ``observe`` of one row of a table of forces."""
         f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
         (za, zda), (zb, zdb) = a._motion, b._motion
-        observe.observe_force(table, i, self._values, turns, za, zb, zda, zdb, self._work.f[0], f, out)
+        observe.observe_force(table, i, values, turns, za, zb, zda, zdb, self._work.f[0], f, out)
         return f, out
 
     # --- text and files -------------------------------------------------------------------------------------------

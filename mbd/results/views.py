@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
-from ..joints import Joint
+from ..joints import Joint, RotorHinge
 from ..joints.relative import RelativeMotion, motion_values
 from ..joints.tree import Carried, free_motions
 from ..nodes.arrays import frame_torques, marker
@@ -133,12 +133,13 @@ class JointView:
             return read_only(np.array([to_rotation_vector(x) for x in e]).reshape(-1, 3))
         values = motion_values(self._motions, e, motion.d[0])
         turning = [name in ("turn", "screw") for name in self._motions]
-        columns = [self._turns_of(k, x, rates[:, k]) if turning[k] else x for k, x in enumerate(values)]
+        near = self.joint.branch if self.joint.coordinate in ("angle", "both") else 0.0
+        columns = [self._turns_of(k, x, rates[:, k], near) if turning[k] else x for k, x in enumerate(values)]
         return read_only(np.column_stack(columns) if columns else np.zeros((len(self.solution), 0)))
 
-    def _turns_of(self, k: int, angle: Array, rate: Array) -> Array:
+    def _turns_of(self, k: int, angle: Array, rate: Array, near: float) -> Array:
         """One of the coordinates with its turns counted."""
-        return self.solution._counted(angle, rate, lambda solution: solution[self.joint.name].coordinates[:, k])
+        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].coordinates[:, k])
 
     @cached_property
     def rates(self) -> Array:
@@ -156,6 +157,9 @@ class JointView:
 
     @cached_property
     def _angle(self) -> tuple[Array, Array]:
+        if isinstance(self.joint, RotorHinge):  # in joint coordinates the rotor itself stays at rest
+            driving = self.solution[self.joint.driving]
+            return driving._angle if self.joint.of == "angle" else driving._displacement
         if self._columns is not None and self.joint.coordinate in ("angle", "both"):
             k = next(k for k, name in enumerate(self._motions) if name in ("turn", "screw"))
             return self.coordinates[:, k], self.rates[:, k]
@@ -163,10 +167,8 @@ class JointView:
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
-        counted = self.solution._counted(angle, rate, lambda solution: solution[self.joint.name].angle)
-        if self.joint.name in self.solution._turned:
-            counted = counted + whole_turns(self.solution._turned[self.joint.name] - angle[:1])
-        return counted, rate
+        near = self.solution._turned.get(self.joint.name, self.joint.branch)
+        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].angle), rate
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:
@@ -182,7 +184,7 @@ class JointView:
 
     @property
     def angle(self) -> Array:
-        """Angle about the axis (n,), counting turns; zero where the frames of the joint coincide."""
+        """Angle about the axis (n,), counting turns; at the start ``zero`` of the joint, if it was not moved since."""
         return read_only(self._angle[0])
 
     @property
@@ -219,7 +221,7 @@ class ForceView:
         f, out = np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
         for i in self._rows:
             a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
-            more, columns = s._observe_force(table, i, a, b, s._turns)
+            more, columns = s._observe_force(table, i, a, b, s._turns, s._values)
             f, out = f + more, out + columns
         body = self.element.bodies[-1]
         more, columns = s._observe_general("force", s.model.forces.index(self.element), s.system.node_index(body))
@@ -244,6 +246,19 @@ class ForceView:
     def power(self) -> Array:
         """Power of the element on the system (n,): forces times velocities on both sides."""
         return read_only(self._observed[2][:, observe.FORCE_POWER])
+
+    @property
+    def effort(self) -> Array:
+        """Torque about, or force along, the axis of the joint on its second body (n,)."""
+        if not self.has_effort:
+            raise MissingQuantity(f"{self.element} does not act along or about the axis of a joint")
+        return read_only(self._observed[2][:, observe.EFFORT])
+
+    @property
+    def has_effort(self) -> bool:
+        """Whether the element acts along or about the axis of a joint."""
+        kinds = {int(self.solution.system.tables.forces[i].kind) for i in self._rows}
+        return bool(self.element.joints and kinds and kinds <= {AXIS_SPRING, TORSION_SPRING})
 
     @property
     def coordinate(self) -> str | None:
@@ -276,11 +291,14 @@ class ForceView:
         return f"<{self.element}: {len(self.solution)} records>"
 
 
-def unwrapped(t: Array, angle: Array, rate: Array) -> Array:
-    """The angle with whole turns added, such that its increments follow the rate, also between distant records."""
+def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:
+    """The angle with whole turns added, such that its increments follow the rate, also between distant records.
+
+    The first one is that which is nearest to ``near``.
+    """
     expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
     turns = np.cumsum(whole_turns(expected - np.diff(angle)))
-    return angle + np.concatenate((np.zeros(min(1, len(angle))), turns))
+    return angle + whole_turns(near - angle[:1]) + np.concatenate((np.zeros(min(1, len(angle))), turns))
 
 
 def whole_turns(angle: Array) -> Array:

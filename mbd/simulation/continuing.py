@@ -63,8 +63,8 @@ def continued(system: System, integrator: Integrator, state: dict[str, Any], ste
     if not changed and method is not None and method == state["method"] and counted == state["turn_names"]:
         return _resumed(system, integrator, state)
     before = dict(zip(state["turn_names"], state.get("turns", ()), strict=False))
-    turns = np.zeros_like(system.work.turns)
-    turns[: len(counted)] = [before.get(name, 0.0) for name in counted]
+    turns = system.initial_turns()
+    turns[: len(counted)] = [before.get(name, near) for name, near in zip(counted, turns, strict=False)]
     q, t = np.array(state["q"], dtype=float), float(state["t"])
     v = _fitting_velocities(system, q, np.array(state["v"], dtype=float), t, turns, state)
     step = float(step if integrator.adaptive else state["step"])

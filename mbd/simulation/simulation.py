@@ -27,6 +27,7 @@ from ..results.solution import Solution, named_rows
 from ..solvers.initial import consistent_start
 from ..solvers.redundancy import check_redundancy
 from ..system.system import System, assemble
+from ..system.tree_state import locked_angles
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, belongings, continued
 from .memory import SHARE, available_memory, check_room
@@ -301,10 +302,11 @@ class _Record:
         kind, text = self.run.failure()
         t, step = self.run.t, int(self.run.statistics()["steps"])
         if kind == "singularity":
+            owner, remedy = locked_angles(self.system, text)
             message = (
-                f"the Euler angles of body '{text}' came too close to gimbal lock at t = {t:.6g} (step {step}); use "
-                "another sequence, mbd.nodes.EulerAngles(..., lie=True), mbd.nodes.RotationVector or "
-                "mbd.nodes.Quaternion: model.with_nodes({" + f"'{text}': mbd.nodes.Quaternion" + "})"
+                f"the Euler angles of {owner} came too close to gimbal lock at t = {t:.6g} (step {step}); use another "
+                "sequence, mbd.nodes.EulerAngles(..., lie=True), mbd.nodes.RotationVector or mbd.nodes.Quaternion: "
+                f"{remedy}"
             )
             raise SingularityError(message, body=text, time=t, solution=self.solution(message))
         flat = next((j for j in self.system.model.joints if isinstance(j, Rolling) and self._is_flat(j)), None)

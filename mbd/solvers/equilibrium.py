@@ -90,7 +90,7 @@ def equilibrium(
     neutral = int(np.sum(np.abs(squares) <= limit))
     stable = bool(np.all(squares >= -limit))
     nodes = {body.name: body.node for body in model.bodies if isinstance(body, RigidBody)}
-    result = placed_model(system, q).with_nodes(nodes)
+    result = placed_model(system, q).with_nodes(nodes)._in_coordinates_of(model)
     placed, q, v, _ = given_state(result, None, t)
     B = placed.constraint_jacobian(q, t).toarray()
     lam = np.linalg.lstsq(B.T, placed.forces(q, v, t), rcond=RANK_TOLERANCE)[0] if len(B) else np.zeros(0)

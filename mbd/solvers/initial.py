@@ -29,6 +29,7 @@ from ..nodes.forms import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import Tables
+from ..system.tree_state import body_frames
 from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
 from .twins import (
     body_state,
@@ -95,6 +96,10 @@ def _start_of_joints(
     What is nearest does not depend on the coordinates then, and a start that the nodes give may violate joints that
     carry bodies as well.
     """
+    if q is None and v is None and fixed is None:
+        start = _given_start(system, q0, v0, t, tolerance)
+        if start is not None:
+            return start
     bodies = System(lie_twin(system.model))
     if q is None and v is None:
         start = consistent_start(bodies, t=t, fixed=fixed, tolerance=tolerance)
@@ -103,6 +108,25 @@ def _start_of_joints(
         if not start.report.changed:
             return Start(q0, v0, start.report)
     return Start(*joints_at(system, bodies, start.q, start.v), start.report)
+
+
+def _given_start(system: System, q: Array, v: Array, t: float, tolerance: float) -> Start | None:
+    """The state that the nodes give, if it is consistent: bodies are where joints carry them, and loops are closed."""
+    given, rates = body_frames(system.model.bodies)
+    z, zd = system.frames(q), system.frame_velocities(q, v)
+    framed = given[:, :3].any(axis=1) | z[:, :3].any(axis=1)
+    lengths = np.where(np.arange(12) < 3, system.length, 1.0)
+    speed = max(float(np.abs(rates / lengths).max(initial=0.0)), float(np.abs(zd / lengths).max(initial=0.0)))
+    if np.abs((z - given) / lengths)[framed].max(initial=0.0) > tolerance:
+        return None
+    if np.abs((zd - rates) / lengths)[framed].max(initial=0.0) > tolerance * speed:
+        return None
+    solver = StartSolver(system, t, tolerance, None)
+    g, rate = system.constraints(q, t), system.constraint_velocity(q, v, t)
+    if not solver._below(g, tolerance) or not solver._below(rate, tolerance * solver.speed(v, rate)):
+        return None
+    check_branches(system, q, t)
+    return Start(q, v, report(system, solver.rows, t, (q, v), (q, v), (g, rate), 0))
 
 
 def consistent_velocities(system: System, q: Array, v: Array, t: float, tolerance: float = 1e-12) -> Array:

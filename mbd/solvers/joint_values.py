@@ -30,7 +30,7 @@ def with_joint_values(model: Model, values: Mapping[Any, Any], rates: Mapping[An
     speeds = {_name(model, key): value for key, value in (rates or {}).items()}
     names = tuple(dict.fromkeys([*wanted, *speeds]))
     placed = model._copy({})
-    vars(placed)["_choice"] = JointCoordinates(first=names)
+    vars(placed)["_choice"] = JointCoordinates(first=names)  # whatever the model itself chooses
     tree = placed.coordinates
     edges = {edge.joint.name: edge for edge in tree.carried if edge.joint is not None}
     why = {joint.name: reason for joint, reason in tree.constraints}
@@ -54,9 +54,7 @@ def with_joint_values(model: Model, values: Mapping[Any, Any], rates: Mapping[An
         v[rows] = _rates(system, edges[name], value, q)
         held_rates[rows] = True
     v = _closed_rates(system, q, v, held_rates, names)
-    result = placed_model(system, q, v)
-    vars(result)["_choice"] = model._choice
-    return result
+    return placed_model(system, q, v)._in_coordinates_of(model)
 
 
 def _name(model: Model, key: Any) -> str:

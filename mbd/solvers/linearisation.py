@@ -31,6 +31,7 @@ from ..rotation import hat
 from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations
 from .states import given_state, on_lie_nodes
+from .twins import body_state
 
 Array = np.ndarray
 
@@ -79,6 +80,8 @@ class Linearisation:
     basis: Array
     eigenvalues: Array
     modes: list[Mode]
+    coordinates: tuple[str, ...] = ()
+    """What xi are, where they are coordinates of joints: "elbow angle"; empty where they are combinations."""
 
     @property
     def stable(self) -> bool:
@@ -127,6 +130,8 @@ def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) 
     if not isinstance(model, Model):
         raise ModelError(f"linearize: model is {model!r}; expected an mbd.Model")
     own, q, v, t = given_state(model, state, t)
+    if own.assembly.tree is not None and own.has_only_joint_coordinates:
+        return _in_joint_coordinates(model, own, q, v, t)
     system, q, v = on_lie_nodes(own, q, v)
     equations = Equations(system, q, t)
     N = _orthonormal(equations, equations.motions)
@@ -144,6 +149,30 @@ def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) 
     return _reduced(model, system, M, C, K, P, N, N_h)
 
 
+def _in_joint_coordinates(model: Model, own: System, q: Array, v: Array, t: float) -> Linearisation:
+    """The same where all coordinates are angles and displacements of joints: without loops xi are these themselves."""
+    M, B = own.mass_matrix(q).toarray(), own.constraint_jacobian(q, t).toarray()
+    N = np.eye(own.n_v)
+    if len(B):
+        rows, columns = (
+            np.where(own.tables.lclass == 0, own.length, 1.0),
+            np.where(own.tables.vclass == 0, own.length, 1.0),
+        )
+        _, sizes, vt = np.linalg.svd(B / rows[:, None] * columns)
+        rank = int(np.sum(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)))
+        N = np.linalg.qr(columns[:, None] * vt[rank:].T)[0]
+    vd, lam = _accelerations(own, q, v, t, M, B, N)
+    _check_steady(own, q, v, vd, t)
+    K, C = own.stiffness(q, v, vd, lam, t).toarray(), own.damping(q, v, vd, t).toarray()
+    P = np.zeros_like(N)
+    if v.any() and len(B):
+        P = -np.linalg.lstsq(B, _rate_derivative(own, q, v, t) @ N, rcond=RANK_TOLERANCE)[0]
+    bodies, _, _ = on_lie_nodes(own, q, v)
+    to_bodies = np.column_stack([body_state(bodies, own, q, unit)[1] for unit in np.eye(own.n_v)])
+    names = own.velocity_names if not len(B) else ()
+    return _reduced(model, bodies, M, C, K, P, N, N, to_bodies, names)
+
+
 def _orthonormal(equations: Equations, motions: Array) -> Array:
     """An orthonormal basis, in increments, of what these motions span."""
     n = equations.system.n_v
@@ -152,8 +181,9 @@ def _orthonormal(equations: Equations, motions: Array) -> Array:
 
 
 def _reduced(
-    model: Model, system: System, M: Array, C: Array, K: Array, P: Array, N: Array, N_h: Array
-) -> Linearisation:
+    model: Model, system: System, M: Array, C: Array, K: Array, P: Array, N: Array, N_h: Array,
+    to_bodies: Array | None = None, names: tuple[str, ...] = (),
+) -> Linearisation:  # fmt: skip
     d = N_h.shape[1]
     mass = N.T @ M @ N
     top = np.hstack((N_h.T @ P, N_h.T @ N))
@@ -162,8 +192,9 @@ def _reduced(
     values, vectors = np.linalg.eig(matrix) if d else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((np.round(values.imag, 9), np.round(np.abs(values), 9)))
     values, vectors = values[order], vectors[:, order]
-    modes = [Mode(complex(x), _shape(system, N_h @ y[:d])) for x, y in zip(values, vectors.T, strict=True)]
-    return Linearisation(model, matrix, mass, N.T @ C @ N, N.T @ K @ N_h, N_h, values, modes)
+    basis = N_h if to_bodies is None else to_bodies @ N_h
+    modes = [Mode(complex(x), _shape(system, basis @ y[:d])) for x, y in zip(values, vectors.T, strict=True)]
+    return Linearisation(model, matrix, mass, N.T @ C @ N, N.T @ K @ N_h, basis, values, modes, names)
 
 
 def _shape(system: System, delta: Array) -> dict[str, tuple[Array, Array]]:
@@ -199,9 +230,9 @@ def _check_steady(system: System, q: Array, v: Array, vd: Array, t: float) -> No
     scale = max(gravity, rates, forces)
     if np.abs(vd).max(initial=0.0) > STEADY * max(scale, 1e-300):
         i = int(np.argmax(np.abs(vd)))
-        body = next(b.name for b in system.model.bodies if system.body_slices(b)[1].stop > i)
+        place = next(b.name for b in system.model.bodies if i in range(*system.body_slices(b)[1].indices(system.n_v)))
         raise ModelError(
-            f"linearize: the state is not steady: body '{body}' accelerates by {abs(vd[i]):.3g} (m/s^2 or rad/s^2). "
+            f"linearize: the state is not steady: body '{place}' accelerates by {abs(vd[i]):.3g} (m/s^2 or rad/s^2). "
             "Give an equilibrium, mbd.linearize(model, mbd.equilibrium(model)), or a state of steady motion"
         )
 

@@ -26,11 +26,11 @@ def suspicions(model: Model) -> list[str]:
     """What to look at again, one text each."""
     found = list(_gravity(model))
     points = _attachments(model)
-    rigid = [body for body in model.bodies if isinstance(body, RigidBody)]
+    rigid = [body for body in model.bodies if isinstance(body, RigidBody) and body.in_space]
     for body in rigid:
         found += _inertia(body, _extent(body, points.get(id(body), [])))
         found += _density(body)
-    found += _ratios([b for b in model.bodies if isinstance(b, RigidBody | PointMass)])
+    found += _ratios([b for b in model.bodies if isinstance(b, RigidBody | PointMass) and b.in_space])
     return found
 
 
@@ -50,7 +50,7 @@ def _attachments(model: Model) -> dict[int, list[Array]]:
     points: dict[int, list[Array]] = {}
     for joint in model.joints:
         if joint.uses_point != "none":
-            points.setdefault(id(joint.body_a), []).append(joint.point_a)
+            points.setdefault(id(joint.body_a), []).append(joint.place_a)
             points.setdefault(id(joint.body_b), []).append(joint.point_b)
     for force in model.forces:
         if isinstance(force, Spring):

@@ -13,12 +13,13 @@ import numpy as np
 
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, MbdError, RedundancyWarning
-from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
+from ..linalg.front import FAILED, SMALLEST_RATIO
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.matrix import factor, tangent
 from ..system.system import System
 from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
+from ..system.tree_accelerations import immovable_joint
 from .rank import DENSE_LIMIT, NEIGHBOUR, Equations, Mobility
 from .shown import warn_when_shown
 from .twins import lie_system, twin_coordinates
@@ -31,6 +32,7 @@ Array = np.ndarray
 
 REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
 CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that count as a contradiction
+NOISE = 1e-6  # of the accelerations that loads would cause alone: what remains of them is no contradiction
 LARGE = 3000  # velocities
 CLEARLY_REGULAR = 1e-6  # smallest pivot ratio
 UNBALANCED = 1e-6  # of the load: what is left of it in a direction that nothing resists
@@ -39,6 +41,8 @@ NO_PART = 1e-7  # of the largest multiplier: less is none
 CANCELLED = 1e-9  # of the terms of a sum that is zero
 CORRECTIONS, CLOSED = 12, 1e-10  # of a motion beyond the first instant: most of them, and remaining gaps
 SINGULAR_START = "the start is a singular configuration"
+MOVABLE = 1e-13  # least inertia of a joint beside the sizes of the terms that it is made of
+DENSE, RANK = 200, 1e-10  # velocities up to which free motions are looked at one by one; singular values that are zero
 SHOWN = 3  # sets of joints that the warning spells out
 
 
@@ -50,8 +54,9 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     somebody reads it.
     """
     s, w = system.tables, system.work
-    if s.flags[FLAG_TREE] == BY_RECURSION:
+    if s.flags[FLAG_TREE]:
         _check_inertia(system, q, t)
+    if s.flags[FLAG_TREE] == BY_RECURSION:
         return False
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q, t)
@@ -71,9 +76,9 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         return False
     bodies = len(system.model.bodies)
     if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
-        name = system.model.bodies[blocks.weakest].name if blocks.weakest >= 0 else "?"
+        where = system.name_of_unknown(system.assembly.layout.position[blocks.weakest]) if blocks.weakest >= 0 else "?"
         raise AssemblyError(
-            f"body '{name}' has a direction without inertia that no joint holds; give it mass or inertia there"
+            f"{where} has a direction without inertia that no joint holds; give it mass or inertia there"
         )
     told = _Explanation(system, q, t, blocks)
     if not _surely_dependent(system, blocks) and told.here is not None and told.here.redundant == 0:
@@ -91,14 +96,36 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
 
 
 def _check_inertia(system: System, q: Array, t: float) -> None:
-    """Refuse joints that move no inertia, where the equations are solved along the tree."""
-    system.accelerations(q, np.zeros(system.n_v), t)
-    report = system.work.report
-    if report[FAILED]:
+    """Refuse joints in joint coordinates that move no inertia: their accelerations would be made of round-off."""
+    s, w = system.tables, system.work
+    system.frames(q)
+    if system.n_l == int(s.nodes["nl"][s.tree.order].sum()):  # nothing but the tree holds bodies
+        node = immovable_joint(s, w, np.zeros_like(w.tree.articulated), MOVABLE)
+        where = "" if node == 0 else system.name_of_unknown(int(s.nodes[node]["x0"]))
+    else:
+        where = _immovable_in_loops(system, q, t)
+    if where:
         raise AssemblyError(
-            f"{system.name_of_unknown(int(report[WEAKEST]))} moves no inertia: what it carries has no mass or inertia "
-            "along its free motion; give it some there, or hold it with a Fixed"
+            f"{where} moves no inertia: what it carries has no mass or inertia along its free motion; give it some "
+            "there, or hold it with a Fixed"
         )
+
+
+def _immovable_in_loops(system: System, q: Array, t: float) -> str:
+    """The same where constraints hold bodies as well: a motion that they leave free has no inertia."""
+    if system.n_v > DENSE:
+        return ""
+    mass, b = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, t).toarray()
+    size = np.sqrt(np.diag(mass))
+    size = 1.0 / np.where(size > 0.0, size, 1.0)
+    _, values, rows = np.linalg.svd(b * size)
+    free = rows[int((values > RANK * values.max(initial=0.0)).sum()) :].T
+    if not free.shape[1]:
+        return ""
+    least, motions = np.linalg.eigh(free.T @ (mass * size * size[:, None]) @ free)
+    if least[0] > MOVABLE:
+        return ""
+    return system.name_of_unknown(int(system.tables.xv[np.abs(free @ motions[:, 0]).argmax()]))
 
 
 def _surely_dependent(system: System, blocks: BlockSolver) -> bool:
@@ -236,7 +263,12 @@ def _check_conflict(system: System, q: Array, v: Array, vd: Array, t: float, tol
     along = system.constraint_velocity(q, vd, t) - system.constraint_velocity(q, np.zeros_like(vd), t)  # B vd
     rest = np.abs(along + bias).max(initial=0.0)
     scale = np.abs(bias).max(initial=0.0)
-    if not np.isfinite(rest) or (scale > 0.0 and rest > CONFLICT * scale):
+    if np.isfinite(rest) and (scale == 0.0 or rest <= CONFLICT * scale):
+        return
+    masses, forces = np.abs(system.mass_matrix(q).diagonal()), np.abs(system.forces(q, v, t))
+    free = np.divide(forces, masses, out=np.zeros(system.n_v), where=masses > 0.0)
+    noise = NOISE * float((abs(system.constraint_jacobian(q, t)) @ free).max(initial=0.0))  # of the balanced loads
+    if not np.isfinite(rest) or rest > noise:
         joints = f"joints {quoted(told.names)}" if told.names else "dependent joints"
         raise AssemblyError(
             f"no consistent accelerations: {joints} are dependent and contradict each other in this state of motion "

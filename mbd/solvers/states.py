@@ -63,16 +63,22 @@ def model_at(solution: Solution, index: int = -1) -> Model:
         solution.system.identity,
         f"model_at: model '{solution.model.name}' was changed after the run",
     )
+    system = solution.system
+    model = placed_model(system, solution.q[index], solution.v[index])
     if solution.turns is not None:
-        for name, angle in zip(turn_names(solution.system), solution.turns[index], strict=False):
-            if abs(angle) > np.pi:
+        counted = zip(turn_names(system), system.assembly.turned, solution.turns[index], strict=False)
+        for name, joint, angle in counted:
+            if joint is not None:
+                if abs(angle - joint.branch) > np.pi:
+                    model[joint.name].branch = float(angle)  # turns are counted on
+            elif abs(angle) > np.pi:
                 warnings.warn(
                     f"model_at: {name} has turned by {angle:.4g} rad; a new run counts from less than half a turn. "
                     "Continue with simulate(..., start=solution), or change its rest angle by whole turns",
                     ModelWarning,
                     stacklevel=2,
                 )
-    return placed_model(solution.system, solution.q[index], solution.v[index])
+    return model
 
 
 def placed_model(system: System, q: Array, v: Array | None = None) -> Model:
@@ -94,4 +100,7 @@ def placed_model(system: System, q: Array, v: Array | None = None) -> Model:
             node.rotation, node.angular_velocity = axes, spins[i]
         else:
             body.node = Point(z[i, :3], zd[i, :3])
+    for joint, place in system.angle_places:
+        if abs(q[place] - joint.branch) > np.pi:
+            model[joint.name].branch = float(q[place])  # turns are counted on
     return model

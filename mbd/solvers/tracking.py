@@ -18,6 +18,7 @@ from ..system.instant_elements import check_charts
 from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import FLAG_CHARTS
+from ..system.tree_state import locked_angles
 from .initial import StartSolver
 from .rank import RANK_TOLERANCE
 from .start_report import failure
@@ -77,7 +78,7 @@ class Track:
             self.places = places[s.xl][:, s.xv].toarray().astype(np.int64)
             self.storage = np.zeros(layout.size_F + 1)
         self.size = np.where(s.vclass == 0, system.length, 1.0)
-        system.work.turns[:] = 0.0
+        system.work.turns[:] = system.initial_turns()
         self.q, self.v, self.vd = q, np.zeros(system.n_v), np.zeros(system.n_v)
         self.problem = self._accept(q, t)
         self._check_rank()
@@ -164,9 +165,10 @@ class Track:
         check_charts(s, w, self.q, q, v, vd, vd.copy(), 0.0, 0)
         if w.chart != 0.0:
             name = system.model.bodies[int(w.chart) - 1].name
+            owner, remedy = locked_angles(system, name)
             raise SingularityError(
-                f"the Euler angles of body '{name}' came too close to gimbal lock at t = {t:.6g}; use "
-                f"mbd.nodes.Quaternion or another node: model.with_nodes({{'{name}': mbd.nodes.Quaternion}})",
+                f"the Euler angles of {owner} came too close to gimbal lock at t = {t:.6g}; use mbd.nodes.Quaternion "
+                f"or another node: {remedy}",
                 body=name, time=t,
             )  # fmt: skip
         check_charts(s, w, q, q, v, vd, vd.copy(), 0.0, 1)

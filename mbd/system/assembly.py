@@ -12,8 +12,9 @@ from ..compiled.entry import TABLE
 from ..compiled.functions.call_styles import Call
 from ..compiled.functions.callbacks import Callback, make_callback, twin_of
 from ..elements.prescribed_motion import MOTION
+from ..elements.user_functions import law_callback
 from ..errors import ModelError
-from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
+from ..forces.kinds import COORDINATES, TORSION_SPRING
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
 from ..joints.tree import JointTree
@@ -52,6 +53,7 @@ from .tables import (
 from .tree_assembly import joint_node
 from .tree_branches import Branches
 
+LAW_NUMBERS = 8  # scratch for a function of a coordinate: three arguments and the result, complex
 CONVENTIONAL_FORM = {
     kinds.QUATERNION: FORM_QUATERNION,
     kinds.DIRECTORS: FORM_DIRECTORS,
@@ -74,7 +76,8 @@ class Assembly:
     n_v: int
     n_l: int
     n_values: int
-    n_turns: int
+    turns: list[float]  # counted angles: what each of them is nearest to at the start
+    turned: list[Any]  # and the joint that shows it, or None
     user_size: int
     buffer_size: int  # width of the buffers of frame elements
     length: float  # characteristic length of the model
@@ -99,7 +102,8 @@ class _Assembler:
         self.callbacks: list[Callback] = []
         self.functions: list[tuple[int, int, int, int]] = []
         self.n_values = 0
-        self.n_turns = 0
+        self.turns: list[float] = []
+        self.turned: list[Any] = []
         self.user_size = 1
         self.constants: list[float] = []
         self.element_rows: list[tuple[Any, int, int, int, int]] = []  # element, joint, force, l0, row in the joint
@@ -134,11 +138,10 @@ class _Assembler:
         xv, xl = place_blocks(nodes, primitives, forces, layout, n_v, n_l, count, self.tree is None)
         place_frame_elements(self.members, general, layout, xl, count, self.tree is None)
         flags = np.zeros(FLAGS, dtype=np.int64)
-        spring_like = np.isin(forces["kind"], [SPRING, AXIS_SPRING, TORSION_SPRING])
-        flags[FLAG_VELOCITY] = bool(spring_like.any()) or len(general) > 0
+        flags[FLAG_VELOCITY] = bool(np.isin(forces["kind"], COORDINATES).any()) or len(general) > 0
         flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
         flags[FLAG_DENSE] = layout.dense
-        flags[FLAG_ANGLES] = self.n_turns > 0
+        flags[FLAG_ANGLES] = len(self.turns) > 0
         flags[FLAG_COUPLED] = len(general) > 0 or bool((primitives["shared"] != 0).any())
         flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and _invert_inertia(nodes)
         tables = Tables(
@@ -169,8 +172,8 @@ class _Assembler:
             tables, size_F = branches.finish(tables)
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
-            force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, n_turns=self.n_turns,
-            user_size=self.user_size, buffer_size=8 + 18 * int(general["count"].max(initial=1))
+            force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, turns=self.turns,
+            turned=self.turned, user_size=self.user_size, buffer_size=8 + 18 * int(general["count"].max(initial=1))
             + int(general["rows"].max(initial=0)), length=length, tree=self.tree,
             inner=branches.inner if branches is not None else None,
             inner_sizes=branches.inner_sizes if branches is not None else (0, 0, 0), size_F=size_F,
@@ -232,6 +235,7 @@ class _Assembler:
         for name, numbers in values.items():
             nodes[name][1:] = numbers
         nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
+        nodes["apart"][1:] = [not body.in_space for body in bodies]
         self.n_q, self.n_v, self.n_l = q0, v0, l0
         for i, body in enumerate(bodies):
             if isinstance(body, Generalized):
@@ -289,6 +293,14 @@ class _Assembler:
         if motion is None or motion.function is None:
             return -1
         return self._time(motion.functions, MOTION, name)
+
+    def _law(self, r: Any, force: Any) -> tuple[int, int, int]:
+        """Where the values of an element's own function are, and the numbers of the function and of its twin."""
+        callback = law_callback(r.function, r.style, r.probe, str(force))
+        self.user_size = max(self.user_size, LAW_NUMBERS)
+        self.kept.append(r.function)
+        self.n_values += 3  # with its derivatives
+        return self.n_values - 3, self.add_callback(callback, -1), self.add_callback(twin_of(callback), -1)
 
     # --- joints and forces ----------------------------------------------------------------------------------------
 
@@ -354,14 +366,19 @@ class _Assembler:
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             value, function = (p.value, self._motion(p.motion, name)) if k == 0 else (0.0, -1)
             if term.kind == "angle":
-                kind, turn = ANGLE, self.n_turns
-                self.n_turns += 1
+                kind, turn = ANGLE, self._counter(joint.branch, joint)
                 markers = (*zero, *zero, *joint.axis_a, *zero, *joint.n1_a, *joint.n1_b)
             else:
                 kind = DOT2
                 markers = (*joint.point_a, *joint.point_b, *(term.factor * joint.axis_a), *zero, *zero, *zero)
             rows.append((kind, a, b, j, self.n_l, row, function, turn, 1 + int(k > 0), *markers, value, term.factor))
         return rows
+
+    def _counter(self, near: float, joint: Any) -> int:
+        """Number of a new counter of turns, whose angle at the start is the one nearest to another one."""
+        self.turns.append(near)
+        self.turned.append(joint)
+        return len(self.turns) - 1
 
     def _forces(self) -> tuple[np.ndarray, list[slice]]:
         rows: list[tuple[Any, ...]] = []
@@ -372,22 +389,22 @@ class _Assembler:
             for r in force.rows():
                 a = self.node_of[id(r.body_a)] if r.body_a is not None else 0
                 b = self.node_of[id(r.body_b)] if r.body_b is not None else 0
-                function, turn = -1, 0
-                if r.function is not None:
-                    function = self._load(r.function, r.function_size, f"force '{force.name}'")
-                elif r.motion is not None:
-                    function = self._motion(r.motion, f"force '{force.name}'")
+                function, feed, call, dual, turn = self._motion(r.motion, f"force '{force.name}'"), -1, -1, -1, 0
+                if r.function is not None and r.style != "time":
+                    feed, call, dual = self._law(r, force)
+                elif r.function is not None:
+                    values = self._load(r.function, r.function_size, f"force '{force.name}'")
+                    function, feed = (function, values) if r.kind in COORDINATES else (values, -1)
                 if r.kind == TORSION_SPRING:
-                    turn = self.n_turns
-                    self.n_turns += 1
+                    turn = self._counter(r.branch, force.joints[0] if force.joints else None)
                 parameters = tuple(r.parameters) + (0.0,) * (6 - len(r.parameters))
                 rows.append((
-                    r.kind, a, b, function, turn, *r.point_a, *r.point_b, *r.axis_a, *r.axis_b,
-                    *r.normal_a, *r.normal_b, *parameters,
+                    r.kind, r.law, a, b, function, feed, call, dual, turn, *r.point_a, *r.point_b, *r.axis_a,
+                    *r.axis_b, *r.normal_a, *r.normal_b, *parameters,
                 ))  # fmt: skip
             slices.append(slice(start, len(rows)))
         table = np.zeros(len(rows), dtype=FORCE)
-        names = ["kind", "a", "b", "function", "turn"]
+        names = ["kind", "law", "a", "b", "function", "feed", "call", "dual", "turn"]
         names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3)]
         names += [f"p{i}" for i in range(1, 7)]
         if rows:

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
-from ..elements.frame_kinds import LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
-from ..forces.frame_laws import has_energy, native_energy, native_force, push_pair, separation
+from ..elements.frame_kinds import HOLDING, LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..forces.frame_laws import has_energy, holding_loads, native_energy, native_force, push_pair, separation
 from ..joints.rolling_instant import rolling_force, rolling_rate, rolling_value
 from ..nodes.markers import angular_velocity, axes_volume, cross_axes
 from .tables import PARAMETER_LENGTH
@@ -74,7 +74,7 @@ def _body_velocities(g, x, xd):
 
 @kernel
 def _apply_loads(g, h, buffers):
-    """Frame forces (sign of the residual) of the forces and torques that a user function returned.
+    """Frame forces (sign of the residual) of forces and torques in OUT, one after the other for each body.
 
     A torque acts on the axes as tau x d_i / 2; over a step, where averaged axes are not orthonormal, with the
     reciprocal axes in their place, so that its angular impulse is exact.
@@ -121,6 +121,9 @@ def _native_force(g, s, h, buffers, lam):
     c = s.constants[g.p0 :]
     if g.kind == ROLLING:
         rolling_force(c, x[1:], x[13:], lam[g.l0 :], f, f[12:])
+    elif g.kind == HOLDING:
+        holding_loads(c, x[1:], g.count, buffers[OUT])
+        _apply_loads(g, h, buffers)
     elif g.kind != LAW_SPRING:
         native_force(g.kind, c, x[1:], xd, h, f)
 

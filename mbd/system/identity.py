@@ -14,7 +14,7 @@ import functools
 import hashlib
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,10 @@ from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint, Primitive
 from ..joints.instant import ANGLE
+from ..joints.tree import Carried
 
 if TYPE_CHECKING:
+    from ..joints.tree import JointTree
     from ..model import Model
     from .system import System
 
@@ -38,25 +40,38 @@ Fingerprint = dict[str, str | None]  # None: cannot be told
 PROPERTIES = ("mass", "inertia", "com", "potential", "constraints", "n_constraints")  # of bodies, as far as they exist
 PYTHON = "python"  # code of functions is comparable within one version
 FUNCTIONS = "functions of "
+PLAIN = frozenset((type(None), bool, int, float, complex, str))
+ANOTHER_WAY = "mbd.model_at(solution) begins anew in the same position, in any coordinates"
 
 
-def identity_of(model: Model) -> Identity:
-    """(name, kind) of all bodies and joints in their order; the kind of a body is that of its coordinates."""
+def identity_of(model: Model, tree: JointTree | None = None) -> Identity:
+    """(name, kind) of all bodies and joints in their order; the kind of a body is that of its coordinates.
+
+    ``tree`` is that of a model in joint coordinates, if it is known already.
+    """
     bodies = [[body.name, node_text(body.node)] for body in model.bodies]
     found = {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
-    if model._choice is not None:
-        found["bodies"] = _in_joint_coordinates(model, bodies)
+    carried = (tree or model.coordinates).carried if model._choice is not None else ()
+    if carried:
+        kinds = dict(bodies) | {edge.body.name: _carried_text(edge) for edge in carried}
+        found["bodies"] = [[name, kinds[name]] for name, _ in bodies]
+        joints = [edge.joint for edge in carried if edge.joint is not None]
+        found["places"] = [[joint.name, _digest(_words(_place(joint), []))] for joint in joints]
     return found
 
 
-def _in_joint_coordinates(model: Model, bodies: list[list[str]]) -> list[list[str]]:
-    """(name, kind) of bodies, the kind of a carried one being what carries it and how its rotation is stored."""
-    kinds = dict(bodies)
-    for edge in model.coordinates.carried:
-        joint = f"joint '{edge.joint.name}'" if edge.joint is not None else "no joint"
-        stored = f", {node_text(edge.node)}" if edge.node is not None else ""
-        kinds[edge.body.name] = f"carried by {joint} on '{edge.parent.name}'{stored}"
-    return [[name, kinds[name]] for name, _ in bodies]
+def _carried_text(edge: Carried) -> str:
+    """The kind of a carried body: what carries it, and how its rotation is stored."""
+    stored = f", {node_text(edge.node)}" if edge.node is not None else ""
+    if edge.joint is None:
+        return f"those of a free body{stored}"
+    return f"those of joint '{edge.joint.name}' on '{edge.parent.name}'{stored}"
+
+
+def _place(joint: Joint) -> list[Any]:
+    """What says where a body is for the coordinates of the joint that carries it."""
+    first = joint.body_a.name  # the direction in which they count
+    return [first, joint.point_a, joint.point_b, joint.frame_a, joint.frame_b, getattr(joint, "pitch", 0.0)]
 
 
 def node_text(node: Any) -> str:
@@ -73,17 +88,27 @@ def difference(here: Identity, there: Identity, place: str = "in the state") -> 
             if own[0] != other[0]:
                 return f"{word} {i} is '{own[0]}' here and '{other[0]}' {place}"
             if own[1] != other[1]:
-                what = f"the node of body '{own[0]}'" if kind == "bodies" else f"joint '{own[0]}'"
-                return f"{what} is {own[1]} here and {other[1]} {place}"
+                what = f"the node of body '{own[0]}' is" if kind == "bodies" else f"joint '{own[0]}' is"
+                advice = ""
+                if kind == "bodies" and "those of" in own[1] + other[1]:
+                    what, advice = f"the coordinates of body '{own[0]}' are", f"; {ANOTHER_WAY}"
+                return f"{what} {own[1]} here and {other[1]} {place}{advice}"
         if len(ours) != len(theirs):
             longer, where = (ours, "only here") if len(ours) > len(theirs) else (theirs, f"only {place}")
             return f"{word} '{longer[min(len(ours), len(theirs))][0]}' is {where}"
+    before = dict(there.get("places", ()))
+    for name, digest in here.get("places", ()):
+        if digest != before.get(name, digest):
+            return (
+                f"joint '{name}' has another point, axis or direction here than {place}, so that its coordinates mean "
+                f"another position; {ANOTHER_WAY}"
+            )
     return None
 
 
 def turn_names(system: System) -> list[str]:
     """For each counted angle the element that counts it, with a number if it counts several."""
-    names = [""] * system.assembly.n_turns
+    names = [""] * len(system.assembly.turns)
     for p in system.tables.couplings:
         if p.kind == ANGLE:
             names[p.turn] = f"joint '{system.model.joints[p.joint].name}'"
@@ -183,12 +208,11 @@ def _enter(found: Fingerprint, name: str, value: Any) -> None:
 def functions_in(x: Any) -> list[Any]:
     """All functions, and other things that are no data, inside a value."""
     found: list[Any] = []
-    for _ in _words(x, found):
-        pass
+    _words(x, found)
     return found
 
 
-def _digest(words: Iterator[bytes]) -> str:
+def _digest(words: Iterable[bytes]) -> str:
     """Of words and their lengths, so that no two sequences run together."""
     parts = list(words)
     lengths = np.array([len(word) for word in parts], dtype="<i8").tobytes()
@@ -198,35 +222,51 @@ def _digest(words: Iterator[bytes]) -> str:
 @functools.cache
 def _fields(cls: type) -> tuple[str, ...]:
     told = getattr(cls, "told_in_states", ())  # that were parameters when the first states were written
-    return tuple(sorted([*(field.name for field in dataclasses.fields(cls)), *told]))
+    fields = [field.name for field in dataclasses.fields(cls) if field.name not in getattr(cls, "untold", ())]
+    return tuple(sorted([*fields, *told]))
 
 
 class _Unknown(Exception):
     """What a function does cannot be told."""
 
 
-def _words(x: Any, functions: list[Any]) -> Iterator[bytes]:
+def _words(x: Any, functions: list[Any]) -> list[bytes]:
     """A value as bytes that are the same in every process; functions are put on the list."""
-    if type(x) is np.ndarray:
-        yield f"{x.dtype.str} {x.shape}".encode()
-        yield x.tobytes()
-    elif x is None or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
-        yield repr(x.item() if isinstance(x, np.generic) else x).encode()
+    words: list[bytes] = []
+    _add_words(x, functions, words)
+    return words
+
+
+def _add_words(x: Any, functions: list[Any], words: list[bytes]) -> None:
+    kind: Any = type(x)
+    if kind is np.ndarray:
+        words += (_array_word(x.dtype, x.shape), x.tobytes())
+    elif kind in PLAIN or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
+        words.append(repr(x.item() if isinstance(x, np.generic) else x).encode())
     elif isinstance(x, Body | Joint | ForceElement):
-        yield x.name.encode()
+        words.append(x.name.encode())
     elif isinstance(x, list | tuple):
-        yield str(len(x)).encode()
+        words.append(str(len(x)).encode())
         for item in x:
-            yield from _words(item, functions)
+            _add_words(item, functions, words)
     elif isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
         if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
-            yield type(x).__name__.encode()
-        for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(type(x)):
-            yield name.encode()
-            yield from _words(getattr(x, name), functions)
+            words.append(kind.__name__.encode())
+        defaults = getattr(kind, "told_where_given", {})
+        for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(kind):
+            value = getattr(x, name)
+            if name in defaults and value == defaults[name]:
+                continue
+            words.append(name.encode())
+            _add_words(value, functions, words)
     else:
-        yield b"function"
+        words.append(b"function")
         functions.append(x)
+
+
+@functools.cache
+def _array_word(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
+    return f"{dtype.str} {shape}".encode()
 
 
 def _function_words(function: Any) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..compiled.entry import entry
 from ..compiled.kinds import integer, matrix, real, vector
-from ..forces.instant import force_residual, force_tangent, spring_state
+from ..forces.instant import force_residual, force_tangent, law_at_instant, spring_state
 from ..forces.kinds import TORSION_SPRING
 from ..joints.angles import angle_value
 from ..joints.instant import ANGLE
@@ -50,6 +50,9 @@ def all_forces(s, w):
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         a, b = e.a, e.b
+        law_at_instant(
+            e, s.functions, w.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 0, w.user, w.values
+        )  # fmt: skip
         force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values, w.turns, w.f[a], w.f[b])
 
 
@@ -59,6 +62,9 @@ def all_force_tangents(s, w, q, v, t, cc, ck, into):
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         a, b = e.a, e.b
+        law_at_instant(
+            e, s.functions, w.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 1, w.user, w.values
+        )  # fmt: skip
         force_tangent(
             e, s.nodes[a], s.nodes[b], q, v, w.spin[a], w.spin[b], w.z[a], w.z[b], w.zd[a], w.zd[b],
             t[a], t[b], w.values, w.turns, cc, ck, w.jacobians, w.scratch, into,

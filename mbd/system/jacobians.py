@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -23,11 +23,11 @@ STEP = 1e-3  # of the fourth-order differences, in sizes of the model or rad
 
 def bare_tables(system: System, gravity: Any = (0.0, 0.0, 0.0)) -> Tables:
     """The tables without force elements, and with another gravity; constraints stay."""
-    s = system.tables
+    s, tree = system.tables, cast(Any, system.tables.tree)
     changes: dict[str, Any] = {"gravity": np.array(gravity, dtype=float), **_without_forces(s)}
     if system.assembly.inner is not None:
-        inner = system.assembly.inner.changed(**_without_forces(system.assembly.inner))  # type: ignore[call-arg]
-        changes["tree"] = s.tree.changed(inner=table_of([inner]), loads=s.tree.loads[:0].copy())
+        inner = system.assembly.inner.changed(**_without_forces(system.assembly.inner))
+        changes["tree"] = tree.changed(inner=table_of([inner]), loads=tree.loads[:0].copy())
         bare = s.changed(**changes)
         bare.__dict__["kept"] = inner  # whose address the tree has
         return bare

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..compiled.kernel import kernel
 from ..errors import Array, check_vector, read_only
-from ..forces.instant import force_residual, spring_state
+from ..forces.instant import force_residual, law_at_instant, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
+from ..forces.tension import stored, tension
 from ..joints.angles import angle_force
 from ..joints.instant import ANGLE, primitive_force
 from ..linalg.front import FAILED
@@ -62,7 +63,8 @@ COORDINATE = 0
 RATE = 1
 ENERGY = 2
 FORCE_POWER = 3
-FORCE_COLUMNS = 4
+EFFORT = 4  # along or about the axis of a joint, on its second body
+FORCE_COLUMNS = 5
 
 
 @kernel
@@ -72,6 +74,20 @@ def observe_values(s, w, times, values):
         evaluate_functions(s, w, times[k])
         for j in range(values.shape[1]):
             values[k, j] = w.values[j]
+
+
+@kernel
+def observe_laws(s, w, times, q, v, turns, values):
+    """values[k] = functions of the coordinates of joints at the k-th record as well."""
+    for k in range(times.shape[0]):
+        for j in range(turns.shape[1]):
+            w.turns[j] = turns[k, j]
+        frames(s, w, q[k])
+        velocities(s, w, q[k], v[k])
+        for i in range(s.forces.shape[0]):
+            e = s.forces[i]
+            za, zb, zda, zdb = w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b]
+            law_at_instant(e, s.functions, times[k], za, zb, zda, zdb, w.turns, 0, w.user, values[k])
 
 
 @kernel
@@ -177,10 +193,11 @@ def observe_force(forces, i, values, turns, za, zb, zda, zdb, fa, f, out):
             f[k, m] = -f[k, m]
         if is_spring(e):
             u, rate = spring_state(e, za[k], zb[k], zda[k], zdb[k], turns[k])
+            elastic, other, du, dr = tension(e, u, rate, values[k])
             out[k, COORDINATE] = u
             out[k, RATE] = rate
-            if e.function < 0:
-                out[k, ENERGY] = 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
+            out[k, ENERGY] = stored(e, u)
+            out[k, EFFORT] = -elastic - other
 
 
 @kernel
@@ -203,6 +220,8 @@ def _add_node(s, w, i, q, v, row):
     for m in range(12):
         kinetic += zd[m] * p[m]
     row[KINETIC] += 0.5 * kinetic
+    if n.apart != 0:
+        return
     for m in range(3):
         row[LINEAR + m] += p[m]
         row[POTENTIAL] -= s.gravity[m] * (n.mass * z[m] + n.s1 * z[3 + m] + n.s2 * z[6 + m] + n.s3 * z[9 + m])
@@ -220,10 +239,11 @@ def _add_force(s, w, i, row):
     """Add the energy of one force element, or the power of what has none."""
     e = s.forces[i]
     za, zb, zda, zdb = w.z[e.a], w.z[e.b], w.zd[e.a], w.zd[e.b]
-    if is_spring(e) and e.function < 0:
+    if is_spring(e):
         u, rate = spring_state(e, za, zb, zda, zdb, w.turns)
-        row[POTENTIAL] += 0.5 * e.p1 * (u - e.p2) * (u - e.p2)
-        row[POWER] -= e.p3 * rate * rate
+        elastic, other, du, dr = tension(e, u, rate, w.values)
+        row[POTENTIAL] += stored(e, u)
+        row[POWER] -= other * rate
         return
     fa, fb = w.f[e.a], w.f[e.b]
     clear(fa)
@@ -257,6 +277,8 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
         velocities(s, w, q[k], v[k])
         for i in range(1, s.nodes.shape[0]):
             _add_node(s, w, i, q[k], v[k], row)
+        for j in range(s.tree.inertia.shape[0]):  # of rotors
+            row[KINETIC] += 0.5 * s.tree.inertia[j] * v[k, j] * v[k, j]
         for i in range(s.forces.shape[0]):
             _add_force(s, w, i, row)
         w.time[0] = times[k]

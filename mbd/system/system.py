@@ -17,18 +17,19 @@ from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..errors import ModelError
 from ..joints.joint import Joint
-from ..joints.tree import Carried
+from ..joints.tree import MOTION_WORDS, Carried
 from ..model import Model
+from ..nodes.forms import FORM_JOINT
 from ..nodes.increments import apply_tangent_inverse
 from ..nodes.tree.records import tree_work
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
-from .carried import KEPT_IN_WORK, packed_assembly, unpacked_assembly
 from .frame_elements import BUFFERS
 from .identity import Identity, check_arrival, identity_of
 from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
 from .matrix import tangent
+from .parcels import Portable
 from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
 from .tree_matrix import plain_tangent
 from .tree_state import body_frames, joint_state
@@ -44,7 +45,7 @@ def assemble(model: Model) -> System:
     return System(model)
 
 
-class System:
+class System(Portable):
     """The tables of a model, its dof maps, and their evaluation.
 
     ``unknowns`` per velocity in the matrix: one, except for integrators that solve for velocities and momenta too.
@@ -56,7 +57,7 @@ class System:
         self.tables: Tables = self.assembly.tables
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
-        self.identity: Identity = identity_of(model)
+        self.identity: Identity = identity_of(model, self.assembly.tree)
         self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
         check_arrival(model)
         self.work: Work = self.new_work()
@@ -71,32 +72,6 @@ class System:
     def __repr__(self) -> str:
         return f"System('{self.model.name}', {self.n_q} coordinates, {self.n_v} velocities, {self.n_l} constraints)"
 
-    # --- copies and other processes: numbers as they are, addresses anew ------------------------------------------
-
-    def __copy__(self) -> System:
-        own = object.__new__(type(self))
-        vars(own).update(vars(self))
-        return own
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {name: x for name, x in vars(self).items() if name not in ("tables", "work")}
-        return state | {
-            "assembly": packed_assembly(self.assembly, self.model),
-            "work": {name: getattr(self.work, name) for name in KEPT_IN_WORK},
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        kept, parts = state.pop("work"), state.pop("assembly")
-        vars(self).update(state)
-        self.assembly = unpacked_assembly(parts)
-        self.tables = self.assembly.tables
-        self.work = self.new_work()
-        for name, values in kept.items():
-            getattr(self.work, name)[:] = values
-        self._show_clock()
-
-    # --- buffers ----------------------------------------------------------------------------------------------------
-
     def new_work(self) -> Work:
         """Buffers for one run."""
         a, s = self.assembly, self.tables
@@ -108,7 +83,7 @@ class System:
         work = Work(
             z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
             spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
-            values=np.zeros(max(1, a.n_values)), turns=np.zeros(max(1, a.n_turns)), signs=np.zeros(nodes),
+            values=np.zeros(max(1, a.n_values)), turns=self.initial_turns(), signs=np.zeros(nodes),
             jacobians=np.zeros((8, 3, 12)), scratch=np.zeros((8, 16)),
             force_a=np.zeros(12), force_b=np.zeros(12), pulled_back=np.zeros(12), rotation=np.zeros(12),
             primitive_rows=np.zeros(3), observed=np.zeros(3), unit=np.zeros(a.n_l),
@@ -125,6 +100,10 @@ class System:
         for k, name in enumerate(("r1", "r2", "r3")):
             work.z[:, k] = s.nodes[name]  # pinned positions neither
         return work
+
+    def initial_turns(self) -> Array:
+        """Where the counters of turns begin: the angles at the start are those nearest to these."""
+        return np.array(self.assembly.turns or [0.0])
 
     def private(self) -> System:
         """The same tables with buffers of their own: whoever evaluates them counts turns for himself alone."""
@@ -148,9 +127,9 @@ class System:
 
     def initial_state(self) -> tuple[Array, Array]:
         """(q, v) as given by the nodes; not yet made consistent."""
-        nodes = [body.node for body in self.model.bodies]
-        for body in self.model.bodies:
-            body.node.check(body.name)
+        nodes = [body.start_node() for body in self.model.bodies]
+        for body, node in zip(self.model.bodies, nodes, strict=True):
+            node.check(body.name)
         if self.assembly.tree is None:
             q = np.concatenate([node.coordinates() for node in nodes])
             v = np.concatenate([node.coordinate_velocities() for node in nodes])
@@ -312,9 +291,7 @@ class System:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
         nodes["potential_function"] = -1
-        s = self.tables
-        constraining = s.frame_elements[s.frame_elements["rows"] > 0]
-        bare = s.changed(nodes=nodes, forces=s.forces[:0], frame_elements=constraining, gravity=np.zeros(3))
+        bare = bare_tables(self).changed(nodes=nodes)
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
     def _matrix(
@@ -371,6 +348,38 @@ class System:
         name = joint if isinstance(joint, str) else joint.name
         edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
         return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+
+    @property
+    def has_only_joint_coordinates(self) -> bool:
+        """Whether all coordinates are angles and displacements of joints."""
+        return bool((self.tables.nodes["form"][1:] == FORM_JOINT).all())
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """For each velocity what it belongs to: "elbow angle" of a joint, or the body and a number."""
+        names = [""] * self.n_v
+        for i, body in enumerate(self.model.bodies, 1):
+            n = self.tables.nodes[i]
+            for k in range(int(n.nv)):
+                names[n.v0 + k] = f"{body.name} {k + 1}"
+        for edge in self.assembly.tree.carried if self.assembly.tree is not None else ():
+            n = self.tables.nodes[self.node_index(edge.body)]
+            words = [MOTION_WORDS[motion] for motion in edge.motions]
+            for k in range(int(n.nv)) if edge.joint is not None and edge.node is None else ():
+                number = f" {k + 1}" if words.count(words[k]) > 1 else ""
+                names[n.v0 + k] = f"{edge.joint.name if edge.joint else ''} {words[k]}{number}"
+        return tuple(names)
+
+    @property
+    def angle_places(self) -> list[tuple[Joint, int]]:
+        """Joints whose angle is a coordinate of the system, with its place among the coordinates."""
+        edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
+        found = []
+        for edge in edges:
+            turns = [motion in ("turn", "screw") for motion in edge.motions]
+            if edge.joint is not None and edge.joint.coordinate in ("angle", "both") and any(turns):
+                found.append((edge.joint, self.body_slices(edge.body)[0].start + turns.index(True)))
+        return found
 
     def name_of_unknown(self, x: int) -> str:
         """The element behind a row of the permuted system, for error messages."""

@@ -34,8 +34,10 @@ PRIMITIVE = np.dtype(
     + [(name, F8) for name in [*_MARKERS, *(f"{n}{i}" for n in ("na", "nb") for i in (1, 2, 3)), "value", "factor"]]
 )
 
+# function: where the values of a load, or of a motion with its rate, begin; feed: those of a further force; call, dual:
+# numbers of the element's own function of its coordinate and of its twin, which fill in feed and its two derivatives
 FORCE = np.dtype(
-    [(name, I8) for name in ("kind", "a", "b", "function", "turn")]
+    [(name, I8) for name in ("kind", "law", "a", "b", "function", "feed", "call", "dual", "turn")]
     + [(name, I8) for name in ("block_ab", "ld_ab", "block_ba", "ld_ba")]
     + [(name, F8) for name in [*_MARKERS, *(f"{n}{i}" for n in ("na", "nb") for i in (1, 2, 3))]]
     + [(name, F8) for name in ("p1", "p2", "p3", "p4", "p5", "p6")]
@@ -119,7 +121,7 @@ class Work(Record):
     base = matrix  # (nodes, 7) rotation vectors that increments started from last, and their quaternions
     t = matrix  # (nodes, 9) T_exp^-1 of the increment
     eye = matrix  # (nodes, 9) identities
-    values = vector  # values of the functions of time
+    values = vector  # values of the functions of time, and of functions of coordinates of joints
     turns = vector  # last accepted angle of every torsion spring, for counting turns
     signs = vector  # sign of det G of every Euler node at the last accepted step
     jacobians = cube  # (8, 3, 12) of points and axes of one element, and rows made of them; named where they are used

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from ..compiled.entry import entry
+from ..compiled.kernel import kernel
 from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..nodes.tree.dynamics import (
     add_to_parent,
     articulated_product,
+    articulated_size,
     begin_articulated,
     eliminate_column,
     velocity_wrench,
 )
-from ..nodes.tree.motion import frame_rates, move_child
+from ..nodes.tree.motion import frame_rates, motion_column, move_child
 from ..nodes.tree.spatial import add_shifted_force, add_six, dot_six, shift_motion
 from .tables import BY_RECURSION, FLAG_LOADED, FLAG_TREE, FLAG_VELOCITY, Tables, Work, coordinates, velocity
 from .tree_instant import joint_load, tree_loads
@@ -80,3 +82,40 @@ def articulated_accelerations(s, w, q, v, vd):
             add_six(x, y.columns[k], a)
     for k in range(6):
         y.acceleration[0, k] = 0.0
+
+
+@kernel
+def immovable_joint(s, w, locked, least):
+    """Node of a joint that moves no inertia at the present frames, 0 if there is none.
+
+    ``locked`` is scratch, as large as the articulated inertias.
+    D = S^T I^A S is compared with the sizes of the terms that it would be made of if the joints of the children were
+    locked: what is below ``least`` of that is the round-off of their differences.
+    """
+    y = w.tree
+    for m in range(s.tree.order.shape[0]):
+        i = s.tree.order[m]
+        begin_articulated(s.nodes[i], w.z[i], y.articulated[i])
+        for k in range(locked.shape[1]):
+            locked[i, k] = y.articulated[i, k]
+    for m in range(s.tree.order.shape[0] - 1, -1, -1):
+        i = s.tree.order[m]
+        n, c = s.nodes[i], s.tree.carried[i]
+        p = c.parent
+        z, zp, inertia, f = w.z[i], w.z[p], y.articulated[i], y.wrench[i]
+        d1, d2, d3 = z[0] - zp[0], z[1] - zp[1], z[2] - zp[2]
+        if p > 0:
+            add_to_parent(inertia, d1, d2, d3, locked[p])
+        for k in range(c.motions + 3 * c.ball):
+            rotor = 0.0
+            column = y.balls[i, 6 * (k - c.motions) :]
+            if k < c.motions:
+                j = motion_column(n, c, k)
+                rotor, column = s.tree.inertia[j], y.columns[j]
+            size = rotor + articulated_size(locked[i], column)
+            d = eliminate_column(column, rotor, 0.0, inertia, f, y.scratch[0], y.scratch[1])
+            if not d > least * size:
+                return i
+        if p > 0:
+            add_to_parent(inertia, d1, d2, d3, y.articulated[p])
+    return 0

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..bodies import Body
-from ..errors import ModelError
+from ..errors import IDENTITY3, ModelError
 from ..forces.kinds import AXIS_SPRING, TORSION_SPRING
-from ..joints.tree import Carried, JointTree
+from ..joints.rotor_hinge import RotorHinge
+from ..joints.tree import Carried, JointTree, rotor_motion
 from ..linalg.symbolic import Fronts, Layout
 from ..nodes import kinds
 from ..nodes.forms import FORM_JOINT, FORM_LIE, FORM_QUATERNION, FORM_SPIN
@@ -74,44 +75,41 @@ def carried_table(tree: JointTree, node_of: dict[int, int], count: int) -> tuple
     """The records of carried bodies by node, and their nodes in an order with parents first."""
     table = np.zeros(count, dtype=CARRIED)
     table["parent"] = NOT_CARRIED
-    order = []
-    for edge in tree.carried:
-        i = node_of[id(edge.body)]
-        order.append(i)
-        c = table[i]
-        c["parent"] = node_of[id(edge.parent)]
-        motions = [m for m in edge.motions if m != "ball"]
-        backwards = edge.reversed
-        sequence = list(enumerate(motions))
-        c["motions"], c["ball"], c["sign"] = len(motions), "ball" in edge.motions, -1.0 if backwards else 1.0
-        for k, (column, motion) in enumerate(reversed(sequence) if backwards else sequence):
-            c[f"kind{k + 1}"], c[f"column{k + 1}"] = KINDS[motion], column
-        joint: Any = edge.joint
-        turned = is_universal(edge.motions)
-        c["turned"] = turned
-        _write_matrix(c, "c", (CROSS.T if backwards else CROSS) if turned else np.eye(3))
-        if joint is None:
-            assert edge.node is not None
-            pa = edge.node.position if edge.node.pinned else np.zeros(3)
-            data = (pa, np.zeros(3), np.eye(3), np.eye(3))
-        else:
-            data = (joint.point_a, joint.point_b, joint.frame_a, joint.frame_b)
-            if "screw" in edge.motions:
-                c["pitch"] = joint.pitch / (2.0 * np.pi)
-        if backwards:
-            data = (data[1], data[0], data[3], data[2])
-        for name, vector in (("pa", data[0]), ("pb", data[1])):
-            for k in range(3):
-                c[f"{name}{k + 1}"] = vector[k]
-        _write_matrix(c, "a", data[2])
-        _write_matrix(c, "b", data[3])
-    return table, np.array(order, dtype=np.int64)
+    order = np.array([node_of[id(edge.body)] for edge in tree.carried], dtype=np.int64)
+    rows = [(node_of[id(edge.parent)], *_motion_record(edge), *_geometry(edge)) for edge in tree.carried]
+    for name, column in zip(table.dtype.names or (), zip(*rows, strict=True), strict=True):
+        table[name][order] = column
+    return table, order
 
 
-def _write_matrix(record: Any, name: str, matrix: Array) -> None:
-    for i in range(3):
-        for k in range(3):
-            record[f"{name}{i + 1}{k + 1}"] = matrix[i, k]
+def _motion_record(edge: Carried) -> tuple[Any, ...]:
+    """Number, kinds and columns of the motions from parent to child, ball, sign, pitch."""
+    motions = edge.motions
+    sequence = [(k, KINDS[motion]) for k, motion in enumerate(m for m in motions if m != "ball")]
+    if edge.reversed:
+        sequence.reverse()
+    padded = [*sequence, *[(0, 0)] * (3 - len(sequence))]
+    joint: Any = edge.joint
+    pitch = joint.pitch / (2.0 * np.pi) if "screw" in motions else 0.0
+    kinds_, columns = [kind for _, kind in padded], [column for column, _ in padded]
+    return len(sequence), *kinds_, *columns, "ball" in motions, -1.0 if edge.reversed else 1.0, pitch
+
+
+def _geometry(edge: Carried) -> tuple[Any, ...]:
+    """Points and frames of the joint on parent and child, and the constant rotation between motions."""
+    joint: Any = edge.joint
+    if joint is None:
+        assert edge.node is not None
+        place = edge.node.position if edge.node.pinned else np.zeros(3)
+        points, frames = (place, np.zeros(3)), (IDENTITY3, IDENTITY3)
+    else:
+        points, frames = (joint.point_a, joint.point_b), (joint.frame_a, joint.frame_b)
+    if edge.reversed:
+        points, frames = points[::-1], frames[::-1]
+    turned = is_universal(edge.motions)
+    between = (CROSS.T if edge.reversed else CROSS) if turned else IDENTITY3
+    matrices = (frames[0], frames[1], between)
+    return *points[0].tolist(), *points[1].tolist(), *(x for m in matrices for x in m.T.ravel().tolist()), turned
 
 
 def joint_loads(model: Any, tree: JointTree, nodes: Array, node_of: dict[int, int], force_rows: list[slice],
@@ -129,6 +127,18 @@ def joint_loads(model: Any, tree: JointTree, nodes: Array, node_of: dict[int, in
             n, k = nodes[node_of[id(edge.body)]], edge.motions.index(wanted)
             found.append((rows.start, int(n["v0"]) + k, int(n["q0"]) + k))
     return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+def rotor_inertia(tree: JointTree, nodes: Array, node_of: dict[int, int], n_v: int) -> Array:
+    """Inertia of rotors on the coordinates of joints that carry bodies, by velocity."""
+    edges = {id(edge.joint): edge for edge in tree.carried if edge.joint is not None}
+    out = np.zeros(n_v)
+    for edge in tree.carried:
+        if isinstance(edge.joint, RotorHinge):
+            driving = edges[id(edge.joint.driving)]
+            k = driving.motions.index(rotor_motion(edge.joint))
+            out[int(nodes[node_of[id(driving.body)]]["v0"]) + k] += float(edge.body.inertia[0, 0])
+    return out
 
 
 class BlockStorage:

@@ -21,6 +21,7 @@ from .tree_assembly import (
     inner_nodes,
     joint_loads,
     no_fronts,
+    rotor_inertia,
 )
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Branches:
         outer_pairs = np.zeros((0, 2), np.int64) if self.recursive else self.projector.pairs()
         # a common rigid motion of bodies is no motion of joints: constraints count as tied to the ground
         self.layout: Layout = analyse(outer_sizes, is_joint, np.ones(len(outer_sizes), dtype=bool), outer_pairs)
+        self.inertia = rotor_inertia(tree, nodes, node_of, assembler.n_v)
         self.inner: Tables
 
     def finish(self, tables: Tables) -> tuple[Tables, int]:
@@ -99,6 +101,6 @@ class Branches:
             carried=self.carried.view(np.recarray), order=self.order,
             free=np.flatnonzero((self.carried["parent"] == NOT_CARRIED)[1:]) + 1, inner=table_of([self.inner]),
             projections=records.view(np.recarray), places=places, paths=paths, loads=self.loads,
-            inertia=np.zeros(n_v),
+            inertia=self.inertia,
         )  # fmt: skip
         return tables.changed(tree=tree), size

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer
-from ..forces.instant import spring_tension
+from ..forces.tension import call_law, tension
 from ..math.arrays import clear
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import node_bias, node_frame, node_velocity
@@ -19,10 +19,11 @@ from ..nodes.spin import spin_matrix
 from ..nodes.tree.dynamics import add_frame_force, inertia_wrench
 from ..nodes.tree.motion import (
     add_columns,
+    add_joint_velocity,
     ball_columns,
+    ball_frame,
     frame_accelerations,
     frame_rates,
-    move_child,
     place,
     place_carried,
 )
@@ -31,7 +32,18 @@ from ..nodes.tree.spatial import add_shifted_force, add_six, copy_six, dot_six, 
 from ..nodes.update import compose
 from .element_forces import element_forces
 from .instant_elements import GENERALIZED_FORCES, one_generalized
-from .tables import FLAG_LOADED, FLAG_TREE, Tables, Work, coordinates, multipliers, tables_at, unknowns, velocity
+from .tables import (
+    FLAG_LOADED,
+    FLAG_TREE,
+    PARAMETER_ARM,
+    Tables,
+    Work,
+    coordinates,
+    multipliers,
+    tables_at,
+    unknowns,
+    velocity,
+)
 
 
 def _has_tree(s: Tables) -> bool:
@@ -70,7 +82,12 @@ def tree_update(s, w, q, dq, out, stored):
     e = y.scratch[0]
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
-        _update_node(s.nodes[i], q, dq, out, w.z[i], w.spin[i], w.base[i], stored, w.rotation)
+        n = s.nodes[i]
+        _update_node(n, q, dq, out, w.z[i], w.base[i], stored, w.rotation)
+        if n.form != FORM_LIE:
+            node_frame(n, out, w.z[i])
+        if n.form == FORM_SPIN:
+            spin_matrix(n, out, w.spin[i])
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, c = s.nodes[i], s.tree.carried[i]
@@ -79,14 +96,18 @@ def tree_update(s, w, q, dq, out, stored):
                 out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
             place(n, c, out, e, w.z[c.parent], w.z[i], y.columns, y.balls[i])
         else:
-            _update_node(n, q, dq, out, e, w.spin[i], w.base[i], stored, w.rotation)
+            _update_node(n, q, dq, out, e, w.base[i], stored, w.rotation)
+            if n.form != FORM_LIE:
+                ball_frame(n, out, e)
+            if n.form == FORM_SPIN:
+                spin_matrix(n, out, w.spin[i])
             place(n, c, out, e, w.z[c.parent], w.z[i], y.columns, y.balls[i])
             ball_columns(n, out, w.spin[i], y.balls[i], y.columns)
 
 
 @kernel
-def _update_node(n, q, dq, out, z, spin, base, stored, scratch):
-    """One node: rotations of Lie nodes are composed, all else is added; and its frame."""
+def _update_node(n, q, dq, out, z, base, stored, scratch):
+    """One node: rotations of Lie nodes are composed, which gives their frame as well, all else is added."""
     if n.form == FORM_LIE:
         for k in range(n.nx):
             out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
@@ -97,9 +118,6 @@ def _update_node(n, q, dq, out, z, spin, base, stored, scratch):
         return
     for k in range(n.nv):
         out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
-    node_frame(n, out, z)
-    if n.form == FORM_SPIN:
-        spin_matrix(n, out, spin)
 
 
 @entry(Tables, Work, coordinates, velocity, when=_has_tree)
@@ -118,17 +136,23 @@ def tree_velocities(s, w, q, v):
 
 
 @kernel
+def _move_on(s, w, n, c, i, q, v):
+    """Velocity of a carried body, and its acceleration at zero acceleration of its joint, from its parent's."""
+    y = w.tree
+    p = c.parent
+    shift_motion(y.twist[p], w.z[p], w.z[i], y.twist[i])
+    shift_motion(y.acceleration[p], w.z[p], w.z[i], y.acceleration[i])
+    add_joint_velocity(n, c, q, v, w.spin[i], y.columns, y.balls[i], y.twist[i], y.acceleration[i], y.scratch)
+
+
+@kernel
 def tree_motion(s, w, q, v, vd):
     """Velocities and accelerations of all carried bodies."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, c = s.nodes[i], s.tree.carried[i]
-        p = c.parent
-        zp, z = w.z[p], w.z[i]
-        move_child(n, c, q, v, w.spin[i], zp, z, y.columns, y.balls[i], y.twist[p], y.twist[i], y.bias[i], y.scratch)
-        shift_motion(y.acceleration[p], zp, z, y.acceleration[i])
-        add_six(1.0, y.bias[i], y.acceleration[i])
+        _move_on(s, w, n, c, i, q, v)
         add_columns(n, y.columns, vd, y.acceleration[i])
 
 
@@ -141,13 +165,8 @@ def tree_biases(s, w, q, v):
         node_bias(s.nodes[i], q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
-        n, c = s.nodes[i], s.tree.carried[i]
-        p = c.parent
-        zp, z = w.z[p], w.z[i]
-        move_child(n, c, q, v, w.spin[i], zp, z, y.columns, y.balls[i], y.twist[p], y.twist[i], y.bias[i], y.scratch)
-        shift_motion(y.acceleration[p], zp, z, y.acceleration[i])
-        add_six(1.0, y.bias[i], y.acceleration[i])
-        frame_accelerations(z, y.twist[i], y.acceleration[i], w.zb[i])
+        _move_on(s, w, s.nodes[i], s.tree.carried[i], i, q, v)
+        frame_accelerations(w.z[i], y.twist[i], y.acceleration[i], w.zb[i])
 
 
 # --- forces ---------------------------------------------------------------------------------------------------------
@@ -171,10 +190,20 @@ def tree_loads(s, w, lam):
 
 
 @kernel
+def joint_tension(s, w, m, q, v, derivatives):
+    """(f, df/du, df/du_dot) of an element along the coordinate u of a joint that carries; derivatives if asked for."""
+    e, u, rate = s.forces[s.tree.loads[m, 0]], q[s.tree.loads[m, 2]], v[s.tree.loads[m, 1]]
+    if e.call >= 0:
+        call_law(e, s.functions, w.time[0], u, rate, derivatives, w.user, w.values)
+    elastic, other, du, dr = tension(e, u, rate, w.values)
+    return elastic + other, du, dr
+
+
+@kernel
 def joint_load(s, w, m, q, v):
     """Force of a spring or motor along the coordinate of a joint, with the sign of the residual, by load."""
-    e, k = s.forces[s.tree.loads[m, 0]], s.tree.loads[m, 1]
-    return spring_tension(e, q[s.tree.loads[m, 2]], v[k], w.values)
+    f, du, dr = joint_tension(s, w, m, q, v, 0)
+    return f
 
 
 @entry(Tables, Work, coordinates, velocity, velocity, multipliers, unknowns, when=_has_tree)
@@ -196,15 +225,14 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
         copy_six(f, y.wrench[i])
         if loaded:
             add_six(1.0, y.applied[i], y.wrench[i])
-            force = max(force, abs(y.applied[i, 3]), abs(y.applied[i, 4]), abs(y.applied[i, 5]))
             torque = max(torque, abs(y.applied[i, 0]), abs(y.applied[i, 1]), abs(y.applied[i, 2]))
-        force = max(force, abs(f[3]), abs(f[4]), abs(f[5]))
         torque = max(torque, abs(f[0]), abs(f[1]), abs(f[2]))
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]
         n = s.nodes[i]
         p = s.tree.carried[i].parent
         f = y.wrench[i]
+        force = max(force, abs(f[3]), abs(f[4]), abs(f[5]))
         for k in range(n.nv):
             j = n.v0 + k
             x[n.x0 + k] = dot_six(y.columns[j], f) + s.tree.inertia[j] * vd[j]
@@ -214,9 +242,9 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
         if p > 0:
             add_shifted_force(f, w.z[i], w.z[p], y.wrench[p])
     for m in range(s.tree.loads.shape[0]):
-        tension = joint_load(s, w, m, q, v)
-        x[s.xv[s.tree.loads[m, 1]]] += tension
-        torque = max(torque, abs(tension))
+        load = joint_load(s, w, m, q, v)
+        x[s.xv[s.tree.loads[m, 1]]] += load
+        torque = max(torque, abs(load))
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
         n, f = s.nodes[i], w.f[i]
@@ -232,4 +260,4 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
         if n.nl > 0:
             internal_force(n, q, lam, x)
     w.scales[0] = force
-    w.scales[1] = torque
+    w.scales[1] = max(torque, force * s.parameters[PARAMETER_ARM])  # as the forces of joints have on bodies

@@ -20,6 +20,7 @@ from ..nodes.inertia import frame_stiffness
 from ..nodes.internal import internal_blocks
 from ..nodes.markers import axis, body_components
 from ..nodes.tree.jets import (
+    BODY_JET,
     JET,
     add_body_jet,
     body_jet,
@@ -66,7 +67,7 @@ from .tables import (
     unknowns,
     velocity,
 )
-from .tree_instant import inner_tables
+from .tree_instant import inner_tables, joint_tension
 
 
 def _has_tree(s: Tables) -> bool:
@@ -90,7 +91,7 @@ def _is_loaded(s: Tables) -> bool:
 
 @kernel
 def _all_jets(s, w, q, v, vd, t, cm, cc, ck):
-    """Jets of all columns and bodies; leaves velocities and accelerations of the bodies."""
+    """Jets of all columns; leaves velocities and accelerations of the bodies."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
@@ -102,7 +103,15 @@ def _all_jets(s, w, q, v, vd, t, cm, cc, ck):
             n, c, q, v, vd, w.spin[i], t[i], y.columns, y.balls[i], y.twist[i], y.acceleration[i], cm, cc, ck,
             y.jets, y.scratch,
         )  # fmt: skip
-        body_jet(n, z, y.twist[i], y.inertial[i], s.gravity, y.body_jets[i], y.scratch[0], y.scratch[1])
+
+
+@kernel
+def _all_body_jets(s, w):
+    """Change of every body's own wrench with its jet."""
+    y = w.tree
+    for m in range(s.tree.order.shape[0]):
+        i = s.tree.order[m]
+        body_jet(s.nodes[i], w.z[i], y.twist[i], y.inertial[i], s.gravity, y.body_jets[i], y.scratch[0], y.scratch[1])
 
 
 @kernel
@@ -112,8 +121,8 @@ def _diagonal(s, w, q, v, cm, cc, ck):
     for k in range(s.tree.inertia.shape[0]):
         y.diagonal[k] = cm * s.tree.inertia[k]
     for m in range(s.tree.loads.shape[0]):
-        e = s.forces[s.tree.loads[m, 0]]
-        y.diagonal[s.tree.loads[m, 1]] += ck * e.p1 + cc * e.p3
+        f, du, dr = joint_tension(s, w, m, q, v, 1)
+        y.diagonal[s.tree.loads[m, 1]] += ck * du + cc * dr
 
 
 # --- elements ---------------------------------------------------------------------------------------------------------
@@ -400,12 +409,11 @@ def assembled_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
 
 
 @kernel
-def _prepare(s, w, q, v, vd, lam, t, cm, cc, ck):
-    """Jets, blocks of elements, and the diagonal of springs on joints."""
-    _all_jets(s, w, q, v, vd, t, cm, cc, ck)
+def _prepare(s, w, q, v, lam, t, cc, ck):
+    """Jets of bodies with blocks of elements."""
+    _all_body_jets(s, w)
     if s.flags[FLAG_LOADED] != 0:
         element_blocks(s, w, q, v, lam, t, cc, ck)
-    _diagonal(s, w, q, v, cm, cc, ck)
 
 
 @kernel
@@ -417,8 +425,12 @@ def _store(s, w, q, ck, into):
         n, c = s.nodes[i], s.tree.carried[i]
         p = c.parent
         o = node_place(i)
-        for k in range(108):
-            into[o + k] = y.body_jets[i, k]
+        own = into[o : o + BODY_JET]
+        if s.flags[FLAG_LOADED] != 0:
+            for k in range(BODY_JET):
+                own[k] = y.body_jets[i, k]
+        else:
+            body_jet(n, w.z[i], y.twist[i], y.inertial[i], s.gravity, own, y.scratch[0], y.scratch[1])
         for k in range(3):
             into[o + SHIFT + k] = w.z[i, k] - w.z[p, k]
         for k in range(n.v0, n.v0 + n.nv):
@@ -441,7 +453,10 @@ def _store(s, w, q, ck, into):
 )
 def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix of joint coordinates, in the fronts, or what the recursion needs in its place."""
-    _prepare(s, w, q, v, vd, lam, t, cm, cc, ck)
+    _all_jets(s, w, q, v, vd, t, cm, cc, ck)
+    _diagonal(s, w, q, v, cm, cc, ck)
+    if s.flags[FLAG_TREE] == BY_FRONTS or s.flags[FLAG_LOADED] != 0:
+        _prepare(s, w, q, v, lam, t, cc, ck)
     if s.flags[FLAG_TREE] == BY_FRONTS:
         assembled_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into)
     else:
@@ -451,7 +466,9 @@ def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
 @entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, vector, when=_by_recursion)
 def plain_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The same as a plain matrix, row by row in the order of the velocities, where the recursion does without one."""
-    _prepare(s, w, q, v, vd, lam, t, cm, cc, ck)
+    _all_jets(s, w, q, v, vd, t, cm, cc, ck)
+    _diagonal(s, w, q, v, cm, cc, ck)
+    _prepare(s, w, q, v, lam, t, cc, ck)
     clear(into)
     _composite(s, w, q, v, vd, lam, cm, cc, ck, s.xv.shape[0], into)
 

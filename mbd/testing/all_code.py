@@ -19,7 +19,7 @@ import numpy as np
 from .. import sensors
 from ..bodies import PointMass, RigidBody
 from ..errors import IncompatibleError
-from ..forces import Force, PDControl, Spring, TorsionSpring
+from ..forces import Force, JointForce, PDControl, Spring, TorsionSpring
 from ..integrators import GeneralizedAlpha, Integrator
 from ..joints import AngleDriver, Revolute, Spherical
 from ..model import Model
@@ -107,6 +107,7 @@ def _chain(template: int) -> tuple[Model, System]:
             model.add(TorsionSpring(joint, stiffness=1.0, damping=0.1))
         before = body
     model.add(PDControl(model.joints[0], 0.1, 1.0, 0.1))
+    model.add(JointForce(model.joints[0], lambda t, u, u_dot: -0.1 * u_dot))
     model.add(Force(before, (0.0, 0.1, 0.0), frame="body"))
     mass = model.add(PointMass("mass", 1.0, (LINKS + 1.0, 0, 0)))
     model.add(Spring(before, mass, (0.5, 0, 0), (0, 0, 0), stiffness=1.0, length=0.5, damping=0.1))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bodies import Body
 from ..errors import Array
 from ..nodes import EulerAngles, Node, Point
 from ..rotation import rotation
@@ -110,19 +111,30 @@ class Names:
 
     def __init__(self, system: System) -> None:
         self.system = system
+        tree = system.assembly.tree
+        self.carried = {edge.body.name: edge for edge in tree.carried} if tree is not None else {}
 
     def velocity(self, i: int) -> str:
         for body in self.system.model.bodies:
             part = self.system.body_slices(body)[1]
             if part.start <= i < part.stop:
-                return f"velocity {i - part.start} of {body} ({body.node})"
+                return f"velocity {self._part(body, i - part.start)}"
         return f"velocity {i}"
+
+    def _part(self, body: Body, k: int) -> str:
+        """The k-th velocity of a body, or of the joint that carries it."""
+        if body.name not in self.carried:
+            return f"{k} of {body} ({body.node})"
+        edge = self.carried[body.name]
+        return f"'{edge.velocity_names[k]}' of {edge.joint or edge.body}"
 
     def coordinate(self, i: int) -> str:
         for body in self.system.model.bodies:
             part = self.system.body_slices(body)[0]
             if part.start <= i < part.stop:
-                return f"coordinate {i - part.start} of {body} ({body.node})"
+                carrier = self.carried.get(body.name)
+                owner = f"{body} ({body.node})" if carrier is None else str(carrier.joint or carrier.body)
+                return f"coordinate {i - part.start} of {owner}"
         return f"coordinate {i}"
 
     def constraint(self, i: int) -> str:

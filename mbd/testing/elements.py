@@ -84,7 +84,7 @@ def check_joint(
         given = system.constraints(q)[part]
         compare(f"initial value of {joint}", given, 0.0 * given, EXACT_TOLERANCE * 10)
         for direction_a, direction_b in joint.orientation_conditions():
-            cosine = (_rotation(a) @ direction_a) @ (_rotation(b) @ direction_b)
+            cosine = (_rotation(joint.body_a) @ direction_a) @ (_rotation(joint.body_b) @ direction_b)
             assert cosine > 0.0, f"{joint}: an orientation condition is {cosine:.3g} initially, expected positive"
         if all(node is None or (isinstance(node, RigidNode) and not node.pinned) for node in (node_a, node_b)):
             singular = np.linalg.svd(system.constraint_jacobian(q).toarray()[part], compute_uv=False)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..bodies import Body
 from ..errors import Array
+from ..joints.relative import joint_pose
+from ..joints.tree import Carried
 from ..rotation import from_rotation_vector
 from ..system.system import System
 from .comparison import (
@@ -103,18 +108,7 @@ def _check_update(system: System, q: Array, rng: np.random.Generator, tolerance:
     back = system.frames(system.update(qa, -a))
     compare("update(update(q, a), -a) as frames", back, frames[0], EXACT_TOLERANCE * 10, frame_names)
     for body in system.model.bodies:
-        i = system.node_index(body)
-        at_q, at_v = system.body_slices(body)
-        if not getattr(body.node, "lie", False):
-            compare(f"update of {body} ({body.node})", qab[at_q], (q[at_q] + a[at_v]) + b[at_v], EXACT_TOLERANCE)
-            continue
-        for k, increment in enumerate((a[at_v], b[at_v])):
-            old, new = frames[k][i], frames[k + 1][i]
-            turned = axes_of(old) @ from_rotation_vector(increment[-3:])
-            compare(f"rotation of update(q, a) of {body} ({body.node})", axes_of(new), turned, EXACT_TOLERANCE * 10)
-            shift = increment[:-3] if increment.size == 6 else np.zeros(3)
-            compare(f"position of update(q, a) of {body} ({body.node})", new[:3], old[:3] + shift, EXACT_TOLERANCE)
-            check_orthonormal(f"axes of {body} ({body.node}) after an update", new)
+        _check_update_of(system, body, names, (q, qab), (a, b), frames)
 
     given = system.frame_velocities(q, v)
     expected = derivative(lambda s: system.frames(system.update(q, s * v)))
@@ -127,6 +121,38 @@ def _check_update(system: System, q: Array, rng: np.random.Generator, tolerance:
     given = system.frame_velocities(qa, v)
     expected = derivative(lambda s: system.frames(system.update(q, a + s * rate)))
     compare("velocity of update(q, a + s T_exp^-1(a) v)", given, expected, tolerance, frame_names)
+
+
+def _check_update_of(
+    system: System, body: Body, names: Names, q: tuple[Array, Array], steps: tuple[Array, Array], frames: list[Array]
+) -> None:  # fmt: skip
+    """Increments of a body are added, or composed with its pose; on a joint that carries it, beside its parent."""
+    at_q, at_v = system.body_slices(body)
+    edge = names.carried.get(body.name)
+    node: Any = body.node if edge is None else edge.node
+    increments = [step[at_v] for step in steps]
+    if not getattr(node, "lie", False):
+        what = f"update of {body} ({node})"
+        compare(what, q[1][at_q], (q[0][at_q] + increments[0]) + increments[1], EXACT_TOLERANCE)
+        return
+    what = f"of update(q, a) of {body} ({node})"
+    poses = [_pose(system, body, edge, z) for z in frames]
+    for increment, (old, place), (new, there) in zip(increments, poses[:-1], poses[1:], strict=True):
+        compare(f"rotation {what}", new, old @ from_rotation_vector(increment[-3:]), EXACT_TOLERANCE * 10)
+        shift = increment[:-3] if increment.size == 6 else np.zeros(3)
+        compare(f"position {what}", there, place + shift, EXACT_TOLERANCE * 10)
+    for z in frames[1:]:
+        check_orthonormal(f"axes of {body} ({node}) after an update", z[system.node_index(body)])
+
+
+def _pose(system: System, body: Body, edge: Carried | None, z: Array) -> tuple[Array, Array]:
+    """Rotation and position of a body; of one that a ball carries, of its frame seen from that on its parent."""
+    frame = z[system.node_index(body)]
+    if edge is None or edge.joint is None:
+        return axes_of(frame), frame[:3]
+    parent = z[system.node_index(edge.parent)]
+    rotation, position = joint_pose(edge.joint, *((frame, parent) if edge.reversed else (parent, frame)))
+    return (rotation.T if edge.reversed else rotation), position
 
 
 def check_orthonormal(what: str, frame: Array) -> None:

@@ -62,7 +62,7 @@ def reaction_arrows(scene: Scene, run: int) -> list[Link]:
         force = np.asarray(motion.solution[joint].force)
         body, point, sign = joint.body_b, joint.point_b, 1.0
         if body.name == "ground":
-            body, point, sign = joint.body_a, joint.point_a, -1.0
+            body, point, sign = joint.body_a, joint.place_a, -1.0
         items.append((joint.name, scene.row(run, body), point, sign * force))
     return _links(scene, run, items, "reaction", scene.theme.reaction)
 

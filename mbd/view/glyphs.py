@@ -129,7 +129,7 @@ GLYPHS: dict[str, Maker] = {
     "Revolute": hinge, "Spherical": ball, "Prismatic": rail, "Cylindrical": shaft, "Universal": cross, "Planar": plate,
     "PointOnLine": wire, "PointInPlane": bead_on_plate, "Fixed": block, "Distance": ends, "Parallel": nothing,
     "Screw": screw, "Gear": nothing, "RackPinion": nothing, "AngleDriver": motor, "PositionDriver": piston,
-    "Rolling": nothing,
+    "Rolling": nothing, "RotorHinge": nothing,
 }  # fmt: skip
 BY_COORDINATE: dict[str | None, Maker] = {"angle": hinge, "displacement": rail, "both": shaft}
 
@@ -161,9 +161,9 @@ def joint_solids(
     reach, middle = joint_reach(joint, motion, g) if needs_rail else (10.0 * g, 0.0)
     solids = []
     for name, surface, side, turn in make(g, reach, segments):
-        point, frame = (joint.point_a, joint.frame_a) if side == "a" else (joint.point_b, joint.frame_b)
+        point, frame = (joint.place_a, joint.frame_a) if side == "a" else (joint.point_b, joint.frame_b)
         if needs_rail and side == "a":
-            point = point + middle * joint.axis_a
+            point = joint.point_a + middle * joint.axis_a  # displacements count from there
         key = ("joint", name, round(g, 12), round(reach, 12) if side == "a" else 0.0)
         shade = mixed(grey, (1.0, 1.0, 1.0), 0.28) if side == "a" else grey
         solids.append(Solid(key, surface, rows[side == "b"], shade, joint.name, "joint", point, frame @ turn))

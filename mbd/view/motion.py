@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbd.bodies import Generalized
 from mbd.errors import Array, ModelError
 from mbd.nodes.arrays import axial
 
@@ -91,7 +90,7 @@ class Motion:
         self.t = solution.t
         self.rows = {"ground": 0}
         for body in solution.model.bodies:
-            if not isinstance(body, Generalized):
+            if body.in_space:
                 self.rows[body.name] = solution.system.node_index(body)
         self._cache: dict[int, tuple[Array, Array]] = {}
 

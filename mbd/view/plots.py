@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbd.bodies import Generalized
 from mbd.elements.arguments import FilePath
 from mbd.errors import ModelError, bad_value
 from mbd.io.files import save_figure
@@ -174,7 +173,7 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
 
     model = runs[0].model
     if elements is None:
-        bodies = [b for b in model.bodies if not isinstance(b, Generalized)]
+        bodies = [b for b in model.bodies if b.in_space]
     else:
         chosen = elements if isinstance(elements, list | tuple) else [elements]
         bodies = [model[getattr(element, "name", element)] for element in chosen]

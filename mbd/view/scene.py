@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbd.bodies import Body, Generalized, PointMass
+from mbd.bodies import Body, PointMass
 from mbd.errors import Array, ModelError, bad_value, check_vector
 from mbd.view import glyphs, surfaces
 from mbd.view.arguments import Runs, ThemeName, Trails
@@ -102,7 +102,7 @@ class Scene:
                 clouds.append(p[rows] + np.einsum("nij,nj->ni", matrices(q)[rows], local))
             for joint in model.joints:  # what holds a body to the ground belongs to the picture
                 if joint.uses_point != "none" and model.ground in joint.bodies[:2]:
-                    clouds.append((joint.point_a if joint.body_a is model.ground else joint.point_b)[None])
+                    clouds.append((joint.place_a if joint.body_a is model.ground else joint.point_b)[None])
         self.cloud = np.concatenate(clouds)
         self.cloud = self.cloud[np.isfinite(self.cloud).all(axis=1)]
         low, high = self.cloud.min(axis=0), self.cloud.max(axis=0)
@@ -169,7 +169,7 @@ class Scene:
             self.solids += parts
         index = 0
         for body in model.bodies:
-            if isinstance(body, Generalized):
+            if not body.in_space:
                 continue
             size = 3.2 * self.glyph
             if isinstance(body, PointMass):
@@ -197,7 +197,7 @@ class Scene:
         for joint in model.joints if len(model.joints) <= 400 else []:
             if joint.uses_point == "none" or body not in joint.bodies[:2]:
                 continue
-            point = joint.point_a if body is joint.body_a else joint.point_b
+            point = joint.place_a if body is joint.body_a else joint.point_b
             arm = point - body.com
             length = float(np.linalg.norm(arm))
             if length > 2.0 * self.glyph and min(outside(solid, point) for solid in solids) > 2.0 * self.glyph:
@@ -265,7 +265,7 @@ def outside(solid: Solid, point: Array) -> float:
 
 def chosen_points(model: Any, trails: Any) -> list[tuple[Any, Array]]:
     """Bodies and body-fixed points whose paths are drawn."""
-    bodies = [b for b in model.bodies if not isinstance(b, Generalized)]
+    bodies = [b for b in model.bodies if b.in_space]
     if trails is None or trails is False:
         return []
     if trails is True:
@@ -280,7 +280,7 @@ def chosen_points(model: Any, trails: Any) -> list[tuple[Any, Array]]:
     for item in trails:
         body, point = item if _is_pair(item) else (item, None)
         body = model[getattr(body, "name", body)]
-        if not isinstance(body, Body) or isinstance(body, Generalized):
+        if not isinstance(body, Body) or not body.in_space:
             raise ModelError(f"view: trails names {body}, which has no place in space; expected a body")
         place = getattr(body, "com", np.zeros(3)) if point is None else check_vector(point, body, "point of the trail")
         points.append((body, np.asarray(place)))

@@ -1,4 +1,4 @@
-"""Springs: coils between two points, coils around hinges, and rubber for bushings."""
+"""Springs: coils between two points, coils around hinges, rubber for bushings; and motors: drums around hinges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbd.bodies import Body
-from mbd.forces import Gravitation
+from mbd.forces import Gravitation, JointLimit, Motor
 from mbd.view import surfaces
 from mbd.view.pieces import Link, Solid, between, coil_surface
 from mbd.view.surfaces import Surface
@@ -31,8 +31,13 @@ def spring_pieces(scene: Scene, run: int) -> tuple[list[Solid], list[Link]]:
         if isinstance(force, Gravitation):
             continue  # it acts between two points as springs do, but there is nothing between them
         joint = getattr(force, "joint", None)
+        if isinstance(force, Motor):
+            if force.coordinate == "angle":
+                solids.append(drum(scene, run, force))
+            continue
         if joint is not None and getattr(force, "stiffness", None) is not None:
-            solids.append(around_hinge(scene, run, force, joint, shade))
+            if not isinstance(force, JointLimit):  # which is nowhere most of the time
+                solids.append(around_hinge(scene, run, force, joint, shade))
             continue
         ends: list[Any] = [getattr(force, key, None) for key in ("body_a", "body_b", "point_a", "point_b")]
         if any(end is None for end in ends) or any(b.name not in motion.rows for b in ends[:2] if isinstance(b, Body)):
@@ -54,6 +59,14 @@ def around_hinge(scene: Scene, run: int, force: Any, joint: Any, shade: Colour) 
     coil = Surface(points, flat.normals, flat.faces)
     row = scene.row(run, joint.body_b)
     return Solid(("torsion", round(g, 12)), coil, row, shade, force.name, "spring", joint.point_b, joint.frame_b)
+
+
+def drum(scene: Scene, run: int, motor: Motor) -> Solid:
+    """A motor: a drum around the axis of its joint, on the first body."""
+    g, joint = scene.glyph, motor.joint
+    row, grey = scene.row(run, joint.body_a), mixed(colour(scene.theme.joint), (1.0, 1.0, 1.0), 0.28)
+    body = surfaces.cylinder(2.3 * g, 2.2 * g, min(scene.segments, 24))
+    return Solid(("motor", round(g, 12)), body, row, grey, motor.name, "joint", joint.place_a, joint.frame_a)
 
 
 def bushing(scene: Scene, force: Any, row: int, point: Any, shade: Colour) -> Solid:

@@ -162,6 +162,52 @@ def test_files_of_others_are_not_touched(tmp_path):
     assert all(path.exists() for path in (*foreign, in_root, folder))
 
 
+def numba_files(root: Path, k: int, days: float) -> list[Path]:
+    """What numba's own cache keeps for a state of the sources, last used so many days ago; its files are older."""
+    folder = root / f"numba-{name(k)}"
+    names = (
+        "so3_0a1b/so3.f-12.py311.nbi",
+        "so3_0a1b/so3.f-12.py311.1.nbc",
+        "entries/m.f.py",
+        "entries/__pycache__/m.pyc",
+    )
+    files = [make(folder, str(Path(each).parent), Path(each).name, days + 50.0) for each in names]
+    set_age(folder, days)
+    return files
+
+
+def test_code_of_numbas_own_cache(tmp_path):
+    """Used together, removed together."""
+    old, young = numba_files(tmp_path, 1, 31.0), numba_files(tmp_path, 2, 29.0)
+    assert size_of_code(tmp_path) == (8, 8 * SIZE)
+    assert remove_old(tmp_path) == (4, 4 * SIZE)
+    assert not (tmp_path / f"numba-{name(1)}").exists() and all(path.exists() for path in young)
+    foreign = make(tmp_path / f"numba-{name(2)}", "entries", "notes.txt", 99.0)
+    set_age(tmp_path / f"numba-{name(2)}", 31.0)
+    assert remove_old(tmp_path) == (4, 4 * SIZE)
+    assert foreign.exists() and not any(path.exists() for path in (*old, *young))
+
+
+USE_NUMBA = "import mbd.compiled.public as public; print(public.FOLDER)"
+
+
+def test_numbas_own_cache_is_noted_and_tidied(tmp_path):
+    """By a process that begins a new folder; use of one is noted."""
+    tmp_path.chmod(0o700)
+    old = code(tmp_path, 1, 31.0)
+    environment = {**os.environ, "MBD_COMPILER": "numba", "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+
+    def folder() -> Path:
+        command = [sys.executable, "-c", USE_NUMBA]
+        answer = subprocess.run(command, env=environment, cwd=ROOT, text=True, capture_output=True, check=True)
+        return Path(answer.stdout.strip())
+
+    assert folder().is_dir() and not old.exists()
+    old = code(tmp_path, 1, 31.0)
+    set_age(folder(), 31.0)
+    assert time.time() - folder().stat().st_mtime < DAY and old.exists()
+
+
 @posix
 def test_links_are_not_followed(tmp_path):
     """Neither folders nor files; what they point to stays."""

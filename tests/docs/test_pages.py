@@ -57,6 +57,14 @@ def test_matrices_of_a_model(tmp_path):
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
 
 
+def test_joint_coordinates(capsys):
+    names = run("docs/joint_coordinates.md")
+    assert names["start"].coordinates.carried[1].joint.name == "elbow"
+    assert names["solution"]["elbow"].angle[0] == pytest.approx(np.pi / 6)
+    assert names["system"].velocity_names == ("shoulder angle", "elbow angle")
+    assert "elbow (5 equations): asked for by cut=" in capsys.readouterr().out
+
+
 def test_benchmarks():
     names = run("docs/benchmarks.md", mbd=mbd)
     assert max(names["benchmark"].check(names["solution"]).values()) < 1e-3
@@ -65,6 +73,14 @@ def test_benchmarks():
         assert f"`{name}`" in text, f"docs/benchmarks.md does not list {name}"
     for number, name in mbd.benchmarks.TABLE_1.items():
         assert re.search(rf"^\| {number} \| .* \| `{name}`", text, re.MULTILINE), f"system {number} is not listed"
+
+
+def test_forces_on_joints():
+    names = run("docs/joint_forces.md")
+    solution, elbow = names["solution"], names["elbow"]
+    assert solution[elbow].angle[0] == pytest.approx(0.5 * np.pi, abs=1e-15)
+    assert solution[elbow].angle[-1] == pytest.approx(names["swing"](1.0), abs=0.02)
+    assert np.abs(solution["shoulder"].angle[-1]) < 0.2
 
 
 def test_rigid_bodies():

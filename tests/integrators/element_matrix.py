@@ -40,6 +40,14 @@ def hinged(model: mbd.Model) -> mbd.Model:
     return model
 
 
+def hanging(model: mbd.Model) -> mbd.Model:
+    for name, at in (("a", (0.5, 0, 0)), ("b", (0.4, 0, 0.2))):
+        body = model[name]
+        body.velocity, body.angular_velocity = (0, 0, 0), (0, 0, 0)
+        model.add(Revolute(model.ground, body, at=at, axis=(0, 1, 0), name=f"hinge of {name}"))
+    return model
+
+
 def free(model: mbd.Model) -> mbd.Model:
     return model
 
@@ -66,21 +74,30 @@ ON_HINGES = {
     "Gear": lambda m, a, b: Gear(m["first"], m["second"], ratio=2.0),
     "AngleDriver": lambda m, a, b: AngleDriver(m.ground, a, axis=Z, value=lambda t: 2.0 * t + 5.0 * t * t),
     "PDControl": lambda m, a, b: f.PDControl(m["first"], lambda t: 1.0, kp=50.0, kd=5.0),
+    "JointForce": lambda m, a, b: f.JointForce(m["first"], lambda t, u, u_dot: 9.0 - 20.0 * u - u_dot + 0.0 * t),
+    "JointLimit": lambda m, a, b: f.JointLimit(m["first"], upper=0.005, stiffness=3000.0, damping=2.0),
+    "Motor": lambda m, a, b: f.Motor(m["first"], 9.0, gear=4.0, rotor_inertia=0.02),
     "TorsionSpring": lambda m, a, b: f.TorsionSpring(m["first"], 30.0, rest=0.5),
 }
 
 
+HANGING = {
+    "GravityCompensation": lambda m, a, b: f.GravityCompensation(m["hinge of b"]),
+}
+ALL = ELEMENTS | ON_HINGES | HANGING
+
+
 def final(model: mbd.Model, method: mbd.integrators.Integrator) -> np.ndarray:
     with contextlib.redirect_stderr(io.StringIO()):
-        return mbd.simulate(model, T_END, STEP, method, progress=False).frames(-1)[1:].ravel()
+        return mbd.simulate(model, T_END, STEP, method, progress=False).frames(-1)[1:3].ravel()
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
     rk4 = mbd.integrators.RK4()
     plain: dict[object, np.ndarray] = {}
-    for name, add in (ELEMENTS | ON_HINGES).items():
-        prepared = hinged if name in ON_HINGES else free
+    for name, add in ALL.items():
+        prepared = hinged if name in ON_HINGES else hanging if name in HANGING else free
         without = prepared(two_bodies())
         model = prepared(two_bodies())
         model.add(add(model, model["a"], model["b"]))

@@ -40,7 +40,7 @@ def simulate(model: Model, t_end: float, steps: int, **arguments: Any) -> Soluti
         q, v = rk4(system, q, v, t, h)
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     turns = columns.pop()
-    return Solution(system, *columns, turns=turns if system.assembly.n_turns else None, **arguments)
+    return Solution(system, *columns, turns=turns if system.assembly.turns else None, **arguments)
 
 
 def rk4(system: System, q: np.ndarray, v: np.ndarray, t: float, h: float) -> tuple[np.ndarray, np.ndarray]:

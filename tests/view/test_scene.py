@@ -103,6 +103,20 @@ def test_springs_of_other_kinds() -> None:
     np.testing.assert_allclose(turn[:, 2], (0, 1, 0), atol=1e-9)
 
 
+def test_motors_are_drums_and_their_rotors_are_nowhere() -> None:
+    model = mbd.Model("motors")
+    body = model.add(mbd.RigidBody("body", 1.0, (0.1, 0.1, 0.1), mbd.nodes.RotationVector(position=(0.3, 0.2, 0.1))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0.2), axis=(0, 1, 0)))
+    model.add(mbd.forces.Motor(hinge, 1.0, rotor_inertia=0.1, name="motor"))
+    model.add(mbd.forces.JointLimit(hinge, -1.0, 1.0, 10.0, name="limit"))
+    model.add(mbd.forces.JointFriction(hinge, 1.0))
+    scene = Scene(mbd.simulate(model, 2e-3, 1e-3))
+    assert {solid.owner for solid in scene.solids} == {"body", hinge.name, "motor"}
+    place, turn = next(solid for solid in scene.solids if solid.owner == "motor").pose(scene.poses(0.0))
+    np.testing.assert_allclose(place, (0, 0, 0.2), atol=1e-9)
+    np.testing.assert_allclose(turn[:, 2], (0, 1, 0), atol=1e-9)
+
+
 def test_gravitation_is_no_spring() -> None:
     model = mbd.Model("planets")
     planets = [model.add(mbd.PointMass(f"p{k}", 1.0, position=(k, 0, 0), velocity=(0, k, 0))) for k in range(2)]

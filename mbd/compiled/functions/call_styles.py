@@ -2,7 +2,8 @@
 
 Each style says what the function receives, once as a plain Python call and once as lines for the compiler, in which
 ``f0`` with its captured values ``b0`` stands for the function. The vector is (t, frames, velocities) for functions of
-frames, (length, rate) for laws, (t,) for functions of time, and the coordinates for functions of those.
+frames, (length, rate) for laws, (t, u, u_dot) for functions of the coordinate of a joint, (t,) for functions of time,
+and the coordinates for functions of those.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ from .data_block import INDEFINITE, NO_DERIVATIVE, NOT_FINITE
 
 Array = np.ndarray
 
-Style = Literal["force", "potential", "constraint", "law", "time", "coordinates", "motion"]
+Style = Literal["force", "potential", "constraint", "law", "joint", "time", "coordinates", "motion"]
 
 CALLS = {
     "force": "f0(b0, x[0].real, frames, velocities)",
     "potential": "f0(b0, frames)",
     "constraint": "f0(b0, frames, x[0])",
     "law": "f0(b0, x[0], x[1])",
+    "joint": "f0(b0, x[0].real, x[1], x[2])",
     "time": "f0(b0, x[0])",
     "coordinates": "f0(b0, x)",
 }
-GIVEN = {"force": 3, "potential": 1, "constraint": 2, "law": 2, "time": 1, "coordinates": 1}  # arguments
-TIMED = ("force", "potential", "constraint", "time", "motion")  # the first number of x is the time
+GIVEN = {"force": 3, "potential": 1, "constraint": 2, "law": 2, "joint": 3, "time": 1, "coordinates": 1}  # arguments
+TIMED = ("force", "potential", "constraint", "joint", "time", "motion")  # the first number of x is the time
 
 TINY = 1e-30  # imaginary step; the result is exact to round-off
 FINE = 1e-4  # first step of differences of exact first derivatives
@@ -55,7 +57,7 @@ class Call:
         """Length of the vector of arguments."""
         if self.style in ("time", "motion"):
             return 1
-        return {"law": 2, "coordinates": self.count}.get(self.style, 1 + 18 * self.count)
+        return {"law": 2, "joint": 3, "coordinates": self.count}.get(self.style, 1 + 18 * self.count)
 
     @property
     def has_time(self) -> bool:
@@ -71,6 +73,8 @@ class Call:
             return function(float(x[0]))
         if self.style == "law":
             return function(float(x[0]), float(x[1]))
+        if self.style == "joint":
+            return function(float(x[0]), float(x[1]), float(x[2]))
         if self.style == "coordinates":
             return function(x)
         k = self.count

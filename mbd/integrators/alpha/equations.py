@@ -39,7 +39,7 @@ from ...system.instant_elements import check_charts
 from ...system.matrix import factor_with, finish, solve, tangent
 from ...system.tables import FLAG_CHARTS, FLAG_REDUNDANT, FLAG_VELOCITY, PARAMETER_LENGTH, Tables, Work
 from .. import loop
-from ..nearest_root import AT_REST, UNIFORM, nearest_guess, turns_round
+from ..nearest_root import AT_REST, UNIFORM, nearest_guess
 from ..newton import (
     constraint_tolerances,
     equation_error,
@@ -51,7 +51,7 @@ from ..newton import (
     position_error,
 )
 from ..numbers import NewtonNumbers
-from ..verdicts import CHART, GO_ON, NEARLY_SINGULAR, OVERSHOT, UNSTABLE
+from ..verdicts import CHART, GO_ON, NEARLY_SINGULAR, UNSTABLE
 from .run_away import EVERY, velocities_run_away
 from .start import drop_defect, start_values
 from .state import EVERY_ITERATION, WHILE_GOOD, AlphaState
@@ -132,7 +132,8 @@ def _equations(s, w, x, h):
         if s.flags[FLAG_VELOCITY] != 0:
             velocities(s, w, x.qn, x.vn)
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
-        constraints(s, w, x.qn, w.x)
+        if x.lam.shape[0] > 0:
+            constraints(s, w, x.qn, w.x)
         if s.nonholonomic.shape[0] > 0:  # B v = 0, scaled like a position
             constraint_rates(s, w, x.qn, x.vn, w.g)
             for k in range(s.nonholonomic.shape[0]):
@@ -237,7 +238,7 @@ def _crosses_singular_point(s, w, x, p):
 
 @_step
 def solve_equations(s, w, x, p):
-    """The Newton increment x.y, with new factors where they are needed; multipliers are corrected at once."""
+    """The Newton increment x.y, with new factors where they are needed; multipliers are corrected in any case."""
     h = p.step
     bp = _mass_factor(x, h)
     begun = _needs_factors(s, x, p)
@@ -262,13 +263,13 @@ def solve_equations(s, w, x, p):
         x.y[k] = w.x[s.xv[k]]
     if x.stabilized == 0:
         apply_rows(s.nodes, w.t, x.y, x.y)
-    measure(s, s.nodes, p, x.q, x.dq, x.v, x.y, False)
+    if measure(s, s.nodes, p, x.q, x.dq, x.v, x.y, False):
+        _correct(s, w, x, h)
 
 
-@_step
-def correct(s, w, x, p):
+@kernel
+def _correct(s, w, x, h):
     """Apply the Newton increment x.y."""
-    h = p.step
     bp = _mass_factor(x, h)
     gp = x.gamma / (h * x.beta)
     nv, nl = x.v.shape[0], x.lam.shape[0]
@@ -295,13 +296,6 @@ def correct(s, w, x, p):
         apply_rows(s.nodes, w.t, x.y, x.y)
         for k in range(nv):
             x.dq[k] += x.y[k]
-
-
-@_step
-def check(s, w, x, p):
-    """Whether the solution is the nearest one."""
-    if p.attempt == 0 and turns_round(s, x.z0, w.z):
-        p.verdict = OVERSHOT
 
 
 @_step
@@ -353,7 +347,7 @@ def _is_refused(s, w, x, p):
         if w.chart != 0.0:
             p.verdict, p.worst = CHART, int(w.chart)
             return True
-    if (p.index + 1) % EVERY == 0 and x.lam.shape[0] > 0 and x.index_2 == 0:
+    if x.index_2 == 0 and x.lam.shape[0] > 0 and (p.index + 1) % EVERY == 0:
         if velocities_run_away(s, w, x.qn, x.vn, p):
             p.verdict = UNSTABLE
             return True
@@ -397,8 +391,6 @@ ENTRIES = {
     loop.PREDICT: predict,
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
-    loop.CORRECT: correct,
-    loop.CHECK: check,
     loop.ACCEPT: accept,
     loop.REFUSE: refuse,
 }

@@ -137,7 +137,7 @@ class AlphaEquations(Equations):
             stiffness=method.stiffness, newton=NEWTON[method.newton], paper=paper, index_2=index_2,
             stabilized=index_2, kept=-1,
         )  # fmt: skip
-        self.set_up(t, step, stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
+        self.set_up(t, step, (self.x.z0, self.work.z), stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
 
     def start(self, t: float) -> None:
         x = self.x

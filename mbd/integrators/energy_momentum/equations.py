@@ -12,7 +12,7 @@ from __future__ import annotations
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import real
-from ...forces.over_step import force_over_step
+from ...forces.over_step import force_over_step, law_over_step
 from ...forces.over_step_tangent import force_tangent_over_step
 from ...joints.instant import primitive_force
 from ...joints.over_step import primitive_blocks_over_step, primitive_stiffness_over_step
@@ -48,6 +48,9 @@ def forces_over_step(s, w, x, h):
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         a, b = e.a, e.b
+        law_over_step(
+            e, s.functions, w.time[0] - 0.5 * h, x.z0[a], x.z0[b], w.z[a], w.z[b], h, w.turns, 0, w.user, x.mid
+        )
         force_over_step(
             e, x.z0[a], x.z0[b], w.z[a], w.z[b], x.zm[a], x.zm[b], h, x.mid, w.turns, w.f[a], w.f[b], x.torque[b]
         )
@@ -60,6 +63,9 @@ def force_tangents_over_step(s, w, x, h):
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
         a, b = e.a, e.b
+        law_over_step(
+            e, s.functions, w.time[0] - 0.5 * h, x.z0[a], x.z0[b], w.z[a], w.z[b], h, w.turns, 1, w.user, x.mid
+        )
         force_tangent_over_step(
             e, s.nodes[a], s.nodes[b], x.qm, x.qn, x.zr[a], x.zr[b], x.z0[a], x.z0[b], w.z[a], w.z[b], x.zm[a],
             x.zm[b], h, x.mid, w.turns, ck, w.jacobians, w.matrix,

@@ -146,7 +146,8 @@ class FrameEquations(Equations):
             unreduced=_unreduced_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
             shown_p=coordinates["p"] if method.momenta else np.zeros(0), shown_lamm=every["lamm"],
         )  # fmt: skip
-        self.set_up(t, step, enough=steps.POLISHED, enough_later=steps.POLISHED_ROUGH, trusted=1)
+        polished = {"enough": steps.POLISHED, "enough_later": steps.POLISHED_ROUGH}
+        self.set_up(t, step, (self.x.z0, self.work.z), trusted=1, **polished)
 
     def load(self, q: Array, v: Array, turns: Array | None) -> None:
         if self.inner is self.system:

@@ -18,7 +18,7 @@ from ...system.instant import evaluate_functions, frames, remember_angles
 from ...system.matrix import factor_with, finish, solve
 from ...system.tables import PARAMETER_LENGTH, Tables, Work
 from .. import loop
-from ..nearest_root import AS_BEFORE, EXTRAPOLATED, UNIFORM, plainer_guess, turns_round
+from ..nearest_root import AS_BEFORE, EXTRAPOLATED, UNIFORM, plainer_guess
 from ..newton import (
     ACCELERATION,
     ANGULAR,
@@ -34,7 +34,6 @@ from ..newton import (
     will_converge,
 )
 from ..numbers import NewtonNumbers
-from ..verdicts import OVERSHOT
 from .equations import frame_forces, frame_matrix, frame_residual, move
 from .node_steps import ACCEPT, CORRECT, GUESS, START, ask_nodes
 from .state import FrameState
@@ -195,13 +194,13 @@ def solve_equations(s, w, x, p):
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
     if x.smooth != 0 and will_converge(p.error, p.before):
         p.last = 1
-    measure(s, s.nodes, p, x.q, x.dq, x.v, w.x, True)
+    if measure(s, s.nodes, p, x.q, x.dq, x.v, w.x, True):
+        _correct(s, w, x, p.step)
 
 
-@_step
-def correct(s, w, x, p):
+@kernel
+def _correct(s, w, x, h):
     """Apply the correction."""
-    h = p.step
     nodes, y, xl, lamn = s.nodes, w.x, s.xl, x.lamn
     d = 1.0 / (0.5 * h * h)
     for k in range(xl.shape[0]):
@@ -209,13 +208,6 @@ def correct(s, w, x, p):
     apply_cayley(nodes, y, x.dq)
     if x.unreduced.shape[0] > 0:
         ask_nodes(s, w, x, CORRECT, h)
-
-
-@_step
-def check(s, w, x, p):
-    """Whether the solution is the nearest one."""
-    if p.attempt == 0 and turns_round(s, x.z0, w.z):
-        p.verdict = OVERSHOT
 
 
 @kernel
@@ -267,7 +259,5 @@ ENTRIES = {
     loop.PREDICT: predict,
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
-    loop.CORRECT: correct,
-    loop.CHECK: check,
     loop.ACCEPT: accept,
 }

@@ -43,7 +43,7 @@ class GGLEquations(Equations):
         self.x = self._state(step)
         self.rigid = not system.tables.flags[FLAG_DENSE]
         self._choose_solver()
-        self.set_up(t, step, **self._enough())
+        self.set_up(t, step, (self.x.z0, self.x.z1), **self._enough())
 
     def _state(self, step: float) -> GGLState:
         method, system, work = self.method, self.system, self.work

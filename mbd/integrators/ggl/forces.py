@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...forces.over_step import force_over_step
+from ...forces.over_step import force_over_step, law_over_step
 from ...forces.over_step_tangent import force_tangent_over_step
 from ...math.arrays import copy
 from ...nodes.step.torques import dual_tangent, dual_torque
@@ -78,6 +78,9 @@ def forces_over_step(s, w, x, p):
         for k in range(s.forces.shape[0]):
             e = s.forces[k]
             a, b = e.a, e.b
+            law_over_step(
+                e, s.functions, p.time + 0.5 * h, x.z0[a], x.z0[b], x.z1[a], x.z1[b], h, w.turns, 0, w.user, x.at_force
+            )
             force_over_step(
                 e, x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h, x.at_force, w.turns, x.buffer[a],
                 x.buffer[b], x.torque[b],
@@ -104,6 +107,9 @@ def force_blocks_over_step(s, w, x, p):
         e = s12.forces[k]
         a, b = e.a, e.b
         na, nb = s12.nodes[a], s12.nodes[b]
+        law_over_step(
+            e, s.functions, p.time + 0.5 * h, x.z0[a], x.z0[b], x.z1[a], x.z1[b], h, w.turns, 1, w.user, x.at_force
+        )
         force_tangent_over_step(
             e, na, nb, x.q, x.q, x.zt[a], x.zt[b], x.z0[a], x.z0[b], x.z1[a], x.z1[b], x.zt[a], x.zt[b], h,
             x.at_force, w.turns, ck, w.jacobians, m,

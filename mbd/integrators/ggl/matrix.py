@@ -66,7 +66,7 @@ def _all_blocks(w, x):
 
 @_step
 def solve_all(s, w, x, p):
-    """Corrections of all unknowns into w.x, with new factors unless the last ones suffice."""
+    """Corrections of all unknowns, with new factors unless the last ones suffice."""
     first, second = tables_at(x.pairs[0]), tables_at(x.pairs[4])
     if p.iteration == 0 or not factors_suffice(p.error, p.before):
         _all_blocks(w, x)
@@ -84,19 +84,13 @@ def solve_all(s, w, x, p):
         w.x[first.xl[k]] = -x.r1[nv + k]
         w.x[second.xl[k]] = -x.r2[nv + k]
     solve(first, w.matrix, w.pivots, w.dinv, w.x)
-    measure(s, second.nodes, p, x.q, x.dq, x.v, w.x, True)
-
-
-@_step
-def correct_all(s, w, x, p):
-    """Apply them."""
-    first, second = tables_at(x.pairs[0]), tables_at(x.pairs[4])
-    for k in range(x.v.shape[0]):
-        x.u[k] += w.x[first.xv[k]]
-        x.dq[k] += w.x[second.xv[k]]
-    for k in range(x.lam.shape[0]):
-        x.lams[k] += w.x[first.xl[k]]
-        x.gams[k] += w.x[second.xl[k]]
+    if measure(s, second.nodes, p, x.q, x.dq, x.v, w.x, True):
+        for k in range(nv):
+            x.u[k] += w.x[first.xv[k]]
+            x.dq[k] += w.x[second.xv[k]]
+        for k in range(x.lam.shape[0]):
+            x.lams[k] += w.x[first.xl[k]]
+            x.gams[k] += w.x[second.xl[k]]
 
 
 @kernel
@@ -185,16 +179,11 @@ def solve_rigid(s, w, x, p):
     if (p.factored == 0 or slow) and not _factor_rigid(s, t, w, x, p):
         return
     _sweep(s, t, w, x, p.stiff != 0)
-    measure(s, s.nodes, p, x.q, x.dq, x.v, x.r2, False)
-
-
-@_step
-def correct_rigid(s, w, x, p):
-    """Apply them."""
-    nv, columns = x.v.shape[0], 1.0 / x.gradient
-    for k in range(nv):
-        x.u[k] += x.r1[k]
-        x.dq[k] += x.r2[k]
-    for k in range(x.lam.shape[0]):
-        x.lams[k] += columns * x.r1[nv + k]
-        x.gams[k] -= x.r2[nv + k]
+    if measure(s, s.nodes, p, x.q, x.dq, x.v, x.r2, False):
+        nv, columns = x.v.shape[0], 1.0 / x.gradient
+        for k in range(nv):
+            x.u[k] += x.r1[k]
+            x.dq[k] += x.r2[k]
+        for k in range(x.lam.shape[0]):
+            x.lams[k] += columns * x.r1[nv + k]
+            x.gams[k] -= x.r2[nv + k]

@@ -13,14 +13,13 @@ from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import Tables, Work
 from .. import loop
 from ..directors.linear_frames import copy_frames
-from ..nearest_root import turns_round
 from ..newton import FORCE, TORQUE, constraint_tolerances, force_error, fresh_scales, position_error
 from ..numbers import NewtonNumbers
-from ..verdicts import OVERSHOT, SINGULAR
+from ..verdicts import SINGULAR
 from .equations import THETA, GGLState, configure, equations, finish, scaled
 from .forces import element_forces
 from .guess import AT_REST, choose_guess, nearest_guess, remember_step, take_guess
-from .matrix import correct_all, correct_rigid, solve_all, solve_rigid
+from .matrix import solve_all, solve_rigid
 
 FEW = 2  # corrections with factors of an earlier step; after more of them the next step has new ones
 
@@ -53,9 +52,18 @@ def begin(s, w, x, p):
     copy(w.values, x.at_end)
 
 
+@kernel
+def _judge_factors(x, p):
+    """After a solution: factors of an earlier step that took many corrections have served their time."""
+    if p.iteration > FEW and x.fresh == 0 and p.error <= p.enough:
+        p.factored = 0
+
+
 @_step
 def predict(s, w, x, p):
     """The first guess of an attempt; watched in the first step only, because later ones know which guess is near."""
+    if p.attempt > 0:
+        _judge_factors(x, p)
     p.guess = choose_guess(x, p)
     if p.guess >= 0:
         p.watched = 1 if p.attempt == 0 and p.guess != AT_REST and p.history == 0 else 0
@@ -93,18 +101,10 @@ def residual(s, w, x, p):
 
 
 @_step
-def check(s, w, x, p):
-    """Whether factors are kept, and the solution is the nearest one."""
-    if p.iteration > FEW and x.fresh == 0 and p.error <= p.enough:
-        p.factored = 0
-    if p.attempt == 0 and turns_round(s, x.z0, x.z1):
-        p.verdict = OVERSHOT
-
-
-@_step
 def accept(s, w, x, p):
     """Make the new values the state; what belongs to the middle of a step is carried to its end."""
     h = p.step
+    _judge_factors(x, p)
     p.nearest = nearest_guess(x, p)
     if x.scheme == THETA:
         finish(s, w, x)
@@ -147,9 +147,8 @@ _SHARED = {
     loop.BEGIN: begin,
     loop.PREDICT: predict,
     loop.RESIDUAL: residual,
-    loop.CHECK: check,
     loop.ACCEPT: accept,
     loop.REFUSE: refuse,
 }
-LARGE = {**_SHARED, loop.SOLVE: solve_all, loop.CORRECT: correct_all}
-RIGID = {**_SHARED, loop.SOLVE: solve_rigid, loop.CORRECT: correct_rigid}
+LARGE = {**_SHARED, loop.SOLVE: solve_all}
+RIGID = {**_SHARED, loop.SOLVE: solve_rigid}

@@ -148,7 +148,7 @@ def _error(s, x, p, h):
         dq *= h / (p.atol + p.rtol * size)
         dv *= h / (p.atol + p.rtol * max(abs(x.v[k]), abs(x.vn[k])))
         total += dq * dq + dv * dv
-    return math.sqrt(total / (2 * nv))
+    return math.sqrt(total / max(2 * nv, 1))
 
 
 @kernel

@@ -233,8 +233,9 @@ def unprojected_velocities(s, w, x, share):
 def position_scales(s, w, x, h, scales):
     """Scales of the equations of the positions, from their first guess and the forces that are known."""
     for k in range(x.v.shape[0]):
-        x.rate[k] = x.dq[k] / h
-        x.r[k] = 2.0 * (x.rate[k] - x.v[k]) / h
+        u = x.dq[k] / h
+        x.rate[k] = u
+        x.r[k] = 2.0 * (u - x.v[k]) / h
     _scales(s, w, x, h)
     copy(x.scales, scales)
 
@@ -243,8 +244,9 @@ def position_scales(s, w, x, h, scales):
 def velocity_scales(s, w, x, h, scales):
     """Scales of the equations of the velocities, which are at least those of the positions."""
     for k in range(x.v.shape[0]):
-        x.rate[k] = x.u[k] / h
-        x.r[k] = (x.rate[k] - x.v[k]) / h
+        u = x.u[k] / h
+        x.rate[k] = u
+        x.r[k] = (u - x.v[k]) / h
     _scales(s, w, x, h)
     for k in range(scales.shape[0]):
         scales[k] = max(x.scales[k], scales[k])

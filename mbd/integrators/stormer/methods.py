@@ -54,7 +54,7 @@ class StormerEquations(Equations):
             shown_mu=np.zeros(nl if method.project else 0),
         )  # fmt: skip
         enough = {name: ENOUGH for name in ("enough_at_once", "enough", "enough_later")}
-        self.set_up(t, step, phases=2 if method.project else 1, **enough)
+        self.set_up(t, step, None, phases=2 if method.project else 1, **enough)
 
     def connect(self) -> None:
         super().connect()

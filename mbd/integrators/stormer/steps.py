@@ -145,11 +145,6 @@ def solve_equations(s, w, x, p):
             return
     rigid_solve(s, t, w, at_c, x.at_end, zc, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f)
     measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
-
-
-@_step
-def correct(s, w, x, p):
-    """Apply the correction."""
     if p.phase == POSITIONS:
         _add(x.r, x.dq, x.lams)
     else:
@@ -204,7 +199,6 @@ ENTRIES = {
     loop.PREDICT: predict,
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
-    loop.CORRECT: correct,
     loop.ACCEPT: accept,
     loop.REFUSE: refuse,
 }

@@ -67,7 +67,7 @@ class VariationalEquations(Equations):
             node_steps=steps_of_nodes(system, method.node_steps), middle=table_of([self.middle]), scheme=method.scheme,
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         )  # fmt: skip
-        self.set_up(t, step)
+        self.set_up(t, step, (self.x.z0, self.work.z))
 
     def start(self, t: float) -> None:
         steps.start(self.tables, self.work, self.x, self.numbers)

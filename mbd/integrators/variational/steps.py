@@ -15,10 +15,9 @@ from ...system.tables import Tables, Work, work_at
 from .. import loop
 from ..directors.linear_frames import copy_frames
 from ..energy_momentum.node_steps import ACCEPT, EQUATION, START, VELOCITY
-from ..nearest_root import AS_BEFORE, EXTRAPOLATED, UNIFORM, nearest_guess, turns_round
+from ..nearest_root import AS_BEFORE, EXTRAPOLATED, UNIFORM, nearest_guess
 from ..newton import equation_error, factorised, factors_suffice, fresh_scales, measure
 from ..numbers import NewtonNumbers
-from ..verdicts import OVERSHOT
 from .equations import (
     HAMILTON,
     LIVENS,
@@ -119,23 +118,11 @@ def solve_equations(s, w, x, p):
     for k in range(w.x.shape[0]):
         w.x[k] = -w.x[k]
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    measure(s, s.nodes, p, x.q, x.dq, x.v, w.x, True)
-
-
-@_step
-def correct(s, w, x, p):
-    """Apply the correction."""
-    for k in range(x.v.shape[0]):
-        x.dq[k] += w.x[s.xv[k]]
-    for k in range(x.lam.shape[0]):
-        x.lams[k] += w.x[s.xl[k]]
-
-
-@_step
-def check(s, w, x, p):
-    """Whether the solution is the nearest one."""
-    if p.attempt == 0 and turns_round(s, x.z0, w.z):
-        p.verdict = OVERSHOT
+    if measure(s, s.nodes, p, x.q, x.dq, x.v, w.x, True):
+        for k in range(x.v.shape[0]):
+            x.dq[k] += w.x[s.xv[k]]
+        for k in range(x.lam.shape[0]):
+            x.lams[k] += w.x[s.xl[k]]
 
 
 @kernel
@@ -256,7 +243,5 @@ ENTRIES = {
     loop.PREDICT: predict,
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
-    loop.CORRECT: correct,
-    loop.CHECK: check,
     loop.ACCEPT: accept,
 }

@@ -73,6 +73,20 @@ def articulated_product(ia, x, out):
 
 
 @kernel
+def articulated_size(ia, x):
+    """|x|^T |I^A| |x|: size of the terms of which x^T I^A x is the sum."""
+    w1, w2, w3, v1, v2, v3 = abs(x[0]), abs(x[1]), abs(x[2]), abs(x[3]), abs(x[4]), abs(x[5])
+    turning = abs(ia[0]) * w1 * w1 + abs(ia[1]) * w2 * w2 + abs(ia[2]) * w3 * w3
+    turning += 2.0 * (abs(ia[3]) * w1 * w2 + abs(ia[4]) * w1 * w3 + abs(ia[5]) * w2 * w3)
+    mixed = w1 * (abs(ia[6]) * v1 + abs(ia[7]) * v2 + abs(ia[8]) * v3)
+    mixed += w2 * (abs(ia[9]) * v1 + abs(ia[10]) * v2 + abs(ia[11]) * v3)
+    mixed += w3 * (abs(ia[12]) * v1 + abs(ia[13]) * v2 + abs(ia[14]) * v3)
+    sliding = abs(ia[15]) * v1 * v1 + abs(ia[16]) * v2 * v2 + abs(ia[17]) * v3 * v3
+    sliding += 2.0 * (abs(ia[18]) * v1 * v2 + abs(ia[19]) * v1 * v3 + abs(ia[20]) * v2 * v3)
+    return turning + 2.0 * mixed + sliding
+
+
+@kernel
 def eliminate_column(s, inertia, tau, ia, p, u, pivot):
     """Free one column: changes I^A and p; leaves u = I^A S, and in pivot 1/D and (tau - S^T p) / D. Returns D."""
     articulated_product(ia, s, u)

@@ -26,7 +26,7 @@ from ...compiled.kernel import kernel
 from ...math.quaternions import g_times
 from ..forms import FORM_LIE, FORM_SPIN
 from ..spin import spin_derivative, spin_second_derivative
-from .motion import ball_bias, ball_rate, motion_column
+from .motion import ball_bias, ball_rate, motion_column, quaternion_square
 from .spatial import (
     add_motion_cross,
     clear_six,
@@ -79,14 +79,36 @@ def _ball_variation(n, q, v, vd, g, t, k, cm, cc, ck, eta, alpha, beta, scratch)
             for m in range(3):
                 beta[m] += ck * d[m]
         return
-    j = n.q0 + n.nx
-    u0, u1, u2, u3 = unit[0], unit[1], unit[2], unit[3]
-    x1, x2, x3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], u0, u1, u2, u3)
-    y1, y2, y3 = g_times(u0, u1, u2, u3, v[first], v[first + 1], v[first + 2], v[first + 3])
-    z1, z2, z3 = g_times(u0, u1, u2, u3, vd[first], vd[first + 1], vd[first + 2], vd[first + 3])
-    eta[0], eta[1], eta[2] = 2.0 * ck * x1, 2.0 * ck * x2, 2.0 * ck * x3
-    alpha[0], alpha[1], alpha[2] = 2.0 * (cc * x1 + ck * y1), 2.0 * (cc * x2 + ck * y2), 2.0 * (cc * x3 + ck * y3)
-    beta[0], beta[1], beta[2] = 2.0 * (cm * x1 + ck * z1), 2.0 * (cm * x2 + ck * z2), 2.0 * (cm * x3 + ck * z3)
+    _quaternion_variation(n, q, v, vd, k, cm, cc, ck, eta, alpha, beta)
+
+
+@kernel
+def _quaternion_variation(n, q, v, vd, k, cm, cc, ck, eta, alpha, beta):
+    """The same for a quaternion: omega = 2 G(e) e_dot / |e|^2, where the length may change.
+
+    omega_dot = (2 G(e) e_ddot - 2 (e . e_dot) omega) / |e|^2; G is linear, and G(x) x = 0.
+    """
+    j, o = n.q0 + n.nx, n.v0 + n.nx
+    e0, e1, e2, e3 = q[j], q[j + 1], q[j + 2], q[j + 3]
+    v0, v1, v2, v3 = v[o], v[o + 1], v[o + 2], v[o + 3]
+    u0, u1, u2, u3 = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, 1.0 if k == 3 else 0.0
+    c = 1.0 / quaternion_square(n, q)
+    ev, eu, uv = c * (e0 * v0 + e1 * v1 + e2 * v2 + e3 * v3), c * q[j + k], c * v[o + k]
+    x1, x2, x3 = g_times(e0, e1, e2, e3, u0, u1, u2, u3)
+    w1, w2, w3 = g_times(e0, e1, e2, e3, v0, v1, v2, v3)
+    a1, a2, a3 = g_times(e0, e1, e2, e3, vd[o], vd[o + 1], vd[o + 2], vd[o + 3])
+    y1, y2, y3 = g_times(u0, u1, u2, u3, v0, v1, v2, v3)
+    z1, z2, z3 = g_times(u0, u1, u2, u3, vd[o], vd[o + 1], vd[o + 2], vd[o + 3])
+    c *= 2.0
+    eta[0], eta[1], eta[2] = c * ck * x1, c * ck * x2, c * ck * x3
+    # per unit of the quaternion, its velocity and its acceleration
+    alpha[0] = c * (cc * x1 + ck * (y1 - 2.0 * eu * w1))
+    alpha[1] = c * (cc * x2 + ck * (y2 - 2.0 * eu * w2))
+    alpha[2] = c * (cc * x3 + ck * (y3 - 2.0 * eu * w3))
+    f, h = cm - 2.0 * cc * ev, 2.0 * (ck * (4.0 * ev * eu - uv) - cc * eu)
+    beta[0] = c * (f * x1 + h * w1 + ck * (z1 - 2.0 * (eu * a1 + ev * y1)))
+    beta[1] = c * (f * x2 + h * w2 + ck * (z2 - 2.0 * (eu * a2 + ev * y2)))
+    beta[2] = c * (f * x3 + h * w3 + ck * (z3 - 2.0 * (eu * a3 + ev * y3)))
 
 
 @kernel
@@ -292,19 +314,17 @@ def jet_row(s, wrench, p, y):
 
 @kernel
 def jet_dot(y, u):
-    """y . u of two jets."""
-    total = 0.0
-    for b in range(JET):
-        total += y[b] * u[b]
-    return total
+    """y . u of two jets; three sums that do not wait for each other."""
+    first, second, third = 0.0, 0.0, 0.0
+    for b in range(6):
+        first += y[b] * u[b]
+        second += y[6 + b] * u[6 + b]
+        third += y[12 + b] * u[12 + b]
+    return first + second + third
 
 
 @kernel
 def jet_product(p, u, out):
     """out (6) = p u."""
     for a in range(6):
-        total = 0.0
-        o = JET * a
-        for b in range(JET):
-            total += p[o + b] * u[b]
-        out[a] = total
+        out[a] = jet_dot(p[JET * a :], u)

@@ -136,6 +136,23 @@ def place(n, c, q, e, zp, z, columns, ball):
 
 
 @kernel
+def quaternion_square(n, q):
+    """|e|^2 of the quaternion of a ball."""
+    j = n.q0 + n.nx
+    return q[j] * q[j] + q[j + 1] * q[j + 1] + q[j + 2] * q[j + 2] + q[j + 3] * q[j + 3]
+
+
+@kernel
+def ball_frame(n, q, e):
+    """Frame of a ball; of a quaternion R(e) / |e|^2, so that it is a rotation while an iteration is under way."""
+    node_frame(n, q, e)
+    if n.form == FORM_QUATERNION:
+        c = 1.0 / quaternion_square(n, q)
+        for m in range(3, 12):
+            e[m] *= c
+
+
+@kernel
 def _ball_axis(a1, a2, a3, o1, o2, o3, s):
     """Motion about an axis through the centre of a ball, which is at o from the reference point."""
     s[0], s[1], s[2] = a1, a2, a3
@@ -155,16 +172,26 @@ def ball_rate(n, q, v, g, k, u, scratch):
             g[6] * x1 + g[7] * x2 + g[8] * x3,
         )
     j = n.q0 + n.nx
+    c = 2.0 / quaternion_square(n, q)
     w1, w2, w3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], u[k], u[k + 1], u[k + 2], u[k + 3])
-    return 2.0 * w1, 2.0 * w2, 2.0 * w3
+    return c * w1, c * w2, c * w3
 
 
 @kernel
 def ball_bias(n, q, v, g, scratch):
-    """Angular acceleration of a ball at zero acceleration of its parameters: DG[rho_dot] rho_dot if there are three."""
-    if n.form != FORM_SPIN:
+    """Angular acceleration of a ball at zero acceleration of its parameters.
+
+    DG[rho_dot] rho_dot of three parameters; -2 omega (e . e_dot) / |e|^2 of a quaternion, whose length may change.
+    """
+    if n.form == FORM_LIE:
         return 0.0, 0.0, 0.0
     k = n.v0 + n.nx
+    if n.form == FORM_QUATERNION:
+        j = n.q0 + n.nx
+        c = -2.0 * (q[j] * v[k] + q[j + 1] * v[k + 1] + q[j + 2] * v[k + 2] + q[j + 3] * v[k + 3])
+        c /= quaternion_square(n, q)
+        w1, w2, w3 = ball_rate(n, q, v, g, k, v, scratch)
+        return c * w1, c * w2, c * w3
     u, out = scratch[0], scratch[1]
     u[0], u[1], u[2] = v[k], v[k + 1], v[k + 2]
     spin_derivative(n, q, g, u, u, scratch[2], out)
@@ -182,12 +209,8 @@ def ball_columns(n, q, g, ball, columns):
         elif n.form == FORM_SPIN:
             w1, w2, w3 = g[i], g[3 + i], g[6 + i]
         else:
-            x0, x1, x2, x3 = (
-                2.0 if i == 0 else 0.0,
-                2.0 if i == 1 else 0.0,
-                2.0 if i == 2 else 0.0,
-                2.0 if i == 3 else 0.0,
-            )
+            c = 2.0 / quaternion_square(n, q)
+            x0, x1, x2, x3 = c if i == 0 else 0.0, c if i == 1 else 0.0, c if i == 2 else 0.0, c if i == 3 else 0.0
             w1, w2, w3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], x0, x1, x2, x3)
         s = columns[k + i]
         for m in range(6):
@@ -199,7 +222,7 @@ def place_carried(n, c, q, zp, z, spin, columns, ball, scratch):
     """Frame and columns of a child whose coordinates are in q."""
     e = scratch[0]
     if c.ball != 0:
-        node_frame(n, q, e)
+        ball_frame(n, q, e)
         if n.form == FORM_SPIN:
             spin_matrix(n, q, spin)
     place(n, c, q, e, zp, z, columns, ball)

@@ -6,7 +6,7 @@ from ...compiled.kernel import kernel
 from ...math.quaternions import g_times
 from ..forms import FORM_LIE, FORM_SPIN
 from ..spin import spin_derivative
-from .motion import motion_column
+from .motion import motion_column, quaternion_square
 from .spatial import crossed_power, dot_six
 
 
@@ -41,5 +41,9 @@ def own_correction(n, c, q, g, columns, ball, wrench, ck, i, k, scratch):
     if n.form == FORM_SPIN:
         spin_derivative(n, q, g, u, x, scratch[3], d)
         return ck * (w1 * d[0] + w2 * d[1] + w3 * d[2])
+    j = n.q0 + n.nx
+    square = quaternion_square(n, q)
     d1, d2, d3 = g_times(u[0], u[1], u[2], u[3], x[0], x[1], x[2], x[3])
-    return 2.0 * ck * (w1 * d1 + w2 * d2 + w3 * d3)
+    c1, c2, c3 = g_times(q[j], q[j + 1], q[j + 2], q[j + 3], x[0], x[1], x[2], x[3])
+    longer = 2.0 * q[j + k - first] / square
+    return 2.0 * ck / square * (w1 * (d1 - longer * c1) + w2 * (d2 - longer * c2) + w3 * (d3 - longer * c3))

@@ -118,7 +118,8 @@ def test_elements_are_compiled_for_models_that_have_them():
     ("overshot", "others"), [(0, [UNIFORM, AT_REST, -1]), (1, [AT_REST, UNIFORM, AS_BEFORE, -1])]
 )  # fmt: skip
 def test_first_guesses_in_the_order_of_attempts(overshot, others):
-    p = NewtonNumbers(scales=np.zeros(SCALES))
+    none = np.zeros((0, 12))
+    p = NewtonNumbers(scales=np.zeros(SCALES), weights=np.zeros(3), start_frames=none, end_frames=none)
     assert (plainer_guess(p), p.watched) == (EXTRAPOLATED, 1)
     p.again = overshot
     for p.attempt, guess in enumerate(others, start=1):

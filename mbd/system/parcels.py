@@ -88,3 +88,31 @@ def unpacked_assembly(packed: Any) -> Assembly:
     for k, callback in enumerate(packed.callbacks):
         functions.address[k], functions.block[k] = callback.address, callback.block
     return dataclasses.replace(packed, **parts)
+
+
+class Portable:
+    """The part of a system that makes copies of it, also in other processes: addresses are made anew."""
+
+    def __copy__(self) -> Any:
+        own = object.__new__(type(self))
+        vars(own).update(vars(self))
+        return own
+
+    def __getstate__(self) -> dict[str, Any]:
+        own: Any = self
+        state = {name: x for name, x in vars(self).items() if name not in ("tables", "work")}
+        return state | {
+            "assembly": packed_assembly(own.assembly, own.model),
+            "work": {name: getattr(own.work, name) for name in KEPT_IN_WORK},
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        own: Any = self
+        kept, parts = state.pop("work"), state.pop("assembly")
+        vars(self).update(state)
+        own.assembly = unpacked_assembly(parts)
+        own.tables = own.assembly.tables
+        own.work = own.new_work()
+        for name, values in kept.items():
+            getattr(own.work, name)[:] = values
+        own._show_clock()
