@@ -14,6 +14,7 @@ from mbd.bodies import Body, Ground, RigidBody
 from mbd.elements.arguments import FilePath, Vector
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.elements.element_list import Elements
+from mbd.elements.suggestions import did_you_mean
 from mbd.errors import ZERO3, ModelError, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
@@ -54,6 +55,7 @@ class Model(Checked):
     _elements: dict[str, Element] = fixed("All elements by name.", "add elements with model.add(...)")
     _counters: dict[str, int] = fixed("Numbers of generated names.", "they count generated names")
     _choice: JointCoordinates | None = fixed("The choice of joint coordinates.", "use with_coordinates(...)")
+    _sent: dict[str, str | None] = {}  # of a model from another process: what its functions did there
 
     def __init__(self, name: str = "model", gravity: Vector = ZERO3) -> None:
         self._set(name=name, gravity=gravity, ground=Ground())
@@ -175,12 +177,8 @@ class Model(Checked):
             raise self._unknown(name) from None
 
     def _unknown(self, name: Any) -> ModelError:
-        import difflib
-
-        close = difflib.get_close_matches(str(name), self._elements, n=3)
-        if close:
-            advice = "did you mean " + " or ".join(repr(match) for match in close) + "?"
-        else:
+        advice = did_you_mean(name, self._elements)
+        if not advice:
             names = list(self._elements)
             advice = "expected one of " + ", ".join(repr(n) for n in names[:10]) + (" ..." if len(names) > 10 else "")
         return ModelError(f"{self}: no element is named {name!r}; {advice}")
@@ -212,6 +210,14 @@ class Model(Checked):
         return self._copy({})
 
     __copy__ = copy  # a shallow copy would share the lists
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For other processes: with a note of what its functions refer to (``mbd.system.identity``)."""
+        from mbd.system.identity import functions_of
+
+        parts = super().__reduce_ex__(protocol)
+        functions = functions_of(self)
+        return (*parts[:2], {**parts[2], "_sent": functions}, *parts[3:]) if len(functions) > 1 else parts
 
     def with_nodes(self, nodes: NodeChoice | Mapping[str, NodeChoice] | Mapping[Body, NodeChoice]) -> Model:
         """A copy in other coordinates, with the same pose and velocity of every body.
@@ -310,6 +316,8 @@ class Model(Checked):
         new = Model(self.name, self.gravity)
         vars(new)["_choice"] = self._choice
         new._counters.update(self._counters)
+        if self._sent:
+            vars(new)["_sent"] = self._sent
         twins: dict[int, Element] = {id(self.ground): new.ground}
         new.ground.shape = self.ground.shape
         pairs: list[tuple[list[Any], list[Any]]] = [

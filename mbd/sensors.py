@@ -42,6 +42,29 @@ class Sensor:
         """The quantity itself."""
         raise NotImplementedError
 
+    @property
+    def unit(self) -> str:
+        """Unit of the values, of SI, or "model unit"."""
+        return "model unit"
+
+    @property
+    def axes(self) -> str:
+        """Axes to which components of a vector belong: "world" or "body"."""
+        return "world"
+
+    @property
+    def label(self) -> str:
+        """Name among the channels of a solution: "Position(tip, z)"."""
+        parts = [str(getattr(x, "name", x)) for key, x in vars(self).items() if key.startswith(("body", "joint"))]
+        axis = getattr(self, "axis", None)
+        if axis is not None:
+            known = [name for name, vector in AXES.items() if tuple(axis) == vector]
+            parts += known or [str(axis.tolist())]
+        for key, x in vars(self).items():
+            if (key.startswith("point") and np.any(x)) or (key == "torque" and x):
+                parts.append(f"{key} {x.tolist()}" if isinstance(x, np.ndarray) else key)
+        return f"{type(self).__name__}({', '.join(parts)})"
+
     def __post_init__(self) -> None:
         name = f"sensor {type(self).__name__}"
         for point in ("point", "point_a", "point_b"):
@@ -64,6 +87,10 @@ class Position(Sensor):
     point: Vector = (0.0, 0.0, 0.0)
     axis: Axis | None = None
 
+    @property
+    def unit(self) -> str:
+        return "m"
+
     def measure(self, solution: Solution) -> Array:
         return _point(solution, self.body, self.point)
 
@@ -75,6 +102,10 @@ class Velocity(Sensor):
     body: Body | str
     point: Vector = (0.0, 0.0, 0.0)
     axis: Axis | None = None
+
+    @property
+    def unit(self) -> str:
+        return "m/s"
 
     def measure(self, solution: Solution) -> Array:
         view = solution[self.body]
@@ -88,6 +119,14 @@ class Gyroscope(Sensor):
     body: Body | str
     axis: Axis | None = None
 
+    @property
+    def unit(self) -> str:
+        return "rad/s"
+
+    @property
+    def axes(self) -> str:
+        return "body"
+
     def measure(self, solution: Solution) -> Array:
         return solution[self.body].angular_velocity
 
@@ -99,6 +138,14 @@ class Accelerometer(Sensor):
     body: Body | str
     point: Vector = (0.0, 0.0, 0.0)
     axis: Axis | None = None
+
+    @property
+    def unit(self) -> str:
+        return "m/s^2"
+
+    @property
+    def axes(self) -> str:
+        return "body"
 
     def measure(self, solution: Solution) -> Array:
         view = solution[self.body]
@@ -115,6 +162,10 @@ class Distance(Sensor):
     point_a: Vector = (0.0, 0.0, 0.0)
     point_b: Vector = (0.0, 0.0, 0.0)
 
+    @property
+    def unit(self) -> str:
+        return "m"
+
     def measure(self, solution: Solution) -> Array:
         apart = _point(solution, self.body_b, self.point_b) - _point(solution, self.body_a, self.point_a)
         return np.linalg.norm(apart, axis=1)
@@ -126,6 +177,10 @@ class Angle(Sensor):
 
     joint: Joint | str
 
+    @property
+    def unit(self) -> str:
+        return "rad"
+
     def measure(self, solution: Solution) -> Array:
         return solution[self.joint].angle
 
@@ -135,6 +190,10 @@ class Displacement(Sensor):
     """Displacement of a joint."""
 
     joint: Joint | str
+
+    @property
+    def unit(self) -> str:
+        return "m"
 
     def measure(self, solution: Solution) -> Array:
         return solution[self.joint].displacement
@@ -147,6 +206,10 @@ class Reaction(Sensor):
     joint: Joint | str
     axis: Axis | None = None
     torque: bool = False
+
+    @property
+    def unit(self) -> str:
+        return "N m" if self.torque else "N"
 
     def measure(self, solution: Solution) -> Array:
         view = solution[self.joint]

@@ -98,9 +98,7 @@ class BlockSolver:
         """Factor a copy of ``F``. Never raises; ``ratio``, ``weakest`` and ``redundant`` tell what was found."""
         layout = self.layout
         self.scale[:] = joint_scale(layout, self.F)
-        row_sums = np.zeros(layout.n)
-        numeric.multiply(layout.fronts, np.abs(self.F), np.ones(layout.n), row_sums)
-        self._norm = float(row_sums.max(initial=0.0))
+        self._norm = float(self.sizes(np.ones(layout.n)).max(initial=0.0))
         self._refactor(self._epsilon, self._diagonal)
         self.ratio, self.redundant = float(self.report[SMALLEST_RATIO]), int(self.report[REPLACED])
         self.weakest = layout.vertex_of(int(self.report[WEAKEST])) if self.report[WEAKEST] >= 0 else -1
@@ -126,6 +124,12 @@ class BlockSolver:
         if x.shape != (self.layout.n,):
             raise ValueError(f"{name} has shape {x.shape}; expected ({self.layout.n},)")
         return x
+
+    def sizes(self, x: np.ndarray) -> np.ndarray:
+        """|A| |x|: how large the terms of A x are."""
+        y = np.zeros(self.layout.n)
+        numeric.multiply(self.layout.fronts, np.abs(self.F), np.abs(self._vector(x, "x")), y)
+        return y
 
     def _own(self, b: np.ndarray) -> np.ndarray:
         x = np.array(b, float)
@@ -163,6 +167,12 @@ class BlockSolver:
                 return x
         self.method = ""
         raise SingularMatrixError(self.weakest, self.ratio)
+
+    def nearest(self, b: np.ndarray, refine: int = 2) -> np.ndarray:
+        """The solution with regularised joints, whatever is left of the equations; refined, one if there is one."""
+        if not self._regularised:
+            self._refactor(EPSILON, self._diagonal_of(np.flatnonzero(self.layout.is_joint)))
+        return self._refined(self._own, np.array(b, float), refine)
 
     def _methods(self, suspect: bool) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray], int]]:
         """Name, solver and least number of refinement steps of each method, in the order to try them."""

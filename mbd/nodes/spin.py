@@ -129,30 +129,35 @@ def _add_cross(f, a1, a2, a3, b1, b2, b3, out):
 
 
 @kernel
+def rotation_vector_derivative(p1, p2, p3, u, x, c, out):
+    """out = DT_exp(p)[u] x; c is scratch of eight."""
+    stumpff(p1 * p1 + p2 * p2 + p3 * p3, c)
+    a1 = 0.5 * (c[3] - c[2])  # c_1'
+    b1 = 0.5 * (2.0 * c[4] - c[3])  # c_2'
+    d1 = 0.5 * (3.0 * c[5] - c[4])  # c_3'
+    su = 2.0 * (p1 * u[0] + p2 * u[1] + p3 * u[2])
+    px = p1 * x[0] + p2 * x[1] + p3 * x[2]
+    ux = u[0] * x[0] + u[1] * x[1] + u[2] * x[2]
+    fx = a1 * su
+    fp = d1 * su * px + c[3] * ux
+    fu = c[3] * px
+    out[0] = fx * x[0] + fp * p1 + fu * u[0]
+    out[1] = fx * x[1] + fp * p2 + fu * u[1]
+    out[2] = fx * x[2] + fp * p3 + fu * u[2]
+    _add_cross(-b1 * su, p1, p2, p3, x[0], x[1], x[2], out)
+    _add_cross(-c[2], u[0], u[1], u[2], x[0], x[1], x[2], out)
+
+
+@kernel
 def spin_derivative(n, q, g, u, x, c, out):
     """out = DG(rho)[u] x; c is scratch of eight."""
-    out[0] = 0.0
-    out[1] = 0.0
-    out[2] = 0.0
     if n.kind == ROTATION_VECTOR:
         k = n.q0 + n.nx
-        p1, p2, p3 = q[k], q[k + 1], q[k + 2]
-        stumpff(p1 * p1 + p2 * p2 + p3 * p3, c)
-        a1 = 0.5 * (c[3] - c[2])  # c_1'
-        b1 = 0.5 * (2.0 * c[4] - c[3])  # c_2'
-        d1 = 0.5 * (3.0 * c[5] - c[4])  # c_3'
-        su = 2.0 * (p1 * u[0] + p2 * u[1] + p3 * u[2])
-        px = p1 * x[0] + p2 * x[1] + p3 * x[2]
-        ux = u[0] * x[0] + u[1] * x[1] + u[2] * x[2]
-        fx = a1 * su
-        fp = d1 * su * px + c[3] * ux
-        fu = c[3] * px
-        out[0] = fx * x[0] + fp * p1 + fu * u[0]
-        out[1] = fx * x[1] + fp * p2 + fu * u[1]
-        out[2] = fx * x[2] + fp * p3 + fu * u[2]
-        _add_cross(-b1 * su, p1, p2, p3, x[0], x[1], x[2], out)
-        _add_cross(-c[2], u[0], u[1], u[2], x[0], x[1], x[2], out)
+        rotation_vector_derivative(q[k], q[k + 1], q[k + 2], u, x, c, out)
     else:
+        out[0] = 0.0
+        out[1] = 0.0
+        out[2] = 0.0
         for m in range(2):
             for l in range(m + 1, 3):  # noqa: E741
                 _add_cross(x[m] * u[l], g[m], g[3 + m], g[6 + m], g[l], g[3 + l], g[6 + l], out)

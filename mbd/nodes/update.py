@@ -10,11 +10,11 @@ import math
 
 from ..compiled.kernel import kernel
 from ..math.quaternions import axes_to_quaternion, multiply_quaternions, quaternion_axes
-from ..math.so3 import exp_quaternion, log_quaternion
+from ..math.so3 import exp_quaternion, log_quaternion, tangent_operator
 from .forms import FORM_LIE, FORM_SPIN
 from .frames import node_frame
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION, ROTATION_VECTOR
-from .spin import axes_to_euler, spin_derivative, spin_determinant, spin_matrix
+from .spin import axes_to_euler, rotation_vector_derivative, spin_determinant, spin_matrix
 
 CHART_LIMIT = 1e-3  # |det G| below which Euler angles are called singular (0.06 degrees from gimbal lock)
 NEAR_CHART_LIMIT = 0.2  # |det G| below which swinging angles are taken for gimbal lock (12 degrees)
@@ -105,15 +105,14 @@ def _solve_spin(g, x1, x2, x3, out):
 
 
 @kernel
-def _to_other_chart(n, q, rate, second, g, scratch):
+def other_chart(psi, rate, second, g, scratch):
     """Carry a conventional rotation vector with its first two derivatives to psi (1 - 2 pi / |psi|), in place.
 
-    The rotation, the angular velocity and the angular acceleration stay.
+    The rotation, the angular velocity and the angular acceleration stay. g is scratch of nine.
     """
-    k = n.q0 + n.nx
     bias = scratch[1]
-    spin_matrix(n, q, g)
-    spin_derivative(n, q, g, rate, rate, scratch[2], bias)
+    tangent_operator(psi[0], psi[1], psi[2], g)
+    rotation_vector_derivative(psi[0], psi[1], psi[2], rate, rate, scratch[2], bias)
     x1, x2, x3 = rate[0], rate[1], rate[2]
     w1, w2, w3 = (
         g[0] * x1 + g[1] * x2 + g[2] * x3,
@@ -126,12 +125,12 @@ def _to_other_chart(n, q, rate, second, g, scratch):
         g[3] * x1 + g[4] * x2 + g[5] * x3 + bias[1],
         g[6] * x1 + g[7] * x2 + g[8] * x3 + bias[2],
     )
-    f = 1.0 - 2.0 * math.pi / math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2])
+    f = 1.0 - 2.0 * math.pi / math.sqrt(psi[0] * psi[0] + psi[1] * psi[1] + psi[2] * psi[2])
     for c in range(3):
-        q[k + c] *= f
-    spin_matrix(n, q, g)
+        psi[c] *= f
+    tangent_operator(psi[0], psi[1], psi[2], g)
     _solve_spin(g, w1, w2, w3, rate)
-    spin_derivative(n, q, g, rate, rate, scratch[2], bias)
+    rotation_vector_derivative(psi[0], psi[1], psi[2], rate, rate, scratch[2], bias)
     _solve_spin(g, a1 - bias[0], a2 - bias[1], a3 - bias[2], second)
 
 
@@ -157,13 +156,13 @@ def change_charts(nodes, q, v, vd, a, shift, spin, scratch):
             q[k + c] += shift * (v[m + c] + 0.5 * shift * vd[m + c])
             rate[c] = v[m + c] + shift * vd[m + c]
             second[c] = a[m + c]
-        _to_other_chart(n, q, rate, second, spin[i], scratch)
+        other_chart(q[k:], rate, second, spin[i], scratch)
         for c in range(3):
             a[m + c] = second[c]
             q[k + c] = keep[c]
             rate[c] = v[m + c]
             second[c] = vd[m + c]
-        _to_other_chart(n, q, rate, second, spin[i], scratch)
+        other_chart(q[k:], rate, second, spin[i], scratch)
         for c in range(3):
             v[m + c] = rate[c]
             vd[m + c] = second[c]

@@ -20,15 +20,15 @@ class Scheme(Mapping[str, Array]):
     and not a number at the first one.
     """
 
-    def __init__(self, solution: Solution, recorded: Mapping[str, Array]) -> None:
-        self.solution = solution
+    def __init__(self, solution: Solution, recorded: Mapping[str, Array], derived: bool = True) -> None:
+        self.solution, self.derived = solution, derived
         self.recorded = {name: x for name, x in recorded.items() if x.shape[1]}
         known = getattr(solution.integrator, "variables", {})
         self.variables = {name: known[name] for name in known if name in self.recorded or self._is_derived(name)}
         self._derived: dict[str, Array] = {}
 
     def _is_derived(self, name: str) -> bool:
-        return name in getattr(self.solution.integrator, "derived", ())
+        return self.derived and name in getattr(self.solution.integrator, "derived", ())
 
     def _check(self, name: str) -> None:
         if name not in self.variables:
@@ -55,6 +55,11 @@ class Scheme(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(self.variables)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a variable at one record."""
+        self._check(name)
+        return self.recorded[name].shape[1:] if name in self.recorded else self[name].shape[1:]
 
     def time(self, name: str) -> Array:
         """The times (n,) to which the values of a variable belong."""

@@ -8,7 +8,8 @@ are read-only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
-from ..errors import Array, ModelError, read_only
+from ..errors import Array, MbdError, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint
@@ -28,18 +29,16 @@ from ..system import observe
 from ..system.observe import BodyView, GeneralizedView, PointView
 from ..system.system import System
 from ..system.tables import FORCE
+from .channels import Channel
+from .drawn import Drawn
 from .scheme import Scheme
+from .tabular import Tabular
 from .views import ForceView, JointView, unwrapped
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.figure import Figure
-
     from ..integrators.base import Integrator
     from ..simulation.driven import Kinematics
     from ..solvers.start_report import StartReport
-    from ..view.render import Image
     from .events import Occurrence
 
 USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
@@ -67,7 +66,7 @@ class ConstraintError(NamedTuple):
     velocity: Array
 
 
-class Solution:
+class Solution(Drawn, Tabular):
     """The result of a simulation.
 
     Attributes: ``system``, ``model``, ``integrator``, ``t`` (n,), coordinates ``q``, velocities ``v``, physical
@@ -99,6 +98,7 @@ class Solution:
         self.stats, self.state = dict(stats or {}), dict(state or {})
         self.complete, self.message = bool(complete), message
         self.events: list[Occurrence] = []
+        self._own_channels: dict[str, Channel] = {}
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
         }
@@ -106,6 +106,19 @@ class Solution:
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=system.initial_turns())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and other processes: the records, and what was computed with functions of users."""
+        if self.system.assembly.callbacks:
+            with suppress(MbdError):  # one that failed in the run
+                _ = self._totals
+        left = ("_work", "_views", "scheme")
+        return {name: x for name, x in vars(self).items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._views = {}
+        self._work = self.system.work_with(turns=self.system.initial_turns())
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
@@ -176,11 +189,24 @@ class Solution:
         if not isinstance(key, str | family):
             raise ModelError(f"{key} does not belong to {self.model}, where '{element.name}' is {element!r}")
         if element.name not in self._views:
+            self._check_order()
             try:
                 self._views[element.name] = self._view(element)
             except (KeyError, IndexError):
                 raise ModelError(f"{element} was added to {self.model} after this run") from None
         return self._views[element.name]
+
+    def _check_order(self) -> None:
+        """Refuse a model whose elements are not where they were: its numbers would be those of others."""
+        model = self.model
+        lists: list[list[Any]] = [model.bodies, model.joints, model.forces]
+        for then, now in zip(self.system.elements, lists, strict=True):
+            if now[: len(then)] != list(then):
+                lost = next((x for x, y in zip(then, [*now, *then], strict=False) if x is not y), then[-1])
+                raise ModelError(
+                    f"{model} was changed after this run: {lost} was removed or has another place. Read the results "
+                    "before, or change a copy: model.copy()"
+                )
 
     def _view(self, element: Any) -> Any:
         if isinstance(element, Joint):
@@ -241,6 +267,10 @@ class Solution:
             observe.observe_laws(self.system.tables, self._work, self.t, self.q, self.v, self._turns, out)
         self.system.raise_callback_errors()
         return out
+
+    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution."""
+        return unwrapped(self.t, angle, rate, near)
 
     @property
     def _has_laws(self) -> bool:
@@ -328,56 +358,6 @@ class Solution:
         stopped = "" if self.complete else ", stopped early"
         return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
 
-    # --- views --------------------------------------------------------------------------------------------------------
-
-    def plot(self, what: str, file: FilePath | None = None, **options: Any) -> Figure:
-        """Plot "energy", "momentum", "constraints", "trajectory", "reactions" or a quantity; see ``mbd.view.plot``."""
-        from ..view.plots import plot
-
-        return plot(self, what, file, **options)
-
-    def picture(self, file: FilePath | None = None, t: Numbers | None = None, **options: Any) -> Image | None:
-        """Render a picture at a time, or a strip of several times; see ``mbd.view.picture``."""
-        return _rendered("picture", self, file, t, **options)
-
-    def movie(self, file: FilePath, **options: Any) -> Path | None:
-        """Write a movie: mp4, webm, mkv, mov or gif; see ``mbd.view.movie``."""
-        return _rendered("movie", self, file, **options)
-
-    def show(self, **options: Any) -> None:
-        """Open a window with the animation; see ``mbd.view.show``."""
-        _rendered("show", self, **options)
-
-    def html(self, file: FilePath, **options: Any) -> Path:
-        """Write one HTML file that plays the motion in any browser, offline; see ``mbd.view.html``."""
-        from ..view.page import html
-
-        return html(self, file, **options)
-
-    def gltf(self, file: FilePath, **options: Any) -> Path:
-        """Write a .glb file with the animation inside; see ``mbd.view.gltf``."""
-        from ..view.glb import gltf
-
-        return gltf(self, file, **options)
-
-    def report(self, file: FilePath, **options: Any) -> Path:
-        """Write a report on one HTML page: model, diagnosis, run, plots and a picture; see ``mbd.view.report``."""
-        from ..view.reports import report
-
-        return report(self, file, **options)
-
-    def _repr_html_(self) -> str | None:
-        """The animation in a notebook."""
-        from ..view.notebook import frame
-
-        return frame(self)
-
-    def _repr_png_(self) -> bytes | None:
-        """A picture for notebooks that are not trusted to run scripts."""
-        from ..view.notebook import still
-
-        return still(self)
-
 
 def named_rows(integrator: Any, rows: list[Array]) -> dict[str, Any]:
     """The records of a run, as ``Run.row`` has them, as arguments of a solution."""
@@ -387,17 +367,3 @@ def named_rows(integrator: Any, rows: list[Array]) -> dict[str, Any]:
         return {"q": q, "v": v, "vd": third, "lam": fourth, "turns": turns}
     own = dict(zip(names, (third, fourth), strict=True))
     return {"q": q, "v": v, "vd": None, "lam": None, "turns": turns, "recorded": own}
-
-
-def _rendered(name: str, *arguments: Any, **options: Any) -> Any:
-    """Call a view that needs OpenGL; where it is missing, one warning says so and everything else goes on."""
-    import warnings
-
-    from .. import view
-    from ..view.opengl import RenderingError
-
-    try:
-        return getattr(view, name)(*arguments, **options)
-    except RenderingError as error:
-        warnings.warn(str(error), RuntimeWarning, stacklevel=3)
-        return None

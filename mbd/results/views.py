@@ -134,8 +134,12 @@ class JointView:
         values = motion_values(self._motions, e, motion.d[0])
         turning = [name in ("turn", "screw") for name in self._motions]
         near = self.joint.branch if self.joint.coordinate in ("angle", "both") else 0.0
-        columns = [unwrapped(self.solution.t, x, rates[:, k], near) if turning[k] else x for k, x in enumerate(values)]
+        columns = [self._turns_of(k, x, rates[:, k], near) if turning[k] else x for k, x in enumerate(values)]
         return read_only(np.column_stack(columns) if columns else np.zeros((len(self.solution), 0)))
+
+    def _turns_of(self, k: int, angle: Array, rate: Array, near: float) -> Array:
+        """One of the coordinates with its turns counted."""
+        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].coordinates[:, k])
 
     @cached_property
     def rates(self) -> Array:
@@ -164,7 +168,7 @@ class JointView:
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
         near = self.solution._turned.get(self.joint.name, self.joint.branch)
-        return unwrapped(self.solution.t, angle, rate, near), rate
+        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].angle), rate
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:
@@ -246,10 +250,23 @@ class ForceView:
     @property
     def effort(self) -> Array:
         """Torque about, or force along, the axis of the joint on its second body (n,)."""
-        kinds = {int(self.solution.system.tables.forces[i].kind) for i in self._rows}
-        if not self.element.joints or not kinds or not kinds <= {AXIS_SPRING, TORSION_SPRING}:
+        if not self.has_effort:
             raise MissingQuantity(f"{self.element} does not act along or about the axis of a joint")
         return read_only(self._observed[2][:, observe.EFFORT])
+
+    @property
+    def has_effort(self) -> bool:
+        """Whether the element acts along or about the axis of a joint."""
+        kinds = {int(self.solution.system.tables.forces[i].kind) for i in self._rows}
+        return bool(self.element.joints and kinds and kinds <= {AXIS_SPRING, TORSION_SPRING})
+
+    @property
+    def coordinate(self) -> str | None:
+        """What the element is a function of: "length", "angle" (of a torsion spring), or None."""
+        if hasattr(self.element, "initial_length"):
+            return "length"
+        kind = self.solution.system.tables.forces[self._rows[0]].kind if len(self._rows) == 1 else -1
+        return "angle" if kind == TORSION_SPRING else "length" if kind in (SPRING, AXIS_SPRING) else None
 
     @property
     def length(self) -> Array:

@@ -6,12 +6,13 @@ against the unregularised equations, leads to the multipliers of minimum norm.
 
 from __future__ import annotations
 
-import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..bodies import PointMass, RigidBody
-from ..errors import AssemblyError, RedundancyWarning
+from ..errors import AssemblyError, MbdError, RedundancyWarning
 from ..linalg.front import FAILED, SMALLEST_RATIO
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
@@ -19,8 +20,13 @@ from ..system.matrix import factor, tangent
 from ..system.system import System
 from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
 from ..system.tree_accelerations import immovable_joint
-from .rank import Mobility
+from .rank import DENSE_LIMIT, NEIGHBOUR, Equations, Mobility
+from .shown import warn_when_shown
+from .twins import lie_system, twin_coordinates
 from .words import counted, quoted
+
+if TYPE_CHECKING:
+    from .dependence import Dependency
 
 Array = np.ndarray
 
@@ -30,22 +36,28 @@ NOISE = 1e-6  # of the accelerations that loads would cause alone: what remains 
 LARGE = 3000  # velocities
 CLEARLY_REGULAR = 1e-6  # smallest pivot ratio
 UNBALANCED = 1e-6  # of the load: what is left of it in a direction that nothing resists
+INVERSE_ITERATIONS = 3
+NO_PART = 1e-7  # of the largest multiplier: less is none
+CANCELLED = 1e-9  # of the terms of a sum that is zero
+CORRECTIONS, CLOSED = 12, 1e-10  # of a motion beyond the first instant: most of them, and remaining gaps
+SINGULAR_START = "the start is a singular configuration"
 MOVABLE = 1e-13  # least inertia of a joint beside the sizes of the terms that it is made of
 DENSE, RANK = 200, 1e-10  # velocities up to which free motions are looked at one by one; singular values that are zero
 SHOWN = 3  # sets of joints that the warning spells out
 
 
-def check_redundancy(system: System, q: Array, v: Array | None = None, t: float = 0.0) -> list[str]:
+def check_redundancy(system: System, q: Array, v: Array | None = None, t: float = 0.0) -> bool:
     """Warn about redundant constraints, and prepare the system to be solved in spite of them.
 
-    Returns the names of the joints concerned. Constraints that are dependent and contradict each other are an
-    ``AssemblyError``.
+    Returns whether there are some. Constraints that are dependent and contradict each other are an ``AssemblyError``.
+    What a warning or an error says of them takes much longer to find than that they are there; it is found when
+    somebody reads it.
     """
     s, w = system.tables, system.work
     if s.flags[FLAG_TREE]:
         _check_inertia(system, q, t)
     if s.flags[FLAG_TREE] == BY_RECURSION:
-        return []
+        return False
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     system.constraints(q, t)
     tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
@@ -56,35 +68,31 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
             fresh = system.new_work()  # gives the touched memory back
             fresh.turns[:] = w.turns
             system.work = fresh
-            return []
+            return False
     blocks = BlockSolver(system.assembly.layout)
     blocks.F[:] = w.matrix
     blocks.factor()
     if blocks.redundant == 0 and not blocks.report[FAILED]:
-        return []
+        return False
     bodies = len(system.model.bodies)
     if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
         where = system.name_of_unknown(system.assembly.layout.position[blocks.weakest]) if blocks.weakest >= 0 else "?"
         raise AssemblyError(
             f"{where} has a direction without inertia that no joint holds; give it mass or inertia there"
         )
-    bodies_at = (system, q)
-    if system.assembly.tree is not None:  # dependent are motions of bodies
-        from .states import on_lie_nodes
-
-        bodies_at = on_lie_nodes(system, q, zero_v)[:2]
-    found, names, text = _explained(*bodies_at, t, blocks.redundant)
-    if found is not None and found.here.redundant == 0:
-        return []  # masses or lengths of very different size look like it, but the equations are independent
-    if not names and blocks.weakest >= bodies:
-        names = [system.model.joints[blocks.weakest - bodies].name]
+    told = _Explanation(system, q, t, blocks)
+    if not _surely_dependent(system, blocks) and told.here is not None and told.here.redundant == 0:
+        return False  # masses or lengths of very different size look like it, but the equations are independent
     regularise(system)
-    _check_conflict(system, q, zero_v if v is None else v, t, names)
-    structure = found is not None and found.shaky > 0 and found.finite == 0  # what has other motions is left to the run
-    if structure and _begins_to_move(system, q, zero_v if v is None else v, t):
-        raise AssemblyError(f"{text}. Loads or velocities act along these motions, which no reaction can balance.")
-    warnings.warn(text, RedundancyWarning, stacklevel=3)
-    return names
+    v = zero_v if v is None else v
+    vd, _ = system.accelerations(q, v, t)
+    _check_conflict(system, q, v, vd, t, told)
+    if _begins_to_move(system, q, v, vd, t) and not _goes_on(system, blocks, q, t) and told.is_structure:
+        raise AssemblyError(f"{told.text}. Loads or velocities act along these motions, which no reaction can balance.")
+    subject = repr(system.identity), blocks.redundant
+    samples = told.head(blocks.redundant, system.n_l), SINGULAR_START
+    warn_when_shown(RedundancyWarning, subject, lambda: told.text, samples)
+    return True
 
 
 def _check_inertia(system: System, q: Array, t: float) -> None:
@@ -120,54 +128,148 @@ def _immovable_in_loops(system: System, q: Array, t: float) -> str:
     return system.name_of_unknown(int(system.tables.xv[np.abs(free @ motions[:, 0]).argmax()]))
 
 
-def _explained(system: System, q: Array, t: float, redundant: int) -> tuple[Mobility | None, list[str], str]:
-    """What the equations leave free, names of the joints concerned and the text of the warning."""
-    from .diagnosis import explain_redundancy, redundancy_advice
-    from .motions import free_motions
+def _surely_dependent(system: System, blocks: BlockSolver) -> bool:
+    """Whether some multipliers balance each other without a load, which proves that their equations are dependent.
 
-    found, sets = explain_redundancy(system, q, t)
-    names = list(dict.fromkeys(name for d in sets for name in d.joints))
-    texts = [str(d) for d in sets[:SHOWN]]
-    if len(sets) > SHOWN:
-        rest = list(dict.fromkeys(name for d in sets[SHOWN:] for name in d.joints))
-        texts.append(f"and {len(sets) - SHOWN} more sets with joints {quoted(rest)}")
-    permanent, momentary = (found.permanent, found.momentary) if found is not None else (redundant, 0)
-    where = "; ".join(texts) or "print(mbd.diagnose(model)) for more"
-    if found is not None and found.shaky:
-        motions = [str(motion) for motion in free_motions(found.here)]
-        more = f" and {len(motions) - SHOWN} more" if len(motions) > SHOWN else ""
-        text = (
-            "the start is a singular configuration: the joints hold the bodies, but infinitesimally "
-            f"{counted(found.shaky, 'motion')} {'is' if found.shaky == 1 else 'are'} free, resisted to second order "
-            f"only (shaky). For an instant, {'; '.join(motions[:SHOWN])}{more}. Dependent here: {where}. Change the "
-            "directions of the joints or rods concerned, or let them give way: a prestressed mbd.forces.Spring"
-        )
-    elif permanent or not momentary:
-        count = permanent or redundant
-        head = f"{count} of {system.n_l} constraint equations {'is' if count == 1 else 'are'} redundant"
-        text = f"{head}: {where}. The motion is unique, the reactions of these joints are those of minimum norm. "
-        text += redundancy_advice()
-        if momentary:
-            text += " The start is also a singular configuration, where the motion may branch."
-    else:
-        text = (
-            f"the start is a singular configuration: {where}. The motion may branch here, and reactions are large "
+    They come from inverse iteration. All terms of B^T lambda must cancel to round-off, coordinate by coordinate, so
+    that no unit matters. False proves nothing: where masses are very different, the iteration leads elsewhere.
+    """
+    s, x = system.tables, np.zeros(system.assembly.layout.n)
+    x[s.xl] = np.random.default_rng(0).normal(size=system.n_l)
+    with np.errstate(all="ignore"):
+        for _ in range(INVERSE_ITERATIONS):
+            found = blocks.nearest(x, refine=0)[s.xl]
+            x[s.xl] = found / np.abs(found).max(initial=1e-300)
+        x[np.abs(x) < NO_PART] = 0.0
+        return bool(np.all(np.abs(blocks.multiply(x)[s.xv]) <= CANCELLED * blocks.sizes(x)[s.xv]))
+
+
+def _goes_on(system: System, blocks: BlockSolver, q: Array, t: float) -> bool:
+    """Whether the model can follow a random motion that its equations admit, beyond the first instant.
+
+    The motion stays what it is while the rest is corrected at right angles to it, with the matrix of the start. True is
+    certain; where the corrections do not become small, structures and singular positions have to be told apart.
+    """
+    s, right = system.tables, np.zeros(system.assembly.layout.n)
+    right[s.xv] = np.random.default_rng(0).normal(size=system.n_v)
+    right = blocks.multiply(right)
+    right[s.xl] = 0.0
+    motion = blocks.nearest(right)[s.xv]  # the projection, in the metric of the masses
+    motion *= NEIGHBOUR / np.abs(motion / np.where(s.vclass == 0, system.length, 1.0)).max(initial=1e-300)
+    scale = np.where(s.lclass == 0, system.length, 1.0)
+    scale[s.nonholonomic] = np.inf  # velocities only
+    before = np.inf
+    try:
+        q = system.update(q, motion)
+        for _ in range(CORRECTIONS):
+            right[:], gaps = 0.0, system.constraints(q, t)
+            gap = float(np.abs(gaps / scale).max(initial=0.0))
+            if gap < CLOSED or not gap < 0.5 * before:
+                return gap < CLOSED
+            right[s.xl], before = np.where(np.isinf(scale), 0.0, -gaps), gap
+            q = system.update(q, blocks.nearest(right)[s.xv])
+    except MbdError:  # of a function that does not exist there
+        pass
+    return False
+
+
+class _Explanation:
+    """What there is to say about dependent equations, found when it is asked for."""
+
+    def __init__(self, system: System, q: Array, t: float, blocks: BlockSolver) -> None:
+        self.system, self.q, self.t, self.blocks = system, q, t, blocks
+
+    @cached_property
+    def here(self) -> Equations | None:
+        """The equations at the start, with their exact rank; None where they are too many."""
+        twin = lie_system(self.system)
+        return Equations(twin, twin_coordinates(twin, self.system, self.q), self.t) if twin.n_v <= DENSE_LIMIT else None
+
+    @cached_property
+    def _bodies(self) -> tuple[System, Array]:
+        """A system whose equations are those of the joints, and its coordinates: dependent are motions of bodies."""
+        if self.system.assembly.tree is None:
+            return self.system, self.q
+        from .states import on_lie_nodes
+
+        return on_lie_nodes(self.system, self.q, np.zeros(self.system.n_v))[:2]
+
+    @cached_property
+    def _found(self) -> tuple[Mobility | None, list[Dependency]]:
+        from .diagnosis import explain_redundancy
+
+        return explain_redundancy(*self._bodies, self.t)
+
+    @property
+    def is_structure(self) -> bool:
+        """Whether nothing moves on beyond the first instant; what has other motions is left to the run."""
+        found = self._found[0]
+        return found is not None and found.shaky > 0 and found.finite == 0
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the joints concerned."""
+        names = list(dict.fromkeys(name for d in self._found[1] for name in d.joints))
+        bodies = len(self.system.model.bodies)
+        if not names and self.blocks.weakest >= bodies:
+            names = [self.system.model.joints[self.blocks.weakest - bodies].name]
+        return names
+
+    @staticmethod
+    def head(count: int, equations: int) -> str:
+        """How the text begins if so many equations are redundant."""
+        return f"{count} of {equations} constraint equations {'is' if count == 1 else 'are'} redundant"
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the warning."""
+        from .diagnosis import redundancy_advice
+        from .motions import free_motions
+
+        (found, sets), redundant = self._found, self.blocks.redundant
+        texts = [str(d) for d in sets[:SHOWN]]
+        if len(sets) > SHOWN:
+            rest = list(dict.fromkeys(name for d in sets[SHOWN:] for name in d.joints))
+            texts.append(f"and {len(sets) - SHOWN} more sets with joints {quoted(rest)}")
+        permanent, momentary = (found.permanent, found.momentary) if found is not None else (redundant, 0)
+        where = "; ".join(texts) or "print(mbd.diagnose(model)) for more"
+        if found is not None and found.shaky:
+            motions = [str(motion) for motion in free_motions(found.here)]
+            more = f" and {len(motions) - SHOWN} more" if len(motions) > SHOWN else ""
+            return (
+                f"{SINGULAR_START}: the joints hold the bodies, but infinitesimally "
+                f"{counted(found.shaky, 'motion')} {'is' if found.shaky == 1 else 'are'} free, resisted to second "
+                f"order only (shaky). For an instant, {'; '.join(motions[:SHOWN])}{more}. Dependent here: {where}. "
+                "Change the directions of the joints or rods concerned, or let them give way: a prestressed "
+                "mbd.forces.Spring"
+            )
+        if permanent or not momentary:
+            count = permanent or redundant
+            head = self.head(count, self._bodies[0].n_l)
+            text = f"{head}: {where}. The motion is unique, the reactions of these joints are those of minimum norm. "
+            text += redundancy_advice()
+            if momentary:
+                text += " The start is also a singular configuration, where the motion may branch."
+            return text
+        return (
+            f"{SINGULAR_START}: {where}. The motion may branch here, and reactions are large "
             "nearby; start from another position if this is not intended."
         )
-    return found, names, text
 
 
-def _check_conflict(system: System, q: Array, v: Array, t: float, names: list[str]) -> None:
+def _check_conflict(system: System, q: Array, v: Array, vd: Array, t: float, told: _Explanation) -> None:
     """Dependent equations must ask for the same accelerations."""
-    vd, _ = system.accelerations(q, v, t)
-    bias, b = system.constraint_bias(q, v, t), system.constraint_jacobian(q, t)
-    rest = np.abs(b @ vd + bias).max(initial=0.0)
+    bias = system.constraint_bias(q, v, t)
+    along = system.constraint_velocity(q, vd, t) - system.constraint_velocity(q, np.zeros_like(vd), t)  # B vd
+    rest = np.abs(along + bias).max(initial=0.0)
+    scale = np.abs(bias).max(initial=0.0)
+    if np.isfinite(rest) and (scale == 0.0 or rest <= CONFLICT * scale):
+        return
     masses, forces = np.abs(system.mass_matrix(q).diagonal()), np.abs(system.forces(q, v, t))
     free = np.divide(forces, masses, out=np.zeros(system.n_v), where=masses > 0.0)
-    noise = NOISE * float((abs(b) @ free).max(initial=0.0))  # of the loads, which the reactions balance
-    scale = np.abs(bias).max(initial=0.0)
-    if not np.isfinite(rest) or (scale > 0.0 and rest > max(CONFLICT * scale, noise)):
-        joints = f"joints {quoted(names)}" if names else "dependent joints"
+    noise = NOISE * float((abs(system.constraint_jacobian(q, t)) @ free).max(initial=0.0))  # of the balanced loads
+    if not np.isfinite(rest) or rest > noise:
+        joints = f"joints {quoted(told.names)}" if told.names else "dependent joints"
         raise AssemblyError(
             f"no consistent accelerations: {joints} are dependent and contradict each other in this state of motion "
             f"(by {rest:.3g}, in m/s^2 or rad/s^2). Remove one of them, or change the initial velocities or drivers "
@@ -175,11 +277,11 @@ def _check_conflict(system: System, q: Array, v: Array, t: float, names: list[st
         )
 
 
-def _begins_to_move(system: System, q: Array, v: Array, t: float) -> bool:
+def _begins_to_move(system: System, q: Array, v: Array, vd: Array, t: float) -> bool:
     """Whether something is left of the loads that the reactions do not balance, or of velocities."""
-    vd, _ = system.accelerations(q, v, t)
-    rest, load = np.abs(system.mass_matrix(q) @ vd), np.abs(system.forces(q, v, t))
-    return bool(rest.max(initial=0.0) > UNBALANCED * load.max(initial=0.0) or np.any(v))
+    load = system.forces(q, v, t)
+    rest = system.residual(q, v, vd, None, t) + load  # M vd
+    return bool(np.abs(rest).max(initial=0.0) > UNBALANCED * np.abs(load).max(initial=0.0) or np.any(v))
 
 
 def regularise(system: System) -> None:

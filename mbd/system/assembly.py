@@ -292,7 +292,7 @@ class _Assembler:
         """Offset of the value of a prescribed motion and of its two derivatives; -1 for a constant."""
         if motion is None or motion.function is None:
             return -1
-        return self._time((motion.function, motion.rate, motion.acceleration), MOTION, name)
+        return self._time(motion.functions, MOTION, name)
 
     def _law(self, r: Any, force: Any) -> tuple[int, int, int]:
         """Where the values of an element's own function are, and the numbers of the function and of its twin."""

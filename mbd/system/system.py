@@ -26,9 +26,10 @@ from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .frame_elements import BUFFERS
-from .identity import Identity, identity_of
+from .identity import Identity, check_arrival, identity_of
 from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
 from .matrix import tangent
+from .parcels import Portable
 from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
 from .tree_matrix import plain_tangent
 from .tree_state import body_frames, joint_state
@@ -44,7 +45,7 @@ def assemble(model: Model) -> System:
     return System(model)
 
 
-class System:
+class System(Portable):
     """The tables of a model, its dof maps, and their evaluation.
 
     ``unknowns`` per velocity in the matrix: one, except for integrators that solve for velocities and momenta too.
@@ -57,7 +58,13 @@ class System:
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
         self.identity: Identity = identity_of(model, self.assembly.tree)
+        self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
+        check_arrival(model)
         self.work: Work = self.new_work()
+        self._show_clock()
+
+    def _show_clock(self) -> None:
+        """Let functions know where the time of the evaluation is."""
         clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
         for callback in self.assembly.callbacks:
             callback.tell_time(clock)

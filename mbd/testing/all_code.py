@@ -124,6 +124,7 @@ def look_at(solution: Solution) -> None:
     for name in ("vd", "lam", "energy", "momentum", "constraint_error", "power"):
         getattr(solution, name)
     solution.frames(0)
+    solution.at(0.5 * (solution.t[0] + solution.t[-1]))
     elements: list[Any] = [*solution.model.joints, *solution.model.forces]
     for element in elements:
         view = solution[element]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbd.bodies import Generalized
+from mbd.elements.suggestions import did_you_mean
 from mbd.errors import ModelError
+from mbd.results.channels import UNITS
 
 if TYPE_CHECKING:
     from mbd.results.solution import Solution
@@ -21,8 +22,12 @@ class Quantity:
 
     name: str
     symbol: str
-    unit: str
     components: tuple[str, ...] = ("$x$", "$y$", "$z$")
+
+    @property
+    def unit(self) -> str:
+        """The unit, empty for numbers and for what has units of its own."""
+        return UNITS.get(self.name, "").replace("^2", "²").replace("1", "")
 
     @property
     def label(self) -> str:
@@ -35,27 +40,27 @@ BODY_AXES = ("$1$", "$2$", "$3$")
 QUANTITIES = {
     q.name: q
     for q in (
-        Quantity("position", "$r$", "m"),
-        Quantity("com", "$r_C$", "m"),
-        Quantity("velocity", "$v$", "m/s"),
-        Quantity("acceleration", "$a$", "m/s²"),
-        Quantity("quaternion", "$p$", "", ("$p_0$", "$p_1$", "$p_2$", "$p_3$")),
-        Quantity("rotation", "$R$", "", tuple(f"$R_{{{i}{j}}}$" for i in (1, 2, 3) for j in (1, 2, 3))),
-        Quantity("angular_velocity", "$\\omega$", "rad/s", BODY_AXES),
-        Quantity("angular_acceleration", "$\\dot\\omega$", "rad/s²", BODY_AXES),
-        Quantity("coordinates", "$q$", ""),
-        Quantity("velocities", "$\\dot q$", ""),
-        Quantity("accelerations", "$\\ddot q$", ""),
-        Quantity("force", "$F$", "N"),
-        Quantity("torque", "$M$", "N m"),
-        Quantity("multipliers", "$\\lambda$", ""),
-        Quantity("angle", "$\\varphi$", "rad", ("",)),
-        Quantity("angle_rate", "$\\dot\\varphi$", "rad/s", ("",)),
-        Quantity("displacement", "$s$", "m", ("",)),
-        Quantity("displacement_rate", "$\\dot s$", "m/s", ("",)),
-        Quantity("length", "$l$", "m", ("",)),
-        Quantity("energy", "$E$", "J", ("",)),
-        Quantity("power", "$P$", "W", ("",)),
+        Quantity("position", "$r$"),
+        Quantity("com", "$r_C$"),
+        Quantity("velocity", "$v$"),
+        Quantity("acceleration", "$a$"),
+        Quantity("quaternion", "$p$", ("$p_0$", "$p_1$", "$p_2$", "$p_3$")),
+        Quantity("rotation", "$R$", tuple(f"$R_{{{i}{j}}}$" for i in (1, 2, 3) for j in (1, 2, 3))),
+        Quantity("angular_velocity", "$\\omega$", BODY_AXES),
+        Quantity("angular_acceleration", "$\\dot\\omega$", BODY_AXES),
+        Quantity("coordinates", "$q$"),
+        Quantity("velocities", "$\\dot q$"),
+        Quantity("accelerations", "$\\ddot q$"),
+        Quantity("force", "$F$"),
+        Quantity("torque", "$M$"),
+        Quantity("multipliers", "$\\lambda$"),
+        Quantity("angle", "$\\varphi$", ("",)),
+        Quantity("angle_rate", "$\\dot\\varphi$", ("",)),
+        Quantity("displacement", "$s$", ("",)),
+        Quantity("displacement_rate", "$\\dot s$", ("",)),
+        Quantity("length", "$l$", ("",)),
+        Quantity("energy", "$E$", ("",)),
+        Quantity("power", "$P$", ("",)),
     )
 }
 SYSTEM = ("energy", "momentum", "constraints", "trajectory", "reactions", "power")
@@ -95,10 +100,7 @@ def resolve(solution: Solution, what: Any, elements: Any) -> tuple[Quantity, lis
             name, elements = tail, [model[head]]  # says so if there is no such element
     if name not in QUANTITIES:
         known = list(dict.fromkeys([*SYSTEM, *QUANTITIES]))
-        close = difflib.get_close_matches(name, known, n=2)
-        advice = (
-            "did you mean " + " or ".join(map(repr, close)) + "?" if close else "expected one of " + ", ".join(known)
-        )
+        advice = did_you_mean(name, known) or "expected one of " + ", ".join(known)
         raise ModelError(f"plot: there is no quantity {name!r}; {advice}")
     if elements is None:
         chosen = elements_with(solution, name)

@@ -1,0 +1,125 @@
+"""A solution at times between its records: dense output, of sixth order in the distance of the records."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import AccuracyWarning, Array, ModelError
+from ..nodes.forms import of_form
+from ..system.dense import BUFFER_ROWS, states_between
+from .scheme import Scheme
+from .solution import Solution
+from .views import whole_turns
+
+OUTSIDE = 1e-12  # of the duration: round-off of times at its ends
+COARSE = 1e-3  # lengths of the model, rad, or sizes of generalized coordinates: what accelerations change on the way
+
+
+class Instants(Solution):
+    """A solution at single times, which reads as any other; made by ``solution.at``."""
+
+    between: Solution
+    """The solution whose records these times are between."""
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """Empty: variables of the method are known at the records only."""
+        return Scheme(self, {}, derived=False)
+
+    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        return angle + whole_turns(np.interp(self.t, self.between.t, read(self.between)) - angle)
+
+    def at(self, t: Any) -> Solution:
+        """The solution at other times, from the same records."""
+        return solution_at(self.between, t)
+
+    def __repr__(self) -> str:
+        times = f"t = {self.t[0]:.6g}" if len(self) == 1 else f"{len(self)} times"
+        return f"<{self.model} at {times}, between {len(self.between)} records>"
+
+
+def solution_at(solution: Solution, t: Any) -> Instants:
+    """The solution at some times."""
+    times = _checked_times(solution, t)
+    system, n = solution.system, len(times)
+    q, v = np.zeros((n, system.n_q)), np.zeros((n, system.n_v))
+    # of records at the same time, the last one counts
+    kept = np.flatnonzero(np.diff(solution.t, append=np.inf) > 0.0)
+    at = np.searchsorted(solution.t[kept], times)
+    there = at < len(kept)
+    there[there] = solution.t[kept[at[there]]] == times[there]
+    if not there.all():
+        _interpolate(solution, kept, times, q, v)
+    q[there], v[there] = solution.q[kept[at[there]]], solution.v[kept[at[there]]]
+    turns = np.column_stack([np.interp(times, solution.t, column) for column in solution._turns.T])
+    unknown = hasattr(solution.integrator, "forces") and not solution.integrator.forces  # kinematics
+    lam = np.full((n, system.n_l), np.nan) if unknown else None
+    found = Instants(system, times, q, v, None, lam, turns, integrator=solution.integrator)
+    found.between = solution
+    return found
+
+
+def _checked_times(solution: Solution, t: Any) -> Array:
+    try:
+        times = np.array(t, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"at: t is {t!r}; expected a time or several") from None
+    if times.ndim > 1 or not times.size or not np.isfinite(times).all():
+        raise ModelError(f"at: t is {t!r}; expected a time or several, finite")
+    if not len(solution):
+        raise ModelError(f"at: {solution!r} has no records")
+    times = times.reshape(-1)
+    start, end = float(solution.t[0]), float(solution.t[-1])
+    margin = OUTSIDE * max(abs(start), abs(end))
+    outside = times[(times < start - margin) | (times > end + margin)]
+    if len(outside):
+        raise ModelError(
+            f"at: t = {outside[0]:.9g} is outside of the solution, which goes from {start:.9g} to {end:.9g}; nothing "
+            "is extrapolated"
+        )
+    return np.clip(times, start, end)
+
+
+def _interpolate(solution: Solution, kept: Any, times: Array, q: Array, v: Array) -> None:
+    """States at all times into q and v, and a word where the records do not tell them."""
+    records = (solution.t, solution.q, solution.v, solution.vd)
+    if len(kept) < len(solution):
+        records = tuple(np.ascontiguousarray(x[kept]) for x in records)  # type: ignore[assignment]
+    t, _, velocities, accelerations = records
+    first = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
+    used = np.unique(np.concatenate((first, first + 1)))
+    unknown = used[~np.isfinite(accelerations[used]).all(axis=1)]
+    if len(unknown):
+        raise ModelError(f"at: the accelerations at the record t = {t[unknown[0]]:.9g} are not known")
+    system = solution.system
+    doubt, buffer = np.zeros((len(times), 3)), np.zeros((BUFFER_ROWS, system.n_v))
+    states_between(system.tables, solution._work, times, first, *records, buffer, q, v, doubt)
+    sizes = system.length, 1.0, max(1e-300, float(np.abs(solution.q).max(initial=0.0)))
+    worst = (doubt / sizes).max(axis=1)
+    turned = _largest_turns(system, velocities, np.diff(t)[first], first)
+    k = int(np.argmax(np.maximum(worst / COARSE, turned / np.pi)))
+    if worst[k] > COARSE or turned[k] > np.pi:
+        apart = f"{t[first[k] + 1] - t[first[k]]:.3g}"
+        why = f"a body turns by {turned[k]:.2g} rad" if turned[k] > np.pi else "the motion bends too much"
+        warnings.warn(
+            f"at: near t = {times[k]:.6g} records are {apart} apart, and {why} between them: what is read there is "
+            "inaccurate. Record more often: simulate(..., output_step=...)",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+
+
+def _largest_turns(system: Any, v: Array, steps: Array, first: Any) -> Array:
+    """How far a body on a Lie node turns from each of these records to the next."""
+    turned = np.zeros(len(first))
+    nodes = system.tables.nodes
+    for n in nodes[of_form(nodes, "lie")]:
+        columns = slice(n.v0 + n.nx, n.v0 + n.nx + 3)
+        speed = np.maximum(*(np.linalg.norm(v[first + k, columns], axis=1) for k in (0, 1)))
+        turned = np.maximum(turned, speed * steps)
+    return turned

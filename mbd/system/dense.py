@@ -1,0 +1,58 @@
+"""States between the records of a run: Hermite interpolation of the increment from one record to the next.
+
+With x = (t - t0) / h from 0 to 1, the increment d and its rates at both ends are met by the quintic polynomial
+
+    d(x) = (10 x^3 - 15 x^4 + 6 x^5) d1 + (x - 6 x^3 + 8 x^4 - 3 x^5) h v0 + (-4 x^3 + 7 x^4 - 3 x^5) h d1_dot
+           + (x^2 - 3 x^3 + 3 x^4 - x^5) h^2 v0_dot / 2 + (x^3 - 2 x^4 + x^5) h^2 d1_ddot / 2
+
+[Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, II.6], with an error of h^6. The state is then
+q = q0 o exp(d), v = T_exp(d) d_dot: on every node what its update makes of an increment (``mbd.nodes.between``).
+"""
+
+from __future__ import annotations
+
+from ..compiled.kernel import kernel
+from ..nodes.between import node_between
+from ..nodes.increments import apply_tangent
+from .instant import advance
+
+INCREMENT, RATE, SECOND, HERE, HERE_RATE = range(5)  # rows of the buffer
+BUFFER_ROWS = 5
+
+
+@kernel
+def states_between(s, w, times, first, t, q, v, vd, buffer, out_q, out_v, doubt):
+    """States at some times, each between the records first[j] and first[j] + 1.
+
+    doubt[j]: largest difference of the quintic polynomial from the cubic one that knows no accelerations, for
+    translations, rotations and generalized coordinates (by ``vclass``).
+    """
+    d, rate, second = buffer[INCREMENT], buffer[RATE], buffer[SECOND]
+    known = -1
+    for j in range(times.shape[0]):
+        k = first[j]
+        h = t[k + 1] - t[k]
+        if k != known:
+            for i in range(1, s.nodes.shape[0]):
+                node_between(s.nodes[i], q[k], q[k + 1], v[k + 1], vd[k + 1], d, rate, second, w.spin[i], w.scratch)
+            known = k
+        x = (times[j] - t[k]) / h
+        y, z = x * x, x * x * x
+        b1, b2, b3 = z * (10.0 - 15.0 * x + 6.0 * y), x - z * (6.0 - 8.0 * x + 3.0 * y), -z * (4.0 - 7.0 * x + 3.0 * y)
+        b4, b5 = 0.5 * y * (1.0 - 3.0 * x + 3.0 * y - z), 0.5 * z * (1.0 - 2.0 * x + y)
+        c1, c2 = y * (30.0 - 60.0 * x + 30.0 * y), 1.0 - y * (18.0 - 32.0 * x + 15.0 * y)
+        c3, c4 = -y * (12.0 - 28.0 * x + 15.0 * y), 0.5 * x * (2.0 - 9.0 * x + 12.0 * y - 5.0 * z)
+        c5 = 0.5 * y * (3.0 - 8.0 * x + 5.0 * y)
+        a1, a2, a3 = y * (3.0 - 2.0 * x), x * (1.0 - 2.0 * x + y), y * (x - 1.0)  # cubic
+        for m in range(3):
+            doubt[j, m] = 0.0
+        for i in range(d.shape[0]):
+            p, r0, r1 = d[i], h * v[k, i], h * rate[i]
+            s0, s1 = h * h * vd[k, i], h * h * second[i]
+            here = b1 * p + b2 * r0 + b3 * r1 + b4 * s0 + b5 * s1
+            buffer[HERE, i] = here
+            buffer[HERE_RATE, i] = (c1 * p + c2 * r0 + c3 * r1 + c4 * s0 + c5 * s1) / h
+            kind = s.vclass[i]
+            doubt[j, kind] = max(doubt[j, kind], abs(here - a1 * p - a2 * r0 - a3 * r1))
+        advance(s, w, q[k], buffer[HERE], out_q[j])
+        apply_tangent(s.nodes, buffer[HERE], buffer[HERE_RATE], out_v[j], w.spin[0])

@@ -1,0 +1,220 @@
+"""Numbers by name: channels, pandas, xarray and CSV."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+import numpy as np
+import pandas
+import pytest
+import xarray
+
+import mbd
+from mbd.study.compatibility import FEATURES, small_model
+
+Y = (0.0, 1.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def solution() -> mbd.Solution:
+    model = mbd.Model("crane", gravity=(0, 0, -9.81))
+    tip = model.add(mbd.RigidBody("tip", 1.0, (0.1, 0.2, 0.3), mbd.nodes.RotationVector(position=(1, 0, 0))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, tip, at=(0, 0, 0), axis=Y, name="hinge"))
+    model.add(mbd.forces.TorsionSpring(hinge, 3.0, name="coil"))
+    ball = model.add(mbd.PointMass("ball", 1.0, (2, 0, 0)))
+    model.add(mbd.forces.Spring(tip, ball, stiffness=10.0, length=1.0, name="rope"))
+    model.add(mbd.Generalized("own", [0.5, 0.2], [1.0, 0.0], mass=np.eye(2)))
+    return mbd.simulate(model, 0.2, 0.01, progress=False)
+
+
+def test_every_channel_reads_as_it_is_listed(solution):
+    assert len(solution.channels) == len(list(solution.channels)) > 40
+    for name, channel in solution.channels.items():
+        values = solution.channel(name)
+        assert values.shape == (len(solution), *channel.shape), name
+        assert len(channel.columns) == len(channel.units) == int(np.prod(channel.shape)), name
+        assert channel.text and channel.unit, name
+        if channel.shape:
+            np.testing.assert_array_equal(solution.channel(channel.columns[-1]), values.reshape(len(values), -1)[:, -1])
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_channels_of_every_feature(feature):
+    model = small_model("RotationVector", feature)
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    for name in solution.channels:
+        assert len(solution.channel(name)) == 3, name
+
+
+def test_what_views_have_is_listed(solution):
+    """Every public array of a view is a channel."""
+    for element in ("tip", "ball", "own", "hinge", "coil", "rope"):
+        view = solution[element]
+        names = [key for key in dir(view) if key[0] != "_" and isinstance(getattr(view, key, None), np.ndarray)]
+        aliases = {"com"} if element == "ball" else {"length"} if element == "coil" else set()
+        assert {f"{element}.{key}" for key in names if key not in aliases} == {
+            channel.name for channel in solution.channels.of(element)
+        }
+
+
+def test_units(solution):
+    units = {name: channel.unit for name, channel in solution.channels.items()}
+    assert units["tip.angular_velocity"] == "rad/s" and units["hinge.torque"] == "N m" and units["rope.length"] == "m"
+    assert units["own.coordinates"] == units["q"] == "model unit"
+    assert units["hinge.multipliers"] == "N, N, N, N m, N m"
+    assert solution.channels["hinge.multipliers"].units[3:] == ["N m", "N m"]
+
+
+def test_variables_of_a_scheme_tell_their_times():
+    model = small_model("RotationVector Lie", "joints")
+    solution = mbd.simulate(model, 0.02, 0.01, mbd.integrators.LieEM(), progress=False)
+    channel = solution.channels["scheme.lambda"]
+    assert channel.shape == (3,) and channel.text.endswith("at t-0.5 h")
+    assert np.isnan(solution.frame("scheme.lambda").iloc[0]).all()
+
+
+def test_the_table_prints_and_is_short(solution):
+    text = str(solution.channels)
+    assert text.splitlines()[0].split() == ["channel", "unit", "shape", "meaning"]
+    assert "tip.rotation               1           3 x 3  rotation matrix, body to world" in text
+    assert max(map(len, text.splitlines())) < 120
+    many = mbd.Model("many")
+    for k in range(30):
+        many.add(mbd.PointMass(f"point {k}", 1.0, (k, 0, 0)))
+    found = mbd.simulate(many, 0.01, 0.01, progress=False).channels
+    assert len(str(found).splitlines()) < 70 and str(found).endswith(f"... and {len(found) - 60} more")
+
+
+def test_frame(solution):
+    frame = solution.frame(["tip.position", "energy.total", "hinge.angle", "tip.velocity.z"])
+    assert isinstance(frame, pandas.DataFrame) and frame.index.name == "t"
+    assert list(frame.columns) == [
+        "tip.position.x", "tip.position.y", "tip.position.z", "energy.total", "hinge.angle", "tip.velocity.z",
+    ]  # fmt: skip
+    np.testing.assert_array_equal(frame.index, solution.t)
+    np.testing.assert_array_equal(frame["tip.velocity.z"], solution["tip"].velocity[:, 2])
+    np.testing.assert_array_equal(frame.iloc[:, :3], solution["tip"].position)
+    assert frame.attrs["units"]["hinge.angle"] == "rad"
+    usual = solution.frame().columns
+    assert {"energy.total", "tip.position.x", "ball.position.z", "own.coordinates.1", "hinge.angle"} <= set(usual)
+    assert list(solution.frame("*.position").columns) == [f"{b}.position.{x}" for b in ("tip", "ball") for x in "xyz"]
+    assert len(solution.frame("tip").columns) == sum(len(c.columns) for c in solution.channels.of("tip"))
+
+
+def test_sensors_are_channels(solution):
+    height = mbd.sensors.Position("tip", (0, 0, 1), "z")
+    frame = solution.frame([height, mbd.sensors.Gyroscope("tip"), "ball.position.x"])
+    assert frame.columns[0] == "Position(tip, z, point [0.0, 0.0, 1.0])"
+    named = solution.frame({"height": height, "x": "ball.position.x", "energy": lambda s: s.energy.total})
+    assert list(named.columns) == ["height", "x", "energy"]
+    assert named.attrs["units"] == {"height": "m", "x": "m", "energy": "model unit"}
+    np.testing.assert_array_equal(named["height"], height(solution))
+    twin = mbd.simulate(solution.model, 0.05, 0.01, progress=False)
+    twin.add_channel("height", height)
+    twin.add_channel("double", lambda s: 2.0 * s.t, unit="s")
+    assert "height" in twin.channels and str(twin.channels["double"]).startswith("double [s], number")
+    assert list(twin.frame(["height", "double"]).columns) == ["height", "double"]
+    with pytest.raises(mbd.ModelError, match="the name 'energy.total' is taken"):
+        twin.add_channel("energy.total", height)
+    with pytest.raises(mbd.ModelError, match=r"returned an array of shape \(2,\); expected a value for each of the 6"):
+        twin.add_channel("wrong", lambda s: np.zeros(2))
+
+
+def test_dataset(solution):
+    data = solution.dataset(["tip", "ball.position", "energy.*", "hinge.multipliers", mbd.sensors.Gyroscope("tip")])
+    assert isinstance(data, xarray.Dataset)
+    assert data["tip.position"].dims == ("t", "axis") and data["tip.position"].attrs["units"] == "m"
+    assert data["tip.rotation"].dims == ("t", "axis", "body_axis")
+    assert data["tip.angular_velocity"].dims == data["Gyroscope(tip)"].dims == ("t", "body_axis")  # other axes
+    np.testing.assert_array_equal(data["tip.rotation"], solution["tip"].rotation)
+    np.testing.assert_array_equal(data["ball.position"].sel(axis="x"), solution["ball"].position[:, 0])
+    np.testing.assert_array_equal(data.t, solution.t)
+    assert data.t.attrs["units"] == "s" and data.attrs["model"] == "crane"
+    turned = data["tip.rotation"].dot(data["tip.angular_velocity"], dim="body_axis")
+    np.testing.assert_allclose(turned.sel(axis="y"), solution["hinge"].angle_rate, atol=1e-12)
+
+
+def test_csv(solution, tmp_path):
+    solution.csv(tmp_path / "a.csv", ["tip.position", "hinge.multipliers", "energy.total"])
+    with (tmp_path / "a.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head[:2] == ["t [s]", "tip.position.x [m]"] and head[-2:] == [
+        "hinge.multipliers.4 [N m]",
+        "energy.total [J]",
+    ]
+    table = np.array(rows, dtype=float)
+    np.testing.assert_array_equal(table[:, 0], solution.t)
+    np.testing.assert_array_equal(table[:, 1:4], solution["tip"].position)  # all digits
+    np.testing.assert_array_equal(pandas.read_csv(tmp_path / "a.csv").to_numpy(), table)
+    with pytest.raises(mbd.FileError, match="there is no folder"):
+        solution.csv(tmp_path / "nowhere" / "a.csv")
+    with pytest.raises(mbd.ModelError, match="did you mean"):
+        solution.csv(tmp_path / "a.csv", "tip.positio")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tip.positon", "body 'tip' has no channel 'positon'; did you mean 'tip.position'"),
+        ("tpi.position", "there is no channel 'tpi.position'; did you mean 'tip.position'"),
+        ("energy.totl", "did you mean 'energy.total'"),
+        ("tip.position.w", "channel 'tip.position' has no component 'w'; it has x, y, z"),
+        ("tip.angle", "body 'tip' has no channel 'angle'; did you mean 'tip.angular_velocity'"),
+        ("ground.position", "there is no channel 'ground.position'"),
+        ("*.foo", "no channel fits '\\*.foo'"),
+        (3.0, "channel 3.0: expected a name"),
+    ],
+)
+def test_unknown_names(solution, name, text):
+    with pytest.raises(mbd.ModelError, match=text):
+        solution.frame([name])
+
+
+def test_nothing_is_asked_for(solution):
+    with pytest.raises(mbd.ModelError, match="channels is empty"):
+        solution.frame([])
+
+
+def test_names_that_mean_two_things():
+    model = mbd.Model("twice")
+    model.add(mbd.PointMass("constraint_error", 1.0))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    with pytest.raises(mbd.ModelError, match="of point mass 'constraint_error' and of the whole system; rename"):
+        solution.channel("constraint_error.position")
+    assert solution.channel("constraint_error.acceleration").shape == (3, 3)
+
+
+def test_names_with_dots():
+    model = mbd.Model("dots")
+    model.add(mbd.PointMass("arm.left", 1.0, (1, 2, 3)))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    assert solution.channel("arm.left.position.z")[0] == 3.0
+
+
+def test_packages_that_are_missing_are_named(solution, monkeypatch):
+    for package, method in (("pandas", solution.frame), ("xarray", solution.dataset)):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(mbd.ModelError, match=rf"{package} is not installed; .*pip install 'mbd\[study\]'"):
+            method()
+
+
+def test_a_model_that_was_changed_gives_no_numbers_of_others():
+    model = mbd.Model("two")
+    for k in range(2):
+        point = model.add(mbd.PointMass(f"point {k}", 1.0, (k, 0, 0)))
+        model.add(mbd.joints.Distance(model.ground, point, point_a=(k, 0, 1), name=f"rod {k}"))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    added = model.add(mbd.PointMass("later", 1.0))
+    assert solution["rod 1"].force.shape == (3, 3) and "later.position" not in list(solution.channels)
+    with pytest.raises(mbd.ModelError, match="'later' was added to model 'two' after this run"):
+        _ = solution[added]
+    model.remove("rod 0")
+    again = mbd.simulate(mbd.Model.copy(model), 0.02, 0.01, progress=False)
+    assert again["rod 1"].force.shape == (3, 3)
+    fresh = mbd.Solution(solution.system, solution.t, solution.q, solution.v, solution.vd, solution.lam)
+    with pytest.raises(
+        mbd.ModelError, match="was changed after this run: .*'rod 0' .*was removed or has another place"
+    ):
+        _ = fresh["rod 1"]

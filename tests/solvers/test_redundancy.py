@@ -1,0 +1,133 @@
+"""Redundant constraints: found cheaply, explained when somebody reads it, and told as often as the filters say."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.joints import PointOnLine, Prismatic, Revolute, Spherical
+from mbd.solvers import diagnosis
+from tests.counting import calls
+
+KINDS = [
+    mbd.nodes.RotationVector,
+    mbd.nodes.Quaternion,
+    mbd.nodes.Directors,
+    mbd.nodes.EulerAngles,
+    "joint",
+]
+AFFORDABLE = 2.0  # times the work of a regular model
+Z = (0.0, 0.0, 1.0)
+
+
+def in_kind(model: mbd.Model, kind) -> mbd.Model:
+    return model.with_coordinates(kind) if isinstance(kind, str) else model.with_nodes(kind)
+
+
+def slider_crank(redundant: bool, kind=mbd.nodes.RotationVector, name="crank", angle=0.4) -> mbd.Model:
+    """A loop of two hinges, a slider, and a spherical joint or one that leaves the third translation free."""
+    crank, rod = 0.1, 0.3
+    x, y = crank * np.cos(angle), crank * np.sin(angle)
+    end = x + np.sqrt(rod**2 - y**2)
+    model = mbd.Model(name, gravity=(0, -9.81, 0))
+    places = ((x / 2, y / 2, 0), ((x + end) / 2, y / 2, 0), (end, 0, 0))
+    a, b, c = (
+        model.add(mbd.RigidBody(f"body {k}", 1.0, (0.01, 0.02, 0.03), mbd.nodes.RotationVector(position=place)))
+        for k, place in enumerate(places)
+    )
+    model.add(Revolute(model.ground, a, at=(0, 0, 0), axis=Z))
+    model.add(Spherical(a, b, at=(x, y, 0)) if redundant else PointOnLine(a, b, at=(x, y, 0), axis=Z))
+    model.add(Revolute(b, c, at=(end, 0, 0), axis=Z))
+    model.add(Prismatic(model.ground, c, at=(end, 0, 0), axis=(1, 0, 0)))
+    return in_kind(model, kind)
+
+
+def run(model: mbd.Model) -> mbd.Solution:
+    return mbd.simulate(model, 0.01, 1e-3, progress=False)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", kind))
+def test_a_redundant_model_costs_little_more_than_a_regular_one(kind):
+    work = {}
+    for redundant in (False, True):
+        model = slider_crank(redundant, kind)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run(model)
+            work[redundant] = calls(lambda model=model: run(model))
+    assert work[True] < AFFORDABLE * work[False]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", kind))
+def test_the_motion_is_that_of_the_regular_model(kind):
+    with pytest.warns(mbd.RedundancyWarning, match="1 of .* is redundant: around the loop .* translation along z"):
+        redundant = run(slider_crank(True, kind))
+    regular = run(slider_crank(False, kind))
+    np.testing.assert_allclose(redundant["body 2"].position, regular["body 2"].position, atol=1e-9)
+
+
+def found_under(*filters, runs=1, name="crank") -> tuple[list[str], int]:
+    """Warnings of several runs under some filters, and how often they were explained."""
+    count, explained = 0, diagnosis.explain_redundancy
+
+    def counted(*arguments):
+        nonlocal count
+        count += 1
+        return explained(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
+        patch.setattr(diagnosis, "explain_redundancy", counted)
+        warnings.resetwarnings()
+        for each in filters:
+            each()
+        for k in range(runs):
+            run(slider_crank(True, name=name, angle=0.4 + 0.1 * k))
+    assert all(w.filename == __file__ for w in caught)  # the line of the user
+    return [str(w.message) for w in caught if w.category is mbd.RedundancyWarning], count
+
+
+def test_the_text_is_written_when_it_is_shown():
+    assert found_under(lambda: warnings.simplefilter("ignore"), runs=3) == ([], 0)
+    texts, count = found_under(lambda: warnings.simplefilter("default"), runs=3)
+    assert (len(texts), count) == (1, 1)  # one structure
+    texts, count = found_under(lambda: warnings.simplefilter("always"), runs=3)
+    assert (len(texts), count) == (3, 3) and len(set(texts)) == 3  # places differ
+    assert found_under(lambda: warnings.simplefilter("default"), runs=2)[1] == 1  # others have looked since
+
+
+def test_filters_by_text_decide_by_the_text():
+    for text, shown in ((".*fixed once too often", 0), ("the matrix subclass", 1)):
+        filters = [
+            lambda: warnings.simplefilter("default"),
+            lambda text=text: warnings.filterwarnings("ignore", text, mbd.RedundancyWarning),
+        ]
+        assert len(found_under(*filters)[0]) == shown
+    elsewhere = [lambda: warnings.simplefilter("ignore"), lambda: warnings.filterwarnings("default", "numpy.ndarray")]
+    assert found_under(*elsewhere) == ([], 0)
+    ours = [lambda: warnings.simplefilter("ignore"), lambda: warnings.filterwarnings("default", ".* of 18 constraint")]
+    assert found_under(*ours)[1] == 1
+
+
+def test_as_an_error():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(mbd.RedundancyWarning, match="fixed once too often"):
+                run(slider_crank(True))
+
+
+def test_structures_and_mechanisms_are_told_apart_without_the_text(monkeypatch):
+    """A flat frame of rods that nothing but its second-order stiffness holds is refused; a mechanism is not."""
+    flat = mbd.Model("flat", gravity=(0, 0, -9.81))
+    knot = flat.add(mbd.PointMass("knot", 1.0))
+    for point in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)):
+        flat.add(mbd.joints.Distance(flat.ground, knot, point_a=point))
+    with pytest.raises(mbd.AssemblyError, match="shaky"):
+        run(flat)
+    monkeypatch.setattr(diagnosis, "explain_redundancy", None)  # not needed for the other one
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(slider_crank(True))
