@@ -54,6 +54,7 @@ class Model(Checked):
     _elements: dict[str, Element] = fixed("All elements by name.", "add elements with model.add(...)")
     _counters: dict[str, int] = fixed("Numbers of generated names.", "they count generated names")
     _choice: JointCoordinates | None = fixed("The choice of joint coordinates.", "use with_coordinates(...)")
+    _sent: dict[str, str | None] = {}  # of a model from another process: what its functions did there
 
     def __init__(self, name: str = "model", gravity: Vector = ZERO3) -> None:
         self._set(name=name, gravity=gravity, ground=Ground())
@@ -203,6 +204,14 @@ class Model(Checked):
 
     __copy__ = copy  # a shallow copy would share the lists
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For other processes: with a note of what its functions refer to (``mbd.system.identity``)."""
+        from mbd.system.identity import functions_of
+
+        parts = super().__reduce_ex__(protocol)
+        functions = functions_of(self)
+        return (*parts[:2], {**parts[2], "_sent": functions}, *parts[3:]) if len(functions) > 1 else parts
+
     def with_nodes(self, nodes: NodeChoice | Mapping[str, NodeChoice] | Mapping[Body, NodeChoice]) -> Model:
         """A copy in other coordinates, with the same pose and velocity of every body.
 
@@ -272,6 +281,8 @@ class Model(Checked):
         new = Model(self.name, self.gravity)
         vars(new)["_choice"] = self._choice
         new._counters.update(self._counters)
+        if self._sent:
+            vars(new)["_sent"] = self._sent
         twins: dict[int, Element] = {id(self.ground): new.ground}
         new.ground.shape = self.ground.shape
         pairs: list[tuple[list[Any], list[Any]]] = [

@@ -14,6 +14,7 @@ made can be changed.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import sys
@@ -23,6 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..compiled.functions.travelling import REMEDY, name_of_function, nameless, sent_as_code
 from ..errors import ModelError, bad_value, check_number, read_only
 
 T = TypeVar("T")
@@ -140,6 +142,22 @@ class Checked:
             raise ModelError(f"{self}: {name} cannot be deleted")
         object.__delattr__(self, name)
 
+    def __copy__(self) -> Any:
+        twin = object.__new__(type(self))
+        twin.__setstate__(dict(vars(self)))
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        twin = memo[id(self)] = object.__new__(type(self))
+        twin.__setstate__(copy.deepcopy(vars(self), memo))
+        return twin
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For other processes, which must find functions by their names."""
+        if not sent_as_code():
+            refuse_nameless(self, vars(self))
+        return super().__reduce_ex__(protocol)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Copies and pickles: numpy forgets that arrays are read-only."""
         for value in state.values():
@@ -162,6 +180,16 @@ class Checked:
         return ModelError(
             f"{self}: has no attribute {name!r}; " + (f"did you mean {' or '.join(close)}?" if close else advice)
         )
+
+
+def refuse_nameless(owner: Any, values: dict[str, Any]) -> None:
+    """Refuse to send functions that have no name in a module."""
+    for name, value in values.items():
+        for function in nameless(value):
+            raise ModelError(
+                f"{owner}: {name} is {name_of_function(function)}, a function that has no name in a module, by which "
+                f"another process could find it; {REMEDY}"
+            )
 
 
 def _as_given(value: Any, owner: Any, name: str) -> Any:

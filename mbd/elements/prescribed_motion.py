@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.functions.call_styles import Call
+from ..compiled.functions.travelling import made_by, sendable
 from ..errors import ModelError, check_number
 
 MOTION = Call("motion", 1, 3, (3,))
@@ -28,6 +29,14 @@ class Motion:
     function: Any = None
     rate: Any = None
     acceleration: Any = None
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """The function and its derivatives, None where they are not given."""
+        return self.function, self.rate, self.acceleration
+
+    def __reduce__(self) -> Any:
+        return Motion, (self.value, *map(sendable, self.functions))
 
 
 def make_motion(value: Any, rate: Any, acceleration: Any, owner: object, argument: str = "value") -> Motion:
@@ -72,7 +81,7 @@ def component(function: Callable[[float], Any], i: int) -> Callable[[float], Any
     def one(t):  # type: ignore[no-untyped-def]
         return function(t)[i]
 
-    return one
+    return made_by(one, component, function, i)
 
 
 def with_derivatives(motion: Motion) -> Callable[[float], Any]:

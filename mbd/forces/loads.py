@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mbd.bodies import Body, Ground, PointMass
+from mbd.compiled.functions.travelling import made_by
 from mbd.elements.arguments import Load, Numbers, Vector
 from mbd.elements.attributes import constant, declared, fixed, flag
 from mbd.elements.frame_kinds import USER_FORCE
@@ -188,4 +189,4 @@ def load_function(value: Callable[..., Any], point: Array, follows: bool, is_tor
         a3 = x1 * z[5] + x2 * z[8] + x3 * z[11]
         return f1 + zero, f2 + zero, f3 + zero, a2 * f3 - a3 * f2, a3 * f1 - a1 * f3, a1 * f2 - a2 * f1
 
-    return load
+    return made_by(load, load_function, value, point, follows, is_torque)

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbd.compiled.functions.travelling import sent_as_code
+from mbd.elements.attributes import refuse_nameless
 from mbd.elements.function_errors import place_of
 from mbd.errors import MbdError, ModelError, UserFunctionError, bad_value
 from mbd.results.solution import Solution, named_rows
@@ -58,6 +60,11 @@ class Event:
             raise bad_value("event", "function", self.function, "a function of a solution")
         if self.direction not in (-1, 0, 1):
             raise bad_value(f"event '{self.name}'", "direction", self.direction, "-1, 0 or 1")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if not sent_as_code():
+            refuse_nameless(f"event '{self.name}'", {"function": self.function})
+        return super().__reduce_ex__(protocol)
 
     def values(self, solution: Solution) -> Array:
         """The quantity at every record."""

@@ -9,6 +9,7 @@ are read-only.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
-from ..errors import Array, ModelError, read_only
+from ..errors import Array, MbdError, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint
@@ -106,6 +107,19 @@ class Solution:
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=np.zeros_like(system.work.turns))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and other processes: the records, and what was computed with functions of users."""
+        if self.system.assembly.callbacks:
+            with suppress(MbdError):  # one that failed in the run
+                _ = self._totals
+        left = ("_work", "_views", "scheme")
+        return {name: x for name, x in vars(self).items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._views = {}
+        self._work = self.system.work_with(turns=np.zeros_like(self.system.work.turns))
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""

@@ -72,6 +72,22 @@ def simulate(
     Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
     carries the computed part as its attribute ``solution``.
     """
+    with Interrupts() as interrupts:
+        solution, used = run_simulation(
+            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts
+        )
+    if solution.complete:
+        warn_of_gross_errors(solution, used, stacklevel=2)
+    return solution
+
+
+def run_simulation(
+    model: Model, t_end: float, step: float, integrator: Integrator | None = None, t_start: float = 0.0,
+    output_step: float | None = None, fixed: Held | None = None, start: Solution | Mapping[str, Any] | None = None,
+    events: Event | Iterable[Event] = (), progress: bool | None = None, interrupts: Interrupts | None = None,
+) -> tuple[Solution, float]:  # fmt: skip
+    """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied."""
+    interrupts = Interrupts() if interrupts is None else interrupts
     integrator = GeneralizedAlpha() if integrator is None else integrator
     if not isinstance(integrator, Integrator):
         raise ModelError(
@@ -87,17 +103,6 @@ def simulate(
         raise ModelError(f"simulate: step is {step}, output_step is {output_step}; expected positive numbers")
     if not isinstance(model, Model):
         raise ModelError(f"simulate: model is {model!r}; expected an mbd.Model")
-    with Interrupts() as interrupts:
-        return _simulate(
-            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts
-        )
-
-
-def _simulate(
-    model: Model, t_end: float, step: float, integrator: Integrator, t_start: float, output_step: float | None,
-    fixed: Held | None, start: Solution | Mapping[str, Any] | None, events: Event | Iterable[Event],
-    progress: bool | None, interrupts: Interrupts,
-) -> Solution:  # fmt: skip
     system = assemble(model)
     integrator.check(system)
     if start is not None:
@@ -151,9 +156,7 @@ def _simulate(
     if not record.message:
         solution.settle()
     warn_of_pulling(solution, stacklevel=3)
-    if solution.complete:
-        warn_of_gross_errors(solution, 0.0 if integrator.adaptive else run.step, stacklevel=3)
-    return solution
+    return solution, 0.0 if integrator.adaptive else run.step
 
 
 def _equal_steps(duration: float, step: float) -> float:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
+import pickle
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..bodies import Generalized
+from ..compiled.functions.travelling import REMEDY, packed, sent_as_code
 from ..elements.arguments import FilePath
-from ..errors import AccuracyWarning, Array, IncompatibleError, MbdError, ModelError
+from ..errors import Array, IncompatibleError, MbdError, ModelError, ModelWarning
 from ..integrators import GeneralizedAlpha, Integrator
 from ..model import Model, NodeChoice
 from ..nodes import RotationVector
 from ..results.solution import Solution
-from ..simulation.simulation import simulate
+from ..simulation.simulation import run_simulation, simulate
+from ..system.identity import check_arrival
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -63,9 +67,6 @@ def final_state(solution: Solution) -> Array:
     return np.concatenate(parts)
 
 
-_job: tuple[Model, float, Callable[[Solution], Array], Array] | None = None  # what worker processes inherit
-
-
 def _shortest_time(solution: Solution, again: Callable[[], Solution]) -> float:
     """Computing time of a run; short runs are repeated, because other processes disturb them most."""
     best = total = float(solution.stats["wall_time"])
@@ -77,17 +78,51 @@ def _shortest_time(solution: Solution, again: Callable[[], Solution]) -> float:
     return best
 
 
-def _run(integrator: Integrator, node: Any, label: str, step: float) -> Cell:
+@dataclass(frozen=True)
+class _Plan:
+    """All runs of a study, as they are sent to where they are made."""
+
+    model: Model
+    t_end: float
+    quantity: Callable[[Solution], Array]
+    reference: Array
+    jobs: list[tuple[Integrator, Any, str, float]]  # with the node, or None, and how it is called
+
+    @functools.cached_property
+    def packed(self) -> bytes:
+        """The plan for another process."""
+        try:
+            return packed([getattr(self, field.name) for field in fields(self)])
+        except MbdError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"compare: the model, the integrators or quantity= cannot be sent to another process ({error}). For a "
+                f"function: {REMEDY}, or install cloudpickle, which is then used. In this process: processes=1"
+            ) from error
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return super().__reduce_ex__(protocol) if sent_as_code() else (_unpacked, (self.packed,))
+
+
+def _unpacked(parcel: bytes) -> _Plan:
+    return _Plan(*pickle.loads(parcel))
+
+
+def _run(plan: _Plan, number: int) -> Cell:
     """One run, errors included; never raises what a study is meant to report."""
-    assert _job is not None
-    model, t_end, quantity, reference = _job
+    integrator, node, label, step = plan.jobs[number]
+    check_arrival(plan.model, refuse=True)
     cell = Cell(integrator, label, step)
+    model = plan.model.copy() if node is None else None  # threads share the plan
+
+    def simulated() -> Solution:  # without warnings: the table shows errors and drifts
+        return run_simulation(chosen, plan.t_end, step, integrator, progress=False)[0]
+
     try:
-        chosen = model if node is None else model.with_nodes(node)
-        with warnings.catch_warnings():  # the table shows errors and drifts
-            warnings.simplefilter("ignore", AccuracyWarning)
-            solution = simulate(chosen, t_end, step, integrator, progress=False)
-            time = _shortest_time(solution, lambda: simulate(chosen, t_end, step, integrator, progress=False))
+        chosen = plan.model.with_nodes(node) if model is None else model
+        solution = simulated()
+        time = _shortest_time(solution, simulated)
     except IncompatibleError as error:
         return replace(cell, failure=str(error), incompatible=True)
     except MbdError as error:
@@ -95,7 +130,7 @@ def _run(integrator: Integrator, node: Any, label: str, step: float) -> Cell:
     stats, violation = solution.stats, solution.constraint_error
     return replace(
         cell,
-        error=float(np.linalg.norm(quantity(solution) - reference)),
+        error=float(np.linalg.norm(plan.quantity(solution) - plan.reference)),
         time=time,
         energy=float(np.ptp(solution.energy.total)),
         linear=float(np.ptp(solution.momentum.linear, axis=0).max()),
@@ -176,9 +211,9 @@ def compare(
     quantity: what errors are measured in, from a solution; by default all frames at the end. Its norm is the error.
     processes: number of parallel processes, by default one per processor (1: in this process). Times are only
         comparable if the machine has a processor for each.
-    executor: any ``concurrent.futures.Executor`` that shares memory with this process at its start.
+    executor: any ``concurrent.futures.Executor``: processes started in any way, threads, machines. What it sends must
+        be picklable: functions are found by their names, or sent as code if cloudpickle is installed.
     """
-    global _job
     methods, sizes = list(integrators), sorted((float(h) for h in steps), reverse=True)
     if not methods or not sizes:
         raise ModelError("compare: expected at least one integrator and one step, e.g. steps=[4e-3, 2e-3, 1e-3]")
@@ -190,11 +225,7 @@ def compare(
     kinds: list[tuple[Any, str]] = [(None, "")] if nodes is None else [(node, _label(node)) for node in nodes]
     value, estimate = _reference(model, reference, quantity, t_end, min(sizes))
     jobs = [(method, node, label, h) for method in methods for node, label in kinds for h in sizes]
-    _job = (model, t_end, quantity, value)
-    try:
-        cells = _run_all(jobs, processes, executor, progress)
-    finally:
-        _job = None
+    cells = _run_all(_Plan(model, t_end, quantity, value, jobs), processes, executor, progress)
     return Study(model, t_end, _with_orders(cells), value, estimate, [method.name for method in methods])
 
 
@@ -224,32 +255,46 @@ def _reference(
     return fine + correction, float(np.linalg.norm(correction))
 
 
-def _run_all(jobs: list[Any], processes: int | None, executor: Executor | None, progress: bool | None) -> list[Cell]:
+def _run_all(plan: _Plan, processes: int | None, executor: Executor | None, progress: bool | None) -> list[Cell]:
     from rich.console import Console
     from rich.progress import Progress
 
-    count = processes or min(os.cpu_count() or 1, len(jobs))
-    can_fork = "fork" in multiprocessing.get_all_start_methods()
+    jobs = plan.jobs
+    count = 1 if executor is not None else _process_count(plan, processes)
     console = Console(stderr=True)
     show = console.is_terminal if progress is None else progress
     with Progress(console=console, transient=True, disable=not show) as bar:
         task = bar.add_task("runs", total=len(jobs))
         cells = []
-        if executor is None and (count == 1 or not can_fork):
-            for job in jobs:
-                cells.append(_run(*job))
+        if executor is None and count == 1:
+            for number in range(len(jobs)):
+                cells.append(_run(plan, number))
                 bar.advance(task)
             return cells
         pool = executor or ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("fork"))
         try:
-            futures = [pool.submit(_run, *job) for job in jobs]
-            for future in futures:
-                cells.append(future.result())
+            futures = [pool.submit(_run, plan, number) for number in range(len(jobs))]
+            for future, job in zip(futures, jobs, strict=True):
+                cells.append(replace(future.result(), integrator=job[0]))  # that of this process
                 bar.advance(task)
         finally:
             if executor is None:
-                pool.shutdown()
+                pool.shutdown(cancel_futures=True)
     return cells
+
+
+def _process_count(plan: _Plan, processes: int | None) -> int:
+    """How many processes make the runs; one where they cannot be forked, or nothing can be sent to others."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return 1
+    count = processes or min(os.cpu_count() or 1, len(plan.jobs))
+    if processes is None and count > 1:
+        try:
+            _ = plan.packed
+        except ModelError as error:
+            warnings.warn(f"{error}, which is done now", ModelWarning, stacklevel=4)
+            return 1
+    return count
 
 
 def _with_orders(cells: list[Cell]) -> list[Cell]:

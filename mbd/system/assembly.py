@@ -288,7 +288,7 @@ class _Assembler:
         """Offset of the value of a prescribed motion and of its two derivatives; -1 for a constant."""
         if motion is None or motion.function is None:
             return -1
-        return self._time((motion.function, motion.rate, motion.acceleration), MOTION, name)
+        return self._time(motion.functions, MOTION, name)
 
     # --- joints and forces ----------------------------------------------------------------------------------------
 

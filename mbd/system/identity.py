@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import hashlib
 import sys
+import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ import numpy as np
 
 from ..bodies import Body
 from ..compiled.functions.captured import captured_values
-from ..errors import ModelError
+from ..errors import ModelError, ModelWarning
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint, Primitive
@@ -117,6 +118,31 @@ def method_digest(integrator: Any) -> str | None:
     found: Fingerprint = {}
     _enter(found, "method", integrator)
     return found["method"] if found.get(f"{FUNCTIONS}method", "") is not None else None
+
+
+def functions_of(model: Model) -> Fingerprint:
+    """Digests of all functions of a model and of what they refer to."""
+    found = fingerprint_of(model)
+    return {name: digest for name, digest in found.items() if name == PYTHON or name.startswith(FUNCTIONS)}
+
+
+def check_arrival(model: Model, refuse: bool = False) -> None:
+    """Say if functions of a model that came from another process refer to other values here; once.
+
+    pickle sends functions by name: a global that was changed there has its old value here.
+    """
+    sent = vars(model).pop("_sent", None)
+    found = contradictions(functions_of(model), sent) if sent else []
+    if not found:
+        return
+    text = (
+        f"{model} comes from another process, where the {' and the '.join(found[:3])} did something else or referred "
+        "to other values; pickle sends functions by name, and values of globals do not travel. Bind values to the "
+        "functions with functools.partial or as methods of an object, or set the globals before the model is used"
+    )
+    if refuse:
+        raise ModelError(text)
+    warnings.warn(text, ModelWarning, stacklevel=4)
 
 
 def changes(here: Fingerprint, there: Fingerprint) -> list[str]:

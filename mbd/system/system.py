@@ -23,8 +23,9 @@ from ..nodes.tree.records import tree_work
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
+from .carried import KEPT_IN_WORK, packed_assembly, unpacked_assembly
 from .frame_elements import BUFFERS
-from .identity import Identity, identity_of
+from .identity import Identity, check_arrival, identity_of
 from .matrix import tangent
 from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
 from .tree_matrix import plain_tangent
@@ -54,13 +55,44 @@ class System:
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
         self.identity: Identity = identity_of(model)
+        check_arrival(model)
         self.work: Work = self.new_work()
+        self._show_clock()
+
+    def _show_clock(self) -> None:
+        """Let functions know where the time of the evaluation is."""
         clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
         for callback in self.assembly.callbacks:
             callback.tell_time(clock)
 
     def __repr__(self) -> str:
         return f"System('{self.model.name}', {self.n_q} coordinates, {self.n_v} velocities, {self.n_l} constraints)"
+
+    # --- copies and other processes: numbers as they are, addresses anew ------------------------------------------
+
+    def __copy__(self) -> System:
+        own = object.__new__(type(self))
+        vars(own).update(vars(self))
+        return own
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: x for name, x in vars(self).items() if name not in ("tables", "work")}
+        return state | {
+            "assembly": packed_assembly(self.assembly, self.model),
+            "work": {name: getattr(self.work, name) for name in KEPT_IN_WORK},
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept, parts = state.pop("work"), state.pop("assembly")
+        vars(self).update(state)
+        self.assembly = unpacked_assembly(parts)
+        self.tables = self.assembly.tables
+        self.work = self.new_work()
+        for name, values in kept.items():
+            getattr(self.work, name)[:] = values
+        self._show_clock()
+
+    # --- buffers ----------------------------------------------------------------------------------------------------
 
     def new_work(self) -> Work:
         """Buffers for one run."""

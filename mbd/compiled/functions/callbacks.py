@@ -22,6 +22,7 @@ from .call_styles import Call, is_indefinite
 from .calls import SIGNATURE
 from .code import NO_CLOCK, CannotCompile, bind_code
 from .data_block import ARGUMENTS, CLOCK, HEAD, INDEFINITE, NOT_FINITE, RAISED, SPARE, SPARE_BLOCK, STATUS, TIME
+from .travelling import sendable
 
 Array = np.ndarray
 
@@ -148,6 +149,21 @@ class Callback:
     def block(self) -> int:
         """Where its block is."""
         return int(self.code.block.ctypes.data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For other processes and copies: code is bound again there, with the values that were handed over here."""
+        parts = {"name": self.name, "functions": tuple(map(sendable, self.functions)), "call": self.call}
+        return parts | {"real": self.real, "values": getattr(self.code, "values", None)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        values = state.pop("values")
+        self.__init__(**state)  # type: ignore[misc]
+        if values is not None and not (hasattr(self.code, "restore") and self.code.restore(values)):
+            warnings.warn(
+                f"the function of {self.name} refers to other kinds of values here than where it comes from; what is "
+                "computed with it from now on may differ",
+                stacklevel=2,
+            )
 
     def tell_time(self, clock: int) -> None:
         """Where the time of the evaluation can be read."""

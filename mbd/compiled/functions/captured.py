@@ -179,8 +179,14 @@ def name_of(value: Any) -> str:
     if isinstance(value, ModuleType):
         return value.__name__
     if callable(value):
-        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', getattr(value, '__name__', value))}"
+        return f"{module_of(value)}.{getattr(value, '__qualname__', getattr(value, '__name__', value))}"
     return repr(value)
+
+
+def module_of(value: Any) -> str:
+    """The module of a class or function; that of the main script has another name in processes that it starts."""
+    name = getattr(value, "__module__", "")
+    return "__main__" if name == "__mp_main__" else name
 
 
 # --- everything a function depends on -------------------------------------------------------------------------------
@@ -262,7 +268,7 @@ def _collect(
         package = type(value).__module__.split(".")[0]
         if isinstance(value, BuiltinFunctionType) or package in KNOWN_PACKAGES or _is_of_the_library(package):
             raise Unknown(path)  # it may have a state of its own: a method of a list, an iterator, a generator
-        found.append((path, f"{type(value).__module__}.{type(value).__qualname__}"))
+        found.append((path, f"{module_of(type(value))}.{type(value).__qualname__}"))
         _collect_attributes(value, path, names, found, inside, [*above, value])
         if isinstance(getattr(type(value), "__call__", None), FunctionType):  # noqa: B004
             _collect_function(value, path, found, inside)

@@ -34,7 +34,7 @@ from .captured import (
     unwrapped,
     value_at,
 )
-from .data_block import ARGUMENTS, CLOCK, HEAD, append_words, kind_of
+from .data_block import ARGUMENTS, CLOCK, HEAD, append_words, fits, kind_of
 
 VARIANTS = 16  # of code on disk for the same function with other kinds of values in its objects
 NO_CLOCK = np.zeros(1)
@@ -94,7 +94,16 @@ class BoundCode:
         self._write(values)
         return True
 
+    def restore(self, values: list[Any]) -> bool:
+        """Take over values that were written in another process; False if they are not what this code reads."""
+        kinds = [kind for _, _, kind, _ in self.code.slots]
+        if len(values) != len(kinds) or not all(map(fits, values, kinds)):
+            return False
+        self._write(values)
+        return True
+
     def _write(self, values: list[Any]) -> None:
+        self.values = values
         kept: list[Any] = []
         for value, (_, _, kind, offset) in zip(values, self.code.slots, strict=True):
             words: list[bytes] = []

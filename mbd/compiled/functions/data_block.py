@@ -49,6 +49,17 @@ def kind_of(value: Any) -> str | None:
     return None
 
 
+def fits(value: Any, kind: str) -> bool:
+    """Whether a value can be handed over where one of this kind is read: another process forgets what is read-only."""
+    if kind.startswith("("):
+        parts = parts_of(kind)
+        return type(value) is tuple and len(value) == len(parts) and all(map(fits, value, parts))
+    if kind.startswith("a"):
+        kind, given = kind.rstrip("R"), (kind_of(value) or "").rstrip("R")
+        return given[:-1] == kind[:-1] and (kind[-1] == "A" or given[-1] == kind[-1])
+    return kind_of(value) == kind
+
+
 def parts_of(kind: str) -> list[str]:
     """Kinds of the parts of a tuple."""
     parts, depth = [""], 0

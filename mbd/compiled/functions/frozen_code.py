@@ -26,7 +26,7 @@ class FrozenCode:
         self.functions, self.call = functions, call
         self.block = np.zeros(HEAD + call.n_in, dtype=np.int64)
         self.arguments = self.block[HEAD:].view(float)  # at the first error
-        self.snapshot = _snapshot(functions)
+        self.snapshot = self.values = _snapshot(functions)
         key = self.snapshot, call
         if key not in _made:
             while len(_made) >= KEPT:
@@ -38,6 +38,10 @@ class FrozenCode:
     def write(self) -> bool:
         """Whether the values are still those of the code."""
         return _snapshot(self.functions) == self.snapshot
+
+    def restore(self, values: Any) -> bool:
+        """Whether these are the values of the code, which cannot take over others."""
+        return bool(values == self.snapshot)
 
 
 _made: dict[Any, Any] = {}
