@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .distributions import (
-        Distribution, choice, lognormal, loguniform, normal, triangular, truncated_normal, uniform,
+        Distribution,
+        choice,
+        lognormal,
+        loguniform,
+        normal,
+        triangular,
+        truncated_normal,
+        uniform,
     )  # fmt: skip
+    from .identification import Identification
+    from .identifying import identify
+    from .minimising import Minimum, minimize
     from .parameter_study import FailedRun, ParameterStudy
     from .reruns import rerun
     from .sweeping import load, sweep
@@ -17,6 +27,9 @@ if TYPE_CHECKING:
 _LAZY = {
     **dict.fromkeys(("sweep", "load"), "sweeping"),
     "rerun": "reruns",
+    **dict.fromkeys(("minimize", "Minimum"), "minimising"),
+    "identify": "identifying",
+    "Identification": "identification",
     **dict.fromkeys(("ParameterStudy", "FailedRun"), "parameter_study"),
     **dict.fromkeys(
         (

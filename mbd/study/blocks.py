@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,9 @@ class Texts(NamedTuple):
         codes = [known.setdefault(shortened(text), len(known)) for text in texts]
         return cls(np.array(codes, dtype=np.int32), list(known))
 
-    def __getitem__(self, k: Any) -> Any:
-        return self.texts[self.codes[k]]
+    def at(self, k: int) -> str:
+        """The text of one row."""
+        return self.texts[int(self.codes[k])]
 
 
 class Values(NamedTuple):
@@ -101,9 +102,9 @@ class Block:
             kept = new[at] >= 0
             if kept.any():
                 values.append(Values(name, new[at][kept], numbers[kept]))
-        texts = (Texts(x.codes[places], x.texts) for x in (self.message, self.warning))
-        columns = (x[places] for x in (self.run, self.status, self.seconds, self.warned))
-        return Block(*columns, *texts, values)
+        message, warning = (Texts(x.codes[places], x.texts) for x in (self.message, self.warning))
+        run, status, seconds, warned = (x[places] for x in (self.run, self.status, self.seconds, self.warned))
+        return Block(run, status, seconds, warned, message, warning, values)
 
     @classmethod
     def joined(cls, blocks: Sequence[Block]) -> Block:
@@ -116,15 +117,15 @@ class Block:
             for name, at, numbers in block.values:
                 parts.setdefault((name, numbers.shape[1:]), []).append((at + start, numbers))
         values = [
-            Values(name, np.concatenate([at for at, _ in found]).astype(np.int32), np.concatenate([x for _, x in found]))
+            Values(
+                name, np.concatenate([at for at, _ in found]).astype(np.int32), np.concatenate([x for _, x in found])
+            )
             for (name, _), found in parts.items()
         ]
-        whole = cls(
-            *(np.concatenate([getattr(b, n) for b in blocks]) for n in ("run", "status", "seconds", "warned")),
-            _joined_texts([block.message for block in blocks]),
-            _joined_texts([block.warning for block in blocks]),
-            values,
-        )
+        names = ("run", "status", "seconds", "warned")
+        run, status, seconds, warned = (np.concatenate([getattr(block, n) for block in blocks]) for n in names)
+        message, warning = (_joined_texts([getattr(block, n) for block in blocks]) for n in ("message", "warning"))
+        whole = cls(run, status, seconds, warned, message, warning, values)
         order = np.argsort(whole.run, kind="stable")
         run = whole.run[order]
         last = np.append(run[1:] != run[:-1], True) if len(run) else np.zeros(0, dtype=bool)

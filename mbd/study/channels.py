@@ -1,9 +1,9 @@
 """Quantities of a solution by a text: ``"tip.position.x[-1]"``, ``"max(abs(hinge.angle))"``, ``"energy.total"``.
 
-    element.quantity.component[records]     element: its name in the model; component: x, y or z
-    t, energy.total, momentum.linear.z ...  what the solution itself has
-    max(...), min(...), mean(...), rms(...) over the records
-    abs(...), norm(...)                     of each value, of each vector
+element.quantity.component[records]     element: its name in the model; component: x, y or z
+t, energy.total, momentum.linear.z ...  what the solution itself has
+max(...), min(...), mean(...), rms(...) over the records
+abs(...), norm(...)                     of each value, of each vector
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Channel:
     operations: tuple[str | tuple[int | slice, ...], ...] = field(init=False, repr=False)  # functions and indices
 
     def __post_init__(self) -> None:
-        text, operations = self.text.strip(), []
+        text = self.text.strip()
+        operations: list[str | tuple[int | slice, ...]] = []
         while True:
             if found := INDEX.fullmatch(text):
                 text = found[1].strip()
@@ -62,7 +63,9 @@ class Channel:
         for item in text.split(","):
             numbers = [part.strip() for part in item.split(":")]
             if len(numbers) > 3 or not all(NUMBER.fullmatch(x) or (not x and len(numbers) > 1) for x in numbers):
-                raise ModelError(f"channel {self.text!r}: [{text}]; expected numbers of records such as [-1] or [0:100]")
+                raise ModelError(
+                    f"channel {self.text!r}: [{text}]; expected numbers of records such as [-1] or [0:100]"
+                )
             found.append(slice(*(int(x) if x else None for x in numbers)) if len(numbers) > 1 else int(numbers[0]))
         return tuple(found)
 
@@ -93,7 +96,8 @@ class Channel:
         elif parts[0] in OF_THE_WHOLE:
             value, parts = getattr(solution, parts[0]), parts[1:]
         else:
-            known = [x.name for x in (*solution.model.bodies, *solution.model.joints, *solution.model.forces)]
+            elements: list[Any] = [*solution.model.bodies, *solution.model.joints, *solution.model.forces]
+            known = [element.name for element in elements]
             close = difflib.get_close_matches(parts[0], [*known, *OF_THE_WHOLE], n=2)
             advice = f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are {', '.join(known)}"
             raise ModelError(f"channel {self.text!r}: {solution.model} has no element '{parts[0]}'; {advice}")

@@ -1,8 +1,8 @@
 """Warnings of runs, kept with each of them, also where several threads run at once.
 
-Filters of warnings belong to the whole process. They are changed when the first run begins and put back when the last one
-ends; a warning goes to the run of its thread. What filters the user has set does not matter: a run gives the same row in
-every process.
+Filters of warnings belong to the whole process. They are changed when the first run begins and put back when the last
+one ends; a warning goes to the run of its thread. What filters the user has set does not matter: a run gives the same
+row in every process.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class Collected:
             self.warnings.insert(0, REDUNDANT)
 
 
-def _show(message: Any, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+def _show(
+    message: Any, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
     collected = getattr(_of_thread, "collected", None)
     if collected is not None:
         collected.warnings.append(f"{category.__name__}: {message}")

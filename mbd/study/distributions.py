@@ -1,7 +1,7 @@
 """Random parameters: what is given instead of values where a parameter is uncertain.
 
-A distribution is used through its quantiles alone, so that random numbers, Latin hypercubes and Sobol points go the same
-way. Frozen distributions of ``scipy.stats`` do as well.
+A distribution is used through its quantiles alone, so that random numbers, Latin hypercubes and Sobol points go the
+same way. Frozen distributions of ``scipy.stats`` do as well.
 """
 
 from __future__ import annotations

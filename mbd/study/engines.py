@@ -1,7 +1,7 @@
 """Where runs are made: in this process, or by anything that is a ``concurrent.futures.Executor``, dask included.
 
-An engine takes chunks of runs and gives blocks of results. It tells a *loss*, where the process that worked on a chunk has
-died; who is to blame is found out by the schedule.
+An engine takes chunks of runs and gives blocks of results. It tells a *loss*, where the process that worked on a chunk
+has died; who is to blame is found out by the schedule.
 """
 
 from __future__ import annotations
@@ -88,13 +88,14 @@ class Here(Engine):
     """This process."""
 
     def __init__(self, parcel: Parcel) -> None:
-        self.recipe, self.chunk = parcel.recipe, None
+        self.recipe = parcel.recipe
+        self.chunk: Chunk | None = None
 
     def room(self) -> int:
         return int(self.chunk is None)
 
     def submit(self, chunk: Chunk) -> None:
-        self.chunk: Chunk | None = chunk
+        self.chunk = chunk
 
     def collect(self, timeout: float) -> list[tuple[Chunk, Outcome]]:
         chunk, self.chunk = self.chunk, None
@@ -115,26 +116,32 @@ class Here(Engine):
 class Pool(Engine):
     """Any executor. What the user made is his to shut down; a broken pool of processes is made again."""
 
-    def __init__(self, executor: Executor, parcel: Parcel, make: Callable[[], Executor] | None = None) -> None:
+    def __init__(self, executor: Executor | None, parcel: Parcel, make: Callable[[], Executor] | None = None) -> None:
         if not isinstance(executor, ThreadPoolExecutor):
             parcel.packed  # noqa: B018  (an error here names what cannot be sent)
-        self.parcel, self.executor, self.make = parcel, executor, make
+        self.parcel, self.make = parcel, make
+        self.executor: Any = executor
         self.ours = make is not None
-        self.flight: dict[Future[Block], Chunk] = {}
-        self.finished: queue.SimpleQueue[Future[Block]] = queue.SimpleQueue()
+        self.flight: dict[Any, Chunk] = {}  # by their futures
+        self.finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.width = _width(executor)
 
     def room(self) -> int:
         return self.width + 1 - len(self.flight)
 
     def submit(self, chunk: Chunk) -> None:
-        try:
-            future = self.executor.submit(run_parcel, self.parcel, chunk.runs.tolist(), chunk.parameters)
-        except BrokenExecutor as error:  # before this chunk came
-            future = Future()
-            future.set_exception(error)
+        future = self._start(run_parcel, self.parcel, chunk.runs.tolist(), chunk.parameters)
         self.flight[future] = chunk
         future.add_done_callback(self.finished.put)
+
+    def _start(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A future of a call somewhere else."""
+        try:
+            return self.executor.submit(function, *arguments)
+        except BrokenExecutor as error:  # by what came before
+            future: Future[Any] = Future()
+            future.set_exception(error)
+            return future
 
     def collect(self, timeout: float) -> list[tuple[Chunk, Outcome]]:
         found: list[tuple[Chunk, Outcome]] = []
@@ -147,7 +154,7 @@ class Pool(Engine):
         except queue.Empty:
             return found
 
-    def _outcome(self, future: Future[Block]) -> Outcome:
+    def _outcome(self, future: Any) -> Outcome:
         try:
             return future.result()
         except (BrokenExecutor, CancelledError) as error:
@@ -175,9 +182,9 @@ class Pool(Engine):
                              "importable: if __name__ == '__main__':")  # fmt: skip
 
     def _is_alive(self) -> bool:
-        """Whether somebody answers; an executor that is busy answers late, hence only asked when nothing is in flight."""
+        """Whether somebody answers; asked after a loss only, since who is busy answers late."""
         try:
-            return self.executor.submit(ready).result(START)
+            return bool(self._start(ready).result(START))
         except (BrokenExecutor, CancelledError):
             return False
         except TimeoutError:
@@ -190,7 +197,7 @@ class Pool(Engine):
             self.executor.shutdown(wait=False, cancel_futures=True)
 
 
-def _width(executor: Executor) -> int:
+def _width(executor: Executor | None) -> int:
     for name in ("_max_workers", "num_workers"):
         count = getattr(executor, name, None)
         if isinstance(count, int) and count > 0:
@@ -232,7 +239,7 @@ def engine_for(executor: Any, parcel: Parcel) -> Engine:
         if isinstance(made, Executor):
             return Pool(made, parcel, executor)
     raise ModelError(
-        f"executor = {executor!r}; expected None (this process), a number of processes, a concurrent.futures.Executor or "
-        "a function that makes one, a dask.distributed.Client, or the address of a dask scheduler such as "
+        f"executor = {executor!r}; expected None (this process), a number of processes, a concurrent.futures.Executor "
+        "or a function that makes one, a dask.distributed.Client, or the address of a dask scheduler such as "
         "'tcp://127.0.0.1:8786'"
     )

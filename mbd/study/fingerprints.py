@@ -1,8 +1,8 @@
 """What a study does, as texts that can be compared: code of its functions, and the values to which they refer.
 
-Functions of the user are followed through all functions, values and objects that they mention. What belongs to Python or
-to an installed package is told by its name. Texts of one version of Python are the same in every process, so that they can
-be kept with results, and compared with what a function does where it arrives.
+Functions of the user are followed through all functions, values and objects that they mention. What belongs to Python
+or to an installed package is told by its name. Texts of one version of Python are the same in every process, so that
+they can be kept with results, and compared with what a function does where it arrives.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from ..compiled.functions.captured import (
-    NUMBERS, Unknown, code_text, module_of, name_of, names_in, root_value, roots_of, unwrapped,
+    NUMBERS,
+    Unknown,
+    code_text,
+    module_of,
+    name_of,
+    names_in,
+    root_value,
+    roots_of,
+    unwrapped,
 )  # fmt: skip
 
 ITEMS, SHORT = 5000, 60  # that are followed; letters of a text that is kept as it is
@@ -101,7 +109,9 @@ class _Teller:
     def object(self, value: Any, path: str, names: frozenset[str]) -> None:
         """Anything else: fields of a dataclass, attributes of what the user wrote."""
         kind = type(value)
-        self.found[path] = name_of(value) if hasattr(value, "__qualname__") else f"{module_of(kind)}.{kind.__qualname__}"
+        self.found[path] = (
+            name_of(value) if hasattr(value, "__qualname__") else f"{module_of(kind)}.{kind.__qualname__}"
+        )
         own = not is_installed(module_of(kind))
         fields = [item.name for item in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
         for name in fields or (sorted(getattr(value, "__dict__", {})) if own else []):
@@ -127,7 +137,9 @@ class _Teller:
             except Unknown:
                 continue  # an argument that the caller gives
             plain = isinstance(value, ModuleType | type) or hasattr(value, "__qualname__")
-            if not plain or not is_installed(value.__name__ if isinstance(value, ModuleType) else module_of(value) or ""):
+            if not plain or not is_installed(
+                value.__name__ if isinstance(value, ModuleType) else module_of(value) or ""
+            ):
                 self.tell(value, f"{path}: {name}", names)
 
 

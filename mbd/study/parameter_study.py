@@ -37,8 +37,8 @@ class FailedRun(NamedTuple):
 class ParameterStudy:
     """The result of ``mbd.study.sweep``, finished or not; ``mbd.study.load`` gives that of a folder.
 
-    Results are read when they are asked for: of a study that is still running, what there is by then. ``study[name]`` is
-    the column of an output or of a parameter, as long as the study, with NaN where a run has no result.
+    Results are read when they are asked for: of a study that is still running, what there is by then. ``study[name]``
+    is the column of an output or of a parameter, as long as the study, with NaN where a run has no result.
     """
 
     def __init__(self, plan: Plan, source: Memory | Reader, recipe: Recipe | None = None) -> None:
@@ -81,7 +81,7 @@ class ParameterStudy:
         runs = np.flatnonzero((results.status != GOOD) & (results.status != OPEN))
         rows = self._plan.table.rows(runs)
         return [
-            FailedRun(run, STATUS[results.status[run]], results.message[run], row)
+            FailedRun(run, STATUS[results.status[run]], results.message.at(run), row)
             for run, row in zip(runs.tolist(), rows, strict=True)
         ]
 
@@ -110,7 +110,9 @@ class ParameterStudy:
         results, found = self._look(names)
         missing = [name for name in names or () if name not in found]
         if missing:
-            raise ModelError(f"study: there is no output {missing[0]!r}; there are {', '.join(map(repr, results.shapes))}")
+            raise ModelError(
+                f"study: there is no output {missing[0]!r}; there are {', '.join(map(repr, results.shapes))}"
+            )
         return results, found
 
     # --- where people need it -------------------------------------------------------------------------------------
@@ -126,12 +128,14 @@ class ParameterStudy:
         return frame(self._plan.table, *self._chosen(outputs))
 
     def dataset(self, outputs: Iterable[str] | None = None) -> Dataset:
-        """An xarray dataset: grid parameters are coordinates, samples and rows of a table have a dimension of their own."""
+        """An xarray dataset: grid parameters are coordinates, samples and rows of a table are a dimension each."""
         from .exports import dataset
 
         return dataset(self._plan.table, *self._chosen(outputs), attributes=self._plan.about)
 
-    def plot(self, kind: str | None = None, file: FilePath | None = None, outputs: Iterable[str] | None = None) -> Figure:
+    def plot(
+        self, kind: str | None = None, file: FilePath | None = None, outputs: Iterable[str] | None = None
+    ) -> Figure:
         """A figure of the study, written to ``file`` if given.
 
         Kinds: "lines" (outputs over one parameter), "map" (over a grid of two), "pairs" (all against all), and
@@ -172,7 +176,9 @@ class ParameterStudy:
             rows.append([name, kind, *numbers])
         lines = [repr(self)[1:-1], str(Table(["name", "kind", "smallest", "median", "largest"], rows)).rstrip()]
         failed = np.flatnonzero((results.status != GOOD) & (results.status != OPEN))
-        lines += [f"run {run} {STATUS[results.status[run]]}: {results.message[run]}" for run in failed[:SHOWN].tolist()]
+        lines += [
+            f"run {run} {STATUS[results.status[run]]}: {results.message.at(run)}" for run in failed[:SHOWN].tolist()
+        ]
         if len(failed) > SHOWN:
             lines.append(f"and {len(failed) - SHOWN} more, see study.failed")
         return "\n".join(lines)

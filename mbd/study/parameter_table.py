@@ -1,8 +1,8 @@
 """The parameters of all runs of a study, as axes: lists and samples of which every combination is a run.
 
-Lists of values are an axis each (a grid), or one axis together (``combine="zip"``, rows of a table); all random parameters
-share the axis "sample". Run number n belongs to the n-th combination, the last axis fastest. Only the axes are kept: a
-grid of a thousand by a thousand is two thousand numbers.
+Lists of values are an axis each (a grid), or one axis together (``combine="zip"``, rows of a table); all random
+parameters share the axis "sample". Run number n belongs to the n-th combination, the last axis fastest. Only the axes
+are kept: a grid of a thousand by a thousand is two thousand numbers.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ParameterTable:
         """Values of all parameters in these runs, or in all runs."""
         numbers = np.arange(len(self)) if numbers is None else np.asarray(numbers)
         places = np.unravel_index(numbers, self.shape) if self.axes else ()
-        found = {}
+        found: dict[str, np.ndarray] = {}
         for axis, place in zip(self.axes, places, strict=True):
             found |= {name: values[place] for name, values in axis.values.items()}
         return found | {n: np.broadcast_to(x, (len(numbers), *x.shape)) for n, x in self.constants.items()}
@@ -188,7 +188,9 @@ def _samples(random: dict[str, Distribution], count: int | None, sampling: str, 
     """Values of the random parameters; those of one do not depend on which others there are, but for Sobol points."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         names = ", ".join(f"'{name}'" for name in random)
-        raise ModelError(f"sweep: samples = {count!r}; expected how many values to draw of the random parameters {names}")
+        raise ModelError(
+            f"sweep: samples = {count!r}; expected how many values to draw of the random parameters {names}"
+        )
     if sampling not in SAMPLINGS:
         raise ModelError(f"sweep: sampling = {sampling!r}; expected one of {', '.join(map(repr, SAMPLINGS))}")
     count = int(count)

@@ -1,7 +1,8 @@
 """What runs are made of, on its way to other processes.
 
 Functions are sent by their names, and found there by import; those of the main script, lambdas and functions inside of
-functions are sent as code if cloudpickle is installed. Where a parcel arrives, its functions are compared with what they
+functions are sent as code if cloudpickle is installed. Where a parcel arrives, its functions are compared with what
+they
 were when it was sent: a global that was changed meanwhile has its first value in a fresh process.
 """
 
@@ -64,8 +65,8 @@ class Parcel:
         found = differences(told_of(recipe), self.told, "in a worker", "in the process that sent it")
         if found:
             raise StudyError(
-                f"functions of the study are not the same in a worker: {'; '.join(found[:3])}. Values of globals do not "
-                "travel: give them as parameters, bind them with functools.partial, or set them when their module is "
+                f"functions of the study are not the same in a worker: {'; '.join(found[:3])}. Values of globals do "
+                "not travel: give them as parameters, bind them with functools.partial, or set them when their module is "
                 "imported"
             )
         while len(_unpacked) >= KEPT:

@@ -1,7 +1,7 @@
 """Worker processes of our own on this machine: started anew (spawn), one chunk of runs at a time.
 
-Each has a pipe of its own and a marker in shared memory that says which run it is making. When one dies, the run is known
-and the others go on; when a run takes too long and cannot be ended from inside, its process is ended.
+Each has a pipe of its own and a marker in shared memory that says which run it is making. When one dies, the run is
+known and the others go on; when a run takes too long and cannot be ended from inside, its process is ended.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -36,8 +37,8 @@ def work(connection: Connection, parcel: Parcel, memory: Any) -> None:
         recipe = parcel.recipe
         connection.send(READY)
         while True:
-            chunk = connection.recv()
-            connection.send(run_chunk(recipe, *chunk, marker))
+            runs, parameters = connection.recv()
+            connection.send(run_chunk(recipe, runs, parameters, marker))
             marker.rest()
     except (EOFError, BrokenPipeError):
         return
@@ -92,10 +93,8 @@ class Processes(Engine):
     def submit(self, chunk: Chunk) -> None:
         worker = next(worker for worker in self.workers if worker.ready and worker.chunk is None)
         worker.chunk = chunk
-        try:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it has died, which shows when results are collected
             worker.connection.send((chunk.runs.tolist(), chunk.parameters))
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it has died, which is found out when results are collected
 
     def collect(self, timeout: float) -> list[tuple[Chunk, Outcome]]:
         if self.limit is not None:

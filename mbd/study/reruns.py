@@ -70,7 +70,9 @@ def _found(place: str | None, what: str) -> Any:
             found = getattr(found, part)
         return found
     except (ImportError, AttributeError, ValueError):
-        raise ModelError(f"rerun: {what} is {place or 'not known'}, which is not found here; expected {what}=") from None
+        raise ModelError(
+            f"rerun: {what} is {place or 'not known'}, which is not found here; expected {what}="
+        ) from None
 
 
 def rerun(
@@ -82,8 +84,8 @@ def rerun(
 ) -> Solution:
     """Make one run again in this process, and return its solution; errors and warnings are not caught.
 
-    Of a study from a folder, ``build`` is found by its name, or given. If functions have changed since, or if outputs are
-    not what is stored, a warning says so.
+    Of a study from a folder, ``build`` is found by its name, or given. If functions have changed since, or if outputs
+    are not what is stored, a warning says so.
     """
     if isinstance(run, bool) or not isinstance(run, int | np.integer) or not 0 <= run < len(study):
         raise ModelError(f"rerun: run = {run!r}; expected a number from 0 to {len(study) - 1}")
@@ -121,5 +123,7 @@ def _compare(study: ParameterStudy, run: int, outputs: dict[str, np.ndarray]) ->
             apart = np.max(np.abs(there - value), initial=0.0)
             if not apart <= SAME * np.max(np.abs(there), initial=0.0):
                 warnings.warn(
-                    f"rerun: output '{name}' of run {run} is {value!s}, and {there!s} in the study", ModelWarning, stacklevel=3
+                    f"rerun: output '{name}' of run {run} is {value!s}, and {there!s} in the study",
+                    ModelWarning,
+                    stacklevel=3,
                 )

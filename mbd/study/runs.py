@@ -119,17 +119,24 @@ def as_output(name: str, value: Function | str) -> Function:
     return value
 
 
-def check_arguments(recipe: Recipe, names: Sequence[str]) -> None:
-    """Refuse parameters that nobody takes, and arguments that nobody gives."""
+def check_arguments(recipe: Recipe, names: Sequence[str], who: str = "sweep") -> None:
+    """Refuse parameters that nobody takes, and arguments that nobody gives or knows."""
     build, any_name = argument_names(recipe.build)
     simulate, any_other = argument_names(recipe.simulate, skip=1) if callable(recipe.simulate) else ({}, False)
     for name in names:
         if not any_name and not any_other and name not in build and name not in simulate:
-            raise ModelError(f"sweep: build has no argument '{name}'; it takes {', '.join(build) or 'none'}")
+            raise ModelError(f"{who}: build has no argument '{name}'; it takes {', '.join(build) or 'none'}")
     for function, taken in (("build", build), ("simulate", simulate)):
         for name, needed in taken.items():
             if needed and name not in names and name != "rng":
-                raise ModelError(f"sweep: {function} needs the argument '{name}', which is no parameter of the study")
+                raise ModelError(f"{who}: {function} needs the argument '{name}', which is no parameter of the study")
+    if isinstance(recipe.simulate, Mapping):
+        from ..simulation.simulation import simulate as integrate
+
+        known = argument_names(integrate, skip=1)[0]
+        for name in recipe.simulate:
+            if name not in known:
+                raise ModelError(f"{who}: simulate has an argument {name!r}; mbd.simulate takes {', '.join(known)}")
 
 
 def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:

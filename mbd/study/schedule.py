@@ -1,8 +1,10 @@
-"""Which runs are made when: chunks of half a second to a second, few of them in flight, and those who are suspect alone.
+"""Which runs are made when: chunks of half a second to a second, few of them in flight, and those who are suspect
+alone.
 
-A process that dies takes the chunks that it worked on; pools of processes lose everything that is in flight, and dask what
-its worker held. Those chunks are suspects. They wait until everything else is done, and are then made one at a time: a
-chunk that is lost again is halved, and a single run that is lost alone as often as ``engine.trials`` says is the one.
+A process that dies takes the chunks that it worked on; pools of processes lose everything that is in flight, and dask
+what its worker held. Those chunks are suspects. They wait until everything else is done, and are then made one at a
+time: a chunk that is lost again is halved, and a single run that is lost alone as often as ``engine.trials`` says is
+the one.
 """
 
 from __future__ import annotations

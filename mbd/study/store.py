@@ -5,8 +5,8 @@
     part-*.npz        blocks of results, in the order of their numbers
     lock              held by the process that writes
 
-One process writes. Every part is written beside, flushed to the disk and renamed. Small parts are joined into larger ones
-on the way, so that a million runs are a few files.
+One process writes. Every part is written beside, flushed to the disk and renamed. Small parts are joined into larger
+ones on the way, so that a million runs are a few files.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ class Plan:
                 raise
             raise ModelError(f"the plan of the study in '{path}' is damaged: {error}") from error
         if len(table) != found["runs"]:
-            raise ModelError(f"the plan of the study in '{path}' is damaged: it has {found['runs']} runs, not {len(table)}")
+            raise ModelError(
+                f"the plan of the study in '{path}' is damaged: it has {found['runs']} runs, not {len(table)}"
+            )
         return cls(table, found["fingerprint"], found["about"])
 
 
@@ -164,8 +166,8 @@ class Store(Reader):
         if found:
             more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
             raise ModelError(
-                f"store = '{self.path}' belongs to another study: {'; '.join(found[:5])}{more}. Expected the same study, "
-                "which then goes on, or a new folder"
+                f"store = '{self.path}' belongs to another study: {'; '.join(found[:5])}{more}. Expected the same "
+                "study, which then goes on, or a new folder"
             )
 
     def _write(self, name: str, content: bytes) -> None:

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from ..results.solution import Solution
 
 Values = Mapping[str, object]
-Outputs = Mapping[str, "Callable[[Solution], object] | str"] | Callable[["Solution"], Mapping[str, object]] | Iterable[str]
+Outputs = (
+    Mapping[str, "Callable[[Solution], object] | str"] | Callable[["Solution"], Mapping[str, object]] | Iterable[str]
+)
 
 
 def sweep(
@@ -48,7 +50,7 @@ def sweep(
     sampling: str | None = None,
     combine: str | None = None,
     store: FilePath | None = None,
-    executor: None | int | Executor | Client | str | Callable[[], Executor] = None,
+    executor: int | Executor | Client | str | Callable[[], Executor] | None = None,
     chunk: int | None = None,
     seed: int = 0,
     on_error: str = "row",
@@ -69,15 +71,15 @@ def sweep(
     outputs: by name a function of the solution, or the text of a channel such as "tip.position.x[-1]"; or one function
         that returns a dictionary. They are numbers, or arrays of the same shape in all runs.
     simulate: arguments of ``mbd.simulate``, e.g. ``dict(t_end=1.0, step=1e-3)``. Or a function of the model, and of the
-        parameters that it names, whose result is what outputs are read from, such as ``mbd.linearize``. None: outputs are
-        read from what ``build`` returns.
+        parameters that it names, whose result is what outputs are read from, such as ``mbd.linearize``. None: outputs
+        are read from what ``build`` returns.
     samples, sampling: how many values of the random parameters, and how: "latin" (hypercube, default), "sobol" or
         "random".
     combine: "product", every combination of the lists (default), or "zip", values of the same place.
-    store: a folder to which results are written as they come. The same call goes on where it was interrupted; a folder of
-        another study is refused. None: results are kept in memory.
-    executor: None for this process, a number of processes, any ``concurrent.futures.Executor`` (or a function that makes
-        one), a ``dask.distributed.Client`` or the address of a dask scheduler, "tcp://...".
+    store: a folder to which results are written as they come. The same call goes on where it was interrupted; a folder
+        of another study is refused. None: results are kept in memory.
+    executor: None for this process, a number of processes, any ``concurrent.futures.Executor`` (or a function that
+        makes one), a ``dask.distributed.Client`` or the address of a dask scheduler, "tcp://...".
     chunk: runs per task; by default as many as take half a second to a second.
     seed: of samples and of ``rng``. Results depend on it, and not on the order of runs, on chunks or on the executor.
     on_error: "row", where a run that fails has a row with the reason, or "raise", where the first one ends the study.
@@ -87,7 +89,7 @@ def sweep(
 
     Warnings of runs are kept with their rows. Ctrl-C ends the study early; what was computed is kept.
     """
-    recipe = _recipe(build, simulate, outputs, seed, timeout)
+    recipe = make_recipe("sweep", build, simulate, outputs, seed, timeout)
     table = parameter_table(parameters, samples, sampling, combine, seed)  # type: ignore[arg-type]
     check_arguments(recipe, table.names)
     if not callable(recipe.outputs):
@@ -117,28 +119,31 @@ def load(path: FilePath) -> ParameterStudy:
     return ParameterStudy(Plan.read(folder), Reader(folder))
 
 
-def _recipe(build: Any, simulate: Any, outputs: Any, seed: int, timeout: float | None) -> Recipe:
+def make_recipe(
+    who: str, build: Any, simulate: Any, outputs: Any, seed: int, timeout: float | None, common: bool = False
+) -> Recipe:
+    """What people give, checked."""
     if not callable(build):
-        raise ModelError(f"sweep: build is {build!r}; expected a function that makes a model from parameters")
+        raise ModelError(f"{who}: build is {build!r}; expected a function that makes a model from parameters")
     if isinstance(simulate, Mapping):
         missing = [name for name in ("t_end", "step") if name not in simulate]
         if missing:
-            raise ModelError(f"sweep: simulate has no {missing[0]!r}; expected e.g. dict(t_end=1.0, step=1e-3)")
+            raise ModelError(f"{who}: simulate has no {missing[0]!r}; expected e.g. dict(t_end=1.0, step=1e-3)")
         simulate = dict(simulate)
     elif simulate is not None and not callable(simulate):
-        raise ModelError(f"sweep: simulate is {simulate!r}; expected dict(t_end=..., step=...), a function, or None")
+        raise ModelError(f"{who}: simulate is {simulate!r}; expected dict(t_end=..., step=...), a function, or None")
     if isinstance(outputs, str):
         outputs = [outputs]
     if not callable(outputs):
         named = outputs if isinstance(outputs, Mapping) else {text: text for text in outputs}
         outputs = {str(name): as_output(str(name), value) for name, value in named.items()}
         if not outputs:
-            raise ModelError("sweep: there are no outputs; expected e.g. {'height': 'tip.position.z[-1]'}")
+            raise ModelError(f"{who}: there are no outputs; expected e.g. {{'height': 'tip.position.z[-1]'}}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ModelError(f"sweep: seed = {seed!r}; expected a number that is not negative")
+        raise ModelError(f"{who}: seed = {seed!r}; expected a number that is not negative")
     if timeout is not None:
-        timeout = check_number(timeout, "sweep", "timeout", positive=True)
-    return Recipe(build, simulate, outputs, int(seed), timeout)
+        timeout = check_number(timeout, who, "timeout", positive=True)
+    return Recipe(build, simulate, outputs, int(seed), timeout, common)
 
 
 def _check_names(outputs: list[str], table: ParameterTable) -> None:
@@ -168,7 +173,7 @@ def _make(
         if len(wrong) and on_error == "raise":
             run = int(block.run[wrong[0]])
             raise StudyError(
-                f"run {run} {STATUS[block.status[wrong[0]]]}: {block.message[wrong[0]]}; parameters: "
+                f"run {run} {STATUS[block.status[wrong[0]]]}: {block.message.at(wrong[0])}; parameters: "
                 + ", ".join(f"{name} = {value!r}" for name, value in table.rows(np.array([run]))[0].items())
             )
 
@@ -202,7 +207,7 @@ def _warn(study: ParameterStudy) -> None:
         first = int(failed[0])
         warnings.warn(
             f"{len(failed)} of {len(study)} runs have no result (study.failed); run {first} "
-            f"{STATUS[results.status[first]]}: {results.message[first]}",
+            f"{STATUS[results.status[first]]}: {results.message.at(first)}",
             ModelWarning,
             stacklevel=3,
         )
@@ -211,7 +216,7 @@ def _warn(study: ParameterStudy) -> None:
         first = int(warned[0])
         warnings.warn(
             f"{len(warned)} of {len(study)} runs gave warnings (study.frame()['warning']); run {first}: "
-            f"{results.warning[first]}",
+            f"{results.warning.at(first)}",
             ModelWarning,
             stacklevel=3,
         )
