@@ -50,8 +50,6 @@ def truncated_normal(mean: float, deviation: float, low: float = -math.inf, high
             "bounds in ascending order"
         )
     a, b = (low - m) / s, (high - m) / s
-    if a > 0.0:  # from the upper tail, where probabilities near one would be rounded: by symmetry
-        return Distribution("truncated_normal", (m, s, low, high), lambda p: m - s * _between(-b, -a, 1.0 - p))
     return Distribution("truncated_normal", (m, s, low, high), lambda p: m + s * _between(a, b, p))
 
 
@@ -121,7 +119,10 @@ def _standard_normal(p: Array) -> Array:
 
 
 def _between(a: float, b: float, p: Array) -> Array:
+    """Quantiles of the standard normal distribution between two bounds, from the nearer tail: no digits are lost."""
     from scipy.special import ndtr, ndtri
 
-    low, high = ndtr(a), ndtr(b)
-    return np.clip(ndtri(low + p * (high - low)), a, b)
+    below = ndtr(a) + p * (ndtr(b) - ndtr(a))
+    above = ndtr(-b) + (1.0 - p) * (ndtr(-a) - ndtr(-b))
+    with np.errstate(invalid="ignore"):
+        return np.clip(np.where(below < above, ndtri(below), -ndtri(above)), a, b)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RANK = 1e-7  # of the largest singular value: smaller ones are those of differences
 NEIGHBOURS = 0.5  # correlation of neighbouring residuals above which intervals are doubtful
 
-DEPENDENT = "note: neighbouring residuals are not independent, so that the intervals are too narrow; the model may lack something"
+DEPENDENT = "note: neighbouring residuals depend on each other; intervals are too narrow, and the model may lack something"
 
 
 class StartPoint(NamedTuple):

@@ -202,8 +202,8 @@ class _Search:
         if isinstance(found, str) and self.method in WITH_GRADIENT:
             raise StudyError(
                 f"minimize: no result at {self.evaluate.at(self.point(z))}: {found}. {self.method} cannot go on from "
-                "there; expected bounds that exclude it, or 'Nelder-Mead' or 'differential_evolution', for which it counts as "
-                "infinitely bad"
+                "there; expected bounds that exclude it, or 'Nelder-Mead' or 'differential_evolution', for which it "
+                "counts as infinitely bad"
             )
         return self.number(found)
 

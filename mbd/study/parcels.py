@@ -66,8 +66,8 @@ class Parcel:
         if found:
             raise StudyError(
                 f"functions of the study are not the same in a worker: {'; '.join(found[:3])}. Values of globals do "
-                "not travel: give them as parameters, bind them with functools.partial, or set them when their module is "
-                "imported"
+                "not travel: give them as parameters, bind them with functools.partial, or set them when their "
+                "module is imported"
             )
         while len(_unpacked) >= KEPT:
             _unpacked.pop(next(iter(_unpacked)))

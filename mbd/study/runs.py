@@ -40,12 +40,18 @@ class Recipe:
     def _simulate_takes(self) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         return _chooser(self.simulate, skip=1)
 
+    @cached_property
+    def _random(self) -> bool:
+        return "rng" in argument_names(self.build)[0] or "rng" in argument_names(self.simulate, skip=1)[0]
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in vars(self).items() if not name.startswith("_")}
 
     def solve(self, run: int, parameters: Mapping[str, Any]) -> Any:
         """What outputs are read from: the solution, or what the user's functions returned."""
-        given = {**parameters, "rng": np.random.default_rng([self.seed, 0 if self.common else run])}
+        given = dict(parameters)
+        if self._random:
+            given["rng"] = np.random.default_rng([self.seed, 0 if self.common else run])
         model = self.build(**self._build_takes(given))
         if self.simulate is None:
             return model
@@ -93,7 +99,8 @@ def _chooser(function: Any, skip: int = 0) -> Callable[[Mapping[str, Any]], dict
     """Chooses the arguments that a function takes from those that are there."""
     names, everything = argument_names(function, skip)
     if everything:
-        return lambda given: {name: x for name, x in given.items() if name != "rng" or "rng" in names}
+        unwanted = {"rng"} - names.keys()
+        return lambda given: {name: x for name, x in given.items() if name not in unwanted}
     return lambda given: {name: given[name] for name in names if name in given}
 
 

@@ -193,6 +193,7 @@ def _make(
         try:
             schedule.run(runs)
         except KeyboardInterrupt as stop:
+            interrupts.noted = False  # one that came in the steps of a run was noted here too
             if isinstance(stop, Interrupted):
                 keep(stop.block)
             schedule.rescue()
