@@ -70,7 +70,7 @@ def write(folder: str, rows: int) -> None:
     seconds, files = time.perf_counter() - clock, list(Path(folder).glob("part-*"))
     size = sum(file.stat().st_size for file in files)
     print(
-        f"{len(study)} runs that do nothing, two processes: {seconds:.1f} s, {1e6 * seconds / len(study):.0f} us per run; "
+        f"{len(study)} runs that do nothing, two processes: {seconds:.1f} s; "
         f"{len(files)} files, {size / len(study):.0f} bytes per row; driver {memory():.0f} MB ({start:.0f} before)"
     )
 

@@ -51,9 +51,12 @@ def differences(here: Told, there: Told, place_here: str = "here", place_there: 
     return found
 
 
-def is_installed(module: str) -> bool:
-    """Whether a module belongs to Python, to this package or to another installed one."""
-    package = module.partition(".")[0]
+def is_installed(thing: Any) -> bool:
+    """Whether a module, a class or a function belongs to Python, to this package or to another installed one."""
+    module = thing.__name__ if isinstance(thing, ModuleType) else module_of(thing)
+    if isinstance(thing, FunctionType) and module in (None, "builtins"):
+        return False  # code that was given to exec
+    package = (module or "builtins").partition(".")[0]
     if package in sys.stdlib_module_names or package in ("mbd", "builtins"):
         return package not in ("__main__",)
     file = str(getattr(sys.modules.get(package), "__file__", None) or "")
@@ -76,7 +79,7 @@ class _Teller:
             words = np.ascontiguousarray(value).tobytes()
             self.found[path] = f"array {value.dtype.str} {value.shape} ({_digest(words)})"
         elif isinstance(value, ModuleType):
-            if not is_installed(value.__name__):
+            if not is_installed(value):
                 for name in sorted(names):
                     if hasattr(value, name):
                         self.tell(getattr(value, name), f"{path}.{name}", names - {name})
@@ -100,7 +103,7 @@ class _Teller:
     def kind(self, value: type, path: str) -> None:
         """A class: all its functions, if it is the user's."""
         self.found[path] = f"class {name_of(value)}"
-        if not is_installed(module_of(value)):
+        if not is_installed(value):
             for name, item in vars(value).items():
                 inner = getattr(item, "fget", getattr(item, "__func__", item))  # properties, class methods
                 if isinstance(inner, FunctionType):
@@ -112,7 +115,7 @@ class _Teller:
         self.found[path] = (
             name_of(value) if hasattr(value, "__qualname__") else f"{module_of(kind)}.{kind.__qualname__}"
         )
-        own = not is_installed(module_of(kind))
+        own = not is_installed(kind)
         fields = [item.name for item in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
         for name in fields or (sorted(getattr(value, "__dict__", {})) if own else []):
             self.tell(getattr(value, name, None), f"{path}.{name}", names)
@@ -126,7 +129,7 @@ class _Teller:
         except Unknown:
             self.found[path] = name_of(function)
             return
-        known = is_installed(module_of(inner))
+        known = is_installed(inner)
         self.found[path] = name_of(inner) if known else f"code {_digest(code_text(inner.__code__).encode())}"
         names = names_in(inner.__code__)
         for kind, name in roots_of(inner, bound):
@@ -136,10 +139,8 @@ class _Teller:
                 value = root_value(inner, bound, (kind, name))
             except Unknown:
                 continue  # an argument that the caller gives
-            plain = isinstance(value, ModuleType | type) or hasattr(value, "__qualname__")
-            if not plain or not is_installed(
-                value.__name__ if isinstance(value, ModuleType) else module_of(value) or ""
-            ):
+            named = isinstance(value, ModuleType | type) or hasattr(value, "__qualname__")
+            if not named or not is_installed(value):
                 self.tell(value, f"{path}: {name}", names)
 
 

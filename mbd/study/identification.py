@@ -11,6 +11,7 @@ import numpy as np
 from ..elements.arguments import FilePath
 from ..errors import Array
 from ..io.files import save_figure
+from .exports import needed
 from .minimising import at_bound, runs_text
 from .search_space import Space
 from .tables import Table
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 RANK = 1e-7  # of the largest singular value: smaller ones are those of differences
 NEIGHBOURS = 0.5  # correlation of neighbouring residuals above which intervals are doubtful
 
-DEPENDENT = "note: neighbouring residuals depend on each other; intervals are too narrow, and the model may lack something"
+DEPENDENT = (
+    "note: neighbouring residuals depend on each other; intervals are too narrow, and the model may lack something"
+)
 
 
 class StartPoint(NamedTuple):
@@ -39,6 +42,9 @@ class StartPoint(NamedTuple):
 @dataclass(frozen=True)
 class Identification:
     """The result of ``mbd.study.identify``; ``print`` shows it as a table.
+
+    Attributes: ``confidence`` of the intervals, ``success`` and ``message`` of the fit, ``evaluations`` (runs),
+    ``failures`` (those without a result) and ``first_failure``, ``starts`` (all fits).
 
     With r the residuals divided by their standard deviations and J their derivatives, the covariance is
     ``s^2 (J^T J)^-1``, where s^2 = r.r / (values - parameters), or 1 if the standard deviations were given
@@ -176,8 +182,7 @@ class Identification:
 
     def plot(self, file: FilePath | None = None) -> Figure:
         """Measured and fitted curves, and below each what remains; written to ``file`` if given."""
-        import matplotlib
-
+        matplotlib = needed("matplotlib", "plot()")
         if file is not None:
             matplotlib.use("Agg")
         import matplotlib.pyplot as plt

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import Array, ModelError, ModelWarning, StudyError
+from ..errors import Array, MbdError, ModelError, ModelWarning, StudyError
 from .search_space import Evaluator, Space, space_of
 from .sweeping import make_recipe
 from .tables import Table
@@ -32,7 +32,12 @@ SQUARES = "least_squares"
 
 @dataclass(frozen=True)
 class Minimum:
-    """The result of ``mbd.study.minimize``; ``print`` shows it as a table."""
+    """The result of ``mbd.study.minimize``; ``print`` shows it as a table.
+
+    Attributes: ``parameters`` by name, ``value`` of the objective there, ``success`` and ``message`` of the ``method``,
+    ``evaluations`` (runs), ``failures`` (those without a result) and ``first_failure``, ``starts`` (where each local
+    search ended, and the value there).
+    """
 
     parameters: dict[str, float]
     value: float
@@ -224,7 +229,10 @@ class _Search:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*vectorized.*")  # that overrides "updating" and "workers"
             bounds = list(zip(self.low, self.high, strict=True))
-            return [differential_evolution(generation, bounds, vectorized=True, **options)]
+            try:
+                return [differential_evolution(generation, bounds, vectorized=True, **options)]
+            except RuntimeError as error:  # scipy takes an error of ours for one of its own
+                raise error.__cause__ if isinstance(error.__cause__, MbdError) else error from None
 
     def from_starts(self, count: int) -> list[Any]:
         """A local method from one or several starts; those without a result are left out."""

@@ -10,6 +10,7 @@ from ..elements.arguments import FilePath
 from ..errors import ModelError
 from ..io.files import save_figure
 from .blocks import GOOD, OPEN
+from .exports import needed
 from .parameter_table import ParameterTable
 from .results import Results
 
@@ -23,8 +24,7 @@ def plot(
     table: ParameterTable, results: Results, outputs: dict[str, np.ndarray], kind: str | None, file: FilePath | None
 ) -> Any:
     """The figure of one kind."""
-    import matplotlib
-
+    matplotlib = needed("matplotlib", "study.plot()")
     if file is not None:
         matplotlib.use("Agg")
     import matplotlib.pyplot as plt

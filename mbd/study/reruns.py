@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..results.solution import Solution
     from .parameter_study import ParameterStudy
 
-SAME = 1e-6  # relative difference of outputs that is told
+SAME = 1e-6  # of the largest value of an output: a difference that is told
 
 
 def described(recipe: Recipe) -> dict[str, Any]:
@@ -116,14 +116,13 @@ def _recipe(about: dict[str, Any], known: Recipe | None, build: Any, simulate: A
 
 def _compare(study: ParameterStudy, run: int, outputs: dict[str, np.ndarray]) -> None:
     """Say if the outputs are others than those in the store."""
-    stored = study._look(None)[1]
+    stored, apart = study._look(None)[1], []
     for name, value in outputs.items():
         there = stored[name][run] if name in stored else value
         if np.shape(there) == value.shape and np.isfinite(there).all():
-            apart = np.max(np.abs(there - value), initial=0.0)
-            if not apart <= SAME * np.max(np.abs(there), initial=0.0):
-                warnings.warn(
-                    f"rerun: output '{name}' of run {run} is {value!s}, and {there!s} in the study",
-                    ModelWarning,
-                    stacklevel=3,
-                )
+            difference, size = (float(np.max(np.abs(x), initial=0.0)) for x in (there - value, there))
+            if not difference <= SAME * size:
+                apart.append(f"'{name}' by {difference:.3g} (largest value {size:.3g})")
+    if apart:
+        text = f"rerun: outputs of run {run} are not those of the study; they differ: {', '.join(apart)}"
+        warnings.warn(text, ModelWarning, stacklevel=3)

@@ -243,7 +243,7 @@ def part_bytes(block: Block) -> bytes:
 def read_part(path: Path, wanted: Callable[[str], bool] = lambda name: True) -> Block:
     """A block from a file."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return Block.from_arrays(arrays, wanted)
     except FileNotFoundError:
         raise

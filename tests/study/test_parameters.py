@@ -97,7 +97,10 @@ def test_tables_survive_files():
     t = table({"a": [1, 2], "b": ["x", "y"], "c": 0.5, "d": normal(0.0, 1.0), "e": np.eye(3)}, 4)
     again = ParameterTable.from_arrays(*t.to_arrays())
     assert again.digests() == t.digests() and again.names == t.names
-    assert again.digests() != table({"a": [1, 3], "b": ["x", "y"], "c": 0.5, "d": normal(0, 1), "e": np.eye(3)}, 4).digests()
+    assert (
+        again.digests()
+        != table({"a": [1, 3], "b": ["x", "y"], "c": 0.5, "d": normal(0, 1), "e": np.eye(3)}, 4).digests()
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,8 @@ def test_what_is_refused(given, options, text):
 
 
 @pytest.mark.parametrize("call", [
-    lambda: normal(0.0, 0.0), lambda: uniform(1.0, 1.0), lambda: lognormal(-1.0, 0.1), lambda: triangular(0.0, 2.0, 1.0),
+    lambda: normal(0.0, 0.0), lambda: uniform(1.0, 1.0), lambda: lognormal(-1.0, 0.1),
+    lambda: triangular(0.0, 2.0, 1.0),
     lambda: truncated_normal(0.0, 1.0, 2.0, 1.0), lambda: loguniform(0.0, 1.0), lambda: choice([]),
 ])  # fmt: skip
 def test_distributions_refuse_what_they_are_not(call):

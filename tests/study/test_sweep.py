@@ -226,7 +226,10 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path, capsys):
     assert "interrupted after 5 of 9 runs" in capsys.readouterr().err
     long = {"t_end": 1000.0, "step": 1e-3, "output_step": 1.0}  # a run that was stopped by Ctrl-C is no result
     study = sweep(
-        interrupted_in_a_run, {"length": [2.0], "mass": 1.0}, simulate=long, outputs={"t": lambda solution: solution.t[-1]}
+        interrupted_in_a_run,
+        {"length": [2.0], "mass": 1.0},
+        simulate=long,
+        outputs={"t": lambda solution: solution.t[-1]},
     )
     assert study.status.tolist() == ["open"]
 
@@ -249,7 +252,11 @@ def test_timeouts(threaded):
     executor = ThreadPoolExecutor(2) if threaded else None
     with pytest.warns(mbd.ModelWarning, match="2 of 4 runs"):
         study = sweep(
-            endless, {"x": [0.0, 1.0], "kind": ["python", "simulation"]}, outputs={"y": float}, timeout=0.3, executor=executor
+            endless,
+            {"x": [0.0, 1.0], "kind": ["python", "simulation"]},
+            outputs={"y": float},
+            timeout=0.3,
+            executor=executor,
         )
     assert study.status.tolist() == ["good", "good", "timeout", "timeout"]
     assert study.failed[0].message == "no end after 0.3 s"
@@ -298,8 +305,10 @@ def test_channels():
     }.items():  # fmt: skip
         np.testing.assert_array_equal(Channel(text)(solution), value)
     for text, reason in {
-        "amr.position": "no element 'amr'; did you mean 'lam' or 'arm'?", "arm.positon": "has no 'positon'; there are acceleration",
-        "arm": "it goes on with acceleration", "arm.position.w": "no component 'w'", "arm.position[99]": "out of bounds",
+        "amr.position": "no element 'amr'; did you mean 'lam' or 'arm'?",
+        "arm.positon": "has no 'positon'; there are acceleration",
+        "arm": "it goes on with acceleration", "arm.position.w": "no component 'w'",
+        "arm.position[99]": "out of bounds",
         "hinge.angle.x": "no component 'x'",
     }.items():  # fmt: skip
         with pytest.raises(mbd.ModelError) as error:
@@ -321,7 +330,7 @@ def test_reruns(tmp_path):
     heavier = functools.partial(cases.pendulum, mass=3.0)
     with (
         pytest.warns(mbd.ModelWarning, match="not as in the study: build"),
-        pytest.warns(mbd.ModelWarning, match="output 'angle' of run 0 is"),
+        pytest.warns(mbd.ModelWarning, match="outputs of run 0 are not those of the study; they differ: 'angle' by"),
     ):
         mbd.study.rerun(study, 0, build=lambda length, mass, rng: heavier(length, rng=rng))
 
@@ -340,7 +349,7 @@ def test_pictures(tmp_path, kind):
 
 
 def test_what_matters():
-    """Rank correlations are Spearman's; an output that grows and falls again is explained by its parameter all the same."""
+    """Rank correlations are Spearman's; what grows and falls again is explained by its parameter all the same."""
     from scipy.stats import spearmanr
 
     from mbd.study.pictures import explained_share, rank_correlation
