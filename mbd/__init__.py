@@ -10,7 +10,7 @@ from mbd.rotation import rotation  # eager: the submodule of the same name must 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, testing  # type: ignore[attr-defined]
+    from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
     from mbd.errors import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ModelWarning,
         RedundancyWarning,
         SingularityError,
+        StudyError,
         UserFunctionError,
     )
     from mbd.io.archive import load
@@ -50,7 +51,7 @@ _LAZY = {
     **dict.fromkeys(
         (
             "MbdError", "ModelError", "AssemblyError", "IncompatibleError", "ConvergenceError", "SingularityError",
-            "FileError", "UserFunctionError", "RedundancyWarning", "ModelWarning", "AccuracyWarning",
+            "FileError", "StudyError", "UserFunctionError", "RedundancyWarning", "ModelWarning", "AccuracyWarning",
         ),
         "mbd.errors",
     ),
@@ -85,6 +86,7 @@ _MODULES = {
     "view": "mbd.view",
     "benchmarks": "mbd.benchmarks",
     "sensors": "mbd.sensors",
+    "study": "mbd.study",
 }
 
 __all__ = sorted([*_LAZY, *_MODULES, "__version__", "rotation"])

@@ -100,6 +100,10 @@ class SingularityError(MbdError):
         self.solution = solution
 
 
+class StudyError(MbdError):
+    """A study cannot go on, for a reason that is not one of its runs; what was computed is in its store."""
+
+
 class RedundancyWarning(UserWarning):
     """Joint equations depend on each other: reactions are not unique although the motion is."""
 

@@ -20,8 +20,8 @@ class Progress:
         self.bar: Any = None
         self.task: Any = None
 
-    def update(self, t: float) -> None:
-        """Tell how far the run is."""
+    def update(self, t: float, now: str | None = None) -> None:
+        """Tell how far the run is, in other words than the title's if they are given."""
         if not self.show or (self.bar is None and time.perf_counter() - self.born < DELAY_SECONDS):
             return
         if self.bar is None:
@@ -34,7 +34,7 @@ class Progress:
             )  # fmt: skip
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.end - self.start, now="")
-        self.bar.update(self.task, completed=t - self.start, now=f"{self.what} {t:.4g}")
+        self.bar.update(self.task, completed=t - self.start, now=now or f"{self.what} {t:.4g}")
 
     def __enter__(self) -> Progress:
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,7 @@ from ..errors import ConvergenceError, MbdError, ModelError, SingularityError
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.base import Array, Integrator, Run
 from ..integrators.user import PythonIntegrator
+from ..io.notes import note
 from ..io.progress import Progress
 from ..joints import Rolling
 from ..model import Model
@@ -117,7 +117,7 @@ def run_simulation(
         beginning = consistent_start(system, t=t_start, fixed=fixed)
         report = beginning.report
         if report.changed:
-            print(f"mbd: {report}", file=sys.stderr)
+            note(str(report))
         check_redundancy(system, beginning.q, beginning.v, float(t_start))
         if not integrator.adaptive:
             given, step = step, _equal_steps(t_end - t_start, step)
@@ -152,7 +152,7 @@ def run_simulation(
             raise
     record.wall_time = time.perf_counter() - clock
     if record.message:
-        print(f"mbd: {record.message}; the solution ends there", file=sys.stderr)
+        note(f"{record.message}; the solution ends there")
     solution = record.solution()
     if not record.message:
         solution.settle()

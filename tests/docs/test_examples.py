@@ -169,6 +169,42 @@ def test_closed_loop(tmp_path, capsys, quick_movies):
     check_movie(tmp_path / "closed_loop.mp4", out, 2.0)
 
 
+def test_tuned_absorber(tmp_path, capsys):
+    module = load("tuned_absorber")
+    best = module.main(count=6, directory=tmp_path)
+    exact = module.warburton(module.RATIO)
+    assert best.parameters == pytest.approx(exact, abs=1e-3)  # up to what moves after the end of the run
+    assert "Warburton: tuning = 0.9315, damping = 0.1525" in capsys.readouterr().out
+    assert (tmp_path / "tuned_absorber.png").stat().st_size > 5000
+
+
+def test_asking_another_optimiser(monkeypatch):
+    """Optuna's interface, with random numbers in place of it."""
+    sys.modules.pop("tuned_absorber", None)
+    module = load("optuna/absorber")
+
+    class Trial(dict):
+        def suggest_float(self, name, low, high):
+            return self.setdefault(name, rng.uniform(low, high))
+
+    class Random:
+        best = (np.inf, {})
+
+        def ask(self):
+            return Trial()
+
+        def tell(self, trial, value):
+            self.best = min(self.best, (value, dict(trial)), key=lambda one: one[0])
+
+        @property
+        def best_params(self):
+            return self.best[1]
+
+    rng, optimiser = np.random.default_rng(0), Random()
+    best = module.search(optimiser, generations=2, size=4)
+    assert best == optimiser.best[1] and set(best) == {"tuning", "damping"} and optimiser.best[0] < 10.0
+
+
 def has_matplotlib() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 

@@ -87,6 +87,22 @@ def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
 
+def test_studies(tmp_path, monkeypatch, capsys):
+    import matplotlib.pyplot
+
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/studies.md")
+    matplotlib.pyplot.close("all")
+    assert names["solution"]["hinge"].angle[-1] == names["study"]["angle"][7]
+    assert names["study"]["path"].shape == (12, 6, 3) and names["watched"].complete
+    assert [failed.run for failed in names["partly"].failed] == [8, 9, 10, 11]
+    out = capsys.readouterr().out
+    assert "4 of 12 runs have no result" in out and "values of parameter 'length'" in out
+    low, high = names["fit"].intervals["length"]
+    assert low < 0.42 < high and high - low < 0.02
+    assert names["best"].value < 1e-8
+
+
 def test_views(tmp_path, monkeypatch):
     needs_rendering()
     pytest.importorskip("viser")

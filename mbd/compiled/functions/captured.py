@@ -126,10 +126,16 @@ def names_in(code: CodeType) -> frozenset[str]:
 @functools.lru_cache(4096)
 def code_text(code: CodeType) -> str:
     """What a code object does, without its line numbers; constants with their types (0, 0.0 and False differ)."""
-    constants = [code_text(c) if isinstance(c, CodeType) else f"{type(c).__name__} {c!r}" for c in code.co_consts]
+    constants = [code_text(c) if isinstance(c, CodeType) else _constant_text(c) for c in code.co_consts]
     parts = [code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount]
     parts += [code.co_kwonlyargcount, code.co_flags, getattr(code, "co_exceptiontable", b"")]
     return repr((parts, constants))
+
+
+def _constant_text(value: Any) -> str:
+    """A constant of a code object; the order of a set (``x in {"a", "b"}``) is another one in every process."""
+    text = f"{{{', '.join(sorted(map(repr, value)))}}}" if isinstance(value, frozenset) else repr(value)
+    return f"{type(value).__name__} {text}"
 
 
 def code_digest(function: Any) -> str:

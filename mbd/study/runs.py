@@ -1,0 +1,184 @@
+"""One run of a study, wherever it is made: build, simulate, read outputs; whatever goes wrong is its row."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from .blocks import FAILED, GOOD, TIMEOUT, Block, Row
+from .channels import Channel
+from .collecting import collected_warnings
+from .watching import Marker, Watch
+
+Function = Callable[..., Any]
+NUMBER_KINDS = "fiubc"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a run needs besides its parameters. ``common``: every run gets the same random numbers."""
+
+    build: Function
+    simulate: Mapping[str, Any] | Function | None
+    outputs: Mapping[str, Function] | Function
+    seed: int = 0
+    timeout: float | None = None
+    common: bool = False
+
+    @cached_property
+    def _build_takes(self) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        return _chooser(self.build)
+
+    @cached_property
+    def _simulate_takes(self) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        return _chooser(self.simulate, skip=1)
+
+    @cached_property
+    def _random(self) -> bool:
+        return "rng" in argument_names(self.build)[0] or "rng" in argument_names(self.simulate, skip=1)[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in vars(self).items() if not name.startswith("_")}
+
+    def solve(self, run: int, parameters: Mapping[str, Any]) -> Any:
+        """What outputs are read from: the solution, or what the user's functions returned."""
+        given = dict(parameters)
+        if self._random:
+            given["rng"] = np.random.default_rng([self.seed, 0 if self.common else run])
+        model = self.build(**self._build_takes(given))
+        if self.simulate is None:
+            return model
+        if callable(self.simulate):
+            return self.simulate(model, **self._simulate_takes(given))
+        from ..model import Model
+        from ..simulation.simulation import simulate
+
+        if not isinstance(model, Model):
+            raise ModelError(f"build returned {_short(model)}; expected an mbd.Model")
+        solution = simulate(model, **{"progress": False, **self.simulate})
+        if not solution.complete:
+            if solution.message.startswith("interrupted"):
+                raise KeyboardInterrupt
+            raise ModelError(solution.message)
+        return solution
+
+    def read(self, solved: Any) -> dict[str, np.ndarray]:
+        """The outputs as arrays of numbers."""
+        if callable(self.outputs):
+            found = self.outputs(solved)
+            if not isinstance(found, Mapping):
+                raise ModelError(f"outputs returned {_short(found)}; expected a dictionary of numbers or arrays")
+        else:
+            found = {name: function(solved) for name, function in self.outputs.items()}
+        return {str(name): _as_numbers(str(name), x) for name, x in found.items()}
+
+
+def _as_numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.asarray(None)
+    if array.dtype.kind not in NUMBER_KINDS:
+        raise ModelError(f"output '{name}' is {_short(value)}; expected a number or an array of numbers")
+    return array
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else text[:80] + "..."
+
+
+def _chooser(function: Any, skip: int = 0) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Chooses the arguments that a function takes from those that are there."""
+    names, everything = argument_names(function, skip)
+    if everything:
+        unwanted = {"rng"} - names.keys()
+        return lambda given: {name: x for name, x in given.items() if name not in unwanted}
+    return lambda given: {name: given[name] for name in names if name in given}
+
+
+def argument_names(function: Any, skip: int = 0) -> tuple[dict[str, bool], bool]:
+    """Arguments that can be given by name, and whether they must be; whether any name is taken."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[skip:]
+    except (TypeError, ValueError):  # some functions in C do not tell
+        return {}, True
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    return {p.name: p.default is p.empty for p in named}, any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def as_output(name: str, value: Function | str) -> Function:
+    """A function of a solution, from one or from the text of a channel."""
+    if isinstance(value, str):
+        return Channel(value)
+    if not callable(value):
+        raise ModelError(
+            f"output '{name}' is {_short(value)}; expected a function of the solution or a text such as "
+            "'tip.position.x[-1]'"
+        )
+    return value
+
+
+def check_arguments(recipe: Recipe, names: Sequence[str], who: str = "sweep") -> None:
+    """Refuse parameters that nobody takes, and arguments that nobody gives or knows."""
+    build, any_name = argument_names(recipe.build)
+    simulate, any_other = argument_names(recipe.simulate, skip=1) if callable(recipe.simulate) else ({}, False)
+    for name in names:
+        if not any_name and not any_other and name not in build and name not in simulate:
+            raise ModelError(f"{who}: build has no argument '{name}'; it takes {', '.join(build) or 'none'}")
+    for function, taken in (("build", build), ("simulate", simulate)):
+        for name, needed in taken.items():
+            if needed and name not in names and name != "rng":
+                raise ModelError(f"{who}: {function} needs the argument '{name}', which is no parameter of the study")
+    if isinstance(recipe.simulate, Mapping):
+        from ..simulation.simulation import simulate as integrate
+
+        known = argument_names(integrate, skip=1)[0]
+        for name in recipe.simulate:
+            if name not in known:
+                raise ModelError(f"{who}: simulate has an argument {name!r}; mbd.simulate takes {', '.join(known)}")
+
+
+def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
+    """One run; never raises but for an interrupt."""
+    clock = time.perf_counter()
+    outputs: dict[str, np.ndarray] = {}
+    status, message = GOOD, ""
+    with collected_warnings() as warned:
+        watch = Watch(recipe.timeout)
+        try:
+            with watch:
+                solved = recipe.solve(run, parameters)
+                outputs = recipe.read(solved)
+            warned.redundancy(solved)
+        except KeyboardInterrupt:
+            raise
+        except (Exception, SystemExit) as error:
+            status, message = FAILED, f"{type(error).__name__}: {error}"
+        except BaseException as error:
+            if not watch.ended(error):
+                raise
+    if watch.over:
+        status, message, outputs = TIMEOUT, f"no end after {recipe.timeout:g} s", {}
+    texts = warned.texts
+    seconds = time.perf_counter() - clock
+    return Row(run, status, seconds, outputs, message, len(texts), texts[0] if texts else "")
+
+
+def run_chunk(
+    recipe: Recipe, runs: Sequence[int], parameters: Sequence[Mapping[str, Any]], marker: Marker | None = None
+) -> Block:
+    """Several runs, one after the other."""
+    rows = []
+    for run, values in zip(runs, parameters, strict=True):
+        if marker is not None:
+            marker.begin(run)
+        rows.append(run_one(recipe, int(run), values))
+    return Block.of(rows)

@@ -1,0 +1,213 @@
+"""Unknown parameters of an optimisation, their bounds and sizes, and the runs at points of this space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import Array, ModelError, StudyError
+from ..io.progress import Progress
+from .blocks import GOOD, STATUS, Block
+from .engines import engine_for
+from .parcels import Parcel
+from .runs import Recipe, check_arguments
+from .schedule import Schedule
+
+STEP = 1e-4  # of the size of a parameter: differences; runs are reproducible to about 1e-10
+SMALL = 1e-3  # of the width between bounds: smaller values say nothing about the size of a parameter
+REMEMBERED = 5000  # points
+
+
+@dataclass(frozen=True)
+class Space:
+    """Names, start, bounds and sizes of the unknowns; optimisers see them divided by their sizes."""
+
+    names: tuple[str, ...]
+    start: Array
+    low: Array
+    high: Array
+
+    @property
+    def bounded(self) -> bool:
+        """Whether every unknown has two bounds."""
+        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+
+    @property
+    def size(self) -> Array:
+        """How large unknowns are, at the start."""
+        return self.sizes(self.start)
+
+    def sizes(self, x: Array) -> Array:
+        """How large unknowns are near a point: their values, or part of the width between bounds where these vanish."""
+        width = np.where(np.isfinite(self.high - self.low), self.high - self.low, 0.0)
+        instead = np.where(width > 0.0, 10.0 * SMALL * width, 1.0)
+        return np.where((np.abs(x) > SMALL * width) & (x != 0.0), np.abs(x), instead)
+
+    def named(self, x: Array) -> dict[str, float]:
+        """A point by the names of its coordinates."""
+        return dict(zip(self.names, np.asarray(x, dtype=float).tolist(), strict=True))
+
+    def starts(self, count: int, seed: int) -> Array:
+        """The start, and points of a Latin hypercube between the bounds."""
+        if count > 1 and not self.bounded:
+            open_ones = [n for n, a, b in zip(self.names, self.low, self.high, strict=True) if not np.isfinite(b - a)]
+            raise ModelError(
+                f"starts = {count}; other starts are chosen between bounds, and '{open_ones[0]}' has none: expected "
+                "(low, high) or (low, start, high)"
+            )
+        rng, points = np.random.default_rng(seed), [self.start]
+        if count > 1:
+            n = count - 1
+            unit = (
+                rng.permuted(np.tile(np.arange(n), (len(self.names), 1)), axis=1).T + rng.random((n, len(self.names)))
+            ) / n
+            points += list(self.low + unit * (self.high - self.low))
+        return np.array(points)
+
+
+def space_of(parameters: Mapping[str, Any], who: str) -> Space:
+    """Unknowns from what people give: a start, (low, high), or (low, start, high)."""
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise ModelError(
+            f"{who}: parameters = {parameters!r}; expected a dictionary such as {{'stiffness': (1e3, 1e5)}}"
+        )
+    start, low, high = [], [], []
+    for name, value in parameters.items():
+        numbers = np.atleast_1d(np.asarray(value, dtype=object))
+        try:
+            given = [float(x + 0.0) for x in numbers]
+        except (TypeError, ValueError):
+            given = []
+        if len(given) == 1 and np.isfinite(given[0]):
+            a, x, b = -np.inf, given[0], np.inf
+        elif len(given) == 2 and given[0] < given[1] and np.isfinite(given).all():
+            a, x, b = given[0], 0.5 * (given[0] + given[1]), given[1]
+        elif len(given) == 3 and given[0] <= given[1] <= given[2] and given[0] < given[2] and np.isfinite(given[1]):
+            a, x, b = given
+        else:
+            raise ModelError(
+                f"{who}: parameter '{name}' = {value!r}; expected a start, (low, high) or (low, start, high), ascending"
+            )
+        start.append(x)
+        low.append(a)
+        high.append(b)
+    return Space(tuple(parameters), np.array(start), np.array(low), np.array(high))
+
+
+class Evaluator:
+    """One output at points of a space, through any engine; every point is computed once."""
+
+    def __init__(
+        self, recipe: Recipe, space: Space, output: str, executor: Any, fixed: Mapping[str, Any], who: str,
+        progress: bool | None,
+    ) -> None:  # fmt: skip
+        check_arguments(recipe, [*space.names, *fixed], who)
+        self.recipe, self.space, self.output, self.fixed, self.who = recipe, space, output, dict(fixed), who
+        self.engine = engine_for(executor, Parcel(recipe))
+        self.schedule = Schedule(self.engine, self._rows, self._keep)
+        self.bar = Progress(0, 1, progress, who)
+        self.known: dict[bytes, Array | str] = {}
+        self.evaluations, self.failures, self.warned = 0, 0, 0
+        self.first_failure = self.first_warning = ""
+        self._points: dict[int, Array] = {}
+        self._best = np.inf
+
+    def __enter__(self) -> Evaluator:
+        self.bar.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.engine.close()
+        self.bar.__exit__(*error)
+
+    def _rows(self, runs: np.ndarray) -> list[dict[str, Any]]:
+        return [{**self.fixed, **self.space.named(self._points[run])} for run in runs.tolist()]
+
+    def _keep(self, block: Block) -> None:
+        numbers = {int(k): v.numbers[i] for v in block.values if v.name == self.output for i, k in enumerate(v.at)}
+        for k, run in enumerate(block.run.tolist()):
+            point = self._points.pop(run)
+            if block.status[k] == GOOD and np.isfinite(numbers[k]).all():
+                self.known[point.tobytes()] = np.asarray(numbers[k], dtype=float)
+            else:
+                reason = block.message.at(k) or f"output '{self.output}' is not finite"
+                self.known[point.tobytes()] = f"{STATUS[block.status[k]]}: {reason}" if block.message.at(k) else reason
+                self.failures += 1
+                self.first_failure = self.first_failure or f"{self.at(point)}: {reason}"
+            if block.warned[k]:
+                self.warned += 1
+                self.first_warning = self.first_warning or f"{self.at(point)}: {block.warning.at(k)}"
+
+    def at(self, point: Array) -> str:
+        """A point as people read it."""
+        return ", ".join(f"{name} = {x:.6g}" for name, x in self.space.named(point).items())
+
+    def __call__(self, points: Sequence[Array] | Array) -> list[Array | str]:
+        """Outputs at all points, or why there is none."""
+        points = [np.ascontiguousarray(point, dtype=float) for point in points]
+        new = {point.tobytes(): point for point in points if point.tobytes() not in self.known}
+        if new:
+            if len(self.known) > REMEMBERED:
+                self.known = {}
+                new = {point.tobytes(): point for point in points}
+            runs = np.arange(self.evaluations, self.evaluations + len(new))
+            self._points = dict(zip(runs.tolist(), new.values(), strict=True))
+            self.evaluations += len(new)
+            self.schedule.run(runs)
+        return [self.known[point.tobytes()] for point in points]
+
+    def one(self, point: Array) -> Array | str:
+        """The output at one point."""
+        return self([point])[0]
+
+    def needed(self, point: Array) -> Array:
+        """The output at a point where there must be one."""
+        found = self.one(point)
+        if isinstance(found, str):
+            raise StudyError(f"{self.who}: no result at {self.at(point)}: {found}")
+        return found
+
+    def tell(self, value: float) -> None:
+        """Progress: the best value so far."""
+        self._best = min(self._best, value)
+        self.bar.update(0, f"{self.evaluations} runs, best {self._best:.6g}")
+
+    def jacobian(self, x: Array) -> Array:
+        """Derivatives with respect to the unknowns, (shape of the output, unknowns), by differences of second order.
+
+        All points are computed together. At a bound, or where a run fails, differences go to the other side.
+        """
+        h = STEP * self.space.sizes(x)
+        offsets = []
+        for k in range(len(x)):
+            both = x[k] - h[k] >= self.space.low[k] and x[k] + h[k] <= self.space.high[k]
+            inward = -1.0 if x[k] + 2.0 * h[k] > self.space.high[k] else 1.0
+            offsets.append((-1.0, 1.0) if both else (inward, 2.0 * inward))
+        points = [x + s * h[k] * np.eye(len(x))[k] for k in range(len(x)) for s in offsets[k]]
+        base, *found = self([x, *points])
+        if isinstance(base, str):
+            raise StudyError(f"{self.who}: no result at {self.at(x)}: {base}")
+        columns = []
+        for k in range(len(x)):
+            columns.append(self._difference(base, offsets[k], found[2 * k : 2 * k + 2], h[k], points[2 * k]))
+        return np.stack(columns, axis=-1)
+
+    def _difference(
+        self, base: Array, offsets: tuple[float, float], found: list[Array | str], h: float, point: Array
+    ) -> Array:
+        first, second = found
+        a, b = offsets
+        if not isinstance(first, str) and not isinstance(second, str):
+            if a == -b:
+                return (second - first) / (2.0 * h)
+            return (4.0 * first - second - 3.0 * base) / (2.0 * a * h)
+        if not isinstance(first, str):
+            return (first - base) / (a * h)
+        if not isinstance(second, str):
+            return (second - base) / (b * h)
+        raise StudyError(
+            f"{self.who}: no result on both sides of a point, for differences, at {self.at(point)}: {first}"
+        )

@@ -1,0 +1,89 @@
+"""Runs that take too long: ended from inside, where Python can be reached, or from outside with their process."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import MutableSequence
+from types import TracebackType
+
+GRACE = 2.0  # s: how much longer than its limit a run may take before its process is ended
+RUN, BEGUN = range(2)
+
+
+class TimeOver(BaseException):
+    """Raised inside a run that takes too long; not an Exception, so that nobody takes it for an error of his own."""
+
+
+class Watch:
+    """Context that ends its block after some seconds, in any thread; compiled code returns to Python often enough.
+
+    The exception may arrive when the block has just ended: then it is called off, or the run counts as too long.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds, self.over = seconds, False
+        self._lock, self._done = threading.Lock(), False
+        self._thread = threading.get_ident()
+        self._timer: threading.Timer | None = None
+
+    def ended(self, error: BaseException) -> bool:
+        """Whether this error is the end that was set."""
+        return isinstance(error, TimeOver) and self.over
+
+    def _end(self) -> None:
+        with self._lock:
+            if not self._done:
+                self.over = True
+                _raise_in(self._thread, TimeOver)
+
+    def __enter__(self) -> Watch:
+        if self.seconds is not None:
+            self._timer = threading.Timer(self.seconds, self._end)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is None:
+            return
+        self._timer.cancel()
+        with self._lock:
+            self._done = True
+        if self.over and not isinstance(error, TimeOver):  # on its way: it arrives here, or was caught by somebody
+            for _ in range(100):
+                pass
+            _raise_in(self._thread, None)
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raise an exception in another thread as soon as it executes Python code; None calls it off."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error) if error else None)
+
+
+class Marker:
+    """Where a process is: the number of the run and the time of its begin, in memory that another process can read."""
+
+    def __init__(self, memory: MutableSequence[float]) -> None:
+        self.memory = memory
+
+    def begin(self, run: int) -> None:
+        """A run begins."""
+        self.memory[BEGUN], self.memory[RUN] = time.monotonic(), float(run)
+
+    def rest(self) -> None:
+        """No run is being made."""
+        self.memory[RUN] = -1.0
+
+    @property
+    def run(self) -> int:
+        """The run that is being made, or -1."""
+        return int(self.memory[RUN])
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been going on."""
+        return time.monotonic() - self.memory[BEGUN]

@@ -1,0 +1,288 @@
+"""minimize and identify: against closed solutions and scipy, with runs that fail, from several starts, in parallel."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import curve_fit, rosen
+
+import mbd
+from mbd.study import identify, minimize
+from mbd.study.runs import Recipe
+from mbd.study.search_space import Evaluator, space_of
+
+SIMULATE = {"step": 5e-3, "integrator": mbd.integrators.RK4()}
+TRUE = {"stiffness": 40.0, "damping": 0.5}
+STEP_ERROR = 1e-6  # relative, of parameters: fourth order
+
+
+def oscillator(stiffness: float, damping: float = 0.0, mass: float = 1.0) -> mbd.Model:
+    """A mass on a spring, let go half a metre from rest."""
+    if stiffness < 5.0:
+        raise ValueError("the spring is too soft")
+    model = mbd.Model("oscillator")
+    body = model.add(mbd.PointMass("body", mass, (1, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, body, stiffness=stiffness, damping=damping, length=0.5))
+    return model
+
+
+def exact(t, stiffness, damping):
+    """Its motion."""
+    decay = 0.5 * damping
+    omega = np.sqrt(stiffness - decay**2)
+    return 0.5 + 0.5 * np.exp(-decay * t) * (np.cos(omega * t) + decay / omega * np.sin(omega * t))
+
+
+@pytest.fixture(scope="module")
+def measured():
+    t = np.arange(101) * 0.02
+    return {"t": t, "body.position.x": exact(t, **TRUE) + 0.01 * np.random.default_rng(1).normal(size=101)}
+
+
+START = {"stiffness": (10.0, 35.0, 100.0), "damping": (0.0, 1.0, 5.0)}
+
+
+@pytest.mark.parametrize("sigma", [None, 0.01])
+def test_fits_and_covariances_are_those_of_scipy(measured, sigma):
+    fit = identify(oscillator, measured, START, simulate=SIMULATE, sigma=sigma)
+    t, x = measured["t"], measured["body.position.x"]
+    best, covariance = curve_fit(exact, t, x, (35.0, 1.0), sigma=None if sigma is None else np.full(101, sigma),
+                                 absolute_sigma=sigma is not None)  # fmt: skip
+    errors = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose(list(fit.parameters.values()), best, rtol=STEP_ERROR)
+    np.testing.assert_allclose(fit.covariance, covariance, rtol=1e-5, atol=1e-5 * errors.prod())
+    np.testing.assert_allclose(fit.correlation, covariance / np.outer(errors, errors), atol=1e-5)
+    for (name, (low, high)), error in zip(fit.intervals.items(), errors, strict=True):
+        factor = 1.98422 if sigma is None else 1.95996  # Student's for 99 degrees of freedom, the normal one
+        assert high - low == pytest.approx(2.0 * factor * error, rel=1e-5)
+        assert low < TRUE[name] < high
+    assert fit.squares / fit.freedom == pytest.approx(1.0, abs=0.4) or sigma is None
+    np.testing.assert_allclose(fit.residuals["body.position.x"], exact(t, *best) - x, atol=1e-7)
+    text = str(fit)
+    assert "95 % interval" in text and f"{fit.evaluations} runs" in text and "fit to 101 measured values" in text
+    solution = fit.solution()
+    np.testing.assert_allclose(solution["body"].position[:, 0], exact(solution.t, **fit.parameters), atol=1e-7)
+
+
+def test_times_between_records_and_gaps(measured):
+    """A spline between records; NaN is left out; curves with times of their own and functions of the solution."""
+    t = np.sort(np.random.default_rng(2).uniform(0.0, 2.0, 80))
+    x = exact(t, **TRUE)
+    x[10:20] = np.nan
+    h = 1e-5
+    speed = (exact(t[:40] + h, **TRUE) - exact(t[:40] - h, **TRUE)) / (2.0 * h)
+    curves = {"x": (t, x), "speed": (t[:40], speed)}
+    fit = identify(
+        oscillator, curves, START, simulate=SIMULATE,
+        outputs={"x": "body.position.x", "speed": lambda solution: solution["body"].velocity[:, 0]},
+    )  # fmt: skip
+    np.testing.assert_allclose(list(fit.parameters.values()), list(TRUE.values()), rtol=STEP_ERROR)
+    assert {name: len(r) for name, r in fit.residuals.items()} == {"x": 70, "speed": 40}
+
+
+def test_combinations_that_cannot_be_told_apart(measured):
+    """Only stiffness and damping per mass are seen."""
+    start = {"stiffness": 38.0, "damping": 0.6, "mass": 1.2}
+    with pytest.warns(
+        mbd.ModelWarning, match=r"change together: 'stiffness' by \+1 %, 'damping' by \+1 %, 'mass' by \+1 %"
+    ):
+        fit = identify(oscillator, measured, start, simulate=SIMULATE)
+    found = fit.parameters
+    assert found["stiffness"] / found["mass"] == pytest.approx(40.0, rel=0.01)
+    assert np.isinf(list(fit.errors.values())).all() and len(fit.unidentifiable) == 1
+
+    def unused(stiffness, damping, colour):
+        return oscillator(stiffness, damping)
+
+    with pytest.warns(mbd.ModelWarning, match="do not depend on 'colour'"):
+        fit = identify(unused, measured, {**START, "colour": 1.0}, simulate=SIMULATE)
+    assert np.isfinite([fit.errors["stiffness"], fit.errors["damping"]]).all() and np.isinf(fit.errors["colour"])
+
+
+def motion(stiffness: float) -> SimpleNamespace:
+    """The exact motion in place of a solution."""
+    t = np.arange(101) * 0.02
+    return SimpleNamespace(t=t, x=exact(t, stiffness, 0.5))
+
+
+def test_several_starts(measured):
+    """A wrong frequency is a local minimum; other starts find the right one, the same in every call."""
+    start = {"stiffness": (10.0, 400.0, 500.0)}
+    options = {"simulate": lambda motion: motion, "outputs": {"body.position.x": lambda motion: motion.x}}
+    wrong = identify(motion, measured, start, **options)
+    assert wrong.parameters["stiffness"] > 300.0
+    fits = [identify(motion, measured, start, starts=5, seed=3, **options) for _ in range(2)]
+    assert fits[0].parameters["stiffness"] == pytest.approx(40.0, rel=0.01)
+    assert fits[0].parameters == fits[1].parameters and len(fits[0].starts) == 5
+    assert "of 5 starts came to this fit" in str(fits[0])
+    with pytest.raises(mbd.ModelError, match="'stiffness' has none"):
+        identify(motion, measured, {"stiffness": 30.0}, starts=3, **options)
+
+
+def test_parallel_fits_are_the_same_bits(measured):
+    here = identify(oscillator, measured, START, simulate=SIMULATE)
+    there = identify(oscillator, measured, START, simulate=SIMULATE, executor=2)
+    assert there.parameters == here.parameters and there.evaluations == here.evaluations
+    np.testing.assert_array_equal(there.covariance, here.covariance)
+
+
+def test_fits_pass_by_parameters_without_a_result(measured):
+    """Steps to soft springs, which fail, are made shorter; at the start they are an error."""
+    fit = identify(oscillator, measured, {"stiffness": 60.0, "damping": 1.0}, simulate=SIMULATE)
+    assert fit.success and fit.failures > 0 and "without a result; the first at stiffness = " in str(fit)
+    assert fit.parameters["stiffness"] == pytest.approx(40.01, abs=1e-4)
+    with pytest.raises(
+        mbd.StudyError, match=r"no result at the start, stiffness = 1: failed: ValueError: the spring is too soft"
+    ):
+        identify(oscillator, measured, {"stiffness": 1.0}, simulate=SIMULATE)
+
+
+def valley(a, b, limit=np.inf):
+    if a * a + b * b > limit:
+        raise ValueError("outside")
+    return np.array([a, b])
+
+
+ROSENBROCK = {"a": (-2.0, 2.0), "b": (-1.0, 3.0)}
+NEAR = {"a": (-2.0, -1.0, 2.0), "b": (-1.0, 2.0, 3.0)}
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "digits"),
+    [
+        (None, ROSENBROCK, 3), ("L-BFGS-B", NEAR, 4), ("SLSQP", NEAR, 3), ("Nelder-Mead", NEAR, 4), ("TNC", NEAR, 3),
+        ("BFGS", {"a": -1.0, "b": 2.0}, 4), ("trust-constr", NEAR, 3), ("COBYQA", NEAR, 3),
+        ("Powell", {"a": -1.0, "b": 2.0}, 3),
+    ],
+)  # fmt: skip
+def test_methods(method, parameters, digits):
+    found = minimize(valley, parameters, rosen, method=method, options={"maxiter": 300} if method is None else None)
+    assert found.success and found.method == (method or "differential_evolution")
+    np.testing.assert_allclose(list(found.parameters.values()), (1.0, 1.0), atol=10.0**-digits)
+    assert found.value == pytest.approx(0.0, abs=10.0**-digits)
+    assert f"{found.evaluations} runs" in str(found)
+
+
+def residuals(x):
+    return np.array([10.0 * (x[1] - x[0] ** 2), 1.0 - x[0]])
+
+
+def test_least_squares():
+    found = minimize(valley, NEAR, residuals, method="least_squares")
+    np.testing.assert_allclose(list(found.parameters.values()), (1.0, 1.0), atol=1e-7)
+
+
+def test_best_damping():
+    """x'' + 2 z x' + x = 0, x(0) = 1: the integral of x^2 is z + 1 / (4 z), smallest for z = 1/2."""
+
+    def damped(ratio):
+        model = mbd.Model("damped")
+        body = model.add(mbd.PointMass("body", 1.0, (2, 0, 0)))
+        model.add(mbd.forces.Spring(model.ground, body, stiffness=1.0, damping=2.0 * ratio, length=1.0))
+        return model
+
+    def integral(solution):
+        return np.trapezoid((solution["body"].position[:, 0] - 1.0) ** 2, solution.t)
+
+    found = minimize(damped, {"ratio": (0.1, 1.0, 2.0)}, integral, simulate={"t_end": 30.0, "step": 0.02})
+    assert found.method == "L-BFGS-B"
+    assert found.parameters["ratio"] == pytest.approx(0.5, abs=2e-4) and found.value == pytest.approx(1.0, abs=2e-4)
+    assert integral(found.solution()) == found.value
+
+
+def test_runs_without_a_result():
+    """Infinitely bad for methods that go on from that, an error for those that do not."""
+    outside = {"fixed": {"limit": 2.7}}
+    for method, parameters in ((None, ROSENBROCK), ("Nelder-Mead", {"a": (-2, -1.2, 2), "b": (-1, 1.1, 3)})):
+        found = minimize(valley, parameters, rosen, method=method, **outside)
+        assert found.value < 1e-3 and found.failures > 0
+        assert f"{found.failures} of them without a result; the first at a = " in str(found)
+    with pytest.raises(mbd.StudyError, match=r"no result at .*outside\. BFGS cannot go on from there.*Nelder-Mead"):
+        minimize(valley, {"a": -1.2, "b": 1.1}, rosen, method="BFGS", **outside)
+    with pytest.raises(mbd.StudyError, match="no run had a result"):
+        minimize(valley, ROSENBROCK, rosen, fixed={"limit": -1.0}, options={"maxiter": 1})
+
+
+def test_several_starts_of_a_local_method():
+    def waves(x):
+        return float(np.sin(5.0 * x) + 0.1 * (x - 2.0) ** 2)
+
+    alone = minimize(lambda x: x, {"x": (-5.0, -4.0, 5.0)}, waves)
+    best = minimize(lambda x: x, {"x": (-5.0, -4.0, 5.0)}, waves, starts=12, seed=1)
+    grid = np.linspace(-5.0, 5.0, 100001)
+    exact_value = (np.sin(5.0 * grid) + 0.1 * (grid - 2.0) ** 2).min()
+    assert alone.value > best.value == pytest.approx(exact_value, abs=1e-7)
+    assert "of 12 starts came to this minimum" in str(best)
+
+
+def test_differences_have_second_order_also_at_bounds():
+    """Exact for parabolas; where a run fails, the other side is taken."""
+
+    def parabola(a, b):
+        if b > 2.0:
+            raise ValueError("too large")
+        return np.array([a * a + 3.0 * b, a * b - 2.0 * b * b])
+
+    space = space_of({"a": (1.0, 2.0, 3.0), "b": (-1.0, 1.0, 4.0)}, "test")
+    recipe = Recipe(parabola, None, {"y": lambda y: y})
+    with Evaluator(recipe, space, "y", None, {}, "test", False) as evaluate:
+        for a, b in ((2.0, 1.0), (1.0, -1.0), (3.0, 0.0), (1.5, 0.0)):
+            jacobian = evaluate.jacobian(np.array([a, b]))
+            np.testing.assert_allclose(jacobian, [[2.0 * a, 3.0], [b, a - 4.0 * b]], atol=1e-7)
+        jacobian = evaluate.jacobian(np.array([2.0, 2.0]))  # one-sided: first order
+        np.testing.assert_allclose(jacobian, [[4.0, 3.0], [2.0, -6.0]], atol=1e-3)
+        before = evaluate.evaluations
+        evaluate.jacobian(np.array([2.0, 1.0]))
+        assert evaluate.evaluations == before  # known
+        with pytest.raises(mbd.StudyError, match=r"no result at a = 2, b = 3: failed: ValueError: too large"):
+            evaluate.jacobian(np.array([2.0, 3.0]))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"parameters": {}}, "expected a dictionary such as"),
+        ({"parameters": {"a": (3.0, 1.0), "b": 1.0}}, r"'a' = \(3\.0, 1\.0\); expected a start, \(low, high\)"),
+        ({"parameters": {"a": "x", "b": 1.0}}, "'a' = 'x'"),
+        ({"parameters": {"a": 1.0}}, "build needs the argument 'b'"),
+        ({"method": "newton"}, "expected one of differential_evolution"),
+        ({"method": "differential_evolution", "parameters": {"a": 1.0, "b": 1.0}}, "searches between bounds"),
+        ({"method": "BFGS"}, "BFGS knows no bounds"),
+        ({"starts": 3}, "has no start"),
+        ({"objective": residuals}, "expected a number, or method='least_squares'"),
+        ({"objective": 3.0}, "output 'objective' is 3.0"),
+    ],
+)
+def test_what_minimize_refuses(change, text):
+    arguments = {"parameters": ROSENBROCK, "objective": rosen, **change}
+    with pytest.raises(mbd.ModelError, match=text):
+        minimize(valley, arguments.pop("parameters"), arguments.pop("objective"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"measured": {"t": [0.0, 1.0]}}, "nothing was measured"),
+        ({"measured": {"x": [0.0, 1.0]}}, r"'x' has no times; expected 't', or \(times, values\)"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.0]}}, "expected 3 values, as times"),
+        ({"measured": {"t": [0.0, 0.0, 2.0], "x": [0.0, 1.0, 2.0]}}, "do not grow"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": [1.0, 1.0, 1.0]}}, "sigma is needed"),
+        ({"measured": {"t": [0.0, 1.0], "x": [0.0, 1.0]}}, "2 measured values for 2 parameters"),
+        ({"outputs": {"y": "body.position.x"}}, "there is no measured curve 'y'; there are 'body.position.x'"),
+        ({"sigma": {"y": 1.0}}, "there is no measured curve 'y'"),
+        ({"sigma": -1.0}, "expected a positive number"),
+        ({"confidence": 95.0}, "expected a probability"),
+        ({"starts": 0}, "starts = 0"),
+    ],
+)
+def test_what_identify_refuses(measured, change, text):
+    arguments = {"measured": measured, "simulate": SIMULATE, **change}
+    with pytest.raises(mbd.ModelError, match=text):
+        identify(oscillator, arguments.pop("measured"), START, **arguments)
+
+
+def test_runs_that_are_too_short(measured):
+    with pytest.raises(mbd.StudyError, match=r"is from t = 0 to 2, the run from 0 to 1"):
+        identify(oscillator, measured, START, simulate={"t_end": 1.0, **SIMULATE})
