@@ -224,7 +224,7 @@ def test_files_without_a_model(tmp_path, capsys):
     assert "no model found" in capsys.readouterr().err
     (tmp_path / "text.txt").write_text("x")
     assert main(["diagnose", str(tmp_path / "text.txt")]) == 2
-    assert "expected a Python file, a model.json or a .urdf" in capsys.readouterr().err
+    assert "expected a Python file, a model.json, a .urdf or an MJCF .xml" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_all_errors_have_one_base():
 # --- ModelError ---------------------------------------------------------------------------------------------------
 
 MODEL = [
-    (lambda: mbd.RigidBody("a", -1.0, (1, 1, 1)), ("body 'a'", "mass = -1.0", "positive")),
+    (lambda: mbd.RigidBody("a", -1.0, (1, 1, 1)), ("body 'a'", "mass = -1.0", "not negative")),
     (lambda: mbd.RigidBody("a", math.nan, (1, 1, 1)), ("body 'a'", "mass = nan", "finite")),
     (lambda: mbd.RigidBody("a", 1.0, (1, 1, 3)), ("body 'a'", "inertia = (1, 1, 3)", "triangle inequality")),
     (lambda: mbd.RigidBody("a", 1.0, (1, 1, math.inf)), ("body 'a'", "inertia", "finite")),

@@ -140,14 +140,15 @@ def _coordinate_text(edge: Carried) -> str:
 def free_motions(joint: Joint) -> tuple[str, ...] | None:
     """Elementary motions that a joint leaves free; None if it has other equations than the class that declares them."""
     kind: Any = type(joint)
-    return _freedoms_of(kind)
+    return joint.freedoms if _has_declared_equations(kind) else None
 
 
 @functools.cache
-def _freedoms_of(kind: type[Joint]) -> tuple[str, ...] | None:
+def _has_declared_equations(kind: type[Joint]) -> bool:
+    """Whether no class below the one that declares freedoms has other equations."""
     declared = next(k for k, cls in enumerate(kind.__mro__) if "freedoms" in vars(cls))
     equations = next(k for k, cls in enumerate(kind.__mro__) if "primitives" in vars(cls))
-    return kind.freedoms if declared <= equations else None
+    return declared <= equations
 
 
 def _equations(joint: Joint) -> int:

@@ -105,6 +105,8 @@ def _geometry(edge: Carried) -> tuple[Any, ...]:
         points, frames = (place, np.zeros(3)), (IDENTITY3, IDENTITY3)
     else:
         points, frames = (joint.point_a, joint.point_b), (joint.frame_a, joint.frame_b)
+        if "screw" in edge.motions:  # where it is at angle zero
+            points = (joint.point_a + joint.start * joint.axis_a, joint.point_b)
     if edge.reversed:
         points, frames = points[::-1], frames[::-1]
     turned = is_universal(edge.motions)

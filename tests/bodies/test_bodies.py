@@ -79,11 +79,11 @@ def rigid(**changes):
 
 BAD = [
     (lambda: rigid(mass=0), ("'top'", "mass = 0", "positive")),
-    (lambda: rigid(mass=-1.0), ("'top'", "mass = -1.0", "positive")),
+    (lambda: rigid(mass=-1.0), ("'top'", "mass = -1.0", "not negative")),
     (lambda: rigid(mass=math.nan), ("'top'", "mass = nan", "finite")),
     (lambda: rigid(mass=math.inf), ("'top'", "mass = inf", "finite")),
     (lambda: rigid(mass="1"), ("'top'", "mass = '1'", "str")),
-    (lambda: rigid(mass=None), ("'top'", "mass", "positive number")),
+    (lambda: rigid(mass=None), ("'top'", "mass", "a number that is not negative")),
     (lambda: rigid(inertia=None), ("'top'", "inertia", "three principal moments")),
     (lambda: rigid(inertia=(1, 2)), ("'top'", "inertia = (1, 2)", "3 numbers")),
     (lambda: rigid(inertia=(1, 1, math.nan)), ("'top'", "inertia", "finite")),

@@ -14,7 +14,10 @@ ROOT = Path(__file__).parents[2]
 CLOCK = re.compile(r"perf_counter\(\)|process_time\(|monotonic\(|\btime\.time\(|timeit|threading\.Timer")
 # They wait for another process, a browser or one to be interrupted, and say so when it does not answer, or give files
 # an age.
-WAITING = {"tests/view/test_page.py", "tests/compiled/interrupted_runs.py", "tests/compiled/test_old_code.py"}
+WAITING = {
+    "tests/view/test_page.py", "tests/compiled/interrupted_runs.py", "tests/compiled/test_old_code.py",
+    "tests/study/conftest.py", "tests/study/test_store.py", "tests/study/test_sweep.py",
+}  # fmt: skip
 FEWEST = 40
 
 SKIPPED = """

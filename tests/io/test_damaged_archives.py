@@ -133,7 +133,7 @@ def _array(values: Any) -> dict[str, Any]:
         ({"header": lambda h: h.pop("stats")}, "header: 'stats' is missing"),
         ({"header": lambda h: h.update(complete="no")}, "header: complete = 'no'; expected bool"),
         ({"header": lambda h: h["model"].update(colour=1)}, "model: unknown key 'colour'"),
-        ({"header": _attribute("bodies", "mass", -2.0)}, "'a': mass = -2.0; expected a positive number"),
+        ({"header": _attribute("bodies", "mass", -2.0)}, "mass = -2.0; expected a number that is not negative"),
         ({"header": _attribute("bodies", "mass", float("nan"))}, "'a': mass = nan"),
         ({"header": _attribute("bodies", "inertia", _array(((1, 2, 0), (0, 1, 0), (0, 0, 1))))}, "'a': inertia"),
         ({"header": _attribute("forces", "stiffness", -3.0)}, "spring.*stiffness = -3.0"),

@@ -105,7 +105,7 @@ BAD = {
     ),
     "mass": (
         lambda d: entry(d).update(mass=-1.0),
-        r"model.bodies\[0\] \('body 0'\).attributes.mass = -1.0; expected a positive",
+        r"model.bodies\[0\] \('body 0'\).*mass = -1.0; expected a number that is not negative",
     ),
     "no mass": (lambda d: entry(d).pop("mass"), r"model.bodies\[0\] .*: 'mass' is missing; expected a number"),
     "text": (lambda d: entry(d).update(mass="heavy"), "attributes.mass = 'heavy'; expected a number"),

@@ -220,7 +220,15 @@ def interrupted_in_a_run(length: float, mass: float, rng: np.random.Generator) -
     return model
 
 
-def test_ctrl_c_keeps_what_was_computed(tmp_path, capsys):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises KeyboardInterrupt, also where the tests run in the background of a shell that ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_keeps_what_was_computed(tmp_path, capsys, interruptible):
     study = sweep(interrupted, {"x": np.arange(9.0)}, outputs=cases.same, chunk=4)
     assert study.status.tolist() == ["good"] * 5 + ["open"] * 4 and not study.complete
     assert "interrupted after 5 of 9 runs" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from ...nodes import kinds
 from ...nodes.forms import become_lie, of_form
 from ...system.frame_assembly import frame_element_pairs, position_frame_element
 from ...system.system import System
-from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, Tables, Work
+from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, LENGTH_MATRIX, LENGTH_X, Tables, Work
 
 
 def _layout(system: System, sizes: np.ndarray) -> Layout:
@@ -77,7 +77,10 @@ def _placed(system: System, layout: Layout, sizes: np.ndarray, i: int, j: int) -
             g["x0"] = layout.position[g["joint"] + n] + i * sizes[g["joint"] + n] + row
     flags = s.flags.copy()
     flags[FLAG_DENSE] = layout.dense
+    lengths = s.lengths.copy()
+    lengths[LENGTH_X], lengths[LENGTH_MATRIX] = layout.n, layout.size_F
     return s.changed(
+        lengths=lengths,
         nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), frame_elements=general.view(np.recarray),
         members=members, **tables, flags=flags, fronts=layout.fronts,
     )  # fmt: skip
