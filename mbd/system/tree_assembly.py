@@ -106,7 +106,7 @@ def _geometry(edge: Carried) -> tuple[Any, ...]:
     else:
         points, frames = (joint.point_a, joint.point_b), (joint.frame_a, joint.frame_b)
         if "screw" in edge.motions:  # where it is at angle zero
-            points = (joint.point_a + joint.start * joint.axis_a, joint.point_b)
+            points = (joint.point_a + getattr(joint, "start", 0.0) * joint.axis_a, joint.point_b)
     if edge.reversed:
         points, frames = points[::-1], frames[::-1]
     turned = is_universal(edge.motions)
