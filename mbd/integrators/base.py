@@ -153,6 +153,10 @@ class Run(ABC):
 
         return step
 
+    def recover(self) -> bool:
+        """After a bound step that was not made: whether another way is left and taken from now on; bind again then."""
+        return False
+
     def act_anew(self) -> None:
         """What acts has changed suddenly between two steps: compute anew what the method keeps of it.
 

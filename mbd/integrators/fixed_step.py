@@ -217,9 +217,14 @@ class FixedStepRun(Run):
         while True:
             left = first + count - p.index
             run_steps(self.equations.addresses, p, self.rows, before, left, every, *out)
-            if p.done == left or not self.equations.recover():
+            if p.done == left or not self.recover():
                 return p.index - first
-            self._set_rows()
+
+    def recover(self) -> bool:
+        if not self.equations.recover():
+            return False
+        self._set_rows()
+        return True
 
     def bound_step(self, every: int, before: int, out: list[Array]) -> Callable[[], Any]:
         check_rows(out, self.row(), 0)

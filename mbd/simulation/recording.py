@@ -60,7 +60,7 @@ class Recording:
         count = [int(np.searchsorted(t, end)) for t, _ in self.blocks]
         self.blocks = [(t[:n], [x[:n] for x in rows]) for n, (t, rows) in zip(count, self.blocks, strict=True)]
 
-    def _joined(self) -> tuple[Array, list[Array]]:
+    def joined(self) -> tuple[Array, list[Array]]:
         """All records in one block, which takes the place of the others."""
         widths = [len(row) for row in self.run.row()]
         if not self.blocks:
@@ -84,7 +84,7 @@ class Recording:
         self._cut(self.wrong_from if stopped is None else stopped.t)
         if stopped is not None and self.watch is not None:
             self.append(np.array([stopped.t]), [x[None, :] for x in self.watch.last_row])
-        t, joined = self._joined()
+        t, joined = self.joined()
         stats = self.run.statistics() | {"wall_time": self.wall_time}
         if self.integrator.recorded:  # variables of a scheme live between the records
             stats["step"] = self.run.step
@@ -142,3 +142,9 @@ class Recording:
             raise SingularityError(message, body=flat.body_b.name, time=t, solution=self.solution(message))
         message = f"{self.integrator.name} stopped at t = {t:.6g} (step {step}): {text}"
         raise ConvergenceError(message, step=step, time=t, where=text, solution=self.solution(message))
+
+
+def on_grid(t: Array, spacing: float, t_end: float) -> Array:
+    """Which of these times are multiples of the spacing, or the end (as in ``run_adaptive``)."""
+    off = np.abs(t - np.floor(t / spacing + 0.5) * spacing)
+    return (off <= 1e-9 * spacing + 1e-15 * np.abs(t)) | (t >= t_end)

@@ -13,7 +13,7 @@ import numpy as np
 from ..compiled.interrupts import Interrupts
 from ..elements.arguments import Held
 from ..errors import MbdError, ModelError
-from ..integrators.base import Array, Integrator, Run
+from ..integrators.base import Integrator, Run
 from ..integrators.user import PythonIntegrator
 from ..io.notes import note
 from ..io.progress import Progress
@@ -25,7 +25,7 @@ from ..system.system import assemble
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, continued
 from .memory import SHARE, available_memory, check_room
-from .recording import Recording
+from .recording import Recording, on_grid
 from .starting import (
     check_resolution,
     check_times,
@@ -260,7 +260,7 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
         # events look at every step
         made = run.advance_to(t_end, spacing if record.watch is None else -spacing, t, arrays)
         t, arrays = t[:made], [a[:made] for a in arrays]
-        kept = _on_grid(t, spacing, t_end) if record.watch is not None and spacing else slice(None)
+        kept = on_grid(t, spacing, t_end) if record.watch is not None and spacing else slice(None)
         record.append(t[kept].copy(), [a[kept].copy() for a in arrays])
         if record.happened(t, arrays):
             break
@@ -283,9 +283,3 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
             "if a force jumps at known times, give them as switches=",
             stacklevel=4,
         )
-
-
-def _on_grid(t: Array, spacing: float, t_end: float) -> Array:
-    """Which of these times are multiples of the spacing, or the end (as in ``rk_kernels``)."""
-    off = np.abs(t - np.floor(t / spacing + 0.5) * spacing)
-    return (off <= 1e-9 * spacing + 1e-15 * np.abs(t)) | (t >= t_end)
