@@ -8,7 +8,6 @@ coordinates of the given model.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,19 +25,16 @@ if TYPE_CHECKING:
 
 INNER = "inner_"  # in the names of a saved state: values of the run in quaternions
 
-_twins: WeakKeyDictionary[System, System] = WeakKeyDictionary()
-
 
 def quaternion_twin(system: System) -> System:
     """The system with its Lie nodes in unit quaternions; the system itself if it has none."""
     turning = {body.name: Quaternion for body, _ in bodies_of_form(system, "lie")}
     if not turning:
         return system
-    if system not in _twins:
-        _twins[system] = System(system.model.with_nodes(turning))
+    twin = system.derive("quaternions", lambda: System(system.model.with_nodes(turning)))
     if system.tables.flags[FLAG_REDUNDANT]:
-        regularise(_twins[system])
-    return _twins[system]
+        regularise(twin)
+    return twin
 
 
 class StepsQuaternions(Integrator):
