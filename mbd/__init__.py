@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
+    from mbd.elements.values import calculated
     from mbd.errors import (
         AccuracyWarning,
         AssemblyError,
@@ -57,6 +58,7 @@ _LAZY = {
         "mbd.errors",
     ),
     "Model": "mbd.model",
+    "calculated": "mbd.elements.values",
     "simulate": "mbd.simulation.simulation",
     "Simulator": "mbd.simulation.simulator",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),

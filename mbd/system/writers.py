@@ -144,7 +144,7 @@ class Writers:
             self._carried(edge)
 
     def _generalized(self, body: Any, n: Any) -> None:
-        if callable(body.mass) is not (n.mass_function >= 0) or body.n_constraints != n.nl:
+        if callable(body.mass) != (n.mass_function >= 0) or body.n_constraints != n.nl:
             raise ModelError(f"{body}: its mass or its constraints are of another kind now, {STRUCTURE}")
         if not callable(body.mass):
             mass = np.asarray(body.mass, dtype=float).ravel()
@@ -257,7 +257,7 @@ def _followers(model: Any) -> dict[int, list[Any]]:
         for joint in joints:
             if joint is not None:
                 found.setdefault(id(joint), []).append(element)
-        if not ours:  # what an own element looks at is not known
+        if not ours or getattr(element, "reads_bodies", False):  # what an own element looks at is not known
             for body in element.bodies:
                 found.setdefault(id(body), []).append(element)
         if vars(element).get("rotor") is not None:
