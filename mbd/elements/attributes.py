@@ -97,6 +97,12 @@ def constant(text: str, value: T) -> T:
 class Recorded(type):
     """Constructors are given plain numbers; objects that are made of parameters remember their arguments."""
 
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What ``help`` shows: the arguments of the constructor."""
+        found = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
         before = _state.calculating
         _state.calculating = True

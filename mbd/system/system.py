@@ -62,7 +62,7 @@ class System(Portable):
         given, model = model, model.copy() if model._parameters else model  # elements follow parameters in place
         self.model = model
         self.values: dict[str, float] = model._values()
-        self.derived: dict[Any, System] = {}
+        self.derived: dict[str, System] = {}
         with in_force(self.values):
             self.assembly: Assembly = assemble_tables(model, unknowns)
         self.tables: Tables = self.assembly.tables
@@ -109,7 +109,7 @@ class System(Portable):
     def _following(self) -> Following:
         return Following(self)
 
-    def derive(self, key: Any, make: Callable[[], System]) -> System:
+    def derive(self, key: str, make: Callable[[], System]) -> System:
         """A system that is made from this one, once for each key; it follows the parameters and inputs of this one."""
         if key not in self.derived:
             self.derived[key] = make()

@@ -211,8 +211,10 @@ class Writers:
             if r.motion is not None and r.motion.function is not None:
                 self._use(r.motion.functions, self._timed(f.function))
             if r.function is not None:
-                timed = self._timed(f.feed if r.kind in COORDINATES else f.function)
-                self._use((r.function,), *((timed,) if r.style == "time" else (int(f.call), int(f.dual))))
+                places = [int(f.call), int(f.dual)]
+                if r.style == "time":
+                    places = [self._timed(f.feed if r.kind in COORDINATES else f.function)]
+                self._use((r.function,), *places)
         for r in force.general():
             self._general(force, r, general.pop(0) if general else -1)
         if general:

@@ -164,22 +164,61 @@ FIRST = {"m": 2.0, "x": 0.0, "turn": 0.5, "speed": 0.3, "com": 0.0, "g": 0.0}
 SECOND = {"m": 3.1, "x": 0.4, "turn": 0.7, "speed": -0.2, "com": 0.15, "g": 0.6}
 
 
+def of_time(t):
+    return 0.1 * np.sin(t)
+
+
+def three_of_time(t):
+    return np.array((0.1 * t, 0.0, np.sin(t)))
+
+
+def of_frames(t, frames, velocities):
+    return np.array((frames[0, 0], t, velocities[0, 1]))
+
+
+WITH_FUNCTIONS = {
+    "JointForce of time": lambda m, a, b: mbd.forces.JointForce(known.hinge(m, a, b), of_time),
+    "JointForce of the joint": lambda m, a, b: mbd.forces.JointForce(known.hinge(m, a, b), lambda t, u, w: t - u * w),
+    "PDControl of time": lambda m, a, b: mbd.forces.PDControl(
+        known.hinge(m, a, b), of_time, kp=3.0, feedforward=of_time
+    ),
+    "Motor of the joint": lambda m, a, b: mbd.forces.Motor(
+        known.hinge(m, a, b), lambda t, u, w: t - u, rotor_inertia=0.1
+    ),
+    "Force of time": lambda m, a, b: mbd.forces.Force(a, three_of_time, (0.1, 0, 0), "body"),
+    "Force of frames": lambda m, a, b: mbd.forces.Force(a, of_frames, (0.1, 0.2, 0)),
+    "AngleDriver of time": lambda m, a, b: mbd.joints.AngleDriver(a, b, axis=known.AXIS, value=of_time),
+    "AngleDriver on a joint": lambda m, a, b: mbd.joints.AngleDriver.on(known.hinge(m, a, b), of_time),
+    "DrivenFrame of time": lambda m, a, b: mbd.joints.DrivenFrame(a, b, displacement=three_of_time, angle=of_time),
+    "Spring of its own length": lambda m, a, b: mbd.forces.Spring(a, b, stiffness=3.0),
+    "Distance of its own length": lambda m, a, b: mbd.joints.Distance(a, b),
+    "Revolute with a zero": lambda m, a, b: mbd.joints.Revolute(a, b, at=known.AT, axis=known.AXIS, zero=0.4),
+    "PointOnLine": lambda m, a, b: mbd.joints.PointOnLine(a, b, at=known.AT, axis=known.AXIS),
+    "Cylindrical": lambda m, a, b: mbd.joints.Cylindrical(a, b, at=known.AT, axis=known.AXIS),
+    "Planar": lambda m, a, b: mbd.joints.Planar(a, b, at=known.AT, axis=known.AXIS),
+}
+
+
 @pytest.mark.filterwarnings("ignore")
 @BOTH
-@pytest.mark.parametrize("name", [*known.JOINTS, *known.FORCES])
+@pytest.mark.parametrize("name", [*known.JOINTS, *known.FORCES, *WITH_FUNCTIONS])
 def test_elements_follow_their_bodies(name, coordinates):
     """Places of joints, default lengths, branches, weights: whatever an element took from bodies when it was made."""
 
     def made(values, with_parameters):
         model, a, b = parametric_stage(values, with_parameters)
-        model.add(known.FACTORIES[name](model, a, b))
+        model.add((known.FACTORIES | WITH_FUNCTIONS)[name](model, a, b))
         return mbd.assemble(in_coordinates(model, coordinates))
 
     system, before = made(FIRST, True), made(FIRST, False)
     assert_same(system, before)
     for changed in ({"m": 3.1}, {"x": 0.4, "turn": 0.7}, SECOND, FIRST):
         system.set_parameters(changed)
-        assert_same(system, made(system.values, False))
+        fresh = made(system.values, False)
+        assert_same(system, fresh)
+    q, v = fresh.initial_state()
+    for question in ("forces", "constraint_velocity"):
+        assert np.array_equal(getattr(system, question)(q, v, 0.3), getattr(fresh, question)(q, v, 0.3))
 
 
 # --- whole runs
