@@ -32,8 +32,8 @@ from .state import AlphaState
 
 
 MOST_ROUNDS = 3  # corrections of a step
-SETTLED = 1e-12  # of the sensitivities of the configuration: what may remain in a step after the last one
-TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
+SETTLED = 1e-11  # of the sensitivities of the configuration: what may remain in a step after the last one
+TELLING = 1e-9  # a correction that is large enough to tell a rate; below, round-off does
 EVERY = 32  # steps after which the rate of corrections is measured again
 
 
