@@ -68,7 +68,7 @@ class Carried:
     reversed: bool  # the body is the joint's first one
     node: RigidNode | None  # of its rotation: of a ball, of a free or a pinned body
 
-    @property
+    @functools.cached_property
     def motions(self) -> tuple[str, ...]:
         """Elementary motions in the order of the joint's velocities."""
         if self.joint is not None:

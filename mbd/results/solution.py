@@ -103,6 +103,7 @@ class Solution(Drawn, Tabular):
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
         }
         self._views: dict[str, Any] = {}
+        self._shared: dict[str, Array] = {}  # what several views look at together
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=system.initial_turns())
@@ -112,12 +113,12 @@ class Solution(Drawn, Tabular):
         if self.system.assembly.callbacks:
             with suppress(MbdError):  # one that failed in the run
                 _ = self._totals
-        left = ("_work", "_views", "scheme")
+        left = ("_work", "_views", "_shared", "scheme")
         return {name: x for name, x in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._views = {}
+        self._views, self._shared = {}, {}
         self._work = self.system.work_with(turns=self.system.initial_turns())
 
     def _records(self, values: Any, width: int, name: str) -> Array:

@@ -40,8 +40,7 @@ from .frame_elements import FORCE
 from .instant import constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
 from .matrix import solve
 from .tables import FLAG_SIMPLE, FLAG_TREE, RECORDED, RECORDS
-from .tree_assembly import path_of
-from .tree_observe import observe_carried
+from .tree_observe import carried_motion
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -345,14 +344,12 @@ class PointView:
     def _observe(self, level: int) -> tuple[Array, Array, Array]:
         """Frames and as many derivatives as wanted; the others are empty."""
         s, n = self.solution, len(self.solution)
-        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
-        vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
         tables = s.system.tables
         if tables.flags[FLAG_TREE] and tables.tree.carried[self.index].parent != NOT_CARRIED:
-            path = np.array(path_of(self.index, tables.tree.carried.parent)[::-1], dtype=np.int64)
-            observe_carried(tables, s._work, path, s.q, s.v, vd, z, zd, zdd)
-        else:
-            observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
+            return carried_motion(s, self.index, level)
+        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
+        vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
+        observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
         return z, zd, zdd
 
     @property
