@@ -42,7 +42,7 @@ class Sources:
         return "\n".join([self.name, *(f"{file} {digest}" for file, digest in sorted(self.digests.items()))])
 
     def compiled_state(self) -> str | None:
-        """Hash of all modules of an installation without sources; None if there are no files (archives, frozen ones)."""
+        """Hash of all modules of an installation without sources; None if it has no files (archive, frozen program)."""
         files = sorted(path for path in self.root.rglob("*.pyc") if path.parent.name != "__pycache__")
         if not files:
             return None
