@@ -4,7 +4,7 @@ Every change of a module leaves its old code behind, under a name that no proces
 written code removes, once, what was not used for a month, and what is too much for the size of the cache, the least
 recently used first; but nothing that was used within a day, by whichever version, unless the cache is larger still
 (many versions in one day): then the oldest code that was not made within the last hour goes too. When code was used is
-the time at which its file was changed: those who read it set it anew (``cache_files``). What numba's own cache keeps for
+the time at which its file was changed: those who read it set it anew (``cache_files``). What numba keeps itself for
 a state of the sources (``public``) is in one directory, whose time counts for all of it. Only files with names that are
 given here, in directories with such names, are touched, and no links are followed.
 """
