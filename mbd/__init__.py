@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
+    from mbd.elements.values import calculated
     from mbd.errors import (
         AccuracyWarning,
         AssemblyError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mbd.results.solution import Solution
     from mbd.simulation.driven import inverse_dynamics, kinematics
     from mbd.simulation.simulation import simulate
+    from mbd.simulation.simulator import Simulator
     from mbd.solvers.diagnosis import diagnose
     from mbd.solvers.equilibrium import equilibrium
     from mbd.solvers.initial import consistent_start
@@ -56,7 +58,9 @@ _LAZY = {
         "mbd.errors",
     ),
     "Model": "mbd.model",
+    "calculated": "mbd.elements.values",
     "simulate": "mbd.simulation.simulation",
+    "Simulator": "mbd.simulation.simulator",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
     "Solution": "mbd.results.solution",
     "load": "mbd.io.archive",

@@ -31,7 +31,7 @@ class Instants(Solution):
         """Empty: variables of the method are known at the records only."""
         return Scheme(self, {}, derived=False)
 
-    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+    def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
         return angle + whole_turns(np.interp(self.t, self.between.t, read(self.between)) - angle)
 
     def at(self, t: Any) -> Solution:

@@ -104,6 +104,7 @@ class Solution(Drawn, Tabular):
         }
         self._views: dict[str, Any] = {}
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
+        self._angles: dict[str, Array] = {}  # those that someone asked for
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=system.initial_turns())
 
@@ -268,9 +269,13 @@ class Solution(Drawn, Tabular):
         self.system.raise_callback_errors()
         return out
 
-    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
-        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution."""
-        return unwrapped(self.t, angle, rate, near)
+    def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution.
+
+        ``_turned`` knows better where a part of a run begins, by the name of the angle.
+        """
+        self._angles[name] = counted = unwrapped(self.t, angle, rate, self._turned.get(name, near))
+        return counted
 
     @property
     def _has_laws(self) -> bool:

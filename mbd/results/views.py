@@ -139,7 +139,8 @@ class JointView:
 
     def _turns_of(self, k: int, angle: Array, rate: Array, near: float) -> Array:
         """One of the coordinates with its turns counted."""
-        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].coordinates[:, k])
+        name = f"{self.joint.name} {k}"
+        return self.solution._counted(name, angle, rate, near, lambda s: s[self.joint.name].coordinates[:, k])
 
     @cached_property
     def rates(self) -> Array:
@@ -167,8 +168,8 @@ class JointView:
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
-        near = self.solution._turned.get(self.joint.name, self.joint.branch)
-        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].angle), rate
+        name = self.joint.name
+        return self.solution._counted(name, angle, rate, self.joint.branch, lambda s: s[name].angle), rate
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:

@@ -87,6 +87,16 @@ def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
 
+@pytest.mark.filterwarnings("ignore::mbd.ModelWarning")
+def test_parameters(capsys):
+    names = run("docs/parameters.md")
+    after, before = names["after"], names["before"]
+    assert np.abs(after - before).max() > 0.1
+    fresh = mbd.simulate(names["handle"].model(), 0.5, 0.01)
+    assert np.array_equal(names["solution"].q, fresh.q)
+    assert len(names["study"]) == 6 and np.isfinite(names["study"]["angle"]).all()
+
+
 def test_studies(tmp_path, monkeypatch, capsys):
     import matplotlib.pyplot
 
