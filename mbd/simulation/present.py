@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class _Look(NamedTuple):
     """When an angle was last looked at, and what it was, with all turns."""
 
-    index: int
+    number: int  # of the step
     t: float
     angle: float
     rate: float
@@ -49,11 +49,11 @@ class Present(Solution):
         last = self._looks.get(name)
         if last is None:
             near = self._simulator._angle_told_by_records(name, near, -1, read)
-        elif index - last.index <= 1:
+        elif index - last.number <= 1:
             near = last.angle + 0.5 * (last.rate + float(rate[0])) * (t - last.t)
         else:
-            near = last.angle + last.rate * (t - last.t) / (index - last.index)
-            near = self._simulator._angle_told_by_records(name, near, last.index, read)
+            near = last.angle + last.rate * (t - last.t) / (index - last.number)
+            near = self._simulator._angle_told_by_records(name, near, last.number, read)
         counted = angle + whole_turns(near - angle)
         self._looks[name] = _Look(index, t, float(counted[0]), float(rate[0]))
         return counted

@@ -19,7 +19,10 @@ from ..model import Element, Model
 from ..results.balance import warn_of_gross_errors
 from ..results.events import Event, Occurrence
 from ..results.solution import Solution, named_rows
+from ..solvers.redundancy import regularise
+from ..system.following import Inputs
 from ..system.system import System, assemble
+from ..system.tables import FLAG_REDUNDANT
 from .continuing import WHOLE_STEPS, belongings, continued
 from .growing import NEVER, GrowingRecords
 from .memory import check_room
@@ -87,21 +90,33 @@ class Simulator:
         """Assemble the model as it is now, and begin at its initial values."""
         self.system: System = assemble(self.model)
         self.integrator.check(self.system)
+        self._first_inputs = dict(self.system.inputs)
         self._first_state: dict[str, Any] | None = None
+        self._first_values: dict[str, float] = {}
+        self._first_functions: list[bytes] = []
         self.reset()
 
-    def reset(self) -> None:
-        """Back to the start: state, records, events and counters as when the simulator was made."""
-        run: Any = getattr(self, "_run", None)
-        if self._first_state is not None and hasattr(run, "restore"):
+    def reset(self, **parameters: float) -> None:
+        """Back to the start: state, records, events, counters and inputs as when the simulator was made.
+
+        ``parameters`` are new values of parameters, which stay, and of inputs, by their names.
+        """
+        self.system.set_parameters({**self._first_inputs, **parameters})
+        self.system.refresh_functions()
+        run: Any
+        if (
+            self._first_state is not None
+            and self._first_values == self.system.values
+            and (self._first_functions == self._signature(self._run))
+        ):
+            run = self._run
             run.restore(self._first_state)
-            self._begin(run, self._report)
-            return
-        run, report = first_run(self.system, self.integrator, self._t_start, self._given, self._fixed)
-        run.evaluated.raise_callback_errors()
-        self._report = report
-        self._first_state = run.state()
-        self._begin(run, report)
+        else:
+            run, self._report = first_run(self.system, self.integrator, self._t_start, self._given, self._fixed)
+            run.evaluated.raise_callback_errors()
+            self._first_values, self._first_functions = dict(self.system.values), self._signature(run)
+            self._first_state = run.state() if hasattr(run, "restore") else None
+        self._begin(run, self._report)
 
     def set_state(self, state: Solution | Mapping[str, Any]) -> None:
         """Go on from a state, of this simulator, of another one or of a solution; records begin anew there.
@@ -109,6 +124,10 @@ class Simulator:
         As with ``simulate(start=...)`` that is bit for bit, unless something that acts has changed since.
         """
         given = dict(state.state if isinstance(state, Solution) else state)
+        names, values = given.pop("input_names", ()), given.pop("input_values", ())
+        for name, value in zip(names, values, strict=True):
+            self.system.inputs[name] = value
+        self._settle()
         self._begin(continued(self.system, self.integrator, given, self._given), None)
 
     def _begin(self, run: Run, report: Any) -> None:
@@ -120,7 +139,10 @@ class Simulator:
         self._recording.watch_for(self._events, run.step)
         self._rows = GrowingRecords(run, self._every)
         self._functions = run.evaluated.assembly.callbacks
-        self._values = self._signature()
+        self._function_values = self._signature(run)
+        self._values, self._acting = self.system.values, dict(self.system.values)
+        if self._first_inputs:
+            self._recording.inputs = [(run.t, dict(self.system.inputs))]
         self._plain = run.evaluated.has_plain_functions or isinstance(run, PythonRun)
         self._step: Callable[[], Any] | None = None
         self._now = Present(self, row)
@@ -135,6 +157,8 @@ class Simulator:
         if call is None:
             self._advance_steps(1)
             return
+        if self._values != self._acting:
+            self._note_inputs()
         if self._functions:
             self._refresh()
         index = run.index
@@ -166,7 +190,7 @@ class Simulator:
         if self.integrator.adaptive:
             raise ModelError(f"Simulator.step: {self.integrator.name} chooses its steps itself; use advance(duration)")
         self._refuse_if_stopped()
-        self._refresh()
+        self._look_for_changes()
         run, record = self._run, self._recording
         goal, chunk = run.index + count, 1 if self._plain else FIRST_CHUNK
         with Interrupts() as interrupts:
@@ -203,7 +227,7 @@ class Simulator:
     def _advance_to(self, t_end: float) -> None:
         """With step-size control, to a time."""
         self._refuse_if_stopped()
-        self._refresh()
+        self._look_for_changes()
         run: Any = self._run
         record, rows = self._recording, 1 if self._plain else FIRST_CHUNK
         with Interrupts() as interrupts:
@@ -263,9 +287,34 @@ class Simulator:
                 self._recording.fail()
             self._check_functions()
 
-    def _signature(self) -> list[bytes]:
+    def _look_for_changes(self) -> None:
+        if self._values != self._acting:
+            self._note_inputs()
+        self._refresh()
+
+    def _note_inputs(self) -> None:
+        """Inputs have changed since the last step."""
+        values, inputs = self.system.values, self.system.inputs
+        other = next((name for name, x in values.items() if x != self._acting[name] and name not in inputs), None)
+        if other is not None:
+            raise ModelError(
+                f"Simulator: parameter '{other}' was changed during the run; begin anew with reset({other}=...), or "
+                "make it an input of the model"
+            )
+        self._jump()
+        self._acting = dict(values)
+        self._recording.inputs.append((self._run.t, dict(inputs)))
+
+    def _settle(self) -> None:
+        """Let the elements of the system know its inputs, as a model does that is built with them."""
+        if self._first_inputs:
+            self.system._following.settle()
+
+    @staticmethod
+    def _signature(run: Run) -> list[bytes]:
         """What user functions refer to, as far as compiled code knows it."""
-        codes = [callback.code for callback in self._functions if callback.compiled]
+        functions = run.evaluated.assembly.callbacks
+        codes = [callback.code for callback in functions if callback.compiled]
         arrays = [x.tobytes() for code in codes for x in code.kept if isinstance(x, np.ndarray)]
         return [code.block[HEAD:].tobytes() for code in codes] + arrays
 
@@ -273,9 +322,9 @@ class Simulator:
         """Let user functions see what they refer to now; if it has changed, it has changed suddenly."""
         if self._functions:
             self._run.evaluated.refresh_functions()
-            values = self._signature()
-            if values != self._values:
-                self._values = values
+            values = self._signature(self._run)
+            if values != self._function_values:
+                self._function_values = values
                 self._jump()
 
     def _jump(self) -> None:
@@ -301,7 +350,7 @@ class Simulator:
         except MbdError as error:
             if error.solution is None:
                 self._close()
-                error.solution = self._recording.solution(str(error))
+                error.solution = self._recording.solution(str(error), self._system_of_solution())
             raise
 
     def _close(self) -> None:
@@ -318,6 +367,11 @@ class Simulator:
             )
 
     # --- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def inputs(self) -> Inputs:
+        """Inputs by name: ``sim.inputs["u"] = 1.0`` acts from the next step on, suddenly."""
+        return self.system.inputs
 
     @property
     def t(self) -> float:
@@ -365,19 +419,31 @@ class Simulator:
     @property
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here, bit for bit: for ``set_state``, and ``simulate(start=...)``."""
-        state = self._run.state()
-        return state | belongings(self.system, self.integrator, state)
+        self._settle()
+        state, inputs = self._run.state(), self.system.inputs
+        names = {"input_names": tuple(inputs), "input_values": np.array(list(inputs.values()))} if inputs else {}
+        return state | belongings(self.system, self.integrator, state) | names
 
     def solution(self) -> Solution:
         """The records since the start as a solution; the run may go on afterwards."""
         self._close()
         if self.stopped is None:
             self._recording.finish()
-        solution = self._recording.solution()
+        solution = self._recording.solution(system=self._system_of_solution())
         solution.stats.pop("wall_time")
         solution.settle()
         warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)
         return solution
+
+    def _system_of_solution(self) -> System:
+        """A solution reads from its system: one of its own, where that of the simulator goes on to change."""
+        if not self.system.values:
+            return self.system
+        self._settle()
+        own = assemble(self.system.model)
+        if self.system.tables.flags[FLAG_REDUNDANT]:
+            regularise(own)
+        return own
 
     def _angle_told_by_records(self, name: str, near: float, since: int, read: Callable[[Solution], Array]) -> float:
         """An angle at present, with the turns that the records after step number ``since`` tell.
