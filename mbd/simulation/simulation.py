@@ -21,7 +21,7 @@ from ..model import Model
 from ..results.balance import warn_of_gross_errors
 from ..results.events import Event
 from ..results.solution import Solution
-from ..system.system import assemble
+from ..system.system import System, assemble
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, continued
 from .memory import SHARE, available_memory, check_room
@@ -88,13 +88,17 @@ def run_simulation(
     model: Model, t_end: float, step: float, integrator: Integrator | None = None, t_start: float = 0.0,
     output_step: float | None = None, fixed: Held | None = None, start: Solution | Mapping[str, Any] | None = None,
     events: Event | Iterable[Event] = (), progress: bool | None = None, interrupts: Interrupts | None = None,
+    system: System | None = None,
 ) -> tuple[Solution, float]:  # fmt: skip
-    """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied."""
+    """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied.
+
+    ``system`` is that of the model, where it is assembled already.
+    """
     interrupts = Interrupts() if interrupts is None else interrupts
     integrator = checked_integrator(integrator)
     check_times("simulate", step, output_step, t_end=t_end, t_start=t_start)
     checked_model("simulate", model)
-    system = assemble(model)
+    system = assemble(model) if system is None else system
     integrator.check(system)
     if start is not None:
         state = dict(start.state if isinstance(start, Solution) else start)

@@ -7,7 +7,7 @@ Vectors: ``q`` coordinates, ``v`` velocities (as long as increments), ``lam`` mu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ import numpy as np
 from ..bodies import Body
 from ..elements.arguments import Vector
 from ..elements.function_errors import explain
-from ..elements.values import in_force
+from ..elements.values import Parameter, in_force
 from ..errors import ModelError
 from ..joints.joint import Joint
 from ..joints.tree import MOTION_WORDS, Carried
@@ -30,6 +30,7 @@ from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
 from .following import Following, Inputs, check_captured
 from .frame_elements import BUFFERS
+from .handles import ParameterHandle
 from .identity import Identity, check_arrival, identity_of
 from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
 from .matrix import tangent
@@ -94,6 +95,10 @@ class System(Portable):
         from their system: take one of your own, ``mbd.assemble(model)``.
         """
         self._following.set_parameters(values)
+
+    def parameters(self, names: Iterable[str | Parameter]) -> ParameterHandle:
+        """A handle of some numbers: parameters of the model, "gravity", and attributes of elements: "b.mass"."""
+        return ParameterHandle(self, names)
 
     @cached_property
     def inputs(self) -> Inputs:
