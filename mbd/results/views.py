@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,12 +54,8 @@ class JointView:
                 za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
                 fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
                 fb = f if p.b == self._b.index else other
-                values, lam = s._values, s.lam
-                s._evaluate(
-                    lambda k, i=int(i), table=table, za=za, zb=zb, fa=fa, fb=fb, values=values, lam=lam: (
-                        observe.observe_reaction(table, i, values[k], za[k], zb[k], lam[k], fa[k], fb[k])
-                    )
-                )
+                known = s._values, za, zb, s.lam, fa, fb
+                s._evaluate(partial(_reaction_at, table, int(i), known))
         return -f + s._observe_general("joint", index, self._b.index)[0]
 
     def _carried_reaction(self, edge: Carried) -> Array:
@@ -298,6 +294,10 @@ class ForceView:
 
     def __repr__(self) -> str:
         return f"<{self.element}: {len(self.solution)} records>"
+
+
+def _reaction_at(table: Any, i: int, known: tuple[Array, ...], k: slice) -> None:
+    observe.observe_reaction(table, i, *(x[k] for x in known))
 
 
 def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:

@@ -114,9 +114,7 @@ class ParameterHandle:
             if dirty:
                 system._following.writers.write(dirty.values())
 
-    def run(
-        self, t_end: float, step: float, integrator: Integrator | None = None, **options: Any
-    ) -> PreparedRun:
+    def run(self, t_end: float, step: float, integrator: Integrator | None = None, **options: Any) -> PreparedRun:
         """Runs of this system: ``run(values)`` returns a solution. ``options`` are those of ``simulate``."""
         from ..simulation.prepared import PreparedRun
 
