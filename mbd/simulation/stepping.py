@@ -53,8 +53,9 @@ class Stepping:
         self._functions = run.evaluated.assembly.callbacks
         self._function_values = self._signature(run)
         self._values, self._acting = self.system.values, dict(self.system.values)
+        self._parameters = [name for name in self._acting if name not in self._first_inputs]
         if self._first_inputs:
-            self._recording.inputs = [(run.t, dict(self.system.inputs))]
+            self._recording.inputs = [(run.t, self._acting)]
         self._plain = run.evaluated.has_plain_functions or isinstance(run, PythonRun)
         self._step: Callable[[], Any] | None = None
 
@@ -203,20 +204,19 @@ class Stepping:
 
     def _note_inputs(self) -> None:
         """Inputs have changed since the last step."""
-        values, inputs = self.system.values, self.system.inputs
-        other = next(
-            (name for name, x in values.items() if x != self._acting[name] and name not in self._first_inputs), None
-        )
+        values, before = self._values, self._acting
+        other = next((name for name in self._parameters if values[name] != before[name]), None)
         if other is not None:
             raise ModelError(
                 f"Simulator: parameter '{other}' was changed during the run; begin anew with reset({other}=...), or "
                 "make it an input of the model"
             )
-        with acting(self.system, {name: self._acting[name] for name in inputs}):
-            self._judge_events()
+        if self._recording.watch is not None:
+            with acting(self.system, {name: before[name] for name in self._first_inputs}):
+                self._judge_events()
         self._run.act_anew()
-        self._acting = dict(values)
-        self._recording.inputs.append((self._run.t, dict(inputs)))
+        self._acting = values.copy()
+        self._recording.inputs.append((self._run.t, self._acting))
 
     def _settle(self) -> None:
         """Let the elements of the system know its inputs, as a model does that is built with them."""
