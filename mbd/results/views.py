@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +54,8 @@ class JointView:
                 za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
                 fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
                 fb = f if p.b == self._b.index else other
-                observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
+                known = s._values, za, zb, s.lam, fa, fb
+                s._evaluate(partial(_reaction_at, table, int(i), known))
         return -f + s._observe_general("joint", index, self._b.index)[0]
 
     def _carried_reaction(self, edge: Carried) -> Array:
@@ -67,9 +68,12 @@ class JointView:
         i = s.system.node_index(edge.body)
         n = tables.nodes[i]
         wrench, columns = np.zeros((len(s), 6)), np.zeros((len(s), 6 * max(1, int(n.nv))))
-        observe_wrench(
-            tables, s._work, i, s.t, s.q, s.v, s.vd, s.lam, s._values, s._turns, columns, wrench
-        )  # fmt: skip
+        vd, lam, values, turns = s.vd, s.lam, s._values, s._turns
+        s._evaluate(
+            lambda k: observe_wrench(
+                tables, s._work, i, s.t[k], s.q[k], s.v[k], vd[k], lam[k], values[k], turns[k], columns[k], wrench[k]
+            )
+        )
         for k in range(int(n.nv)):
             column = columns[:, 6 * k : 6 * k + 6]
             if np.isin(n.v0 + k, tables.tree.loads[:, 1]) or tables.tree.inertia[n.v0 + k] != 0.0:
@@ -290,6 +294,10 @@ class ForceView:
 
     def __repr__(self) -> str:
         return f"<{self.element}: {len(self.solution)} records>"
+
+
+def _reaction_at(table: Any, i: int, known: tuple[Array, ...], k: slice) -> None:
+    observe.observe_reaction(table, i, *(x[k] for x in known))
 
 
 def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:
