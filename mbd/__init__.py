@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mbd.results.events import Event, find_events
     from mbd.results.solution import Solution
     from mbd.simulation.driven import inverse_dynamics, kinematics
+    from mbd.simulation.fmu import export_fmu
     from mbd.simulation.simulation import simulate
     from mbd.simulation.simulator import Simulator
     from mbd.solvers.diagnosis import diagnose
@@ -60,6 +61,7 @@ _LAZY = {
     "Model": "mbd.model",
     "calculated": "mbd.elements.values",
     "simulate": "mbd.simulation.simulation",
+    "export_fmu": "mbd.simulation.fmu",
     "Simulator": "mbd.simulation.simulator",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
     "Solution": "mbd.results.solution",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +58,17 @@ def test_readme(tmp_path, monkeypatch, capsys):
 def test_matrices_of_a_model(tmp_path):
     names = run("docs/index.md", mbd=mbd, model=mbd.benchmarks.heavy_top().model)
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
+
+
+def test_cosimulation(tmp_path):
+    """In a process of its own, because a unit starts Python inside of it."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/cosimulation.md").read_text(), re.DOTALL)
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0.5"
 
 
 def test_joint_coordinates(capsys):
