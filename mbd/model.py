@@ -369,14 +369,16 @@ class Model(Checked):
             raise ModelError(f"{self}: coordinates is {coordinates!r}; expected 'absolute' or 'joint'")
         if coordinates == "absolute" and (cut != () or absolute != () or spherical is not None):
             raise ModelError(f"{self}: cut=, absolute=, spherical= belong to joint coordinates; leave them out")
-        new = self._copy({})
-        vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
-        return new
+        return self._with_choice(check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None)
 
     def _in_coordinates_of(self, other: Model) -> Model:
         """A copy with the choice of coordinates of another model."""
+        return self._with_choice(other._choice)
+
+    def _with_choice(self, choice: JointCoordinates | None) -> Model:
+        """A copy with a choice of joint coordinates, or none."""
         new = self._copy({})
-        vars(new)["_choice"] = other._choice
+        vars(new)["_choice"] = choice
         return new
 
     def with_joint_values(
