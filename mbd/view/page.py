@@ -23,7 +23,8 @@ from mbd.errors import Array, MbdError
 from mbd.io.files import write_text
 from mbd.view.arguments import CameraPlace, Followed, Look, Runs
 from mbd.view.camera import VIEW_ANGLE, Camera
-from mbd.view.motion import check_rate, frame_times, quaternions
+from mbd.view.clock import check_rate, check_speed, frame_count
+from mbd.view.motion import quaternions
 from mbd.view.opengl import without_hints
 from mbd.view.pictures import check_file
 from mbd.view.pieces import STRETCHED, Solid, families, stretch
@@ -62,12 +63,11 @@ def page(
     follow: Followed | None = None, title: str | None = None, max_poses: int = MAX_POSES,
 ) -> str:  # fmt: skip
     """The text of the page."""
-    rate, pace = check_rate(fps, "fps"), check_rate(speed, "speed")
+    rate, pace = check_rate(fps, "fps"), check_speed(speed, scene.end - scene.start)
     things = max(1, len({s.body for s in scene.solids}) + 2 * len(scene.links))
     frames = max(2, min(MAX_FRAMES, max_poses // things))
-    times = frame_times(scene.start, scene.end, rate, pace)
-    if len(times) > frames:
-        times = np.linspace(scene.start, scene.end, frames)
+    count = min(frames, frame_count(scene.start, scene.end, rate, pace))
+    times = np.linspace(scene.start, scene.end, count)
     view = Camera(scene, camera, follow, ASPECT)
     viser = _viser()
     with silence():  # the server greets

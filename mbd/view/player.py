@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from mbd.view.camera import Camera
-from mbd.view.motion import check_rate
+from mbd.view.clock import check_rate, check_speed, time_text
 from mbd.view.picking import describe, pick, ray
 from mbd.view.pieces import Solid
 from mbd.view.runs import run_list
 from mbd.view.scene import Scene
 from mbd.view.stage import Stage
-from mbd.view.theme import colour, mixed
+from mbd.view.theme import colour
 
 TICK_MILLISECONDS = 16
 CLICK_PIXELS = 4
-SPEEDS = (1 / 64, 64.0)
+DOUBLINGS = 8  # of the speed, from the first one to either end of its slider
 HELP = """space       play, pause
 left, right one frame back, forth
 home, end   start, end
@@ -36,7 +36,7 @@ class Window:
     """Everything that reacts; the plotter may also be one without a window, which tests drive by events."""
 
     def __init__(
-        self, plotter: Any, solutions: Any, *, speed: float = 1.0, loop: bool = True, play: bool = True,
+        self, plotter: Any, solutions: Any, *, speed: Any = "auto", loop: bool = True, play: bool = True,
         camera: Any = "auto", follow: Any = None, **look: Any,
     ) -> None:  # fmt: skip
         self.plotter = plotter
@@ -51,9 +51,12 @@ class Window:
             len(run_list(solutions)[0].model.joints) <= 200
         )  # reactions of thousands of joints would take long to prepare
         self.scene = Scene(solutions, reactions=small or wanted["reactions"], frames=True, labels=True, **look)
-        self.speed, self.loop, self.playing = check_rate(speed, "speed"), bool(loop), bool(play)
+        self.speed = check_speed(speed, self.scene.end - self.scene.start)
+        self.first_speed, self.loop, self.playing = self.speed, bool(loop), bool(play)
         width, height = plotter.window_size
-        self.stage = Stage(self.scene, plotter, Camera(self.scene, camera, follow, width / height, 1.45))
+        arrows = ("reaction", "load") if wanted["reactions"] else ("load",)
+        view = Camera(self.scene, camera, follow, width / height, 1.45, arrows)
+        self.stage = Stage(self.scene, plotter, view)
         self.on = {
             "trail": wanted["trails"], "joint": wanted["joints"], "frame": wanted["frames"],
             "reaction": wanted["reactions"], "label": wanted["labels"],
@@ -92,7 +95,8 @@ class Window:
 
     def _widgets(self) -> None:
         theme = self.scene.theme
-        span = (self.scene.start, max(self.scene.end, self.scene.start + 1e-9))
+        first, last = self.scene.start, self.scene.end
+        span = (first, last if last > first else first + 1.0)
         common = {
             "color": theme.muted,
             "title_color": theme.text,
@@ -107,7 +111,7 @@ class Window:
             interaction_event="always", **common,
         )  # fmt: skip
         self.speed_slider = self.plotter.add_slider_widget(
-            self._sped, tuple(np.log2(SPEEDS)), value=float(np.log2(self.speed)), title="speed, powers of 2",
+            self._sped, (-DOUBLINGS, DOUBLINGS), value=0.0, title=f"speed {self.first_speed:g} x 2^",
             pointa=(0.76, 0.075), pointb=(0.97, 0.075), interaction_event="always", **common,
         )  # fmt: skip
         self.button = self.plotter.add_checkbox_button_widget(
@@ -209,8 +213,9 @@ class Window:
 
     def set_speed(self, speed: float) -> None:
         """Seconds of the motion per second."""
-        self.speed = float(np.clip(speed, *SPEEDS))
-        self.speed_slider.GetRepresentation().SetValue(float(np.log2(self.speed)))
+        self.speed = check_rate(speed, "speed")
+        doublings = float(np.log2(self.speed / self.first_speed))  # the slider ends somewhere, the keys do not
+        self.speed_slider.GetRepresentation().SetValue(float(np.clip(doublings, -DOUBLINGS, DOUBLINGS)))
         self._write()
         self.stage.render()
 
@@ -222,7 +227,7 @@ class Window:
 
     def _sped(self, value: float) -> None:
         if not self._quiet:
-            self.set_speed(2.0**value)
+            self.set_speed(self.first_speed * 2.0**value)
 
     def _clicked(self, on: bool) -> None:
         if not self._quiet and bool(on) != self.playing:
@@ -243,21 +248,11 @@ class Window:
         """Choose what is under a pixel, counted from the lower left corner."""
         hidden = [role for role, on in self.on.items() if not on]
         self.picked = pick(self.scene, self.stage.poses, *ray(self.stage, x, y), hidden=hidden)
-        self._highlight()
+        self.stage.chosen = None if self.picked is None else (self.picked.body, self.picked.owner)
+        self.stage.paint()
         self._write()
         self.stage.render()
         return self.picked
-
-    def _highlight(self) -> None:
-        """Brighten the picked body."""
-        for group, solids in zip(self.stage.groups, self.stage.grouped, strict=True):
-            chosen = [
-                self.picked is not None and (s.body, s.owner) == (self.picked.body, self.picked.owner) for s in solids
-            ]
-            rgb = [
-                mixed(s.colour, (1.0, 1.0, 1.0), 0.45) if c else s.colour for s, c in zip(solids, chosen, strict=True)
-            ]
-            group.repaint((255.0 * np.array(rgb)).round())
 
     def flip(self, role: str) -> None:
         """Show or hide a kind of thing."""
@@ -283,9 +278,10 @@ class Window:
         """Bring the texts up to date."""
         state = "playing" if self.playing else "paused "
         loop = "loop" if self.loop else "once"
+        now = time_text(self.t, self.scene.start, self.scene.end)
         self._set(
             self.status,
-            f"{self.scene.solutions[0].model.name}   t = {self.t:.4f} s   x {self.speed:g}   {state}   {loop}",
+            f"{self.scene.solutions[0].model.name}   t = {now}   x {self.speed:g}   {state}   {loop}",
         )
         self._set(self.button_text, "pause" if self.playing else "play")
         self._set(self.info, describe(self.scene, self.picked, self.t) if self.picked is not None else "")

@@ -68,7 +68,7 @@ class Driver:
 
 @pytest.fixture
 def driver(mechanism: mbd.Solution) -> Iterator[Driver]:
-    driver = Driver(mechanism, play=False)
+    driver = Driver(mechanism, play=False, speed=1.0)
     yield driver
     driver.plotter.close()
 
@@ -114,6 +114,22 @@ def test_single_steps_and_speed(driver: Driver) -> None:
     window.speed_slider.GetRepresentation().SetValue(-2.0)
     window.speed_slider.InvokeEvent("InteractionEvent")
     assert window.speed == 0.25
+
+
+def test_speeds_have_no_end(driver: Driver) -> None:
+    """A run of years or microseconds: keys go on where the slider stops."""
+    driver.window.set_speed(2.0**40)
+    driver.key("Up")
+    assert driver.window.speed == 2.0**41 and driver.window.speed_slider.GetRepresentation().GetValue() == 8.0
+    driver.window.set_speed(2.0**-40)
+    driver.key("Down")
+    assert driver.window.speed == 2.0**-41
+
+
+def test_the_speed_is_chosen(mechanism: mbd.Solution) -> None:
+    driver = Driver(mechanism, play=False)
+    assert driver.window.speed == 0.1 and "t = 0.00 s   x 0.1" in driver.window.status.GetInput()
+    driver.plotter.close()
 
 
 def test_the_slider_moves_the_bodies(driver: Driver) -> None:
