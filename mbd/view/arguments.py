@@ -37,6 +37,9 @@ Trail: TypeAlias = "Body | str | tuple[Body | str, Vector]"
 Trails: TypeAlias = "bool | Trail | Sequence[Trail]"
 """True (all bodies), False, "auto" (the outermost bodies), or what is to have a trail."""
 
+Curves: TypeAlias = "str | Sequence[str]"
+"""Channels by name or pattern ("tip.position", "hinge*.angle"), or "energy"."""
+
 Elements: TypeAlias = "Element | str | Sequence[Element | str]"
 """Bodies, joints or forces, as objects or by name."""
 

@@ -41,6 +41,7 @@ class Camera:
         self.row: int | None = None
         self.anchor = np.zeros(3)
         self.radius = scene.radius  # of what is seen
+        self.aspect, self.fitted = aspect, isinstance(camera, str)
         if follow is not None:
             self._follow(follow)
         half_height = np.tan(np.radians(0.5 * VIEW_ANGLE))

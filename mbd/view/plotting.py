@@ -106,12 +106,12 @@ def new_figure(size: tuple[float, float], shown: bool) -> Any:
     return plt.figure(figsize=size, layout="constrained", FigureClass=ShownOnce)
 
 
-def thinned(x: Any, y: Any) -> tuple[Any, Any]:
+def thinned(x: Any, y: Any, most: int = MAX_POINTS) -> tuple[Any, Any]:
     """At most a few thousand points that still show every peak: the extremes of equal pieces."""
     x, y = np.asarray(x), np.asarray(y)
-    if len(x) <= MAX_POINTS or y.ndim != 1:
+    if len(x) <= most or y.ndim != 1:
         return x, y
-    bounds = np.linspace(0, len(x), MAX_POINTS // 2 + 1).astype(int)
+    bounds = np.linspace(0, len(x), most // 2 + 1).astype(int)
     keep = [0, len(x) - 1]
     for a, b in itertools.pairwise(bounds):
         keep += [a + int(np.argmin(y[a:b])), a + int(np.argmax(y[a:b]))]

@@ -301,15 +301,21 @@ class Scene:
             lines.append(f"{words}: {size * scale:.2g} m for {size:g} {unit}")
         return lines
 
+    def label_marks(self) -> list[tuple[str, int, Array, float]]:
+        """Names of the bodies of the first run: row, centre of mass, and how far above it the name stands."""
+        motion, marks = self.motions[0], []
+        for body in motion.solution.model.bodies:
+            if body.name in motion.rows:
+                lift = min(0.7 * self.radii[0].get(body.name, 0.0), 0.1 * self.radius) + 0.03 * self.radius
+                marks.append((body.name, motion.rows[body.name], np.asarray(getattr(body, "com", ZERO3)), lift))
+        return marks
+
     def label_places(self, poses: Poses) -> tuple[list[str], Array]:
         """Names of the bodies of the first run and where to write them: a little above their centres of mass."""
-        motion = self.motions[0]
-        bodies = [b for b in motion.solution.model.bodies if b.name in motion.rows]
-        rows = [motion.rows[b.name] for b in bodies]
-        com = np.array([np.asarray(getattr(b, "com", np.zeros(3))) for b in bodies])
-        lift = [min(0.7 * self.radii[0].get(b.name, 0.0), 0.1 * self.radius) + 0.03 * self.radius for b in bodies]
+        marks = self.label_marks()
+        rows, com, lift = [m[1] for m in marks], np.array([m[2] for m in marks]), [m[3] for m in marks]
         places = poses[0][rows] + np.einsum("nij,nj->ni", poses[1][rows], com) + np.outer(lift, self.up)
-        return [b.name for b in bodies], places
+        return [m[0] for m in marks], places
 
 
 def beside(runs: list[Array], up: Array) -> Array:
