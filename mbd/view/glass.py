@@ -32,6 +32,7 @@ class Glass:
             self._legend()
         if scene.shading is not None:
             self._colour_bar()
+        self.scale_text: Any = None
         if scale := scene.arrow_scales():
             self._scale("\n".join(scale))
 
@@ -120,6 +121,14 @@ class Glass:
         text.GetPositionCoordinate().SetCoordinateSystemToNormalizedViewport()
         text.GetPositionCoordinate().SetValue(0.98, 0.03)
         self.stage._add([text], "scale")
+        self.scale_text = text
+
+    def place_scale(self, height: float, reactions: bool) -> None:
+        """Put the meaning of arrows where nothing else is, without those that are hidden."""
+        if self.scale_text is not None:
+            self.scale_text.GetPositionCoordinate().SetValue(0.98, height)
+            lines = [x for x in self.scene.arrow_scales() if reactions or not x.startswith("reactions")]
+            self.scale_text.SetInput("\n".join(lines))
 
     def clock(self) -> Any:
         """The time in the lower left corner."""

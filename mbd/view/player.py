@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mbd.view.camera import Camera
+from mbd.view.charts import BOTTOM, HEIGHT, Charts
 from mbd.view.clock import check_rate, check_speed, time_text
 from mbd.view.picking import describe, pick, ray
 from mbd.view.pieces import Solid
@@ -18,6 +19,7 @@ from mbd.view.theme import colour
 
 TICK_MILLISECONDS = 16
 CLICK_PIXELS = 4
+NARROW = 700  # pixels; there is no room for everything in narrower windows
 DOUBLINGS = 8  # of the speed, from the first one to either end of its slider
 HELP = """space       play, pause
 left, right one frame back, forth
@@ -37,7 +39,7 @@ class Window:
 
     def __init__(
         self, plotter: Any, solutions: Any, *, speed: Any = "auto", loop: bool = True, play: bool = True,
-        camera: Any = "auto", follow: Any = None, **look: Any,
+        camera: Any = "auto", follow: Any = None, curves: Any = None, **look: Any,
     ) -> None:  # fmt: skip
         self.plotter = plotter
         wanted = {
@@ -55,14 +57,19 @@ class Window:
         self.first_speed, self.loop, self.playing = self.speed, bool(loop), bool(play)
         width, height = plotter.window_size
         arrows = ("reaction", "load") if wanted["reactions"] else ("load",)
-        view = Camera(self.scene, camera, follow, width / height, 1.45, arrows)
+        self.charts = Charts(self.scene, plotter, curves)
+        covered = bool(self.charts.charts)  # by curves: then the scene is shown smaller and higher
+        view = Camera(self.scene, camera, follow, width / height, 1.75 if covered else 1.45, arrows)
         self.stage = Stage(self.scene, plotter, view)
+        if covered:
+            plotter.camera.SetWindowCenter(0.0, -0.32)
         self.on = {
             "trail": wanted["trails"], "joint": wanted["joints"], "frame": wanted["frames"],
             "reaction": wanted["reactions"], "label": wanted["labels"],
         }  # fmt: skip
         for role, on in self.on.items():
             self.stage.switch(role, on)
+        self.stage.glass.place_scale(self._bottom() + 0.02, self.on["reaction"])
         self.picked: Solid | None = None
         self._last = time.perf_counter()
         self._press: tuple[int, int] | None = None
@@ -77,14 +84,19 @@ class Window:
 
     def _texts(self) -> None:
         pl, theme = self.plotter, self.scene.theme
-        style = {"color": theme.text, "font": "courier", "font_size": 9}
-        self.status = pl.add_text("", position=(0.015, 0.955), viewport=True, name="status", **style)
-        self.info = pl.add_text("", position=(0.015, 0.93), viewport=True, name="info", **style)
-        self.help = pl.add_text(HELP, position=(0.62, 0.93), viewport=True, name="help", **style)
+        width, height = pl.window_size
+        narrow = width < NARROW
+        style = {"color": theme.text, "font": "courier", "font_size": 6 if narrow else 9}
+        line = (18.0 if narrow else 26.0) / height
+        top = 1.0 - 1.1 * line
+        self.status = pl.add_text("", position=(0.015, top), viewport=True, name="status", **style)
+        self.info = pl.add_text("", position=(0.015, top - 0.5 * line), viewport=True, name="info", **style)
+        place = (0.03 if narrow else 0.62, top - 0.5 * line)
+        self.help = pl.add_text(HELP, position=place, viewport=True, name="help", **style)
         self.hint = pl.add_text(
-            "h: help", position=(0.93, 0.955), viewport=True, name="hint", **{**style, "color": theme.muted}
+            "h: help", position=(0.905, top), viewport=True, name="hint", **{**style, "color": theme.muted}
         )
-        self.button_text = pl.add_text("", position=(0.042, 0.032), viewport=True, name="button", **style)
+        self.button_text = pl.add_text("", position=(50.0 / width, 0.032), viewport=True, name="button", **style)
         for actor in (self.status, self.info, self.help):
             look = actor.GetTextProperty()
             look.SetBackgroundColor(*colour(theme.background))
@@ -97,17 +109,19 @@ class Window:
         theme = self.scene.theme
         first, last = self.scene.start, self.scene.end
         span = (first, last if last > first else first + 1.0)
+        left = max(0.12, 110.0 / self.plotter.window_size[0])
+        small = max(0.018, 9.0 / self.plotter.window_size[1])
         common = {
             "color": theme.muted,
             "title_color": theme.text,
             "style": "modern",
             "fmt": "%.3g",
-            "title_height": 0.018,
+            "title_height": small,
             "slider_width": 0.016,
             "tube_width": 0.008,
         }
         self.time_slider = self.plotter.add_slider_widget(
-            self._slid, span, value=span[0], title="time in s", pointa=(0.12, 0.075), pointb=(0.70, 0.075),
+            self._slid, span, value=span[0], title="time in s", pointa=(left, 0.075), pointb=(0.70, 0.075),
             interaction_event="always", **common,
         )  # fmt: skip
         self.speed_slider = self.plotter.add_slider_widget(
@@ -121,7 +135,7 @@ class Window:
 
         for widget in (self.time_slider, self.speed_slider):
             look = widget.GetRepresentation()
-            look.SetLabelHeight(0.018)
+            look.SetLabelHeight(small)
             look.GetTubeProperty().SetColor(*colour(theme.muted))
             look.GetSliderProperty().SetColor(*colour(theme.bodies[0]))
             look.GetLabelProperty().SetColor(*colour(theme.text))
@@ -159,6 +173,7 @@ class Window:
         )
         representation = self.time_slider.GetRepresentation()
         representation.SetValue(self.t)
+        self.charts.show(self.t)
         self._write()
         self.stage.render()
 
@@ -241,8 +256,12 @@ class Window:
             return
         x, y = self.plotter.iren.interactor.GetEventPosition()
         start, self._press = self._press, None
-        if abs(x - start[0]) + abs(y - start[1]) <= CLICK_PIXELS and y > 0.12 * self.plotter.window_size[1]:
+        if abs(x - start[0]) + abs(y - start[1]) <= CLICK_PIXELS and y > self._bottom() * self.plotter.window_size[1]:
             self.pick(x, y)
+
+    def _bottom(self) -> float:
+        """Share of the window that belongs to sliders and curves."""
+        return BOTTOM + HEIGHT if self.charts.charts else 0.12
 
     def pick(self, x: float, y: float) -> Solid | None:
         """Choose what is under a pixel, counted from the lower left corner."""
@@ -258,6 +277,7 @@ class Window:
         """Show or hide a kind of thing."""
         self.on[role] = not self.on[role]
         self.stage.switch(role, self.on[role])
+        self.stage.glass.place_scale(self._bottom() + 0.02, self.on["reaction"])
         self.stage.render()
 
     def reset_camera(self) -> None:
@@ -278,10 +298,13 @@ class Window:
         """Bring the texts up to date."""
         state = "playing" if self.playing else "paused "
         loop = "loop" if self.loop else "once"
+        narrow = self.plotter.window_size[0] < NARROW
+        name = "" if narrow else f"{self.scene.solutions[0].model.name}   "
+        self.hint.SetVisibility(not narrow)
         now = time_text(self.t, self.scene.start, self.scene.end)
         self._set(
             self.status,
-            f"{self.scene.solutions[0].model.name}   t = {now}   x {self.speed:g}   {state}   {loop}",
+            f"{name}t = {now}   x {self.speed:g}   {state}   {loop}",
         )
         self._set(self.button_text, "pause" if self.playing else "play")
         self._set(self.info, describe(self.scene, self.picked, self.t) if self.picked is not None else "")
