@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mbd.results.solution import Solution
     from mbd.simulation.driven import inverse_dynamics, kinematics
     from mbd.simulation.simulation import simulate
+    from mbd.simulation.simulator import Simulator
     from mbd.solvers.diagnosis import diagnose
     from mbd.solvers.equilibrium import equilibrium
     from mbd.solvers.initial import consistent_start
@@ -57,6 +58,7 @@ _LAZY = {
     ),
     "Model": "mbd.model",
     "simulate": "mbd.simulation.simulation",
+    "Simulator": "mbd.simulation.simulator",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
     "Solution": "mbd.results.solution",
     "load": "mbd.io.archive",

@@ -34,6 +34,11 @@ class Force(Checked):
     def __init__(self, name: str | None) -> None:
         self._set(name=name, model=None)
 
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """Forces act all the time; the times of jumps are known beforehand."""
+        return argument not in ("switches", "name")
+
     def rows(self) -> list[ForceData]:
         """What this element hands over to the compiled force laws; override this or ``general()``."""
         return []

@@ -8,7 +8,6 @@ coordinates of the given model.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,19 +25,16 @@ if TYPE_CHECKING:
 
 INNER = "inner_"  # in the names of a saved state: values of the run in quaternions
 
-_twins: WeakKeyDictionary[System, System] = WeakKeyDictionary()
-
 
 def quaternion_twin(system: System) -> System:
     """The system with its Lie nodes in unit quaternions; the system itself if it has none."""
     turning = {body.name: Quaternion for body, _ in bodies_of_form(system, "lie")}
     if not turning:
         return system
-    if system not in _twins:
-        _twins[system] = System(system.model.with_nodes(turning))
+    twin = system.derive("quaternions", lambda: System(system.model.with_nodes(turning)))
     if system.tables.flags[FLAG_REDUNDANT]:
-        regularise(_twins[system])
-    return _twins[system]
+        regularise(twin)
+    return twin
 
 
 class StepsQuaternions(Integrator):
@@ -112,6 +108,9 @@ class ConvertedRun(Run):
         for target, values in zip(out, self._outside([row[:made] for row in rows]), strict=True):
             target[:made] = values
         return done
+
+    def act_anew(self) -> None:
+        self.inner.act_anew()
 
     def row(self) -> list[Array]:
         return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])]

@@ -143,6 +143,8 @@ def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
         lam = np.ascontiguousarray(solution.lam[::stride]) if driven else np.zeros((n, solution.system.n_l))
         out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, work.values.size))
         turns = np.ascontiguousarray(solution._turns[::stride])
+        if solution.inputs:
+            return solution._totals[::stride]
         observe.observe_values(tables, work, records[0], values)
         if (tables.forces.call >= 0).any():
             observe.observe_laws(tables, work, *records, turns, values)

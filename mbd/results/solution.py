@@ -29,6 +29,7 @@ from ..system import observe
 from ..system.observe import BodyView, GeneralizedView, PointView
 from ..system.system import System
 from ..system.tables import FORCE
+from .acting import ActingInputs
 from .channels import Channel
 from .drawn import Drawn
 from .scheme import Scheme
@@ -72,7 +73,8 @@ class Solution(Drawn, Tabular):
     Attributes: ``system``, ``model``, ``integrator``, ``t`` (n,), coordinates ``q``, velocities ``v``, physical
     accelerations ``vd``, multipliers ``lam`` (M v_dot = f - B^T lam), ``turns`` (angles of torsion springs), ``stats``,
     ``start`` (report of the consistent start), ``state`` (everything for a bit-identical restart), ``complete`` and
-    ``message`` (why it stopped), ``events`` (those that happened, see ``mbd.Event``).
+    ``message`` (why it stopped), ``events`` (those that happened, see ``mbd.Event``), ``inputs`` (those of the
+    model by name, (n,) each; at a record those of the step that ended there).
 
     Where ``vd`` and ``lam`` are None, they are those of the index-1 form at the records. ``recorded`` are variables of
     the scheme that were recorded (``scheme``).
@@ -83,7 +85,7 @@ class Solution(Drawn, Tabular):
         turns: Numbers | None = None, integrator: Integrator | Kinematics | None = None,
         stats: Mapping[str, Any] | None = None, start: StartReport | None = None,
         state: Mapping[str, Any] | None = None, complete: bool = True, message: str = "",
-        recorded: Mapping[str, Numbers] | None = None,
+        recorded: Mapping[str, Numbers] | None = None, inputs: Mapping[str, Numbers] | None = None,
     ) -> None:  # fmt: skip
         self.system = system
         self.model: Model = system.model
@@ -102,8 +104,12 @@ class Solution(Drawn, Tabular):
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
         }
+        self.inputs: dict[str, Array] = {
+            name: read_only(np.array(x, dtype=float).reshape(len(self))) for name, x in (inputs or {}).items()
+        }
         self._views: dict[str, Any] = {}
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
+        self._angles: dict[str, Array] = {}  # those that someone asked for
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=system.initial_turns())
 
@@ -148,11 +154,23 @@ class Solution(Drawn, Tabular):
         system, n = self.system, len(self)
         vd, lam = np.zeros((n, system.n_v)), np.zeros((n, system.n_l))
         zero, consistent = np.zeros(max(system.n_v, system.n_l, 1)), np.zeros(system.n_v)
-        observe.observe_accelerations(
-            system.tables, self._work, self.t, self.q, self.v, self._values, self._turns, zero, consistent, vd, lam
-        )
+        values, turns = self._values, self._turns
+        observe_accelerations, w = observe.observe_accelerations, self._work
+
+        def complete(k: slice) -> None:
+            state = self.t[k], self.q[k], self.v[k], values[k], turns[k]
+            observe_accelerations(system.tables, w, *state, zero, consistent, vd[k], lam[k])
+
+        self._evaluate(complete)
         system.raise_callback_errors()
         self._vd, self._lam = (vd if self._vd is None else self._vd), (lam if self._lam is None else self._lam)
+
+    def _evaluate(self, call: Callable[[slice], Any]) -> None:
+        """Call for all records: for those at once between which no input changed, with the inputs that acted there."""
+        if self.inputs and len(self):
+            ActingInputs(self.inputs).evaluate(self.system, call)
+        else:
+            call(slice(None))
 
     def settle(self) -> None:
         """Evaluate functions of users now, at the end of a run, with what they refer to now."""
@@ -254,23 +272,33 @@ class Solution(Drawn, Tabular):
         moving = self.system.assembly.n_values > 0 or bool((tables.frame_elements.rows > 0).any())
         # constraints that do not depend on time have no power, and their multipliers need not be known
         lam = self.lam if moving or self._lam is not None else np.zeros((len(self), self.system.n_l))
-        observe.observe_totals(tables, self._work, self.t, self.q, self.v, lam, self._values, self._turns, out)
+        values, turns = self._values, self._turns
+        self._evaluate(
+            lambda k: observe.observe_totals(
+                tables, self._work, self.t[k], self.q[k], self.v[k], lam[k], values[k], turns[k], out[k]
+            )
+        )
         self.system.raise_callback_errors()
         return out
 
     @cached_property
     def _values(self) -> Array:
         """Functions of time at the records."""
-        out = np.zeros((len(self), self._work.values.size))
-        observe.observe_values(self.system.tables, self._work, self.t, out)
+        out, tables, w = np.zeros((len(self), self._work.values.size)), self.system.tables, self._work
+        self._evaluate(lambda k: observe.observe_values(tables, w, self.t[k], out[k]))
         if self._has_laws:
-            observe.observe_laws(self.system.tables, self._work, self.t, self.q, self.v, self._turns, out)
+            turns = self._turns
+            self._evaluate(lambda k: observe.observe_laws(tables, w, self.t[k], self.q[k], self.v[k], turns[k], out[k]))
         self.system.raise_callback_errors()
         return out
 
-    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
-        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution."""
-        return unwrapped(self.t, angle, rate, near)
+    def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution.
+
+        ``_turned`` knows better where a part of a run begins, by the name of the angle.
+        """
+        self._angles[name] = counted = unwrapped(self.t, angle, rate, self._turned.get(name, near))
+        return counted
 
     @property
     def _has_laws(self) -> bool:
@@ -301,8 +329,12 @@ class Solution(Drawn, Tabular):
             g = s.frame_elements[i]
             members = s.members[g.first : g.first + g.count].tolist()
             if node in members:
-                at = members.index(node)
-                observe.observe_general(s, self._work, int(i), at, self.t, self.q, self.v, self.lam, f, out)
+                at, lam = members.index(node), self.lam
+                self._evaluate(
+                    lambda k, i=int(i), at=at, lam=lam: observe.observe_general(
+                        s, self._work, i, at, self.t[k], self.q[k], self.v[k], lam[k], f[k], out[k]
+                    )
+                )
                 self.system.raise_callback_errors()
         return f, out
 
@@ -327,7 +359,11 @@ class Solution(Drawn, Tabular):
         """Applied frame force on the second body and the columns of ``observe`` of one row of a table of forces."""
         f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
         (za, zda), (zb, zdb) = a._motion, b._motion
-        observe.observe_force(table, i, values, turns, za, zb, zda, zdb, self._work.f[0], f, out)
+        self._evaluate(
+            lambda k: observe.observe_force(
+                table, i, values[k], turns[k], za[k], zb[k], zda[k], zdb[k], self._work.f[0], f[k], out[k]
+            )
+        )
         return f, out
 
     # --- text and files -------------------------------------------------------------------------------------------

@@ -54,7 +54,12 @@ class JointView:
                 za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
                 fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
                 fb = f if p.b == self._b.index else other
-                observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
+                values, lam = s._values, s.lam
+                s._evaluate(
+                    lambda k, i=int(i), table=table, za=za, zb=zb, fa=fa, fb=fb, values=values, lam=lam: (
+                        observe.observe_reaction(table, i, values[k], za[k], zb[k], lam[k], fa[k], fb[k])
+                    )
+                )
         return -f + s._observe_general("joint", index, self._b.index)[0]
 
     def _carried_reaction(self, edge: Carried) -> Array:
@@ -67,9 +72,12 @@ class JointView:
         i = s.system.node_index(edge.body)
         n = tables.nodes[i]
         wrench, columns = np.zeros((len(s), 6)), np.zeros((len(s), 6 * max(1, int(n.nv))))
-        observe_wrench(
-            tables, s._work, i, s.t, s.q, s.v, s.vd, s.lam, s._values, s._turns, columns, wrench
-        )  # fmt: skip
+        vd, lam, values, turns = s.vd, s.lam, s._values, s._turns
+        s._evaluate(
+            lambda k: observe_wrench(
+                tables, s._work, i, s.t[k], s.q[k], s.v[k], vd[k], lam[k], values[k], turns[k], columns[k], wrench[k]
+            )
+        )
         for k in range(int(n.nv)):
             column = columns[:, 6 * k : 6 * k + 6]
             if np.isin(n.v0 + k, tables.tree.loads[:, 1]) or tables.tree.inertia[n.v0 + k] != 0.0:
@@ -139,7 +147,8 @@ class JointView:
 
     def _turns_of(self, k: int, angle: Array, rate: Array, near: float) -> Array:
         """One of the coordinates with its turns counted."""
-        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].coordinates[:, k])
+        name = f"{self.joint.name} {k}"
+        return self.solution._counted(name, angle, rate, near, lambda s: s[self.joint.name].coordinates[:, k])
 
     @cached_property
     def rates(self) -> Array:
@@ -167,8 +176,8 @@ class JointView:
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
-        near = self.solution._turned.get(self.joint.name, self.joint.branch)
-        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].angle), rate
+        name = self.joint.name
+        return self.solution._counted(name, angle, rate, self.joint.branch, lambda s: s[name].angle), rate
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:
