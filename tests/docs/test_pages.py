@@ -129,7 +129,6 @@ def test_studies(tmp_path, monkeypatch, capsys):
 
 def test_views(tmp_path, monkeypatch):
     needs_rendering()
-    pytest.importorskip("viser")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mbd.view.window.has_display", lambda: True)
     opened = []
