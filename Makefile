@@ -3,6 +3,7 @@
 # make lint        lint and types only
 # make proof       longer proofs: do the tests notice wrong formulas? counts of iterations in the literature
 # make benchmarks  time the toolkit on this machine
+# make docs        the documentation site, from which everything can be read offline: build/site/html/index.html
 # make wheel       a wheel for all machines, and one with compiled code for processors of level x86-64-v3
 # make clean       remove the virtual environment and caches
 #
@@ -19,9 +20,10 @@ BIN := $(VENV)/bin
 CREATED := $(VENV)/.created
 FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
+FOR_DOCS := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint format proof benchmarks wheel clean
+.PHONY: help demo test lint format proof benchmarks docs wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -51,6 +53,9 @@ proof: $(FOR_TEST)
 benchmarks: $(FOR_DEMO)
 	$(BIN)/python -m mbd benchmarks
 
+docs: $(FOR_DOCS)
+	$(BIN)/python docs/site/build.py $(DOCS_ARGUMENTS)
+
 wheel: $(FOR_DEMO)
 	rm -rf build/code
 	$(BIN)/python -m pip --disable-pip-version-check wheel . --no-deps --wheel-dir dist
@@ -77,4 +82,8 @@ $(FOR_DEMO): $(CREATED) pyproject.toml
 
 $(FOR_TEST): $(CREATED) pyproject.toml
 	$(PIP) --editable ".[dev,view]"
+	@touch $@
+
+$(FOR_DOCS): $(CREATED) pyproject.toml
+	$(PIP) --editable ".[docs]"
 	@touch $@

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
+    from mbd.citing import cite
     from mbd.errors import (
         AccuracyWarning,
         AssemblyError,
@@ -56,6 +57,7 @@ _LAZY = {
         "mbd.errors",
     ),
     "Model": "mbd.model",
+    "cite": "mbd.citing",
     "simulate": "mbd.simulation.simulation",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
     "Solution": "mbd.results.solution",
