@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-CODE = re.compile(r"\[(MBD-[EW]\d\d)\]")
+CODE = re.compile(r" ?\[(MBD-[EW]\d\d)\]")
 
 
 class _Coded:
@@ -37,8 +37,8 @@ class _Coded:
         return found[1] if found else self.general_code
 
     def __str__(self) -> str:
-        text = super().__str__()
-        return text if not text or CODE.search(text) else f"{text} [{self.general_code}]"
+        text = CODE.sub("", super().__str__())  # a message that quotes another one has its code at the end as well
+        return f"{text} [{self.code}]" if text else ""
 
 
 class MbdError(_Coded, Exception):

@@ -9,9 +9,9 @@ first run on a machine compiles for about half a minute and says so; later ones 
 # %%
 # Build
 # -----
-# A model has a name and gravity. Bodies have mass, inertia about the centre of mass, and a *node* that says where they
-# are and in which coordinates they are described. Units are SI. Here three bars lead from
-# a point of the ground to another one, 2 m away; a small function makes a bar from one point to another.
+# A model has a name and gravity. Bodies have mass, inertia about the centre of mass, and a *node* that says where
+# they are and in which coordinates they are described. Units are SI. Here three bars lead from a point of the ground
+# to another one, 2 m away; a small function makes a bar from one point to another.
 
 import numpy as np
 
@@ -36,9 +36,9 @@ A, B, C, D = (0, 0, 0), (0, 0, 1), (1.9, 0, 1.5), (2, 0, 0)
 crank, coupler, rocker = bar("crank", A, B), bar("coupler", B, C), bar("rocker", C, D)
 
 # %%
-# Joints connect two bodies at a point of the world, in the configuration in which the model is built. ``model.ground``
-# is a body as well. Four hinges would hold a plane loop three times too often, so that their reactions would not be
-# unique; joint C therefore holds its point in the plane and nothing more (lesson 4 tells why).
+# Joints connect two bodies at a point of the world, in the configuration in which the model is built.
+# ``model.ground`` is a body as well. Four hinges would hold a plane loop three times too often, so that their
+# reactions would not be unique; joint C therefore holds its point in the plane and nothing more (lesson 4 tells why).
 
 joints, ground = mbd.joints, model.ground
 model.add(joints.Revolute(ground, crank, at=A, axis=(0, 1, 0), name="A"))

@@ -58,4 +58,5 @@ def test_a_code_is_shown_once():
     inner = mbd.ModelError("the lever is bent")
     assert str(inner) == "the lever is bent [MBD-E02]" and inner.args == ("the lever is bent",)
     assert str(mbd.AssemblyError(f"at t = 1: {inner}")) == "at t = 1: the lever is bent [MBD-E02]"
+    assert str(mbd.ModelWarning(f"{inner}, but straight now")) == "the lever is bent, but straight now [MBD-E02]"
     assert str(mbd.ModelError()) == ""
