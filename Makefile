@@ -3,6 +3,7 @@
 # make lint        lint and types only
 # make proof       longer proofs: do the tests notice wrong formulas? counts of iterations in the literature
 # make benchmarks  time the toolkit on this machine
+# make docs        the documentation site, from which everything can be read offline: build/site/html/index.html
 # make wheel       a wheel for all machines, and one with compiled code for processors of level x86-64-v3
 # make package     archive of sources and wheels, checked, and tried in clean environments
 # make lowest      the tests with the lowest versions of everything that pyproject.toml allows
@@ -24,9 +25,10 @@ BIN := $(VENV)/bin
 CREATED := $(VENV)/.created
 FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
+FOR_DOCS := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint format proof benchmarks wheel package lowest clean
+.PHONY: help demo test lint format proof benchmarks docs wheel package lowest clean
 .DELETE_ON_ERROR:
 
 help:
@@ -55,6 +57,9 @@ proof: $(FOR_TEST)
 
 benchmarks: $(FOR_DEMO)
 	$(BIN)/python -m mbd benchmarks
+
+docs: $(FOR_DOCS)
+	$(BIN)/python docs/site/build.py $(DOCS_ARGUMENTS)
 
 wheel: $(FOR_DEMO)
 	rm -rf build/code
@@ -95,4 +100,8 @@ $(FOR_DEMO): $(CREATED) pyproject.toml
 
 $(FOR_TEST): $(CREATED) pyproject.toml
 	$(PIP) --editable ".[dev,view]"
+	@touch $@
+
+$(FOR_DOCS): $(CREATED) pyproject.toml
+	$(PIP) --editable ".[docs]"
 	@touch $@

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
+    from mbd.citing import cite
     from mbd.elements.values import calculated
     from mbd.errors import (
         AccuracyWarning,
@@ -60,6 +61,7 @@ _LAZY = {
     ),
     "Model": "mbd.model",
     "calculated": "mbd.elements.values",
+    "cite": "mbd.citing",
     "simulate": "mbd.simulation.simulation",
     "export_fmu": "mbd.simulation.fmu",
     "Simulator": "mbd.simulation.simulator",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 class MissingQuantity(ModelError, AttributeError):
     """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
 
+    general_code = "MBD-E11"
+
 
 class JointView:
     """Reactions of a joint, and its coordinate if it has one."""
