@@ -80,7 +80,7 @@ class Integrator(ABC):
                 if any(getattr(primitive, "nonholonomic", ()) for primitive in joint.primitives()):
                     raise IncompatibleError(
                         f"{self.name} needs constraints on positions; {joint} constrains velocities "
-                        "(nonholonomic). Use GeneralizedAlpha or an explicit method such as RK4."
+                        "(nonholonomic). Use GeneralizedAlpha, LieEM or GonzalezEM, or an explicit method such as RK4."
                     )
         needed = self.requires if self.massless else self.requires | {Trait.MASS}
         for trait in sorted(needed, key=lambda trait: trait.name):
