@@ -6,6 +6,7 @@ from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
 from .energy_momentum.livens import LivensEM, LivensMidpoint
 from .energy_momentum.methods import GonzalezEM, LieEM
 from .ggl.methods import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
+from .rattlie.methods import RATTLie
 from .rigid_body import (
     BobenkoSuris,
     JacobiExact,
@@ -45,6 +46,7 @@ __all__ = [
     "MoserVeselov",
     "NystromSplitting",
     "PythonIntegrator",
+    "RATTLie",
     "Rattle",
     "RigidMidpoint",
     "RotationSplitting",
