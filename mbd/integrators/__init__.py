@@ -2,6 +2,7 @@
 
 from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
+from .bliedf.methods import BLieDF
 from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
 from .energy_momentum.livens import LivensEM, LivensMidpoint
 from .energy_momentum.methods import GonzalezEM, LieEM
@@ -28,6 +29,7 @@ __all__ = [
     "ODE23",
     "RK4",
     "RK6",
+    "BLieDF",
     "BobenkoSuris",
     "DiscreteVariational",
     "GGLEuler",

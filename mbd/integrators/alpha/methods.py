@@ -183,19 +183,20 @@ class AlphaEquations(Equations):
     """Generalized-alpha on a system."""
 
     entries = ENTRIES
-    saved = ("q", "v", "vd", "a", "lam", "vd1", "lam1")
+    saved: ClassVar[tuple[str, ...]] = ("q", "v", "vd", "a", "lam", "vd1", "lam1")
     memory = (
         "history", "iterations", "factorisations", "kept", "verdict", "error", "smallest_ratio", "begin_anew",
         "index_3_steps", "usual_ratio",
     )  # fmt: skip
     factors = ("matrix", "pivots", "dinv", "t")
+    past: ClassVar[int] = 0  # steps before the last one that the method remembers
 
     def __init__(self, method: GeneralizedAlpha, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
         self.tables, self.work = system.tables, system.new_work()
         nq, nv, nl = system.n_q, system.n_v, system.n_l
         am, af, beta, gamma = method.weights
-        index_2, paper = method.stabilized and nl > 0, method.newton_count == "paper"
+        index_2, paper, past = method.stabilized and nl > 0, method.newton_count == "paper", self.past
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lam1", "lamn")}
         self.x = AlphaState(
@@ -203,7 +204,7 @@ class AlphaEquations(Equations):
             z0=np.zeros((len(system.tables.nodes), 12)), am=am, af=af, beta=beta, gamma=gamma,
             predictor=0 if paper else PREDICTORS[method.predictor], tangent_operator=method.tangent_operator,
             stiffness=method.stiffness, newton=NEWTON[method.newton], paper=paper, index_2=index_2,
-            stabilized=index_2, kept=-1,
+            stabilized=index_2, kept=-1, past_d=np.zeros((past, nv)), past_v=np.zeros((past, nv)),
         )  # fmt: skip
         self.set_up(t, step, (self.x.z0, self.work.z), stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
 
