@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +26,16 @@ if TYPE_CHECKING:
 
 INNER = "inner_"  # in the names of a saved state: values of the run in quaternions
 
-_twins: WeakKeyDictionary[System, System] = WeakKeyDictionary()
+
+def _in_quaternions(system: System, turning: list[Any]) -> System:
+    """The system with these bodies in unit quaternions."""
+    tree = system.assembly.tree
+    carried = {id(edge.body) for edge in tree.carried} if tree is not None else set()
+    model = system.model.with_nodes({body.name: Quaternion for body in turning if id(body) not in carried})
+    if model._choice is not None:
+        balls = Quaternion(lie=False)._blank()
+        model = model._with_choice(replace(model._choice, spherical=balls, free=balls))
+    return System(model)
 
 
 def quaternion_twin(system: System) -> System:
@@ -38,17 +46,10 @@ def quaternion_twin(system: System) -> System:
     turning = [body for body, _ in bodies_of_form(system, "lie")]
     if not turning:
         return system
-    if system not in _twins:
-        tree = system.assembly.tree
-        carried = {id(edge.body) for edge in tree.carried} if tree is not None else set()
-        model = system.model.with_nodes({body.name: Quaternion for body in turning if id(body) not in carried})
-        if model._choice is not None:
-            balls = Quaternion(lie=False)._blank()
-            model = model._with_choice(replace(model._choice, spherical=balls, free=balls))
-        _twins[system] = System(model)
+    twin = system.derive("quaternions", lambda: _in_quaternions(system, turning))
     if system.tables.flags[FLAG_REDUNDANT]:
-        regularise(_twins[system])
-    return _twins[system]
+        regularise(twin)
+    return twin
 
 
 class StepsQuaternions(Integrator):
@@ -127,6 +128,9 @@ class ConvertedRun(Run):
             target[:made] = values
         return done
 
+    def act_anew(self) -> None:
+        self.inner.act_anew()
+
     def row(self) -> list[Array]:
         return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])]
 
@@ -138,7 +142,7 @@ class ConvertedRun(Run):
 
     def state(self) -> dict[str, Any]:
         row, inner = self.row(), self.inner.state()
-        own = {"q": row[0], "v": row[1], "lam": inner["lam"][self.kept], "turns": row[-1]}
+        own = {"q": row[0], "v": row[1], "lam": inner["lam"][self.kept], "turns": row[-1].copy()}
         common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
         return own | common | {INNER + name: value for name, value in inner.items()}
 

@@ -40,7 +40,8 @@ from .frame_elements import FORCE
 from .instant import constraint_rates, constraints, evaluate_functions, frames, jacobian_times, velocities
 from .matrix import solve
 from .tables import FLAG_SIMPLE, FLAG_TREE, RECORDED, RECORDS
-from .tree_observe import carried_motion
+from .tree_assembly import path_of
+from .tree_observe import carried_motion, observe_carried
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -315,6 +316,14 @@ def observe_general(s, w, i, j, times, q, v, lam, f, out):
         out[k, FORCE_POWER] += w.observed[1]
         for m in range(12):
             f[k, m] -= w.real_buffers[FORCE, 12 * j + m]
+
+
+def frame_observer(system: Any, index: int) -> tuple[Any, Any]:
+    """The kernel that observes the frames of a node, and which node it is, as the kernel wants to know it."""
+    tables = system.tables
+    if tables.flags[FLAG_TREE] and tables.tree.carried[index].parent != NOT_CARRIED:
+        return observe_carried, np.array(path_of(index, tables.tree.carried.parent)[::-1], dtype=np.int64)
+    return observe_frames, index
 
 
 # --- what people see of bodies ------------------------------------------------------------------------------------

@@ -82,6 +82,15 @@ def carried_table(tree: JointTree, node_of: dict[int, int], count: int) -> tuple
     return table, order
 
 
+CARRIED_NUMBERS = CARRIED.names[9:44] if CARRIED.names is not None else ()
+"""Signs, pitch, points and frames of a carried body."""
+
+
+def carried_numbers(edge: Carried) -> tuple[float, ...]:
+    """The same as numbers."""
+    return *_motion_record(edge)[-2:], *_geometry(edge)[:-1]
+
+
 def _motion_record(edge: Carried) -> tuple[Any, ...]:
     """Number, kinds and columns of the motions from parent to child, ball, sign, pitch."""
     motions = edge.motions
@@ -99,8 +108,8 @@ def _geometry(edge: Carried) -> tuple[Any, ...]:
     """Points and frames of the joint on parent and child, and the constant rotation between motions."""
     joint: Any = edge.joint
     if joint is None:
-        assert edge.node is not None
-        place = edge.node.position if edge.node.pinned else np.zeros(3)
+        node: Any = edge.body.node
+        place = node.position if node.pinned else np.zeros(3)
         points, frames = (place, np.zeros(3)), (IDENTITY3, IDENTITY3)
     else:
         points, frames = (joint.point_a, joint.point_b), (joint.frame_a, joint.frame_b)

@@ -145,13 +145,17 @@ def carried_wrench(solution: Any, index: int) -> tuple[Array, Array]:
     node, n_v = tables.nodes[index], s.system.n_v
     first, count = int(node.v0), int(node.nv)
     given = s.t, s.q, s.v, s.vd, s.lam, s._values, s._turns
+
+    def at(records: slice) -> tuple[Array, ...]:
+        return tuple(x[records] for x in given)
+
     if 6 * n * (len(tables.nodes) + n_v) <= AT_ONCE:
         if "wrenches" not in s._shared:
-            s._shared["wrenches"] = np.zeros((n, 6 * len(tables.nodes)))
-            s._shared["columns"] = np.zeros((n, 6 * max(1, n_v)))
-            observe_wrenches(tables, s._work, *given, s._shared["columns"], s._shared["wrenches"])
+            wrench, columns = np.zeros((n, 6 * len(tables.nodes))), np.zeros((n, 6 * max(1, n_v)))
+            s._evaluate(lambda k: observe_wrenches(tables, s._work, *at(k), columns[k], wrench[k]))
+            s._shared |= {"wrenches": wrench, "columns": columns}
         wrench, columns = s._shared["wrenches"], s._shared["columns"]
         return wrench[:, 6 * index : 6 * index + 6].copy(), columns[:, 6 * first : 6 * (first + count)].copy()
     wrench, columns = np.zeros((n, 6)), np.zeros((n, 6 * max(1, count)))
-    observe_wrench(tables, s._work, index, *given, columns, wrench)
+    s._evaluate(lambda k: observe_wrench(tables, s._work, index, *at(k), columns[k], wrench[k]))
     return wrench, columns
