@@ -13,7 +13,7 @@ from ..fixed_step import Equations, FixedStep
 from ..traits import near_gimbal_lock
 from ..verdicts import CHART, describe
 from .equations import ENTRIES
-from .start import start
+from .start import act_anew, start
 from .state import EVERY_ITERATION, EVERY_STEP, WHILE_GOOD, AlphaState
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ class AlphaEquations(Equations):
     """Generalized-alpha on a system."""
 
     entries = ENTRIES
+    anew = act_anew
     saved = ("q", "v", "vd", "a", "lam", "vd1", "lam1")
     memory = (
         "history", "iterations", "factorisations", "kept", "verdict", "error", "smallest_ratio", "begin_anew",
