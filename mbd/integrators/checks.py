@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, TWIST
+from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, ROLLING, TWIST
 from ..errors import IncompatibleError, ModelError
 from ..joints.primitive_data import FrameRows
 from .traits import bodies_of_form, has_form
@@ -55,7 +55,8 @@ def keeps_momenta(system: System) -> bool:
     held = pinned or any(model.ground is body for element in elements for body in element.bodies)
     loaded = any(row.body_a is None for force in model.forces for row in force.rows())
     general = any(row.kind not in CENTRAL_KINDS for force in model.forces for row in force.general())
-    by_user = any(isinstance(p, FrameRows) for joint in model.joints for p in joint.primitives())
+    primitives = [p for joint in model.joints for p in joint.primitives()]
+    by_user = any(isinstance(p, FrameRows) and p.kind != ROLLING for p in primitives)
     return not (held or loaded or general or by_user or np.any(model.gravity))
 
 
