@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mbd.view.glb import gltf
     from mbd.view.hand import with_hand
-    from mbd.view.running import live
     from mbd.view.movies import film, movie
     from mbd.view.opengl import RenderingError, can_render
     from mbd.view.page import html
     from mbd.view.pictures import picture
     from mbd.view.plots import plot
     from mbd.view.reports import report
+    from mbd.view.running import live
     from mbd.view.scene import Scene
     from mbd.view.window import show
 
