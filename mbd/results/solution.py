@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -108,6 +108,7 @@ class Solution(Drawn, Tabular):
             name: read_only(np.array(x, dtype=float).reshape(len(self))) for name, x in (inputs or {}).items()
         }
         self._views: dict[str, Any] = {}
+        self._shared: dict[str, Array] = {}  # what several views look at together
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         self._angles: dict[str, Array] = {}  # those that someone asked for
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
@@ -118,12 +119,12 @@ class Solution(Drawn, Tabular):
         if self.system.assembly.callbacks:
             with suppress(MbdError):  # one that failed in the run
                 _ = self._totals
-        left = ("_work", "_views", "scheme")
+        left = ("_work", "_views", "_shared", "scheme")
         return {name: x for name, x in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._views = {}
+        self._views, self._shared = {}, {}
         self._work = self.system.work_with(turns=self.system.initial_turns())
 
     def _records(self, values: Any, width: int, name: str) -> Array:
@@ -165,10 +166,11 @@ class Solution(Drawn, Tabular):
         system.raise_callback_errors()
         self._vd, self._lam = (vd if self._vd is None else self._vd), (lam if self._lam is None else self._lam)
 
-    def _evaluate(self, call: Callable[[slice], Any]) -> None:
+    def _evaluate(self, call: Callable[[slice], Any], inputs: Mapping[str, Array] | None = None) -> None:
         """Call for all records: for those at once between which no input changed, with the inputs that acted there."""
-        if self.inputs and len(self):
-            ActingInputs(self.inputs).evaluate(self.system, call)
+        inputs = self.inputs if inputs is None else inputs
+        if inputs and len(self):
+            ActingInputs(inputs).evaluate(self.system, call)
         else:
             call(slice(None))
 
@@ -267,17 +269,27 @@ class Solution(Drawn, Tabular):
 
     @cached_property
     def _totals(self) -> Array:
+        return self._observed_totals(self.inputs)
+
+    @cached_property
+    def _power_after(self) -> Array:
+        """Power at the records with the inputs of the steps that begin there."""
+        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self.inputs.items()})[
+            :, observe.POWER
+        ]
+
+    def _observed_totals(self, inputs: Mapping[str, Array]) -> Array:
         out = np.zeros((len(self), observe.TOTALS))
-        tables = self.system.tables
+        tables, values, turns = self.system.tables, self._values, self._turns
         moving = self.system.assembly.n_values > 0 or bool((tables.frame_elements.rows > 0).any())
         # constraints that do not depend on time have no power, and their multipliers need not be known
         lam = self.lam if moving or self._lam is not None else np.zeros((len(self), self.system.n_l))
-        values, turns = self._values, self._turns
-        self._evaluate(
-            lambda k: observe.observe_totals(
-                tables, self._work, self.t[k], self.q[k], self.v[k], lam[k], values[k], turns[k], out[k]
-            )
-        )
+
+        def totals(k: slice) -> None:
+            state = self.t[k], self.q[k], self.v[k], lam[k], values[k], turns[k]
+            observe.observe_totals(tables, self._work, *state, out[k])
+
+        self._evaluate(totals, inputs)
         self.system.raise_callback_errors()
         return out
 
@@ -329,26 +341,18 @@ class Solution(Drawn, Tabular):
             g = s.frame_elements[i]
             members = s.members[g.first : g.first + g.count].tolist()
             if node in members:
-                at, lam = members.index(node), self.lam
-                self._evaluate(
-                    lambda k, i=int(i), at=at, lam=lam: observe.observe_general(
-                        s, self._work, i, at, self.t[k], self.q[k], self.v[k], lam[k], f[k], out[k]
-                    )
-                )
+                self._evaluate(partial(self._general_at, int(i), members.index(node), f, out))
                 self.system.raise_callback_errors()
         return f, out
 
+    def _general_at(self, i: int, at: int, f: Array, out: Array, k: slice) -> None:
+        records = self.t[k], self.q[k], self.v[k], self.lam[k], f[k], out[k]
+        observe.observe_general(self.system.tables, self._work, i, at, *records)
+
     def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
         """Coordinate and rate of a spring of this kind between two bodies; angles without turns."""
-        table = np.zeros(1, dtype=FORCE)
-        table["kind"] = kind
-        for name in ("function", "feed", "call", "dual"):
-            table[name] = -1
-        for key, vector in markers.items():
-            for i in range(3):
-                table[f"{key}{i + 1}"] = vector[i]
         nothing = np.zeros((len(self), 1))
-        out = self._observe_force(table.view(np.recarray), 0, a, b, nothing, nothing)[1]
+        out = self._observe_force(table_of_spring(kind, markers), 0, a, b, nothing, nothing)[1]
         return read_only(out[:, observe.COORDINATE]), read_only(out[:, observe.RATE])
 
     def _frame_view(self, index: int) -> Any:
@@ -393,6 +397,18 @@ class Solution(Drawn, Tabular):
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
         stopped = "" if self.complete else ", stopped early"
         return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
+
+
+def table_of_spring(kind: int, markers: Mapping[str, Any]) -> Any:
+    """A table of forces with a spring of this kind and no stiffness, to read its coordinate."""
+    table = np.zeros(1, dtype=FORCE)
+    table["kind"] = kind
+    for name in ("function", "feed", "call", "dual"):
+        table[name] = -1
+    for key, vector in markers.items():
+        for i in range(3):
+            table[f"{key}{i + 1}"] = vector[i]
+    return table.view(np.recarray)
 
 
 def named_rows(integrator: Any, rows: list[Array]) -> dict[str, Any]:

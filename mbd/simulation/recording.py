@@ -53,9 +53,8 @@ class Recording:
         changed = np.array([time for time, _ in self.inputs])
         # round-off: times of records and of changes are multiples of the step
         at = np.searchsorted(changed, t - 1e-6 * self.run.step) - 1
-        return {
-            name: np.array([values[name] for _, values in self.inputs])[np.maximum(at, 0)] for name in self.inputs[0][1]
-        }
+        table = {name: np.array([values[name] for _, values in self.inputs]) for name in self.system.inputs}
+        return {name: values[np.maximum(at, 0)] for name, values in table.items()}
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
         """Whether an event in these new steps ends the run."""

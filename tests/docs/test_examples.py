@@ -175,6 +175,12 @@ def test_tuned_absorber(tmp_path, capsys):
     assert (tmp_path / "tuned_absorber.png").stat().st_size > 5000
 
 
+def test_pendulum_clock(capsys):
+    module = load("pendulum_clock")
+    assert abs(module.main(25) - module.closed_solution()) < 1e-6  # fourth order, steps of 0.02 s
+    assert "runs of one system" in capsys.readouterr().out
+
+
 def test_asking_another_optimiser(monkeypatch):
     """Optuna's interface, with random numbers in place of it."""
     sys.modules.pop("tuned_absorber", None)
