@@ -106,6 +106,8 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
     """All occurrences of the events in a finished run, in the order of time, as far as its records show them."""
     if not hasattr(solution.integrator, "start"):
         raise ModelError("find_events: this solution has no integrator that could step to an event between records")
+    if any(np.ptp(x) > 0.0 for x in solution.inputs.values()):
+        raise ModelError("find_events: inputs changed during this run; give the events to its Simulator")
     watch = Watch(solution.system, solution.integrator, _step_of(solution), events, stops=False)
     if len(solution):
         watch.begin(solution.t[:1], [x[:1] for x in solution.rows()])

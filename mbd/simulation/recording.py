@@ -32,6 +32,7 @@ class Recording:
         self.wrong_from = math.inf  # the time of the first record at which a user function fails
         self.watch: Watch | None = None
         self.interrupts = Interrupts()
+        self.inputs: list[tuple[float, dict[str, float]]] = []  # times after which others acted
         if report is not None:
             self.append(np.array([run.t]), [row[None, :].copy() for row in run.initial_row()])
 
@@ -44,6 +45,16 @@ class Recording:
             self.watch = Watch(self.system, self.integrator, step, events)
             first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in self.run.row()])
             self.watch.begin(*first)
+
+    def inputs_at(self, t: Array) -> dict[str, Array]:
+        """Inputs of the steps that end at these times."""
+        if not self.inputs:
+            return {}
+        changed = np.array([time for time, _ in self.inputs])
+        # round-off: times of records and of changes are multiples of the step
+        at = np.searchsorted(changed, t - 1e-6 * self.run.step) - 1
+        table = {name: np.array([values[name] for _, values in self.inputs]) for name in self.system.inputs}
+        return {name: values[np.maximum(at, 0)] for name, values in table.items()}
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
         """Whether an event in these new steps ends the run."""
@@ -74,8 +85,8 @@ class Recording:
             self.blocks = [(t, joined)]
         return self.blocks[0]
 
-    def solution(self, message: str = "") -> Solution:
-        """The records as a solution."""
+    def solution(self, message: str = "", system: System | None = None) -> Solution:
+        """The records as a solution, of the system of the run or of another one of the same model."""
         message = message or self.message
         if message:
             with suppress(MbdError):  # the run ended with another error, or on Ctrl-C
@@ -92,9 +103,8 @@ class Recording:
         if state:
             state |= belongings(self.system, self.integrator, state)
         solution = Solution(
-            self.system, t, **named_rows(self.integrator, joined), integrator=self.integrator, stats=stats,
-            start=self.report,
-            state=state, complete=not message,
+            system or self.system, t, **named_rows(self.integrator, joined), integrator=self.integrator, stats=stats,
+            start=self.report, state=state, complete=not message, inputs=self.inputs_at(t),
             message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
         )  # fmt: skip
         found = self.watch.found if self.watch is not None else []

@@ -103,7 +103,6 @@ def test_without_a_directory_nothing_is_written(tmp_path, capsys, monkeypatch):
 
 
 def test_demo(tmp_path, capsys, quick_movies):
-    pytest.importorskip("viser")
     solutions = load("demo").main(step=1e-3, directory=tmp_path)
     assert len(solutions) == 4
     text = capsys.readouterr().out
@@ -119,7 +118,6 @@ def test_demo(tmp_path, capsys, quick_movies):
 
 def test_view_mechanism(tmp_path, capsys, quick_movies):
     pytest.importorskip("matplotlib")
-    pytest.importorskip("viser")
     written = load("view_mechanism").main(t_end=0.25, step=5e-3, directory=tmp_path)
     assert {"slider_pendulum.html", "slider_pendulum.glb", "slider_pendulum_energy.png"} <= {
         path.name for path in written
@@ -131,7 +129,6 @@ def test_view_mechanism(tmp_path, capsys, quick_movies):
 
 
 def test_view_two_runs(tmp_path, capsys, quick_movies):
-    pytest.importorskip("viser")
     runs = load("view_two_runs").main(t_end=0.2, directory=tmp_path)
     assert len(runs) == 2 and (tmp_path / "two_runs.html").stat().st_size > 100_000
     assert "two_runs.html" in capsys.readouterr().out
