@@ -87,7 +87,7 @@ class Model(Checked):
                 raise ModelError(f"{self}: {element} has been added already; expected a new element")
             raise ModelError(
                 f"{self}: {element} belongs to {element.model}; expected an element of no other model. "
-                "Make a new one, or use copy() of that model"
+                "Make a new one, or use copy() of that model [MBD-E16]"
             )
         if isinstance(element, Joint | ForceElement):
             self._check_references(element)
@@ -99,7 +99,7 @@ class Model(Checked):
                 taken = self._elements[element.name]
                 raise ModelError(
                     f"{self}: the name '{element.name}' is taken by {_article(taken)}; expected another name, or none "
-                    "to have one generated"
+                    "to have one generated [MBD-E14]"
                 )
         else:
             vars(element)["name"] = self._new_name(element.label)
@@ -169,11 +169,12 @@ class Model(Checked):
         if other.model is None:
             raise ModelError(
                 f"{self}: {element} refers to {other}, which is not in the model; expected it to be added first: "
-                "model.add(...)"
+                "model.add(...) [MBD-E16]"
             )
         raise ModelError(
             f"{self}: {element} refers to {other} of another {other.model}; expected elements of this model"
             + (" (each model has its own model.ground)" if isinstance(other, Ground) else "")
+            + " [MBD-E16]"
         )
 
     def _new_name(self, label: str) -> str:
@@ -279,7 +280,7 @@ class Model(Checked):
         if not advice:
             names = list(self._elements)
             advice = "expected one of " + ", ".join(repr(n) for n in names[:10]) + (" ..." if len(names) > 10 else "")
-        return ModelError(f"{self}: no element is named {name!r}; {advice}")
+        return ModelError(f"{self}: no element is named {name!r}; {advice} [MBD-E15]")
 
     def __contains__(self, element: object) -> bool:
         """Whether an element, or one with this name, is in the model."""
@@ -369,14 +370,16 @@ class Model(Checked):
             raise ModelError(f"{self}: coordinates is {coordinates!r}; expected 'absolute' or 'joint'")
         if coordinates == "absolute" and (cut != () or absolute != () or spherical is not None):
             raise ModelError(f"{self}: cut=, absolute=, spherical= belong to joint coordinates; leave them out")
-        new = self._copy({})
-        vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
-        return new
+        return self._with_choice(check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None)
 
     def _in_coordinates_of(self, other: Model) -> Model:
         """A copy with the choice of coordinates of another model."""
+        return self._with_choice(other._choice)
+
+    def _with_choice(self, choice: JointCoordinates | None) -> Model:
+        """A copy with a choice of joint coordinates, or none."""
         new = self._copy({})
-        vars(new)["_choice"] = other._choice
+        vars(new)["_choice"] = choice
         return new
 
     def with_joint_values(

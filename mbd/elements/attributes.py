@@ -97,6 +97,12 @@ def constant(text: str, value: T) -> T:
 class Recorded(type):
     """Constructors are given plain numbers; objects that are made of parameters remember their arguments."""
 
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What ``help`` shows: the arguments of the constructor."""
+        found = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
         before = _state.calculating
         _state.calculating = True
@@ -198,7 +204,7 @@ class Checked(metaclass=Recorded):
             stored[name] = value if attribute.convert is None else attribute.convert(value, self, name)
             return
         if attribute.convert is None:
-            raise ModelError(f"{self}: {name} cannot be changed afterwards; {attribute.advice}")
+            raise ModelError(f"{self}: {name} cannot be changed afterwards; {attribute.advice} [MBD-E17]")
         before = dict(stored)
         try:
             stored[name] = attribute.convert(value, self, name)
@@ -247,16 +253,20 @@ class Checked(metaclass=Recorded):
         cls = type(self)
         arguments, can = constructor_arguments(cls), sorted(key for key in changeable(cls) if key[0] != "_")
         if name in arguments:
-            return ModelError(f"{self}: {name} cannot be changed afterwards; give {name}= to a new {cls.__name__}")
+            return ModelError(
+                f"{self}: {name} cannot be changed afterwards; give {name}= to a new {cls.__name__} [MBD-E17]"
+            )
         advice = f"what can be changed is {', '.join(can)}" if can else f"make a new {cls.__name__}"
         if exists:
-            return ModelError(f"{self}: {name} cannot be changed; {advice}")
+            return ModelError(f"{self}: {name} cannot be changed; {advice} [MBD-E17]")
         import difflib
 
         known = sorted(key for key in {*can, *vars(self), *arguments} if key[0] != "_")
         close = difflib.get_close_matches(name, known, n=3)
         return ModelError(
-            f"{self}: has no attribute {name!r}; " + (f"did you mean {' or '.join(close)}?" if close else advice)
+            f"{self}: has no attribute {name!r}; "
+            + (f"did you mean {' or '.join(close)}?" if close else advice)
+            + " [MBD-E18]"
         )
 
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ModelError, check_number
 
@@ -171,7 +172,7 @@ class Input(Parameter):
     word = "input"
 
 
-def calculated(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+def calculated(function: Callable[..., ArrayLike], *arguments: object, **options: object) -> ArrayLike:
     """What a function returns for parameters, as a value that follows them: ``calculated(mbd.rotation, (0, 0, phi))``.
 
     The function is called anew with plain numbers whenever one of the parameters changes. Without parameters among the
@@ -179,7 +180,7 @@ def calculated(function: Callable[..., Any], *arguments: Any, **options: Any) ->
     """
     if not parameters_in((arguments, options)):
         return function(*arguments, **options)
-    return Value(function, arguments, options)
+    return Value(function, arguments, options)  # type: ignore[return-value]
 
 
 def resolved(x: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 class Force(Checked):
     """A force element acts on bodies and is described by data for the compiled force laws."""
+
+    reads_bodies: ClassVar[bool] = False
+    """Whether its numbers depend on the mass or the shape of the bodies on which it acts."""
 
     switches: tuple[float, ...] = ()
     """Times at which the force jumps; step-size control stops there."""

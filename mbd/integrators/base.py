@@ -74,16 +74,18 @@ class Integrator(ABC):
         if system.assembly.tree is not None and not self.joint_coordinates:
             raise IncompatibleError(
                 f"{self.name} needs the coordinates of each body; model '{system.model.name}' is in joint coordinates. "
-                "Use model.with_coordinates('absolute'), or GeneralizedAlpha or an explicit method such as RK4."
+                "Use model.with_coordinates('absolute'), or GeneralizedAlpha, DiscreteVariational or an explicit "
+                "method such as RK4."
             )
         if not self.nonholonomic:
             for joint in system.model.joints:
                 if any(getattr(primitive, "nonholonomic", ()) for primitive in joint.primitives()):
                     raise IncompatibleError(
                         f"{self.name} needs constraints on positions; {joint} constrains velocities "
-                        "(nonholonomic). Use GeneralizedAlpha or an explicit method such as RK4."
+                        "(nonholonomic). Use GeneralizedAlpha, LieEM or GonzalezEM, or an explicit method such as RK4."
                     )
-        needed = self.requires if self.massless else self.requires | {Trait.MASS}
+        massless = self.massless or system.assembly.tree is not None  # what a joint moves has mass: the assembly checks
+        needed = self.requires if massless else self.requires | {Trait.MASS}
         for trait in sorted(needed, key=lambda trait: trait.name):
             culprit = missing_trait(system, trait)
             if culprit is not None:

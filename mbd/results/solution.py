@@ -108,6 +108,7 @@ class Solution(Drawn, Tabular):
             name: read_only(np.array(x, dtype=float).reshape(len(self))) for name, x in (inputs or {}).items()
         }
         self._views: dict[str, Any] = {}
+        self._shared: dict[str, Array] = {}  # what several views look at together
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         self._angles: dict[str, Array] = {}  # those that someone asked for
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
@@ -118,12 +119,12 @@ class Solution(Drawn, Tabular):
         if self.system.assembly.callbacks:
             with suppress(MbdError):  # one that failed in the run
                 _ = self._totals
-        left = ("_work", "_views", "scheme")
+        left = ("_work", "_views", "_shared", "scheme")
         return {name: x for name, x in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._views = {}
+        self._views, self._shared = {}, {}
         self._work = self.system.work_with(turns=self.system.initial_turns())
 
     def _records(self, values: Any, width: int, name: str) -> Array:

@@ -16,7 +16,7 @@ from ..joints.tree import Carried, free_motions
 from ..nodes.arrays import frame_torques, marker
 from ..rotation import to_rotation_vector
 from ..system import observe
-from ..system.tree_observe import observe_wrench
+from ..system.tree_observe import carried_wrench
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 class MissingQuantity(ModelError, AttributeError):
     """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
+
+    general_code = "MBD-E11"
 
 
 class JointView:
@@ -67,13 +69,7 @@ class JointView:
         tables = s.system.tables
         i = s.system.node_index(edge.body)
         n = tables.nodes[i]
-        wrench, columns = np.zeros((len(s), 6)), np.zeros((len(s), 6 * max(1, int(n.nv))))
-        vd, lam, values, turns = s.vd, s.lam, s._values, s._turns
-        s._evaluate(
-            lambda k: observe_wrench(
-                tables, s._work, i, s.t[k], s.q[k], s.v[k], vd[k], lam[k], values[k], turns[k], columns[k], wrench[k]
-            )
-        )
+        wrench, columns = carried_wrench(s, i)
         for k in range(int(n.nv)):
             column = columns[:, 6 * k : 6 * k + 6]
             if np.isin(n.v0 + k, tables.tree.loads[:, 1]) or tables.tree.inertia[n.v0 + k] != 0.0:

@@ -61,7 +61,7 @@ class PreparedRun:
         self._arguments = {"t_end": t_end, "step": step, "integrator": integrator, "progress": False, **options}
 
     def __call__(self, values: Values | None = None) -> Solution:
-        """The solution with these numbers, by name or in the order of the handle; without any, with the present ones."""
+        """The solution with these numbers, by name or in the order of the handle; None: with the present ones."""
         if values is not None:
             self.handle.set(values)
         system = self.handle.system

@@ -59,6 +59,7 @@ class Present(Solution):
             view.clear()
             view.update(known)
         self._angles.clear()
+        self._shared.clear()
         self.t[0] = t
         for own, x in zip(self._row, row, strict=True):
             own[0] = x

@@ -59,7 +59,7 @@ class ParameterHandle:
         raise AssertionError
 
     def _present(self, path: tuple[str, tuple[str, ...]], system: System | None = None) -> Any:
-        target, attribute = _target(system or self.system, path)
+        target, attribute = _target((system or self.system).model, path)
         try:
             return getattr(target, attribute)
         except AttributeError as error:
@@ -107,7 +107,7 @@ class ParameterHandle:
             for name, x in given.items():
                 path = self._paths[name]
                 if path is not None:
-                    target, attribute = _target(system, path)
+                    target, attribute = _target(system.model, path)
                     setattr(target, attribute, x)
                     element = system.model[path[0]] if path[0] else system.model
                     dirty[id(element)] = element
@@ -120,6 +120,15 @@ class ParameterHandle:
 
         return PreparedRun(self, t_end, step, integrator, options)
 
+    def assign(self, model: Any, values: Mapping[str, Any]) -> None:
+        """Give a model these values, as a handle does, whatever it becomes by that."""
+        model.parameters.update({name: x for name, x in values.items() if self._paths[name] is None})
+        for name, x in values.items():
+            path = self._paths[name]
+            if path is not None:
+                target, attribute = _target(model, path)
+                setattr(target, attribute, x)
+
     def model(self, values: Values | None = None) -> Any:
         """An independent model with the present numbers, or with others."""
         if values is not None:
@@ -130,9 +139,9 @@ class ParameterHandle:
         return f"<parameters of {self.system.model}: {', '.join(map(repr, self.names))}>"
 
 
-def _target(system: System, path: tuple[str, tuple[str, ...]]) -> tuple[Any, str]:
+def _target(model: Any, path: tuple[str, tuple[str, ...]]) -> tuple[Any, str]:
     """The object that has the attribute, and its name."""
-    x: Any = system.model[path[0]] if path[0] else system.model
+    x: Any = model[path[0]] if path[0] else model
     for name in path[1][:-1]:
         x = getattr(x, name)
     return x, path[1][-1]
@@ -148,6 +157,6 @@ def _number(owner: object, name: str, x: Any) -> None:
             numbers = False
     if not numbers:
         raise ModelError(
-            f"{owner}: {name} is {x!r}, which is no number; expected numbers: anything else makes it another model, which "
-            "is to be built and assembled"
+            f"{owner}: {name} is {x!r}, which is no number; expected numbers: anything else makes it another model, "
+            "which is to be built and assembled"
         )

@@ -91,7 +91,7 @@ def force_numbers(r: Any) -> Numbers:
 
 
 def write_lengths(model: Any, tables: Tables) -> float:
-    """Typical distance of joints from the reference points of bodies, and extent of the whole model, which it returns."""
+    """Write the typical distance of joints from reference points, and the extent of the model, which is returned."""
     arm = extent = 0.0
     positions = [body.position for body in model.bodies if isinstance(body, RigidBody | PointMass)]
     if positions:

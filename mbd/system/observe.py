@@ -41,7 +41,7 @@ from .instant import constraint_rates, constraints, evaluate_functions, frames, 
 from .matrix import solve
 from .tables import FLAG_SIMPLE, FLAG_TREE, RECORDED, RECORDS
 from .tree_assembly import path_of
-from .tree_observe import observe_carried
+from .tree_observe import carried_motion, observe_carried
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -353,11 +353,13 @@ class PointView:
     def _observe(self, level: int) -> tuple[Array, Array, Array]:
         """Frames and as many derivatives as wanted; the others are empty."""
         s, n = self.solution, len(self.solution)
-        frames = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
+        tables = s.system.tables
+        if tables.flags[FLAG_TREE] and tables.tree.carried[self.index].parent != NOT_CARRIED:
+            return carried_motion(s, self.index, level)
+        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
         vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
-        observer, *which = frame_observer(s.system, self.index)
-        observer(s.system.tables, s._work, *which, s.q, s.v, vd, *frames)
-        return frames
+        observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
+        return z, zd, zdd
 
     @property
     def position(self) -> Array:

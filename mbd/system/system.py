@@ -62,7 +62,7 @@ class System(Portable):
         given, model = model, model.copy() if model._parameters else model  # elements follow parameters in place
         self.model = model
         self.values: dict[str, float] = model._values()
-        self.derived: dict[Any, System] = {}
+        self.derived: dict[str, System] = {}
         with in_force(self.values):
             self.assembly: Assembly = assemble_tables(model, unknowns)
         self.tables: Tables = self.assembly.tables
@@ -72,6 +72,7 @@ class System(Portable):
         self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
         check_arrival(given)
         self.work: Work = self.new_work()
+        self._carriers: dict[str, Carried] | None = None  # by joint, when they are asked for
         self._show_clock()
         check_captured(self)
 
@@ -109,7 +110,7 @@ class System(Portable):
     def _following(self) -> Following:
         return Following(self)
 
-    def derive(self, key: Any, make: Callable[[], System]) -> System:
+    def derive(self, key: str, make: Callable[[], System]) -> System:
         """A system that is made from this one, once for each key; it follows the parameters and inputs of this one."""
         if key not in self.derived:
             self.derived[key] = make()
@@ -379,8 +380,9 @@ class System(Portable):
 
     def body_slices(self, body: Body | str) -> tuple[slice, slice]:
         """Slices of the coordinates and velocities of a body."""
-        n = self.tables.nodes[self.node_index(body)]
-        return slice(int(n.q0), int(n.q0 + n.nq)), slice(int(n.v0), int(n.v0 + n.nv))
+        i = self.node_index(body)
+        q0, nq, v0, nv = (int(self.tables.nodes[name][i]) for name in ("q0", "nq", "v0", "nv"))
+        return slice(q0, q0 + nq), slice(v0, v0 + nv)
 
     def node_index(self, body: Body | str) -> int:
         """Row of a body in the node table (0: ground)."""
@@ -399,8 +401,10 @@ class System(Portable):
     def carrier(self, joint: Joint | str) -> Carried | None:
         """What a joint carries in joint coordinates; None for a joint that is a constraint."""
         name = joint if isinstance(joint, str) else joint.name
-        edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
-        return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+        if self._carriers is None:
+            edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
+            self._carriers = {edge.joint.name: edge for edge in edges if edge.joint is not None}
+        return self._carriers.get(name)
 
     @property
     def has_only_joint_coordinates(self) -> bool:

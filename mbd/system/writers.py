@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from .system import System
 
 STRUCTURE = "which would be another system; build a model with this value and assemble that"
+
+
+class StructureError(ModelError):
+    """A value makes the model another one, which has to be assembled with it."""
+
+
 _PRIMITIVE = columns(PRIMITIVE, "pa1", 20)
 _FORCE = columns(FORCE, "pa1", 24)
 
@@ -127,7 +133,9 @@ class Writers:
         own = joint_node(edge) if edge is not None else None
         now = (own.kind, *own.sizes[:2]) if own is not None else (node.kind, node.n_coordinates, node.n_velocities)
         if sizes != now:
-            raise ModelError(f"{body}: its node has become {node} with {node.n_coordinates} coordinates, {STRUCTURE}")
+            raise StructureError(
+                f"{body}: its node has become {node} with {node.n_coordinates} coordinates, {STRUCTURE}"
+            )
         if n.form == FORM_GENERALIZED:
             self._generalized(body, n)
             return
@@ -144,8 +152,8 @@ class Writers:
             self._carried(edge)
 
     def _generalized(self, body: Any, n: Any) -> None:
-        if callable(body.mass) is not (n.mass_function >= 0) or body.n_constraints != n.nl:
-            raise ModelError(f"{body}: its mass or its constraints are of another kind now, {STRUCTURE}")
+        if callable(body.mass) != (n.mass_function >= 0) or body.n_constraints != n.nl:
+            raise StructureError(f"{body}: its mass or its constraints are of another kind now, {STRUCTURE}")
         if not callable(body.mass):
             mass = np.asarray(body.mass, dtype=float).ravel()
             self.system.tables.constants[n.u0 : n.u0 + mass.size] = mass
@@ -172,7 +180,7 @@ class Writers:
             rows, table = (sums, s.couplings) if coupled else (plain, s.primitives)
             for kind, numbers in sum_numbers(p) if coupled else [primitive_numbers(p, joint)]:
                 if not rows or table.kind[rows[0]] != kind:
-                    raise ModelError(f"{joint}: its equations are of another kind or number now, {STRUCTURE}")
+                    raise StructureError(f"{joint}: its equations are of another kind or number now, {STRUCTURE}")
                 row = rows.pop(0)
                 for table_numbers in self.coupling_numbers if coupled else self.primitive_numbers:
                     table_numbers[row, _PRIMITIVE] = numbers
@@ -180,7 +188,7 @@ class Writers:
                 if motion is not None and motion.function is not None and table.function[row] >= 0:
                     self._use(motion.functions, self._timed(table.function[row]))
         if plain or sums or general:
-            raise ModelError(f"{joint}: has fewer equations now, {STRUCTURE}")
+            raise StructureError(f"{joint}: has fewer equations now, {STRUCTURE}")
 
     def _force(self, force: Any) -> None:
         index = self.places[id(force)]
@@ -188,12 +196,12 @@ class Writers:
         table, node_of = self.system.tables.forces, self.system.assembly.node_of
         data = force.rows()
         if len(data) != rows.stop - rows.start:
-            raise ModelError(f"{force}: is made of {len(data)} laws now, {STRUCTURE}")
+            raise StructureError(f"{force}: is made of {len(data)} laws now, {STRUCTURE}")
         for row, r in zip(range(rows.start, rows.stop), data, strict=True):
             f = table[row]
             ends = tuple(node_of[id(body)] if body is not None else 0 for body in (r.body_a, r.body_b))
             if (r.kind, r.law, *ends) != (f.kind, f.law, f.a, f.b):
-                raise ModelError(f"{force}: its law or its bodies are others now, {STRUCTURE}")
+                raise StructureError(f"{force}: its law or its bodies are others now, {STRUCTURE}")
             numbers = force_numbers(r)
             self.force_numbers[0][row, _FORCE] = numbers
             if self.inner is not None and row in self.inner_force_rows:
@@ -203,18 +211,20 @@ class Writers:
             if r.motion is not None and r.motion.function is not None:
                 self._use(r.motion.functions, self._timed(f.function))
             if r.function is not None:
-                timed = self._timed(f.feed if r.kind in COORDINATES else f.function)
-                self._use((r.function,), *((timed,) if r.style == "time" else (int(f.call), int(f.dual))))
+                places = [int(f.call), int(f.dual)]
+                if r.style == "time":
+                    places = [self._timed(f.feed if r.kind in COORDINATES else f.function)]
+                self._use((r.function,), *places)
         for r in force.general():
             self._general(force, r, general.pop(0) if general else -1)
         if general:
-            raise ModelError(f"{force}: is made of fewer laws now, {STRUCTURE}")
+            raise StructureError(f"{force}: is made of fewer laws now, {STRUCTURE}")
 
     def _general(self, element: Any, r: Any, row: int) -> None:
         """A frame element: its parameters among the constants, and its function."""
         g = self.system.tables.frame_elements[row] if row >= 0 else None
         if g is None or g.kind != r.kind or g["count"] != len(r.bodies):
-            raise ModelError(f"{element}: is of another kind now, {STRUCTURE}")
+            raise StructureError(f"{element}: is of another kind now, {STRUCTURE}")
         numbers = [float(x) for x in r.parameters]
         self.system.tables.constants[g.p0 : g.p0 + len(numbers)] = numbers
         if r.function is not None:
@@ -257,7 +267,7 @@ def _followers(model: Any) -> dict[int, list[Any]]:
         for joint in joints:
             if joint is not None:
                 found.setdefault(id(joint), []).append(element)
-        if not ours:  # what an own element looks at is not known
+        if not ours or getattr(element, "reads_bodies", False):  # what an own element looks at is not known
             for body in element.bodies:
                 found.setdefault(id(body), []).append(element)
         if vars(element).get("rotor") is not None:

@@ -72,7 +72,7 @@ class LieEM(FrameEM):
     stored in whatever the Lie nodes use; the energy that is kept is definite (unlike that of LivensEM), and joints
     between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
     Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
-    resolve the motion.
+    resolve the motion. Rolling keeps energy and contact exactly, and does not slip over a step.
 
     Parameters
     ----------
@@ -80,6 +80,7 @@ class LieEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
+    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     cite: ClassVar[tuple[str, ...]] = (
         "Simo & Wong 1991, Int. J. Numer. Methods Eng. 31, 19 (the free body)",
@@ -101,6 +102,7 @@ class GonzalezEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
+    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     derived: ClassVar[tuple[str, ...]] = ("p",)
     cite: ClassVar[tuple[str, ...]] = (
