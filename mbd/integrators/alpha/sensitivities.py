@@ -8,7 +8,8 @@ Along a parameter, with S = dx/d theta,
 and the right-hand side is one directional derivative: the central difference of the residual at x +- eps S with the
 tables of theta +- eps. J is the matrix that the step has factorised. It belongs to the first iterate of the step, not
 to its solution, so that dy is an extrapolation plus a correction, and another one where the rate at which corrections
-fall tells that something would remain. The state then follows by the derivatives of the method's own lines; on Lie nodes the increment of the configuration is
+fall tells that something would remain. The state then follows by the derivatives of the method's own lines; on Lie
+nodes the increment of the configuration is
 
     d_{n+1} = T_exp(dq) (T_exp(-dq)^-1 d_n + d(dq)),    exp(-x) = T_exp(x) T_exp(-x)^-1.
 """
@@ -30,10 +31,9 @@ from ..verdicts import CONVERGED
 from .equations import _factorise, _mass_factor
 from .state import AlphaState
 
-
 MOST_ROUNDS = 3  # corrections of a step
-SETTLED = 1e-11  # of the sensitivities of the configuration: what may remain in a step after the last one
-TELLING = 1e-9  # a correction that is large enough to tell a rate; below, round-off does
+SETTLED = 1e-12  # of the sensitivities of the configuration: what may remain in a step after the last one
+TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
 EVERY = 32  # steps after which the rate of corrections is measured again
 
 
