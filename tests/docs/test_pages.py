@@ -97,6 +97,15 @@ def test_forces_on_joints():
     assert np.abs(solution["shoulder"].angle[-1]) < 0.2
 
 
+def test_control(capsys):
+    names = run("docs/control.md")
+    assert abs(names["solution"]["hinge"].angle[-1]) < 1e-3
+    assert names["solution"].inputs["u"].shape == names["solution"].t.shape
+    assert np.array_equal(names["again"].q, names["first"].q)
+    assert names["best"] == 5.0
+    assert names["landed"] == pytest.approx(np.sqrt(2.0 / 9.81), abs=1e-9)
+
+
 def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
