@@ -132,7 +132,7 @@ def _solve_step(a, p):
 
 
 @kernel
-def _step(a, p):
+def make_step(a, p):
     """One step; leaves p.verdict."""
     p.time = p.origin + p.index * p.step
     p.end = p.origin + (p.index + 1) * p.step
@@ -165,7 +165,7 @@ def run_steps(a, p, rows, before, count, every, out_q, out_v, out_first, out_sec
         recorded = number % every == 0
         if recorded and not 0 <= row < out_q.shape[0]:
             return
-        _step(a, p)
+        make_step(a, p)
         if p.verdict != CONVERGED:
             return
         if recorded:
