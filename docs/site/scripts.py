@@ -17,7 +17,11 @@ SECTIONS = {
     ),
     "notebooks": ("docs/notebooks", "Teaching notebooks", "Small experiments with known answers, for lectures."),
     "examples": ("examples", "Examples", "Each example is a script; what it prints, draws and films is on its page."),
-    "examples/papers": ("examples/papers", "Papers", "Figures and tables of publications, computed again."),
+    "examples/papers": (
+        "examples/papers",
+        "Papers",
+        "Figures and tables of publications, computed again (run for the site with ``--papers`` only).",
+    ),
     "examples/optuna": ("examples/optuna", "Other optimisers", "Needs ``pip install optuna``; not run for this site."),
 }
 """Sections of the gallery: where the scripts are, title, and a sentence."""
