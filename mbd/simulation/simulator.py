@@ -116,6 +116,7 @@ class Simulator(Stepping):
         for name, value in zip(names, values, strict=True):
             self.system.inputs[name] = value
         self._settle()
+        self._first_state = None  # which belongs to the run that is left here
         self._begin(continued(self.system, self.integrator, given, self._given), None)
 
     def _begin(self, run: Run, report: Any) -> None:
