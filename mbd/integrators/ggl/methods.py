@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...errors import ModelError, ModelWarning, check_number
 from ..base import Array, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta
+from ..checks import check_newton, check_no_lines, check_regular_directors, keeps_momenta, momenta
 from ..fixed_step import FixedStep, FixedStepRun
 from .assembly import GUESSES, GGLEquations
 from .equations import EM, EULER, THETA
@@ -89,7 +89,10 @@ class GGL(FixedStep):
 
     def check(self, system: System) -> None:
         super().check(system)
-        check_regular_directors(self, system)
+        if self.scheme == THETA:  # velocities from momenta
+            check_no_lines(self, system)
+        elif self.scheme == EULER:  # w = y0 - M^-1 (...)
+            check_regular_directors(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
         factor, what, advice = self.growth
