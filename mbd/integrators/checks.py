@@ -13,7 +13,6 @@ from ..nodes.mass import central_inertia_matrix
 from .traits import bodies_of_form, has_form
 
 if TYPE_CHECKING:
-    from ..results.solution import Solution
     from ..system.system import System
 
 CENTRAL_KINDS = (GREEN_SPRING, GRAVITATION, LAW_SPRING, TWIST)  # act and react
@@ -79,10 +78,3 @@ def keeps_momenta(system: System) -> bool:
     general = any(row.kind not in CENTRAL_KINDS for force in model.forces for row in force.general())
     by_user = any(isinstance(p, FrameRows) for joint in model.joints for p in joint.primitives())
     return not (held or loaded or general or by_user or np.any(model.gravity))
-
-
-def momenta(solution: Solution) -> np.ndarray:
-    """Momenta M v (n, n_v) at the records, for constant masses."""
-    if not len(solution):
-        return np.zeros_like(solution.v)
-    return solution.v @ solution.system.mass_matrix(solution.q[0]).toarray()

@@ -218,6 +218,11 @@ class Solution(Drawn, Tabular):
         view = PointView if isinstance(element, PointMass) else BodyView
         return view(self, element, self.system.node_index(element))
 
+    @property
+    def notes(self) -> list[str]:
+        """How the run was made, where that is not plain: coordinates in which the method stepped bodies."""
+        return list(self.integrator.notes(self.system)) if hasattr(self.integrator, "notes") else []
+
     def frames(self, index: int) -> Array:
         """Frames (r, d1, d2, d3) of all bodies at one record, the ground first: (bodies + 1, 12)."""
         return self.system.frames(self.q[index])
@@ -249,6 +254,7 @@ class Solution(Drawn, Tabular):
 
     @cached_property
     def _totals(self) -> Array:
+        own = self.integrator.kinetic_energy(self) if hasattr(self.integrator, "kinetic_energy") else None
         out = np.zeros((len(self), observe.TOTALS))
         tables = self.system.tables
         moving = self.system.assembly.n_values > 0 or bool((tables.frame_elements.rows > 0).any())
@@ -256,6 +262,8 @@ class Solution(Drawn, Tabular):
         lam = self.lam if moving or self._lam is not None else np.zeros((len(self), self.system.n_l))
         observe.observe_totals(tables, self._work, self.t, self.q, self.v, lam, self._values, self._turns, out)
         self.system.raise_callback_errors()
+        if own is not None:
+            out[:, observe.KINETIC] = own
         return out
 
     @cached_property

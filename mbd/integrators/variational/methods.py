@@ -12,6 +12,7 @@ from ...errors import ModelError
 from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta
+from ..converted import Conversion, ConvertedRun, StepsQuaternions
 from ..energy_momentum.generalized_nodes import variational_generalized
 from ..fixed_step import Equations, FixedStep, FixedStepRun
 from ..traits import steps_of_nodes
@@ -110,13 +111,13 @@ class Variational(FixedStep, VariationalBase):
 
 
 @dataclass(frozen=True)
-class DiscreteVariational(Variational):
+class DiscreteVariational(StepsQuaternions, Variational):
     """Discrete Euler-Lagrange equations of the midpoint Lagrangian, constraints at the ends of the steps (DVP).
 
-    For points, directors, conventional quaternions and generalized coordinates; the kinetic energy of a quaternion is
-    the singular (1/2) Omega.J Omega, as published, and the mass matrix of generalized coordinates may depend on them
-    and be singular. Symplectic; momenta are exact where the model is free in space. Dampers and loads act by the middle
-    of a step.
+    For points, directors, conventional quaternions and generalized coordinates; bodies in other coordinates are stepped
+    as quaternions and recorded in their own. The kinetic energy of a quaternion is the singular (1/2) Omega.J Omega, as
+    published, and the mass matrix of generalized coordinates may depend on them and be singular. Symplectic; momenta
+    are exact where the model is free in space. Dampers and loads act by the middle of a step.
 
     Parameters
     ----------
@@ -149,7 +150,9 @@ class DiscreteVariational(Variational):
     def from_any_state(self) -> DiscreteVariational:
         return replace(self, second=None)
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Any:
+        if self.steps_elsewhere(system):
+            return self._start_elsewhere(system, q, v, t, step, turns)
         run = super().start(system, q, v, t, step, turns)
         if self.second is not None:
             second = configuration_of(self.second, system, t + step, self.name)
@@ -164,6 +167,19 @@ class DiscreteVariational(Variational):
                 raise ModelError(f"{self.name}: the small steps of the start failed: {fine.failure()[1]}")
             self._take_second(run, fine.x.q, t)
         return run
+
+    def _start_elsewhere(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Any:
+        """With the second configuration, which is in the coordinates of the system; velocities follow from it."""
+        if self.second is None:
+            return super().start(system, q, v, t, step, turns)
+        second = configuration_of(self.second, system, t + step, self.name)
+        conversion = Conversion(system, self.twin(system))
+        inside, _ = conversion.inward(second, np.zeros(system.n_v))
+        method = replace(self, second=tuple(inside))
+        inner = method.start(conversion.twin, *conversion.inward(q, v), t, step, conversion.inward_turns(turns))
+        run = ConvertedRun(self, conversion, inner, q, v)
+        _, v, *_ = run.row()
+        return ConvertedRun(self, conversion, inner, q, v)
 
     def _take_second(self, run: FixedStepRun, q: Array, t: float) -> None:
         """Momenta of the start from the configuration after the first step."""

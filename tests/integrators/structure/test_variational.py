@@ -145,13 +145,6 @@ def test_a_step_whose_velocities_fail_is_undone():
         assert np.isfinite(states[1][name]).all() and np.array_equal(states[0][name], states[1][name]), name
 
 
-def test_refusals():
-    with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.Directors\)"):
-        mbd.simulate(chain(QUATERNION), 0.1, 0.01, Rattle())
-    with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.Quaternion\)"):
-        mbd.simulate(chain(mbd.nodes.EulerAngles), 0.1, 0.01, LivensEM())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "node"), [(LieEM(), mbd.nodes.RotationVector), (Rattle(), DIRECTORS)])
 def test_a_million_steps_of_a_free_body(method, node):
