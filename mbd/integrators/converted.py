@@ -12,8 +12,8 @@ more kinetic energy than that (``Integrator.kinetic_energy``).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,17 +29,16 @@ from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT
 from .base import Array, Integrator, Invariant, Run, check_rows
 from .joint_records import JointRecords, has_rotors
-from .traits import bodies_of_form
+from .traits import bodies_of_form, has_form
 
 if TYPE_CHECKING:
+    from ..model import Model
     from ..results.solution import Solution
 
 KINETIC = "kinetic energy"
 """First recorded variable of methods that keep the energy of velocities which records may lose; else empty."""
 INNER = "inner_"  # in the names of a saved state: values of the run in the twin
 ALL_FORMS = frozenset({"point", "lie", "spin", "quaternion", "directors", "generalized"})
-
-_twins: WeakKeyDictionary[System, dict[Any, System]] = WeakKeyDictionary()
 
 
 class Converts(Integrator):
@@ -52,26 +51,38 @@ class Converts(Integrator):
 
     def twin(self, system: System) -> System:
         """The system in the coordinates of the method; the system itself if these are its own."""
-        own, joints = self.known_forms, system.assembly.tree is not None and not self.joint_coordinates
-        if joints and has_rotors(system):
-            return system  # and refused
-        if joints:
-            turning = [body for body, _ in bodies_of_form(system, "lie", "spin", "quaternion", "directors", "joint")]
-        else:
-            turning = [body for body, _ in bodies_of_form(system, *(RIGID_FORMS - own))]
-        if not turning:
+        if self._leaves_joints(system):
+            if has_rotors(system):
+                return system  # and refused
+        elif not has_form(system, *self._unknown_forms):
             return system
-        twins = _twins.setdefault(system, {})
-        key = joints, own, repr(self.stepped_node)
-        if key not in twins:
-            model = system.model.with_coordinates("absolute") if joints else system.model
-            if joints:  # on nodes of their own that the method knows, or else on its node
-                absolute = System(model)
-                turning = [body for body, _ in bodies_of_form(absolute, *(RIGID_FORMS - own))]
-            twins[key] = System(model.with_nodes({body.name: self.stepped_node for body in turning}))
+        key = f"{sorted(self.known_forms)}, {self.stepped_node!r}, {self.joint_coordinates}"
+        twin = system.derive(key, lambda: System(self._twin_model(system)))
         if system.tables.flags[FLAG_REDUNDANT]:
-            regularise(twins[key])
-        return twins[key]
+            regularise(twin)
+        return twin
+
+    def _leaves_joints(self, system: System) -> bool:
+        """Whether a model in joint coordinates is stepped in those of its bodies."""
+        return system.assembly.tree is not None and not self.joint_coordinates
+
+    @property
+    def _unknown_forms(self) -> frozenset[str]:
+        return RIGID_FORMS - self.known_forms
+
+    def _twin_model(self, system: System) -> Model:
+        """The model in the coordinates of the method; in joint coordinates those of balls and of roots of trees."""
+        model, tree = system.model, system.assembly.tree
+        if self._leaves_joints(system):  # bodies keep nodes of their own that the method knows
+            model = model.with_coordinates("absolute")
+            system, tree = System(model), None
+        turning = [body for body, _ in bodies_of_form(system, *self._unknown_forms)]
+        carried = {id(edge.body) for edge in tree.carried} if tree is not None else set()
+        model = model.with_nodes({body.name: self.stepped_node for body in turning if id(body) not in carried})
+        if tree is None or model._choice is None:
+            return model
+        balls = self.stepped_node(lie=False)._blank()
+        return model._with_choice(replace(model._choice, spherical=balls, free=balls))
 
     def converted_variables(self, twin: System, q: Array, v: Array, own: list[Array]) -> list[Array]:
         """Rows of the two recorded variables of the scheme, for rows of the twin."""
@@ -94,7 +105,7 @@ class Converts(Integrator):
         twin = self.twin(system)
         if twin is system:
             return super().notes(system)
-        joints, moved = system.assembly.tree is not None, []
+        joints, moved = self._leaves_joints(system), []
         for body, n, m in zip(twin.model.bodies, system.tables.nodes[1:], twin.tables.nodes[1:], strict=True):
             if (n.form, n.kind) != (m.form, m.kind):
                 lie = "(lie=True)" if getattr(body.node, "lie", False) else ""
@@ -124,7 +135,7 @@ class Converts(Integrator):
         if twin is system:
             return super().start(system, q, v, t, step, turns)  # type: ignore[safe-super]
         conversion = Conversion(system, twin)
-        inner = self.start(twin, *conversion.inward(q, v), t, step, conversion.inward_turns(turns))
+        inner = super().start(twin, *conversion.inward(q, v), t, step, conversion.inward_turns(turns))  # type: ignore[safe-super]
         return ConvertedRun(self, conversion, inner, q, v)
 
     def resume(self, system: System, state: dict[str, Any]) -> Any:
@@ -132,7 +143,8 @@ class Converts(Integrator):
         if twin is system:
             return super().resume(system, state)  # type: ignore[safe-super]
         inner = {name.removeprefix(INNER): value for name, value in state.items() if name.startswith(INNER)}
-        return ConvertedRun(self, Conversion(system, twin), self.resume(twin, inner), state["near"], None)
+        run = super().resume(twin, inner)  # type: ignore[safe-super]
+        return ConvertedRun(self, Conversion(system, twin), run, state["near"], None)
 
 
 RIGID_FORMS = ALL_FORMS - {"point", "generalized"}
@@ -165,7 +177,8 @@ class Conversion:
 
     def __init__(self, system: System, twin: System) -> None:
         self.system, self.twin = system, twin
-        self.joints = JointRecords(system, twin) if system.assembly.tree is not None else None
+        joints = system.assembly.tree is not None and twin.assembly.tree is None
+        self.joints = JointRecords(system, twin) if joints else None
         names = turn_names(twin)
         self.turns = [names.index(name) for name in turn_names(system)]
         self.kept = self._common_multipliers()
@@ -191,17 +204,18 @@ class Conversion:
         """Multipliers of the system, not a number where the twin has none."""
         return np.where(self.kept >= 0, np.append(lam, np.nan)[self.kept], np.nan)
 
-    def inward(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """A state of the twin."""
-        rows = self.inward_rows(q[None, :], v[None, :])
+    def inward(self, q: Array, v: Array, near: Array | None = None) -> tuple[Array, Array]:
+        """A state of the twin, which goes on from other coordinates of it."""
+        rows = self.inward_rows(q[None, :], v[None, :], near)
         return rows[0][0], rows[1][0]
 
-    def inward_rows(self, q: Array, v: Array) -> tuple[Array, Array]:
+    def inward_rows(self, q: Array, v: Array, near: Array | None = None) -> tuple[Array, Array]:
         """States of the twin."""
+        near = np.zeros(self.twin.n_q) if near is None else near
         if self.joints is not None:
             states = [self.joints.inward(*row) for row in zip(q, v, strict=True)]
             return np.array([x for x, _ in states]), np.array([x for _, x in states])
-        return self._convert(self.system, self.twin, q, v, np.zeros(self.twin.n_q))[:2]  # type: ignore[no-any-return]
+        return self._convert(self.system, self.twin, q, v, near)[:2]  # type: ignore[no-any-return]
 
     def inward_turns(self, turns: Array | None) -> Array | None:
         """Counted angles of the twin."""
@@ -288,6 +302,9 @@ class ConvertedRun(Run):
             self.near = converted[0][made - 1].copy()
         return done
 
+    def act_anew(self) -> None:
+        self.inner.act_anew()
+
     def row(self) -> list[Array]:
         return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])[0]]
 
@@ -302,11 +319,33 @@ class ConvertedRun(Run):
     def state(self) -> dict[str, Any]:
         row, inner = self.row(), self.inner.state()
         own = {"q": row[0], "v": row[1], "lam": self.conversion.multipliers(inner["lam"]), "turns": row[-1]}
-        common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t, "near": self.near}
+        common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t, "near": self.near.copy()}
         return own | common | {INNER + name: value for name, value in inner.items()}
 
     def statistics(self) -> dict[str, Any]:
         return self.inner.statistics()
+
+
+# --- a run within ------------------------------------------------------------------------------------------------
+
+
+def stepped(run: Any) -> Any:
+    """The run in the twin, or the run itself if it converts nothing."""
+    return run.inner if isinstance(run, ConvertedRun) else run
+
+
+def stepped_coordinates(run: Any, q: Array) -> Array:
+    """Coordinates of a system near the present state of its run, as the run steps them."""
+    if stepped(run) is run:
+        return q
+    return run.conversion.inward(q, np.zeros(run.system.n_v), run.inner.x.q)[0]  # type: ignore[no-any-return]
+
+
+def recorded_velocities(run: Any, v: Array) -> Array:
+    """Velocities that a run steps at its present coordinates, as its system has them."""
+    if stepped(run) is run:
+        return v
+    return run.conversion.outward(run.inner.x.q[None, :], v[None, :], run.near)[1][0]  # type: ignore[no-any-return]
 
 
 # --- what follows from records --------------------------------------------------------------------------------------

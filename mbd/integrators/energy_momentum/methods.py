@@ -74,7 +74,7 @@ class LieEM(StepsLieNodes, FrameEM):
     between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
     Bodies in other coordinates are stepped as Lie nodes and recorded in their own.
     Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
-    resolve the motion.
+    resolve the motion. Rolling keeps energy and contact exactly, and does not slip over a step.
 
     Parameters
     ----------
@@ -82,6 +82,7 @@ class LieEM(StepsLieNodes, FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
+    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     cite: ClassVar[tuple[str, ...]] = (
@@ -105,6 +106,7 @@ class GonzalezEM(StepsDirectors, FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
+    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     derived: ClassVar[tuple[str, ...]] = ("p",)

@@ -100,7 +100,7 @@ class GGL(StepsDirectors, FixedStep):
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
         factor, what, advice = self.growth
-        if factor > 1.0 and system.n_l and not self.steps_elsewhere(system):
+        if factor > 1.0 and self.twin(system).n_l:
             warnings.warn(
                 f"{self!r} is unstable: {what} grow by a factor of {factor:.3g} in each step; take {advice}",
                 ModelWarning, stacklevel=3,
