@@ -51,7 +51,7 @@ def keeps_momenta(system: System) -> bool:
     if has_form(system, "generalized"):  # of which nobody knows where they are in space
         return False
     elements: list[Any] = [*model.joints, *model.forces]
-    pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
+    pinned = any(getattr(body.node, "pinned", False) for body in model.bodies)
     held = pinned or any(model.ground is body for element in elements for body in element.bodies)
     loaded = any(row.body_a is None for force in model.forces for row in force.rows())
     general = any(row.kind not in CENTRAL_KINDS for force in model.forces for row in force.general())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +60,17 @@ def test_matrices_of_a_model(tmp_path):
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
 
 
+def test_cosimulation(tmp_path):
+    """In a process of its own, because a unit starts Python inside of it."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/cosimulation.md").read_text(), re.DOTALL)
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0.5"
+
+
 def test_joint_coordinates(capsys):
     names = run("docs/joint_coordinates.md")
     assert names["start"].coordinates.carried[1].joint.name == "elbow"
@@ -87,6 +101,16 @@ def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
 
+@pytest.mark.filterwarnings("ignore::mbd.ModelWarning")
+def test_parameters(capsys):
+    names = run("docs/parameters.md")
+    after, before = names["after"], names["before"]
+    assert np.abs(after - before).max() > 0.1
+    fresh = mbd.simulate(names["handle"].model(), 0.5, 0.01)
+    assert np.array_equal(names["solution"].q, fresh.q)
+    assert len(names["study"]) == 6 and np.isfinite(names["study"]["angle"]).all()
+
+
 def test_studies(tmp_path, monkeypatch, capsys):
     import matplotlib.pyplot
 
@@ -105,7 +129,6 @@ def test_studies(tmp_path, monkeypatch, capsys):
 
 def test_views(tmp_path, monkeypatch):
     needs_rendering()
-    pytest.importorskip("viser")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mbd.view.window.has_display", lambda: True)
     opened = []

@@ -14,7 +14,7 @@ from ..traits import near_gimbal_lock
 from ..verdicts import CHART, describe
 from .equations import ENTRIES
 from .parameters import SAME, checked_parameters, radius_at_infinity
-from .start import start
+from .start import act_anew, start
 from .state import EVERY_ITERATION, EVERY_STEP, WHILE_GOOD, AlphaState
 
 if TYPE_CHECKING:
@@ -183,6 +183,7 @@ class AlphaEquations(Equations):
     """Generalized-alpha on a system."""
 
     entries = ENTRIES
+    anew = act_anew
     saved: ClassVar[tuple[str, ...]] = ("q", "v", "vd", "a", "lam", "vd1", "lam1")
     memory = (
         "history", "iterations", "factorisations", "kept", "verdict", "error", "smallest_ratio", "begin_anew",
