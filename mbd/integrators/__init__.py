@@ -1,5 +1,6 @@
 """Time integrators. All are written against ``System`` only and know no node, joint or force."""
 
+from .alpha.adaptive import AdaptiveAlpha
 from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
 from .bliedf.methods import BLieDF
@@ -29,6 +30,7 @@ __all__ = [
     "ODE23",
     "RK4",
     "RK6",
+    "AdaptiveAlpha",
     "BLieDF",
     "BobenkoSuris",
     "DiscreteVariational",

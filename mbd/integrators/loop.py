@@ -132,6 +132,14 @@ def _solve_step(a, p):
 
 
 @kernel
+def solve_step(a, p):
+    """New values of the step from p.time to p.end, not yet accepted, for loops that choose the step; p.verdict."""
+    p.retry = 0
+    ask(a, BEGIN)
+    _solve_step(a, p)
+
+
+@kernel
 def make_step(a, p):
     """One step; leaves p.verdict."""
     p.time = p.origin + p.index * p.step
