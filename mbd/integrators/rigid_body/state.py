@@ -27,7 +27,7 @@ class Bodies(Record):
     """
 
     table = records(BODY)
-    series = matrix  # (n, 19) coefficients of modified moments of inertia
+    series = matrix  # (n, COEFFICIENTS) of modified moments of inertia, see ``series``
     y = matrix
     e = matrix
     x = matrix
