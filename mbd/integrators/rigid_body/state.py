@@ -6,6 +6,7 @@ import numpy as np
 
 from ...compiled.kinds import integer, integer_matrix, matrix, real, records, vector
 from ...compiled.record import Record
+from .stages import Stages
 
 BODY = np.dtype(
     [(name, "i8") for name in ("node", "rotates", "held")]  # held: its centre stays where it is
@@ -45,6 +46,11 @@ class Bodies(Record):
     blocks = integer_matrix  # (k, 6) blocks of the stiffness matrix: row, rows, column, columns, offset, stride
     zero = vector  # as long as any vector that must vanish
     scratch = vector
+    kicks = vector  # parts of a step over which forces act, before and after every flow (see ``stages``)
+    flows = vector  # parts of a step over which bodies move freely
+    reached = vector  # parts of a step that have passed after every flow
+    weights = vector  # steps of a composition, as parts of a step; one, if there is none
+    begins = vector  # parts of a step at which they begin
     # parameters
     origin = real  # time of step 0
     step = real
@@ -69,10 +75,13 @@ class Vectors(Record):
     lam = vector
 
 
-def new_bodies(table: np.recarray, series: np.ndarray, blocks: np.ndarray, zeros: int, **parameters: float) -> Bodies:
+def new_bodies(
+    table: np.recarray, series: np.ndarray, blocks: np.ndarray, zeros: int, stages: Stages, **parameters: float
+) -> Bodies:
     """Room for the state."""
     n = len(table)
     arrays = {name: np.zeros((n, 4 if name.startswith("e") else 3)) for name in (*STATE, "force", "torque")}
     return Bodies(
-        table=table, series=series, blocks=blocks, zero=np.zeros(zeros), scratch=np.zeros(32), **arrays, **parameters
-    )
+        table=table, series=series, blocks=blocks, zero=np.zeros(zeros), scratch=np.zeros(32), **arrays, **parameters,
+        kicks=stages.kicks, flows=stages.flows, reached=stages.reached, weights=np.ones(1), begins=np.zeros(1),
+    )  # fmt: skip
