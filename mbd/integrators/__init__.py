@@ -2,6 +2,7 @@
 
 from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
+from .composition.methods import Composition
 from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
 from .energy_momentum.livens import LivensEM, LivensMidpoint
 from .energy_momentum.methods import GonzalezEM, LieEM
@@ -31,6 +32,7 @@ __all__ = [
     "RK4",
     "RK6",
     "BobenkoSuris",
+    "Composition",
     "DiscreteVariational",
     "GGLEuler",
     "GGLMidpoint",

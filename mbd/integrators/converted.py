@@ -113,6 +113,9 @@ class ConvertedRun(Run):
             target[:made] = values
         return done
 
+    def compose(self, weights: Array) -> None:
+        self.inner.compose(weights)
+
     def row(self) -> list[Array]:
         return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])]
 

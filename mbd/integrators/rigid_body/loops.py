@@ -85,7 +85,7 @@ def free_steps(b, gravity, method, h, steps, t):
                     return c.node
             else:
                 for _ in range(steps):
-                    for k in range(b.weights.shape[0]):
+                    for k in range(b.parts):
                         if free_flow(method, c, b.series[i], b.weights[k] * h, y, e, yc, ec, b.scratch) != 0:
                             return c.node
         if c.held == 0:
@@ -170,7 +170,7 @@ def run_split(s, lie, w, b, x, first, count, every, out_q, out_v, out_vd, out_l,
     _forces(lie, w, b, b.origin + first * h)
     for step in range(count):
         t = b.origin + (first + step) * h
-        for k in range(b.weights.shape[0]):
+        for k in range(b.parts):
             bad = split_step(lie, w, b, t + b.begins[k] * h, b.weights[k] * h)
             if bad != 0:
                 b.where, b.verdict = bad, NOT_CONVERGED

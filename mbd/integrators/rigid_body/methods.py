@@ -71,6 +71,7 @@ class FreeRotation(_SingleBodies):
     """Base of the methods for the free rigid body; translation, also under gravity, is exact."""
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES, Trait.FREE_ROTATION})
+    symmetric: ClassVar[bool] = True
     flow: ClassVar[int]
     symmetric_axes: ClassVar[bool] = False  # principal axes in the order for splittings with a symmetric body
     conserves_energy: ClassVar[bool] = True
@@ -199,6 +200,7 @@ class RigidMidpoint(FreeRotation):
 class _Splitting(_SingleBodies):
     """Free motion and kicks by the forces in turn."""
 
+    symmetric: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES, Trait.VELOCITY_FREE})
 
     def preserves(self, system: System) -> frozenset[Invariant]:
@@ -349,6 +351,7 @@ class BobenkoSuris(_Splitting):
     """
 
     requires: ClassVar[frozenset[Trait]] = _Splitting.requires | {Trait.SYMMETRIC_BODIES}
+    symmetric: ClassVar[bool] = False
     order: ClassVar[int] = 1
     scheme: ClassVar[int] = loops.STAGES
     stages: ClassVar[Stages] = EULER_STAGES

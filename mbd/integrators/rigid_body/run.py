@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...compiled.entry import connect
-from ..base import Array, Run, check_rows
+from ..base import Array, Run, begins_of, check_rows
 from ..verdicts import CHART, NOT_CONVERGED
 from . import loops
 from .elliptic import SCRATCH
@@ -54,6 +54,10 @@ class RigidBodyRun(Run):
         loops.begin(self.system.tables, self.work, self.bodies, x)
         x.vd[:], x.lam[:] = self.system.accelerations(q, v, self.origin)
 
+    def compose(self, weights: Array) -> None:
+        b, n = self.bodies, len(weights)
+        b.parts, b.weights[:n], b.begins[: n + 1] = n, weights, begins_of(weights)
+
     def initial_row(self) -> list[Array]:
         return [y.copy() for y in self.row()]
 
@@ -93,7 +97,7 @@ class RigidBodyRun(Run):
                 f"body '{name}' turns with {speed:.3g} rad/s; beyond {MOST_TURNS:.0e} rad nothing is left of its "
                 f"attitude in double precision: end the run before t = {self.origin + 0.5 * MOST_TURNS / speed:.3g}"
             )
-        part = self.method.stages.longest * float(np.abs(self.bodies.weights).max())
+        part = self.method.stages.longest * float(np.abs(self.bodies.weights[: self.bodies.parts]).max())
         step, limit = self.step * part, rotation.largest_turn
         name_of_part = {1.0: "", 0.5: "half "}.get(part, f"{part:.2g} of ")
         advice = f"take steps below {0.9 * self.step * min(1.0, limit / (speed * step)):.2g}"

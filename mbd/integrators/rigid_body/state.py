@@ -6,6 +6,7 @@ import numpy as np
 
 from ...compiled.kinds import integer, integer_matrix, matrix, real, records, vector
 from ...compiled.record import Record
+from ..numbers import MOST_PARTS
 from .stages import Stages
 
 BODY = np.dtype(
@@ -49,13 +50,14 @@ class Bodies(Record):
     kicks = vector  # parts of a step over which forces act, before and after every flow (see ``stages``)
     flows = vector  # parts of a step over which bodies move freely
     reached = vector  # parts of a step that have passed after every flow
-    weights = vector  # steps of a composition, as parts of a step; one, if there is none
-    begins = vector  # parts of a step at which they begin
+    weights = vector  # lengths of the steps of which a composed step consists, as parts of it; otherwise one
+    begins = vector  # where they begin
     # parameters
     origin = real  # time of step 0
     step = real
     flow = integer  # method of free rotations, see ``flows``
     scheme = integer  # splitting with forces, see ``loops``
+    parts = integer  # steps of which a composed step consists, otherwise one
     # the last call
     verdict = integer  # see ``verdicts``
     where = integer  # node that stopped it, or 0
@@ -83,5 +85,6 @@ def new_bodies(
     arrays = {name: np.zeros((n, 4 if name.startswith("e") else 3)) for name in (*STATE, "force", "torque")}
     return Bodies(
         table=table, series=series, blocks=blocks, zero=np.zeros(zeros), scratch=np.zeros(32), **arrays, **parameters,
-        kicks=stages.kicks, flows=stages.flows, reached=stages.reached, weights=np.ones(1), begins=np.zeros(1),
+        kicks=stages.kicks, flows=stages.flows, reached=stages.reached, weights=np.ones(MOST_PARTS),
+        begins=np.zeros(MOST_PARTS + 1), parts=1,
     )  # fmt: skip

@@ -123,6 +123,7 @@ class Shake(Stormer):
 class Rattle(Stormer):
     """RATTLE on points and directors: explicit forces, position and velocity constraints."""
 
+    symmetric: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",

@@ -130,6 +130,7 @@ class DiscreteVariational(Variational):
 
     small_start: int = 0
     second: Configuration | None = None
+    symmetric: ClassVar[bool] = True
     scheme: ClassVar[int] = MIDPOINT
     node_steps: ClassVar[dict[str, Any]] = {"generalized": variational_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
