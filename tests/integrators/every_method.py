@@ -35,7 +35,6 @@ def methods() -> dict[str, Any]:
     """One object of every integrator, and a user's own."""
     special = {
         "Strang": lambda: integrators.Strang(integrators.RotationSplitting()),
-        "Composition": lambda: integrators.Composition(integrators.Rattle()),
     }
     names = [name for name in integrators.__all__ if name not in ABSTRACT]
     found = {name: special.get(name, getattr(integrators, name))() for name in names}

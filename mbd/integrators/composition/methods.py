@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import IncompatibleError, ModelError
 from ..base import Array, Integrator, Invariant, Run, Trait, missing_trait
+from ..stormer.methods import Rattle
 from .weights import SOURCES, weights_of
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ class Composition(Integrator):
 
     Parameters
     ----------
-    method: a symmetric method that is a map of coordinates and velocities, such as Rattle(), GGLEM() or Strang().
+    method: a symmetric method that is a map of coordinates and velocities, such as GGLEM() or Strang(); by default
+        Rattle().
     order: 4, 6, 8 or 10.
     """
 
-    method: Integrator
+    method: Integrator = field(default_factory=lambda: Rattle())
     order: int = field(default=4, kw_only=True)  # type: ignore[misc]
 
     def __post_init__(self) -> None:
