@@ -3,7 +3,10 @@
 # make lint        lint and types only
 # make proof       longer proofs: do the tests notice wrong formulas? counts of iterations in the literature
 # make benchmarks  time the toolkit on this machine
+# make docs        the documentation site, from which everything can be read offline: build/site/html/index.html
 # make wheel       a wheel for all machines, and one with compiled code for processors of level x86-64-v3
+# make package     archive of sources and wheels, checked, and tried in clean environments
+# make lowest      the tests with the lowest versions of everything that pyproject.toml allows
 # make clean       remove the virtual environment and caches
 #
 # Each of them needs Python 3.11 or later and nothing else: the virtual environment .venv is made on first use and
@@ -14,14 +17,18 @@ PYTEST_ARGUMENTS ?= -n 2
 # run once more with numba's public interface alone
 PUBLIC_COMPILER_TESTS := tests/compiled/test_records_and_entries.py tests/math tests/system tests/linalg/test_solver.py
 
+# run once more with the lowest versions of all packages
+LOWEST_TESTS := tests/math tests/nodes tests/test_model.py tests/io tests/results tests/simulation tests/solvers tests/study tests/view
+
 VENV := .venv
 BIN := $(VENV)/bin
 CREATED := $(VENV)/.created
 FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
+FOR_DOCS := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint format proof benchmarks wheel clean
+.PHONY: help demo test lint format proof benchmarks docs wheel package lowest clean
 .DELETE_ON_ERROR:
 
 help:
@@ -51,11 +58,27 @@ proof: $(FOR_TEST)
 benchmarks: $(FOR_DEMO)
 	$(BIN)/python -m mbd benchmarks
 
+docs: $(FOR_DOCS)
+	$(BIN)/python docs/site/build.py $(DOCS_ARGUMENTS)
+
 wheel: $(FOR_DEMO)
 	rm -rf build/code
 	$(BIN)/python -m pip --disable-pip-version-check wheel . --no-deps --wheel-dir dist
 	$(BIN)/python -m mbd warmup --for x86-64-v3 --into build/code
 	$(BIN)/python -m pip --disable-pip-version-check wheel . --no-deps --wheel-dir dist
+
+package: $(FOR_TEST)
+	.ci/package
+
+# those that compare with other toolkits need newer versions of numpy than the lowest
+lowest: $(FOR_TEST)
+	rm -rf build/lowest
+	$(BIN)/python -m uv venv --quiet --python $(BIN)/python build/lowest
+	$(BIN)/python -m uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
+		".[view,study]" "pytest>=8.0" "pytest-xdist>=3.5" "playwright>=1.40" "pygltflib>=1.16"
+	$(BIN)/python -m uv pip uninstall --quiet --python build/lowest/bin/python mbd
+	NUMBA_CACHE_DIR=$(CURDIR)/build/lowest-code build/lowest/bin/python -m pytest $(PYTEST_ARGUMENTS) \
+		$(LOWEST_TESTS) --ignore tests/io/mjcf --ignore tests/io/test_urdf_robots.py
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache *.egg-info
@@ -77,4 +100,8 @@ $(FOR_DEMO): $(CREATED) pyproject.toml
 
 $(FOR_TEST): $(CREATED) pyproject.toml
 	$(PIP) --editable ".[dev,view]"
+	@touch $@
+
+$(FOR_DOCS): $(CREATED) pyproject.toml
+	$(PIP) --editable ".[docs]"
 	@touch $@

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing  # type: ignore[attr-defined]
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
+    from mbd.citing import cite
+    from mbd.elements.values import calculated
     from mbd.errors import (
         AccuracyWarning,
         AssemblyError,
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from mbd.results.events import Event, find_events
     from mbd.results.solution import Solution
     from mbd.simulation.driven import inverse_dynamics, kinematics
+    from mbd.simulation.fmu import export_fmu
     from mbd.simulation.simulation import simulate
+    from mbd.simulation.simulator import Simulator
     from mbd.solvers.diagnosis import diagnose
     from mbd.solvers.equilibrium import equilibrium
     from mbd.solvers.initial import consistent_start
@@ -56,7 +60,11 @@ _LAZY = {
         "mbd.errors",
     ),
     "Model": "mbd.model",
+    "calculated": "mbd.elements.values",
+    "cite": "mbd.citing",
     "simulate": "mbd.simulation.simulation",
+    "export_fmu": "mbd.simulation.fmu",
+    "Simulator": "mbd.simulation.simulator",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),
     "Solution": "mbd.results.solution",
     "load": "mbd.io.archive",

@@ -1,4 +1,4 @@
-"""The command line: ``python -m mbd run | compare | diagnose | benchmarks | warmup``."""
+"""The command line: ``mbd run | compare | diagnose | benchmarks | warmup``, or ``python -m mbd ...``."""
 
 from __future__ import annotations
 
@@ -53,8 +53,18 @@ def main(arguments: list[str] | None = None) -> int:
             place = traceback.extract_tb(error.__traceback__)[-1]
             return _complain(
                 f"unexpected {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}: {error}; "
-                "'python -m mbd --traceback ...' shows more"
+                f"'{_called()} --traceback ...' shows more"
             )
+
+
+def command() -> NoReturn:
+    """The command ``mbd`` of an installation."""
+    sys.exit(main())
+
+
+def _called() -> str:
+    """How this program was called."""
+    return "mbd" if Path(sys.argv[0]).stem == "mbd" else "python -m mbd"
 
 
 def _complain(sentence: str, status: int = BAD_INPUT) -> int:
@@ -110,7 +120,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m mbd", description="Modular multibody dynamics.")
+    parser = _Parser(prog=_called(), description="Modular multibody dynamics.")
     parser.add_argument("--version", action="version", version=f"mbd {mbd.__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the code an error comes from")
     commands = parser.add_subparsers(required=True, metavar="command")

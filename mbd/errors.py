@@ -1,13 +1,16 @@
 """Errors and warnings of the toolkit, and the checks of user input that raise them.
 
 Every message names the element, the argument, the value and what is expected, so that it can be acted on without
-reading source code. The checks avoid numpy where they can: they run for each body of a model of ten thousand.
+reading source code, and ends with a code ("MBD-E12") under which docs/troubleshooting.md tells cause and remedy: that
+of its class, or a closer one that stands in the message itself. The checks avoid numpy where they can: they run for
+each body of a model of ten thousand.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +21,46 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class MbdError(Exception):
+CODE = re.compile(r" ?\[(MBD-[EW]\d\d)\]")
+
+
+class _Coded:
+    """Errors and warnings whose text ends with a code."""
+
+    general_code: ClassVar[str]
+    """Code of the class, for messages without one of their own."""
+
+    @property
+    def code(self) -> str:
+        """The code under which docs/troubleshooting.md tells cause and remedy, such as MBD-E12."""
+        found = CODE.search(super().__str__())
+        return found[1] if found else self.general_code
+
+    def __str__(self) -> str:
+        text = CODE.sub("", super().__str__())  # a message that quotes another one has its code at the end as well
+        return f"{text} [{self.code}]" if text else ""
+
+
+class MbdError(_Coded, Exception):
     """Base class of all errors that the toolkit raises on purpose.
 
     ``solution`` is what was computed, where the error ended a run.
     """
 
+    general_code = "MBD-E01"
     solution: Solution | None = None
 
 
 class ModelError(MbdError, ValueError):
     """Bad input; the message names the element, the argument, the value and what is expected."""
 
+    general_code = "MBD-E02"
+
 
 class FileError(MbdError, OSError):
     """A file cannot be written; the message says which one and why."""
+
+    general_code = "MBD-E03"
 
 
 class UserFunctionError(ModelError):
@@ -40,6 +68,8 @@ class UserFunctionError(ModelError):
 
     Attributes: ``element`` (whose function it is), ``time``, ``solution`` (up to there, if a simulation was running).
     """
+
+    general_code = "MBD-E04"
 
     def __init__(
         self,
@@ -58,9 +88,13 @@ class UserFunctionError(ModelError):
 class AssemblyError(MbdError):
     """There is no consistent start; the message says which joint is violated, and by how much."""
 
+    general_code = "MBD-E05"
+
 
 class IncompatibleError(MbdError):
     """An integrator cannot treat an element of the model; the message says which one and what to use instead."""
+
+    general_code = "MBD-E06"
 
 
 class ConvergenceError(MbdError):
@@ -68,6 +102,8 @@ class ConvergenceError(MbdError):
 
     Attributes: ``step`` (number of the failed step), ``time``, ``where`` (worst body or joint), ``solution``.
     """
+
+    general_code = "MBD-E07"
 
     def __init__(
         self,
@@ -91,6 +127,8 @@ class SingularityError(MbdError):
     Attributes: ``body`` (its name, if known), ``time``, ``solution`` (up to there, if a simulation was running).
     """
 
+    general_code = "MBD-E08"
+
     def __init__(
         self, message: str = "", *, body: str | None = None, time: float | None = None, solution: Solution | None = None
     ) -> None:
@@ -103,17 +141,25 @@ class SingularityError(MbdError):
 class StudyError(MbdError):
     """A study cannot go on, for a reason that is not one of its runs; what was computed is in its store."""
 
+    general_code = "MBD-E09"
 
-class RedundancyWarning(UserWarning):
+
+class RedundancyWarning(_Coded, UserWarning):
     """Joint equations depend on each other: reactions are not unique although the motion is."""
 
+    general_code = "MBD-W01"
 
-class AccuracyWarning(UserWarning):
+
+class AccuracyWarning(_Coded, UserWarning):
     """A run came to its end, but its numbers contradict each other: the step is too large for the method."""
 
+    general_code = "MBD-W02"
 
-class ModelWarning(UserWarning):
+
+class ModelWarning(_Coded, UserWarning):
     """The model is accepted but looks wrong."""
+
+    general_code = "MBD-W03"
 
 
 def bad_value(owner: object, argument: str, value: object, expected: str) -> ModelError:
@@ -123,7 +169,9 @@ def bad_value(owner: object, argument: str, value: object, expected: str) -> Mod
     text = repr(value)
     if len(text) > 200:
         text = text[:200] + "..."
-    return ModelError(f"{owner}: {argument} = {text}; expected {expected}")
+    return ModelError(
+        f"{owner}: {argument} = {text}; expected {expected}" + ("" if "[MBD-" in expected else " [MBD-E12]")
+    )
 
 
 def read_only(array: Array) -> Array:

@@ -7,6 +7,7 @@ same short time however large the model is.
 from __future__ import annotations
 
 import copy
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -14,7 +15,19 @@ from mbd.bodies import Body, Ground, RigidBody
 from mbd.elements.arguments import FilePath, Vector
 from mbd.elements.attributes import Checked, declared, fixed
 from mbd.elements.element_list import Elements
+from mbd.elements.making import (
+    RECORD,
+    Record,
+    Remaking,
+    is_made_of_values,
+    names_in,
+    record_of,
+    recorded_objects,
+    remember_making,
+)
+from mbd.elements.parameter_table import ParameterTable, check_belonging, checked_values
 from mbd.elements.suggestions import did_you_mean
+from mbd.elements.values import Input, Parameter, check_value, in_force, parameters_in
 from mbd.errors import ZERO3, ModelError, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
@@ -55,10 +68,11 @@ class Model(Checked):
     _elements: dict[str, Element] = fixed("All elements by name.", "add elements with model.add(...)")
     _counters: dict[str, int] = fixed("Numbers of generated names.", "they count generated names")
     _choice: JointCoordinates | None = fixed("The choice of joint coordinates.", "use with_coordinates(...)")
+    _parameters: dict[str, Parameter] = fixed("Parameters and inputs by name.", "use parameter(...) and input(...)")
     _sent: dict[str, str | None] = {}  # of a model from another process: what its functions did there
 
     def __init__(self, name: str = "model", gravity: Vector = ZERO3) -> None:
-        self._set(name=name, gravity=gravity, ground=Ground())
+        self._set(name=name, gravity=gravity, ground=Ground(), _parameters={})
         self._set(**{kind: Elements(forget=self._forget) for kind in ("bodies", "joints", "forces")})
         vars(self.ground)["model"] = self
         self._set(_elements={"ground": self.ground}, _counters={}, _choice=None)
@@ -73,17 +87,19 @@ class Model(Checked):
                 raise ModelError(f"{self}: {element} has been added already; expected a new element")
             raise ModelError(
                 f"{self}: {element} belongs to {element.model}; expected an element of no other model. "
-                "Make a new one, or use copy() of that model"
+                "Make a new one, or use copy() of that model [MBD-E16]"
             )
         if isinstance(element, Joint | ForceElement):
             self._check_references(element)
-            element.check()
+            with in_force(self._values()):
+                element.check()
+        self._check_values(element)
         if element.name:
             if element.name in self._elements:
                 taken = self._elements[element.name]
                 raise ModelError(
                     f"{self}: the name '{element.name}' is taken by {_article(taken)}; expected another name, or none "
-                    "to have one generated"
+                    "to have one generated [MBD-E14]"
                 )
         else:
             vars(element)["name"] = self._new_name(element.label)
@@ -153,11 +169,12 @@ class Model(Checked):
         if other.model is None:
             raise ModelError(
                 f"{self}: {element} refers to {other}, which is not in the model; expected it to be added first: "
-                "model.add(...)"
+                "model.add(...) [MBD-E16]"
             )
         raise ModelError(
             f"{self}: {element} refers to {other} of another {other.model}; expected elements of this model"
             + (" (each model has its own model.ground)" if isinstance(other, Ground) else "")
+            + " [MBD-E16]"
         )
 
     def _new_name(self, label: str) -> str:
@@ -166,6 +183,88 @@ class Model(Checked):
             number += 1
         self._counters[label] = number
         return f"{label} {number}"
+
+    # --- parameters and inputs
+
+    def parameter(self, name: str, value: float) -> Parameter:
+        """A number that can be changed without building the model again.
+
+        It, and expressions of it, may stand wherever a number stands: masses, stiffnesses, geometry, initial values,
+        gravity, and in functions. ``model.parameters["k"] = 50.0`` changes it here; ``mbd.study`` and
+        ``System.set_parameters`` change it without assembling the model again.
+        """
+        return self._new_parameter(Parameter, name, value)
+
+    def input(self, name: str, value: float = 0.0) -> Input:
+        """A number that may change during a run, such as what a controller commands.
+
+        It, and expressions of it, may stand in forces, in values of drivers, in gravity, and in functions. ``value`` is
+        the one at the start; ``System.inputs`` changes it.
+        """
+        return self._new_parameter(Input, name, value)
+
+    def _new_parameter(self, kind: Any, name: str, value: float) -> Any:
+        if not isinstance(name, str) or not name.strip():
+            raise bad_value(self, f"name of the {kind.word}", name, "a text that is not empty")
+        if name in self._parameters:
+            raise ModelError(f"{self}: there is {self._parameters[name]!r} already; expected another name")
+        self._parameters[name] = kind(name, check_value(value, self, f"{name!r}"), uuid.uuid4().hex)
+        return self._parameters[name]
+
+    @property
+    def parameters(self) -> ParameterTable:
+        """Values of parameters and inputs by name; ``model.parameters["k"] = 50.0`` changes the model."""
+        return ParameterTable(self, self._parameters, self.set_parameters)
+
+    def set_parameters(self, values: Mapping[str, float]) -> list[Any]:
+        """Change parameters: what depends on them is made again, in place; returns what that is."""
+        changed = checked_values(self, self._parameters, values)
+        dirty = Remaking(self._all()).follow(set(changed), self._values() | changed) if changed else []
+        for name, value in changed.items():
+            self._parameters[name].number = value
+        return dirty
+
+    def without_parameters(self) -> Model:
+        """A copy with plain numbers, the present ones, in place of parameters and inputs.
+
+        Functions of users that refer to parameters go on to do so, and are refused when it is assembled.
+        """
+        new = self._copy({})
+        new._parameters.clear()
+        for x in recorded_objects(new._all()):
+            vars(x).pop(RECORD)
+        return new
+
+    def _all(self) -> list[Any]:
+        """The model and its elements, in the order in which they refer to each other."""
+        return [self, self.ground, *self.bodies, *self.joints, *self.forces]
+
+    def _values(self) -> dict[str, float]:
+        """Values of parameters and inputs."""
+        return {name: x.number for name, x in self._parameters.items()}
+
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """Gravity may change during a run."""
+        return argument == "gravity"
+
+    def check_parameters(self, element: object, given: set[Parameter]) -> None:
+        """Refuse parameters of another model."""
+        check_belonging(self, element, self._parameters, given)
+
+    def _check_parameters(self, name: str, given: Any) -> None:
+        super()._check_parameters(name, given)
+        self.check_parameters(self, parameters_in(given))
+
+    def _check_values(self, element: Any) -> None:
+        """The parameters of a new element are those of this model, with the values that they have here."""
+        for x in recorded_objects([element]):
+            record = record_of(x)
+            assert record is not None
+            given = parameters_in(record.given)
+            self.check_parameters(element, given)
+            if any(self._parameters[p.name].number != p.number for p in given):
+                Remaking([element]).follow(names_in(record), self._values())
 
     # --- finding
 
@@ -181,7 +280,7 @@ class Model(Checked):
         if not advice:
             names = list(self._elements)
             advice = "expected one of " + ", ".join(repr(n) for n in names[:10]) + (" ..." if len(names) > 10 else "")
-        return ModelError(f"{self}: no element is named {name!r}; {advice}")
+        return ModelError(f"{self}: no element is named {name!r}; {advice} [MBD-E15]")
 
     def __contains__(self, element: object) -> bool:
         """Whether an element, or one with this name, is in the model."""
@@ -271,14 +370,16 @@ class Model(Checked):
             raise ModelError(f"{self}: coordinates is {coordinates!r}; expected 'absolute' or 'joint'")
         if coordinates == "absolute" and (cut != () or absolute != () or spherical is not None):
             raise ModelError(f"{self}: cut=, absolute=, spherical= belong to joint coordinates; leave them out")
-        new = self._copy({})
-        vars(new)["_choice"] = check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None
-        return new
+        return self._with_choice(check_choice(self, cut, absolute, spherical) if coordinates == "joint" else None)
 
     def _in_coordinates_of(self, other: Model) -> Model:
         """A copy with the choice of coordinates of another model."""
+        return self._with_choice(other._choice)
+
+    def _with_choice(self, choice: JointCoordinates | None) -> Model:
+        """A copy with a choice of joint coordinates, or none."""
         new = self._copy({})
-        vars(new)["_choice"] = other._choice
+        vars(new)["_choice"] = choice
         return new
 
     def with_joint_values(
@@ -316,9 +417,10 @@ class Model(Checked):
         new = Model(self.name, self.gravity)
         vars(new)["_choice"] = self._choice
         new._counters.update(self._counters)
+        new._parameters.update((name, copy.copy(x)) for name, x in self._parameters.items())
         if self._sent:
             vars(new)["_sent"] = self._sent
-        twins: dict[int, Element] = {id(self.ground): new.ground}
+        twins: dict[int, Any] = {id(self.ground): new.ground, id(self): new}
         new.ground.shape = self.ground.shape
         pairs: list[tuple[list[Any], list[Any]]] = [
             (self.bodies, new.bodies),
@@ -330,13 +432,18 @@ class Model(Checked):
                 twin = copy.copy(element)
                 twins[id(element)] = twin
                 for key, value in vars(element).items():
-                    if not isinstance(value, Node):  # of which the twin has its own
+                    if isinstance(value, Node):  # of which the twin has its own
+                        twins[id(value)] = vars(twin)[key]
+                        _translate_record(value, vars(twin)[key], twins)
+                    elif key != RECORD:
                         twin.__dict__[key] = _translated(value, twins)
+                _translate_record(element, twin, twins)
                 vars(twin)["model"] = new
                 list.append(target, twin)
                 new._elements[twin.name] = twin
+        _translate_record(self, new, twins)
         for name, node in nodes.items():
-            new[name].node = node
+            _take_node(new[name], node)
         return new
 
     # --- files
@@ -410,6 +517,45 @@ class Model(Checked):
                         tree.add_edge(name, other, key, **data)
                         queue.append(other)
         return tree
+
+
+def _in_parameters_of(node: Node, template: Node) -> Node:
+    """The pose and velocity of a node in the parametrisation of another one."""
+    return node.with_parametrisation(template)
+
+
+def _take_node(body: Any, node: Any) -> None:
+    """Give a body its own node in another parametrisation, as if it had always been so: it does not move."""
+    old, record = body.node, record_of(body)
+    when = 0.0 if record is None else record.changes.get("node", (record.number, None))[0]
+    if is_made_of_values(old):
+        made, kept = remember_making(node, _in_parameters_of, (old, node._blank()), {}), record_of(old)
+        made.number = when + 0.25
+        made.changes.update(kept.changes if kept is not None else {})
+    body.node = node
+    record = record_of(body)
+    assert record is not None
+    record.changes["node"] = when + 0.5, node
+
+
+def _translate_record(old: Any, new: Any, twins: dict[int, Any]) -> None:
+    """Give a copy a record of its own, with the elements and nodes of the new model."""
+    record = record_of(old)
+    if record is None:
+        return
+
+    def part(x: Any) -> Any:
+        if type(x) in (list, tuple):
+            return type(x)(part(item) for item in x)
+        if type(x) is dict:
+            return {key: part(item) for key, item in x.items()}
+        if isinstance(x, Checked) and id(x) not in twins:
+            twins[id(x)] = copy.copy(x)
+            _translate_record(x, twins[id(x)], twins)
+        return twins.get(id(x), x) if isinstance(x, Checked) else x
+
+    twin = vars(new)[RECORD] = Record(record.number, record.maker, part(record.arguments), part(record.options))
+    twin.changes.update((name, (number, part(given))) for name, (number, given) in record.changes.items())
 
 
 def _translated(value: Any, twins: Mapping[int, Element]) -> Any:

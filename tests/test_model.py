@@ -262,7 +262,7 @@ def test_models_can_be_pickled():
 def test_errors_keep_their_attributes():
     error = ConvergenceError("no", step=3, time=0.5, where="top", solution=[1])
     twin = pickle.loads(pickle.dumps(error))
-    assert (str(twin), twin.step, twin.time, twin.where, twin.solution) == ("no", 3, 0.5, "top", [1])
+    assert (str(twin), twin.step, twin.time, twin.where, twin.solution) == ("no [MBD-E07]", 3, 0.5, "top", [1])
     assert isinstance(error, MbdError)
     assert issubclass(ModelError, ValueError)
     singular = SingularityError("lock", body="top", time=1.0)

@@ -12,6 +12,8 @@ from mbd.bodies import checks
 from mbd.bodies.shapes import Shape
 from mbd.elements.arguments import Inertia, Numbers, Orientation, Vector
 from mbd.elements.attributes import Checked, constant, declared, fixed, flag, positive
+from mbd.elements.making import RECORD, record_of
+from mbd.elements.values import resolved
 from mbd.errors import IDENTITY3, ZERO3, Array, ModelError, SingularityError, bad_value, check_vector, read_only
 from mbd.nodes import Generalized as GeneralizedNode
 from mbd.nodes import Node, Point, RigidNode, RotationVector, kinds
@@ -62,6 +64,22 @@ class _FramedBody(Body):
     """A body with a position; its initial values are those of its node."""
 
     node: RigidNode | Point
+
+    def remade(self, before: dict[str, Any]) -> None:
+        """A node that the constructor has made is the one that it made before, with what was assigned to it since."""
+        super().remade(before)
+        record, old, new = record_of(self), before["node"], self.node
+        assert record is not None
+        if old is new or "node" in record.changes or any(old is part for part in record.parts):
+            return
+        kept = record_of(old)
+        vars(old).clear()
+        vars(old).update({key: value for key, value in vars(new).items() if key != RECORD})
+        vars(self)["node"] = old
+        if kept is not None:
+            vars(old)[RECORD] = kept
+            for name, (_, given) in kept.changes.items():
+                setattr(old, name, resolved(given))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

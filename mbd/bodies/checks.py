@@ -124,7 +124,7 @@ def inertia(value: Any, owner: Any, argument: str) -> Array:
             value,
             f"principal moments that obey the triangle inequality, but {a:.6g} + {b:.6g} < {c:.6g}: no distribution "
             "of mass has them. Is it about the centre of mass? RigidBody(..., check_inertia=False) accepts it with a "
-            "warning",
+            "warning [MBD-E13]",
         )
         if owner.__dict__.get("check_inertia", True):
             raise error

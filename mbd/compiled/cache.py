@@ -26,6 +26,7 @@ from .imports import Graph, Sources, reachable
 from .kernel import OPTIONS
 from .machine import level_machine, levels_here, this_machine
 from .settings import STARTED
+from .trust import tell
 
 NAME = __name__.partition(".")[0]
 PACKAGE = Path(str(sys.modules[NAME].__file__)).parent
@@ -69,12 +70,14 @@ def module_hash(name: str) -> str | None:
     """Hash of a module of the package, by its full name, and of everything in the package that it depends on.
 
     None if one of them was changed after this process began: what is in memory may then be something else. And for a
-    module outside of the package, which may depend on anything.
+    module outside of the package, which may depend on anything. Where there are no sources, all modules count.
     """
     top, _, rest = name.partition(".")
     if top != NAME:
         return None
     sources, graph = _sources()
+    if not graph:
+        return package_state()
     place = rest.replace(".", "/")
     file = next((each for each in (f"{place}.py", f"{place}/__init__.py") if each in graph), None)
     if file is None:
@@ -84,6 +87,16 @@ def module_hash(name: str) -> str | None:
         return None
     lines = [repr(sorted(OPTIONS.items())), *(f"{each} {sources.digests[each]}" for each in files)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@functools.cache
+def package_state() -> str | None:
+    """Hash of the whole package; None if it is not in files, so that code that was kept could not be told apart."""
+    sources = Sources(PACKAGE)
+    state = hashlib.sha256(sources.text.encode()).hexdigest() if sources.digests else sources.compiled_state()
+    if state is None:
+        tell(f"{PACKAGE} is not a folder of files (an archive or a frozen program): every process compiles anew")
+    return state
 
 
 # --- places ---------------------------------------------------------------------------------------------------------

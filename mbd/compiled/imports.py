@@ -5,7 +5,9 @@ Every statement counts, wherever it stands: at the top, under a condition, in a 
 ``from a.b import c`` counts ``a.b`` and, if there is such a module, ``a.b.c``. What is imported under a name that is
 only known at run time (``importlib``) is not seen: kernels and what they refer to are imported by statements.
 
-Modules are named by their files, relative to the folder of the package, with slashes.
+Modules are named by their files, relative to the folder of the package, with slashes. An installation may have no
+sources: what is imported from ``.pyc`` files says nothing of its statements, and all of it counts as one
+(``compiled_state``).
 """
 
 from __future__ import annotations
@@ -38,6 +40,14 @@ class Sources:
     def text(self) -> str:
         """All that the graph of imports depends on."""
         return "\n".join([self.name, *(f"{file} {digest}" for file, digest in sorted(self.digests.items()))])
+
+    def compiled_state(self) -> str | None:
+        """Hash of all modules of an installation without sources; None if it has no files (archive, frozen program)."""
+        files = sorted(path for path in self.root.rglob("*.pyc") if path.parent.name != "__pycache__")
+        if not files:
+            return None
+        lines = (f"{file.relative_to(self.root)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files)
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def graph(self) -> Graph:
         """What every module imports."""

@@ -23,6 +23,7 @@ import os
 import platform
 import re
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -82,8 +83,17 @@ def this_machine() -> str:
     from llvmlite import binding
 
     features = binding.get_host_cpu_features().flatten()
-    versions = [_version_text("numba"), _version_text("llvmlite"), ".".join(map(str, sys.version_info[:2]))]
+    versions = [_version_text("numba"), _version_text("llvmlite"), *_interfaces()]
     return "\n".join([binding.get_host_cpu_name(), features, *versions, *(f"{k}={v}" for k, v in chosen.items())])
+
+
+def _interfaces() -> list[str]:
+    """Python and its binary interface (a debug or free-threaded build has another), system, and format of objects."""
+    from llvmlite import binding
+
+    abi = f"{sysconfig.get_config_var('SOABI')} {object.__basicsize__}"
+    python = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
+    return [python, abi, sys.platform, binding.get_process_triple(), binding.get_object_format()]
 
 
 def levels_here() -> list[str]:

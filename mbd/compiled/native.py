@@ -268,6 +268,23 @@ class Code:
 
 def call_kernel(kernel: Any, args: tuple) -> Any:
     """Call a kernel from Python."""
+    code, buffer = _packed(kernel, args)
+    code.function(buffer)
+    if code.result == "n":
+        return None
+    return _value(code.result, iter(code.results.unpack_from(buffer)))
+
+
+def packed_kernel(kernel: Any, args: tuple) -> tuple[Any, Any]:
+    """Machine code of a kernel without result, and its arguments as it takes them."""
+    code, buffer = _packed(kernel, args)
+    if code.result != "n":
+        raise TypeError(f"{kernel.__name__} has a result, which would be written over its arguments")
+    return code.function, buffer
+
+
+def _packed(kernel: Any, args: tuple) -> tuple[Code, Any]:
+    """Machine code for these arguments, and the words that it reads."""
     missing = kernel.count - len(args)
     if missing > 0:
         args += (kernel.py_func.__defaults__ or ())[-missing:]
@@ -284,10 +301,7 @@ def call_kernel(kernel: Any, args: tuple) -> Any:
     connect_arguments(kernel, args)
     buffer = code.buffer()
     code.arguments.pack_into(buffer, 0, *words)
-    code.function(buffer)
-    if code.result == "n":
-        return None
-    return _value(code.result, iter(code.results.unpack_from(buffer)))
+    return code, buffer
 
 
 def _code(kernel: Any, kinds: tuple, count: int) -> Code:
@@ -309,6 +323,12 @@ def _code(kernel: Any, kinds: tuple, count: int) -> Code:
 
 def call_entry(entry: Entry, args: tuple) -> None:
     """Call an entry from Python; arrays of the wrong kind or too short are refused."""
+    function, words = packed_entry(entry, args)
+    function(words)
+
+
+def packed_entry(entry: Entry, args: tuple) -> tuple[Any, bytes]:
+    """Machine code of an entry, and its arguments as it takes them."""
     holder = check_arguments(entry, args)
     words: list[Any] = []
     for kind, value in zip(entry.kinds, args, strict=True):
@@ -322,7 +342,7 @@ def call_entry(entry: Entry, args: tuple) -> None:
         raise ValueError(f"{entry.__name__}: this {type(holder).__name__} has nothing that it is for")
     if entry not in holder.connected:
         connect(holder, entry)
-    _entry_function(entry)(struct.pack(_entry_letters(entry), *words))
+    return _entry_function(entry), struct.pack(_entry_letters(entry), *words)
 
 
 @functools.cache

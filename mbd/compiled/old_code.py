@@ -2,10 +2,11 @@
 
 Every change of a module leaves its old code behind, under a name that no process asks for again. A process that has
 written code removes, once, what was not used for a month, and what is too much for the size of the cache, the least
-recently used first; but nothing that was used within a day, by whichever version. When code was used is the time at
-which its file was changed: those who read it set it anew (``cache_files``). What numba's own cache keeps for a state of
-the sources (``public``) is in one directory, whose time counts for all of it. Only files with names that are given
-here, in directories with such names, are touched, and no links are followed.
+recently used first; but nothing that was used within a day, by whichever version, unless the cache is larger still
+(many versions in one day): then the oldest code that was not made within the last hour goes too. When code was used is
+the time at which its file was changed: those who read it set it anew (``cache_files``). What numba keeps itself for
+a state of the sources (``public``) is in one directory, whose time counts for all of it. Only files with names that are
+given here, in directories with such names, are touched, and no links are followed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .trust import distrust
 DAY = 86400.0
 KEPT_SECONDS = 30.0 * DAY
 LARGEST_BYTES = 256 * 2**20
+LIMIT_BYTES = 2**30  # beyond which not even a day counts
 DRAFT_SECONDS = 3600.0  # a draft older than this was left behind by a process that was ended
 _FOLDER = re.compile(r".+-[0-9a-f]{16}")
 _CODE = re.compile(r".+-[0-9a-f]{16}\.code")
@@ -93,16 +95,18 @@ def note_use(path: Path) -> None:
 
 
 def remove_old(
-    root: Path, unused: float = KEPT_SECONDS, largest: int = LARGEST_BYTES, young: float = DAY
+    root: Path, unused: float = KEPT_SECONDS, largest: int = LARGEST_BYTES, young: float = DAY, limit: int = LIMIT_BYTES
 ) -> tuple[int, int]:
     """Remove code not used for so many seconds, and more while the rest is too large, but nothing that is young.
+
+    Beyond the limit only code of the last hour counts as young.
 
     Returns how many files were removed and their size.
     """
     now, count, size = time.time(), 0, 0
     folders = list(_folders(root))
     files = [file for folder, status in folders for file in _files(folder, status.st_mtime)]
-    for file in _too_old(sorted(files), unused, largest, young):
+    for file in _too_old(sorted(files), unused, largest, young, limit):
         with suppress(OSError):  # another process may be doing the same
             os.unlink(file.path)
             count, size = count + 1, size + file.size
@@ -112,7 +116,7 @@ def remove_old(
     return count, size
 
 
-def _too_old(files: list[_File], unused: float, largest: int, young: float) -> Iterator[_File]:
+def _too_old(files: list[_File], unused: float, largest: int, young: float, limit: int) -> Iterator[_File]:
     """What is to be removed of files that are sorted by age."""
     total = 0
     for file in files:
@@ -121,6 +125,8 @@ def _too_old(files: list[_File], unused: float, largest: int, young: float) -> I
             if file.age > DRAFT_SECONDS:
                 yield file
         elif file.age >= young and (file.age > unused or total > largest):
+            yield file
+        elif file.age >= DRAFT_SECONDS and total > limit:
             yield file
 
 

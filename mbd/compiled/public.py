@@ -8,7 +8,6 @@ a directory of its own for every state of the sources.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from numba import types
 from numba.extending import NativeValue, typeof_impl, unbox
 
 from .arguments import check_arguments
-from .cache import CACHE_ROOT
+from .cache import CACHE_ROOT, package_state
 from .entry import Entry, connect_arguments
 from .intrinsics import entry_arguments
 from .kernel import OPTIONS, Kernel
@@ -29,22 +28,13 @@ from .record import Record
 from .record_types import RecordType, record_type
 from .trust import is_private, tell
 
-PACKAGE = Path(__file__).parents[1]
-
-
-def _sources() -> str:
-    """Hash of all modules of the package."""
-    digest = hashlib.sha256()
-    for file in sorted(PACKAGE.rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
 
 def _folder() -> Path | None:
     """Where code is kept; None if there is no place that belongs to the user alone (numba runs what it finds there)."""
-    if CACHE_ROOT is None:
+    state = package_state()
+    if CACHE_ROOT is None or state is None:
         return None
-    folder = CACHE_ROOT / f"numba-{_sources()}"
+    folder = CACHE_ROOT / f"numba-{state[:16]}"
     try:
         is_new = not folder.exists()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -53,11 +53,11 @@ class _Number:
     def __get__(self, record: Any, cls: Any = None) -> Any:
         if record is None:
             return self
-        return int(record._words[self.offset]) if self.is_integer else float(record._reals[self.offset])
+        return record._integers[self.offset] if self.is_integer else record._reals[self.offset]
 
     def __set__(self, record: Any, value: Any) -> None:
         if self.is_integer:
-            record._words[self.offset] = value
+            record._integers[self.offset] = value
         else:
             record._reals[self.offset] = value
 
@@ -124,7 +124,8 @@ class Record:
         """The block of words by which compiled code knows the record; nothing is connected to it yet."""
         self.__dict__["connected"] = set()
         if JIT:
-            self.__dict__.update(_words=block, _reals=block.view(np.float64), address=address_of(block))
+            views = memoryview(block), memoryview(block.view(np.float64))  # read faster than numpy's scalars
+            self.__dict__.update(_words=block, _integers=views[0], _reals=views[1], address=address_of(block))
 
     def __setattr__(self, name: str, value: Any) -> None:
         member = self.layout.members.get(name)
@@ -139,7 +140,7 @@ class Record:
             self.__dict__[name] = value
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("address", "_words", "_reals", "connected") and JIT:
+        if name in ("address", "_words", "_integers", "_reals", "connected") and JIT:
             raise ValueError(
                 f"a record {self.layout.label} that was copied or comes from another process is not known to compiled "
                 "code; use changed(), or assemble the model again"

@@ -20,12 +20,14 @@ import math
 import sys
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ..compiled.functions.travelling import REMEDY, name_of_function, nameless, sent_as_code
 from ..errors import ModelError, bad_value, check_number, read_only
+from .making import RECORD, is_made_of_values, refuse_inputs, remember_change, remember_making
+from .values import Value, _state, has_values, parameters_in, resolved
 
 T = TypeVar("T")
 PACKAGE = __name__.partition(".")[0]
@@ -92,10 +94,52 @@ def constant(text: str, value: T) -> T:
     return Constant(text, value)  # type: ignore[return-value]
 
 
-class Checked:
+class Recorded(type):
+    """Constructors are given plain numbers; objects that are made of parameters remember their arguments."""
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What ``help`` shows: the arguments of the constructor."""
+        found = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        before = _state.calculating
+        _state.calculating = True
+        try:
+            if not (any(map(_follows, arguments)) or (options and any(map(_follows, options.values())))):
+                return super().__call__(*arguments, **options)
+            if has_values((arguments, options)):
+                names = inspect.signature(cls.__init__).bind(None, *arguments, **options).arguments  # type: ignore[misc]
+                refuse_inputs(cls, cls.__name__, {**names, **names.pop("arguments", {})})
+            made = super().__call__(*resolved(arguments), **resolved(options))
+            remember_making(made, None, arguments, options)
+            return made
+        finally:
+            _state.calculating = before
+
+
+def _follows(x: Any) -> bool:
+    """Whether an argument is made of parameters."""
+    if isinstance(x, Checked):
+        return RECORD in x.__dict__ and is_made_of_values(x)
+    if isinstance(x, Value):
+        return True
+    return type(x) in (tuple, list, dict, np.ndarray) and _follows_inside(x)
+
+
+def _follows_inside(x: Any) -> bool:
+    if type(x) is np.ndarray:
+        return x.dtype == object and has_values(x)
+    return any(map(_follows, x.values() if type(x) is dict else x))
+
+
+class Checked(metaclass=Recorded):
     """Base of everything whose attributes are checked."""
 
     _converters: dict[str, Callable[[Any, Any, str], Any]] = {}
+    input_columns: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Arguments that are numbers of the first record of an element, as they are given."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -105,6 +149,15 @@ class Checked:
 
     def validate(self) -> None:
         """What attributes must fulfil together; called after every change, and by constructors."""
+
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """Whether an argument or attribute may change during a run."""
+        return False
+
+    def remade(self, before: dict[str, Any]) -> None:
+        """The object was constructed again, with other numbers; ``before`` are its attributes until then."""
+        self.__dict__.update((key, before[key]) for key in ("name", "model") if key in before)
 
     def _set(self, **values: Any) -> None:
         """Check and store several declared attributes, for constructors."""
@@ -121,12 +174,29 @@ class Checked:
 
     def __setattr__(self, name: str, value: Any) -> None:
         attribute = inspect.getattr_static(type(self), name, None)
-        if isinstance(attribute, Attribute):
-            self._change(attribute, value)
-        elif getattr(attribute, "fset", None) is not None or self._is_free(name):
-            object.__setattr__(self, name, value)
-        else:
-            raise self._refusal(name, attribute is not None)
+        given, before = value, _state.calculating
+        if _follows(value):
+            value = resolved(value)
+            self._check_parameters(name, given)
+        _state.calculating = True
+        try:
+            if isinstance(attribute, Attribute):
+                self._change(attribute, value)
+            elif getattr(attribute, "fset", None) is not None or self._is_free(name):
+                object.__setattr__(self, name, value)
+            else:
+                raise self._refusal(name, attribute is not None)
+        finally:
+            _state.calculating = before
+        if not before:  # no constructor is at work
+            remember_change(self, name, given)
+
+    def _check_parameters(self, name: str, given: Any) -> None:
+        """Refuse an input where it cannot act, and parameters of other models."""
+        refuse_inputs(type(self), self, {name: given})
+        model = getattr(self, "model", None)
+        if model is not None:
+            model.check_parameters(self, parameters_in(given))
 
     def _change(self, attribute: Attribute, value: Any) -> None:
         stored, name = self.__dict__, attribute.name
@@ -134,7 +204,7 @@ class Checked:
             stored[name] = value if attribute.convert is None else attribute.convert(value, self, name)
             return
         if attribute.convert is None:
-            raise ModelError(f"{self}: {name} cannot be changed afterwards; {attribute.advice}")
+            raise ModelError(f"{self}: {name} cannot be changed afterwards; {attribute.advice} [MBD-E17]")
         before = dict(stored)
         try:
             stored[name] = attribute.convert(value, self, name)
@@ -183,16 +253,20 @@ class Checked:
         cls = type(self)
         arguments, can = constructor_arguments(cls), sorted(key for key in changeable(cls) if key[0] != "_")
         if name in arguments:
-            return ModelError(f"{self}: {name} cannot be changed afterwards; give {name}= to a new {cls.__name__}")
+            return ModelError(
+                f"{self}: {name} cannot be changed afterwards; give {name}= to a new {cls.__name__} [MBD-E17]"
+            )
         advice = f"what can be changed is {', '.join(can)}" if can else f"make a new {cls.__name__}"
         if exists:
-            return ModelError(f"{self}: {name} cannot be changed; {advice}")
+            return ModelError(f"{self}: {name} cannot be changed; {advice} [MBD-E17]")
         import difflib
 
         known = sorted(key for key in {*can, *vars(self), *arguments} if key[0] != "_")
         close = difflib.get_close_matches(name, known, n=3)
         return ModelError(
-            f"{self}: has no attribute {name!r}; " + (f"did you mean {' or '.join(close)}?" if close else advice)
+            f"{self}: has no attribute {name!r}; "
+            + (f"did you mean {' or '.join(close)}?" if close else advice)
+            + " [MBD-E18]"
         )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from mbd.bodies import Body, Rotor
 from mbd.elements.arguments import Effort, FunctionOfTime, Numbers, Prescribed
 from mbd.elements.attributes import declared, fixed, not_negative
 from mbd.elements.prescribed_motion import as_motion, make_motion
-from mbd.errors import bad_value, check_number
+from mbd.errors import bad_value, check_number, read_only
 from mbd.forces.data import ForceData
 from mbd.forces.on_joint import Driven, effort, positive_or_none
 from mbd.joints.joint import Joint
@@ -28,6 +30,7 @@ class PDControl(Driven):
     change it.
     """
 
+    input_columns = {"target": ("p2",), "feedforward": ("p4",)}
     kp = declared("Force per deviation.", not_negative)
     kd = declared("Force per rate of the deviation.", not_negative)
     motion = declared("The target, a number or a function of time.", as_motion)
@@ -73,6 +76,7 @@ class Motor(Driven):
     ``motor.hinge``, the coupling by which the joint turns it; they come and go with the motor.
     """
 
+    input_columns = {"torque": ("p4",)}
     torque: Any = declared("Torque or force on the joint: a number, or a function of t or of (t, u, u_dot).", effort)
     limit: float | None = declared("Largest torque or force on the joint, or None.", positive_or_none)
     gear: float = fixed("Angle of the rotor per angle or displacement of the joint.", "make a new motor", _not_zero)
@@ -96,6 +100,25 @@ class Motor(Driven):
         self._set(torque=torque, limit=limit, gear=_not_zero(gear, self, "gear"))
         self._set(rotor_inertia=not_negative(rotor_inertia, self, "rotor_inertia"))
         self._set_given(switches=switches)
+
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """The rotor is a body."""
+        return argument not in ("gear", "rotor_inertia") and super().takes_input(argument)
+
+    def remade(self, before: dict[str, Any]) -> None:
+        """The rotor stays, with its new inertia."""
+        super().remade(before)
+        parts = {key: before[key] for key in ("rotor", "hinge") if before.get(key) is not None}
+        if bool(parts) is not (self.reflected_inertia > 0.0) and self.model is not None:
+            raise bad_value(
+                self, "rotor_inertia", self.rotor_inertia, "a rotor where there was one, and none where there was "
+                "none: it is a body of the model. Build the model again"
+            )  # fmt: skip
+        vars(self).update(parts)
+        if self.rotor is not None:
+            inertia = self.reflected_inertia
+            vars(self.rotor).update(mass=inertia, inertia=read_only(inertia * np.eye(3)))
 
     @property
     def reflected_inertia(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 class Force(Checked):
     """A force element acts on bodies and is described by data for the compiled force laws."""
 
+    reads_bodies: ClassVar[bool] = False
+    """Whether its numbers depend on the mass or the shape of the bodies on which it acts."""
+
     switches: tuple[float, ...] = ()
     """Times at which the force jumps; step-size control stops there."""
 
@@ -33,6 +36,11 @@ class Force(Checked):
 
     def __init__(self, name: str | None) -> None:
         self._set(name=name, model=None)
+
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """Forces act all the time; the times of jumps are known beforehand."""
+        return argument not in ("switches", "name")
 
     def rows(self) -> list[ForceData]:
         """What this element hands over to the compiled force laws; override this or ``general()``."""

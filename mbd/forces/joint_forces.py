@@ -31,6 +31,7 @@ class JointForce(Driven):
     coordinate of a Cylindrical or a Screw is meant. ``switches`` lists the times at which the function jumps.
     """
 
+    input_columns = {"force": ("p4",)}
     force: Any = declared("The force or torque: a number, or a function of t or of (t, u, u_dot).", effort)
 
     def __init__(

@@ -106,6 +106,7 @@ class NonlinearSpring(_BetweenPoints):
 class Gravitation(_BetweenPoints):
     """Gravitational attraction between the centres of mass of two bodies: ``V = -constant m_a m_b / distance``."""
 
+    reads_bodies = True
     constant = declared("Gravitational constant.", positive)
 
     def __init__(self, body_a: Body, body_b: Body, constant: float = NEWTON, *, name: str | None = None) -> None:

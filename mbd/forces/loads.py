@@ -40,6 +40,7 @@ def _checked_frame(value: Any, owner: Any, argument: str) -> str:
 class _Load(base.Force):
     """A vector, constant or a function of time, in world or body axes, on one body."""
 
+    input_columns = {"value": ("p1", "p2", "p3")}
     _kinds: dict[str, int]
     point: Array = constant("Point at which it acts, body-fixed.", ZERO3)
     body: Body = fixed("Body on which it acts.", "make a new load", base.framed)

@@ -2,11 +2,13 @@
 
 from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
+from .bliedf.methods import BLieDF
 from .composition.methods import Composition
 from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
 from .energy_momentum.livens import LivensEM, LivensMidpoint
 from .energy_momentum.methods import GonzalezEM, LieEM
 from .ggl.methods import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
+from .rattlie.methods import RATTLie
 from .rigid_body import (
     BobenkoSuris,
     JacobiExact,
@@ -31,6 +33,7 @@ __all__ = [
     "ODE23",
     "RK4",
     "RK6",
+    "BLieDF",
     "BobenkoSuris",
     "Composition",
     "DiscreteVariational",
@@ -50,6 +53,7 @@ __all__ = [
     "MoserVeselov",
     "NystromSplitting",
     "PythonIntegrator",
+    "RATTLie",
     "Rattle",
     "RigidMidpoint",
     "RotationSplitting",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -76,16 +77,18 @@ class Integrator(ABC):
         if system.assembly.tree is not None and not self.joint_coordinates:
             raise IncompatibleError(
                 f"{self.name} needs the coordinates of each body; model '{system.model.name}' is in joint coordinates. "
-                "Use model.with_coordinates('absolute'), or GeneralizedAlpha or an explicit method such as RK4."
+                "Use model.with_coordinates('absolute'), or GeneralizedAlpha, DiscreteVariational or an explicit "
+                "method such as RK4."
             )
         if not self.nonholonomic:
             for joint in system.model.joints:
                 if any(getattr(primitive, "nonholonomic", ()) for primitive in joint.primitives()):
                     raise IncompatibleError(
                         f"{self.name} needs constraints on positions; {joint} constrains velocities "
-                        "(nonholonomic). Use GeneralizedAlpha or an explicit method such as RK4."
+                        "(nonholonomic). Use GeneralizedAlpha, LieEM or GonzalezEM, or an explicit method such as RK4."
                     )
-        needed = self.requires if self.massless else self.requires | {Trait.MASS}
+        massless = self.massless or system.assembly.tree is not None  # what a joint moves has mass: the assembly checks
+        needed = self.requires if massless else self.requires | {Trait.MASS}
         for trait in sorted(needed, key=lambda trait: trait.name):
             culprit = missing_trait(system, trait)
             if culprit is not None:
@@ -147,6 +150,33 @@ class Run(ABC):
     def compose(self, weights: Array) -> None:
         """From now on make every step of steps of the method, which are such parts of it; for symmetric methods."""
         raise NotImplementedError(f"{type(self).__name__} does not compose steps")
+
+    def bound_step(self, every: int, before: int, out: list[Array]) -> Callable[[], Any]:
+        """A call that makes one step, prepared once; ``index`` tells whether it was made.
+
+        Records are written as by ``advance``, to ``out``, whose first row comes after ``before`` records since the
+        origin; where there is no row left, no step is made.
+        """
+
+        def step() -> None:
+            row, late = divmod(self.index + 1, every)
+            row -= 1 + before
+            if late or row < len(out[0]):
+                self.advance(1, every, [y[max(0, row) :] for y in out])
+
+        return step
+
+    def recover(self) -> bool:
+        """After a bound step that was not made: whether another way is left and taken from now on; bind again then."""
+        return False
+
+    def act_anew(self) -> None:
+        """What acts has changed suddenly between two steps: compute anew what the method keeps of it.
+
+        By default nothing is kept. A method that begins a step with accelerations or forces of the end of the last
+        one must not use them, or the change would arrive late.
+        """
+        return None
 
     @abstractmethod
     def failure(self) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, TWIST
+from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, ROLLING, TWIST
 from ..errors import IncompatibleError, ModelError
 from ..joints.primitive_data import FrameRows
 from .traits import bodies_of_form, has_form
@@ -51,11 +51,12 @@ def keeps_momenta(system: System) -> bool:
     if has_form(system, "generalized"):  # of which nobody knows where they are in space
         return False
     elements: list[Any] = [*model.joints, *model.forces]
-    pinned = any(n.nx == 0 and n.nv > 0 for n in system.tables.nodes[1:])
+    pinned = any(getattr(body.node, "pinned", False) for body in model.bodies)
     held = pinned or any(model.ground is body for element in elements for body in element.bodies)
     loaded = any(row.body_a is None for force in model.forces for row in force.rows())
     general = any(row.kind not in CENTRAL_KINDS for force in model.forces for row in force.general())
-    by_user = any(isinstance(p, FrameRows) for joint in model.joints for p in joint.primitives())
+    primitives = [p for joint in model.joints for p in joint.primitives()]
+    by_user = any(isinstance(p, FrameRows) and p.kind != ROLLING for p in primitives)
     return not (held or loaded or general or by_user or np.any(model.gravity))
 
 

@@ -7,8 +7,8 @@ coordinates of the given model.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,39 +26,54 @@ if TYPE_CHECKING:
 
 INNER = "inner_"  # in the names of a saved state: values of the run in quaternions
 
-_twins: WeakKeyDictionary[System, System] = WeakKeyDictionary()
+
+def _in_quaternions(system: System, turning: list[Any]) -> System:
+    """The system with these bodies in unit quaternions."""
+    tree = system.assembly.tree
+    carried = {id(edge.body) for edge in tree.carried} if tree is not None else set()
+    model = system.model.with_nodes({body.name: Quaternion for body in turning if id(body) not in carried})
+    if model._choice is not None:
+        balls = Quaternion(lie=False)._blank()
+        model = model._with_choice(replace(model._choice, spherical=balls, free=balls))
+    return System(model)
 
 
 def quaternion_twin(system: System) -> System:
-    """The system with its Lie nodes in unit quaternions; the system itself if it has none."""
-    turning = {body.name: Quaternion for body, _ in bodies_of_form(system, "lie")}
+    """The system with its Lie nodes in unit quaternions; the system itself if it has none.
+
+    In joint coordinates these are the rotations of balls and of bodies at the roots of trees.
+    """
+    turning = [body for body, _ in bodies_of_form(system, "lie")]
     if not turning:
         return system
-    if system not in _twins:
-        _twins[system] = System(system.model.with_nodes(turning))
+    twin = system.derive("quaternions", lambda: _in_quaternions(system, turning))
     if system.tables.flags[FLAG_REDUNDANT]:
-        regularise(_twins[system])
-    return _twins[system]
+        regularise(twin)
+    return twin
 
 
 class StepsQuaternions(Integrator):
     """To be mixed into a method that is written for unit quaternions: it takes Lie nodes as well."""
 
+    def twin(self, system: System) -> System:
+        """The system that is stepped."""
+        return quaternion_twin(system)
+
     def check(self, system: System) -> None:
-        super().check(quaternion_twin(system))
+        super().check(self.twin(system))
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        return super().preserves(quaternion_twin(system))
+        return super().preserves(self.twin(system))
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Any:
-        twin = quaternion_twin(system)
+        twin = self.twin(system)
         if twin is system:
             return super().start(system, q, v, t, step, turns)  # type: ignore[safe-super]
         q1, v1, _ = _converted(system, twin, q[None, :], v[None, :], np.zeros((1, system.n_v)))
         return ConvertedRun(system, super().start(twin, q1[0], v1[0], t, step, turns))  # type: ignore[safe-super]
 
     def resume(self, system: System, state: dict[str, Any]) -> Any:
-        twin = quaternion_twin(system)
+        twin = self.twin(system)
         if twin is system:
             return super().resume(system, state)  # type: ignore[safe-super]
         inner = {name.removeprefix(INNER): value for name, value in state.items() if name.startswith(INNER)}
@@ -116,6 +131,9 @@ class ConvertedRun(Run):
     def compose(self, weights: Array) -> None:
         self.inner.compose(weights)
 
+    def act_anew(self) -> None:
+        self.inner.act_anew()
+
     def row(self) -> list[Array]:
         return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])]
 
@@ -127,7 +145,7 @@ class ConvertedRun(Run):
 
     def state(self) -> dict[str, Any]:
         row, inner = self.row(), self.inner.state()
-        own = {"q": row[0], "v": row[1], "lam": inner["lam"][self.kept], "turns": row[-1]}
+        own = {"q": row[0], "v": row[1], "lam": inner["lam"][self.kept], "turns": row[-1].copy()}
         common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
         return own | common | {INNER + name: value for name, value in inner.items()}
 
@@ -141,3 +159,30 @@ def _converted(source: System, target: System, q: Array, v: Array, vd: Array) ->
     out = np.zeros((rows, target.n_q)), np.zeros((rows, target.n_v)), np.zeros((rows, target.n_v))
     convert(source.tables.nodes, target.tables.nodes, q, v, vd, *out, np.zeros(12), np.zeros((2, 12)))
     return out
+
+
+def stepped(run: Any) -> Any:
+    """The run in quaternions, or the run itself if it converts nothing."""
+    return run.inner if isinstance(run, ConvertedRun) else run
+
+
+def stepped_coordinates(run: Any, q: Array) -> Array:
+    """Coordinates of a system near the present state of its run, as the run steps them."""
+    inner = stepped(run)
+    if inner is run:
+        return q
+    source, target = run.system, inner.system
+    q1 = _converted(source, target, q[None, :], np.zeros((1, source.n_v)), np.zeros((1, source.n_v)))[0][0]
+    for n in target.tables.nodes[of_form(source.tables.nodes, "lie")]:
+        e = slice(n.q0 + n.nx, n.q0 + n.nq)
+        if q1[e] @ inner.x.q[e] < 0.0:
+            q1[e] *= -1.0
+    return q1
+
+
+def recorded_velocities(run: Any, v: Array) -> Array:
+    """Velocities that a run steps at its present coordinates, as its system has them."""
+    inner = stepped(run)
+    if inner is run:
+        return v
+    return _converted(inner.system, run.system, inner.x.q[None, :], v[None, :], np.zeros((1, len(v))))[1][0]

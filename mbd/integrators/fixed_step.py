@@ -8,10 +8,13 @@ motion, a state that can be saved, messages.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..compiled.bound import bound
 from ..compiled.entry import connect
 from ..compiled.record import Record, table_of
 from ..system.tables import Tables, Work
@@ -32,6 +35,8 @@ class Equations:
 
     entries: dict[int, Any]
     """What the time loop calls, by the numbers of ``loop``."""
+    anew: ClassVar[Any] = None
+    """An entry as these that computes forces of the state anew, for methods that keep those of the last step."""
     saved: ClassVar[tuple[str, ...]]
     """Arrays of ``x`` that a restart needs."""
     memory: ClassVar[tuple[str, ...]] = (
@@ -94,6 +99,13 @@ class Equations:
         """After a step that failed: whether another way to solve the same equations is left, and taken from now on."""
         return False
 
+    @cached_property
+    def act_anew(self) -> Callable[[], Any]:
+        """What acts has changed suddenly: compute anew what a step takes over from the end of the last one."""
+        if self.anew is None:
+            return lambda: None
+        return bound(self.anew, self.tables, self.work, self.x, self.numbers).call
+
     def name_of_unknown(self, row: int) -> str:
         """The element behind a row of the equations."""
         return self.system.name_of_unknown(row)
@@ -155,7 +167,7 @@ class FixedStepRun(Run):
 
     def __init__(self, method: Any, system: System, t: float, step: float) -> None:
         self.method, self.system = method, system
-        self.origin, self.step, self.index = t, step, 0
+        self.origin, self.step = t, step
         self.equations: Equations = method.equations(system, t, step)
         self._set_rows()
         connect(self.equations.numbers, run_steps)  # compiled, or loaded, before the clock starts
@@ -186,6 +198,11 @@ class FixedStepRun(Run):
         return self.equations.evaluated
 
     @property
+    def index(self) -> int:  # type: ignore[override]
+        """Steps done since the origin, as compiled code counts them."""
+        return self.equations.numbers.index
+
+    @property
     def t(self) -> float:
         """Time of the state."""
         return self.origin + self.index * self.step
@@ -202,20 +219,27 @@ class FixedStepRun(Run):
         return self.equations.initial_row(self.row())
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        first, done = self.index, 0
+        p, first, before = self.equations.numbers, self.index, self.index // every
+        check_rows(out, self.row(), (first + count) // every - before)
         while True:
-            rows = self.index // every - first // every
-            done += self._advance(count - done, every, [y[rows:] for y in out])
-            if done == count or not self.equations.recover():
-                return done
-            self._set_rows()
+            left = first + count - p.index
+            run_steps(self.equations.addresses, p, self.rows, before, left, every, *out)
+            if p.done == left or not self.recover():
+                return p.index - first
 
-    def _advance(self, count: int, every: int, out: list[Array]) -> int:
-        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
-        p = self.equations.numbers
-        run_steps(self.equations.addresses, p, self.rows, self.index, count, every, *out)
-        self.index += p.done
-        return p.done
+    def recover(self) -> bool:
+        if not self.equations.recover():
+            return False
+        self._set_rows()
+        return True
+
+    def bound_step(self, every: int, before: int, out: list[Array]) -> Callable[[], Any]:
+        check_rows(out, self.row(), 0)
+        e = self.equations
+        return bound(run_steps, e.addresses, e.numbers, self.rows, before, 1, every, *out)
+
+    def act_anew(self) -> None:
+        self.equations.act_anew()
 
     def failure(self) -> tuple[str, str]:
         return self.equations.failure()
@@ -226,8 +250,8 @@ class FixedStepRun(Run):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a saved state."""
-        self.index = int(state["index"])
         self.equations.restore(state)
+        self.equations.numbers.index = int(state["index"])
         self._set_rows()
 
     def statistics(self) -> dict[str, Any]:

@@ -184,27 +184,31 @@ def _composed_step(a, p, rows):
 
 
 @entry(addresses, NewtonNumbers, Rows, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
-def run_steps(a, p, rows, first, count, every, out_q, out_v, out_first, out_second, out_turns):
-    """Up to ``count`` steps, the first being number ``first`` from the origin; p.done of them are made.
+def run_steps(a, p, rows, before, count, every, out_q, out_v, out_first, out_second, out_turns):
+    """Up to ``count`` steps; p.done of them are made, and added to p.index.
 
-    Every ``every``-th step, counted from the origin, is written to the next row of the output arrays.
+    Every ``every``-th step, counted from the origin, is written to the output arrays; their first row comes after
+    ``before`` such records. No step is made whose record would find no row.
     """
-    row = 0
     p.done = 0
     ask(a, LOAD)
     for step in range(count):
-        p.index = first + step
+        number = p.index + 1
+        row = number // every - 1 - before
+        recorded = number % every == 0
+        if recorded and not 0 <= row < out_q.shape[0]:
+            return
         if p.parts == 0:
             _whole_step(a, p)
         else:
             _composed_step(a, p, rows)
         if p.verdict != CONVERGED:
             return
-        p.done = step + 1
-        if (first + step + 1) % every == 0:
+        if recorded:
             copy(rows.q, out_q[row])
             copy(rows.v, out_v[row])
             copy(rows.first, out_first[row])
             copy(rows.second, out_second[row])
             copy(rows.turns, out_turns[row])
-            row += 1
+        p.index = number
+        p.done = step + 1

@@ -35,7 +35,7 @@ class NewtonNumbers(Record):
     stiff = integer  # whether forces belong to the matrix
     nearest = integer  # the first guess that was nearest to the solution of the last step
     # the present step
-    index = integer  # number of the step
+    index = integer  # number of the step: of those done since the origin
     time = real  # of its start
     end = real  # and of its end
     phase = integer

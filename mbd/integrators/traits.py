@@ -71,7 +71,7 @@ class Trait(Enum):
 FORMS_OF = {
     Trait.VELOCITY_IS_QDOT: ("point", "spin", "quaternion", "directors", "generalized"),
     Trait.LIE_OR_POINT: ("lie", "point"),
-    Trait.POLYNOMIAL_OR_GENERALIZED: ("point", "quaternion", "directors", "generalized"),
+    Trait.POLYNOMIAL_OR_GENERALIZED: ("point", "quaternion", "directors", "generalized", "joint"),
     Trait.POINT_OR_DIRECTORS: ("point", "directors"),
     Trait.CONSTANT_MASS: ("point", "directors", "generalized"),
 }

@@ -18,11 +18,11 @@ GO_ON = -1  # not yet decided
 
 MESSAGES = {
     SINGULAR: "the iteration matrix is singular at {where}; look for redundant joints or massless directions "
-    "there{or_else}",
+    "there{or_else} [MBD-E24]",
     UNSTABLE: "the velocities grow without regard to the constraints of {where}: index 3 is unstable at this step "
-    "size; try stabilized=True, a smaller step, a smaller rho_inf, or Lie nodes",
+    "size; try stabilized=True, a smaller step, a smaller rho_inf, or Lie nodes [MBD-E25]",
     NOT_FINITE: "values are no longer finite, first at {where}; try {remedies}, or look for forces that grow without "
-    "bound there",
+    "bound there [MBD-E26]",
     NOT_CONVERGED: "Newton's method did not converge in {limit} iterations (relative residual {residual:.1e}, largest "
     "at {where}); try {remedies}{last_remedy}",
 }

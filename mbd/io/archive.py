@@ -24,6 +24,7 @@ import mbd
 from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
 from ..elements.arguments import FilePath
+from ..elements.making import RECORD
 from ..elements.prescribed_motion import Motion
 from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
 from ..forces import ForceData, ForceElement
@@ -159,7 +160,7 @@ class _Encoder:
         }
 
     def attributes(self, values: dict[str, Any], where: str) -> dict[str, Any]:
-        return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key != "model"}
+        return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key not in ("model", RECORD)}
 
     def element(self, x: Any) -> dict[str, Any]:
         cls: Any = type(x)

@@ -48,6 +48,12 @@ NODE_PARTS = {"position": VECTOR, "rotation": MATRIX, "velocity": VECTOR, "angul
 
 def save_model(model: Model, path: FilePath) -> None:
     """Write a model to a JSON file; ``load_model`` restores it exactly."""
+    if model._parameters:
+        names = ", ".join(map(repr, model._parameters))
+        raise ModelError(
+            f"{model}: has the parameters and inputs {names}, which a model file cannot hold; save the program that "
+            "builds it, or the plain model with their present values: model.without_parameters().save(...)"
+        )
     encoder = _Encoder()
     data = encoder.model(model)
     if encoder.missing:

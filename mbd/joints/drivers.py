@@ -9,6 +9,7 @@ import numpy as np
 from mbd.bodies import Body
 from mbd.elements.arguments import FunctionOfTime, JointArguments, Prescribed, PrescribedVector
 from mbd.elements.attributes import declared
+from mbd.elements.making import is_made_of_values, remember_making
 from mbd.elements.prescribed_motion import Motion, as_motion, component, make_motion
 from mbd.errors import ModelError, bad_value
 from mbd.joints.joint import Array, Joint
@@ -20,6 +21,7 @@ from mbd.joints.readings import Kind, chosen_coordinate
 class _Driver(Joint):
     """Prescribes one coordinate."""
 
+    input_columns = {"value": ("value",)}
     uses_axis = "required"
     motion = declared("The value, a number or a function of time.", as_motion)
 
@@ -55,7 +57,15 @@ class _Driver(Joint):
         )  # fmt: skip
         shared = ("point_a", "point_b", "frame_a", "frame_b", "zero", "branch")
         vars(driver).update((key, vars(joint)[key]) for key in shared if key in vars(joint))
+        if is_made_of_values(driver) or is_made_of_values(joint):
+            options = {"rate": rate, "acceleration": acceleration, "name": name}
+            remember_making(driver, cls.on, (joint, value), options)
         return driver
+
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """What it prescribes may change during a run."""
+        return argument in ("value", "motion")
 
 
 class PositionDriver(_Driver):
@@ -139,6 +149,11 @@ class DrivenFrame(Joint):
         super().__init__(body_a, body_b, **arguments)
         self._set(motions=displacement)
         self._set(motion=make_motion(angle, None, None, self, "angle"))
+
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """What it prescribes may change during a run."""
+        return argument in ("displacement", "angle", "motion", "motions")
 
     def primitives(self) -> list[Primitive]:
         return [

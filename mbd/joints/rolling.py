@@ -27,7 +27,8 @@ class Rolling(Joint):
     centre: of the disk or ball, fixed in the second body.
 
     The distance to the plane is an equation on positions; the two that forbid slipping exist on the velocity level only
-    (nonholonomic), which GeneralizedAlpha and the explicit methods can treat. ``solution[joint].force`` is the contact
+    (nonholonomic), which GeneralizedAlpha, the explicit methods, LieEM and GonzalezEM can treat; the last two keep the
+    energy to round-off, and forbid slipping over a step, not at its ends. ``solution[joint].force`` is the contact
     force on the second body, the torque is about its centre. A disk must not lie flat. A contact that would have to
     pull is reported with a warning at the end of the run.
 

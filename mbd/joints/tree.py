@@ -42,6 +42,8 @@ class JointCoordinates:
     spherical: RigidNode = field(default_factory=lambda: Quaternion(lie=True))
     first: tuple[str, ...] = ()
     """Joints that carry bodies before any others do, if they can."""
+    free: RigidNode | None = None
+    """How rotations of free and pinned bodies at the roots of trees are stored; None: as their own nodes do it."""
 
     def checked(self, model: Model) -> JointCoordinates:
         """The choice itself, if the model still has all that it names."""
@@ -66,7 +68,7 @@ class Carried:
     reversed: bool  # the body is the joint's first one
     node: RigidNode | None  # of its rotation: of a ball, of a free or a pinned body
 
-    @property
+    @functools.cached_property
     def motions(self) -> tuple[str, ...]:
         """Elementary motions in the order of the joint's velocities."""
         if self.joint is not None:
@@ -224,7 +226,7 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
             if isinstance(body, Rotor):
                 continue
             reached.add(id(body))
-            carried.append(Carried(body, ground, None, False, _free_node(body.node)))
+            carried.append(Carried(body, ground, None, False, _free_node(body.node, choice)))
             grow(frontier, body, 1)
     grow(frontier, ground, 0)
     exhaust(frontier)
@@ -238,7 +240,7 @@ def joint_tree(bodies: Sequence[Body], joints: Sequence[Joint], ground: Ground, 
             absolute[id(body)] = body, "no joint that could carry it"
             continue
         reached.add(id(body))
-        carried.append(Carried(body, ground, None, False, _free_node(body.node)))
+        carried.append(Carried(body, ground, None, False, _free_node(body.node, choice)))
         grow(frontier, body, 1)
         exhaust(frontier)
     for edge in _rotors(joints, carried, choice):
@@ -258,7 +260,7 @@ def _rotors(joints: Sequence[Joint], carried: Sequence[Carried], choice: JointCo
             if rotor_motion(hinge) in motions.get(id(hinge.driving), ()) and hinge.name not in choice.cut:
                 found.append(Carried(rotor, hinge.body_a, hinge, False, None))
             elif rotor.name not in choice.absolute:
-                found.append(Carried(rotor, hinge.body_a, None, False, _free_node(rotor.node)))
+                found.append(Carried(rotor, hinge.body_a, None, False, _free_node(rotor.node, choice)))
     return found
 
 
@@ -267,8 +269,10 @@ def rotor_motion(hinge: RotorHinge) -> str:
     return "turn" if hinge.of == "angle" else "slide"
 
 
-def _free_node(node: RigidNode) -> RigidNode:
+def _free_node(node: RigidNode, choice: JointCoordinates) -> RigidNode:
     """The node of a free body at the root of a tree: its own, or a Lie node in place of internal constraints."""
+    if choice.free is not None:
+        return node.with_parametrisation(choice.free)
     return node if node.lie or not node.n_internal else node.with_parametrisation(Quaternion(lie=True))
 
 

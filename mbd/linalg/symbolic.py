@@ -191,6 +191,13 @@ def analyse(
     return _lay_out(tree, size, joint, couple, schur)
 
 
+def uncoupled(sizes: np.ndarray, is_joint: np.ndarray) -> Layout:
+    """The layout of vertices that are not coupled: each is a front, and their order is kept."""
+    own = np.flatnonzero(sizes > 0).tolist()
+    tree = Tree([[v] for v in own], [[] for _ in own], [-1] * len(own), 0.0)
+    return _lay_out(tree, sizes, is_joint, np.zeros((0, 2), np.int64), False)
+
+
 def _lay_out(tree: Tree, size: np.ndarray, joint: np.ndarray, pairs: np.ndarray, schur: bool) -> Layout:
     count, fronts = len(size), len(tree.pivots)
     order, front_of_order = _flat(tree.pivots)

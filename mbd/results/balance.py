@@ -78,19 +78,21 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     own_rows = bool(
         (solution.system.tables.frame_elements.rows > 0).any()
     )  # constraints of the user may depend on time
-    timed = own_rows or missing_trait(solution.system, Trait.AUTONOMOUS) is not None
+    jumps = any(np.ptp(x) > 0.0 for x in solution.inputs.values())
+    timed = own_rows or jumps or missing_trait(solution.system, Trait.AUTONOMOUS) is not None
     between = _sparse(solution) and missing_trait(solution.system, Trait.CONSERVATIVE) is not None
     if (timed and _sparse(solution)) or (between and _loaded(solution)):
         return None
-    stride = 1 if samples is None else -(-n // samples)
+    stride = 1 if samples is None or jumps else -(-n // samples)
     t = solution.t[::stride]
     totals = _totals(solution, stride, timed)
     if totals is None:
         return None
     with np.errstate(all="ignore"):
         kinetic, potential, power = (totals[:, k] for k in (observe.KINETIC, observe.POTENTIAL, observe.POWER))
-        energy, work, step = kinetic + potential, _sum(t, power), np.diff(t)
-        coarse = np.abs(work[::2] - _sum(t[::2], power[::2])).max(initial=0.0)
+        after = solution._power_after if jumps else power
+        energy, work, step = kinetic + potential, _sum(t, after, power), np.diff(t)
+        coarse = np.abs(work[::2] - _sum(t[::2], after[::2], power[::2])).max(initial=0.0)
         if between:  # dampers took what is missing
             work, coarse = np.minimum(energy - energy[0], 0.0), 0.0
         exchanged = float(np.sum(0.5 * (np.abs(power[1:]) + np.abs(power[:-1])) * step))
@@ -114,9 +116,9 @@ def _invisible(solution: Solution, t: Array, kinetic: Array, potential: Array) -
     return INVISIBLE * max(weight, float(np.abs(potential).max()), float(kinetic.max())) + mass * speed * speed
 
 
-def _sum(t: Array, power: Array) -> Array:
-    """The integral up to every record, by trapezoids."""
-    return np.concatenate(([0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(t))))
+def _sum(t: Array, after: Array, power: Array) -> Array:
+    """The integral up to every record, by trapezoids; ``after`` is the power at the start of the next step."""
+    return np.concatenate(([0.0], np.cumsum(0.5 * (power[1:] + after[:-1]) * np.diff(t))))
 
 
 def _sparse(solution: Solution) -> bool:
@@ -143,6 +145,8 @@ def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
         lam = np.ascontiguousarray(solution.lam[::stride]) if driven else np.zeros((n, solution.system.n_l))
         out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, work.values.size))
         turns = np.ascontiguousarray(solution._turns[::stride])
+        if solution.inputs:
+            return solution._totals[::stride]
         observe.observe_values(tables, work, records[0], values)
         if (tables.forces.call >= 0).any():
             observe.observe_laws(tables, work, *records, turns, values)

@@ -296,17 +296,17 @@ class Channels(Mapping[str, Channel]):
         if element in model and model[element] is not model.ground:
             known = [channel.name for channel in self.of(element)]
             advice = did_you_mean(name, known) or f"it has {', '.join(map(repr, known))}"
-            return ModelError(f"{model}: {model[element]} has no channel {quantity!r}; {advice}")
+            return ModelError(f"{model}: {model[element]} has no channel {quantity!r}; {advice} [MBD-E19]")
         if element in self:
             parts = ", ".join(self[element].components) or "no components"
             return ModelError(
-                f"{self.solution.model}: channel {element!r} has no component {quantity!r}; it has {parts}"
+                f"{self.solution.model}: channel {element!r} has no component {quantity!r}; it has {parts} [MBD-E19]"
             )
         near = did_you_mean(element, [x for x, _ in self._families()]).split("'")[1::2]
         known = [*system, *(channel.name for x in near for channel in self.of(x))]
         close = did_you_mean(name, known)
         where = "solution.channels lists all of them"
-        return ModelError(f"{model}: there is no channel {name!r}; {close + ' ' if close else ''}{where}")
+        return ModelError(f"{model}: there is no channel {name!r}; {close + ' ' if close else ''}{where} [MBD-E19]")
 
     def usual(self) -> list[Channel]:
         """Energies, positions of bodies, angles and displacements (or other coordinates) of joints."""

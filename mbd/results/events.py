@@ -22,7 +22,6 @@ from mbd.elements.attributes import refuse_nameless
 from mbd.elements.function_errors import place_of
 from mbd.errors import MbdError, ModelError, UserFunctionError, bad_value
 from mbd.results.solution import Solution, named_rows
-from mbd.results.views import JointView
 
 Array = np.ndarray
 TOLERANCE = 1e-12  # of the time of an event, beside the length of a step
@@ -107,6 +106,8 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
     """All occurrences of the events in a finished run, in the order of time, as far as its records show them."""
     if not hasattr(solution.integrator, "start"):
         raise ModelError("find_events: this solution has no integrator that could step to an event between records")
+    if any(np.ptp(x) > 0.0 for x in solution.inputs.values()):
+        raise ModelError("find_events: inputs changed during this run; give the events to its Simulator")
     watch = Watch(solution.system, solution.integrator, _step_of(solution), events, stops=False)
     if len(solution):
         watch.begin(solution.t[:1], [x[:1] for x in solution.rows()])
@@ -227,8 +228,7 @@ class Watch:
 
 def _turned_at(part: Solution, k: int) -> dict[str, float]:
     """Angles of joints, with all turns, at one record of a part of a run, as far as someone asked for them."""
-    views = {name: view for name, view in part._views.items() if isinstance(view, JointView)}
-    return {name: float(view._angle[0][k]) for name, view in views.items() if "_angle" in vars(view)}
+    return {name: float(angle[k]) for name, angle in part._angles.items()}
 
 
 def _interesting(t: Array, values: Array, first: int, last: int) -> list[tuple[int, bool]]:

@@ -31,7 +31,7 @@ class Instants(Solution):
         """Empty: variables of the method are known at the records only."""
         return Scheme(self, {}, derived=False)
 
-    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+    def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
         return angle + whole_turns(np.interp(self.t, self.between.t, read(self.between)) - angle)
 
     def at(self, t: Any) -> Solution:
@@ -59,7 +59,9 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     turns = np.column_stack([np.interp(times, solution.t, column) for column in solution._turns.T])
     unknown = hasattr(solution.integrator, "forces") and not solution.integrator.forces  # kinematics
     lam = np.full((n, system.n_l), np.nan) if unknown else None
-    found = Instants(system, times, q, v, None, lam, turns, integrator=solution.integrator)
+    last = np.clip(np.searchsorted(solution.t, times), 0, len(solution) - 1)  # the record at which the step ends
+    inputs = {name: x[last] for name, x in solution.inputs.items()}
+    found = Instants(system, times, q, v, None, lam, turns, integrator=solution.integrator, inputs=inputs)
     found.between = solution
     return found
 

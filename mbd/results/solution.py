@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from ..system import observe
 from ..system.observe import BodyView, GeneralizedView, PointView
 from ..system.system import System
 from ..system.tables import FORCE
+from .acting import ActingInputs
 from .channels import Channel
 from .drawn import Drawn
 from .scheme import Scheme
@@ -72,7 +73,8 @@ class Solution(Drawn, Tabular):
     Attributes: ``system``, ``model``, ``integrator``, ``t`` (n,), coordinates ``q``, velocities ``v``, physical
     accelerations ``vd``, multipliers ``lam`` (M v_dot = f - B^T lam), ``turns`` (angles of torsion springs), ``stats``,
     ``start`` (report of the consistent start), ``state`` (everything for a bit-identical restart), ``complete`` and
-    ``message`` (why it stopped), ``events`` (those that happened, see ``mbd.Event``).
+    ``message`` (why it stopped), ``events`` (those that happened, see ``mbd.Event``), ``inputs`` (those of the
+    model by name, (n,) each; at a record those of the step that ended there).
 
     Where ``vd`` and ``lam`` are None, they are those of the index-1 form at the records. ``recorded`` are variables of
     the scheme that were recorded (``scheme``).
@@ -83,7 +85,7 @@ class Solution(Drawn, Tabular):
         turns: Numbers | None = None, integrator: Integrator | Kinematics | None = None,
         stats: Mapping[str, Any] | None = None, start: StartReport | None = None,
         state: Mapping[str, Any] | None = None, complete: bool = True, message: str = "",
-        recorded: Mapping[str, Numbers] | None = None,
+        recorded: Mapping[str, Numbers] | None = None, inputs: Mapping[str, Numbers] | None = None,
     ) -> None:  # fmt: skip
         self.system = system
         self.model: Model = system.model
@@ -102,8 +104,13 @@ class Solution(Drawn, Tabular):
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
         }
+        self.inputs: dict[str, Array] = {
+            name: read_only(np.array(x, dtype=float).reshape(len(self))) for name, x in (inputs or {}).items()
+        }
         self._views: dict[str, Any] = {}
+        self._shared: dict[str, Array] = {}  # what several views look at together
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
+        self._angles: dict[str, Array] = {}  # those that someone asked for
         # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
         self._work = system.work_with(turns=system.initial_turns())
 
@@ -112,12 +119,12 @@ class Solution(Drawn, Tabular):
         if self.system.assembly.callbacks:
             with suppress(MbdError):  # one that failed in the run
                 _ = self._totals
-        left = ("_work", "_views", "scheme")
+        left = ("_work", "_views", "_shared", "scheme")
         return {name: x for name, x in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._views = {}
+        self._views, self._shared = {}, {}
         self._work = self.system.work_with(turns=self.system.initial_turns())
 
     def _records(self, values: Any, width: int, name: str) -> Array:
@@ -148,11 +155,24 @@ class Solution(Drawn, Tabular):
         system, n = self.system, len(self)
         vd, lam = np.zeros((n, system.n_v)), np.zeros((n, system.n_l))
         zero, consistent = np.zeros(max(system.n_v, system.n_l, 1)), np.zeros(system.n_v)
-        observe.observe_accelerations(
-            system.tables, self._work, self.t, self.q, self.v, self._values, self._turns, zero, consistent, vd, lam
-        )
+        values, turns = self._values, self._turns
+        observe_accelerations, w = observe.observe_accelerations, self._work
+
+        def complete(k: slice) -> None:
+            state = self.t[k], self.q[k], self.v[k], values[k], turns[k]
+            observe_accelerations(system.tables, w, *state, zero, consistent, vd[k], lam[k])
+
+        self._evaluate(complete)
         system.raise_callback_errors()
         self._vd, self._lam = (vd if self._vd is None else self._vd), (lam if self._lam is None else self._lam)
+
+    def _evaluate(self, call: Callable[[slice], Any], inputs: Mapping[str, Array] | None = None) -> None:
+        """Call for all records: for those at once between which no input changed, with the inputs that acted there."""
+        inputs = self.inputs if inputs is None else inputs
+        if inputs and len(self):
+            ActingInputs(inputs).evaluate(self.system, call)
+        else:
+            call(slice(None))
 
     def settle(self) -> None:
         """Evaluate functions of users now, at the end of a run, with what they refer to now."""
@@ -249,28 +269,48 @@ class Solution(Drawn, Tabular):
 
     @cached_property
     def _totals(self) -> Array:
+        return self._observed_totals(self.inputs)
+
+    @cached_property
+    def _power_after(self) -> Array:
+        """Power at the records with the inputs of the steps that begin there."""
+        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self.inputs.items()})[
+            :, observe.POWER
+        ]
+
+    def _observed_totals(self, inputs: Mapping[str, Array]) -> Array:
         out = np.zeros((len(self), observe.TOTALS))
-        tables = self.system.tables
+        tables, values, turns = self.system.tables, self._values, self._turns
         moving = self.system.assembly.n_values > 0 or bool((tables.frame_elements.rows > 0).any())
         # constraints that do not depend on time have no power, and their multipliers need not be known
         lam = self.lam if moving or self._lam is not None else np.zeros((len(self), self.system.n_l))
-        observe.observe_totals(tables, self._work, self.t, self.q, self.v, lam, self._values, self._turns, out)
+
+        def totals(k: slice) -> None:
+            state = self.t[k], self.q[k], self.v[k], lam[k], values[k], turns[k]
+            observe.observe_totals(tables, self._work, *state, out[k])
+
+        self._evaluate(totals, inputs)
         self.system.raise_callback_errors()
         return out
 
     @cached_property
     def _values(self) -> Array:
         """Functions of time at the records."""
-        out = np.zeros((len(self), self._work.values.size))
-        observe.observe_values(self.system.tables, self._work, self.t, out)
+        out, tables, w = np.zeros((len(self), self._work.values.size)), self.system.tables, self._work
+        self._evaluate(lambda k: observe.observe_values(tables, w, self.t[k], out[k]))
         if self._has_laws:
-            observe.observe_laws(self.system.tables, self._work, self.t, self.q, self.v, self._turns, out)
+            turns = self._turns
+            self._evaluate(lambda k: observe.observe_laws(tables, w, self.t[k], self.q[k], self.v[k], turns[k], out[k]))
         self.system.raise_callback_errors()
         return out
 
-    def _counted(self, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
-        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution."""
-        return unwrapped(self.t, angle, rate, near)
+    def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution.
+
+        ``_turned`` knows better where a part of a run begins, by the name of the angle.
+        """
+        self._angles[name] = counted = unwrapped(self.t, angle, rate, self._turned.get(name, near))
+        return counted
 
     @property
     def _has_laws(self) -> bool:
@@ -301,22 +341,18 @@ class Solution(Drawn, Tabular):
             g = s.frame_elements[i]
             members = s.members[g.first : g.first + g.count].tolist()
             if node in members:
-                at = members.index(node)
-                observe.observe_general(s, self._work, int(i), at, self.t, self.q, self.v, self.lam, f, out)
+                self._evaluate(partial(self._general_at, int(i), members.index(node), f, out))
                 self.system.raise_callback_errors()
         return f, out
 
+    def _general_at(self, i: int, at: int, f: Array, out: Array, k: slice) -> None:
+        records = self.t[k], self.q[k], self.v[k], self.lam[k], f[k], out[k]
+        observe.observe_general(self.system.tables, self._work, i, at, *records)
+
     def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
         """Coordinate and rate of a spring of this kind between two bodies; angles without turns."""
-        table = np.zeros(1, dtype=FORCE)
-        table["kind"] = kind
-        for name in ("function", "feed", "call", "dual"):
-            table[name] = -1
-        for key, vector in markers.items():
-            for i in range(3):
-                table[f"{key}{i + 1}"] = vector[i]
         nothing = np.zeros((len(self), 1))
-        out = self._observe_force(table.view(np.recarray), 0, a, b, nothing, nothing)[1]
+        out = self._observe_force(table_of_spring(kind, markers), 0, a, b, nothing, nothing)[1]
         return read_only(out[:, observe.COORDINATE]), read_only(out[:, observe.RATE])
 
     def _frame_view(self, index: int) -> Any:
@@ -327,7 +363,11 @@ class Solution(Drawn, Tabular):
         """Applied frame force on the second body and the columns of ``observe`` of one row of a table of forces."""
         f, out = np.zeros((len(self), 12)), np.zeros((len(self), observe.FORCE_COLUMNS))
         (za, zda), (zb, zdb) = a._motion, b._motion
-        observe.observe_force(table, i, values, turns, za, zb, zda, zdb, self._work.f[0], f, out)
+        self._evaluate(
+            lambda k: observe.observe_force(
+                table, i, values[k], turns[k], za[k], zb[k], zda[k], zdb[k], self._work.f[0], f[k], out[k]
+            )
+        )
         return f, out
 
     # --- text and files -------------------------------------------------------------------------------------------
@@ -357,6 +397,18 @@ class Solution(Drawn, Tabular):
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
         stopped = "" if self.complete else ", stopped early"
         return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
+
+
+def table_of_spring(kind: int, markers: Mapping[str, Any]) -> Any:
+    """A table of forces with a spring of this kind and no stiffness, to read its coordinate."""
+    table = np.zeros(1, dtype=FORCE)
+    table["kind"] = kind
+    for name in ("function", "feed", "call", "dual"):
+        table[name] = -1
+    for key, vector in markers.items():
+        for i in range(3):
+            table[f"{key}{i + 1}"] = vector[i]
+    return table.view(np.recarray)
 
 
 def named_rows(integrator: Any, rows: list[Array]) -> dict[str, Any]:

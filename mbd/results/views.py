@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..joints.tree import Carried, free_motions
 from ..nodes.arrays import frame_torques, marker
 from ..rotation import to_rotation_vector
 from ..system import observe
-from ..system.tree_observe import observe_wrench
+from ..system.tree_observe import carried_wrench
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 class MissingQuantity(ModelError, AttributeError):
     """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
+
+    general_code = "MBD-E11"
 
 
 class JointView:
@@ -54,7 +56,8 @@ class JointView:
                 za, zb = s._frame_view(int(p.a))._z, s._frame_view(int(p.b))._z
                 fa = f if p.a == self._b.index else other  # a primitive may name its bodies the other way round
                 fb = f if p.b == self._b.index else other
-                observe.observe_reaction(table, int(i), s._values, za, zb, s.lam, fa, fb)
+                known = s._values, za, zb, s.lam, fa, fb
+                s._evaluate(partial(_reaction_at, table, int(i), known))
         return -f + s._observe_general("joint", index, self._b.index)[0]
 
     def _carried_reaction(self, edge: Carried) -> Array:
@@ -66,10 +69,7 @@ class JointView:
         tables = s.system.tables
         i = s.system.node_index(edge.body)
         n = tables.nodes[i]
-        wrench, columns = np.zeros((len(s), 6)), np.zeros((len(s), 6 * max(1, int(n.nv))))
-        observe_wrench(
-            tables, s._work, i, s.t, s.q, s.v, s.vd, s.lam, s._values, s._turns, columns, wrench
-        )  # fmt: skip
+        wrench, columns = carried_wrench(s, i)
         for k in range(int(n.nv)):
             column = columns[:, 6 * k : 6 * k + 6]
             if np.isin(n.v0 + k, tables.tree.loads[:, 1]) or tables.tree.inertia[n.v0 + k] != 0.0:
@@ -139,7 +139,8 @@ class JointView:
 
     def _turns_of(self, k: int, angle: Array, rate: Array, near: float) -> Array:
         """One of the coordinates with its turns counted."""
-        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].coordinates[:, k])
+        name = f"{self.joint.name} {k}"
+        return self.solution._counted(name, angle, rate, near, lambda s: s[self.joint.name].coordinates[:, k])
 
     @cached_property
     def rates(self) -> Array:
@@ -167,8 +168,8 @@ class JointView:
         for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
             if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
                 return angle + whole_turns(view.angle - angle), rate
-        near = self.solution._turned.get(self.joint.name, self.joint.branch)
-        return self.solution._counted(angle, rate, near, lambda solution: solution[self.joint.name].angle), rate
+        name = self.joint.name
+        return self.solution._counted(name, angle, rate, self.joint.branch, lambda s: s[name].angle), rate
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:
@@ -289,6 +290,10 @@ class ForceView:
 
     def __repr__(self) -> str:
         return f"<{self.element}: {len(self.solution)} records>"
+
+
+def _reaction_at(table: Any, i: int, known: tuple[Array, ...], k: slice) -> None:
+    observe.observe_reaction(table, i, *(x[k] for x in known))
 
 
 def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:

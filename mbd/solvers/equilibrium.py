@@ -172,7 +172,7 @@ class _Search:
         raise ConvergenceError(
             f"no equilibrium found nearby: after {ITERATIONS} steps body '{worst}' still accelerates by "
             f"{residual:.3g} m/s^2 (of {self.scale:.3g}). Is it held in every direction in which forces act? "
-            "print(mbd.diagnose(model)) lists the free motions.",
+            "print(mbd.diagnose(model)) lists the free motions. [MBD-E27]",
             where=worst,
         )
 

@@ -139,7 +139,7 @@ def _closed(system: System, q: Array, held: Array, names: tuple[str, ...]) -> Ar
     raise AssemblyError(
         f"model '{system.model.name}': no position closes the loops with the given values of joints "
         f"{', '.join(repr(name) for name in names)} (they stay open by {before:.3g} of the size of the model); give "
-        "values that can be reached, or fewer of them"
+        "values that can be reached, or fewer of them [MBD-E23]"
     )
 
 
@@ -156,6 +156,7 @@ def _closed_rates(system: System, q: Array, v: Array, held: Array, names: tuple[
     if rest > 1e-9 * max(float(np.abs(rate).max(initial=0.0)), 1e-300) and rest > 1e-9:
         raise AssemblyError(
             f"model '{system.model.name}': no velocities keep the loops closed with the given rates of joints "
-            f"{', '.join(repr(name) for name in names)}; give rates of as many joints as the mechanism has freedoms"
+            f"{', '.join(repr(name) for name in names)}; give rates of as many joints as the mechanism has "
+            "freedoms [MBD-E23]"
         )
     return v

@@ -78,7 +78,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
         where = system.name_of_unknown(system.assembly.layout.position[blocks.weakest]) if blocks.weakest >= 0 else "?"
         raise AssemblyError(
-            f"{where} has a direction without inertia that no joint holds; give it mass or inertia there"
+            f"{where} has a direction without inertia that no joint holds; give it mass or inertia there [MBD-E21]"
         )
     told = _Explanation(system, q, t, blocks)
     if not _surely_dependent(system, blocks) and told.here is not None and told.here.redundant == 0:
@@ -88,7 +88,9 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     vd, _ = system.accelerations(q, v, t)
     _check_conflict(system, q, v, vd, t, told)
     if _begins_to_move(system, q, v, vd, t) and not _goes_on(system, blocks, q, t) and told.is_structure:
-        raise AssemblyError(f"{told.text}. Loads or velocities act along these motions, which no reaction can balance.")
+        raise AssemblyError(
+            f"{told.text}. Loads or velocities act along these motions, which no reaction can balance. [MBD-E22]"
+        )
     subject = repr(system.identity), blocks.redundant
     samples = told.head(blocks.redundant, system.n_l), SINGULAR_START
     warn_when_shown(RedundancyWarning, subject, lambda: told.text, samples)
@@ -107,7 +109,7 @@ def _check_inertia(system: System, q: Array, t: float) -> None:
     if where:
         raise AssemblyError(
             f"{where} moves no inertia: what it carries has no mass or inertia along its free motion; give it some "
-            "there, or hold it with a Fixed"
+            "there, or hold it with a Fixed [MBD-E21]"
         )
 
 
@@ -273,7 +275,7 @@ def _check_conflict(system: System, q: Array, v: Array, vd: Array, t: float, tol
         raise AssemblyError(
             f"no consistent accelerations: {joints} are dependent and contradict each other in this state of motion "
             f"(by {rest:.3g}, in m/s^2 or rad/s^2). Remove one of them, or change the initial velocities or drivers "
-            "concerned; at a singular configuration the velocities must belong to one way on."
+            "concerned; at a singular configuration the velocities must belong to one way on. [MBD-E22]"
         )
 
 

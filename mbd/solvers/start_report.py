@@ -306,5 +306,6 @@ def check_branches(system: System, q: Array, t: float = 0.0) -> None:
     raise AssemblyError(
         f"wrong branch: joint '{joint.name}' holds, but with opposite axes: bodies '{joint.body_a.name}' and "
         f"'{joint.body_b.name}' are assembled turned by 180 degrees{also}. Change the initial rotation of body "
-        f"'{body.name}' so that the axes of the joint point the same way within 90 degrees, or reverse one axis."
+        f"'{body.name}' so that the axes of the joint point the same way within 90 degrees, or reverse one axis. "
+        "[MBD-E20]"
     )

@@ -75,7 +75,7 @@ class Residuals:
 
 
 def identify(
-    build: Callable[..., Model],
+    build: Callable[..., Model] | Model,
     measured: Mapping[str, object] | DataFrame,
     parameters: Mapping[str, object],
     *,

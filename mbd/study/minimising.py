@@ -92,7 +92,7 @@ def at_bound(x: float, low: float, high: float) -> bool:
 
 
 def minimize(
-    build: Callable[..., Model],
+    build: Callable[..., Model] | Model,
     parameters: Mapping[str, object],
     objective: Callable[[Solution], object] | str,
     *,

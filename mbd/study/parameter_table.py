@@ -141,12 +141,17 @@ def _by_name(given: Given) -> tuple[dict[str, Any], bool]:
     if not values:
         raise ModelError("sweep: there are no parameters; expected e.g. {'length': [0.5, 1.0, 2.0]}")
     for name in values:
-        if not isinstance(name, str) or not name.isidentifier() or name in RESERVED:
+        if not isinstance(name, str) or not _is_name(name) or name in RESERVED:
             raise ModelError(
                 f"sweep: a parameter is called {name!r}; expected the name of an argument of build, and not one of "
                 + ", ".join(RESERVED)
             )
     return values, table
+
+
+def _is_name(name: str) -> bool:
+    """The name of an argument, or of an attribute of an element, which may have blanks in its name."""
+    return name.replace(" ", "").replace(".", "").isidentifier() if "." in name else name.isidentifier()
 
 
 def _sorted_out(

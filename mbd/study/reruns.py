@@ -14,6 +14,7 @@ import numpy as np
 from ..compiled.functions.captured import Unknown, module_of, unwrapped
 from ..errors import ModelError, ModelWarning
 from .fingerprints import differences
+from .model_builds import ModelBuild, as_build
 from .parcels import told_of
 from .runs import Recipe
 
@@ -29,7 +30,9 @@ def described(recipe: Recipe) -> dict[str, Any]:
     """What a store tells of its functions: names by which they may be found, and plain arguments of ``simulate``."""
     simulate = recipe.simulate
     options = {name: _plain(x) for name, x in simulate.items()} if isinstance(simulate, Mapping) else _place(simulate)
-    return {"build": _place(recipe.build), "simulate": options, "seed": recipe.seed}
+    build = recipe.build
+    place = str(build.model) if isinstance(build, ModelBuild) else _place(build)
+    return {"build": place, "simulate": options, "seed": recipe.seed}
 
 
 def _place(function: Any) -> str | None:
@@ -79,7 +82,7 @@ def rerun(
     study: ParameterStudy,
     run: int,
     *,
-    build: Callable[..., Model] | None = None,
+    build: Callable[..., Model] | Model | None = None,
     simulate: Mapping[str, object] | Callable[..., object] | None = None,
 ) -> Solution:
     """Make one run again in this process, and return its solution; errors and warnings are not caught.
@@ -103,6 +106,7 @@ def rerun(
 
 
 def _recipe(about: dict[str, Any], known: Recipe | None, build: Any, simulate: Any) -> Recipe:
+    build = as_build("rerun", build)
     if build is None:
         build = known.build if known is not None else _found(about["build"], "build")
     if simulate is None and known is not None:

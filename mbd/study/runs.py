@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..system.writers import StructureError
 from .blocks import FAILED, GOOD, TIMEOUT, Block, Row
 from .channels import Channel
 from .collecting import collected_warnings
+from .model_builds import ModelBuild
 from .watching import Marker, Watch
 
 Function = Callable[..., Any]
@@ -47,9 +50,15 @@ class Recipe:
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in vars(self).items() if not name.startswith("_")}
 
-    def solve(self, run: int, parameters: Mapping[str, Any]) -> Any:
-        """What outputs are read from: the solution, or what the user's functions returned."""
+    def solve(self, run: int, parameters: Mapping[str, Any], at_once: bool = False) -> Any:
+        """What outputs are read from: the solution, or what the user's functions returned.
+
+        ``at_once``: they are read before the next run of this thread, which may then reuse what this one was made of.
+        """
         given = dict(parameters)
+        if at_once and isinstance(self.build, ModelBuild) and isinstance(self.simulate, Mapping):
+            with suppress(StructureError):  # which another model is made for
+                return self._complete(self.build.solution(given, self.simulate))
         if self._random:
             given["rng"] = np.random.default_rng([self.seed, 0 if self.common else run])
         model = self.build(**self._build_takes(given))
@@ -62,7 +71,9 @@ class Recipe:
 
         if not isinstance(model, Model):
             raise ModelError(f"build returned {_short(model)}; expected an mbd.Model")
-        solution = simulate(model, **{"progress": False, **self.simulate})
+        return self._complete(simulate(model, **{"progress": False, **self.simulate}))
+
+    def _complete(self, solution: Any) -> Any:
         if not solution.complete:
             if solution.message.startswith("interrupted"):
                 raise KeyboardInterrupt
@@ -128,6 +139,8 @@ def as_output(name: str, value: Function | str) -> Function:
 
 def check_arguments(recipe: Recipe, names: Sequence[str], who: str = "sweep") -> None:
     """Refuse parameters that nobody takes, and arguments that nobody gives or knows."""
+    if isinstance(recipe.build, ModelBuild):
+        recipe.build.check(who, names)
     build, any_name = argument_names(recipe.build)
     simulate, any_other = argument_names(recipe.simulate, skip=1) if callable(recipe.simulate) else ({}, False)
     for name in names:
@@ -155,7 +168,7 @@ def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
         watch = Watch(recipe.timeout)
         try:
             with watch:
-                solved = recipe.solve(run, parameters)
+                solved = recipe.solve(run, parameters, at_once=True)
                 outputs = recipe.read(solved)
             warned.redundancy(solved)
         except KeyboardInterrupt:

@@ -18,6 +18,7 @@ from ..io.notes import note
 from ..io.progress import Progress
 from .blocks import GOOD, OPEN, STATUS, Block
 from .engines import Interrupted, engine_for
+from .model_builds import as_build
 from .parameter_study import ParameterStudy
 from .parameter_table import RESERVED, ParameterTable, parameter_table
 from .parcels import Parcel
@@ -41,7 +42,7 @@ Outputs = (
 
 
 def sweep(
-    build: Callable[..., Model],
+    build: Callable[..., Model] | Model,
     parameters: Values | Iterable[Values] | DataFrame,
     *,
     outputs: Outputs,
@@ -64,7 +65,9 @@ def sweep(
     ----------
     build: makes a model from parameters, which it takes as arguments of these names. If it has an argument ``rng``, it
         gets ``numpy.random.default_rng([seed, run])``. Where runs are made in other processes, it is found by its name
-        (``def`` at the top level of a module), or sent as code if cloudpickle is installed.
+        (``def`` at the top level of a module), or sent as code if cloudpickle is installed. Or a model: parameters are
+        then those of the model (``model.parameter``) or attributes of its elements ("b.mass"), and runs reuse the
+        assembled system, with the same results bit for bit.
     parameters: by name a list of values, a distribution (``mbd.study.normal(1.0, 0.1)``, a frozen one of
         ``scipy.stats``) or one value; or a table: a data frame, or a list of dictionaries. Values are numbers, texts or
         rows of an array.
@@ -123,8 +126,11 @@ def make_recipe(
     who: str, build: Any, simulate: Any, outputs: Any, seed: int, timeout: float | None, common: bool = False
 ) -> Recipe:
     """What people give, checked."""
+    build = as_build(who, build)
     if not callable(build):
-        raise ModelError(f"{who}: build is {build!r}; expected a function that makes a model from parameters")
+        raise ModelError(
+            f"{who}: build is {build!r}; expected a function that makes a model from parameters, or a model with them"
+        )
     if isinstance(simulate, Mapping):
         missing = [name for name in ("t_end", "step") if name not in simulate]
         if missing:

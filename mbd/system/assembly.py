@@ -15,8 +15,8 @@ from ..elements.prescribed_motion import MOTION
 from ..elements.user_functions import law_callback
 from ..errors import ModelError
 from ..forces.kinds import COORDINATES, TORSION_SPRING
-from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
-from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, FrameRows, Turned
+from ..joints.instant import ANGLE
+from ..joints.primitive_data import CoordinateSum, FrameRows
 from ..joints.tree import JointTree
 from ..linalg.symbolic import Layout
 from ..model import Model
@@ -33,6 +33,17 @@ from ..nodes.forms import (
 )
 from ..nodes.tree.records import no_tree
 from .frame_assembly import frame_element_table, place_frame_elements
+from .numbers import (
+    FORCE_NUMBERS,
+    PRIMITIVE_NUMBERS,
+    force_numbers,
+    inertia_numbers,
+    invert_inertia,
+    primitive_numbers,
+    sum_numbers,
+    write_inertia,
+    write_lengths,
+)
 from .placement import matrix_layout, place_blocks, unknown_classes
 from .tables import (
     FLAG_ANGLES,
@@ -44,8 +55,6 @@ from .tables import (
     FLAGS,
     FORCE,
     FUNCTION,
-    PARAMETER_ARM,
-    PARAMETER_LENGTH,
     PARAMETERS,
     PRIMITIVE,
     Tables,
@@ -143,7 +152,7 @@ class _Assembler:
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = len(self.turns) > 0
         flags[FLAG_COUPLED] = len(general) > 0 or bool((primitives["shared"] != 0).any())
-        flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and _invert_inertia(nodes)
+        flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and invert_inertia(nodes)
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
@@ -165,8 +174,7 @@ class _Assembler:
             fronts=layout.fronts,
             tree=no_tree(),
         )
-        tables.parameters[PARAMETER_ARM], length = self._lengths(primitives)
-        tables.parameters[PARAMETER_LENGTH] = length
+        length = write_lengths(model, tables)
         size_F = layout.size_F
         if branches is not None:
             tables, size_F = branches.finish(tables)
@@ -203,15 +211,11 @@ class _Assembler:
                 if node.pinned:
                     nx = 0
                     position = node.position
-                c, m, j = body.com, body.mass, body.inertia
-                inertia[i] = _reference_inertia(m, c, j) if c.any() else (
-                    m, 0.0, 0.0, 0.0, j[0, 0], j[1, 1], j[2, 2], j[0, 1], j[0, 2], j[1, 2]
-                )  # fmt: skip
             elif isinstance(body, PointMass):
                 form = FORM_POINT
-                inertia[i, 0] = body.mass
             else:
                 form, nx = FORM_GENERALIZED, 0
+            inertia[i] = inertia_numbers(body)
             nq, nv, nl = node.n_coordinates, node.n_velocities, node.n_internal
             if isinstance(body, Generalized):
                 nl = body.n_constraints
@@ -225,15 +229,7 @@ class _Assembler:
         names = ("kind", "form", "axis1", "axis2", "axis3", "q0", "nq", "v0", "nv", "nx", "l0", "nl", "r1", "r2", "r3")
         for name, column in zip(names, zip(*rows, strict=True), strict=True):
             nodes[name][1:] = column
-        mass, s1, s2, s3, j11, j22, j33, j12, j13, j23 = inertia.T
-        half = 0.5 * (j11 + j22 + j33)
-        values = {
-            "mass": mass, "s1": s1, "s2": s2, "s3": s3,
-            "j11": j11, "j22": j22, "j33": j33, "j12": j12, "j13": j13, "j23": j23,
-            "e11": half - j11, "e22": half - j22, "e33": half - j33, "e12": -j12, "e13": -j13, "e23": -j23,
-        }  # fmt: skip
-        for name, numbers in values.items():
-            nodes[name][1:] = numbers
+        write_inertia(nodes, slice(1, None), inertia.T)
         nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
         nodes["apart"][1:] = [not body.in_space for body in bodies]
         self.n_q, self.n_v, self.n_l = q0, v0, l0
@@ -308,7 +304,6 @@ class _Assembler:
         rows: list[tuple[Any, ...]] = []
         slices: list[slice] = []
         joint_rows: list[int] = []
-        zero: Any = (0.0, 0.0, 0.0)
         for j, joint in enumerate(self.model.joints):
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             start, row = self.n_l, 0
@@ -323,35 +318,15 @@ class _Assembler:
                     rows += self._sum(p, j, row, name)
                     self.n_l, row = self.n_l + 1, row + 1
                     continue
-                value, function = 0.0, -1
-                pa, pb, aa, ab, na = zero, zero, zero, zero, zero
-                if isinstance(p, Coincident):
-                    kind, pa, pb = COINCIDENT, p.point_a, p.point_b
-                elif isinstance(p, Dot1):
-                    kind, aa, ab, value = DOT1, p.axis_a, p.axis_b, p.value
-                elif isinstance(p, Dot2):
-                    kind, aa, pa, pb, value = DOT2, p.axis_a, p.point_a, p.point_b, p.value
-                    function = self._motion(p.motion, name)
-                elif isinstance(p, DistanceBetween):
-                    kind, pa, pb, value = DISTANCE, p.point_a, p.point_b, p.length
-                elif isinstance(p, Turned):
-                    kind, aa, na, ab, value = ROTATING, p.n1_a, p.n2_a, p.axis_b, p.value
-                    function = self._motion(p.motion, name)
-                else:
-                    raise ModelError(
-                        f"joint '{joint.name}': primitives() returned {p!r}; expected Coincident, Dot1, Dot2 or "
-                        "DistanceBetween"
-                    )
-                rows.append((
-                    kind, a, b, j, self.n_l, row, function, 0, 0, *pa, *pb, *aa, *ab, *na, *zero, value, 1.0
-                ))  # fmt: skip
+                kind, numbers = primitive_numbers(p, joint)
+                function = self._motion(getattr(p, "motion", None), name)
+                rows.append((kind, a, b, j, self.n_l, row, function, 0, 0, *numbers))
                 self.n_l += p.rows
                 row += p.rows
             slices.append(slice(start, self.n_l))
             joint_rows.append(row)
         table = np.zeros(len(rows), dtype=PRIMITIVE)
-        names = ["kind", "a", "b", "joint", "l0", "x0", "function", "turn", "shared"]
-        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3)] + ["value", "factor"]
+        names = ["kind", "a", "b", "joint", "l0", "x0", "function", "turn", "shared", *PRIMITIVE_NUMBERS]
         if rows:
             for name, column in zip(names, zip(*rows, strict=True), strict=True):
                 table[name] = column
@@ -360,18 +335,12 @@ class _Assembler:
     def _sum(self, p: CoordinateSum, j: int, row: int, name: str) -> list[tuple[Any, ...]]:
         """The records of a sum of joint coordinates; all of them belong to one equation."""
         rows: list[tuple[Any, ...]] = []
-        zero = (0.0, 0.0, 0.0)
-        for k, term in enumerate(p.terms):
-            joint, turn = term.joint, 0
+        for k, (term, (kind, numbers)) in enumerate(zip(p.terms, sum_numbers(p), strict=True)):
+            joint = term.joint
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
-            value, function = (p.value, self._motion(p.motion, name)) if k == 0 else (0.0, -1)
-            if term.kind == "angle":
-                kind, turn = ANGLE, self._counter(joint.branch, joint)
-                markers = (*zero, *zero, *joint.axis_a, *zero, *joint.n1_a, *joint.n1_b)
-            else:
-                kind = DOT2
-                markers = (*joint.point_a, *joint.point_b, *(term.factor * joint.axis_a), *zero, *zero, *zero)
-            rows.append((kind, a, b, j, self.n_l, row, function, turn, 1 + int(k > 0), *markers, value, term.factor))
+            function = self._motion(p.motion, name) if k == 0 else -1
+            turn = self._counter(joint.branch, joint) if kind == ANGLE else 0
+            rows.append((kind, a, b, j, self.n_l, row, function, turn, 1 + int(k > 0), *numbers))
         return rows
 
     def _counter(self, near: float, joint: Any) -> int:
@@ -397,73 +366,11 @@ class _Assembler:
                     function, feed = (function, values) if r.kind in COORDINATES else (values, -1)
                 if r.kind == TORSION_SPRING:
                     turn = self._counter(r.branch, force.joints[0] if force.joints else None)
-                parameters = tuple(r.parameters) + (0.0,) * (6 - len(r.parameters))
-                rows.append((
-                    r.kind, r.law, a, b, function, feed, call, dual, turn, *r.point_a, *r.point_b, *r.axis_a,
-                    *r.axis_b, *r.normal_a, *r.normal_b, *parameters,
-                ))  # fmt: skip
+                rows.append((r.kind, r.law, a, b, function, feed, call, dual, turn, *force_numbers(r)))
             slices.append(slice(start, len(rows)))
         table = np.zeros(len(rows), dtype=FORCE)
-        names = ["kind", "law", "a", "b", "function", "feed", "call", "dual", "turn"]
-        names += [f"{n}{i}" for n in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3)]
-        names += [f"p{i}" for i in range(1, 7)]
+        names = ["kind", "law", "a", "b", "function", "feed", "call", "dual", "turn", *FORCE_NUMBERS]
         if rows:
             for name, column in zip(names, zip(*rows, strict=True), strict=True):
                 table[name] = column
         return table, slices
-
-    def _lengths(self, primitives: np.ndarray) -> tuple[float, float]:
-        """Typical distance of joints from the bodies' reference points, and extent of the whole model."""
-        arm = extent = 0.0
-        positions = [body.position for body in self.model.bodies if isinstance(body, RigidBody | PointMass)]
-        if positions:
-            extent = float(np.abs(np.array(positions)).max(initial=0.0))
-        for side in ("a", "b"):
-            grounded = primitives[side] == 0
-            for k in (1, 2, 3):
-                size = np.abs(primitives[f"p{side}{k}"])
-                extent = max(extent, float(size.max(initial=0.0)))
-                arm = max(arm, float(size[~grounded].max(initial=0.0)))
-        for body in self.model.bodies:
-            if isinstance(body, RigidBody) and body.mass > 0.0:
-                arm = max(arm, float(np.sqrt(np.trace(body.inertia) / body.mass)), float(np.abs(body.com).max()))
-                break
-        arm = arm if arm > 0.0 else (extent if extent > 0.0 else 1.0)
-        return arm, max(arm, extent)
-
-
-def _reference_inertia(m: float, c: Any, j: Any) -> tuple[float, ...]:
-    """Mass, first moment and inertia about the reference point (Steiner)."""
-    s = m * c
-    full = j + m * (float(c @ c) * np.eye(3) - np.outer(c, c))
-    return (m, *s, full[0, 0], full[1, 1], full[2, 2], full[0, 1], full[0, 2], full[1, 2])
-
-
-def _invert_inertia(nodes: np.ndarray) -> bool:
-    """Inverse inertia of every Lie node, about its centre of mass or, if pinned, its reference point.
-
-    Returns whether all nodes are Lie or point nodes with invertible inertia.
-    """
-    if not np.isin(nodes["form"][1:], [FORM_LIE, FORM_POINT]).all():
-        return False
-    n = nodes[1:][nodes["form"][1:] == FORM_LIE]
-    if len(n) == 0:
-        return True
-    if (n["mass"] == 0.0).any():
-        return False
-    j = np.empty((len(n), 3, 3))
-    for i in range(3):
-        for k in range(i, 3):
-            j[:, i, k] = j[:, k, i] = n[f"j{i + 1}{k + 1}"]
-    s = np.stack([n["s1"], n["s2"], n["s3"]], axis=1)
-    square = np.einsum("ni,ni->n", s, s)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", s, s)
-    j -= np.where(n["nx"] == 3, 1.0 / n["mass"], 0.0)[:, None, None] * square  # Steiner, back to the centre of mass
-    values = np.linalg.eigvalsh(j)
-    if (values[:, 0] <= 1e-12 * values[:, 2]).any():
-        return False
-    inverse = np.linalg.inv(j)
-    lie = np.flatnonzero(nodes["form"] == FORM_LIE)
-    for i in range(3):
-        for k in range(i, 3):
-            nodes[f"i{i + 1}{k + 1}"][lie] = inverse[:, i, k]
-    return True

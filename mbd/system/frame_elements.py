@@ -26,6 +26,7 @@ from ..compiled.kernel import kernel
 from ..elements.frame_kinds import HOLDING, LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..forces.frame_laws import has_energy, holding_loads, native_energy, native_force, push_pair, separation
 from ..joints.rolling_instant import rolling_force, rolling_rate, rolling_value
+from ..joints.rolling_over_step import rolling_force_over_step, rolling_rate_over_step
 from ..nodes.markers import angular_velocity, axes_volume, cross_axes
 from .tables import PARAMETER_LENGTH
 
@@ -119,7 +120,9 @@ def _native_force(g, s, h, buffers, lam):
     """Frame forces of built-in elements, real or complex."""
     x, xd, f = buffers[INPUT], buffers[RATE], buffers[FORCE]
     c = s.constants[g.p0 :]
-    if g.kind == ROLLING:
+    if g.kind == ROLLING and h != 0.0:
+        rolling_force_over_step(c, x[1:], x[13:], xd, xd[12:], h, lam[g.l0 :], f, f[12:])
+    elif g.kind == ROLLING:
         rolling_force(c, x[1:], x[13:], lam[g.l0 :], f, f[12:])
     elif g.kind == HOLDING:
         holding_loads(c, x[1:], g.count, buffers[OUT])
@@ -306,6 +309,32 @@ def frame_element_rate(g, s, w, time, x, o):
     rate_along(g, s, w, w.real_buffers[RATE], time)
     for j in range(g.rows):
         x[o + j] = w.real_buffers[SUM, j]
+
+
+@kernel
+def slip_over_step(g, s, w, x, o):
+    """x[o:] = what the nonholonomic rows say about a step: how far it slips; after ``gather``."""
+    z, zd, h, out = w.real_buffers[INPUT], w.real_buffers[RATE], w.time[1], w.real_buffers[OUT]
+    rolling_rate_over_step(s.constants[g.p0 :], z[1:], z[13:], zd, zd[12:], h, out)
+    for j in range(1, g.rows):  # the first row is the distance, which is met at the end
+        x[o + j] = h * out[j]
+
+
+@kernel
+def distance_along_end(g, s, w, z1, direction):
+    """SUM[0] = change of the distance of rolling at the end of a step, for frames that need not be orthonormal."""
+    a, b = s.members[g.first], s.members[g.first + 1]
+    rolling_rate(s.constants[g.p0 :], z1[a], z1[b], direction, direction[12:], w.real_buffers[SUM])
+
+
+@kernel
+def rows_along_over_step(g, s, w, direction, direction_rate):
+    """SUM = change of the rows of rolling over a step as averaged frames and secants change; after ``gather``."""
+    shifted(g, w.real_buffers, w.complex_buffers, TINY * 1j, direction, direction_rate, 0.0)
+    z, zd, out = w.complex_buffers[INPUT], w.complex_buffers[RATE], w.complex_buffers[OUT]
+    rolling_rate_over_step(s.constants[g.p0 :], z[1:], z[13:], zd, zd[12:], w.time[1], out)
+    for j in range(g.rows):
+        w.real_buffers[SUM, j] = w.time[1] * out[j].imag / TINY
 
 
 @kernel

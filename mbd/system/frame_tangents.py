@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_POTENTIAL
+from ..math.arrays import clear
 from ..nodes.forms import FORM_LIE
 from ..nodes.inertia import pull_back
 from ..nodes.markers import axis_jacobian, velocity_jacobian
@@ -19,6 +20,7 @@ from .frame_elements import (
     SUM,
     TINY,
     complex_force,
+    distance_along_end,
     first_used,
     frame_element_force,
     frame_gradient,
@@ -26,6 +28,7 @@ from .frame_elements import (
     gonzalez_factor,
     gonzalez_weight,
     rate_along,
+    rows_along_over_step,
     shifted,
 )
 
@@ -228,9 +231,28 @@ def frame_element_tangent(g, s, w, q, v, lam, t, cc, ck, matrix):
 
 
 @kernel
+def _end_jacobians(n, w, b, q1, z1):
+    """Jacobians of the three axes of body b at the end of a step."""
+    for a in range(3):
+        x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
+        axis_jacobian(n, q1, w.spin[b], z1, x1, x2, x3, w.jacobians[a])
+
+
+@kernel
+def _end_direction(n, w, j, k, c, d, dd):
+    """c times the change of averaged frame and secant of body j along its increment k of the end of a step."""
+    h = w.time[1]
+    for m in range(12):  # the middle moves by half, the secant by 1/h of the end
+        x = (1.0 if m == k else 0.0) if m < 3 and n.nx == 3 else 0.0
+        if m >= 3 and k >= n.nx:
+            x = w.jacobians[m // 3 - 1][m % 3, k]
+        d[12 * j + m] = 0.5 * c * x
+        dd[12 * j + m] = c / h * x
+
+
+@kernel
 def frame_element_tangent_over_step(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
     """Add ck K of an element over a step: rows by (qr, zr), columns along increments of the end (q1, z1)."""
-    h = w.time[1]
     if by_energy(g):
         end_gradient(g, s, w, lam)
     gather(g, s, w)
@@ -243,16 +265,9 @@ def frame_element_tangent_over_step(g, s, w, qr, zr, q1, z1, lam, ck, matrix):
         n = s.nodes[b]
         if n.nv == 0:
             continue
-        for a in range(3):
-            x1, x2, x3 = 1.0 if a == 0 else 0.0, 1.0 if a == 1 else 0.0, 1.0 if a == 2 else 0.0
-            axis_jacobian(n, q1, w.spin[b], z1[b], x1, x2, x3, w.jacobians[a])
+        _end_jacobians(n, w, b, q1, z1[b])
         for k in range(n.nv):
-            for m in range(12):  # the middle moves by half, the secant by 1/h of the end
-                x = (1.0 if m == k else 0.0) if m < 3 and n.nx == 3 else 0.0
-                if m >= 3 and k >= n.nx:
-                    x = w.jacobians[m // 3 - 1][m % 3, k]
-                d[12 * j + m] = 0.5 * ck * x
-                dd[12 * j + m] = ck / h * x
+            _end_direction(n, w, j, k, ck, d, dd)
             force_change(g, s, w, lam, d, dd)
             _add_column(g, s, w, qr, zr, zr, j, k, matrix)
         for m in range(12 * j, 12 * j + 12):
@@ -298,3 +313,40 @@ def frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
                 w.real_buffers[INPUT, 1 + 12 * i + m] = z1[s.members[g.first + i], m]
         frame_gradient(g, s, w, unit)
         _write_gradient(g, s, w, q1, z1, r, False, matrix)
+
+
+@kernel
+def rolling_blocks_over_step(g, s, w, qr, zr, q1, z1, unit, matrix):
+    """Add the rows of rolling over a step, along increments of its end, and its reactions to the columns.
+
+    ``unit`` is scratch as long as the multipliers.
+    """
+    for r in range(g.rows):
+        clear(unit)
+        unit[g.l0 + r] = 1.0
+        gather(g, s, w)
+        frame_element_force(g, s, w, unit)
+        _write_gradient(g, s, w, qr, zr, r, True, matrix)
+    d, dd = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE]
+    for m in range(12 * g.count):
+        d[m] = 0.0
+        dd[m] = 0.0
+    gather(g, s, w)
+    for j in range(g.count):
+        b = s.members[g.first + j]
+        n = s.nodes[b]
+        if n.nv == 0:
+            continue
+        _end_jacobians(n, w, b, q1, z1[b])
+        o = g.joint_blocks + 4 * j
+        for k in range(n.nv):
+            _end_direction(n, w, j, k, 1.0, d, dd)
+            distance_along_end(g, s, w, z1, d)
+            value = w.real_buffers[SUM, 0]
+            rows_along_over_step(g, s, w, d, dd)
+            w.real_buffers[SUM, 0] = 2.0 * value  # d is half of the motion of the end
+            for r in range(g.rows):
+                matrix[s.members[o] + r * s.members[o + 1] + k] += w.real_buffers[SUM, r]
+        for m in range(12 * j, 12 * j + 12):
+            d[m] = 0.0
+            dd[m] = 0.0

@@ -41,7 +41,7 @@ from .instant import constraint_rates, constraints, evaluate_functions, frames, 
 from .matrix import solve
 from .tables import FLAG_SIMPLE, FLAG_TREE, RECORDED, RECORDS
 from .tree_assembly import path_of
-from .tree_observe import observe_carried
+from .tree_observe import carried_motion, observe_carried
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -318,6 +318,14 @@ def observe_general(s, w, i, j, times, q, v, lam, f, out):
             f[k, m] -= w.real_buffers[FORCE, 12 * j + m]
 
 
+def frame_observer(system: Any, index: int) -> tuple[Any, Any]:
+    """The kernel that observes the frames of a node, and which node it is, as the kernel wants to know it."""
+    tables = system.tables
+    if tables.flags[FLAG_TREE] and tables.tree.carried[index].parent != NOT_CARRIED:
+        return observe_carried, np.array(path_of(index, tables.tree.carried.parent)[::-1], dtype=np.int64)
+    return observe_frames, index
+
+
 # --- what people see of bodies ------------------------------------------------------------------------------------
 
 
@@ -345,14 +353,12 @@ class PointView:
     def _observe(self, level: int) -> tuple[Array, Array, Array]:
         """Frames and as many derivatives as wanted; the others are empty."""
         s, n = self.solution, len(self.solution)
-        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
-        vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
         tables = s.system.tables
         if tables.flags[FLAG_TREE] and tables.tree.carried[self.index].parent != NOT_CARRIED:
-            path = np.array(path_of(self.index, tables.tree.carried.parent)[::-1], dtype=np.int64)
-            observe_carried(tables, s._work, path, s.q, s.v, vd, z, zd, zdd)
-        else:
-            observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
+            return carried_motion(s, self.index, level)
+        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
+        vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
+        observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
         return z, zd, zdd
 
     @property

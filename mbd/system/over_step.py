@@ -17,12 +17,21 @@ from ..joints.angles_over_step import angle_force_over_step, angle_stiffness_ove
 from ..joints.instant import ANGLE
 from ..joints.over_step import primitive_blocks_over_step, primitive_stiffness_over_step
 from ..nodes.inertia import pull_back
-from .frame_tangents import frame_element_blocks_over_step, frame_element_tangent_over_step
+from .frame_elements import gather, slip_over_step
+from .frame_tangents import (
+    frame_element_blocks_over_step,
+    frame_element_tangent_over_step,
+    rolling_blocks_over_step,
+)
 from .tables import FLAG_COUPLED, Tables, Work
 
 
 def _is_coupled(s: Tables) -> bool:
     return bool(s.flags[FLAG_COUPLED])
+
+
+def _rolls(s: Tables) -> bool:
+    return len(s.nonholonomic) > 0
 
 
 @kernel
@@ -49,6 +58,16 @@ def _clear_pair(fa, fb):
     for m in range(12):
         fa[m] = 0.0
         fb[m] = 0.0
+
+
+@entry(Tables, Work, vector, when=_rolls)
+def slips_over_step(s, w, into):
+    """Rows of constraints that exist for velocities only: how far the step slips."""
+    for k in range(s.frame_elements.shape[0]):
+        g = s.frame_elements[k]
+        if g.kind == ROLLING:
+            gather(g, s, w)
+            slip_over_step(g, s, w, into, g.x0)
 
 
 @entry(Tables, Work, vector, matrix, vector, matrix, real, vector, when=_is_coupled)
@@ -85,7 +104,9 @@ def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
             into[p.block_jb + i] += row[i]
     for k in range(s.frame_elements.shape[0]):
         g = s.frame_elements[k]
-        if g.rows > 0 and g.kind != ROLLING:
+        if g.kind == ROLLING:
+            rolling_blocks_over_step(g, s, w, qr, zr, q1, z1, w.unit, into)
+        elif g.rows > 0:
             frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.unit, into)
 
 

@@ -100,7 +100,8 @@ class Portable:
 
     def __getstate__(self) -> dict[str, Any]:
         own: Any = self
-        state = {name: x for name, x in vars(self).items() if name not in ("tables", "work")}
+        left = ("tables", "work", "inputs", "_following")
+        state = {name: x for name, x in vars(self).items() if name not in left} | {"derived": {}}
         return state | {
             "assembly": packed_assembly(own.assembly, own.model),
             "work": {name: getattr(own.work, name) for name in KEPT_IN_WORK},

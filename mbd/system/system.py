@@ -7,7 +7,9 @@ Vectors: ``q`` coordinates, ``v`` velocities (as long as increments), ``lam`` mu
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +17,24 @@ import numpy as np
 from ..bodies import Body
 from ..elements.arguments import Vector
 from ..elements.function_errors import explain
+from ..elements.values import Parameter, in_force
 from ..errors import ModelError
 from ..joints.joint import Joint
 from ..joints.tree import MOTION_WORDS, Carried
 from ..model import Model
-from ..nodes.forms import FORM_JOINT
+from ..nodes.forms import FORM_JOINT, NODE
 from ..nodes.increments import apply_tangent_inverse
 from ..nodes.tree.records import tree_work
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
+from .following import Following, Inputs, check_captured
 from .frame_elements import BUFFERS
+from .handles import ParameterHandle
 from .identity import Identity, check_arrival, identity_of
 from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
 from .matrix import tangent
+from .numbers import columns, numbers_of
 from .parcels import Portable
 from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
 from .tree_matrix import plain_tangent
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Array = np.ndarray
+POSITION = columns(NODE, "r1", 3)
 
 
 def assemble(model: Model) -> System:
@@ -52,22 +59,62 @@ class System(Portable):
     """
 
     def __init__(self, model: Model, unknowns: int = 1) -> None:
+        given, model = model, model.copy() if model._parameters else model  # elements follow parameters in place
         self.model = model
-        self.assembly: Assembly = assemble_tables(model, unknowns)
+        self.values: dict[str, float] = model._values()
+        self.derived: dict[str, System] = {}
+        with in_force(self.values):
+            self.assembly: Assembly = assemble_tables(model, unknowns)
         self.tables: Tables = self.assembly.tables
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
         self.identity: Identity = identity_of(model, self.assembly.tree)
         self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
-        check_arrival(model)
+        check_arrival(given)
         self.work: Work = self.new_work()
+        self._carriers: dict[str, Carried] | None = None  # by joint, when they are asked for
         self._show_clock()
+        check_captured(self)
 
     def _show_clock(self) -> None:
-        """Let functions know where the time of the evaluation is."""
+        """Let functions know where the time of the evaluation is, and what their parameters are."""
         clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
         for callback in self.assembly.callbacks:
             callback.tell_time(clock)
+            if self.values:
+                callback.surround(partial(in_force, self.values))
+
+    # --- parameters and inputs ------------------------------------------------------------------------------------
+
+    def set_parameters(self, values: Mapping[str, float]) -> None:
+        """Change parameters and inputs by name; nothing is compiled and nothing is assembled.
+
+        Tables, initial state and lengths are afterwards, bit for bit, those of a model that was built with these
+        numbers. A run that has begun would go on with other tables than those it began with: begin a new one
+        (``integrator.start``), or give its buffers to ``reset_work``. What would make the model another one
+        (coordinates, number of equations, kinds of elements) is refused, and then nothing has changed. Solutions read
+        from their system: take one of your own, ``mbd.assemble(model)``.
+        """
+        self._following.set_parameters(values)
+
+    def parameters(self, names: Iterable[str | Parameter]) -> ParameterHandle:
+        """A handle of some numbers: parameters of the model, "gravity", and attributes of elements: "b.mass"."""
+        return ParameterHandle(self, names)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """Inputs by name: ``system.inputs["u"] = 1.0`` acts at once, also on runs of this system that have begun."""
+        return Inputs(self)
+
+    @cached_property
+    def _following(self) -> Following:
+        return Following(self)
+
+    def derive(self, key: str, make: Callable[[], System]) -> System:
+        """A system that is made from this one, once for each key; it follows the parameters and inputs of this one."""
+        if key not in self.derived:
+            self.derived[key] = make()
+        return self.derived[key]
 
     def __repr__(self) -> str:
         return f"System('{self.model.name}', {self.n_q} coordinates, {self.n_v} velocities, {self.n_l} constraints)"
@@ -101,12 +148,19 @@ class System(Portable):
             work.z[:, k] = s.nodes[name]  # pinned positions neither
         return work
 
+    def reset_work(self, work: Work) -> None:
+        """What buffers of an earlier run know of the start: places of pinned bodies, and where counters begin."""
+        work.z[:, :3] = numbers_of(self.tables.nodes)[:, POSITION]
+        work.turns[:] = self.initial_turns()
+
     def initial_turns(self) -> Array:
         """Where the counters of turns begin: the angles at the start are those nearest to these."""
         return np.array(self.assembly.turns or [0.0])
 
     def private(self) -> System:
         """The same tables with buffers of their own: whoever evaluates them counts turns for himself alone."""
+        if self.values:
+            _ = self.inputs, self._following  # of which there is one for the same tables
         own = copy(self)
         own.work = self.new_work()
         return own
@@ -326,8 +380,9 @@ class System(Portable):
 
     def body_slices(self, body: Body | str) -> tuple[slice, slice]:
         """Slices of the coordinates and velocities of a body."""
-        n = self.tables.nodes[self.node_index(body)]
-        return slice(int(n.q0), int(n.q0 + n.nq)), slice(int(n.v0), int(n.v0 + n.nv))
+        i = self.node_index(body)
+        q0, nq, v0, nv = (int(self.tables.nodes[name][i]) for name in ("q0", "nq", "v0", "nv"))
+        return slice(q0, q0 + nq), slice(v0, v0 + nv)
 
     def node_index(self, body: Body | str) -> int:
         """Row of a body in the node table (0: ground)."""
@@ -346,8 +401,10 @@ class System(Portable):
     def carrier(self, joint: Joint | str) -> Carried | None:
         """What a joint carries in joint coordinates; None for a joint that is a constraint."""
         name = joint if isinstance(joint, str) else joint.name
-        edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
-        return next((edge for edge in edges if edge.joint is not None and edge.joint.name == name), None)
+        if self._carriers is None:
+            edges = self.assembly.tree.carried if self.assembly.tree is not None else ()
+            self._carriers = {edge.joint.name: edge for edge in edges if edge.joint is not None}
+        return self._carriers.get(name)
 
     @property
     def has_only_joint_coordinates(self) -> bool:
@@ -400,9 +457,10 @@ class System(Portable):
 
     def refresh_functions(self) -> None:
         """Hand over what user functions refer to at present: values of globals, closures, attributes."""
-        for k, callback in enumerate(self.assembly.callbacks):
-            if callback.refresh():
-                self.tables.functions.address[k], self.tables.functions.block[k] = callback.address, callback.block
+        with in_force(self.values):
+            for k, callback in enumerate(self.assembly.callbacks):
+                if callback.refresh():
+                    self.tables.functions.address[k], self.tables.functions.block[k] = callback.address, callback.block
 
     def forget_errors(self) -> bool:
         """Forget what user functions did wrong, and say whether they did."""

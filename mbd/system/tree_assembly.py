@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..bodies import Body
 from ..errors import IDENTITY3, ModelError
 from ..forces.kinds import AXIS_SPRING, TORSION_SPRING
 from ..joints.rotor_hinge import RotorHinge
@@ -83,6 +82,15 @@ def carried_table(tree: JointTree, node_of: dict[int, int], count: int) -> tuple
     return table, order
 
 
+CARRIED_NUMBERS = CARRIED.names[9:44] if CARRIED.names is not None else ()
+"""Signs, pitch, points and frames of a carried body."""
+
+
+def carried_numbers(edge: Carried) -> tuple[float, ...]:
+    """The same as numbers."""
+    return *_motion_record(edge)[-2:], *_geometry(edge)[:-1]
+
+
 def _motion_record(edge: Carried) -> tuple[Any, ...]:
     """Number, kinds and columns of the motions from parent to child, ball, sign, pitch."""
     motions = edge.motions
@@ -100,8 +108,8 @@ def _geometry(edge: Carried) -> tuple[Any, ...]:
     """Points and frames of the joint on parent and child, and the constant rotation between motions."""
     joint: Any = edge.joint
     if joint is None:
-        assert edge.node is not None
-        place = edge.node.position if edge.node.pinned else np.zeros(3)
+        node: Any = edge.body.node
+        place = node.position if node.pinned else np.zeros(3)
         points, frames = (place, np.zeros(3)), (IDENTITY3, IDENTITY3)
     else:
         points, frames = (joint.point_a, joint.point_b), (joint.frame_a, joint.frame_b)
@@ -111,8 +119,8 @@ def _geometry(edge: Carried) -> tuple[Any, ...]:
         points, frames = points[::-1], frames[::-1]
     turned = is_universal(edge.motions)
     between = (CROSS.T if edge.reversed else CROSS) if turned else IDENTITY3
-    matrices = (frames[0], frames[1], between)
-    return *points[0].tolist(), *points[1].tolist(), *(x for m in matrices for x in m.T.ravel().tolist()), turned
+    axes = [*frames[0].T.ravel().tolist(), *frames[1].T.ravel().tolist(), *between.T.ravel().tolist()]
+    return *points[0].tolist(), *points[1].tolist(), *axes, turned
 
 
 def joint_loads(model: Any, tree: JointTree, nodes: Array, node_of: dict[int, int], force_rows: list[slice],
@@ -290,17 +298,15 @@ def no_fronts() -> Fronts:
 
 def check_movable(tree: JointTree, nodes: Array, node_of: dict[int, int]) -> None:
     """Refuse joints that move no inertia: the accelerations of their coordinates would be undetermined."""
-    carried_mass: dict[int, float] = {}
-    inertia: dict[int, float] = {}
+    carried_mass: list[float] = nodes["mass"].tolist()
+    inertia: list[float] = (nodes["j11"] + nodes["j22"] + nodes["j33"]).tolist()
     for edge in reversed(tree.carried):
-        body: Body = edge.body
-        n = nodes[node_of[id(body)]]
-        mass = carried_mass.get(id(body), 0.0) + float(n["mass"])
-        turning = inertia.get(id(body), 0.0) + float(n["j11"] + n["j22"] + n["j33"])
+        i, p = node_of[id(edge.body)], node_of[id(edge.parent)]
+        mass, turning = carried_mass[i], inertia[i]
         if edge.motions and not mass > 0.0 and not turning > 0.0:
             raise ModelError(
                 f"{edge.joint or edge.body} moves no inertia: {edge.body} and all that it carries have no mass; "
                 "expected a mass, or a Fixed in place of the joint"
             )
-        carried_mass[id(edge.parent)] = carried_mass.get(id(edge.parent), 0.0) + mass
-        inertia[id(edge.parent)] = inertia.get(id(edge.parent), 0.0) + turning + mass
+        carried_mass[p] += mass
+        inertia[p] += turning + mass

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..compiled.record import table_of
-from ..linalg.symbolic import Layout, analyse
+from ..linalg.symbolic import Layout, analyse, uncoupled
 from ..nodes.tree.records import NOT_CARRIED, TreeTables
 from ..nodes.tree.recursion import PER_NODE, PER_VELOCITY
 from .frame_assembly import place_frame_elements
@@ -68,9 +68,12 @@ class Branches:
         free = (self.carried["parent"] == NOT_CARRIED)[1:].any()
         self.recursive = assembler.n_l == 0 and not free and not self.projector.blocks
         outer_sizes = np.concatenate([nodes["nv"][1:] + nodes["nl"][1:], np.array(joint_rows, dtype=np.int64)])
-        outer_pairs = np.zeros((0, 2), np.int64) if self.recursive else self.projector.pairs()
-        # a common rigid motion of bodies is no motion of joints: constraints count as tied to the ground
-        self.layout: Layout = analyse(outer_sizes, is_joint, np.ones(len(outer_sizes), dtype=bool), outer_pairs)
+        self.layout: Layout
+        if self.recursive:
+            self.layout = uncoupled(outer_sizes, is_joint)
+        else:  # a common rigid motion of bodies is no motion of joints: constraints count as tied to the ground
+            tied = np.ones(len(outer_sizes), dtype=bool)
+            self.layout = analyse(outer_sizes, is_joint, tied, self.projector.pairs())
         self.inertia = rotor_inertia(tree, nodes, node_of, assembler.n_v)
         self.inner: Tables
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
-from ..compiled.kinds import matrix, real
+from ..compiled.kinds import integer, matrix, real
 from ..math.arrays import clear
 from ..nodes.inertia import frame_stiffness
 from ..nodes.markers import axis, body_components
@@ -40,6 +40,8 @@ from .tables import (
     velocity,
 )
 from .tree_instant import inner_tables
+
+ALL_BLOCKS = -1
 
 
 def _by_fronts(s: Tables) -> bool:
@@ -246,16 +248,16 @@ def _add_common_jets(s, w, damped):
             out[5 * JET + k] += h[2]
 
 
-@entry(Tables, Work, real, real, front_values, when=_by_fronts)
-def project_blocks(s, w, cc, ck, into):
-    """Blocks between bodies, and between bodies and constraints, onto the paths of the bodies."""
+@entry(Tables, Work, real, real, integer, front_values, when=_by_fronts)
+def project_blocks(s, w, cc, ck, wanted, into):
+    """Blocks between bodies, and between bodies and constraints, onto the paths of the bodies: all, or of one kind."""
     y = w.tree
     h, u, change, rate = y.scratch[0], y.scratch[1], y.scratch[2], y.scratch[3]
     damped = s.flags[FLAG_VELOCITY] != 0 and (cc != 0.0 or ck != 0.0)
     for m in range(s.tree.projections.shape[0]):
         p = s.tree.projections[m]
         between = p.kind == BETWEEN_BODIES
-        if between and cc == 0.0 and ck == 0.0:
+        if (between and cc == 0.0 and ck == 0.0) or (wanted != ALL_BLOCKS and wanted != p.kind):
             continue
         if p.column_body == 0:
             for c in range(p.columns):

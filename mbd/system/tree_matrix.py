@@ -50,7 +50,7 @@ from .tables import (
     unknowns,
     velocity,
 )
-from .tree_elements import element_blocks, project_blocks
+from .tree_elements import ALL_BLOCKS, element_blocks, project_blocks
 from .tree_instant import joint_tension
 
 
@@ -70,7 +70,7 @@ def _by_fronts(s: Tables) -> bool:
 
 
 @kernel
-def _all_jets(s, w, q, v, vd, t, cm, cc, ck):
+def all_jets(s, w, q, v, vd, t, cm, cc, ck):
     """Jets of all columns; leaves velocities and accelerations of the bodies."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
@@ -95,7 +95,7 @@ def _all_body_jets(s, w):
 
 
 @kernel
-def _diagonal(s, w, q, v, cm, cc, ck):
+def joint_diagonal(s, w, q, v, cm, cc, ck):
     """What springs, dampers and rotors on joints add to the diagonal."""
     y = w.tree
     for k in range(s.tree.inertia.shape[0]):
@@ -188,7 +188,7 @@ def assembled_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     for m in range(s.tree.free.shape[0]):
         node_blocks(s, w, s.tree.free[m], q, v, vd, lam, t, cm, cc, ck, into)
     if s.flags[FLAG_LOADED] != 0:
-        project_blocks(s, w, cc, ck, into)
+        project_blocks(s, w, cc, ck, ALL_BLOCKS, into)
 
 
 @kernel
@@ -236,8 +236,8 @@ def _store(s, w, q, ck, into):
 )
 def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix of joint coordinates, in the fronts, or what the recursion needs in its place."""
-    _all_jets(s, w, q, v, vd, t, cm, cc, ck)
-    _diagonal(s, w, q, v, cm, cc, ck)
+    all_jets(s, w, q, v, vd, t, cm, cc, ck)
+    joint_diagonal(s, w, q, v, cm, cc, ck)
     if s.flags[FLAG_TREE] == BY_FRONTS or s.flags[FLAG_LOADED] != 0:
         _prepare(s, w, q, v, lam, t, cc, ck)
     if s.flags[FLAG_TREE] == BY_FRONTS:
@@ -249,8 +249,8 @@ def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
 @entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, vector, when=_by_recursion)
 def plain_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The same as a plain matrix, row by row in the order of the velocities, where the recursion does without one."""
-    _all_jets(s, w, q, v, vd, t, cm, cc, ck)
-    _diagonal(s, w, q, v, cm, cc, ck)
+    all_jets(s, w, q, v, vd, t, cm, cc, ck)
+    joint_diagonal(s, w, q, v, cm, cc, ck)
     _prepare(s, w, q, v, lam, t, cc, ck)
     clear(into)
     _composite(s, w, q, v, vd, lam, cm, cc, ck, s.xv.shape[0], into)

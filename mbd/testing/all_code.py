@@ -21,6 +21,7 @@ from ..bodies import PointMass, RigidBody
 from ..errors import IncompatibleError
 from ..forces import Force, JointForce, PDControl, Spring, TorsionSpring
 from ..integrators import GeneralizedAlpha, Integrator
+from ..integrators.rigid_body.methods import FreeRotation
 from ..joints import AngleDriver, Revolute, Spherical
 from ..model import Model
 from ..nodes import Directors, Quaternion, RotationVector
@@ -28,6 +29,7 @@ from ..results.events import Event
 from ..results.solution import Solution
 from ..simulation.driven import inverse_dynamics, kinematics
 from ..simulation.simulation import simulate
+from ..simulation.simulator import Simulator
 from ..solvers.diagnosis import diagnose
 from ..solvers.equilibrium import equilibrium
 from ..solvers.linearisation import linearize
@@ -55,8 +57,10 @@ def _quietly(run: Callable[[], None]) -> None:
 
 
 def _steps(method: Integrator) -> None:
-    for model in models_for(method):
+    for k, model in enumerate(models_for(method)):
         look_at(simulate(model, STEP, STEP, method, progress=False))
+        if k == 0 and not isinstance(method, FreeRotation):
+            Simulator(model, STEP, method)._run.act_anew()
 
 
 def models_for(method: Integrator) -> Iterator[Model]:

@@ -28,11 +28,17 @@ Followed: TypeAlias = "Body | str"
 Size = tuple[int, int] | Sequence[int]
 """Width and height in pixels."""
 
+Speed: TypeAlias = "float | Literal['auto']"
+"""Seconds of the motion per second of playing; "auto" plays the whole run in 5 to 10 seconds."""
+
 Trail: TypeAlias = "Body | str | tuple[Body | str, Vector]"
 """A body whose path is drawn, or a pair (body, body-fixed point)."""
 
 Trails: TypeAlias = "bool | Trail | Sequence[Trail]"
 """True (all bodies), False, "auto" (the outermost bodies), or what is to have a trail."""
+
+Curves: TypeAlias = "str | Sequence[str]"
+"""Channels by name or pattern ("tip.position", "hinge*.angle"), or "energy"."""
 
 Elements: TypeAlias = "Element | str | Sequence[Element | str]"
 """Bodies, joints or forces, as objects or by name."""
@@ -48,6 +54,8 @@ class Parts(TypedDict, total=False):
     axes: bool
     floor: bool
     labels: bool
+    colour_by: str | None
+    side_by_side: bool
 
 
 class Drawn(Parts, total=False):

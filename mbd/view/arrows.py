@@ -26,11 +26,14 @@ def scale_of(columns: list[Array], radius: float) -> float:
     return LONGEST * radius / large if large > 0.0 else 0.0
 
 
-def _links(scene: Scene, run: int, items: list[tuple[str, int, Array, Array]], role: str, shade: str) -> list[Link]:
-    """Arrows of (name, row, body-fixed point, columns)."""
-    scale = scale_of([columns for _, _, _, columns in items], scene.radius)
-    if scale == 0.0:
+def _links(
+    scene: Scene, run: int, items: list[tuple[str, int, Array, Array]], role: str, shade: str, kind: str = ""
+) -> list[Link]:
+    """Arrows of (name, row, body-fixed point, columns); ``kind`` has a scale of its own, the same for all runs."""
+    scale = scene.scales.get(kind or role) or scale_of([columns for _, _, _, columns in items], scene.radius)
+    if scale == 0.0 or not items:
         return []
+    scene.scales[kind or role] = scale
     motion, longest = scene.motions[run], 2.0 * LONGEST * scene.radius
     surface, weights, head = arrow_surface(0.55 * scene.glyph)
     return [
@@ -80,4 +83,4 @@ def load_arrows(scene: Scene, run: int) -> list[Link]:
             columns = np.asarray(motion.solution[load].torque)
             torques.append((load.name, scene.row(run, load.body), getattr(load.body, "com", load.point), columns))
     shade = scene.theme.load
-    return _links(scene, run, forces, "load", shade) + _links(scene, run, torques, "load", shade)
+    return _links(scene, run, forces, "load", shade) + _links(scene, run, torques, "load", shade, "torque")

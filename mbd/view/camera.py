@@ -32,14 +32,16 @@ class Camera:
     """Position, target and up of a camera at any time."""
 
     def __init__(
-        self, scene: Scene, camera: Any = "auto", follow: Any = None, aspect: float = 16 / 9, margin: float = MARGIN
-    ) -> None:
+        self, scene: Scene, camera: Any = "auto", follow: Any = None, aspect: float = 16 / 9, margin: float = MARGIN,
+        arrows: tuple[str, ...] = ("reaction", "load"),
+    ) -> None:  # fmt: skip
         self.scene, self.up = scene, scene.up
         self.position: Array = np.zeros(3)
         self.target: Array = np.zeros(3)
         self.row: int | None = None
         self.anchor = np.zeros(3)
         self.radius = scene.radius  # of what is seen
+        self.aspect, self.fitted = aspect, isinstance(camera, str)
         if follow is not None:
             self._follow(follow)
         half_height = np.tan(np.radians(0.5 * VIEW_ANGLE))
@@ -53,7 +55,7 @@ class Camera:
                 self.target = np.zeros(3)
                 self.position = direction * 1.25 * self.radius / half_height / min(1.0, aspect)
                 return
-            self.target, distance = fitted(scene, direction, half_height, aspect, margin)
+            self.target, distance = fitted(scene, direction, half_height, aspect, margin, arrows)
             self.position = self.target + distance * direction
             return
         try:
@@ -96,13 +98,15 @@ def automatic(scene: Scene, turn: Array) -> tuple[float, float, float]:
     return PRESETS["iso"]
 
 
-def fitted(scene: Scene, direction: Array, half_height: float, aspect: float, margin: float) -> tuple[Array, float]:
-    """Target and distance such that the whole motion just fits into the picture."""
+def fitted(
+    scene: Scene, direction: Array, half_height: float, aspect: float, margin: float, arrows: tuple[str, ...] = ()
+) -> tuple[Array, float]:
+    """Target and distance such that the whole motion, and these kinds of arrows, just fit into the picture."""
     back = direction
     right = np.cross(scene.up, back)
     right /= max(float(np.linalg.norm(right)), 1e-9)
     above = np.cross(back, right)
-    points = scene.cloud
+    points = np.concatenate([scene.cloud, *(scene.tips[role] for role in arrows if role in scene.tips)])
     target = scene.centre.copy()
     distance = 0.0
     for _ in range(6):  # centre the projected points, then move back until they fit

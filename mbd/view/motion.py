@@ -6,7 +6,7 @@ between two records is not the way it went, the angular velocity says how many t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -151,16 +151,3 @@ class Motion:
     def samples(self, count: int) -> Array:
         """Indices of at most ``count`` records spread over the run, the last one included."""
         return np.unique(np.linspace(0, len(self.t) - 1, min(count, len(self.t))).round().astype(int))
-
-
-def frame_times(start: float, end: float, fps: float, speed: float = 1.0) -> Array:
-    """Times of the frames of a movie: round(duration / speed * fps) + 1, both ends included."""
-    count = max(1, round((end - start) / speed * fps)) + 1 if end > start else 1
-    return np.linspace(start, end, count)
-
-
-def check_rate(value: Any, argument: str) -> float:
-    """A positive number."""
-    from mbd.errors import check_number
-
-    return check_number(value, "view", argument, positive=True)

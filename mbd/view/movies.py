@@ -16,9 +16,9 @@ from mbd.errors import FileError, ModelError, bad_value
 from mbd.io.files import replacing
 from mbd.io.progress import Progress
 from mbd.view import opengl
-from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
+from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size, Speed
 from mbd.view.camera import Camera
-from mbd.view.motion import check_rate, frame_times
+from mbd.view.clock import check_frames, check_rate, check_speed, frame_times, time_text
 from mbd.view.pictures import check_file
 from mbd.view.render import check_size, grab, offscreen
 from mbd.view.scene import Scene
@@ -35,14 +35,14 @@ CODECS = {
 
 
 def movie(
-    solutions: Runs, file: FilePath, *, fps: float | None = None, speed: float = 1.0, size: Size | None = None,
+    solutions: Runs, file: FilePath, *, fps: float | None = None, speed: Speed = 1.0, size: Size | None = None,
     follow: Followed | None = None, camera: CameraPlace = "auto", start: float | None = None,
     end: float | None = None, clock: bool = True, progress: bool | None = None, **look: Unpack[Look],
 ) -> Path:  # fmt: skip
     """Write a movie (mp4, mkv, mov, webm or gif) and return its path.
 
     fps: frames per second, by default 30 (gif: 25; a gif knows only 10, 20, 25 and 50).
-    speed: 2 shows twice as fast as real, 0.1 ten times slower.
+    speed: 2 shows twice as fast as real, 0.1 ten times slower, "auto" the whole in 5 to 10 seconds.
     size: width and height in pixels, by default (1280, 720).
     camera: a preset or (position, target). follow: a body that stays in the middle.
     start, end: the part of the solution; both are shown, which makes round((end - start) / speed * fps) + 1 frames.
@@ -56,7 +56,9 @@ def movie(
         raise bad_value("view", "fps", rate, f"one of {', '.join(map(str, GIF_RATES))}, since gifs count in 10 ms")
     scene = Scene(solutions, **look)
     first, last = _part(scene, start, end)
-    times = frame_times(first, last, rate, check_rate(speed, "speed"))
+    pace = check_speed(speed, last - first)
+    check_frames(first, last, rate, pace)
+    times = frame_times(first, last, rate, pace)
     shape = check_size(SIZE if size is None else size, even=True)
     Camera(scene, camera, follow)  # complains before a file is begun
     opengl.require("A movie")
@@ -121,35 +123,13 @@ def _frames(
 ) -> Iterator[Any]:
     """The rendered frames, one at a time."""
     with offscreen(scene, large(size), camera, follow, "A movie") as stage:
-        text = _clock(stage, times) if clock else None
+        text = stage.glass.clock() if clock else None
         for k, t in enumerate(times):
             if text is not None:
-                text.SetInput(_time_text(t, times))
+                text.SetInput(f"t = {time_text(t, times[0], times[-1])}")
             stage.show(float(t), render=False)
             yield grab(stage)
             bar.update(k + 1)
-
-
-def _time_text(t: float, times: Any) -> str:
-    span = float(times[-1] - times[0])
-    digits = int(np.clip(2 - np.floor(np.log10(span)) if span > 0.0 else 2, 1, 6))
-    return f"t = {t:.{digits}f} s"
-
-
-def _clock(stage: Any, times: Any) -> Any:
-    """The time in the lower left corner."""
-    from vtkmodules.vtkRenderingCore import vtkTextActor
-
-    from mbd.view.theme import colour
-
-    text = vtkTextActor()
-    style = text.GetTextProperty()
-    height = stage.plotter.window_size[1]
-    style.SetFontSize(max(12, round(0.032 * height)))
-    style.SetColor(*colour(stage.scene.theme.muted))
-    text.SetPosition(round(0.03 * height), round(0.03 * height))
-    stage.plotter.renderer.AddViewProp(text)
-    return text
 
 
 @contextmanager

@@ -48,6 +48,8 @@ _answer: str | None = None
 class RenderingError(MbdError):
     """Pictures cannot be rendered here; the message says what to install."""
 
+    general_code = "MBD-E10"
+
 
 def obstacle(fresh: bool = False) -> str:
     """Why rendering is not possible here, in one sentence; empty if it is."""

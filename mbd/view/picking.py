@@ -8,10 +8,18 @@ import numpy as np
 
 from mbd.errors import Array
 from mbd.view.pieces import Poses, Solid
+from mbd.view.runs import run_names
 
 if TYPE_CHECKING:
     from mbd.view.scene import Scene
     from mbd.view.stage import Stage
+
+VALUES = (
+    ("position", "com", "m"), ("velocity", "velocity", "m/s"), ("omega", "angular_velocity", "rad/s"),
+    ("force", "force", "N"), ("torque", "torque", "N m"), ("angle", "angle", "rad"),
+    ("displ.", "displacement", "m"), ("length", "length", "m"),
+)  # fmt: skip
+"""What is told about a picked thing: label, attribute of its result, unit."""
 
 
 def ray(stage: Stage, x: float, y: float) -> tuple[Array, Array]:
@@ -71,6 +79,13 @@ def vector(values: Any) -> str:
     return "  ".join(f"{float(x): 9.3f}" for x in values)
 
 
+def facts_of(element: Any) -> str:
+    """What an element is, in a few words that do not change with time."""
+    mass = getattr(element, "mass", None)
+    kind = type(element).__name__
+    return f"{kind}, {mass:.5g} kg" if isinstance(mass, float) and mass > 0.0 else kind
+
+
 def describe(scene: Scene, solid: Solid, t: float) -> str:
     """Name and values of the picked thing at a time."""
     run = run_of(scene, solid)
@@ -79,15 +94,11 @@ def describe(scene: Scene, solid: Solid, t: float) -> str:
     view = solution[element]
     lines = [f"{element.name}   ({type(element).__name__})"]
     if scene.several:
-        lines.append(f"run {run + 1}: {type(solution.integrator).__name__}")
+        lines.append(f"run {run + 1}: {run_names(scene.solutions)[run]}")
     mass = getattr(element, "mass", None)
     if isinstance(mass, float) and mass > 0.0:
         lines.append(f"mass       {mass:.5g} kg")
-    for label, name, unit in (
-        ("position", "com", "m"), ("velocity", "velocity", "m/s"), ("omega", "angular_velocity", "rad/s"),
-        ("force", "force", "N"), ("torque", "torque", "N m"), ("angle", "angle", "rad"),
-        ("displ.", "displacement", "m"), ("length", "length", "m"),
-    ):  # fmt: skip
+    for label, name, unit in VALUES:
         try:
             values = np.asarray(getattr(view, name))
         except (AttributeError, ValueError, TypeError):

@@ -12,6 +12,7 @@ from mbd.elements.arguments import FilePath, Numbers
 from mbd.errors import bad_value, check_number, check_vector
 from mbd.io.files import replacing, save_figure
 from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
+from mbd.view.clock import time_text
 from mbd.view.render import Image, check_size, images
 from mbd.view.scene import Scene
 
@@ -22,12 +23,14 @@ SIZE = (1280, 720)
 
 def picture(
     solutions: Runs, file: FilePath | None = None, t: Numbers | None = None, *, size: Size = SIZE,
-    camera: CameraPlace = "auto", follow: Followed | None = None, columns: int | None = None, **look: Unpack[Look],
+    camera: CameraPlace = "auto", follow: Followed | None = None, columns: int | None = None, clock: bool = True,
+    **look: Unpack[Look],
 ) -> Image:  # fmt: skip
     """Render a picture at time ``t`` (by default the end), write it to a file and return it as (height, width, 3).
 
     Several times give a strip of snapshots in one figure: ``t=[0, 0.2, 0.4]``, or ``t=6`` with ``columns=6`` for six
-    equal steps; a strip is also written as PDF or SVG. ``look`` holds the options of ``mbd.view.Scene``.
+    equal steps; a strip is also written as PDF or SVG. clock: write the time into the picture. ``look`` holds the
+    options of ``mbd.view.Scene``.
     """
     scene = Scene(solutions, **look)
     width, height = check_size(size)
@@ -35,7 +38,7 @@ def picture(
         return _strip(scene, file, t, (width, height), camera, follow, columns)
     time = scene.end if t is None else inside(scene, t)
     target = check_file(file, FORMATS) if file is not None else None
-    image = next(iter(images(scene, [time], (width, height), camera, follow)))
+    image = next(iter(images(scene, [time], (width, height), camera, follow, clock=clock)))
     if target is not None:
         save(image, target)
     return image
@@ -131,7 +134,7 @@ def strip_figure(shots: list[Image], times: Any, columns: int, scene: Scene) -> 
                 spine.set_color(scene.theme.grid)
                 spine.set_linewidth(0.6)
             middle = (left + 0.5 * width / dpi) / w
-            text = f"$t$ = {t:.4g} s"
+            text = f"$t$ = {time_text(t, scene.start, scene.end)}"
             size = max(9.0, min(16.0, 0.028 * width))
             figure.text(middle, (bottom + 0.45 * label - gap) / h, text, ha="center", va="center", fontsize=size)
     return figure

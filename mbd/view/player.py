@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from mbd.view.camera import Camera
-from mbd.view.motion import check_rate
+from mbd.view.charts import BOTTOM, HEIGHT, Charts
+from mbd.view.clock import check_rate, check_speed, time_text
 from mbd.view.picking import describe, pick, ray
 from mbd.view.pieces import Solid
 from mbd.view.runs import run_list
 from mbd.view.scene import Scene
 from mbd.view.stage import Stage
-from mbd.view.theme import colour, mixed
+from mbd.view.theme import colour
 
 TICK_MILLISECONDS = 16
 CLICK_PIXELS = 4
-SPEEDS = (1 / 64, 64.0)
+NARROW = 700  # pixels; there is no room for everything in narrower windows
+DOUBLINGS = 8  # of the speed, from the first one to either end of its slider
 HELP = """space       play, pause
 left, right one frame back, forth
 home, end   start, end
@@ -36,8 +38,8 @@ class Window:
     """Everything that reacts; the plotter may also be one without a window, which tests drive by events."""
 
     def __init__(
-        self, plotter: Any, solutions: Any, *, speed: float = 1.0, loop: bool = True, play: bool = True,
-        camera: Any = "auto", follow: Any = None, **look: Any,
+        self, plotter: Any, solutions: Any, *, speed: Any = "auto", loop: bool = True, play: bool = True,
+        camera: Any = "auto", follow: Any = None, curves: Any = None, **look: Any,
     ) -> None:  # fmt: skip
         self.plotter = plotter
         wanted = {
@@ -51,15 +53,23 @@ class Window:
             len(run_list(solutions)[0].model.joints) <= 200
         )  # reactions of thousands of joints would take long to prepare
         self.scene = Scene(solutions, reactions=small or wanted["reactions"], frames=True, labels=True, **look)
-        self.speed, self.loop, self.playing = check_rate(speed, "speed"), bool(loop), bool(play)
+        self.speed = check_speed(speed, self.scene.end - self.scene.start)
+        self.first_speed, self.loop, self.playing = self.speed, bool(loop), bool(play)
         width, height = plotter.window_size
-        self.stage = Stage(self.scene, plotter, Camera(self.scene, camera, follow, width / height, 1.45))
+        arrows = ("reaction", "load") if wanted["reactions"] else ("load",)
+        self.charts = Charts(self.scene, plotter, curves)
+        covered = bool(self.charts.charts)  # by curves: then the scene is shown smaller and higher
+        view = Camera(self.scene, camera, follow, width / height, 1.75 if covered else 1.45, arrows)
+        self.stage = Stage(self.scene, plotter, view)
+        if covered:
+            plotter.camera.SetWindowCenter(0.0, -0.32)
         self.on = {
             "trail": wanted["trails"], "joint": wanted["joints"], "frame": wanted["frames"],
             "reaction": wanted["reactions"], "label": wanted["labels"],
         }  # fmt: skip
         for role, on in self.on.items():
             self.stage.switch(role, on)
+        self.stage.glass.place_scale(self._bottom() + 0.02, self.on["reaction"])
         self.picked: Solid | None = None
         self._last = time.perf_counter()
         self._press: tuple[int, int] | None = None
@@ -74,14 +84,19 @@ class Window:
 
     def _texts(self) -> None:
         pl, theme = self.plotter, self.scene.theme
-        style = {"color": theme.text, "font": "courier", "font_size": 9}
-        self.status = pl.add_text("", position=(0.015, 0.955), viewport=True, name="status", **style)
-        self.info = pl.add_text("", position=(0.015, 0.93), viewport=True, name="info", **style)
-        self.help = pl.add_text(HELP, position=(0.62, 0.93), viewport=True, name="help", **style)
+        width, height = pl.window_size
+        narrow = width < NARROW
+        style = {"color": theme.text, "font": "courier", "font_size": 6 if narrow else 9}
+        line = (18.0 if narrow else 26.0) / height
+        top = 1.0 - 1.1 * line
+        self.status = pl.add_text("", position=(0.015, top), viewport=True, name="status", **style)
+        self.info = pl.add_text("", position=(0.015, top - 0.5 * line), viewport=True, name="info", **style)
+        place = (0.03 if narrow else 0.62, top - 0.5 * line)
+        self.help = pl.add_text(HELP, position=place, viewport=True, name="help", **style)
         self.hint = pl.add_text(
-            "h: help", position=(0.93, 0.955), viewport=True, name="hint", **{**style, "color": theme.muted}
+            "h: help", position=(0.905, top), viewport=True, name="hint", **{**style, "color": theme.muted}
         )
-        self.button_text = pl.add_text("", position=(0.042, 0.032), viewport=True, name="button", **style)
+        self.button_text = pl.add_text("", position=(50.0 / width, 0.032), viewport=True, name="button", **style)
         for actor in (self.status, self.info, self.help):
             look = actor.GetTextProperty()
             look.SetBackgroundColor(*colour(theme.background))
@@ -92,22 +107,25 @@ class Window:
 
     def _widgets(self) -> None:
         theme = self.scene.theme
-        span = (self.scene.start, max(self.scene.end, self.scene.start + 1e-9))
+        first, last = self.scene.start, self.scene.end
+        span = (first, last if last > first else first + 1.0)
+        left = max(0.12, 110.0 / self.plotter.window_size[0])
+        small = max(0.018, 9.0 / self.plotter.window_size[1])
         common = {
             "color": theme.muted,
             "title_color": theme.text,
             "style": "modern",
             "fmt": "%.3g",
-            "title_height": 0.018,
+            "title_height": small,
             "slider_width": 0.016,
             "tube_width": 0.008,
         }
         self.time_slider = self.plotter.add_slider_widget(
-            self._slid, span, value=span[0], title="time in s", pointa=(0.12, 0.075), pointb=(0.70, 0.075),
+            self._slid, span, value=span[0], title="time in s", pointa=(left, 0.075), pointb=(0.70, 0.075),
             interaction_event="always", **common,
         )  # fmt: skip
         self.speed_slider = self.plotter.add_slider_widget(
-            self._sped, tuple(np.log2(SPEEDS)), value=float(np.log2(self.speed)), title="speed, powers of 2",
+            self._sped, (-DOUBLINGS, DOUBLINGS), value=0.0, title=f"speed {self.first_speed:g} x 2^",
             pointa=(0.76, 0.075), pointb=(0.97, 0.075), interaction_event="always", **common,
         )  # fmt: skip
         self.button = self.plotter.add_checkbox_button_widget(
@@ -117,7 +135,7 @@ class Window:
 
         for widget in (self.time_slider, self.speed_slider):
             look = widget.GetRepresentation()
-            look.SetLabelHeight(0.018)
+            look.SetLabelHeight(small)
             look.GetTubeProperty().SetColor(*colour(theme.muted))
             look.GetSliderProperty().SetColor(*colour(theme.bodies[0]))
             look.GetLabelProperty().SetColor(*colour(theme.text))
@@ -155,6 +173,7 @@ class Window:
         )
         representation = self.time_slider.GetRepresentation()
         representation.SetValue(self.t)
+        self.charts.show(self.t)
         self._write()
         self.stage.render()
 
@@ -209,8 +228,9 @@ class Window:
 
     def set_speed(self, speed: float) -> None:
         """Seconds of the motion per second."""
-        self.speed = float(np.clip(speed, *SPEEDS))
-        self.speed_slider.GetRepresentation().SetValue(float(np.log2(self.speed)))
+        self.speed = check_rate(speed, "speed")
+        doublings = float(np.log2(self.speed / self.first_speed))  # the slider ends somewhere, the keys do not
+        self.speed_slider.GetRepresentation().SetValue(float(np.clip(doublings, -DOUBLINGS, DOUBLINGS)))
         self._write()
         self.stage.render()
 
@@ -222,7 +242,7 @@ class Window:
 
     def _sped(self, value: float) -> None:
         if not self._quiet:
-            self.set_speed(2.0**value)
+            self.set_speed(self.first_speed * 2.0**value)
 
     def _clicked(self, on: bool) -> None:
         if not self._quiet and bool(on) != self.playing:
@@ -236,33 +256,28 @@ class Window:
             return
         x, y = self.plotter.iren.interactor.GetEventPosition()
         start, self._press = self._press, None
-        if abs(x - start[0]) + abs(y - start[1]) <= CLICK_PIXELS and y > 0.12 * self.plotter.window_size[1]:
+        if abs(x - start[0]) + abs(y - start[1]) <= CLICK_PIXELS and y > self._bottom() * self.plotter.window_size[1]:
             self.pick(x, y)
+
+    def _bottom(self) -> float:
+        """Share of the window that belongs to sliders and curves."""
+        return BOTTOM + HEIGHT if self.charts.charts else 0.12
 
     def pick(self, x: float, y: float) -> Solid | None:
         """Choose what is under a pixel, counted from the lower left corner."""
         hidden = [role for role, on in self.on.items() if not on]
         self.picked = pick(self.scene, self.stage.poses, *ray(self.stage, x, y), hidden=hidden)
-        self._highlight()
+        self.stage.chosen = None if self.picked is None else (self.picked.body, self.picked.owner)
+        self.stage.paint()
         self._write()
         self.stage.render()
         return self.picked
-
-    def _highlight(self) -> None:
-        """Brighten the picked body."""
-        for group, solids in zip(self.stage.groups, self.stage.grouped, strict=True):
-            chosen = [
-                self.picked is not None and (s.body, s.owner) == (self.picked.body, self.picked.owner) for s in solids
-            ]
-            rgb = [
-                mixed(s.colour, (1.0, 1.0, 1.0), 0.45) if c else s.colour for s, c in zip(solids, chosen, strict=True)
-            ]
-            group.repaint((255.0 * np.array(rgb)).round())
 
     def flip(self, role: str) -> None:
         """Show or hide a kind of thing."""
         self.on[role] = not self.on[role]
         self.stage.switch(role, self.on[role])
+        self.stage.glass.place_scale(self._bottom() + 0.02, self.on["reaction"])
         self.stage.render()
 
     def reset_camera(self) -> None:
@@ -283,9 +298,13 @@ class Window:
         """Bring the texts up to date."""
         state = "playing" if self.playing else "paused "
         loop = "loop" if self.loop else "once"
+        narrow = self.plotter.window_size[0] < NARROW
+        name = "" if narrow else f"{self.scene.solutions[0].model.name}   "
+        self.hint.SetVisibility(not narrow)
+        now = time_text(self.t, self.scene.start, self.scene.end)
         self._set(
             self.status,
-            f"{self.scene.solutions[0].model.name}   t = {self.t:.4f} s   x {self.speed:g}   {state}   {loop}",
+            f"{name}t = {now}   x {self.speed:g}   {state}   {loop}",
         )
         self._set(self.button_text, "pause" if self.playing else "play")
         self._set(self.info, describe(self.scene, self.picked, self.t) if self.picked is not None else "")

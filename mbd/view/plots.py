@@ -49,16 +49,16 @@ def plot(
     if not len(solution):
         raise ModelError(f"plot: {solution!r} has no records; expected a run with at least one step")
     system: dict[str, Any] = {
-        "energy": energy, "momentum": momentum, "constraints": constraints, "reactions": reactions, "power": power,
+        "energy": energy, "momentum": momentum, "constraints": constraints, "power": power,
     }  # fmt: skip
     if what == "trajectory":
         figure = trajectory(runs, elements, look, title, shown)
-    elif what in system and (what not in ("energy", "power") or elements is None):
-        panels = system[what](runs, elements) if what == "reactions" else system[what](runs)
-        figure = draw(panels, look, heading(solution, what, title), columns, shown, run_names(runs))
+    elif what in (*system, "reactions") and (what not in ("energy", "power") or elements is None):
+        panels, note = reactions(runs, elements) if what == "reactions" else (system[what](runs), "")
+        figure = draw(panels, look, heading(solution, what, title), columns, shown, run_names(runs), note)
     else:
-        panels = quantity(runs, what, elements)
-        figure = draw(panels, look, heading(solution, "", title), columns, shown, run_names(runs))
+        panels, note = quantity(runs, what, elements)
+        figure = draw(panels, look, heading(solution, "", title), columns, shown, run_names(runs), note)
     if target is not None:
         save_figure(figure, target, dpi=dpi)
     return figure
@@ -70,6 +70,13 @@ def heading(solution: Solution, what: str, title: str | None) -> str:
         return title
     names = {"constraints": "constraint errors"}
     return f"{solution.model.name}: {names.get(what, what)}" if what else solution.model.name
+
+
+def left_out(found: list[Any], most: int, what: str) -> str:
+    """What a figure says about the elements for which it has no room."""
+    if len(found) <= most:
+        return ""
+    return f"The first {most} of {len(found)} {what} are shown; elements=['{found[most].name}', ...] shows others."
 
 
 def energy(runs: list[Any]) -> list[Panel]:
@@ -125,8 +132,8 @@ def constraints(runs: list[Any]) -> list[Panel]:
     return panels
 
 
-def reactions(runs: list[Any], elements: Any) -> list[Panel]:
-    """Force and torque of each joint on its second body."""
+def reactions(runs: list[Any], elements: Any) -> tuple[list[Panel], str]:
+    """Force and torque of each joint on its second body, and what is left out."""
     model = runs[0].model
     if elements is None:
         joints = list(model.joints)
@@ -149,11 +156,11 @@ def reactions(runs: list[Any], elements: Any) -> list[Panel]:
             if name == "torque" and largest <= 1e-9 * max(size, 1e-30):
                 continue  # a joint without torques, such as a ball
             panels.append(Panel(lines, f"{symbol} in {unit}", joint.name))
-    return panels
+    return panels, left_out(joints, MAX_PANELS // 2, "joints")
 
 
-def quantity(runs: list[Any], what: str, elements: Any) -> list[Panel]:
-    """One panel for each element that has the quantity."""
+def quantity(runs: list[Any], what: str, elements: Any) -> tuple[list[Panel], str]:
+    """One panel for each element that has the quantity, and what is left out."""
     chosen, found = resolve(runs[0], what, elements)
     panels = []
     for element in found[:MAX_PANELS]:
@@ -164,12 +171,12 @@ def quantity(runs: list[Any], what: str, elements: Any) -> list[Panel]:
             for i, label in enumerate(component_labels(chosen, element, values.shape[1])):
                 lines.append(Line(run.t, values[:, i], label if k == 0 else "", k if single else i, k))
         panels.append(Panel(lines, chosen.label, element.name))
-    return panels
+    return panels, left_out(found, MAX_PANELS, "elements with this quantity")
 
 
 def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, shown: bool) -> Any:
     """Paths of the centres of mass in space and in the three coordinate planes."""
-    from mbd.view.plotting import new_figure, run_handles, style
+    from mbd.view.plotting import add_note, new_figure, run_handles, style
 
     model = runs[0].model
     if elements is None:
@@ -177,6 +184,7 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
     else:
         chosen = elements if isinstance(elements, list | tuple) else [elements]
         bodies = [model[getattr(element, "name", element)] for element in chosen]
+    note = left_out(bodies, MAX_PANELS, "bodies")
     bodies = bodies[:MAX_PANELS]
     if not bodies:
         raise ModelError(f"plot: {model} has no body with a path; expected a RigidBody or a PointMass")
@@ -205,6 +213,7 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
             axes.set_ylabel(f"${'xyz'[b]}$ in m")
         handles, labels = space.get_legend_handles_labels()
         if len(labels) > MAX_NAMES:
+            note += f" {MAX_NAMES} names at most stand in a legend: elements=[...] chooses bodies."
             handles, labels = [], []
         if len(runs) > 1:
             handles += run_handles([], theme, len(runs))
@@ -213,6 +222,8 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
             figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
         text = heading(runs[0], "paths of the centres of mass", title)
         figure.suptitle(text, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+        if note:
+            add_note(figure, note.strip(), theme)
     return figure
 
 

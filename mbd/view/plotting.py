@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,21 +83,35 @@ def matplotlib_module() -> Any:
 
 def new_figure(size: tuple[float, float], shown: bool) -> Any:
     """A figure; through pyplot if a window or a notebook shall show it."""
-    if shown:
-        import matplotlib.pyplot as plt
-
-        return plt.figure(figsize=size, layout="constrained")
     from matplotlib.figure import Figure
 
-    return Figure(figsize=size, layout="constrained")
+    if not shown:
+        return Figure(figsize=size, layout="constrained")
+    import matplotlib.pyplot as plt
+
+    class ShownOnce(Figure):
+        """Notebooks show open figures at the end of a cell, and the value of its last line: here only one of them."""
+
+        def _ipython_display_(self) -> None:
+            if plt.fignum_exists(getattr(self, "number", -1)):
+                return  # pyplot will show it
+            import io
+
+            from IPython.display import Image, display
+
+            buffer = io.BytesIO()
+            self.savefig(buffer, format="png")
+            display(Image(buffer.getvalue()))
+
+    return plt.figure(figsize=size, layout="constrained", FigureClass=ShownOnce)
 
 
-def thinned(x: Any, y: Any) -> tuple[Any, Any]:
+def thinned(x: Any, y: Any, most: int = MAX_POINTS) -> tuple[Any, Any]:
     """At most a few thousand points that still show every peak: the extremes of equal pieces."""
     x, y = np.asarray(x), np.asarray(y)
-    if len(x) <= MAX_POINTS or y.ndim != 1:
+    if len(x) <= most or y.ndim != 1:
         return x, y
-    bounds = np.linspace(0, len(x), MAX_POINTS // 2 + 1).astype(int)
+    bounds = np.linspace(0, len(x), most // 2 + 1).astype(int)
     keep = [0, len(x) - 1]
     for a, b in itertools.pairwise(bounds):
         keep += [a + int(np.argmin(y[a:b])), a + int(np.argmax(y[a:b]))]
@@ -106,15 +121,18 @@ def thinned(x: Any, y: Any) -> tuple[Any, Any]:
 
 def draw(
     panels: Sequence[Panel], theme: Theme, title: str, columns: int | None = None, shown: bool = False,
-    runs: Sequence[str] = (),
+    runs: Sequence[str] = (), note: str = "",
 ) -> Any:  # fmt: skip
-    """Small multiples: one figure with all panels; below them the names of several runs with their line styles."""
+    """Small multiples: one figure with all panels; below them the names of several runs with their line styles.
+
+    ``note`` is written below everything: what the figure leaves out.
+    """
     n = len(panels)
     across = columns or (1 if n <= 3 else 2 if n <= 8 else 3)
     across = min(across, n)
     rows = -(-n // across)
     width = 6.4 if across == 1 else 4.1 * across
-    height = 0.7 + rows * (2.35 if rows > 1 else 3.1) + (0.3 if len(runs) > 1 else 0.0)
+    height = 0.7 + rows * (2.35 if rows > 1 else 3.1) + (0.3 if len(runs) > 1 else 0.0) + (0.25 if note else 0.0)
     with style(theme):
         figure = new_figure((width, height), shown)
         grid = figure.add_gridspec(rows, across)
@@ -135,7 +153,18 @@ def draw(
         if len(runs) > 1:
             handles = run_handles([line for panel in panels for line in panel.lines], theme, len(runs))
             figure.legend(handles, runs, loc="outside lower center", ncols=min(3 if across > 1 else 2, len(runs)))
+        if note:
+            add_note(figure, note, theme)
     return figure
+
+
+def add_note(figure: Any, note: str, theme: Theme) -> None:
+    """A line below a figure, with room of its own."""
+    width, height = figure.get_size_inches()
+    lines = textwrap.wrap(note, max(30, round(13.5 * width)))
+    room = 0.17 * len(lines) + 0.06
+    figure.get_layout_engine().set(rect=(0.0, room / height, 1.0, 1.0 - room / height))
+    figure.text(0.012, 0.06 / height, "\n".join(lines), ha="left", va="bottom", fontsize=8.5, color=theme.muted)
 
 
 def run_handles(lines: Sequence[Line], theme: Theme, count: int) -> list[Any]:
@@ -177,16 +206,12 @@ def fill(axes: Any, panel: Panel, theme: Theme) -> None:
         widen(axes, panel)
     labelled = [line for line in panel.lines if line.label]
     if labelled:
-        # above the axes, where no line can run through it
-        across = min(len(labelled), 4)
-        if panel.title:
-            axes.legend(
-                loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=across, borderaxespad=0.0, columnspacing=1.1
-            )
-        else:
-            axes.legend(
-                loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=across, borderaxespad=0.15, columnspacing=1.3
-            )
+        # above the axes, where no line can run through it, and at the right, since the power of ten of the axis is
+        # written at the left
+        axes.legend(
+            loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=min(len(labelled), 4), borderaxespad=0.0,
+            columnspacing=1.1,
+        )  # fmt: skip
 
 
 def widen(axes: Any, panel: Panel) -> None:

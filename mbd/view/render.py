@@ -11,6 +11,7 @@ import numpy as np
 from mbd.errors import bad_value
 from mbd.view import opengl
 from mbd.view.camera import Camera
+from mbd.view.clock import time_text
 from mbd.view.scene import Scene
 from mbd.view.stage import Stage
 
@@ -60,11 +61,15 @@ def shrunk(image: Image, size: tuple[int, int]) -> Image:
 
 
 def images(
-    scene: Scene, times: Any, size: tuple[int, int], camera: Any = "auto", follow: Any = None, scale: float = 2.0
-) -> Iterator[Image]:
+    scene: Scene, times: Any, size: tuple[int, int], camera: Any = "auto", follow: Any = None, scale: float = 2.0,
+    clock: bool = False,
+) -> Iterator[Image]:  # fmt: skip
     """Pictures of a scene at some times, one after the other."""
     large = (round(scale * size[0]), round(scale * size[1]))
     with offscreen(scene, large, camera, follow, "A picture") as stage:
+        text = stage.glass.clock() if clock else None
         for t in times:
+            if text is not None:
+                text.SetInput(f"t = {time_text(t, scene.start, scene.end)}")
             stage.show(float(t), render=False)
             yield shrunk(grab(stage), size)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbd.bodies import Body, PointMass
-from mbd.errors import Array, ModelError, bad_value, check_vector
+from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.view import glyphs, surfaces
 from mbd.view.arguments import Runs, ThemeName, Trails
 from mbd.view.arrows import load_arrows, reaction_arrows
@@ -16,6 +16,7 @@ from mbd.view.bodies import body_corners, body_solids, frame_parts
 from mbd.view.motion import Motion, matrices
 from mbd.view.pieces import Link, Poses, Solid, Trail, between, rod_surface
 from mbd.view.runs import run_list
+from mbd.view.shading import Shading
 from mbd.view.springs import spring_pieces
 from mbd.view.theme import colour, mixed
 from mbd.view.theme import theme as find_theme
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from mbd.results.solution import Solution
 
 MANY = 150  # bodies beyond which shapes get coarser
+ARROW_SAMPLES = 24  # records at which the lengths of arrows are looked at
 SAMPLES = 80  # records looked at to find the extent of a motion
 TRAIL_RECORDS = 3000
 OPTIONS = (
-    "theme", "joints", "springs", "trails", "reactions", "loads", "frames", "axes", "floor", "labels",
+    "theme", "joints", "springs", "trails", "reactions", "loads", "frames", "axes", "floor", "labels", "colour_by",
+    "side_by_side",
 )  # fmt: skip
 
 
@@ -43,12 +46,16 @@ class Scene:
         (body, point), or a list of these.
     reactions, loads: draw the forces of joints and of applied loads as arrows.
     frames: draw the axes of all bodies. axes: draw those of the world. floor: draw the ground plane. labels: names.
+    colour_by: "speed", "energy" (kinetic), "reaction", "error" (distance from the first run) or "acceleration",
+        "angular_velocity", ...: bodies are coloured by it, with a scale.
+    side_by_side: several runs stand beside each other instead of on top of each other.
     """
 
     def __init__(
         self, solutions: Runs, *, theme: ThemeName = "light", joints: bool = True, springs: bool = True,
         trails: Trails = "auto", reactions: bool = False, loads: bool = True, frames: bool = False, axes: bool = True,
-        floor: bool = True, labels: bool = False, **unknown: object,
+        floor: bool = True, labels: bool = False, colour_by: str | None = None, side_by_side: bool = False,
+        **unknown: object,
     ) -> None:  # fmt: skip
         if unknown:
             raise ModelError(f"view: there is no option '{next(iter(unknown))}'; expected {', '.join(OPTIONS)}")
@@ -56,6 +63,8 @@ class Scene:
         self.theme = find_theme(theme)
         self.motions = [Motion(solution) for solution in self.solutions]
         self.first_rows = np.cumsum([0] + [m.solution.system.tables.nodes.shape[0] for m in self.motions])
+        self.shifts = np.zeros((len(self.motions), 3))  # of runs that stand beside each other
+        self.shading = Shading(self, colour_by) if colour_by is not None else None
         self.axes, self.floor, self.labels = bool(axes), bool(floor), bool(labels)
         self.reactions, self.loads, self.frames = bool(reactions), bool(loads), bool(frames)
         self.solids: list[Solid] = []
@@ -68,7 +77,9 @@ class Scene:
                 "drawn, but solution.plot(...) shows them"
             )
         self.segments = 32 if count <= MANY else 12
-        self._measure()
+        self._measure(bool(side_by_side))
+        self.held: list[dict[str, float]] = []  # of each run: body -> distance of its farthest joint
+        self.scales: dict[str, float] = {}  # metres of arrow per unit of what it shows
         for run in range(len(self.motions)):
             self._add_bodies(run)
             if joints:
@@ -80,14 +91,16 @@ class Scene:
             self.links += reaction_arrows(self, run) if reactions else []
             self.links += load_arrows(self, run) if loads else []
             self._add_trails(run, trails)
+        self.tips = self._arrow_tips()
 
     # --- extent
 
-    def _measure(self) -> None:
+    def _measure(self, side_by_side: bool) -> None:
         """Centre and radius of the whole motion, up, the height of the floor and the sizes of glyphs."""
         self.radii: list[dict[str, float]] = []
-        clouds = []
+        runs = []
         for motion in self.motions:
+            clouds = []
             model = motion.solution.model
             bodies = [b for b in [model.ground, *model.bodies] if b.name in motion.rows]
             drawn = [b for b in bodies if b is not model.ground or b.shape is not None]
@@ -103,8 +116,17 @@ class Scene:
             for joint in model.joints:  # what holds a body to the ground belongs to the picture
                 if joint.uses_point != "none" and model.ground in joint.bodies[:2]:
                     clouds.append((joint.place_a if joint.body_a is model.ground else joint.point_b)[None])
-        self.cloud = np.concatenate(clouds)
-        self.cloud = self.cloud[np.isfinite(self.cloud).all(axis=1)]
+            cloud = np.concatenate(clouds)
+            runs.append(cloud[np.isfinite(cloud).all(axis=1)])
+        gravity = self.solutions[0].model.gravity
+        up = np.array((0.0, 0.0, 1.0))
+        if np.any(gravity):
+            axis = int(np.argmax(np.abs(gravity)))
+            up = -np.sign(gravity[axis]) * np.eye(3)[axis]
+        self.up: Array = up
+        if side_by_side:
+            self.shifts = beside(runs, up)
+        self.cloud = np.concatenate([cloud + shift for cloud, shift in zip(runs, self.shifts, strict=True)])
         low, high = self.cloud.min(axis=0), self.cloud.max(axis=0)
         self.centre = 0.5 * (low + high)
         reach = np.linalg.norm(high - low)
@@ -112,12 +134,6 @@ class Scene:
             self.cloud = np.concatenate((self.cloud, 0.08 * reach * np.eye(3), np.zeros((1, 3))))
         self.low, self.high = low, high
         self.radius = max(0.5 * float(np.linalg.norm(high - low)), 1e-9)
-        gravity = self.solutions[0].model.gravity
-        up = np.array((0.0, 0.0, 1.0))
-        if np.any(gravity):
-            axis = int(np.argmax(np.abs(gravity)))
-            up = -np.sign(gravity[axis]) * np.eye(3)[axis]
-        self.up: Array = up
         below = float((self.cloud @ up).min())
         rests = -1e-6 * self.radius <= below <= 0.6 * self.radius  # then the floor is the plane through the origin
         self.floor_height = 0.0 if rests else below - 0.06 * self.radius
@@ -137,7 +153,7 @@ class Scene:
 
     def poses(self, t: float) -> Poses:
         """Positions and rotation matrices of all bodies of all runs at a time."""
-        parts = [motion.at(t) for motion in self.motions]
+        parts = [(p + shift, q) for (p, q), shift in zip((m.at(t) for m in self.motions), self.shifts, strict=True)]
         return np.concatenate([p for p, _ in parts]), matrices(np.concatenate([q for _, q in parts]))
 
     @property
@@ -211,17 +227,30 @@ class Scene:
     def _add_joints(self, run: int) -> None:
         motion = self.motions[run]
         grey = colour(self.theme.joint)
+        self.held.append({})
+        for joint in motion.solution.model.joints:
+            for body, point in ((joint.body_a, joint.place_a), (joint.body_b, joint.point_b)):
+                if joint.uses_point != "none" and body.name in motion.rows and body.name != "ground":
+                    reach = float(np.linalg.norm(point - np.asarray(getattr(body, "com", ZERO3))))
+                    self.held[run][body.name] = max(self.held[run].get(body.name, 0.0), reach)
         for joint in motion.solution.model.joints:
             if any(body.name not in motion.rows for body in joint.bodies[:2]):
                 continue
             rows = (self.row(run, joint.bodies[0]), self.row(run, joint.bodies[1]))
-            sizes = [r for b in joint.bodies[:2] if (r := self.radii[run].get(b.name, 0.0)) > 0.0]
-            g = max(min([self.glyph, *(0.22 * size for size in sizes)]), 0.25 * self.glyph)
+            sizes = [r for b in joint.bodies[:2] if (r := self._size_of(run, b)) > 0.0]
+            g = max(min([self.glyph, *(0.11 * size for size in sizes)]), 0.02 * self.glyph)
             self.solids += glyphs.joint_solids(joint, rows, motion, g, grey, min(self.segments, 24))
             if glyphs.is_rod(joint):
                 surface, weights = rod_surface(0.45 * g)
                 link = Link(surface, weights, between(rows, joint.point_a, joint.point_b), grey, joint.name, "rod")
                 self.links.append(link)
+
+    def _size_of(self, run: int, body: Body) -> float:
+        """How far a body reaches from its centre of mass: its shape, or the joints that hold it."""
+        own = self.radii[run].get(body.name, 0.0)
+        if body.name not in self.held[run]:
+            return own
+        return max(own, self.held[run][body.name])
 
     def _add_trails(self, run: int, trails: Trails) -> None:
         names = [b.name for b in self.solutions[run].model.bodies]
@@ -243,17 +272,61 @@ class Scene:
         view = solution[trail.owner]
         places = view.point(trail.point) if hasattr(view, "point") else view.position
         keep = self.motions[trail.run].samples(TRAIL_RECORDS)
-        return solution.t[keep], np.asarray(places)[keep]
+        return solution.t[keep], np.asarray(places)[keep] + self.shifts[trail.run]
+
+    def _arrow_tips(self) -> dict[str, Array]:
+        """Ends of all arrows at some times by their role; cameras count them as part of the picture."""
+        arrows = [link for link in self.links if link.role in ("reaction", "load")][:MANY]
+        points: dict[str, list[Array]] = {}
+        times = self.motions[0].t[self.motions[0].samples(ARROW_SAMPLES)] if arrows else ()
+        for t in times:
+            poses = self.poses(float(t))
+            for link in arrows:
+                points.setdefault(link.role, []).append(link.ends(poses, float(t))[1])
+        tips = {role: np.array(found) for role, found in points.items()}
+        return {role: found[np.isfinite(found).all(axis=1)] for role, found in tips.items()}
+
+    def letter_places(self) -> tuple[list[str], Array]:
+        """Letters of the axes of the world, and where to write them."""
+        return ["x", "y", "z"], 0.185 * self.measure * np.eye(3)
+
+    def arrow_scales(self) -> list[str]:
+        """What the lengths of arrows mean, in round numbers: "reactions: 0.5 m for 100 N"."""
+        names = {"reaction": ("reactions", "N"), "load": ("loads", "N"), "torque": ("torques", "N m")}
+        lines = []
+        for role, scale in self.scales.items():
+            words, unit = names[role]
+            power = 10.0 ** np.floor(np.log10(0.5 * self.radius / scale))
+            size = max(f * power for f in (1.0, 2.0, 5.0) if f * power <= 0.5 * self.radius / scale * (1.0 + 1e-9))
+            lines.append(f"{words}: {size * scale:.2g} m for {size:g} {unit}")
+        return lines
+
+    def label_marks(self) -> list[tuple[str, int, Array, float]]:
+        """Names of the bodies of the first run: row, centre of mass, and how far above it the name stands."""
+        motion, marks = self.motions[0], []
+        for body in motion.solution.model.bodies:
+            if body.name in motion.rows:
+                lift = min(0.7 * self.radii[0].get(body.name, 0.0), 0.1 * self.radius) + 0.03 * self.radius
+                marks.append((body.name, motion.rows[body.name], np.asarray(getattr(body, "com", ZERO3)), lift))
+        return marks
 
     def label_places(self, poses: Poses) -> tuple[list[str], Array]:
         """Names of the bodies of the first run and where to write them: a little above their centres of mass."""
-        motion = self.motions[0]
-        bodies = [b for b in motion.solution.model.bodies if b.name in motion.rows]
-        rows = [motion.rows[b.name] for b in bodies]
-        com = np.array([np.asarray(getattr(b, "com", np.zeros(3))) for b in bodies])
-        lift = [min(0.7 * self.radii[0].get(b.name, 0.0), 0.1 * self.radius) + 0.03 * self.radius for b in bodies]
+        marks = self.label_marks()
+        rows, com, lift = [m[1] for m in marks], np.array([m[2] for m in marks]), [m[3] for m in marks]
         places = poses[0][rows] + np.einsum("nij,nj->ni", poses[1][rows], com) + np.outer(lift, self.up)
-        return [b.name for b in bodies], places
+        return [m[0] for m in marks], places
+
+
+def beside(runs: list[Array], up: Array) -> Array:
+    """Shifts (n, 3) of clouds of points such that they stand in a row, in the order of reading."""
+    whole = np.concatenate(runs)
+    size = np.ptp(whole, axis=0)
+    axes = [axis for axis in range(3) if not up[axis]]
+    along = axes[int(np.argmax(size[axes]))] if size[axes].max() < 0.6 * size.max() else axes[0]
+    step = np.zeros(3)
+    step[along] = 1.15 * max(float(size[along]), 0.3 * float(size.max()))
+    return np.outer(np.arange(len(runs)), step)
 
 
 def outside(solid: Solid, point: Array) -> float:

@@ -8,12 +8,12 @@ import numpy as np
 
 from mbd.errors import Array
 from mbd.view.camera import VIEW_ANGLE, Camera
+from mbd.view.glass import Glass
 from mbd.view.groups import Group, flat, material, polydata
 from mbd.view.opengl import pyvista_module
 from mbd.view.pieces import STRETCHED, Link, Poses, Solid, Trail, families
-from mbd.view.runs import run_names
 from mbd.view.surfaces import along
-from mbd.view.theme import AXES, Colour, colour, readable_on
+from mbd.view.theme import AXES, Colour, colour, mixed
 
 if TYPE_CHECKING:
     from mbd.view.scene import Scene
@@ -31,6 +31,7 @@ class Stage:
         self.poses: Poses = scene.poses(scene.start)
         self.turn = along(scene.up)
         self.switches: dict[str, list[Any]] = {}
+        self.chosen: tuple[int, str] | None = None  # body and owner of solids that are brighter
         plotter.set_background(scene.theme.background)
         self._lights()
         self.shadow_matrix = self._shadow_matrix()
@@ -59,9 +60,7 @@ class Stage:
             self._add(group.actors, next(iter(group.roles)))
         self.links = [(link, *self._link(link)) for link in scene.links]
         self.paths = [(trail, *self._trail(trail)) for trail in scene.trails]
-        self.texts = self._labels() if scene.labels else []
-        if scene.several:
-            self._legend()
+        self.glass = Glass(self)
         plotter.camera.view_angle = VIEW_ANGLE
         self.show(scene.start, render=False)
         position, target, up = self.camera.at(self.poses)
@@ -179,46 +178,6 @@ class Stage:
         self._add([actor], "trail")
         return times, places, tube
 
-    def _labels(self) -> list[Any]:
-        from vtkmodules.vtkRenderingCore import vtkTextActor
-
-        texts = []
-        for name in self.scene.label_places(self.scene.poses(self.time))[0]:
-            text = vtkTextActor()
-            text.SetInput(f" {name} ")
-            style = text.GetTextProperty()
-            style.SetFontSize(max(13, round(0.03 * self.plotter.window_size[1])))
-            style.SetColor(*colour(self.scene.theme.text))
-            style.SetBackgroundColor(*colour(self.scene.theme.background))
-            style.SetBackgroundOpacity(0.7)
-            style.SetJustificationToCentered()
-            style.SetVerticalJustificationToCentered()
-            text.GetPositionCoordinate().SetCoordinateSystemToWorld()
-            self._add([text], "label")
-            texts.append(text)
-        return texts
-
-    def _legend(self) -> None:
-        """Which colour is which run."""
-        from vtkmodules.vtkRenderingCore import vtkTextActor
-
-        height = self.plotter.window_size[1]
-        size = max(13, round(0.028 * height))
-        for k, name in enumerate(run_names(self.scene.solutions)):
-            text = vtkTextActor()
-            text.SetInput(f"  {name}  ")
-            style = text.GetTextProperty()
-            style.SetFontFamilyToArial()
-            style.SetBold(True)
-            style.SetFontSize(size)
-            style.SetBackgroundColor(*self.scene.theme.run(k))
-            style.SetBackgroundOpacity(1.0)
-            style.SetColor(*readable_on(self.scene.theme.run(k)))
-            style.SetJustificationToRight()
-            text.GetPositionCoordinate().SetCoordinateSystemToNormalizedViewport()
-            text.GetPositionCoordinate().SetValue(0.98, 0.9 - 1.9 * k * size / height)
-            self._add([text], "legend")
-
     # --- time
 
     def show(self, t: float, render: bool = True, aim: bool = True) -> None:
@@ -237,13 +196,24 @@ class Stage:
             data.Modified()
         for trail, times, _, tube in self.paths:
             tube.show(int(np.searchsorted(times, t, side="right")), trail.place(poses))
-        if self.texts:
-            for text, place in zip(self.texts, self.scene.label_places(poses)[1], strict=True):
-                text.GetPositionCoordinate().SetValue(*place)
+        if self.scene.shading is not None:
+            self.paint()
         if aim:
             self.aim()
         if render:
             self.render()
+
+    def paint(self) -> None:
+        """Colour the solids: bodies by their values where the scene has a quantity, the chosen one brighter."""
+        shading = self.scene.shading
+        values = shading.colours(self.time) if shading is not None else {}
+        for group, solids in zip(self.groups, self.grouped, strict=True):
+            rgb = [
+                mixed(own, (1.0, 1.0, 1.0), 0.45) if (solid.body, solid.owner) == self.chosen else own
+                for solid in solids
+                for own in [values.get(solid.body, solid.colour) if solid.role == "body" else solid.colour]
+            ]
+            group.repaint((255.0 * np.array(rgb)).round())
 
     def aim(self) -> None:
         """Point the camera where it belongs at the current time."""
@@ -256,6 +226,7 @@ class Stage:
     def render(self) -> None:
         """Draw; a screenshot without this shows the last picture."""
         self.plotter.renderer.ResetCameraClippingRange()
+        self.glass.write()
         self.plotter.render()
 
     def switch(self, role: str, on: bool) -> None:

@@ -79,6 +79,15 @@ def readable_on(ground: Colour) -> Colour:
     return max(((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)), key=lambda ink: contrast(ink, ground))
 
 
+def legible(rgb: Colour, ground: Colour, ratio: float) -> Colour:
+    """The colour, darker or lighter if needed to stand out from the ground with this contrast."""
+    ink = readable_on(ground)
+    for share in range(11):
+        if contrast(mixed(rgb, ink, 0.1 * share), ground) >= ratio:
+            return mixed(rgb, ink, 0.1 * share)
+    return ink
+
+
 @dataclass(frozen=True)
 class Theme:
     """What a view looks like."""

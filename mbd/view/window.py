@@ -7,17 +7,22 @@ import sys
 from typing import Any, Unpack
 
 from mbd.view import opengl
-from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
+from mbd.view.arguments import CameraPlace, Curves, Followed, Look, Runs, Size, Speed
 from mbd.view.player import Window
 from mbd.view.render import check_size
 from mbd.view.runs import run_list
 
 
 def show(
-    solutions: Runs, *, speed: float = 1.0, loop: bool = True, play: bool = True, size: Size = (1280, 720),
-    camera: CameraPlace = "auto", follow: Followed | None = None, **look: Unpack[Look],
+    solutions: Runs, *, speed: Speed = "auto", loop: bool = True, play: bool = True, size: Size = (1280, 720),
+    camera: CameraPlace = "auto", follow: Followed | None = None, curves: Curves | None = None,
+    **look: Unpack[Look],
 ) -> None:  # fmt: skip
-    """Open a window with the animation; returns when it is closed. ``solutions`` is one or a list of several runs."""
+    """Open a window with the animation; returns when it is closed. ``solutions`` is one or a list of several runs.
+
+    curves: channels that are drawn under the scene with a cursor, three diagrams at most.
+    speed: 2 plays twice as fast as real; "auto" the whole run in 5 to 10 seconds. Keys and slider change it.
+    """
     runs = run_list(solutions)
     opengl.require("A window")
     if not has_display():
@@ -31,7 +36,7 @@ def show(
     try:
         plotter.disable_anti_aliasing()
         plotter.render_window.SetMultiSamples(0 if software(plotter) else 4)
-        Window(plotter, runs, speed=speed, loop=loop, play=play, camera=camera, follow=follow, **look)
+        Window(plotter, runs, speed=speed, loop=loop, play=play, camera=camera, follow=follow, curves=curves, **look)
         plotter.show(auto_close=False)
     finally:
         plotter.close()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from mbd.compiled import cache, imports
 from mbd.compiled.imports import Sources, reachable
+from mbd.compiled.kernel import JIT
 
 FORMS = {
     "import {top}.plain.deep": ["__init__.py", "plain/__init__.py", "plain/deep.py"],
@@ -190,3 +194,48 @@ def test_the_graph_of_imports_is_kept(tmp_path, monkeypatch):
         assert len(first) > 200 and "compiled/kernel.py" in first["math/so3.py"]
     finally:
         cache._sources.cache_clear()
+
+
+# --- installations without sources ----------------------------------------------------------------------------------
+
+USE = """
+import sys
+import numpy as np
+from mbd.compiled import cache
+from mbd.math.so3 import tangent_operator
+
+t = np.zeros(9)
+tangent_operator(0.1, 0.2, 0.3, t)
+print(cache.PACKAGE, 'numba' in sys.modules)
+"""
+
+
+@pytest.mark.own_compiler
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
+def test_installations_without_sources(tmp_path):
+    """Code is kept for what ``.pyc`` files contain, and never taken for others; an archive keeps none and says so."""
+    site = tmp_path / "site"
+    shutil.copytree(cache.PACKAGE, site / "mbd", ignore=shutil.ignore_patterns("__pycache__", "_code", "view"))
+    compile_all = [sys.executable, "-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash", "."]
+    subprocess.run(compile_all, cwd=site, check=True)
+    for path in list(site.rglob("*.py")):
+        path.unlink()
+
+    def use(place: Path) -> tuple[bool, str]:
+        """Whether the compiler was needed, and what was told."""
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(place)}
+        found = subprocess.run(
+            [sys.executable, "-c", USE], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment
+        )
+        folder, compiled = found.stdout.split()
+        assert folder == str(place / "mbd")
+        return compiled == "True", found.stderr
+
+    assert use(site)[0] and not use(site)[0]
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", site)
+    with open(site / "mbd" / "another.pyc", "wb") as other:
+        other.write(b"something else")
+    assert use(site)[0]
+    for _ in range(2):
+        compiled, told = use(Path(archive))
+        assert compiled and "every process compiles anew" in told

@@ -68,11 +68,15 @@ def test_least_recently_used_goes_first(tmp_path):
     assert [path.exists() for path in files] == [True] * 4 + [False] * 6
 
 
-def test_what_was_used_today_is_never_removed(tmp_path):
-    """Another version may be using it right now."""
+def test_what_was_used_today_is_not_removed(tmp_path):
+    """Another version may be using it right now. Only a cache beyond all bounds keeps no more than the last hour."""
     files = [code(tmp_path, k, 0.9) for k in range(5)]
     assert remove_old(tmp_path, largest=0, unused=0.0) == (0, 0)
     assert all(path.exists() for path in files)
+    new = [code(tmp_path, 10 + k, 0.03) for k in range(5)]
+    assert remove_old(tmp_path, largest=0, limit=6 * SIZE) == (4, 4 * SIZE)
+    assert remove_old(tmp_path, largest=0, limit=0) == (1, SIZE)
+    assert all(path.exists() for path in new)
 
 
 def test_use_is_noted(tmp_path):

@@ -103,7 +103,6 @@ def test_without_a_directory_nothing_is_written(tmp_path, capsys, monkeypatch):
 
 
 def test_demo(tmp_path, capsys, quick_movies):
-    pytest.importorskip("viser")
     solutions = load("demo").main(step=1e-3, directory=tmp_path)
     assert len(solutions) == 4
     text = capsys.readouterr().out
@@ -119,7 +118,6 @@ def test_demo(tmp_path, capsys, quick_movies):
 
 def test_view_mechanism(tmp_path, capsys, quick_movies):
     pytest.importorskip("matplotlib")
-    pytest.importorskip("viser")
     written = load("view_mechanism").main(t_end=0.25, step=5e-3, directory=tmp_path)
     assert {"slider_pendulum.html", "slider_pendulum.glb", "slider_pendulum_energy.png"} <= {
         path.name for path in written
@@ -131,7 +129,6 @@ def test_view_mechanism(tmp_path, capsys, quick_movies):
 
 
 def test_view_two_runs(tmp_path, capsys, quick_movies):
-    pytest.importorskip("viser")
     runs = load("view_two_runs").main(t_end=0.2, directory=tmp_path)
     assert len(runs) == 2 and (tmp_path / "two_runs.html").stat().st_size > 100_000
     assert "two_runs.html" in capsys.readouterr().out
@@ -176,6 +173,12 @@ def test_tuned_absorber(tmp_path, capsys):
     assert best.parameters == pytest.approx(exact, abs=1e-3)  # up to what moves after the end of the run
     assert "Warburton: tuning = 0.9315, damping = 0.1525" in capsys.readouterr().out
     assert (tmp_path / "tuned_absorber.png").stat().st_size > 5000
+
+
+def test_pendulum_clock(capsys):
+    module = load("pendulum_clock")
+    assert abs(module.main(25) - module.closed_solution()) < 1e-6  # fourth order, steps of 0.02 s
+    assert "runs of one system" in capsys.readouterr().out
 
 
 def test_asking_another_optimiser(monkeypatch):

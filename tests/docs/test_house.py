@@ -18,7 +18,7 @@ MOST_MODULES = 9  # at the root of the package
 LAYERS = (
     ("compiled", "errors"), ("math", "linalg", "rotation", "elements"), ("nodes",), ("bodies",), ("joints",),
     ("forces",), ("model",), ("system",), ("solvers", "integrators"), ("results", "io", "view"),
-    ("simulation", "sensors", "study", "testing", "benchmarks"), ("cli", "__init__", "__main__"),
+    ("simulation", "sensors", "citing", "study", "testing", "benchmarks"), ("cli", "__init__", "__main__"),
 )  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

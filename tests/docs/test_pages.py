@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +60,17 @@ def test_matrices_of_a_model(tmp_path):
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
 
 
+def test_cosimulation(tmp_path):
+    """In a process of its own, because a unit starts Python inside of it."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/cosimulation.md").read_text(), re.DOTALL)
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0.5"
+
+
 def test_joint_coordinates(capsys):
     names = run("docs/joint_coordinates.md")
     assert names["start"].coordinates.carried[1].joint.name == "elbow"
@@ -87,6 +101,16 @@ def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
 
+@pytest.mark.filterwarnings("ignore::mbd.ModelWarning")
+def test_parameters(capsys):
+    names = run("docs/parameters.md")
+    after, before = names["after"], names["before"]
+    assert np.abs(after - before).max() > 0.1
+    fresh = mbd.simulate(names["handle"].model(), 0.5, 0.01)
+    assert np.array_equal(names["solution"].q, fresh.q)
+    assert len(names["study"]) == 6 and np.isfinite(names["study"]["angle"]).all()
+
+
 def test_studies(tmp_path, monkeypatch, capsys):
     import matplotlib.pyplot
 
@@ -104,8 +128,9 @@ def test_studies(tmp_path, monkeypatch, capsys):
 
 
 def test_views(tmp_path, monkeypatch):
+    from mbd.view.running import Live
+
     needs_rendering()
-    pytest.importorskip("viser")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mbd.view.window.has_display", lambda: True)
     opened = []
@@ -113,10 +138,12 @@ def test_views(tmp_path, monkeypatch):
     monkeypatch.setattr("pyvista.Plotter.show", lambda self, **_: None)
     monkeypatch.setattr("mbd.view.render.grab", lambda stage: np.zeros((*stage.plotter.window_size[::-1], 3), np.uint8))
     monkeypatch.setattr("mbd.view.movies.grab", lambda stage: np.zeros((*stage.plotter.window_size[::-1], 3), np.uint8))
+    ran = []
+    monkeypatch.setattr("mbd.view.running.live", lambda model, **x: ran.append(Live(model, **x).frame(0.1)["t"]))
     model = mbd.benchmarks.heavy_top().model
     runs = [mbd.simulate(model, 0.6, 2e-3, method) for method in (None, mbd.integrators.RK4())]
     run("docs/view.md", mbd=mbd, solution=runs[0], other=runs[1])
-    assert opened == [1, 2]
+    assert opened == [1, 2] and ran == [pytest.approx(0.1)]
     assert {path.name for path in tmp_path.iterdir()} == {
         "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html",
     }  # fmt: skip

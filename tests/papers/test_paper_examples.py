@@ -99,3 +99,54 @@ def test_holzinger_arnold_gerstmayr_2024(tmp_path):
     assert lie[-1].error > 5.0 * parameters[-1].error
     study.plot(tmp_path / "top.png")
     assert (tmp_path / "top.png").stat().st_size > 10000
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Snapshots are tested with the views; here they would only cost time."""
+    from mbd.view import opengl
+
+    monkeypatch.setattr(opengl, "obstacle", lambda: "not now")
+
+
+def test_figures_of_kinon_betsch_2024(tmp_path, capsys, no_pictures):
+    found = load("kinon_betsch_2024_figures").main(tmp_path, quick=True)
+    per_step = [value for name, value in found.items() if "generalized energy per step" in name]
+    assert max(per_step) < 1e-7 and found["Fig. 2, change of energy per step"] < 1e-11
+    assert 1e-5 < found["Fig. 4, change of total energy per step"] < 1e-4  # "down to an order of 1e-4"
+    assert found["Fig. 8, change of angular momentum per step"] < 1e-8
+    assert found["Fig. 6, generalized energy"] == pytest.approx(2500.0) and found["Fig. 7, unit constraint"] < 1e-11
+    for name in ("EML", "EMH"):
+        assert found[f"Fig. 10, change of energy per step, {name}"] < 1e-8
+    for name in ("MPL", "MPH"):
+        assert found[f"Fig. 10, change of energy per step, {name}"] > 1e-4
+    assert found["Fig. 11, change of L3 per step"] < 1e-11
+    component = {name: found[f"Fig. 12, largest error of component 1, {name}"] for name in ("EML", "EMH")}
+    assert component["EML"] < component["EMH"]
+    for name in ("EML", "EMH", "MPL", "MPH"):
+        assert found[f"Fig. 13, order, {name}"] == pytest.approx(2.0, abs=0.1)
+    assert found["Fig. 16, generalized energy after loading"] == pytest.approx(2095.52, abs=0.01)
+    assert len(list(tmp_path.glob("kinon_betsch_2024_fig*.png"))) == 14  # and two of snapshots
+
+
+def test_figures_of_kinon_betsch_schneider_2023(tmp_path, capsys, no_pictures):
+    found = load("kinon_betsch_schneider_2023_figures").main(tmp_path, quick=True)
+    assert found["Fig. 9, change of E per step, EM"] < 1e-9
+    for name in ("VI-S", "VI-A", "VI-B", "EM"):
+        assert found[f"Fig. 11, change of J3 per step, {name}"] < 1e-9
+        assert (found[f"Fig. {13 if name == 'VI-A' else 12}, largest $g$, {name}"] < 1e-8) == (name != "VI-A")
+    assert found["Fig. 14, largest $g^v$, VI-B"] == pytest.approx(0.316, abs=1e-3)  # of momenta; that of v vanishes
+    for number, first in (("18", ("VI-S", "VI-B", "BS99")), ("19", ("VI-B", "BS99"))):
+        for name in first:
+            assert found[f"Fig. {number}, order, {name}"] == pytest.approx(1.0, abs=0.1)
+        for name in ("VI-A", "EM"):
+            assert found[f"Fig. {number}, order, {name}"] == pytest.approx(2.0, abs=0.1)
+    assert found["Fig. 24, largest g^v, EM"] < 1e-9 < 1e-6 < found["Fig. 23, largest g^v, EM-G"]
+    for name in ("EM", "EM-G"):
+        for number, expected in (("28", 2.0), ("29", 2.0), ("30", 1.0)):
+            assert found[f"Fig. {number}, order, {name}"] == pytest.approx(expected, abs=0.1)
+    assert all(np.isinf(found[f"Fig. 31, blow-up at, {name}"]) for name in ("VI-S", "VI-A", "VI-B", "EM"))
+    assert found["Fig. 32, blow-up at, VI-S"] < 1.0 and found["Fig. 32, blow-up at, VI-B"] < 1.0
+    assert np.isinf(found["Fig. 32, blow-up at, VI-A"]) and np.isinf(found["Fig. 33, blow-up at, EM"])
+    assert found["Fig. 33, blow-up at, VI-A"] == pytest.approx(55.0, abs=5.0)
+    assert len(list(tmp_path.glob("kinon_betsch_schneider_2023_fig*.png"))) == 29  # and one of snapshots

@@ -117,8 +117,8 @@ def test_wrong_outputs_are_failures_with_a_reason(chunk):
         (1, "output 'a' has shape (3,); run 0 has shape (2,)"),
         (2, "an output is missing; run 0 has 'a', 'b'"),
         (3, "output 'c' has shape (); run 0 has no such output"),
-        (4, "ModelError: output 'a' is 'text'; expected a number or an array of numbers"),
-        (5, "ModelError: outputs returned None; expected a dictionary of numbers or arrays"),
+        (4, "ModelError: output 'a' is 'text'; expected a number or an array of numbers [MBD-E02]"),
+        (5, "ModelError: outputs returned None; expected a dictionary of numbers or arrays [MBD-E02]"),
         (6, "SystemExit: 3"),
     ]
     np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0])

@@ -85,7 +85,6 @@ def test_two_glyph_mappers_draw_what_two_thousand_actors_draw(swarm: mbd.Solutio
 
 
 def test_the_page_of_a_thousand_bodies_is_bounded(swarm: mbd.Solution, tmp_path: Any) -> None:
-    pytest.importorskip("viser")
     path = swarm.html(tmp_path / "a.html")
     assert path.stat().st_size < 4_000_000
 

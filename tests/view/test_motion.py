@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
 import mbd
-from mbd.view.motion import Motion, continuous, frame_times, interpolated, matrices, quaternions
+from mbd.view.clock import frame_times
+from mbd.view.motion import Motion, continuous, interpolated, matrices, quaternions
 
 from . import models
 

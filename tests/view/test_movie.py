@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.view.motion import frame_times
+from mbd.view.clock import frame_times
 
 pytestmark = pytest.mark.usefixtures("rendering")
 SIZE = (320, 180)

@@ -44,7 +44,25 @@ def test_other_coordinates_and_values_are_the_same_model(chain: mbd.Solution) ->
         models.chain(t_end=0.01, slope=1.0),
     ]
     assert len(run_list([chain, *others])) == 3
-    assert run_names([chain, *others]) == [f"GeneralizedAlpha ({k})" for k in (1, 2, 3)]
+    assert run_names([chain, *others]) == ["RotationVector, ... (1)", "Quaternion, ...", "RotationVector, ... (2)"]
+
+
+def test_runs_are_named_by_what_differs() -> None:
+    def run(step: float = 5e-3, integrator: object = None, mass: float = 1.0, speed: float = 0.0) -> mbd.Solution:
+        model = mbd.Model("weight", gravity=(0, 0, -9.81))
+        model.add(mbd.PointMass("ball", mass, velocity=(speed, 0, 0)))
+        return mbd.simulate(model, 0.02, step, integrator)
+
+    alpha, rk4 = mbd.integrators.GeneralizedAlpha, mbd.integrators.RK4
+    assert run_names([run(), run(step=1e-2)]) == ["step 5 ms", "step 10 ms"]
+    assert run_names([run(), run(integrator=rk4())]) == ["GeneralizedAlpha", "RK4"]
+    assert run_names([run(integrator=alpha(0.5)), run(integrator=alpha(0.8))]) == ["rho_inf = 0.5", "rho_inf = 0.8"]
+    assert run_names([run(), run(mass=2.0)]) == ["ball.mass = 1", "ball.mass = 2"]
+    assert run_names([run(), run(speed=2.0)]) == ["ball.velocity = (0, 0, 0)", "ball.velocity = (2, 0, 0)"]
+    three = run_names([run(), run(mass=2.0), run(mass=2.0, step=1e-2)])
+    assert three == ["step 5 ms, ball.mass = 1", "step 5 ms, ball.mass = 2", "step 10 ms, ball.mass = 2"]
+    assert run_names([run(), run()]) == ["GeneralizedAlpha (1)", "GeneralizedAlpha (2)"]
+    assert run_names([run()]) == ["GeneralizedAlpha"]
 
 
 @pytest.mark.parametrize(

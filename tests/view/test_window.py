@@ -68,7 +68,7 @@ class Driver:
 
 @pytest.fixture
 def driver(mechanism: mbd.Solution) -> Iterator[Driver]:
-    driver = Driver(mechanism, play=False)
+    driver = Driver(mechanism, play=False, speed=1.0)
     yield driver
     driver.plotter.close()
 
@@ -116,6 +116,22 @@ def test_single_steps_and_speed(driver: Driver) -> None:
     assert window.speed == 0.25
 
 
+def test_speeds_have_no_end(driver: Driver) -> None:
+    """A run of years or microseconds: keys go on where the slider stops."""
+    driver.window.set_speed(2.0**40)
+    driver.key("Up")
+    assert driver.window.speed == 2.0**41 and driver.window.speed_slider.GetRepresentation().GetValue() == 8.0
+    driver.window.set_speed(2.0**-40)
+    driver.key("Down")
+    assert driver.window.speed == 2.0**-41
+
+
+def test_the_speed_is_chosen(mechanism: mbd.Solution) -> None:
+    driver = Driver(mechanism, play=False)
+    assert driver.window.speed == 0.1 and "t = 0.00 s   x 0.1" in driver.window.status.GetInput()
+    driver.plotter.close()
+
+
 def test_the_slider_moves_the_bodies(driver: Driver) -> None:
     before = driver.image()
     driver.window.time_slider.GetRepresentation().SetValue(0.7)
@@ -149,6 +165,42 @@ def test_switches(driver: Driver, key: str) -> None:
     assert (np.abs(changed - before).max(axis=2) > 20).sum() > 10
     driver.key(key)
     np.testing.assert_array_equal(driver.image(), before)
+
+
+def test_curves_with_a_cursor(mechanism: mbd.Solution) -> None:
+    driver = Driver(mechanism, play=False, curves=["energy", "hinge.angle"])
+    window = driver.window
+    assert [chart.title for chart in window.charts.charts] == ["energy in J", "hinge.angle in rad"]
+    np.testing.assert_array_equal(window.charts.charts[1].plots("line").__next__().y, mechanism["hinge"].angle)
+    window.go(0.2)
+    before = driver.image()
+    window.go(0.8)
+    for cursor, _ in window.charts.cursors:
+        assert list(cursor.x) == [0.8, 0.8]
+    low = slice(round((1 - 0.40) * SIZE[1]), round((1 - 0.13) * SIZE[1]))
+    assert (np.abs(driver.image() - before)[low].max(axis=2) > 30).sum() > 50  # the cursor has moved
+    ball = window.stage.project(window.stage.poses[0][window.scene.row(0, mechanism.model["ball"])])[0]
+    assert ball[1] < 0.6 * SIZE[1]  # the scene is above the curves
+    driver.click(ball[0], SIZE[1] - 1 - ball[1])
+    assert window.picked is not None and window.picked.owner == "ball"
+    driver.plotter.close()
+    with pytest.raises(mbd.ModelError, match="a window has room for 3"):
+        Driver(mechanism, play=False, curves=["energy", "*.position"])
+
+
+def test_texts_fit_into_small_windows(mechanism: mbd.Solution) -> None:
+    pv = opengl.pyvista_module()
+    for size in ((360, 240), (1280, 720)):
+        plotter = pv.Plotter(off_screen=True, window_size=list(size))
+        window = Window(plotter, mechanism, play=False)
+        plotter.show(auto_close=False, interactive=False)
+        window.toggle_help()
+        for actor in (window.status, window.help, window.button_text):
+            box = [0.0, 0.0, 0.0, 0.0]
+            actor.GetBoundingBox(plotter.renderer, box)
+            x, y = actor.GetActualPositionCoordinate().GetComputedViewportValue(plotter.renderer)
+            assert x + box[1] <= size[0] and y + box[2] >= 0 and y + box[3] <= size[1], (size, actor.GetInput())
+        plotter.close()
 
 
 def test_the_camera_returns(driver: Driver) -> None:

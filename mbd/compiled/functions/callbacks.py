@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class PlainCode:
     def __init__(self, functions: tuple[Any, ...], call: Call) -> None:
         self.functions, self.call = functions, call
         self.error: BaseException | None = None
+        self.around: Any = nullcontext  # what numbers with names are during a call
         self.arguments = np.zeros(call.n_in)
         self.block = np.zeros(HEAD, dtype=np.int64)
         self.block[ARGUMENTS], self.block[CLOCK] = self.arguments.ctypes.data, NO_CLOCK.ctypes.data
@@ -47,7 +49,8 @@ class PlainCode:
             target = _numbers(out, call.size)
             try:
                 source = _numbers(x, call.n_in).copy()
-                value = np.asarray(call(functions, source.copy()), dtype=float).reshape(call.size)
+                with self.around():
+                    value = np.asarray(call(functions, source.copy()), dtype=float).reshape(call.size)
                 target[:] = value
                 if not np.isfinite(value).all():
                     self._note(NOT_FINITE, source, None)
@@ -123,6 +126,7 @@ class Callback:
         self.reason = ""
         self.code: Any = None
         self.clock = NO_CLOCK.ctypes.data
+        self.around: Any = nullcontext
         self._bind()
 
     def _bind(self) -> None:
@@ -139,6 +143,24 @@ class Callback:
             self.compiled, self.reason = False, str(error)
             self.code = PlainCode(self.functions, self.call) if self.real is None else DifferenceCode(self.real)
         self.code.block[CLOCK] = self.clock
+        if isinstance(self.code, PlainCode):
+            self.code.around = self.around
+
+    def surround(self, around: Any) -> None:
+        """Plain Python is called inside of this context; compiled code has its numbers in its block."""
+        self.around = around
+        if isinstance(self.code, PlainCode):
+            self.code.around = around
+
+    def replace(self, functions: tuple[Any, ...]) -> None:
+        """Call other functions from now on; address and block are others then."""
+        self.functions = functions
+        self._bind()
+
+    def places(self) -> list[tuple[Any, int, Any]]:
+        """(block, word or -1, object) of numbers that stand in the place of objects; none in plain Python."""
+        found = self.code.places() if hasattr(self.code, "places") else []
+        return [(self.code.block, word, x) for word, x in found]
 
     @property
     def address(self) -> int:

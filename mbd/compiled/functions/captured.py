@@ -31,6 +31,11 @@ class Unknown(Exception):
     """What a function refers to cannot be told."""
 
 
+def plain(value: Any) -> Any:
+    """What a captured value is in a calculation: an object may say which number stands in its place."""
+    return value.captured_number if hasattr(type(value), "captured_number") else value
+
+
 # --- from a callable to a Python function ---------------------------------------------------------------------------
 
 
@@ -85,6 +90,11 @@ def root_value(function: FunctionType, bound: dict[str, Any], root: tuple[str, A
 
 def value_at(function: Any, path: Path) -> Any:
     """The present value at the end of a path."""
+    return plain(object_at(function, path))
+
+
+def object_at(function: Any, path: Path) -> Any:
+    """What is at the end of a path, be it a number or an object with one."""
     if not path:
         return function
     inner, bound = unwrapped(function)
@@ -95,7 +105,7 @@ def value_at(function: Any, path: Path) -> Any:
         elif step == "[":
             value = value[key]
         else:
-            return value_at(value, path[i + 1 :])
+            return object_at(value, path[i + 1 :])
     return value
 
 
@@ -237,6 +247,7 @@ def _collect(
     value: Any, path: str, names: frozenset[str], found: list[tuple[str, Any]], inside: list[Any], above: list[Any]
 ) -> None:
     """Add a value, or what can be reached from it by the names in the code."""
+    value = plain(value)
     if value is None or isinstance(value, (*NUMBERS, str, bytes, type(Ellipsis), slice, range, np.dtype)):
         found.append((path, value))
     elif isinstance(value, np.ndarray):

@@ -29,6 +29,8 @@ from .captured import (
     code_text,
     is_known,
     name_of,
+    object_at,
+    plain,
     root_value,
     roots_of,
     unwrapped,
@@ -94,6 +96,15 @@ class BoundCode:
         self._write(values)
         return True
 
+    def places(self) -> list[tuple[int, Any]]:
+        """Words of numbers that stand in the place of objects, with these objects."""
+        found = []
+        for k, path, kind, offset in self.code.slots:
+            x = object_at(self.functions[k], path)
+            if plain(x) is not x:
+                found.append((HEAD + offset if kind == "f8" else -1, x))
+        return found
+
     def restore(self, values: list[Any]) -> bool:
         """Take over values that were written in another process; False if they are not what this code reads."""
         kinds = [kind for _, _, kind, _ in self.code.slots]
@@ -152,6 +163,7 @@ def _fingerprint(function: Any, given: int, inside: tuple[Any, ...] = ()) -> lis
         except Exception:
             parts.append(f"{root} is missing")
             continue
+        value = plain(value)
         kind = kind_of(value)
         if kind is not None:
             parts.append(f"{root} {kind}")

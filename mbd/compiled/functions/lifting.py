@@ -37,6 +37,7 @@ from .captured import (
     is_known,
     name_of,
     path_text,
+    plain,
     root_value,
     unwrapped,
 )
@@ -163,7 +164,7 @@ class Lifted:
 
     def _captured(self, path: Path, value: Any, target: Any, name: str, loc: Any) -> Any:
         """The new right-hand side for a captured value."""
-        kind = kind_of(value)
+        kind = kind_of(plain(value))
         if kind is not None:
             if self.dual and "c16" in kind:
                 raise CannotLift(f"{path_text(path)} is complex")

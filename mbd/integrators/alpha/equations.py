@@ -313,7 +313,7 @@ def refuse(s, w, x, p):
 
 
 @kernel
-def _least_multipliers(s, w, x, p, h):
+def least_multipliers(s, w, x, p, h):
     """Redundant constraints: of the multipliers that balance the converged accelerations those of minimum norm.
 
     Newton's increments are of minimum norm where they are made, but their sum is not: what the equations do not
@@ -340,7 +340,7 @@ def _least_multipliers(s, w, x, p, h):
 
 
 @kernel
-def _is_refused(s, w, x, p):
+def is_refused(s, w, x, p):
     """Whether a step has passed a singularity of its charts, or velocities have run away; leaves p.verdict."""
     if s.flags[FLAG_CHARTS] != 0:
         check_charts(s, w, x.q, x.qn, x.vn, x.vdn, x.a, 0.0, 0)
@@ -359,10 +359,10 @@ def accept(s, w, x, p):
     """Make the new values the state; bring charts back to their good region."""
     h, am, af = p.step, x.am, x.af
     x.stabilized = x.index_2
-    if _is_refused(s, w, x, p):
+    if is_refused(s, w, x, p):
         return
     if s.flags[FLAG_REDUNDANT] != 0 and x.lam.shape[0] > 0:
-        _least_multipliers(s, w, x, p, h)
+        least_multipliers(s, w, x, p, h)
     for k in range(x.q.shape[0]):
         x.q[k] = x.qn[k]
     for k in range(x.lam.shape[0]):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ...errors import IncompatibleError, ModelError
+from ...errors import IncompatibleError, ModelError, check_number
 from ..base import Array, Invariant
 from ..fixed_step import Equations, FixedStep
 from ..traits import near_gimbal_lock
 from ..verdicts import CHART, describe
 from .equations import ENTRIES
-from .start import start
+from .parameters import SAME, checked_parameters, radius_at_infinity
+from .start import act_anew, start
 from .state import EVERY_ITERATION, EVERY_STEP, WHILE_GOOD, AlphaState
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class GeneralizedAlpha(FixedStep):
     predictor: first guess of accelerations and multipliers: "linear", "last" or "zero".
     corrected_start: start values for second order in every component, including the multipliers, from the first step
         on; False takes a_0 = v_dot_0.
+    parameters: (alpha_m, alpha_f, beta, gamma) of another member of the family, in place of those that ``rho_inf``
+        gives; ``rho_inf`` then says what their spectral radius at infinity is. ``hht``, ``wbz``, ``newmark`` and
+        ``trapezoidal`` know those of the literature. The order is 2 where gamma = 1/2 - alpha_m + alpha_f, else 1.
     """
 
     rho_inf: float = 0.9
@@ -56,10 +60,11 @@ class GeneralizedAlpha(FixedStep):
     predictor: str = "linear"
     corrected_start: bool = True
     max_iterations: int = 20
+    parameters: tuple[float, float, float, float] | None = None
 
+    told_where_given: ClassVar[dict[str, Any]] = {"parameters": None}
     newton_count: ClassVar[str] = "own"
     told_in_states: ClassVar[tuple[str, ...]] = ("newton_count",)
-    order: ClassVar[int] = 2
     nonholonomic: ClassVar[bool] = True
     massless: ClassVar[bool] = True
     joint_coordinates: ClassVar[bool] = True
@@ -69,10 +74,20 @@ class GeneralizedAlpha(FixedStep):
         "Bruls & Cardona 2010, J. Comput. Nonlinear Dyn. 5, 031002",
         "Arnold, Cardona & Bruls 2016, in Betsch (ed.), Structure-preserving Integrators, 91",
         "Holzinger, Arnold & Gerstmayr 2024, Multibody Syst. Dyn., Algorithms 4 and 5",
+        "Newmark 1959, J. Eng. Mech. Div. 85, 67 (newmark, trapezoidal)",
+        "Hilber, Hughes & Taylor 1977, Earthquake Eng. Struct. Dyn. 5, 283 (hht)",
+        "Wood, Bossak & Zienkiewicz 1980, Int. J. Numer. Methods Eng. 15, 1562 (wbz)",
     )
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.rho_inf <= 1.0:
+        if self.parameters is not None:
+            object.__setattr__(self, "parameters", checked_parameters(self.name, self.parameters))
+            radius = radius_at_infinity(*self.parameters)
+            if self.rho_inf not in (type(self).rho_inf, radius):
+                both = f"rho_inf is {self.rho_inf}, and parameters are {self.parameters}"
+                raise ModelError(f"{self.name}: {both}; expected one of them")
+            object.__setattr__(self, "rho_inf", radius)
+        elif not 0.0 <= self.rho_inf <= 1.0:
             raise ModelError(f"GeneralizedAlpha: rho_inf is {self.rho_inf}; expected a number from 0 to 1")
         if self.newton not in NEWTON:
             raise ModelError(f"GeneralizedAlpha: newton is {self.newton!r}; expected 'full', 'step' or 'modified'")
@@ -80,6 +95,49 @@ class GeneralizedAlpha(FixedStep):
             raise ModelError(f"GeneralizedAlpha: predictor is {self.predictor!r}; expected one of {list(PREDICTORS)}")
         if not 0.0 < self.tolerance < 1.0:
             raise ModelError(f"GeneralizedAlpha: tolerance is {self.tolerance}; expected a small positive number")
+
+    @classmethod
+    def hht(cls, alpha: float = -0.1, **options: Any) -> Self:
+        """The method of Hilber, Hughes and Taylor, alpha from -1/3 (most damping) to 0 (none); second order."""
+        if not -1.0 / 3.0 <= check_number(alpha, f"{cls.__name__}.hht", "alpha") <= 0.0:
+            raise ModelError(f"{cls.__name__}.hht: alpha is {alpha}; expected a number from -1/3 to 0")
+        return cls(parameters=(0.0, -alpha, 0.25 * (1.0 - alpha) ** 2, 0.5 - alpha), **options)
+
+    @classmethod
+    def wbz(cls, alpha: float = -0.1, **options: Any) -> Self:
+        """The method of Wood, Bossak and Zienkiewicz, alpha from -1 (most damping) to 0 (none); second order."""
+        if not -1.0 <= check_number(alpha, f"{cls.__name__}.wbz", "alpha") <= 0.0:
+            raise ModelError(f"{cls.__name__}.wbz: alpha is {alpha}; expected a number from -1 to 0")
+        return cls(parameters=(alpha, 0.0, 0.25 * (1.0 - alpha) ** 2, 0.5 - alpha), **options)
+
+    @classmethod
+    def newmark(cls, beta: float = 0.25, gamma: float = 0.5, **options: Any) -> Self:
+        """Newmark's method; gamma > 1/2 damps, at the price of the second order: for comparisons.
+
+        It is stable at any step for beta >= (gamma + 1/2)^2 / 4; below that, index 3 is refused.
+        """
+        return cls(parameters=(0.0, 0.0, beta, gamma), **options)
+
+    @classmethod
+    def trapezoidal(cls, **options: Any) -> Self:
+        """The trapezoidal rule, Newmark's method with beta = 1/4 and gamma = 1/2; the same as ``rho_inf=1``."""
+        return cls.newmark(0.25, 0.5, **options)
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """2, or 1 of parameters that buy damping with accuracy."""
+        am, af, _, gamma = self.weights
+        return 2 if abs(gamma - (0.5 - am + af)) < SAME else 1
+
+    @property
+    def weights(self) -> tuple[float, float, float, float]:
+        """(alpha_m, alpha_f, beta, gamma)."""
+        if self.parameters is not None:
+            return self.parameters
+        rho = self.rho_inf
+        am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+        gamma = 0.5 + af - am
+        return am, af, 0.25 * (gamma + 0.5) ** 2, gamma
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = {Invariant.POSITION_CONSTRAINTS, Invariant.LINEAR_MOMENTUM}
@@ -89,11 +147,23 @@ class GeneralizedAlpha(FixedStep):
 
     def check(self, system: System) -> None:
         super().check(system)
-        if self.rho_inf == 1.0 and system.n_l and not self.stabilized:
+        if self.rho_inf >= 1.0 and system.n_l and not self.stabilized:
             raise IncompatibleError(
-                "GeneralizedAlpha(rho_inf=1) is unstable for constrained systems in index 3 (here: "
-                f"{system.n_l} constraints). Use rho_inf=0.99 or less, or stabilized=True."
+                f"GeneralizedAlpha with {self._told_as} is unstable for constrained systems in index 3 (here: "
+                f"{system.n_l} constraints). Use {self._damped}, or stabilized=True."
             )
+
+    @property
+    def _told_as(self) -> str:
+        return (
+            "rho_inf=1"
+            if self.parameters is None
+            else f"parameters={self.parameters} (spectral radius {self.rho_inf:.4g})"
+        )
+
+    @property
+    def _damped(self) -> str:
+        return "rho_inf=0.99 or less" if self.parameters is None else "parameters that damp, such as hht(-0.1)"
 
     def equations(self, system: System, t: float, step: float) -> AlphaEquations:
         return AlphaEquations(self, system, t, step)
@@ -113,22 +183,21 @@ class AlphaEquations(Equations):
     """Generalized-alpha on a system."""
 
     entries = ENTRIES
-    saved = ("q", "v", "vd", "a", "lam", "vd1", "lam1")
+    anew = act_anew
+    saved: ClassVar[tuple[str, ...]] = ("q", "v", "vd", "a", "lam", "vd1", "lam1")
     memory = (
         "history", "iterations", "factorisations", "kept", "verdict", "error", "smallest_ratio", "begin_anew",
         "index_3_steps", "usual_ratio",
     )  # fmt: skip
     factors = ("matrix", "pivots", "dinv", "t")
+    past: ClassVar[int] = 0  # steps before the last one that the method remembers
 
     def __init__(self, method: GeneralizedAlpha, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
         self.tables, self.work = system.tables, system.new_work()
         nq, nv, nl = system.n_q, system.n_v, system.n_l
-        rho = method.rho_inf
-        am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
-        gamma = 0.5 + af - am
-        beta = 0.25 * (gamma + 0.5) ** 2
-        index_2, paper = method.stabilized and nl > 0, method.newton_count == "paper"
+        am, af, beta, gamma = method.weights
+        index_2, paper, past = method.stabilized and nl > 0, method.newton_count == "paper", self.past
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lam1", "lamn")}
         self.x = AlphaState(
@@ -136,7 +205,7 @@ class AlphaEquations(Equations):
             z0=np.zeros((len(system.tables.nodes), 12)), am=am, af=af, beta=beta, gamma=gamma,
             predictor=0 if paper else PREDICTORS[method.predictor], tangent_operator=method.tangent_operator,
             stiffness=method.stiffness, newton=NEWTON[method.newton], paper=paper, index_2=index_2,
-            stabilized=index_2, kept=-1,
+            stabilized=index_2, kept=-1, past_d=np.zeros((past, nv)), past_v=np.zeros((past, nv)),
         )  # fmt: skip
         self.set_up(t, step, (self.x.z0, self.work.z), stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
 

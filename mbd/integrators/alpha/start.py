@@ -60,6 +60,17 @@ def start(s, w, x, p):
     start_values(s, w, x, p, p.origin)
 
 
+@entry(Tables, Work, AlphaState, NewtonNumbers)
+def act_anew(s, w, x, p):
+    """Forces have jumped at the end of the last step: v_dot and lambda jump with them, and a by as much as v_dot."""
+    evaluate_functions(s, w, p.origin + p.index * p.step)
+    accelerations(s, w, x.q, x.v, x.zero, x.vdn, x.lam)
+    for k in range(x.v.shape[0]):
+        x.a[k] += x.vdn[k] - x.vd[k]
+        x.vd[k] = x.vdn[k]
+    p.history, x.kept = 0, -1
+
+
 @kernel
 def drop_defect(s, w, x):
     """Index 3 after a change of charts: project the velocity, whose stationary defect belonged to the old chart."""

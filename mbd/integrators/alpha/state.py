@@ -43,6 +43,9 @@ class AlphaState(Record):
     y = vector
     zero = vector
     z0 = matrix  # (nodes, 12) frames at the start of the step
+    # of multistep methods (``bliedf``), latest first, the state itself not among them; otherwise empty
+    past_d = matrix  # increments of the last steps
+    past_v = matrix  # velocities
 
 
 EVERY_ITERATION, EVERY_STEP, WHILE_GOOD = 0, 1, 2  # when the matrix is evaluated

@@ -22,7 +22,7 @@ from ...nodes.update import STORED_CAYLEY
 from ...system.couplings import coupling_forces
 from ...system.element_forces import constant
 from ...system.instant import constraints, update
-from ...system.over_step import begin_step, end_step, tangents_over_step
+from ...system.over_step import begin_step, end_step, slips_over_step, tangents_over_step
 from ...system.tables import FLAG_COUPLED, Tables, Work
 from .node_steps import EQUATION, MATRIX, ask_nodes
 from .state import FrameState
@@ -160,6 +160,10 @@ def frame_residual(s, w, x, h):
     w.scales[1] = torque
     ask_nodes(s, w, x, EQUATION, h)
     constraints(s, w, x.qn, w.x)
+    if s.nonholonomic.shape[0] > 0:  # met by the step, not by its end
+        begin_step(w, x.z0, x.z1, x.zm, h)
+        slips_over_step(s, w, w.x)
+        end_step(w, x.z1)
 
 
 @kernel

@@ -107,11 +107,11 @@ class LivensEM(StepsQuaternions, FrameEM):
 
     def inner_system(self, system: System) -> System:
         if self.reduction == "none":
-            return System(system.model, unknowns=3)
+            return system.derive("three unknowns", lambda: System(system.model, unknowns=3))
         if self.reduction == "nullspace":
             turning = {body.name: Quaternion(lie=True) for body, _ in bodies_of_form(system, "quaternion")}
             if turning:
-                inner = System(system.model.with_nodes(turning))
+                inner = system.derive("Lie quaternions", lambda: System(system.model.with_nodes(turning)))
                 inner.tables.nodes["l0"] = system.tables.nodes["l0"]  # of the multipliers that are eliminated
                 return inner
         return system

@@ -81,7 +81,7 @@ class LieEM(FrameEM):
     stored in whatever the Lie nodes use; the energy that is kept is definite (unlike that of LivensEM), and joints
     between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
     Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
-    resolve the motion.
+    resolve the motion. Rolling keeps energy and contact exactly, and does not slip over a step.
 
     Parameters
     ----------
@@ -89,6 +89,7 @@ class LieEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
+    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     symmetric: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
@@ -111,6 +112,7 @@ class GonzalezEM(FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
+    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     symmetric: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)

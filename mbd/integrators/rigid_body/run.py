@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...compiled.entry import connect
+from ...errors import IncompatibleError
 from ..base import Array, Run, begins_of, check_rows
 from ..verdicts import CHART, NOT_CONVERGED
 from . import loops
@@ -75,6 +76,14 @@ class RigidBodyRun(Run):
             loops.run_split(s, self.lie, w, b, x, self.index, count, every, *out)
         self.index += b.done
         return b.done
+
+    def act_anew(self) -> None:
+        """Splittings with forces evaluate them at every call; free motions are evaluated from the start of the run."""
+        if self.scheme < 0:
+            raise IncompatibleError(
+                f"{self.method.name} evaluates the motion of free bodies from the start of the run on: what acts must "
+                "not change during it. Use a splitting with forces, such as Strang(), or RK4 or GeneralizedAlpha."
+            )
 
     def failure(self) -> tuple[str, str]:
         verdict, node = self.bodies.verdict, self.bodies.where

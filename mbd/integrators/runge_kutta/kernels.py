@@ -17,7 +17,7 @@ from ...compiled.record import Record
 from ...linalg.front import FAILED, WEAKEST
 from ...math.arrays import clear, copy
 from ...nodes.increments import apply_tangent_inverse
-from ...system.accelerations import accelerations, accelerations_here
+from ...system.accelerations import accelerations, accelerations_again, accelerations_here
 from ...system.instant import (
     advance,
     constraint_rates,
@@ -216,7 +216,10 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
         copy(x.kv[p.b.shape[0] - 1], x.vd)
     else:
         evaluate_functions(s, w, t)
-        accelerations_here(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+        if x.lam.shape[0] > 0 and nudge_time == t and s.flags[FLAG_CHARTS] == 0:
+            accelerations_again(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # with the factors of the projection
+        else:
+            accelerations_here(s, w, x.q, x.v, x.zero, x.vd, x.lam)
         p.evaluations += 1
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:
@@ -248,26 +251,31 @@ def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
 
 
 @entry(*_run, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
-def run_fixed(s, w, x, p, first, count, every, out_q, out_v, out_vd, out_l, out_turns):
-    """Up to ``count`` equal steps, the first being number ``first`` from the origin; p.done of them are made.
+def run_fixed(s, w, x, p, before, count, every, out_q, out_v, out_vd, out_l, out_turns):
+    """Up to ``count`` equal steps; p.done of them are made, and added to p.steps.
 
-    Every ``every``-th step, counted from the origin, is written to the next row of the output arrays.
+    Every ``every``-th step, counted from the origin, is written to the output arrays; their first row comes after
+    ``before`` such records. No step is made whose record would find no row.
     """
-    row, h = 0, p.step
+    h = p.step
     p.done, p.verdict = 0, CONVERGED
     for step in range(count):
-        t = p.origin + (first + step) * h
+        number = p.steps + 1
+        row = number // every - 1 - before
+        recorded = number % every == 0
+        if recorded and not 0 <= row < out_q.shape[0]:
+            return
+        t = p.origin + p.steps * h
         _stages(s, w, x, p, t, h, 0.0)
         _combine(s, w, x, p, h)
-        end = p.origin + (first + step + 1) * h
+        end = p.origin + number * h
         _accept(s, w, x, p, end, False, end)
         if p.verdict != CONVERGED:
             return
-        p.steps += 1
-        p.done = step + 1
-        if (first + step + 1) % every == 0:
+        if recorded:
             _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
-            row += 1
+        p.steps = number
+        p.done = step + 1
 
 
 @entry(*_run, real, real, vector, matrix, matrix, matrix, matrix, matrix)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...compiled.bound import bound
 from ...compiled.entry import connect
 from ...errors import bad_value, check_number
 from ..base import Array, Integrator, Invariant, Run, check_rows
@@ -165,17 +167,23 @@ class RungeKuttaRun(Run):
             first_same_as_last=tableau.first_same_as_last, switches=np.array([*switches, np.inf]),
             **method.control(step),
         )  # fmt: skip
-        self.origin, self.step, self.index = t, step, 0
+        self.origin, self.step = t, step
         # compiled, or loaded, before the clock starts
         connect(system.tables, begin, run_adaptive if method.adaptive else run_fixed)
+        self._begin = bound(begin, system.tables, self.work, self.x, self.numbers)
 
     def begin(self) -> None:
         """Accelerations of the first state."""
-        begin(self.system.tables, self.work, self.x, self.numbers)
+        self._begin()
         self._initial = [y.copy() for y in self.row()]
 
     def initial_row(self) -> list[Array]:
         return self._initial
+
+    @property
+    def index(self) -> int:  # type: ignore[override]
+        """Steps done since the origin, as compiled code counts them."""
+        return self.numbers.steps
 
     @property
     def t(self) -> float:
@@ -183,16 +191,23 @@ class RungeKuttaRun(Run):
         return self.numbers.time if self.method.adaptive else self.origin + self.index * self.step
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
-        run_fixed(self.system.tables, self.work, self.x, self.numbers, self.index, count, every, *out)
-        self.index += self.numbers.done
+        before = self.index // every
+        check_rows(out, self.row(), (self.index + count) // every - before)
+        run_fixed(self.system.tables, self.work, self.x, self.numbers, before, count, every, *out)
         return self.numbers.done
+
+    def bound_step(self, every: int, before: int, out: list[Array]) -> Callable[[], Any]:
+        check_rows(out, self.row(), 0)
+        return bound(run_fixed, self.system.tables, self.work, self.x, self.numbers, before, 1, every, *out)
+
+    def act_anew(self) -> None:
+        self.numbers.time = self.t
+        self._begin()
 
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
         """With step-size control: on to t_end, or until ``out_t`` is full; returns the rows written."""
         check_rows(out, self.row(), len(out_t))
         run_adaptive(self.system.tables, self.work, self.x, self.numbers, t_end, output, out_t, *out)
-        self.index = self.numbers.steps
         return self.numbers.rows
 
     @property
@@ -234,7 +249,6 @@ class RungeKuttaRun(Run):
         """Continue from a saved state."""
         for name in self.saved:
             getattr(self.x, name)[:] = state[name]
-        self.index = int(state["index"])
         self.work.turns[:] = state["turns"]
         self.work.signs[:] = state["signs"]
         for name, value in zip(self.memory, np.asarray(state["memory"]).tolist(), strict=True):

@@ -31,6 +31,7 @@ class StormerEquations(Equations):
     """Shake or Rattle on a system: residuals in natural order, solved with the matrix of rigid bodies."""
 
     entries = steps.ENTRIES
+    anew = steps.act_anew
     saved = ("q", "v", "vd", "lam", "p", "past_d", "past_l", "past_v", "past_m", "mus", "force", "loads")
 
     def __init__(self, method: Stormer, system: System, t: float, step: float) -> None:

@@ -76,6 +76,17 @@ def restart(s, w, x, p):
 
 
 @_step
+def act_anew(s, w, x, p):
+    """Forces have jumped at the end of the last step, whose own half of them has been applied."""
+    t = p.origin + p.index * p.step
+    update_frames(s.nodes, x.q, x.z0, w.spin)
+    evaluate_functions(s, w, t)
+    copy(w.values, x.at_start)
+    x.times[0] = t
+    applied_forces(s, w, x, False, x.v)
+
+
+@_step
 def begin(s, w, x, p):
     """Functions of time at both ends of the step, and copies of what it changes before it has succeeded."""
     t, h = p.time, p.step

@@ -66,6 +66,9 @@ class VariationalState(Record):
     times = vector  # the two times
     node_steps = addresses  # (nodes,) entries of generalized coordinates (``node_steps``), zero for all other nodes
     middle = addresses  # (1,) the buffers with the functions of time in the middle of the step
+    first = addresses  # joint coordinates: (1,) the buffers with the frames of the start
+    pairs = matrix  # (nodes, 144) how momenta and wrenches change with jets
+    factors = vector  # along the tree
     scheme = integer
     shown_p = vector  # momenta
 

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...compiled.record import table_of
-from ...errors import ModelError
+from ...errors import IncompatibleError, ModelError
+from ...nodes import Quaternion
+from ...nodes.tree.momentum import PAIR_SIZE, PER_NODE
+from ...nodes.tree.recursion import PER_VELOCITY
 from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta
+from ..converted import StepsQuaternions, quaternion_twin, recorded_velocities, stepped, stepped_coordinates
 from ..energy_momentum.generalized_nodes import variational_generalized
-from ..fixed_step import Equations, FixedStep, FixedStepRun
+from ..fixed_step import Equations, FixedStep
 from ..traits import steps_of_nodes
-from . import steps
+from . import joint_steps, steps
 from .equations import LIVENS, MIDPOINT, VariationalState
 from .second_point import Configuration, as_configuration, configuration_of
 
@@ -51,12 +55,14 @@ class VariationalEquations(Equations):
     """A method that evaluates the Lagrangian in the middle of a step, on a system."""
 
     entries = steps.ENTRIES
+    kernels: ClassVar[Any] = steps
+    """The module with ``start`` and the momenta of two points."""
     saved = ("q", "v", "vd", "lam", "p", "force")
 
     def __init__(self, method: Variational, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
         self.tables, self.work = system.tables, system.new_work()
-        self.middle = self.work.changed(values=np.zeros_like(self.work.values), time=np.zeros(2))
+        self.set_buffers()
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "force", "vn", "dq", "secant", "shown_p")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "none", "acting")}
@@ -65,12 +71,33 @@ class VariationalEquations(Equations):
             q=np.zeros(nq), qn=np.zeros(nq), qm=np.zeros(nq), **vectors, **multipliers, **frames,
             zero=np.zeros(max(nv, nl, 1)), f0=np.zeros((nodes, 12)), square=np.zeros((4, 4)), times=np.zeros(2),
             node_steps=steps_of_nodes(system, method.node_steps), middle=table_of([self.middle]), scheme=method.scheme,
+            first=table_of([self.first]), **self.tree_buffers(),
             **{name: np.zeros_like(self.work.values) for name in ("begin", "end")},
         )  # fmt: skip
         self.set_up(t, step, (self.x.z0, self.work.z))
 
+    def set_buffers(self) -> None:
+        """Buffers of the middle of a step, which differ from those of its end in the functions of time."""
+        self.middle = self.work.changed(values=np.zeros_like(self.work.values), time=np.zeros(2))
+        self.first = self.middle
+
+    def tree_buffers(self) -> dict[str, Array]:
+        """What joint coordinates need besides."""
+        return {"pairs": np.zeros((0, 0)), "factors": np.zeros(0)}
+
     def start(self, t: float) -> None:
-        steps.start(self.tables, self.work, self.x, self.numbers)
+        self.kernels.start(self.tables, self.work, self.x, self.numbers)
+
+    def take_second(self, q: Array, t: float) -> None:
+        """Momenta of the start from the configuration after the first step."""
+        self.x.qn[:] = q
+        evaluate_functions(self.tables, self.middle, t + 0.5 * self.numbers.step)
+        self.kernels.momenta_of_points(self.tables, self.work, self.x, self.numbers.step)
+
+    def velocities_of_points(self) -> Array:
+        """Velocities at the start that belong to these momenta."""
+        self.kernels.velocities_of_points(self.tables, self.work, self.x, self.numbers)
+        return self.x.v.copy()
 
     def shown(self) -> list[Array]:
         return [self.x.q, self.x.v, self.x.shown_p, self.x.lam]
@@ -78,6 +105,21 @@ class VariationalEquations(Equations):
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.x.shown_p[:] = self.x.p / self.numbers.step
+
+
+class JointEquations(VariationalEquations):
+    """The same in joint coordinates."""
+
+    entries = joint_steps.ENTRIES
+    kernels: ClassVar[Any] = joint_steps
+
+    def set_buffers(self) -> None:
+        shared = {"turns": self.work.turns, "scales": self.work.scales}
+        self.middle, self.first = (self.system.new_work().changed(**shared) for _ in range(2))
+
+    def tree_buffers(self) -> dict[str, Array]:
+        nodes, n_v = len(self.tables.nodes), self.system.n_v
+        return {"pairs": np.zeros((nodes, PAIR_SIZE)), "factors": np.zeros(PER_NODE * nodes + PER_VELOCITY * n_v)}
 
 
 @dataclass(frozen=True)
@@ -106,17 +148,19 @@ class Variational(FixedStep, VariationalBase):
             check_regular_directors(self, system)
 
     def equations(self, system: System, t: float, step: float) -> VariationalEquations:
-        return VariationalEquations(self, system, t, step)
+        kind = VariationalEquations if system.assembly.tree is None else JointEquations
+        return kind(self, system, t, step)
 
 
 @dataclass(frozen=True)
-class DiscreteVariational(Variational):
+class DiscreteVariational(StepsQuaternions, Variational):
     """Discrete Euler-Lagrange equations of the midpoint Lagrangian, constraints at the ends of the steps (DVP).
 
     For points, directors, conventional quaternions and generalized coordinates; the kinetic energy of a quaternion is
     the singular (1/2) Omega.J Omega, as published, and the mass matrix of generalized coordinates may depend on them
     and be singular. Symplectic; momenta are exact where the model is free in space. Dampers and loads act by the middle
-    of a step.
+    of a step. In joint coordinates the Lagrangian is that of the angles and displacements of joints, and of quaternions
+    for balls and for free bodies that carry others.
 
     Parameters
     ----------
@@ -133,6 +177,7 @@ class DiscreteVariational(Variational):
     symmetric: ClassVar[bool] = True
     scheme: ClassVar[int] = MIDPOINT
     node_steps: ClassVar[dict[str, Any]] = {"generalized": variational_generalized}
+    joint_coordinates: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = ("Wendlandt & Marsden 1997, Physica D 106, 223",)
 
@@ -150,26 +195,40 @@ class DiscreteVariational(Variational):
     def from_any_state(self) -> DiscreteVariational:
         return replace(self, second=None)
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
+    def twin(self, system: System) -> System:
+        return quaternion_twin(system) if system.assembly.tree is not None else system
+
+    def check(self, system: System) -> None:
+        for edge in system.assembly.tree.carried if system.assembly.tree is not None else ():
+            if edge.node is not None and not edge.node.lie and not isinstance(edge.node, Quaternion):
+                of, way_out = f"{edge.joint}", "model.with_coordinates('joint', spherical=mbd.nodes.Quaternion)"
+                if edge.joint is None:
+                    of, way_out = f"{edge.body}", f"model.with_nodes({{'{edge.body.name}': mbd.nodes.Quaternion}})"
+                raise IncompatibleError(
+                    f"{self.name} steps rotations of joint coordinates as quaternions; that of {of} is a conventional "
+                    f"{edge.node}. Use {way_out}."
+                )
+        super().check(system)
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Any:
         run = super().start(system, q, v, t, step, turns)
         if self.second is not None:
             second = configuration_of(self.second, system, t + step, self.name)
-            self._take_second(run, second, t)
-            steps.velocities_of_points(system.tables, run.work, run.x, run.equations.numbers)
-            run = super().start(system, q, run.x.v.copy(), t, step, turns)
-            self._take_second(run, second, t)
+            _equations(run).take_second(stepped_coordinates(run, second), t)
+            run = super().start(system, q, recorded_velocities(run, _equations(run).velocities_of_points()), t, step,
+                                turns)  # fmt: skip
+            _equations(run).take_second(stepped_coordinates(run, second), t)
         if self.small_start > 0:
             fine = super().start(system, q, v, t, step / self.small_start, turns)
             rows = [np.zeros((0, len(y))) for y in fine.initial_row()]
             if fine.advance(self.small_start, self.small_start + 1, rows) < self.small_start:
                 raise ModelError(f"{self.name}: the small steps of the start failed: {fine.failure()[1]}")
-            self._take_second(run, fine.x.q, t)
+            _equations(run).take_second(_equations(fine).x.q, t)
         return run
 
-    def _take_second(self, run: FixedStepRun, q: Array, t: float) -> None:
-        """Momenta of the start from the configuration after the first step."""
-        equations = run.equations
-        assert isinstance(equations, VariationalEquations)
-        run.x.qn[:] = q
-        evaluate_functions(equations.tables, equations.middle, t + 0.5 * run.step)
-        steps.momenta_of_points(equations.tables, equations.work, run.x, run.step)
+
+def _equations(run: Any) -> VariationalEquations:
+    """Of a run, or of the run within one that converts."""
+    equations = stepped(run).equations
+    assert isinstance(equations, VariationalEquations)
+    return equations

@@ -45,7 +45,7 @@ def start(s, w, x, p):
     remember_angles(s, w, x.q, x.v)
     _momenta_of_velocities(s, w, x, h)
     applied(s, w, x.q, x.v, x.none, x.force)
-    _show_momenta(x, h)
+    show_momenta(x, h)
 
 
 @kernel
@@ -59,7 +59,8 @@ def _momenta_of_velocities(s, w, x, h):
 
 
 @kernel
-def _show_momenta(x, h):
+def show_momenta(x, h):
+    """Momenta as they are recorded."""
     for k in range(x.p.shape[0]):
         x.shown_p[k] = x.p[k] / h
 
@@ -210,7 +211,7 @@ def accept(s, w, x, p):
     update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
     copy_frames(w.z, x.z0)
     remember_angles(s, w, x.q, x.v)
-    _show_momenta(x, h)
+    show_momenta(x, h)
     p.history += 1
 
 
@@ -239,7 +240,7 @@ def momenta_of_points(s, w, x, h):
         momentum(n, x.q, x.qn, x.dq, x.z0[i], w.z[i], False, False, w.force_a, y, 0)
         for m in range(n.nv):
             x.p[n.v0 + m] = y[m] + 0.5 * h * h * x.force[n.v0 + m]
-    _show_momenta(x, h)
+    show_momenta(x, h)
 
 
 @_step

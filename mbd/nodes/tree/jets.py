@@ -177,36 +177,36 @@ def column_jets(n, c, q, v, vd, g, t, columns, ball, carrier, acceleration, cm, 
 
 
 @kernel
-def add_force_operator(p, o, f):
-    """Columns o .. o+5 of the six rows p += (x -> x x* f)."""
+def add_force_operator(p, o, stride, f):
+    """Columns o .. o+5 of the six rows p += (x -> x x* f); rows are ``stride`` numbers apart."""
     f0, f1, f2, f3, f4, f5 = f[0], f[1], f[2], f[3], f[4], f[5]
     p[o + 1] += f2
     p[o + 2] -= f1
     p[o + 4] += f5
     p[o + 5] -= f4
-    o += JET
+    o += stride
     p[o] -= f2
     p[o + 2] += f0
     p[o + 3] -= f5
     p[o + 5] += f3
-    o += JET
+    o += stride
     p[o] += f1
     p[o + 1] -= f0
     p[o + 3] += f4
     p[o + 4] -= f3
-    o += JET
+    o += stride
     p[o + 1] += f5
     p[o + 2] -= f4
-    o += JET
+    o += stride
     p[o] -= f5
     p[o + 2] += f3
-    o += JET
+    o += stride
     p[o] += f4
     p[o + 1] -= f3
 
 
 @kernel
-def _fill_inertia(m, j, b):
+def fill_inertia(m, j, b):
     """b (6 x 6) = I."""
     j11, j22, j33, j12, j13, j23, s1, s2, s3 = j
     b[0], b[1], b[2], b[3], b[4], b[5] = j11, j12, j13, 0.0, -s3, s2
@@ -222,7 +222,7 @@ def body_jet(n, z, x, inertia_part, g, p, b, h):
     """p (6 x 18) = change of the inertia's wrench with the jet; x velocity, inertia_part that wrench itself."""
     j = world_inertia(n, z)
     m = n.mass
-    _fill_inertia(m, j, b)
+    fill_inertia(m, j, b)
     inertia_product(m, j, x, h)
     x0, x1, x2, x3, x4, x5 = x[0], x[1], x[2], x[3], x[4], x[5]
     g1, g2, g3 = g[0], g[1], g[2]
@@ -248,12 +248,13 @@ def body_jet(n, z, x, inertia_part, g, p, b, h):
         p[60 + a] += x1 * f5 - x2 * f4
         p[78 + a] += x2 * f3 - x0 * f5
         p[96 + a] += x0 * f4 - x1 * f3
-    add_force_operator(p, 6, h)
-    add_force_operator(p, 0, inertia_part)
+    add_force_operator(p, 6, JET, h)
+    add_force_operator(p, 0, JET, inertia_part)
 
 
 @kernel
-def _shift_row(p, o, d1, d2, d3):
+def shift_columns(p, o, d1, d2, d3):
+    """Six numbers p[o:] that multiply a motion of a child, for a motion of its parent."""
     m3, m4, m5 = p[o + 3], p[o + 4], p[o + 5]
     p[o] += d2 * m5 - d3 * m4
     p[o + 1] += d3 * m3 - d1 * m5
@@ -263,9 +264,9 @@ def _shift_row(p, o, d1, d2, d3):
 @kernel
 def shift_jet_row(y, d1, d2, d3):
     """A row that multiplies the jet of the child becomes one for the jet of its parent, shifted by d."""
-    _shift_row(y, 0, d1, d2, d3)
-    _shift_row(y, 6, d1, d2, d3)
-    _shift_row(y, 12, d1, d2, d3)
+    shift_columns(y, 0, d1, d2, d3)
+    shift_columns(y, 6, d1, d2, d3)
+    shift_columns(y, 12, d1, d2, d3)
 
 
 @kernel
@@ -273,9 +274,9 @@ def add_body_jet(p, d1, d2, d3, parent):
     """parent += a child's change of wrench with its jet, both at the parent; p is overwritten."""
     for a in range(6):
         o = JET * a
-        _shift_row(p, o, d1, d2, d3)
-        _shift_row(p, o + 6, d1, d2, d3)
-        _shift_row(p, o + 12, d1, d2, d3)
+        shift_columns(p, o, d1, d2, d3)
+        shift_columns(p, o + 6, d1, d2, d3)
+        shift_columns(p, o + 12, d1, d2, d3)
     for b in range(JET):
         m3, m4, m5 = p[54 + b], p[72 + b], p[90 + b]
         parent[b] += p[b] + d2 * m5 - d3 * m4

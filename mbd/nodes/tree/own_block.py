@@ -11,7 +11,7 @@ from .spatial import crossed_power, dot_six
 
 
 @kernel
-def _place_in_sequence(n, c, k):
+def place_in_sequence(n, c, k):
     """Place of a velocity in the order from parent to child; those of a ball come last, together."""
     if c.ball != 0 and k >= n.v0 + n.nx:
         return 3
@@ -28,7 +28,7 @@ def own_correction(n, c, q, g, columns, ball, wrench, ck, i, k, scratch):
     A column does not turn with the motions that come after it; the columns of a ball change with its parameters.
     """
     first = n.v0 + n.nx
-    before, after = _place_in_sequence(n, c, i), _place_in_sequence(n, c, k)
+    before, after = place_in_sequence(n, c, i), place_in_sequence(n, c, k)
     if after > before:
         return -ck * crossed_power(columns[k], columns[i], wrench)
     if after < 3 or before < 3 or n.form == FORM_LIE:

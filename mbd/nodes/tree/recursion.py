@@ -35,7 +35,7 @@ def velocity_place(nodes, k):
 
 
 @kernel
-def _invert(factors, o, size):
+def invert_block(factors, o, size):
     """Invert the block of a joint in place, without a change of rows; o is where its first row is."""
     for i in range(size):
         oi = o + PER_VELOCITY * i + INVERSE
@@ -82,7 +82,7 @@ def eliminate_joint(nodes, n, columns, wrench, parent, i, factors, y):
         for m in range(18):
             factors[first + ROW + m] *= d
     elif n.nv > 1:
-        if not _invert(factors, first, n.nv):
+        if not invert_block(factors, first, n.nv):
             return False
         for m in range(18):
             for a in range(n.nv):

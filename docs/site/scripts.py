@@ -1,0 +1,49 @@
+"""Scripts of the gallery: examples as they are, under a title; lessons and notebooks, which are written for it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from docstrings import as_rst
+from files import put
+
+ROOT = Path(__file__).resolve().parents[2]
+SECTIONS = {
+    "lessons": (
+        "docs/lessons",
+        "Lessons",
+        "From the first mechanism to a robot. Each page is a script and a notebook.",
+    ),
+    "notebooks": ("docs/notebooks", "Teaching notebooks", "Small experiments with known answers, for lectures."),
+    "examples": ("examples", "Examples", "Each example is a script; what it prints, draws and films is on its page."),
+    "examples/papers": ("examples/papers", "Papers", "Figures and tables of publications, computed again."),
+    "examples/optuna": ("examples/optuna", "Other optimisers", "Needs ``pip install optuna``; not run for this site."),
+}
+"""Sections of the gallery: where the scripts are, title, and a sentence."""
+
+
+def prepare(into: Path) -> None:
+    """Copies of all scripts with the header that sphinx-gallery expects."""
+    for section, (folder, title, sentence) in SECTIONS.items():
+        mark = "-" if "/" in section else "="
+        put(into / section / "GALLERY_HEADER.rst", f"{title}\n{mark * len(title)}\n\n{sentence}\n")
+        names = set()
+        for path in sorted((ROOT / folder).glob("*.py")):
+            put(into / section / path.name, path.read_text() if "# %%" in path.read_text() else with_title(path))
+            names.add(path.name)
+        for old in (into / section).glob("*.py"):
+            if old.name not in names:
+                old.unlink()
+
+
+def with_title(path: Path) -> str:
+    """The text of a script whose docstring has a title, made from its name."""
+    text = path.read_text()
+    tree = ast.parse(text)
+    docstring = ast.get_docstring(tree) or ""
+    lines = docstring.split("\n")
+    as_rst(lines)
+    title = path.stem.replace("_", " ").capitalize()
+    body = "\n".join(text.split("\n")[tree.body[0].end_lineno :])
+    return f'r"""\n{title}\n{"=" * len(title)}\n\n' + "\n".join(lines).strip() + f'\n"""\n{body}'

@@ -1,0 +1,229 @@
+"""How an object was made, so that it can be made again with other numbers.
+
+An element with parameters among its arguments remembers them, and so does everything that refers to such an element: a
+joint at a world point has body-fixed data that follow from where its bodies are. What was assigned afterwards is
+remembered as well. To change a parameter is to construct again, in place, what depends on it, in the order in which
+things happened: all checks, defaults and derived data follow the one path of the constructors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from .values import Input, in_force, parameters_in, resolved
+
+RECORD = "_record"
+POSE = ("position", "rotation", "velocity", "angular_velocity", "node", "coordinates", "velocities")
+
+_last = 0
+
+
+def _next() -> int:
+    """Numbers in the order of events."""
+    global _last
+    _last += 1
+    return _last
+
+
+class Record:
+    """How an object came about: the maker with its arguments (None where they are not needed), and later changes.
+
+    Without a ``maker`` the constructor of the class made it. ``changes`` are (number, given) by attribute.
+    """
+
+    __slots__ = ("arguments", "changes", "maker", "number", "options")
+
+    def __init__(self, number: float, maker: Any, arguments: Any, options: Any) -> None:
+        self.number, self.maker, self.arguments, self.options = number, maker, arguments, options
+        self.changes: dict[str, tuple[float, Any]] = {}
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.number, self.maker, self.arguments, self.options, self.changes
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        global _last
+        self.number, self.maker, self.arguments, self.options, self.changes = state
+        _last = max([_last, *(int(number) for number, _ in [(self.number, 0), *self.changes.values()])])
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """All that was given: arguments, options, assigned values."""
+        return self.arguments, self.options, [given for _, given in self.changes.values()]
+
+    @property
+    def parts(self) -> list[Any]:
+        """Recorded objects among the arguments and assigned values."""
+        found: list[Any] = []
+        _find_parts(self.given, found)
+        return found
+
+
+def _find_parts(x: Any, found: list[Any]) -> None:
+    kind = type(x)
+    if kind is tuple or kind is list:
+        for item in x:
+            _find_parts(item, found)
+    elif kind is dict:
+        for item in x.values():
+            _find_parts(item, found)
+    elif hasattr(x, "remade"):
+        found.append(x)
+
+
+def record_of(x: Any) -> Record | None:
+    """The record of an object, if it has one."""
+    found: Record | None = vars(x).get(RECORD)
+    return found
+
+
+def is_made_of_values(x: Any) -> bool:
+    """Whether an object was made of parameters, or of something that was."""
+    record = record_of(x)
+    return record is not None and (record.arguments is not None or bool(parameters_in(record.given)))
+
+
+def remember_making(x: Any, maker: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Record:
+    """Note of what an object was made."""
+    made: Record = Record(_next(), maker, arguments, options)
+    vars(x)[RECORD] = made
+    return made
+
+
+def remember_change(x: Any, name: str, given: Any) -> None:
+    """Note that an attribute was assigned."""
+    record = record_of(x)
+    if record is None:
+        record = vars(x)[RECORD] = Record(0, None, None, None)
+    record.changes.pop(name, None)
+    record.changes[name] = _next(), given
+
+
+def names_in(record: Record) -> set[str]:
+    """Names of the parameters among all that was given."""
+    return {parameter.name for parameter in parameters_in(record.given)}
+
+
+def recorded_objects(elements: Iterable[Any]) -> list[Any]:
+    """Objects with a record among elements and what they were made of."""
+    found: dict[int, Any] = {}
+
+    def add(x: Any) -> None:
+        record = record_of(x)
+        if record is not None and id(x) not in found:
+            found[id(x)] = x
+            for part in record.parts:
+                add(part)
+
+    for element in elements:
+        add(element)
+        node = vars(element).get("node")
+        if node is not None:
+            add(node)
+    return list(found.values())
+
+
+class Remaking:
+    """The plan by which the elements of a model follow its parameters: what happened to them, in its order."""
+
+    def __init__(self, elements: Iterable[Any]) -> None:
+        self.objects = recorded_objects(elements)
+        events: list[tuple[float, Any, str, set[str], list[Any]]] = []  # number, object, attribute or "", names, parts
+        for x in self.objects:
+            record = record_of(x)
+            assert record is not None
+            made = (record.arguments, record.options)
+            given = {"": (record.number, made)} if record.arguments is not None else {}
+            for name, (number, value) in (given | record.changes).items():
+                parts: list[Any] = []
+                _find_parts(value, parts)
+                events.append((number, x, name, {p.name for p in parameters_in(value)}, parts))
+        self.events = sorted(events, key=lambda event: event[0])
+
+    def follow(self, changed: set[str], values: Mapping[str, float]) -> list[Any]:
+        """Make what depends on changed parameters again; the objects that are no longer what they were, in order.
+
+        If something refuses its new numbers, everything is as before.
+        """
+        dirty: dict[int, Any] = {}
+        moved: set[int] = set()
+        before: list[tuple[Any, dict[str, Any]]] = []
+        try:
+            with in_force(values):
+                for number, x, name, names, parts in self.events:
+                    depends = not names.isdisjoint(changed) or any(id(part) in moved for part in parts)
+                    if not depends and not (name and id(x) in dirty):
+                        continue
+                    record = record_of(x)
+                    assert record is not None
+                    if id(x) not in dirty:
+                        before.append((x, dict(vars(x))))
+                        dirty[id(x)] = x
+                    pose = _pose(x)
+                    if name:
+                        setattr(x, name, resolved(record.changes[name][1]))
+                    else:
+                        _refuse_later_moves(x, record, number, dirty)
+                        make_again(x, record)
+                    if pose is None or pose != _pose(x) or any(id(part) in moved for part in parts):
+                        moved.add(id(x))
+        except BaseException:
+            for x, stored in reversed(before):
+                vars(x).clear()
+                vars(x).update(stored)
+            raise
+        return list(dirty.values())
+
+
+def make_again(x: Any, record: Record) -> None:
+    """Construct an object again, in place, with the numbers in force."""
+    stored = vars(x)
+    before = dict(stored)
+    arguments, options = resolved(record.arguments), resolved(record.options)
+    if record.maker is None:
+        stored.clear()
+        stored[RECORD] = record
+        type(x).__init__(x, *arguments, **options)
+    else:
+        other = record.maker(*arguments, **options)
+        stored.clear()
+        stored.update(vars(other))
+    stored[RECORD] = record
+    x.remade(before)
+
+
+def _pose(x: Any) -> tuple[bytes, ...] | None:
+    """Where a body starts, for those who refer to it; None of anything else."""
+    if not hasattr(x, "start_node"):
+        return None
+    node = x.node
+    names = ("position", "rotation", "velocity", "angular_velocity")
+    return tuple(np.asarray(vars(node)[name]).tobytes() for name in names if name in vars(node))
+
+
+def _refuse_later_moves(x: Any, record: Record, number: float, dirty: dict[int, Any]) -> None:
+    """What an object referred to when it was made must not have moved since."""
+    for part in record.parts:
+        for each in (part, vars(part).get("node")):
+            later = record_of(each) if each is not None and each is not x else None
+            for name, (when, _) in later.changes.items() if later is not None else ():
+                if when > number and name in POSE and not (id(each) in dirty and hasattr(x, "start_node")):
+                    raise ModelError(
+                        f"{x} follows a parameter and has to be made again, but {name} of {part} was assigned after "
+                        f"{x} was made; give {name} to the constructor, or make {x} afterwards"
+                    )
+
+
+def refuse_inputs(cls: Any, x: object, arguments: Mapping[str, Any]) -> None:
+    """Inputs may stand only in what acts while a model runs."""
+    for name, given in arguments.items():
+        for parameter in sorted(parameters_in(given), key=lambda p: p.name):
+            if isinstance(parameter, Input) and not cls.takes_input(name):
+                raise ModelError(
+                    f"{x}: {name} is made of the input '{parameter.name}', which may change during a run, but {name} "
+                    f'acts at the start only; expected a number or a parameter: model.parameter("{parameter.name}", '
+                    f"{parameter.number:g})"
+                )

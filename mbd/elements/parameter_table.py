@@ -1,0 +1,66 @@
+"""The parameters and inputs of a model, or of a system, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+from ..errors import ModelError
+from .suggestions import did_you_mean
+from .values import Input, Parameter, check_value
+
+
+class ParameterTable(MutableMapping[str, float]):
+    """Numbers by name; ``table["k"] = 50.0`` changes one, ``table.update(k=50.0, m=2.0)`` several at once."""
+
+    def __init__(self, owner: object, table: dict[str, Parameter], change: Callable[[dict[str, float]], Any]) -> None:
+        self._owner, self._table, self._change = owner, table, change
+
+    def __getitem__(self, name: str) -> float:
+        return self._table[known(self._owner, self._table, name)].number
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.update({name: value})
+
+    def __delitem__(self, name: str) -> None:
+        raise ModelError(f"{self._owner}: parameters cannot be removed; build the model without {name!r}")
+
+    def update(self, *values: Any, **more: Any) -> None:  # type: ignore[override]
+        """Change several numbers at once: all of them, or none if one is refused."""
+        self._change(dict(*values, **more))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(f'{name!r}: {x.number!r}' for name, x in self._table.items())}}}"
+
+
+def known(owner: object, table: Mapping[str, Any], name: Any) -> str:
+    """A name that is in the table; a Parameter stands for its name."""
+    name = name.name if isinstance(name, Parameter) else name
+    if name in table:
+        return str(name)
+    listed = ", ".join(map(repr, table)) or "none"
+    advice = did_you_mean(name, table) or f"it has {listed}"
+    raise ModelError(f"{owner}: has no parameter or input {name!r}; {advice}")
+
+
+def checked_values(owner: object, table: Mapping[str, Parameter], values: Mapping[Any, Any]) -> dict[str, float]:
+    """Numbers by name, as far as they differ from those of the table."""
+    found = {known(owner, table, name): check_value(value, owner, f"{name!r}") for name, value in values.items()}
+    return {name: value for name, value in found.items() if value != table[name].number}
+
+
+def check_belonging(owner: object, element: object, table: Mapping[str, Parameter], given: set[Parameter]) -> None:
+    """Refuse parameters of other models."""
+    for parameter in given:
+        own = table.get(parameter.name)
+        if own is None or own.origin != parameter.origin or isinstance(own, Input) is not isinstance(parameter, Input):
+            raise ModelError(
+                f"{owner}: {element} is made of the {parameter.word} '{parameter.name}' of another model; expected "
+                f'parameters of this one: model.{parameter.word}("{parameter.name}", {parameter.number:g})'
+            )

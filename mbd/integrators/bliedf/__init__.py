@@ -1,0 +1,1 @@
+"""BLieDF: backward differentiation formulas on Lie groups."""

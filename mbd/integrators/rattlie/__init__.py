@@ -1,0 +1,1 @@
+"""RATTLie: RATTLE on Lie groups."""

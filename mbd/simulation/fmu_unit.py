@@ -1,0 +1,119 @@
+"""What runs inside of a unit for co-simulation: a ``Simulator`` behind the functions that PythonFMU calls."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pythonfmu import Fmi2Causality, Fmi2Initial, Fmi2Slave, Fmi2Variability, Real
+from pythonfmu.enums import Fmi2Status
+
+import mbd
+
+from ..errors import MbdError, ModelError
+from .fmu import MODEL, SETTINGS, columns_of
+from .simulator import Simulator
+
+
+class Unit(Fmi2Slave):
+    """A model as a unit: inputs and parameters of the model in, channels out."""
+
+    author = "mbd"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        resources = Path(self.resources)
+        settings = json.loads((resources / SETTINGS).read_text())
+        with open(resources / MODEL, "rb") as file:
+            model, integrator = pickle.load(file)
+        self.description = f"{settings['model']}, made by mbd {settings['mbd']}, run by mbd {mbd.__version__}"
+        self.simulator = Simulator(model, settings["step"], integrator, record=False)
+        self.given: dict[str, float] = dict(self.simulator.system.values)
+        self.start_time = 0.0
+        self.begun = False
+        inputs = set(self.simulator.inputs)
+        for name, value in self.given.items():
+            kind = Fmi2Causality.input if name in inputs else Fmi2Causality.parameter
+            changes = Fmi2Variability.continuous if name in inputs else Fmi2Variability.fixed
+            initial = None if name in inputs else Fmi2Initial.exact
+            self._register(name, value, partial(self._set, name), partial(self.given.__getitem__, name),
+                           causality=kind, variability=changes, initial=initial)  # fmt: skip
+        joints = {joint.name for joint in model.joints}
+        self.watched = [name for name in settings["outputs"] if name.rpartition(".")[0] in joints]
+        for name, channel, text, place, unit in columns_of(self.simulator, settings["outputs"]):
+            self._register(name, None, None, partial(self._read, channel, place), causality=Fmi2Causality.output,
+                           variability=Fmi2Variability.continuous, description=f"{text} [{unit}]")  # fmt: skip
+
+    def _register(
+        self, name: str, start: float | None, setter: Any, getter: Callable[[], float], **options: Any
+    ) -> None:
+        self.register_variable(Real(name, start=start, setter=setter, getter=getter, **options), nested=False)
+
+    def _set(self, name: str, value: float) -> None:
+        """An input acts from the next step on; a parameter only before the start."""
+        if self.begun and name not in self.simulator.inputs:
+            raise ModelError(f"parameter '{name}' was set during the run; expected before the initialisation ends")
+        self.given[name] = float(value)
+        if self.begun:
+            self.simulator.inputs[name] = float(value)
+
+    def _read(self, channel: str, place: int) -> float:
+        now = self.simulator.now
+        return float(np.ravel(now.channels[channel].read(now)[0])[place])
+
+    # --- what masters call ----------------------------------------------------------------------------------------
+
+    def setup_experiment(self, start_time: float, stop_time: float | None, tolerance: float | None) -> None:
+        """The start; steps are fixed, so that a tolerance has no meaning here."""
+        self.start_time = float(start_time)
+
+    def exit_initialization_mode(self) -> None:
+        """Begin with the values that were set."""
+        self.simulator.reset(**self.given)
+        self.begun = True
+
+    def do_step(self, current_time: float, step_size: float) -> bool:
+        """Advance by a communication step; a step that fails is refused, and says why."""
+        expected = self.start_time + self.simulator.t
+        try:
+            if abs(current_time - expected) > 1e-6 * max(step_size, self.simulator._run.step):
+                raise ModelError(f"the step begins at t = {current_time!r}, but the unit is at t = {expected!r}")
+            self._advance(step_size)
+        except MbdError as error:
+            self.log(str(error), Fmi2Status.error)
+            return False
+        return True
+
+    def _advance(self, duration: float) -> None:
+        """Steps; nothing is recorded, so that angles, which count their turns, are looked at after every one."""
+        step = self.simulator._run.step
+        count = round(duration / step) if self.watched else 0
+        if abs(duration / step - count) > 1e-6 or not self.watched:
+            self.simulator.advance(duration)
+            return
+        for _ in range(count):
+            self.simulator.step()
+            now = self.simulator.now
+            for name in self.watched:
+                now.channels[name].read(now)
+
+    def terminate(self) -> None:
+        """Nothing is kept."""
+        self.begun = False
+
+
+_held: list[dict[str, Any]] = []
+
+
+def hold(names: dict[str, Any]) -> None:
+    """Keep further references to the names of the module of a unit, ``globals()``, whenever it is loaded.
+
+    The binary of PythonFMU 0.7 loads it for every instance, and each time releases a reference to its names that it
+    does not own: without these they would be freed while they are in use, and the process would end.
+    """
+    _held.extend([names] * 4)

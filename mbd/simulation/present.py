@@ -1,0 +1,151 @@
+"""The present state of a run that is made step by step, read like a solution: ``sim["tip"].position``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.bound import bound
+from ..errors import Array
+from ..results.solution import Solution, named_rows, table_of_spring
+from ..results.views import JointView, whole_turns
+from ..system import observe
+from ..system.observe import PointView, frame_observer
+
+if TYPE_CHECKING:
+    from .simulator import Simulator
+
+
+class _Look(NamedTuple):
+    """When an angle was last looked at, and what it was, with all turns."""
+
+    step: int
+    t: float
+    angle: float
+    rate: float
+
+
+class Present(Solution):
+    """A solution of one record that moves with its simulator; what was computed of a state is forgotten with it.
+
+    Frames of bodies and coordinates of joints, which control loops ask for at every step, are observed by bound calls.
+    """
+
+    def __init__(self, simulator: Simulator, row: list[Array]) -> None:
+        self._simulator, self._row = simulator, [x[None, :].copy() for x in row]
+        rows = named_rows(simulator.integrator, self._row)
+        super().__init__(simulator.system, np.zeros(1), **rows, integrator=simulator.integrator)
+        self._looks: dict[str, _Look] = {}
+        self._motions: dict[int, Any] = {}
+        self._coordinates: dict[Any, Any] = {}
+        self._none = np.zeros((1, 1))
+        self._fresh = dict(vars(self))  # before anything is computed
+        self._fresh_views: dict[str, dict[str, Any]] = {}
+
+    def move(self, t: float, row: list[Array]) -> None:
+        """Show another state."""
+        fresh, views = self._fresh, self._fresh_views
+        vars(self).clear()
+        vars(self).update(fresh, _fresh=fresh, _fresh_views=views)
+        for name, known in views.items():
+            view = vars(self._views[name])
+            view.clear()
+            view.update(known)
+        self._angles.clear()
+        self._shared.clear()
+        self.t[0] = t
+        for own, x in zip(self._row, row, strict=True):
+            own[0] = x
+
+    def __getitem__(self, key: Any) -> Any:
+        name = key if isinstance(key, str) else str(getattr(key, "name", key))
+        view = self._views.get(name)
+        if view is None:
+            view = super().__getitem__(key)
+            for name, each in self._views.items():
+                if name not in self._fresh_views:
+                    if isinstance(each, JointView) and each._columns is not None:
+                        _ = each._motions  # neither changes with the state
+                    self._fresh_views[name] = dict(vars(each))
+        if isinstance(view, PointView) and "_motion" not in vars(view):
+            vars(view)["_motion"] = self._motion_of(view.index)
+        return view
+
+    def _motion_of(self, index: int) -> tuple[Array, Array]:
+        """Frame of a node and its velocity."""
+        if index not in self._motions:
+            z, zd, none = np.zeros((1, 12)), np.zeros((1, 12)), np.zeros((0, 12))
+            observer, which = frame_observer(self.system, index)
+            vd = np.zeros((0, self.system.n_v))
+            call = bound(observer, self.system.tables, self._work, which, self.q, self.v, vd, z, zd, none)
+            self._motions[index] = call, z, zd
+        call, z, zd = self._motions[index]
+        z.fill(0.0)
+        zd.fill(0.0)
+        call()
+        return z, zd
+
+    def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
+        key = kind, a.index, b.index, *(x.tobytes() for x in markers.values())
+        (za, zda), (zb, zdb) = self._moving(a), self._moving(b)
+        if key not in self._coordinates:
+            table, none = table_of_spring(kind, markers), self._none
+            f, out = np.zeros((1, 12)), np.zeros((1, observe.FORCE_COLUMNS))
+            on_a = self._work.f[0]
+            call = bound(observe.observe_force, table, 0, none, none, za, zb, zda, zdb, on_a, f, out)
+            self._coordinates[key] = call, f, out
+        call, f, out = self._coordinates[key]
+        f.fill(0.0)
+        call()
+        return out[:, observe.COORDINATE].copy(), out[:, observe.RATE].copy()
+
+    def _moving(self, view: Any) -> tuple[Array, Array]:
+        """Frame and velocity of a body, in the arrays that calls are bound to."""
+        known: Any = vars(self[view.body])
+        motion: tuple[Array, Array] = known["_motion"]
+        return motion
+
+    def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
+        """The angle with the turns since the start, which the records tell where several steps were not looked at."""
+        step, t = self._simulator.index, float(self.t[0])
+        last = self._looks.get(name)
+        if last is None:
+            near = self._simulator._angle_told_by_records(name, near, -1, read)
+        elif step - last.step <= 1:
+            near = last.angle + 0.5 * (last.rate + float(rate[0])) * (t - last.t)
+        else:
+            near = last.angle + last.rate * (t - last.t) / (step - last.step)
+            near = self._simulator._angle_told_by_records(name, near, last.step, read)
+        counted = angle + whole_turns(near - angle)
+        self._looks[name] = _Look(step, t, float(counted[0]), float(rate[0]))
+        return counted
+
+
+class Now:
+    """What an element does at present: the quantities of ``solution[element]``, without the axis of records."""
+
+    __slots__ = ("_name", "_simulator")
+
+    def __init__(self, simulator: Simulator, name: str) -> None:
+        self._simulator, self._name = simulator, name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._simulator.now[self._name], name)
+        if isinstance(value, np.ndarray):
+            return _only(value)
+        if callable(value):
+            return lambda *arguments: _only(value(*arguments))
+        return value
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._simulator.now[self._name]) if not name.startswith("_")]
+
+    def __repr__(self) -> str:
+        return f"<{self._simulator.model[self._name]} at t = {self._simulator.t:.6g}>"
+
+
+def _only(value: Array) -> Any:
+    """The value at the only record: a number, or an array of its own."""
+    return float(value[0]) if value.ndim == 1 else value[0].copy()

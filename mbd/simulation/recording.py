@@ -1,0 +1,160 @@
+"""What a run leaves behind: its records, what stopped it, and the solution that is made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..compiled.interrupts import Interrupts
+from ..errors import ConvergenceError, MbdError, SingularityError
+from ..integrators.base import Array, Integrator, Run
+from ..joints import Rolling
+from ..results.events import Event, Watch
+from ..results.solution import Solution, named_rows
+from ..system.system import System
+from ..system.tree_state import locked_angles
+from .continuing import belongings
+
+FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane
+
+
+class Recording:
+    """What a run leaves behind."""
+
+    def __init__(self, system: System, integrator: Integrator, run: Run, report: Any) -> None:
+        self.system, self.integrator, self.run, self.report = system, integrator, run, report
+        self.blocks: list[tuple[Array, list[Array]]] = []
+        self.message, self.wall_time = "", 0.0
+        self.wrong_from = math.inf  # the time of the first record at which a user function fails
+        self.watch: Watch | None = None
+        self.interrupts = Interrupts()
+        self.inputs: list[tuple[float, dict[str, float]]] = []  # times after which others acted
+        if report is not None:
+            self.append(np.array([run.t]), [row[None, :].copy() for row in run.initial_row()])
+
+    def append(self, t: Array, rows: list[Array]) -> None:
+        self.blocks.append((t, rows))
+
+    def watch_for(self, events: Event | Iterable[Event], step: float) -> None:
+        """Look for events from the present state on."""
+        if isinstance(events, Event) or events:
+            self.watch = Watch(self.system, self.integrator, step, events)
+            first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in self.run.row()])
+            self.watch.begin(*first)
+
+    def inputs_at(self, t: Array) -> dict[str, Array]:
+        """Inputs of the steps that end at these times."""
+        if not self.inputs:
+            return {}
+        changed = np.array([time for time, _ in self.inputs])
+        # round-off: times of records and of changes are multiples of the step
+        at = np.searchsorted(changed, t - 1e-6 * self.run.step) - 1
+        table = {name: np.array([values[name] for _, values in self.inputs]) for name in self.system.inputs}
+        return {name: values[np.maximum(at, 0)] for name, values in table.items()}
+
+    def happened(self, t: Array, rows: list[Array]) -> bool:
+        """Whether an event in these new steps ends the run."""
+        return self.watch is not None and self.watch.scan(t, rows)
+
+    def finish(self) -> bool:
+        """All steps are done; whether an event in the last one ends the run there."""
+        if self.watch is not None:
+            self.watch.finish()
+        return self.watch is not None and self.watch.stopped is not None
+
+    def _cut(self, end: float) -> None:
+        """Keep the records before a time."""
+        count = [int(np.searchsorted(t, end)) for t, _ in self.blocks]
+        self.blocks = [(t[:n], [x[:n] for x in rows]) for n, (t, rows) in zip(count, self.blocks, strict=True)]
+
+    def joined(self) -> tuple[Array, list[Array]]:
+        """All records in one block, which takes the place of the others."""
+        widths = [len(row) for row in self.run.row()]
+        if not self.blocks:
+            self.blocks = [(np.zeros(0), [np.zeros((0, n)) for n in widths])]
+        if len(self.blocks) > 1:
+            t, joined = np.concatenate([block[0] for block in self.blocks]), []
+            for k in range(len(widths)):
+                joined.append(np.concatenate([rows[k] for _, rows in self.blocks]))
+                for _, rows in self.blocks:  # released one by one
+                    rows[k] = rows[k][:0]
+            self.blocks = [(t, joined)]
+        return self.blocks[0]
+
+    def solution(self, message: str = "", system: System | None = None) -> Solution:
+        """The records as a solution, of the system of the run or of another one of the same model."""
+        message = message or self.message
+        if message:
+            with suppress(MbdError):  # the run ended with another error, or on Ctrl-C
+                self.finish()
+        stopped = self.watch.stopped if self.watch is not None and not message else None
+        self._cut(self.wrong_from if stopped is None else stopped.t)
+        if stopped is not None and self.watch is not None:
+            self.append(np.array([stopped.t]), [x[None, :] for x in self.watch.last_row])
+        t, joined = self.joined()
+        stats = self.run.statistics() | {"wall_time": self.wall_time}
+        if self.integrator.recorded:  # variables of a scheme live between the records
+            stats["step"] = self.run.step
+        state = {} if stopped or self.wrong_from < math.inf else self.run.state()
+        if state:
+            state |= belongings(self.system, self.integrator, state)
+        solution = Solution(
+            system or self.system, t, **named_rows(self.integrator, joined), integrator=self.integrator, stats=stats,
+            start=self.report, state=state, complete=not message, inputs=self.inputs_at(t),
+            message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
+        )  # fmt: skip
+        found = self.watch.found if self.watch is not None else []
+        solution.events = [occurrence for occurrence in found if occurrence.t < self.wrong_from]
+        return solution
+
+    def check_functions(self, t: Array, rows: list[Array]) -> None:
+        """After steps that went well, an error of a user function counts only if it is there at a record too.
+
+        Iterates and trial steps may lead where a function does not exist, and be given up.
+        """
+        if self.run.evaluated.forget_errors():
+            none = np.zeros(self.system.n_v)  # no function sees accelerations or multipliers
+            for time, q, v in zip(t, *rows[:2], strict=True):
+                try:
+                    self.system.residual(q, v, none, None, float(time))
+                    self.system.constraints(q, float(time))
+                except MbdError:
+                    self.wrong_from = float(time)
+                    raise
+
+    def _is_flat(self, joint: Rolling) -> bool:
+        z = self.system.frames(self.run.row()[0])
+        axes = z[:, 3:].reshape(-1, 3, 3)
+        normal = joint.axis_a @ axes[self.system.node_index(joint.body_a)]
+        axis = joint.axis_b @ axes[self.system.node_index(joint.body_b)]
+        return joint.is_disk and abs(float(normal @ axis)) > FLAT
+
+    def fail(self) -> NoReturn:
+        """Raise what stopped the run, with the computed part attached."""
+        self.run.evaluated.raise_callback_errors()
+        kind, text = self.run.failure()
+        t, step = self.run.t, int(self.run.statistics()["steps"])
+        if kind == "singularity":
+            owner, remedy = locked_angles(self.system, text)
+            message = (
+                f"the Euler angles of {owner} came too close to gimbal lock at t = {t:.6g} (step {step}); use another "
+                "sequence, mbd.nodes.EulerAngles(..., lie=True), mbd.nodes.RotationVector or mbd.nodes.Quaternion: "
+                f"{remedy}"
+            )
+            raise SingularityError(message, body=text, time=t, solution=self.solution(message))
+        flat = next((j for j in self.system.model.joints if isinstance(j, Rolling) and self._is_flat(j)), None)
+        if flat is not None:
+            message = f"the disk of {flat} fell flat at t = {t:.6g} (step {step}), where it has no contact point"
+            raise SingularityError(message, body=flat.body_b.name, time=t, solution=self.solution(message))
+        message = f"{self.integrator.name} stopped at t = {t:.6g} (step {step}): {text}"
+        raise ConvergenceError(message, step=step, time=t, where=text, solution=self.solution(message))
+
+
+def on_grid(t: Array, spacing: float, t_end: float) -> Array:
+    """Which of these times are multiples of the spacing, or the end (as in ``run_adaptive``)."""
+    off = np.abs(t - np.floor(t / spacing + 0.5) * spacing)
+    return (off <= 1e-9 * spacing + 1e-15 * np.abs(t)) | (t >= t_end)

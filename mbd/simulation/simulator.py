@@ -1,0 +1,209 @@
+"""Simulator: a run that is made step by step, for control loops, hardware, learning and games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..elements.arguments import Held
+from ..errors import ModelError, read_only
+from ..integrators.base import Array, Integrator, Run
+from ..model import Element, Model
+from ..results.balance import warn_of_gross_errors
+from ..results.events import Event, Occurrence
+from ..results.solution import Solution, named_rows
+from ..system.following import Inputs
+from ..system.system import assemble
+from .continuing import belongings, continued
+from .growing import NEVER
+from .present import Now, Present
+from .starting import check_times, checked_integrator, checked_model, first_run, steps_between_records
+from .stepping import Stepping
+
+
+class Simulator(Stepping):
+    """A run that is made step by step.
+
+    ``sim.step()`` makes one step, ``sim.advance(0.01)`` as many as fit into a time; in between ``sim.t``,
+    ``sim["tip"].position`` and all other quantities of a solution tell the present state. The steps are those of
+    ``simulate``, bit for bit.
+
+    Parameters
+    ----------
+    model: the model; it is assembled once, and what is changed in it later acts after ``rebuild``.
+    step: step size; with step-size control the first one, and the run goes on with ``advance`` only.
+    integrator: default ``GeneralizedAlpha()``, as for ``simulate``.
+    t_start, fixed, start, events: as for ``simulate``.
+    output_step: record only every so often (a multiple of the step for fixed-step methods); default: every step.
+    record: False records nothing, for runs without end.
+
+    An error carries what was computed as its attribute ``solution``; Ctrl-C leaves a state that can be stepped on.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        step: float,
+        integrator: Integrator | None = None,
+        *,
+        t_start: float = 0.0,
+        output_step: float | None = None,
+        record: bool = True,
+        fixed: Held | None = None,
+        start: Solution | Mapping[str, Any] | None = None,
+        events: Event | Iterable[Event] = (),
+    ) -> None:
+        self.model = checked_model("Simulator", model)
+        self.integrator = checked_integrator(integrator)
+        check_times("Simulator", step, output_step, t_start=t_start)
+        if not isinstance(record, bool | np.bool_):
+            raise ModelError(f"Simulator: record is {record!r}; expected True or False")
+        self._given = float(step)
+        self._t_start, self._fixed = float(t_start), fixed
+        self._output_step = float(output_step or 0.0)
+        self._every = NEVER
+        if record and not self.integrator.adaptive:
+            self._every = steps_between_records("Simulator", step, output_step)
+        self._records = bool(record)
+        self._events = [events] if isinstance(events, Event) else list(events)
+        self.rebuild()
+        if start is not None:
+            self.set_state(start)
+
+    # --- beginning ------------------------------------------------------------------------------------------------
+
+    def rebuild(self) -> None:
+        """Assemble the model as it is now, and begin at its initial values."""
+        self.system = assemble(self.model)
+        self.integrator.check(self.system)
+        self._first_inputs = dict(self.system.inputs)
+        self._first_state: dict[str, Any] | None = None
+        self._first_values: dict[str, float] = {}
+        self._first_functions: list[bytes] = []
+        self.reset()
+
+    def reset(self, **parameters: float) -> None:
+        """Back to the start: state, records, events, counters and inputs as when the simulator was made.
+
+        ``parameters`` are new values of parameters, which stay, and of inputs, by their names.
+        """
+        self.system.set_parameters({**self._first_inputs, **parameters})
+        self.system.refresh_functions()
+        run: Any
+        if (
+            self._first_state is not None
+            and self._first_values == self.system.values
+            and (self._first_functions == self._signature(self._run))
+        ):
+            run = self._run
+            run.restore(self._first_state)
+        else:
+            run, self._report = first_run(self.system, self.integrator, self._t_start, self._given, self._fixed)
+            run.evaluated.raise_callback_errors()
+            self._first_values, self._first_functions = dict(self.system.values), self._signature(run)
+            self._first_state = run.state() if hasattr(run, "restore") else None
+        self._begin(run, self._report)
+
+    def set_state(self, state: Solution | Mapping[str, Any]) -> None:
+        """Go on from a state, of this simulator, of another one or of a solution; records begin anew there.
+
+        As with ``simulate(start=...)`` that is bit for bit, unless something that acts has changed since.
+        """
+        given = dict(state.state if isinstance(state, Solution) else state)
+        names, values = given.pop("input_names", ()), given.pop("input_values", ())
+        for name, value in zip(names, values, strict=True):
+            self.system.inputs[name] = value
+        self._settle()
+        self._first_state = None  # which belongs to the run that is left here
+        self._begin(continued(self.system, self.integrator, given, self._given), None)
+
+    def _begin(self, run: Run, report: Any) -> None:
+        row = run.initial_row() if report is not None else run.row()
+        self._take(run, report, row)
+        self._now = Present(self, row)
+        self._now.move(run.t, row)
+        self._shown = run.index, run.t
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def inputs(self) -> Inputs:
+        """Inputs by name: ``sim.inputs["u"] = 1.0`` acts from the next step on, suddenly."""
+        return self.system.inputs
+
+    @property
+    def t(self) -> float:
+        """Time of the present state."""
+        return self._run.t
+
+    @property
+    def index(self) -> int:
+        """Steps made since the start."""
+        return self._run.index
+
+    @property
+    def q(self) -> Array:
+        """Coordinates at present."""
+        return read_only(self.now.q[0].copy())
+
+    @property
+    def v(self) -> Array:
+        """Velocities at present."""
+        return read_only(self.now.v[0].copy())
+
+    @property
+    def events(self) -> list[Occurrence]:
+        """What has happened so far; a step is judged when the next one is known."""
+        return list(self._recording.watch.found) if self._recording.watch is not None else []
+
+    @property
+    def now(self) -> Present:
+        """The present state as a solution of one record; it changes with the next step."""
+        run = self._run
+        if self._shown != (run.index, run.t):
+            self._now.move(run.t, run.row())
+            self._shown = run.index, run.t
+        return self._now
+
+    def __getitem__(self, key: Element | str) -> Now:
+        """What an element does at present: ``sim["tip"].position``, ``sim[joint].angle``."""
+        return Now(self, self.model[str(getattr(key, "name", key))].name)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on from here, bit for bit: for ``set_state``, and ``simulate(start=...)``."""
+        self._settle()
+        state, inputs = self._run.state(), self.system.inputs
+        names = {"input_names": tuple(inputs), "input_values": np.array(list(inputs.values()))} if inputs else {}
+        return state | belongings(self.system, self.integrator, state) | names
+
+    def solution(self) -> Solution:
+        """The records since the start as a solution; the run may go on afterwards."""
+        self._close()
+        if self.stopped is None:
+            self._recording.finish()
+        solution = self._recording.solution(system=self._system_of_solution())
+        solution.stats.pop("wall_time")
+        solution.settle()
+        warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)
+        return solution
+
+    def _angle_told_by_records(self, name: str, near: float, since: int, read: Callable[[Solution], Array]) -> float:
+        """An angle at present, with the turns that the records after step number ``since`` tell.
+
+        ``near`` is where it is expected at the first of them.
+        """
+        self._close()
+        t, rows = self._recording.joined()
+        first = int(np.searchsorted(t, self._run.origin + (since + 0.5) * self._run.step)) if since >= 0 else 0
+        if self.integrator.adaptive or first >= len(t):
+            return near
+        part = Solution(self.system, t[first:], **named_rows(self.integrator, [x[first:] for x in rows]),
+                        integrator=self.integrator)  # fmt: skip
+        part._turned = {name: near}
+        return float(read(part)[-1])
+
+    def __repr__(self) -> str:
+        return f"<Simulator of {self.model}: t = {self.t:.6g}, {self.index} steps, {self.integrator.name}>"

@@ -1,0 +1,84 @@
+"""How a run begins: arguments that are checked, a consistent start, the first state of the method."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..elements.arguments import Held
+from ..errors import ModelError
+from ..integrators.alpha.methods import GeneralizedAlpha
+from ..integrators.base import Array, Integrator, Run
+from ..io.notes import note
+from ..model import Model
+from ..solvers.initial import consistent_start
+from ..solvers.redundancy import check_redundancy
+from ..system.system import System
+
+
+def checked_model(owner: str, model: Any) -> Model:
+    """The model; anything else is refused."""
+    if not isinstance(model, Model):
+        raise ModelError(f"{owner}: model is {model!r}; expected an mbd.Model")
+    return model
+
+
+def checked_integrator(integrator: Any) -> Integrator:
+    """The integrator, or the usual one; anything else is refused."""
+    integrator = GeneralizedAlpha() if integrator is None else integrator
+    if not isinstance(integrator, Integrator):
+        raise ModelError(
+            f"integrator is {integrator!r}; expected an object such as mbd.integrators.GeneralizedAlpha() "
+            + ("(call the class)" if isinstance(integrator, type) else "")
+        )
+    return integrator
+
+
+def check_times(owner: str, step: float, output_step: float | None, **others: float) -> None:
+    """Refuse what is no time, or no step."""
+    for name, value in {"step": step, "output_step": output_step, **others}.items():
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if value is not None and not (number and math.isfinite(value)):
+            raise ModelError(f"{owner}: {name} is {value!r}; expected a finite number")
+    if step <= 0.0 or (output_step is not None and output_step <= 0.0):
+        raise ModelError(f"{owner}: step is {step}, output_step is {output_step}; expected positive numbers")
+
+
+def check_resolution(
+    owner: str, integrator: Integrator, t_start: float, t_end: float, step: float, output_step: float | None
+) -> None:
+    """Refuse steps that vanish beside the time."""
+    t = max(abs(t_start), abs(t_end))
+    steps = {"step": step, "output_step": output_step, "max_step": getattr(integrator, "max_step", None)}
+    for name, value in steps.items():
+        if value is not None and value < np.spacing(t):
+            raise ModelError(
+                f"{owner}: {name} is {value:g}, which is lost beside t = {t:g} (t + {name} == t in double precision); "
+                "expected a larger one, or times that begin at zero"
+            )
+
+
+def steps_between_records(owner: str, step: float, output_step: float | None) -> int:
+    """How many steps there are from one record to the next."""
+    every = 1 if output_step is None else max(1, round(output_step / step))
+    if output_step is not None and abs(every * step - output_step) > 1e-6 * output_step:
+        raise ModelError(f"{owner}: output_step is {output_step}; expected a multiple of the step {step:g}")
+    return every
+
+
+def found_start(system: System, t: float, fixed: Held | None) -> tuple[Array, Array, Any]:
+    """(q, v, report) that the constraints allow, nearest to those of the model."""
+    beginning = consistent_start(system, t=t, fixed=fixed)
+    if beginning.report.changed:
+        note(str(beginning.report))
+    check_redundancy(system, beginning.q, beginning.v, float(t))
+    system.forget_errors()  # of the search for a start
+    return beginning.q, beginning.v, beginning.report
+
+
+def first_run(system: System, integrator: Integrator, t: float, step: float, fixed: Held | None) -> tuple[Run, Any]:
+    """A run from the initial values of the model on, and the report of what was made of them."""
+    q, v, report = found_start(system, t, fixed)
+    return integrator.start(system, q, v, float(t), float(step), None), report

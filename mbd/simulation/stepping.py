@@ -1,0 +1,294 @@
+"""Steps one by one: what a Simulator does between two looks at its state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..compiled.functions.code import HEAD
+from ..compiled.interrupts import Interrupts
+from ..errors import MbdError, ModelError
+from ..integrators.base import Array, Integrator, Run
+from ..integrators.user import PythonRun
+from ..results.acting import acting
+from ..results.events import Event, Occurrence
+from ..solvers.redundancy import regularise
+from ..system.system import System, assemble
+from ..system.tables import FLAG_REDUNDANT
+from .continuing import WHOLE_STEPS
+from .growing import GrowingRecords
+from .memory import check_room
+from .recording import Recording, on_grid
+from .starting import check_resolution
+
+CHUNK_SECONDS = 0.05  # compiled code returns this often, for Ctrl-C
+FIRST_CHUNK = 50
+ROUND_OFF = 1e-6  # of a step: of the number of steps in a duration
+
+
+class Stepping:
+    """A run with its records, and what may change between two of its steps."""
+
+    system: System
+    integrator: Integrator
+    _run: Run
+    _given: float  # the step that was asked for
+    _output_step: float  # zero: every step
+    _every: int  # steps between two records
+    _records: bool
+    _events: list[Event]
+    _first_inputs: dict[str, float]
+
+    def _take(self, run: Run, report: Any, row: list[Array]) -> None:
+        """Make a run the present one; its state is the first record."""
+        self._run = run
+        self._recording = Recording(self.system, self.integrator, run, report)
+        self._recording.blocks = [(np.array([run.t]), [x[None, :].copy() for x in row])]
+        self._recording.watch_for(self._events, run.step)
+        self._rows = GrowingRecords(run, self._every)
+        self._functions = run.evaluated.assembly.callbacks
+        self._function_values = self._signature(run)
+        self._values, self._acting = self.system.values, dict(self.system.values)
+        self._parameters = [name for name in self._acting if name not in self._first_inputs]
+        if self._first_inputs:
+            self._recording.inputs = [(run.t, self._acting)]
+        self._plain = run.evaluated.has_plain_functions or isinstance(run, PythonRun)
+        self._step: Callable[[], Any] | None = None
+
+    def step(self) -> None:
+        """Make one step."""
+        call, run = self._step, self._run
+        if call is None:
+            self._advance_steps(1)
+            return
+        if self._values != self._acting:
+            self._note_inputs()
+        if self._functions:
+            self._refresh()
+        index = run.index
+        call()
+        if run.index == index:
+            self._not_made()
+        if self._functions:
+            self._check_functions()
+
+    def advance(self, duration: float) -> None:
+        """As many steps as fit into a time, which must be a whole number of steps; with step-size control any time."""
+        number = isinstance(duration, int | float | np.number) and not isinstance(duration, bool)
+        if not (number and np.isfinite(duration) and duration >= 0.0):
+            raise ModelError(f"Simulator.advance: duration is {duration!r}; expected a time, positive or zero")
+        run = self._run
+        if self.integrator.adaptive:
+            end = run.t + float(duration)
+            check_resolution("Simulator", self.integrator, run.t, end, self._given, self._output_step or None)
+            self._advance_to(end)
+            return
+        count = duration / run.step
+        if abs(count - round(count)) > max(WHOLE_STEPS * count, ROUND_OFF):
+            raise ModelError(
+                f"Simulator.advance: {duration:g} is {count:.9g} steps of {run.step:g}; expected a whole number of them"
+            )
+        self._advance_steps(round(count))
+
+    def _advance_steps(self, count: int) -> None:
+        if self.integrator.adaptive:
+            raise ModelError(f"Simulator.step: {self.integrator.name} chooses its steps itself; use advance(duration)")
+        self._refuse_if_stopped()
+        self._look_for_changes()
+        run, record = self._run, self._recording
+        goal, chunk = run.index + count, 1 if self._plain else FIRST_CHUNK
+        with Interrupts() as interrupts:
+            while run.index < goal:
+                interrupts.defer = True
+                todo, clock = min(chunk, goal - run.index), time.perf_counter()
+                if record.watch is None:
+                    made = run.advance(todo, self._every, self._room(todo))
+                    self._judge(made == todo)
+                else:
+                    self._watched_steps(todo)
+                chunk = min(max(1, int(todo * CHUNK_SECONDS / max(time.perf_counter() - clock, 1e-6))), 10 * todo)
+                interrupts.defer = False
+                interrupts.check()
+                if self.stopped is not None:
+                    return
+        if self._step is None and record.watch is None and not self._plain:
+            self._bind()
+
+    def _watched_steps(self, count: int) -> None:
+        """Steps that events look at, all of them."""
+        run, index = self._run, self._run.index
+        target, rows = self._room(count), [np.zeros((count, len(x))) for x in run.row()]
+        made = run.advance(count, 1, rows)
+        numbers = index + 1 + np.arange(made)
+        kept = numbers % self._every == 0
+        for array, x in zip(target, rows, strict=True):
+            array[: np.count_nonzero(kept)] = x[:made][kept]
+        with self._carrying_solution():
+            self._recording.happened(run.origin + run.step * numbers, [x[:made] for x in rows])
+        if self.stopped is None:
+            self._judge(made == count)
+        if self._functions:  # whose values may change until the next step
+            self._judge_events()
+
+    def _advance_to(self, t_end: float) -> None:
+        """With step-size control, to a time."""
+        self._refuse_if_stopped()
+        self._look_for_changes()
+        run: Any = self._run
+        record, rows = self._recording, 1 if self._plain else FIRST_CHUNK
+        with Interrupts() as interrupts:
+            while run.t < t_end and self.stopped is None:
+                interrupts.defer = True
+                clock = time.perf_counter()
+                t, arrays = np.zeros(rows), [np.zeros((rows, len(x))) for x in run.row()]
+                spacing = self._output_step
+                made = run.advance_to(t_end, spacing if record.watch is None else -spacing, t, arrays)
+                t, arrays = t[:made], [x[:made] for x in arrays]
+                if self._records:
+                    check_room(
+                        made, 1 + sum(x.shape[1] for x in arrays), "Simulator", "record less often: output_step="
+                    )
+                    kept = on_grid(t, spacing, t_end) if record.watch is not None and spacing else slice(None)
+                    record.append(t[kept].copy(), [x[kept].copy() for x in arrays])
+                with self._carrying_solution():
+                    record.happened(t, arrays)
+                if self.stopped is None:
+                    self._judge(not run.failed)
+                interrupts.defer = False
+                interrupts.check()
+                rows = min(max(1, int(rows * CHUNK_SECONDS / max(time.perf_counter() - clock, 1e-6))), 10000)
+
+    def _not_made(self) -> None:
+        """A bound step was not made: there is no row for its record, or it failed."""
+        run = self._run
+        if self._rows.is_full():
+            self._advance_steps(1)
+            return
+        while run.recover():
+            index = run.index
+            self._bind()()
+            if run.index > index:
+                return
+        self._judge(False)
+
+    def _bind(self) -> Callable[[], Any]:
+        """Prepare a step into the present block of records."""
+        step = self._run.bound_step(self._every, self._rows.before, self._rows.block)
+        self._step = getattr(step, "call", step)
+        return self._step
+
+    def _room(self, steps: int) -> list[Array]:
+        """Rows for the records of further steps."""
+        rows, closed = self._rows.room(steps)
+        if closed is not None:
+            self._recording.append(*closed)
+            self._step = None
+        return rows
+
+    def _judge(self, made: bool) -> None:
+        """After steps: raise what stopped them, with the computed part."""
+        with self._carrying_solution():
+            if not made:
+                self._close()
+                self._recording.fail()
+            self._check_functions()
+
+    def _look_for_changes(self) -> None:
+        if self._values != self._acting:
+            self._note_inputs()
+        self._refresh()
+
+    def _note_inputs(self) -> None:
+        """Inputs have changed since the last step."""
+        values, before = self._values, self._acting
+        other = next((name for name in self._parameters if values[name] != before[name]), None)
+        if other is not None:
+            raise ModelError(
+                f"Simulator: parameter '{other}' was changed during the run; begin anew with reset({other}=...), or "
+                "make it an input of the model"
+            )
+        if self._recording.watch is not None:
+            with acting(self.system, {name: before[name] for name in self._first_inputs}):
+                self._judge_events()
+        self._run.act_anew()
+        self._acting = values.copy()
+        self._recording.inputs.append((self._run.t, self._acting))
+
+    def _settle(self) -> None:
+        """Let the elements of the system know its inputs, as a model does that is built with them."""
+        if self._first_inputs:
+            self.system._following.settle()
+
+    @staticmethod
+    def _signature(run: Run) -> list[bytes]:
+        """What user functions refer to, as far as compiled code knows it."""
+        functions = run.evaluated.assembly.callbacks
+        codes = [callback.code for callback in functions if callback.compiled]
+        arrays = [x.tobytes() for code in codes for x in code.kept if isinstance(x, np.ndarray)]
+        return [code.block[HEAD:].tobytes() for code in codes] + arrays
+
+    def _refresh(self) -> None:
+        """Let user functions see what they refer to now; if it has changed, it has changed suddenly."""
+        if self._functions:
+            self._run.evaluated.refresh_functions()
+            values = self._signature(self._run)
+            if values != self._function_values:
+                self._function_values = values
+                self._run.act_anew()
+
+    def _judge_events(self) -> None:
+        """Something is about to act otherwise: judge the last step as long as it can be made again."""
+        watch = self._recording.watch
+        if watch is not None and self.stopped is None:
+            with self._carrying_solution():
+                watch.finish()
+            watch.begin(np.array([self._run.t]), [x[None, :] for x in self._run.row()])
+
+    def _check_functions(self) -> None:
+        """An error of a user function counts if it is there at the present state too."""
+        if any(callback.noted for callback in self._functions):
+            with self._carrying_solution():
+                self._recording.check_functions(np.array([self._run.t]), [x[None, :] for x in self._run.row()])
+
+    @contextmanager
+    def _carrying_solution(self) -> Iterator[None]:
+        """What was computed is not lost with an error."""
+        try:
+            yield
+        except MbdError as error:
+            if error.solution is None:
+                self._close()
+                error.solution = self._recording.solution(str(error), self._system_of_solution())
+            raise
+
+    def _close(self) -> None:
+        """Hand the present block of records over."""
+        if self._rows.used:
+            self._recording.append(*self._rows.closed())
+        self._step = None
+
+    def _refuse_if_stopped(self) -> None:
+        if self.stopped is not None:
+            raise ModelError(
+                f"Simulator: event '{self.stopped.name}' has ended the run at t = {self.stopped.t:.9g}; begin again "
+                "with reset(), or go on from an earlier state with set_state(...)"
+            )
+
+    def _system_of_solution(self) -> System:
+        """A solution reads from its system: one of its own, where that of the simulator goes on to change."""
+        if not self.system.values:
+            return self.system
+        self._settle()
+        own = assemble(self.system.model)
+        if self.system.tables.flags[FLAG_REDUNDANT]:
+            regularise(own)
+        return own
+
+    @property
+    def stopped(self) -> Occurrence | None:
+        """The event that has ended the run."""
+        return self._recording.watch.stopped if self._recording.watch is not None else None

@@ -1,0 +1,157 @@
+"""Elements as numbers: what the tables hold of a body, of the primitives of a joint, and of a force.
+
+The assembly writes these numbers once, and the writers of parameters (``writers``) whenever one of them changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..bodies import PointMass, RigidBody
+from ..errors import ModelError
+from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
+from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
+from ..nodes.forms import FORM_LIE, FORM_POINT
+from .tables import PARAMETER_ARM, PARAMETER_LENGTH, Tables
+
+Numbers = tuple[float, ...]
+
+_MARKERS = tuple(f"{name}{i}" for name in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3))
+PRIMITIVE_NUMBERS = (*_MARKERS, "value", "factor")
+FORCE_NUMBERS = (*_MARKERS, "p1", "p2", "p3", "p4", "p5", "p6")
+_ZERO: Any = (0.0, 0.0, 0.0)
+
+
+def inertia_numbers(body: Any) -> Numbers:
+    """Mass, first moment, and inertia about the reference point: 11, 22, 33, 12, 13, 23."""
+    if isinstance(body, RigidBody):
+        c, m, j = body.com, body.mass, body.inertia
+        if not c.any():
+            return m, 0.0, 0.0, 0.0, j[0, 0], j[1, 1], j[2, 2], j[0, 1], j[0, 2], j[1, 2]
+        s = m * c
+        full = j + m * (float(c @ c) * np.eye(3) - np.outer(c, c))  # Steiner
+        return (m, *s, full[0, 0], full[1, 1], full[2, 2], full[0, 1], full[0, 2], full[1, 2])
+    return (body.mass if isinstance(body, PointMass) else 0.0, *(0.0,) * 9)
+
+
+def write_inertia(nodes: Any, rows: Any, inertia: Any) -> None:
+    """Mass properties of some rows of the table of nodes, with their Euler tensors."""
+    mass, s1, s2, s3, j11, j22, j33, j12, j13, j23 = inertia
+    half = 0.5 * (j11 + j22 + j33)
+    values = {
+        "mass": mass, "s1": s1, "s2": s2, "s3": s3,
+        "j11": j11, "j22": j22, "j33": j33, "j12": j12, "j13": j13, "j23": j23,
+        "e11": half - j11, "e22": half - j22, "e33": half - j33, "e12": -j12, "e13": -j13, "e23": -j23,
+    }  # fmt: skip
+    for name, numbers in values.items():
+        nodes[name][rows] = numbers
+
+
+def primitive_numbers(p: Any, joint: Any) -> tuple[int, Numbers]:
+    """The kind of a primitive, and its points, axes and value as in ``PRIMITIVE_NUMBERS``."""
+    value = 0.0
+    pa, pb, aa, ab, na = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
+    if isinstance(p, Coincident):
+        kind, pa, pb = COINCIDENT, p.point_a, p.point_b
+    elif isinstance(p, Dot1):
+        kind, aa, ab, value = DOT1, p.axis_a, p.axis_b, p.value
+    elif isinstance(p, Dot2):
+        kind, aa, pa, pb, value = DOT2, p.axis_a, p.point_a, p.point_b, p.value
+    elif isinstance(p, DistanceBetween):
+        kind, pa, pb, value = DISTANCE, p.point_a, p.point_b, p.length
+    elif isinstance(p, Turned):
+        kind, aa, na, ab, value = ROTATING, p.n1_a, p.n2_a, p.axis_b, p.value
+    else:
+        raise ModelError(
+            f"joint '{joint.name}': primitives() returned {p!r}; expected Coincident, Dot1, Dot2 or DistanceBetween"
+        )
+    return kind, (*pa, *pb, *aa, *ab, *na, *_ZERO, value, 1.0)
+
+
+def sum_numbers(p: CoordinateSum) -> list[tuple[int, Numbers]]:
+    """The same for each term of a sum of joint coordinates."""
+    found: list[tuple[int, Numbers]] = []
+    for k, term in enumerate(p.terms):
+        joint, value = term.joint, p.value if k == 0 else 0.0
+        if term.kind == "angle":
+            kind, markers = ANGLE, (*_ZERO, *_ZERO, *joint.axis_a, *_ZERO, *joint.n1_a, *joint.n1_b)
+        else:
+            axis = term.factor * joint.axis_a
+            kind, markers = DOT2, (*joint.point_a, *joint.point_b, *axis, *_ZERO, *_ZERO, *_ZERO)
+        found.append((kind, (*markers, value, term.factor)))
+    return found
+
+
+def force_numbers(r: Any) -> Numbers:
+    """Points, axes and parameters of a row of a force, as in ``FORCE_NUMBERS``."""
+    parameters = tuple(r.parameters) + (0.0,) * (6 - len(r.parameters))
+    return (*r.point_a, *r.point_b, *r.axis_a, *r.axis_b, *r.normal_a, *r.normal_b, *parameters)
+
+
+def write_lengths(model: Any, tables: Tables) -> float:
+    """Write the typical distance of joints from reference points, and the extent of the model, which is returned."""
+    arm = extent = 0.0
+    positions = [body.position for body in model.bodies if isinstance(body, RigidBody | PointMass)]
+    if positions:
+        extent = float(np.abs(np.array(positions)).max(initial=0.0))
+    for table in (tables.primitives, tables.couplings):
+        for side in ("a", "b") if len(table) else ():
+            points = np.abs(points_of(table, side))
+            extent = max(extent, float(points.max(initial=0.0)))
+            arm = max(arm, float(points[table[side] != 0].max(initial=0.0)))
+    for body in model.bodies:
+        if isinstance(body, RigidBody) and body.mass > 0.0:
+            arm = max(arm, float(np.sqrt(np.trace(body.inertia) / body.mass)), float(np.abs(body.com).max()))
+            break
+    arm = arm if arm > 0.0 else (extent if extent > 0.0 else 1.0)
+    tables.parameters[PARAMETER_ARM], tables.parameters[PARAMETER_LENGTH] = arm, max(arm, extent)
+    return max(arm, extent)
+
+
+def numbers_of(table: Any) -> np.ndarray:
+    """All words of a table of records as numbers, row by row, in place."""
+    return np.asarray(table).view(np.float64).reshape(len(table), table.dtype.itemsize // 8)
+
+
+def columns(dtype: np.dtype, first: str, count: int) -> slice:
+    """Where some numbers of a record that follow each other are."""
+    assert dtype.fields is not None
+    start = dtype.fields[first][1] // 8
+    return slice(start, start + count)
+
+
+def points_of(table: Any, side: str) -> np.ndarray:
+    """The points of all primitives on their first or second bodies."""
+    return numbers_of(table)[:, columns(table.dtype, f"p{side}1", 3)]
+
+
+def invert_inertia(nodes: np.ndarray) -> bool:
+    """Inverse inertia of every Lie node, about its centre of mass or, if pinned, its reference point.
+
+    Returns whether all nodes are Lie or point nodes with invertible inertia.
+    """
+    if not np.isin(nodes["form"][1:], [FORM_LIE, FORM_POINT]).all():
+        return False
+    n = nodes[1:][nodes["form"][1:] == FORM_LIE]
+    if len(n) == 0:
+        return True
+    if (n["mass"] == 0.0).any():
+        return False
+    j = np.empty((len(n), 3, 3))
+    for i in range(3):
+        for k in range(i, 3):
+            j[:, i, k] = j[:, k, i] = n[f"j{i + 1}{k + 1}"]
+    s = np.stack([n["s1"], n["s2"], n["s3"]], axis=1)
+    square = np.einsum("ni,ni->n", s, s)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", s, s)
+    j -= np.where(n["nx"] == 3, 1.0 / n["mass"], 0.0)[:, None, None] * square  # Steiner, back to the centre of mass
+    values = np.linalg.eigvalsh(j)
+    if (values[:, 0] <= 1e-12 * values[:, 2]).any():
+        return False
+    inverse = np.linalg.inv(j)
+    lie = np.flatnonzero(nodes["form"] == FORM_LIE)
+    for i in range(3):
+        for k in range(i, 3):
+            nodes[f"i{i + 1}{k + 1}"][lie] = inverse[:, i, k]
+    return True

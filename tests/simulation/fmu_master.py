@@ -1,0 +1,78 @@
+"""A master for units of co-simulation, in a process of its own: a unit starts Python inside of whoever runs it.
+
+``python fmu_master.py unit.fmu case outputs ...`` steps a unit, after a step that must be refused if the case is such a
+one, and prints what it found as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+import fmpy
+from fmpy.fmi2 import FMU2Slave
+
+PERIOD, PERIODS = 0.01, 60
+CASES = {"first": (1.0, 0.0, {"k": 5.0}), "second": (-2.0, 2.0, {})}  # factor of the input, start time, parameters
+REFUSED = {"no whole number of steps": (0.0, 0.0105), "gap in time": (0.5, PERIOD)}  # begin, length
+
+
+def command(name: str, period: int) -> float:
+    """The input of a case in a communication step."""
+    return CASES.get(name, (1.0,))[0] * math.sin(0.1 * period)
+
+
+class Master:
+    """A unit in FMPy, by names."""
+
+    def __init__(self, about: Any, folder: str, name: str, start: float = 0.0, **parameters: float) -> None:
+        self.numbers = {v.name: v.valueReference for v in about.modelVariables}
+        self.unit = FMU2Slave(
+            guid=about.guid, unzipDirectory=folder, instanceName=name,
+            modelIdentifier=about.coSimulation.modelIdentifier,
+        )  # fmt: skip
+        self.unit.instantiate()
+        self.unit.setupExperiment(startTime=start)
+        self.unit.enterInitializationMode()
+        self.set(**parameters)
+        self.unit.exitInitializationMode()
+
+    def set(self, **values: float) -> None:
+        self.unit.setReal([self.numbers[name] for name in values], list(values.values()))
+
+    def get(self, *names: str) -> list[float]:
+        return list(self.unit.getReal([self.numbers[name] for name in names]))
+
+    def close(self) -> None:
+        self.unit.terminate()
+        self.unit.freeInstance()
+
+
+def main(path: str, case: str, outputs: list[str]) -> dict[str, Any]:
+    """What a test wants to know of one case."""
+    about, folder = fmpy.read_model_description(path, validate=True), fmpy.extract(path)
+    variables = {v.name: (v.causality, v.variability, v.start, v.description) for v in about.modelVariables}
+    _, start, values = CASES.get(case, (0.0, 0.0, {}))
+    unit, other = Master(about, folder, case, start, **values), Master(about, folder, "another at the same time")
+    before = unit.get(*outputs)
+    refused = stayed = False
+    if case in REFUSED:
+        try:
+            unit.unit.doStep(*REFUSED[case])
+        except Exception:
+            refused = True
+        stayed = unit.get(*outputs) == before
+    for period in range(PERIODS):
+        unit.set(u=command(case, period))
+        unit.unit.doStep(start + period * PERIOD, PERIOD)
+        other.unit.doStep(period * PERIOD, PERIOD)
+    found = {"refused": refused, "stayed": stayed, "outputs": unit.get(*outputs), "variables": variables}
+    unit.close()
+    other.close()
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], sys.argv[2], sys.argv[3:])), flush=True)

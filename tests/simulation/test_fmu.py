@@ -1,0 +1,100 @@
+"""Units for co-simulation: what FMPy steps is what a Simulator steps, to the last bit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbd
+from tests.simulation.fmu_master import CASES, PERIOD, PERIODS, REFUSED, command
+
+STEP, GAIN = 1e-3, 0.3
+
+
+def cart_pole() -> mbd.Model:
+    """A cart on a spring, driven by an input, with a pole that turns right round and a function of the user's."""
+    model = mbd.Model("cart pole", gravity=(0, 0, -9.81))
+    u, k = model.input("u", 0.0), model.parameter("k", 3.0)
+    cart = model.add(mbd.RigidBody("cart", mass=1.0, inertia=(1, 1, 1), node=mbd.nodes.RotationVector()))
+    rail = model.add(mbd.joints.Prismatic(model.ground, cart, axis=(1, 0, 0), name="rail"))
+    node = mbd.nodes.RotationVector(position=(0.1, 0, 0.5), velocity=(2, 0, 0), angular_velocity=(0, 4, 0))
+    pole = model.add(mbd.RigidBody("pole", mass=0.2, inertia=(0.01, 0.01, 0.001), node=node))
+    model.add(mbd.joints.Revolute(cart, pole, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    model.add(mbd.forces.JointForce(rail, u, name="motor"))
+    model.add(mbd.forces.Spring(model.ground, cart, (-1, 0, 0), (0, 0, 0), stiffness=k, length=1.0, name="spring"))
+    gain = GAIN
+    model.add(mbd.forces.Force(cart, lambda t: (gain * np.sin(3.0 * t), 0.0, 0.0), name="wind"))
+    return model
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("units") / "CartPole.fmu"
+    before = list(sys.path)
+    assert mbd.export_fmu(cart_pole(), target, STEP, outputs=["cart.position", "hinge.angle", "rail.force"]) == target
+    assert sys.path == before and "CartPole" not in sys.modules
+    return target
+
+
+OUTPUTS = ("cart.position.x", "hinge.angle", "rail.force.z")
+
+
+def run(path: Path, case: str) -> dict[str, Any]:
+    """What a master in another process found."""
+    program = [sys.executable, str(Path(__file__).with_name("fmu_master.py")), str(path), case, *OUTPUTS]
+    return json.loads(subprocess.run(program, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+
+
+def expected(case: str) -> list[float]:
+    """The same with a Simulator."""
+    twin = mbd.Simulator(cart_pole(), STEP)
+    twin.reset(**CASES.get(case, (1.0, 0.0, {}))[2])
+    for period in range(PERIODS):
+        twin.inputs["u"] = command(case, period)
+        for _ in range(round(PERIOD / STEP)):
+            twin.step()
+            angle = twin["hinge"].angle
+    assert abs(angle) > np.pi  # it has turned: lost turns would be noticed
+    return [twin["cart"].position[0], angle, twin["rail"].force[2]]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_unit_is_a_simulator(path, case):
+    """Parameters, inputs, another start time, two units at once; angles count their turns although nobody looks."""
+    found = run(path, case)
+    assert found["outputs"] == expected(case)
+    variables = found["variables"]
+    assert variables["u"][:2] == ["input", "continuous"] and variables["k"][:2] == ["parameter", "fixed"]
+    assert float(variables["k"][2]) == 3.0 and variables["cart.position.x"][3].endswith("[m]")
+    assert {"cart.position.x", "cart.position.y", "cart.position.z", "hinge.angle"} <= variables.keys()
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_steps_that_are_refused(path, case):
+    """The state stays, and the run goes on as if nothing had been asked."""
+    found = run(path, case)
+    assert found["refused"] and found["stayed"] and found["outputs"] == expected(case)
+
+
+def test_what_cannot_be_exported(tmp_path):
+    good = {"outputs": ["cart.position"]}
+    for name, options, text in (
+        ("cart pole.fmu", good, "letters, digits and underscores"),
+        ("cart.zip", good, ".fmu at the end"),
+        ("cart.fmu", {"outputs": []}, "expected a list of channels"),
+        ("cart.fmu", {"outputs": "cart.position"}, "expected a list of channels"),
+        ("cart.fmu", {"outputs": ["cart.positon"]}, "cart.position"),
+        ("cart.fmu", {"outputs": ["cart.position", "cart.position"]}, "more than one variable"),
+        ("cart.fmu", good | {"integrator": mbd.integrators.DOPRI5()}, "expected a fixed step"),
+    ):
+        with pytest.raises(mbd.ModelError, match=text):
+            mbd.export_fmu(cart_pole(), tmp_path / name, STEP, **options)
+    with pytest.raises(mbd.FileError, match="no such directory"):
+        mbd.export_fmu(cart_pole(), tmp_path / "none" / "cart.fmu", STEP, **good)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,482 @@
+"""Runs that are made step by step: the same numbers as in one go, for every integrator, whatever happens in between."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, LieEM, Rattle
+from tests.integrators.every_method import METHODS, counting, fitting
+
+STEP, STEPS = 0.02, 60
+RECORDS = ("t", "q", "v", "vd", "lam", "turns")
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+def same(a, b):
+    """Equal bit for bit, variables of the scheme included."""
+    return all(np.array_equal(getattr(a, x), getattr(b, x), equal_nan=True) for x in RECORDS) and all(
+        np.array_equal(a._recorded[x], b._recorded[x], equal_nan=True) for x in a._recorded
+    )
+
+
+def cart_pole(angle=0.3, coordinates="absolute"):
+    """A pole on a cart that a force along the rail, an input, drives."""
+    model = mbd.Model("cart-pole", gravity=(0, 0, -9.81))
+    force, mass = model.input("u"), model.parameter("mass", 0.1)
+    cart = model.add(mbd.RigidBody("cart", 1.0, (0.1, 0.1, 0.1)))
+    at = mbd.nodes.RotationVector(0.5 * np.array((np.sin(angle), 0, np.cos(angle))), mbd.rotation((0, angle, 0)))
+    pole = model.add(mbd.RigidBody("pole", mass, (0.01, 0.01, 0.001), at))
+    rail = model.add(mbd.joints.Prismatic(model.ground, cart, axis=(1, 0, 0), name="rail"))
+    model.add(mbd.joints.Revolute(cart, pole, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    model.add(mbd.forces.JointForce(rail, force, name="motor"))
+    return model.with_coordinates(coordinates)
+
+
+@every_method
+def test_steps_are_those_of_simulate(name):
+    """Single steps, many steps, single steps again, with a look at the state in between; and the same after a reset."""
+    method = METHODS[name]
+    model = counting(method)
+    whole = mbd.simulate(model, STEPS * STEP, STEP, method)
+    sim = mbd.Simulator(model, STEP, method)
+    for _ in range(2):
+        if method.adaptive:
+            sim.advance(STEPS * STEP)
+        else:
+            for k in range(STEPS // 3):
+                sim.step()
+                assert sim.index == k + 1
+            body = model.bodies[0].name
+            assert np.array_equal(sim[body].position, whole[body].position[STEPS // 3])
+            sim.advance(STEPS // 3 * STEP)
+            for _ in range(STEPS // 3):
+                sim.step()
+        stepped = sim.solution()
+        assert same(stepped, whole)
+        assert {**whole.stats, "wall_time": 0.0} == {**stepped.stats, "wall_time": 0.0}
+        assert stepped.energy.total[-1] == whole.energy.total[-1]
+        sim.reset()
+
+
+@every_method
+def test_input_that_changes(name):
+    """A force that an input changes acts in every method, from the next step on: order as in a run that begins anew."""
+    method = METHODS[name]
+    if method.adaptive:
+        return
+
+    def model(value):
+        m = fitting(method, *(_pushed(kind) for kind in ("rod", "point", "free", "falling")))
+        m.parameters["u"] = value
+        return m
+
+    gaps = []
+    for h in (0.02, 0.01):
+        sim = mbd.Simulator(model(0.3), h, method)
+        sim.advance(0.4)
+        sim.inputs["u"] = -2.0
+        if sim.model.name == "falling":  # free motions are evaluated from the start
+            with pytest.raises(mbd.IncompatibleError, match="must not change during it"):
+                sim.step()
+            return
+        sim.advance(0.4)
+        begun = mbd.simulate(model(0.3), 0.4, h, method)
+        anew = mbd.simulate(model(-2.0), 0.8, h, method, start=begun)
+        gaps.append(np.abs(sim.q - anew.q[-1]).max())
+        assert np.abs(sim.q - mbd.simulate(model(0.3), 0.8, h, method).q[-1]).max() > 0.05  # it acted
+        solution = sim.solution()
+        assert list(np.unique(solution.inputs["u"])) == [-2.0, 0.3]
+    # a change that arrived half a step late would leave a gap that is halved only
+    assert gaps[1] <= 0.3 * gaps[0] or gaps[0] < 1e-9
+
+
+def _pushed(kind):
+    """A body under a force that is an input: on a rod, a point, or free."""
+    model = mbd.Model(kind)
+    u = model.input("u")
+    if kind == "falling":
+        model.gravity = (0, 0, u)
+        model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5)))
+        return model
+    if kind == "point":
+        body = model.add(mbd.PointMass("body", 1.0, (0.5, 0, 0), velocity=(0, 0.2, 0)))
+    else:
+        node = mbd.nodes.RotationVector((0.5, 0, 0), angular_velocity=(0, 0.1, 0))
+        body = model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5), node))
+    if kind == "rod":
+        model.add(mbd.joints.Spherical(model.ground, body, at=(0, 0, 0), name="ball"))
+    model.add(mbd.forces.Force(body, (0.0, 0.0, u), name="push"))
+    return model
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), GeneralizedAlpha(stabilized=False), RK4(), LieEM()])
+def test_sampled_input_has_the_order_of_the_method(method):
+    """A force that jumps at every fifth step, against the closed solution: half the step, a quarter of the error."""
+    model = mbd.Model("point")
+    u = model.input("u")
+    point = model.add(mbd.PointMass("point", 2.0, (0, 0, 0)) if not isinstance(method, LieEM) else _sphere())
+    model.add(mbd.forces.Force(point, (u, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, point, stiffness=8.0, length=5.0, point_a=(-5.0, 0, 0)))
+    values = [1.0, -0.5, 2.0, 0.0, -1.0]
+    x, v, w, sample = 0.0, 0.0, 2.0, 0.1
+    for value in values:  # x'' + w^2 x = u / m, exactly over each piece
+        rest = value / 8.0
+        c, s = np.cos(w * sample), np.sin(w * sample)
+        x, v = rest + (x - rest) * c + v / w * s, -(x - rest) * w * s + v * c
+    errors = []
+    for count in (5, 10):
+        sim = mbd.Simulator(model, sample / count, method)
+        for value in values:
+            sim.inputs["u"] = value
+            for _ in range(count):
+                sim.step()
+        errors.append(np.hypot(sim["point"].position[0] - x, (sim["point"].velocity[0] - v) / w))
+    assert errors[0] / errors[1] > 3.5
+    assert errors[1] < 1e-3
+
+
+def _sphere():
+    return mbd.RigidBody("point", 2.0, (0.1, 0.1, 0.1))
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_solution_knows_its_inputs(coordinates):
+    """Forces, powers, reactions and the energy balance of a record are those of the input that acted there."""
+    sim = mbd.Simulator(cart_pole(coordinates=coordinates), 1e-3)
+    rng = np.random.default_rng(3)
+    forces = rng.uniform(-5.0, 5.0, 20)
+    for force in forces:
+        sim.inputs["u"] = force
+        sim.advance(0.02)
+    shown = sim["motor"].effort
+    solution = sim.solution()
+    acted = np.concatenate(([0.0], np.repeat(forces, 20)))
+    assert np.array_equal(solution.inputs["u"], acted)
+    assert np.array_equal(solution["motor"].effort, acted)
+    assert shown == acted[-1]
+    assert np.allclose(solution["motor"].power, acted * solution["rail"].displacement_rate, rtol=1e-12)
+    sim.inputs["u"] = 100.0  # the solution does not follow
+    assert np.array_equal(solution["motor"].effort, acted)
+    sim.reset(mass=7.0)
+    assert np.array_equal(solution.system.values["mass"], 0.1)
+    assert np.ptp(solution.energy.total) > 0.04
+    balance = mbd.results.balance.energy_balance(solution)
+    assert abs(balance.relative) < 1e-3
+    later = solution.at(0.0305)
+    assert later["motor"].effort[0] == forces[1]
+    with pytest.raises(mbd.ModelError, match="inputs changed during this run"):
+        mbd.find_events(solution, mbd.Event(lambda s: s["cart"].position[:, 0]))
+
+
+def test_reset_with_parameters():
+    """The run of a fresh model with these parameters, bit for bit; inputs return to where they were."""
+    sim = mbd.Simulator(cart_pole(), 2e-3)
+    sim.inputs["u"] = 3.0
+    sim.advance(0.1)
+    for mass in (0.4, 0.1, 2.0):
+        sim.reset(mass=mass)
+        assert sim.t == 0.0 and sim.index == 0 and sim.inputs["u"] == 0.0
+        sim.advance(0.1)
+        model = cart_pole()
+        model.parameters["mass"] = mass
+        assert same(sim.solution(), mbd.simulate(model, 0.1, 2e-3))
+    sim.reset(u=1.5)
+    assert sim.inputs["u"] == 1.5
+    with pytest.raises(mbd.ModelError, match="has no parameter or input 'maas'"):
+        sim.reset(maas=1.0)
+    sim.system.set_parameters({"mass": 3.0})
+    with pytest.raises(mbd.ModelError, match="parameter 'mass' was changed during the run"):
+        sim.step()
+
+
+def test_attributes_act_after_rebuild():
+    model = cart_pole()
+    sim = mbd.Simulator(model, 2e-3)
+    model["cart"].mass = 5.0
+    sim.rebuild()
+    sim.advance(0.1)
+    assert same(sim.solution(), mbd.simulate(model, 0.1, 2e-3))
+
+
+@every_method
+def test_state(name):
+    """Back to a state of before, and on from the state of a solution: bit for bit, records beginning there."""
+    method = METHODS[name]
+    model = counting(method)
+    sim = mbd.Simulator(model, STEP, method)
+    sim.advance(10 * STEP)
+    state = sim.state
+    sim.advance(10 * STEP)
+    first = sim.solution()
+    sim.set_state(state)
+    assert sim.t == float(state["t"])
+    sim.advance(10 * STEP)
+    again = sim.solution()
+    assert np.array_equal(again.q[-1], first.q[-1]) and again.t[0] == float(state["t"])
+    assert np.array_equal(again.q, first.q[-len(again) :])
+    other = mbd.Simulator(model, STEP, method, start=state)
+    other.advance(10 * STEP)
+    assert np.array_equal(other.q, first.q[-1])
+    further = mbd.simulate(model, 30 * STEP, STEP, method, start=sim.state)
+    sim.advance(10 * STEP)
+    assert np.array_equal(sim.q, further.q[-1]) or method.adaptive
+
+
+def test_state_holds_inputs():
+    sim = mbd.Simulator(cart_pole(), 2e-3)
+    sim.inputs["u"] = 2.0
+    sim.advance(0.1)
+    state = sim.state
+    sim.advance(0.1)
+    expected = sim.q
+    sim.inputs["u"] = -9.0
+    sim.advance(0.1)
+    sim.set_state(state)
+    assert sim.inputs["u"] == 2.0
+    sim.advance(0.1)
+    assert np.array_equal(sim.q, expected)
+
+
+def test_records():
+    """Every so often, never, and in many blocks."""
+    model = cart_pole()
+    sim = mbd.Simulator(model, 1e-3, output_step=4e-3)
+    for _ in range(1003):
+        sim.step()
+    whole = mbd.simulate(model, 1.003, 1e-3)
+    solution = sim.solution()
+    assert np.array_equal(solution.q, whole.q[:1003:4]) and np.allclose(solution.t, whole.t[:1003:4], rtol=1e-15)
+    sim.step()
+    assert np.array_equal(sim.solution().q[-1], sim.q)
+    none = mbd.Simulator(model, 1e-3, record=False)
+    none.advance(1.0)
+    none.step()
+    assert len(none.solution()) == 1 and np.array_equal(none.q, whole.q[1001])
+    assert none.solution().t[0] == 0.0
+
+
+def test_turns_are_counted():
+    """Angles at present have all turns, looked at in every step, rarely, or for the first time at the end."""
+    model = cart_pole(angle=np.pi - 0.01)
+    model["pole"].node.angular_velocity = (0, 120.0, 0)
+    sim = mbd.Simulator(model, 1e-3)
+    often, rarely = [], []
+    for k in range(900):
+        sim.step()
+        if k % 300 < 100:
+            often.append((k + 1, sim["hinge"].angle))
+    whole = mbd.simulate(model, 0.9, 1e-3)["hinge"].angle
+    assert np.ptp(whole) > 20.0
+    assert all(abs(angle - whole[k]) < 1e-12 for k, angle in often)
+    sim.reset()
+    for k in range(3):
+        sim.advance(0.3)
+        rarely.append(abs(sim["hinge"].angle - whole[300 * (k + 1)]))
+    assert max(rarely) < 1e-12
+    late = mbd.Simulator(model, 1e-3)
+    late.advance(0.9)
+    assert abs(late["hinge"].angle - whole[-1]) < 1e-12
+
+
+def test_every_quantity_at_present():
+    """What a solution says of its last record."""
+    model = cart_pole()
+    sim = mbd.Simulator(model, 1e-3)
+    sim.inputs["u"] = 1.0
+    sim.advance(0.2)
+    solution = sim.solution()
+    for element, names in {
+        "pole": ("position", "velocity", "acceleration", "rotation", "quaternion", "angular_velocity", "com"),
+        "hinge": ("angle", "angle_rate", "force", "torque", "multipliers", "coordinates", "rates", "accelerations"),
+        "rail": ("displacement", "displacement_rate", "force"),
+        "motor": ("effort", "power", "energy"),
+    }.items():
+        for name in names:
+            now, then = getattr(sim[element], name), getattr(solution[element], name)[-1]
+            assert np.allclose(now, then, rtol=1e-13, atol=1e-13), (element, name)
+            assert np.shape(now) == np.shape(then)
+    at = sim["pole"].point((0, 0, 0.5))
+    assert at.shape == (3,)
+    held = sim["pole"].position
+    sim.advance(0.2)
+    assert not np.array_equal(held, sim["pole"].position)  # what was read stays what it was
+    assert sim.now.energy.total[0] == sim.solution().energy.total[-1]
+    assert "angle" in dir(sim["hinge"]) and "at t = 0.4" in repr(sim["hinge"])
+    with pytest.raises(AttributeError, match="leaves no displacement free"):
+        _ = sim["hinge"].displacement
+
+
+def test_events():
+    """As in simulate: found, and stopping the run; a stopped run does not go on."""
+    model = cart_pole()
+    events = [
+        mbd.Event(lambda s: s["pole"].position[:, 2], name="level"),
+        mbd.Event(lambda s: s["hinge"].angle - 3.0, stop=True, name="down"),
+    ]
+    whole = mbd.simulate(model, 5.0, 2e-3, events=events)
+    for single in (True, False):
+        sim = mbd.Simulator(model, 2e-3, events=events)
+        with pytest.raises(mbd.ModelError, match="event 'down' has ended the run"):
+            for _ in range(2500):
+                if single:
+                    sim.step()
+                else:
+                    sim.advance(0.25)
+        solution = sim.solution()
+        assert sim.stopped.name == "down" and solution.message == whole.message
+        assert [(e.name, e.t) for e in solution.events] == [(e.name, e.t) for e in whole.events]
+        assert np.array_equal(solution.q, whole.q) and np.array_equal(solution.t, whole.t)
+        sim.reset()
+        assert sim.stopped is None and sim.events == []
+        sim.step()
+
+
+def test_event_in_the_step_before_a_jump():
+    """An event is located with the input that acted in its step, not with that of the next one."""
+    model = mbd.Model("point")
+    u = model.input("u", 1.0)
+    point = model.add(mbd.PointMass("point", 1.0, (0, 0, 0)))
+    model.add(mbd.forces.Force(point, (u, 0, 0)))
+    level = 0.5 * 0.095**2
+    sim = mbd.Simulator(model, 0.01, RK4(), events=mbd.Event(lambda s: s["point"].position[:, 0] - level))
+    for _ in range(10):
+        sim.step()
+    sim.inputs["u"] = -1000.0
+    for _ in range(2):
+        sim.step()
+    assert abs(sim.events[0].t - 0.095) < 1e-12
+
+
+def test_errors_carry_what_was_computed():
+    """Of the method and of a function; the simulator can be used again."""
+
+    def force(t):
+        if t > 0.0505:
+            raise ValueError("no more")
+        return 1.0
+
+    model = cart_pole()
+    model.add(mbd.forces.JointForce(model["rail"], force, name="late"))
+    sim = mbd.Simulator(model, 1e-3)
+    with pytest.raises(mbd.UserFunctionError, match="no more") as caught:
+        for _ in range(100):
+            sim.step()
+    assert 50 <= len(caught.value.solution) <= 52
+    sim.reset()
+    sim.advance(0.05)
+    assert len(sim.solution()) == 51
+
+    wild = mbd.Model("wild")
+    point = wild.add(mbd.PointMass("point", 1.0, (1, 0, 0)))
+    wild.add(mbd.forces.Spring(wild.ground, point, stiffness=1e9, length=0.5))
+    sim = mbd.Simulator(wild, 0.1, RK4())
+    with pytest.raises(mbd.ConvergenceError) as caught:
+        for _ in range(200):
+            sim.step()
+    assert len(caught.value.solution) == sim.index + 1 > 1
+    with pytest.raises(mbd.ConvergenceError):
+        sim.advance(0.1)
+
+
+def test_values_of_functions():
+    """What a function refers to is what it was when the step was asked for."""
+    gain = [1.0]
+    table = np.array([1.0, 2.0])
+
+    def force(t):
+        return gain[0] * table[1]
+
+    def build():
+        model = mbd.Model("point")
+        point = model.add(mbd.PointMass("point", 1.0, (0, 0, 0)))
+        model.add(mbd.forces.Force(point, lambda t: (force(t), 0.0, 0.0)))
+        return model
+
+    sim = mbd.Simulator(build(), 0.01, GeneralizedAlpha())
+    sim.advance(0.1)
+    gain[0] = 3.0
+    for _ in range(10):
+        sim.step()
+    assert abs(sim["point"].velocity[0] - (0.2 + 0.6)) < 1e-12
+    table[1] = 0.0
+    sim.advance(0.1)
+    assert abs(sim["point"].velocity[0] - 0.8) < 1e-12
+
+
+def test_interrupts_leave_a_state_that_can_be_stepped_on():
+    """Ctrl-C wherever it comes: records and steps stay together, and the motion is that of a run without it."""
+    model = cart_pole()
+    sim = mbd.Simulator(model, 1e-4)
+    caught, ended = 0, threading.Event()
+
+    def disturb():
+        while not ended.wait(0.002):
+            signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        while sim.index < 20000:
+            try:
+                while sim.index < 20000:
+                    sim.step()
+                    if sim.index % 1000 == 0:
+                        sim.advance(0.01)
+            except KeyboardInterrupt:
+                caught += 1
+    finally:
+        while True:
+            try:
+                ended.set()
+                thread.join()
+                break
+            except KeyboardInterrupt:
+                continue
+    assert caught > 0
+    whole = mbd.simulate(model, sim.index * 1e-4, 1e-4)
+    solution = sim.solution()
+    assert len(solution) == sim.index + 1 and np.array_equal(solution.q, whole.q)
+
+
+def test_refused():
+    model = cart_pole()
+    with pytest.raises(mbd.ModelError, match="model is 3; expected an mbd.Model"):
+        mbd.Simulator(3, 0.1)
+    with pytest.raises(mbd.ModelError, match=r"call the class"):
+        mbd.Simulator(model, 0.1, GeneralizedAlpha)
+    with pytest.raises(mbd.ModelError, match="expected positive numbers"):
+        mbd.Simulator(model, -0.1)
+    with pytest.raises(mbd.ModelError, match="record is 3; expected True or False"):
+        mbd.Simulator(model, 0.1, record=3)
+    with pytest.raises(mbd.ModelError, match="expected a multiple of the step"):
+        mbd.Simulator(model, 0.1, output_step=0.25)
+    with pytest.raises(mbd.IncompatibleError):
+        mbd.Simulator(model, 0.1, Rattle())
+    sim = mbd.Simulator(model, 0.1)
+    with pytest.raises(mbd.ModelError, match="2.5 steps of 0.1; expected a whole number"):
+        sim.advance(0.25)
+    with pytest.raises(mbd.ModelError, match="expected a time, positive or zero"):
+        sim.advance(-0.1)
+    with pytest.raises(mbd.ModelError, match="chooses its steps itself"):
+        mbd.Simulator(model, 0.1, DOPRI5()).step()
+    with pytest.raises(mbd.ModelError, match="has no parameter or input 'w'"):
+        sim.inputs["w"] = 1.0
+
+
+def test_adaptive_inputs():
+    """With step-size control, first-same-as-last included: the first stage does not know the old force."""
+    model = _pushed("free")
+    sim = mbd.Simulator(model, 0.01, DOPRI5(rtol=1e-10, atol=1e-12))
+    at, v = 0.0, 0.0
+    for value in (1.0, -3.0, 2.0):
+        sim.inputs["u"] = value
+        sim.advance(0.13)
+        at, v = at + v * 0.13 + 0.5 * value * 0.13**2, v + value * 0.13
+    assert abs(sim["body"].position[2] - at) < 1e-9
+    solution = sim.solution()
+    assert solution.t[-1] == sim.t and np.array_equal(solution["push"].force[-1], (0, 0, 2.0))
