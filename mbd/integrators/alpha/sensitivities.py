@@ -30,7 +30,6 @@ from ..verdicts import CONVERGED
 from .equations import _factorise, _mass_factor
 from .state import AlphaState
 
-
 MOST_ROUNDS = 3  # corrections of a step
 SETTLED = 1e-11  # of the sensitivities of the configuration: what may remain in a step after the last one
 TELLING = 1e-9  # a correction that is large enough to tell a rate; below, round-off does
