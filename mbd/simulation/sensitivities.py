@@ -24,6 +24,7 @@ from .simulation import _equal_steps
 from .starting import check_resolution, check_times, checked_integrator, checked_model, found_start
 
 SIZE = 1e-5  # of the differences, beside the parameter
+CHUNK = 256  # steps
 OTHER_WAY = (
     'Use GeneralizedAlpha(stabilized=False), or joint coordinates without loops: model.with_coordinates("joint"). '
     "mbd.study.identify and minimize take differences of whole runs, with any method"
@@ -139,11 +140,26 @@ def sensitivities(
     e = run.equations
     for tables in (system.tables, *(x.tables for pair in pairs for x in pair)):
         connect(tables, run_with_sensitivities)
-    run_with_sensitivities(system.tables, run.work, run.x, shadow, e.addresses, e.numbers, run.rows, count, *out, *more)
-    made = run.index
+    made = 0
+    for first_row in range(0, count, CHUNK):  # Ctrl-C comes through in between
+        part = slice(first_row, min(count, first_row + CHUNK))
+        further = slice(n * part.start, n * part.stop)
+        run_with_sensitivities(
+            system.tables, run.work, run.x, shadow, e.addresses, e.numbers, run.rows, part.stop - part.start,
+            *(x[part] for x in out), *(x[further] for x in more),
+        )  # fmt: skip
+        made = run.index
+        if made < part.stop:
+            break
     record.append(t_start + step * (1 + np.arange(made)), [x[:made] for x in out])
     if made < count:
         record.fail()
+    for one in (system, *(x for pair in pairs for x in pair)):
+        one.raise_callback_errors()
+    if not all(np.isfinite(x).all() for x in more):
+        raise ModelError(
+            f"sensitivities of {model} are no longer finite; is something not differentiable, or unstable?"
+        )
     rows = [
         np.concatenate((start[None], x.reshape(count, n, x.shape[1]))) for start, x in zip(first, more, strict=True)
     ]

@@ -174,22 +174,22 @@ def run_with_sensitivities(
 ):  # fmt: skip
     """Up to ``count`` steps with their sensitivities, each recorded; f.history of them are made."""
     ask(a, LOAD)
-    for step in range(count):
+    for row in range(count):  # each step is recorded
         make_step(a, p)
         if p.verdict != CONVERGED:
             return
-        copy(rows.q, out_q[step])
-        copy(rows.v, out_v[step])
-        copy(rows.first, out_first[step])
-        copy(rows.second, out_second[step])
-        copy(rows.turns, out_turns[step])
+        copy(rows.q, out_q[row])
+        copy(rows.v, out_v[row])
+        copy(rows.first, out_first[row])
+        copy(rows.second, out_second[row])
+        copy(rows.turns, out_turns[row])
         p.index += 1
         if p.iteration == 0:  # the first guess was good enough, and nothing was factorised
             _factorise(s, w, x, p.step)
         for i in range(f.dq.shape[0]):
             _follow(s, w, x, f, p, i)
-            copy(f.dq[i], out_dq[step * f.dq.shape[0] + i])
-            copy(f.dv[i], out_dv[step * f.dq.shape[0] + i])
-            copy(f.dvd[i], out_dvd[step * f.dq.shape[0] + i])
-            copy(f.dlam[i], out_dlam[step * f.dq.shape[0] + i])
+            copy(f.dq[i], out_dq[row * f.dq.shape[0] + i])
+            copy(f.dv[i], out_dv[row * f.dq.shape[0] + i])
+            copy(f.dvd[i], out_dvd[row * f.dq.shape[0] + i])
+            copy(f.dlam[i], out_dlam[row * f.dq.shape[0] + i])
         f.history += 1
