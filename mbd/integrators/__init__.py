@@ -4,6 +4,7 @@ from .alpha.adaptive import AdaptiveAlpha
 from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
 from .bliedf.methods import BLieDF
+from .composition.methods import Composition
 from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
 from .energy_momentum.livens import LivensEM, LivensMidpoint
 from .energy_momentum.methods import GonzalezEM, LieEM
@@ -16,6 +17,9 @@ from .rigid_body import (
     NystromSplitting,
     RigidMidpoint,
     RotationSplitting,
+    SRKN6b,
+    SRKN11b,
+    SRKN14a,
     Strang,
     SymmetricSplitting,
 )
@@ -34,6 +38,7 @@ __all__ = [
     "AdaptiveAlpha",
     "BLieDF",
     "BobenkoSuris",
+    "Composition",
     "DiscreteVariational",
     "GGLEuler",
     "GGLMidpoint",
@@ -55,6 +60,9 @@ __all__ = [
     "Rattle",
     "RigidMidpoint",
     "RotationSplitting",
+    "SRKN6b",
+    "SRKN11b",
+    "SRKN14a",
     "Shake",
     "Strang",
     "SymmetricSplitting",
