@@ -302,6 +302,9 @@ class ConvertedRun(Run):
             self.near = converted[0][made - 1].copy()
         return done
 
+    def compose(self, weights: Array) -> None:
+        self.inner.compose(weights)
+
     def act_anew(self) -> None:
         self.inner.act_anew()
 

@@ -55,6 +55,15 @@ def test_readme(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "top.mp4").stat().st_size > 1000
 
 
+def test_measured_facts_of_the_readme_are_in_the_table_of_benchmarks():
+    measured = (ROOT / "benchmarks/README.md").read_text()
+    rows = re.findall(r"^\| (.*?) \| ([\d.]+) \| (.*?)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == 8
+    for what, ours, others in rows:
+        for number in (ours, *re.findall(r"(?<!\w)\d[\d.]*", others)):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", measured), f"{what}: {number}"
+
+
 def test_matrices_of_a_model(tmp_path):
     names = run("docs/index.md", mbd=mbd, model=mbd.benchmarks.heavy_top().model)
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
@@ -97,6 +106,15 @@ def test_forces_on_joints():
     assert np.abs(solution["shoulder"].angle[-1]) < 0.2
 
 
+def test_control(capsys):
+    names = run("docs/control.md")
+    assert abs(names["solution"]["hinge"].angle[-1]) < 1e-3
+    assert names["solution"].inputs["u"].shape == names["solution"].t.shape
+    assert np.array_equal(names["again"].q, names["first"].q)
+    assert names["best"] == 5.0
+    assert names["landed"] == pytest.approx(np.sqrt(2.0 / 9.81), abs=1e-9)
+
+
 def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
@@ -128,6 +146,8 @@ def test_studies(tmp_path, monkeypatch, capsys):
 
 
 def test_views(tmp_path, monkeypatch):
+    from mbd.view.running import Live
+
     needs_rendering()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mbd.view.window.has_display", lambda: True)
@@ -136,10 +156,12 @@ def test_views(tmp_path, monkeypatch):
     monkeypatch.setattr("pyvista.Plotter.show", lambda self, **_: None)
     monkeypatch.setattr("mbd.view.render.grab", lambda stage: np.zeros((*stage.plotter.window_size[::-1], 3), np.uint8))
     monkeypatch.setattr("mbd.view.movies.grab", lambda stage: np.zeros((*stage.plotter.window_size[::-1], 3), np.uint8))
+    ran = []
+    monkeypatch.setattr("mbd.view.running.live", lambda model, **x: ran.append(Live(model, **x).frame(0.1)["t"]))
     model = mbd.benchmarks.heavy_top().model
     runs = [mbd.simulate(model, 0.6, 2e-3, method) for method in (None, mbd.integrators.RK4())]
     run("docs/view.md", mbd=mbd, solution=runs[0], other=runs[1])
-    assert opened == [1, 2]
+    assert opened == [1, 2] and ran == [pytest.approx(0.1)]
     assert {path.name for path in tmp_path.iterdir()} == {
         "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html",
     }  # fmt: skip

@@ -33,7 +33,9 @@ class Heun(mbd.integrators.PythonIntegrator):
 
 def methods() -> dict[str, Any]:
     """One object of every integrator, and a user's own."""
-    special = {"Strang": lambda: integrators.Strang(integrators.RotationSplitting())}
+    special = {
+        "Strang": lambda: integrators.Strang(integrators.RotationSplitting()),
+    }
     names = [name for name in integrators.__all__ if name not in ABSTRACT]
     found = {name: special.get(name, getattr(integrators, name))() for name in names}
     return found | {

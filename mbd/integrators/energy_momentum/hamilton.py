@@ -11,7 +11,7 @@ from ...errors import IncompatibleError
 from ..base import Array, Invariant, Trait
 from ..checks import SINGULAR, check_regular_directors
 from ..converted import StepsQuaternions
-from ..traits import bodies_of_form
+from ..traits import bodies_of_form, has_form
 from ..variational.equations import HAMILTON
 from .generalized_nodes import hamilton_generalized
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
@@ -59,6 +59,7 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE
 
+    symmetric: ClassVar[bool] = True
     momenta: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)
     node_steps: ClassVar[dict[str, Any]] = {
@@ -76,6 +77,11 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
         super().check(system)
         check_regular_directors(self, system)
         check_regular_generalized(self, system)
+
+    def asymmetry(self, system: System) -> str | None:
+        twin = self.twin(system)  # velocities of single quaternions do satisfy their constraint
+        alone = not twin.model.joints and not has_form(twin, "directors", "generalized")
+        return None if alone else super().asymmetry(twin)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         twin = self.twin(system)

@@ -56,6 +56,15 @@ class FrameEM(FixedStep):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
+    def asymmetry(self, system: System) -> str | None:
+        if not system.n_l:
+            return None
+        where = f"joint '{system.model.joints[0].name}'" if system.model.joints else "a body in directors"
+        return (
+            f"velocities of {self.name} satisfy the velocity constraints ({where}) on average only, so that positions "
+            "would get the order and velocities and reactions would not. Use Rattle(), GGLEM() or DiscreteVariational()"
+        )
+
     def reduce_velocities(self, inner: System, x: FrameState) -> None:
         """Velocities and momenta of the inner system at the start, where it has others."""
 
@@ -85,6 +94,7 @@ class LieEM(StepsLieNodes, FrameEM):
     nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
+    symmetric: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
         "Simo & Wong 1991, Int. J. Numer. Methods Eng. 31, 19 (the free body)",
         "Simo, Tarnow & Wong 1992, Comput. Methods Appl. Mech. Eng. 100, 63 (discrete gradients of springs)",
@@ -109,6 +119,7 @@ class GonzalezEM(StepsDirectors, FrameEM):
     nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
+    symmetric: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)
     cite: ClassVar[tuple[str, ...]] = (
         "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241",

@@ -241,6 +241,7 @@ class GGLEM(GGL):
     """
 
     order: ClassVar[int] = 2
+    symmetric: ClassVar[bool] = True
     symplectic: ClassVar[bool] = False
     scheme: ClassVar[int] = EM
 

@@ -17,7 +17,7 @@ from ...compiled.record import Record
 from ...linalg.front import FAILED, WEAKEST
 from ...math.arrays import clear, copy
 from ...nodes.increments import apply_tangent_inverse
-from ...system.accelerations import accelerations, accelerations_here
+from ...system.accelerations import accelerations, accelerations_again, accelerations_here
 from ...system.instant import (
     advance,
     constraint_rates,
@@ -216,7 +216,10 @@ def _accept(s, w, x, p, t, first_same_as_last, nudge_time):
         copy(x.kv[p.b.shape[0] - 1], x.vd)
     else:
         evaluate_functions(s, w, t)
-        accelerations_here(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+        if x.lam.shape[0] > 0 and nudge_time == t and s.flags[FLAG_CHARTS] == 0:
+            accelerations_again(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # with the factors of the projection
+        else:
+            accelerations_here(s, w, x.q, x.v, x.zero, x.vd, x.lam)
         p.evaluations += 1
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:

@@ -132,6 +132,7 @@ class Rattle(Stormer):
     Position and velocity constraints are exact.
     """
 
+    symmetric: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",

@@ -174,6 +174,7 @@ class DiscreteVariational(StepsQuaternions, Variational):
 
     small_start: int = 0
     second: Configuration | None = None
+    symmetric: ClassVar[bool] = True
     scheme: ClassVar[int] = MIDPOINT
     node_steps: ClassVar[dict[str, Any]] = {"generalized": variational_generalized}
     joint_coordinates: ClassVar[bool] = True

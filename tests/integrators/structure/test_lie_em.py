@@ -119,7 +119,8 @@ def test_elements_are_compiled_for_models_that_have_them():
 )  # fmt: skip
 def test_first_guesses_in_the_order_of_attempts(overshot, others):
     none = np.zeros((0, 12))
-    p = NewtonNumbers(scales=np.zeros(SCALES), weights=np.zeros(3), start_frames=none, end_frames=none)
+    empty = {name: np.zeros(0) for name in ("lengths", "begins")}
+    p = NewtonNumbers(scales=np.zeros(SCALES), weights=np.zeros(3), start_frames=none, end_frames=none, **empty)
     assert (plainer_guess(p), p.watched) == (EXTRAPOLATED, 1)
     p.again = overshot
     for p.attempt, guess in enumerate(others, start=1):
