@@ -16,7 +16,6 @@ from docstrings import as_rst  # noqa: E402
 from scraper import Outputs  # noqa: E402
 
 import mbd  # noqa: E402
-
 import mbd.view.movies as movies  # noqa: E402
 
 movies.RATE, movies.SIZE = (4.0, (480, 270)) if os.environ.get("MBD_SITE_SMALL") else (24.0, (800, 450))
