@@ -51,6 +51,7 @@ def prepare_pages(source: Path) -> None:
         text = re.sub(
             r"\[(?:\.\./)?([\w/]+\.md)\]\(((?:\.\./)?\1(?:#[\w-]+)?)\)", r"[](\2)", path.read_text()
         )  # titles, not files
+        text = re.sub(r"\]\((?:docs/)?(lessons|notebooks)/(\w+)\.py\)", r"](/gallery/\1/\2.rst)", text)
         if path.name == "index.md":
             text = start_page(text) + toctree([f"/{page_of(title)}" for title in titles])
         put(source / path.relative_to(ROOT), text)
