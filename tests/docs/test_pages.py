@@ -175,6 +175,13 @@ def test_links(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
 
 
+def test_code_of_every_page_is_run():
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
+    for page in ROOT.glob("docs/*.md"):
+        if "```python" in page.read_text():
+            assert f"docs/{page.name}" in tests or f'"{page.name}"' in tests, f"no test runs the code of {page.name}"
+
+
 def test_every_example_is_listed():
     text = (ROOT / "examples/README.md").read_text()
     for path in (ROOT / "examples").glob("*.py"):
