@@ -1,8 +1,10 @@
 """Time integrators. All are written against ``System`` only and know no node, joint or force."""
 
+from .alpha.adaptive import AdaptiveAlpha
 from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
 from .bliedf.methods import BLieDF
+from .composition.methods import Composition
 from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
 from .energy_momentum.livens import LivensEM, LivensMidpoint
 from .energy_momentum.methods import GonzalezEM, LieEM
@@ -15,6 +17,9 @@ from .rigid_body import (
     NystromSplitting,
     RigidMidpoint,
     RotationSplitting,
+    SRKN6b,
+    SRKN11b,
+    SRKN14a,
     Strang,
     SymmetricSplitting,
 )
@@ -29,8 +34,10 @@ __all__ = [
     "ODE23",
     "RK4",
     "RK6",
+    "AdaptiveAlpha",
     "BLieDF",
     "BobenkoSuris",
+    "Composition",
     "DiscreteVariational",
     "GGLEuler",
     "GGLMidpoint",
@@ -52,6 +59,9 @@ __all__ = [
     "Rattle",
     "RigidMidpoint",
     "RotationSplitting",
+    "SRKN6b",
+    "SRKN11b",
+    "SRKN14a",
     "Shake",
     "Strang",
     "SymmetricSplitting",

@@ -24,7 +24,7 @@ from ..results.solution import Solution
 from ..system.system import System, assemble
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, continued
-from .memory import SHARE, available_memory, check_room
+from .memory import ANYWAY, SHARE, available_memory, check_room
 from .recording import Recording, on_grid
 from .starting import (
     check_resolution,
@@ -253,7 +253,7 @@ def _next_chunk(steps: int, seconds: float) -> int:
 
 def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:
     widths = [len(row) for row in run.row()]
-    numbers, rows, room = 1 + sum(widths), _first_chunk(record), SHARE * available_memory()
+    numbers, rows, used, room = 1 + sum(widths), _first_chunk(record), 0.0, math.inf
     spacing = float(output_step or 0.0)
     known = spacing or float(run.method.max_step)  # records are not further apart than the largest step
     remedy = "record less often with output_step=" + (f" (now {spacing:g} s)" if spacing else "")
@@ -271,8 +271,10 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
         if run.failed:
             record.fail()
         record.check_functions(*record.blocks[-1])
-        room -= 8.0 * numbers * len(record.blocks[-1][0])
-        if room < 0.0:
+        used += 8.0 * numbers * len(record.blocks[-1][0])
+        if used > ANYWAY and room == math.inf:
+            room = used + SHARE * available_memory()
+        if used > room:
             record.message = f"the memory was full of records at t = {run.t:.6g}; {remedy}"
             return
         bar.update(run.t)

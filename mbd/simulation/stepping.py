@@ -63,8 +63,11 @@ class Stepping:
         """Make one step."""
         call, run = self._step, self._run
         if call is None:
-            self._advance_steps(1)
-            return
+            if self.integrator.adaptive or self._plain or self._recording.watch is not None:
+                self._advance_steps(1)
+                return
+            self._room(1)
+            call = self._bind()
         if self._values != self._acting:
             self._note_inputs()
         if self._functions:
@@ -115,8 +118,6 @@ class Stepping:
                 interrupts.check()
                 if self.stopped is not None:
                     return
-        if self._step is None and record.watch is None and not self._plain:
-            self._bind()
 
     def _watched_steps(self, count: int) -> None:
         """Steps that events look at, all of them."""

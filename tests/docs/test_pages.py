@@ -55,6 +55,15 @@ def test_readme(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "top.mp4").stat().st_size > 1000
 
 
+def test_measured_facts_of_the_readme_are_in_the_table_of_benchmarks():
+    measured = (ROOT / "benchmarks/README.md").read_text()
+    rows = re.findall(r"^\| (.*?) \| ([\d.]+) \| (.*?)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == 8
+    for what, ours, others in rows:
+        for number in (ours, *re.findall(r"(?<!\w)\d[\d.]*", others)):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", measured), f"{what}: {number}"
+
+
 def test_matrices_of_a_model(tmp_path):
     names = run("docs/index.md", mbd=mbd, model=mbd.benchmarks.heavy_top().model)
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)

@@ -73,6 +73,7 @@ class RATTLie(FixedStep, VariationalBase):
     """
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
+    symmetric: ClassVar[bool] = True
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     cite: ClassVar[tuple[str, ...]] = (
         "Hante & Arnold 2021, J. Comput. Appl. Math. 387, 112492",

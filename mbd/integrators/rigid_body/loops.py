@@ -22,7 +22,7 @@ from .motion import (
 )
 from .state import Bodies, Vectors
 
-STRANG, NYSTROM, EULER = 0, 1, 2
+STAGES, NYSTROM = 0, 1
 
 _steps = (Bodies, Vectors, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
 
@@ -85,8 +85,9 @@ def free_steps(b, gravity, method, h, steps, t):
                     return c.node
             else:
                 for _ in range(steps):
-                    if free_flow(method, c, b.series[i], h, y, e, yc, ec, b.scratch) != 0:
-                        return c.node
+                    for k in range(b.parts):
+                        if free_flow(method, c, b.series[i], b.weights[k] * h, y, e, yc, ec, b.scratch) != 0:
+                            return c.node
         if c.held == 0:
             for k in range(3):
                 b.x[i, k] = b.x0[i, k] + t * (b.u0[i, k] + 0.5 * t * gravity[k])
@@ -133,13 +134,8 @@ def split_step(s, w, b, t, h):
     Functions of time are those at the times which the free motion has reached, so that time-dependent forces keep the
     order. Returns a node that turns too far, or 0.
     """
-    method, scheme = b.flow, b.scheme
-    if scheme == STRANG:  # [Vilmart 2013, (16)]
-        kick(b, 0.5 * h)
-        bad = drift(b, method, h)
-        _forces(s, w, b, t + h)
-        kick(b, 0.5 * h)
-    elif scheme == NYSTROM:  # [Vilmart 2013, Nystrom splitting of order 4, with the flow of V corrected]
+    method = b.flow
+    if b.scheme == NYSTROM:  # [Vilmart 2013, Nystrom splitting of order 4, with the flow of V corrected]
         kick(b, h / 6.0)
         bad = drift(b, method, 0.5 * h)
         if bad != 0:
@@ -150,11 +146,20 @@ def split_step(s, w, b, t, h):
         bad = drift(b, method, 0.5 * h)
         _forces(s, w, b, t + h)
         kick(b, h / 6.0)
-    else:  # [Bobenko & Suris 1999, (1.17)]
-        kick(b, h)
-        bad = drift(b, method, h)
-        _forces(s, w, b, t + h)
-    return bad
+        return bad
+    first = b.kicks[0] != 0.0
+    if first:
+        kick(b, b.kicks[0] * h)
+    for k in range(b.flows.shape[0]):
+        bad = drift(b, method, b.flows[k] * h)
+        if bad != 0:
+            return bad
+        acts = b.kicks[k + 1] != 0.0
+        if acts or first:
+            _forces(s, w, b, t + b.reached[k] * h)
+        if acts:
+            kick(b, b.kicks[k + 1] * h)
+    return 0
 
 
 @entry(Tables, Tables, Work, *_steps)
@@ -165,10 +170,11 @@ def run_split(s, lie, w, b, x, first, count, every, out_q, out_v, out_vd, out_l,
     _forces(lie, w, b, b.origin + first * h)
     for step in range(count):
         t = b.origin + (first + step) * h
-        bad = split_step(lie, w, b, t, h)
-        if bad != 0:
-            b.where, b.verdict = bad, NOT_CONVERGED
-            return
+        for k in range(b.parts):
+            bad = split_step(lie, w, b, t + b.begins[k] * h, b.weights[k] * h)
+            if bad != 0:
+                b.where, b.verdict = bad, NOT_CONVERGED
+                return
         if (first + step + 1) % every == 0 or step + 1 == count:
             _observe(s, w, b, x)
             if b.verdict != CONVERGED:

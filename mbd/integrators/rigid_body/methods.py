@@ -17,6 +17,8 @@ from ..base import ADVICE, Array, Integrator, Invariant, Trait, missing_trait
 from . import flows, loops
 from .jacobi import MOST_TURNS
 from .run import RigidBodyRun
+from .series import LARGEST_ANGLE_SQUARED
+from .stages import EULER_STAGES, NYSTROM_STAGES, SRKN6B, SRKN11B, SRKN14A, STRANG_STAGES, Stages
 from .structure import centres
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class _SingleBodies(Integrator):
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES})
     scheme: ClassVar[int] = -1  # splitting with forces, see mbd.integrators.rigid_body.loops
+    stages: ClassVar[Stages] = STRANG_STAGES
 
     @property
     def rotation(self) -> FreeRotation:
@@ -68,6 +71,7 @@ class FreeRotation(_SingleBodies):
     """Base of the methods for the free rigid body; translation, also under gravity, is exact."""
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES, Trait.FREE_ROTATION})
+    symmetric: ClassVar[bool] = True
     flow: ClassVar[int]
     symmetric_axes: ClassVar[bool] = False  # principal axes in the order for splittings with a symmetric body
     conserves_energy: ClassVar[bool] = True
@@ -142,10 +146,11 @@ class SymmetricSplitting(FreeRotation):
 
 @dataclass(frozen=True)
 class MoserVeselov(FreeRotation):
-    """Discrete Moser-Veselov algorithm with moments of inertia modified to reach order 2, 4, 6 or 8.
+    """Discrete Moser-Veselov algorithm with moments of inertia modified to reach order 2, 4, 6, 8, 10, 12 or 14.
 
     Order two is the algorithm itself, which is RATTLE for the free rigid body and symplectic; the higher orders are
-    Poisson integrators. All of them keep energy and momentum to round-off.
+    Poisson integrators. All of them keep energy and momentum to round-off. Orders beyond ten pay for steps in which a
+    body turns by more than half a radian.
     """
 
     order: int = 2  # type: ignore[misc]
@@ -154,12 +159,12 @@ class MoserVeselov(FreeRotation):
         "Moser & Veselov 1991, Commun. Math. Phys. 139, 217",
         "McLachlan & Zanna 2005, Found. Comput. Math. 5, 87",
         "Hairer & Vilmart 2006, J. Phys. A 39, 13225",
-        f"{VILMART}, Algorithms 3 and 4",
+        f"{VILMART}, Algorithms 3 and 4; series of orders 10 to 14 derived here",
     )
 
     def __post_init__(self) -> None:
-        if self.order not in (2, 4, 6, 8):
-            raise ModelError(f"MoserVeselov: order is {self.order!r}; expected 2, 4, 6 or 8")
+        if self.order not in LARGEST_ANGLE_SQUARED:
+            raise ModelError(f"MoserVeselov: order is {self.order!r}; expected 2, 4, 6, 8, 10, 12 or 14")
 
     @property
     def name(self) -> str:
@@ -168,7 +173,7 @@ class MoserVeselov(FreeRotation):
     @property
     def largest_turn(self) -> float:  # type: ignore[override]
         """Where a steady rotation has no discrete solution any more, sin(angle) = 1, or its series turns back."""
-        return {2: 1.0, 4: 1.41, 6: 1.49, 8: 1.57}[self.order]
+        return {2: 1.0, 4: 1.41, 6: 1.49}.get(self.order, 1.57)
 
     @property
     def series_order(self) -> int:
@@ -195,6 +200,7 @@ class RigidMidpoint(FreeRotation):
 class _Splitting(_SingleBodies):
     """Free motion and kicks by the forces in turn."""
 
+    symmetric: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES, Trait.VELOCITY_FREE})
 
     def preserves(self, system: System) -> frozenset[Invariant]:
@@ -215,7 +221,7 @@ class Strang(_Splitting):
 
     method: FreeRotation = field(default_factory=lambda: MoserVeselov())
     order: ClassVar[int] = 2
-    scheme: ClassVar[int] = loops.STRANG
+    scheme: ClassVar[int] = loops.STAGES
     cite: ClassVar[tuple[str, ...]] = ("Strang 1968, SIAM J. Numer. Anal. 5, 506", f"{VILMART}, (16)")
 
     def __post_init__(self) -> None:
@@ -241,6 +247,7 @@ class NystromSplitting(_Splitting):
     method: FreeRotation = field(default_factory=JacobiExact)
     order: ClassVar[int] = 4
     scheme: ClassVar[int] = loops.NYSTROM
+    stages: ClassVar[Stages] = NYSTROM_STAGES
     cite: ClassVar[tuple[str, ...]] = (
         "Blanes, Casas & Ros 2001, Appl. Numer. Math. 39, 245",
         f"{VILMART}, Nystrom splitting (flow of the force gradient corrected)",
@@ -256,6 +263,66 @@ class NystromSplitting(_Splitting):
     @property
     def rotation(self) -> FreeRotation:
         return self.method
+
+
+@dataclass(frozen=True)
+class _NystromStages(_Splitting):
+    """Base of the Runge-Kutta-Nystrom splittings of Blanes and Moan: kicks and free motion in many parts, no gradient.
+
+    ``method`` advances free rotations and must have the order of the splitting at least. With the default, whose error
+    is below round-off while a body turns by less than about 0.3 rad in a part, compensated summation goes through all
+    parts of a step; with ``JacobiExact()`` steps may be of any length and the map is symplectic to the last digit,
+    but each part loses a digit of the seventeenth place. Forces may depend on position and time, not on velocities:
+    some parts go back in time.
+    """
+
+    method: FreeRotation = field(default_factory=lambda: MoserVeselov(order=14))
+    scheme: ClassVar[int] = loops.STAGES
+    cite: ClassVar[tuple[str, ...]] = ("Blanes & Moan 2002, J. Comput. Appl. Math. 142, 313",)
+
+    def __post_init__(self) -> None:
+        _check_method(self, self.order)
+
+    @property
+    def name(self) -> str:
+        return f"{type(self).__name__}({self.method!r})"
+
+    @property
+    def rotation(self) -> FreeRotation:
+        return self.method
+
+
+@dataclass(frozen=True)
+class SRKN6b(_NystromStages):
+    """Runge-Kutta-Nystrom splitting of order four: six evaluations of the forces per step, for errors above 1e-8.
+
+    ``method`` advances free rotations (order four at least), by default ``MoserVeselov(order=14)``.
+    """
+
+    order: ClassVar[int] = 4
+    stages: ClassVar[Stages] = SRKN6B
+
+
+@dataclass(frozen=True)
+class SRKN11b(_NystromStages):
+    """Runge-Kutta-Nystrom splitting of order six: eleven evaluations of the forces per step.
+
+    ``method`` advances free rotations (order six at least), by default ``MoserVeselov(order=14)``.
+    """
+
+    order: ClassVar[int] = 6
+    stages: ClassVar[Stages] = SRKN11B
+
+
+@dataclass(frozen=True)
+class SRKN14a(_NystromStages):
+    """Runge-Kutta-Nystrom splitting of order six: fourteen evaluations of the forces per step, for errors below 1e-8.
+
+    ``method`` advances free rotations (order six at least), by default ``MoserVeselov(order=14)``.
+    """
+
+    order: ClassVar[int] = 6
+    stages: ClassVar[Stages] = SRKN14A
 
 
 @dataclass(frozen=True)
@@ -284,8 +351,10 @@ class BobenkoSuris(_Splitting):
     """
 
     requires: ClassVar[frozenset[Trait]] = _Splitting.requires | {Trait.SYMMETRIC_BODIES}
+    symmetric: ClassVar[bool] = False
     order: ClassVar[int] = 1
-    scheme: ClassVar[int] = loops.EULER
+    scheme: ClassVar[int] = loops.STAGES
+    stages: ClassVar[Stages] = EULER_STAGES
     cite: ClassVar[tuple[str, ...]] = (
         "Bobenko & Suris 1999, Commun. Math. Phys. 204, 147, (1.17)",
         "Kinon, Betsch & Schneider 2023, Appendix A.8",
@@ -296,7 +365,7 @@ class BobenkoSuris(_Splitting):
         return _BobenkoSurisRotation()
 
 
-def _check_method(owner: Strang | NystromSplitting, least: int) -> None:
+def _check_method(owner: Strang | NystromSplitting | _NystromStages, least: int) -> None:
     method, name = owner.method, type(owner).__name__
     if not isinstance(method, FreeRotation):
         given = f"{method.__name__} (call the class)" if isinstance(method, type) else repr(method)
@@ -307,7 +376,7 @@ def _check_method(owner: Strang | NystromSplitting, least: int) -> None:
     if method.order < least:
         raise ModelError(
             f"{name}: method is {method!r} of order {method.order}; expected order {least} at least, such as "
-            "JacobiExact() or MoserVeselov(order=4)"
+            f"JacobiExact() or MoserVeselov(order={least})"
         )
 
 
