@@ -164,7 +164,8 @@ def test_views(tmp_path, monkeypatch):
     run("docs/view.md", mbd=mbd, solution=runs[0], other=runs[1])
     assert opened == [1, 2] and ran == [pytest.approx(0.1)]
     assert {path.name for path in tmp_path.iterdir()} == {
-        "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html",
+        "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html", "top.svg", "top.usda", "top.pvd",
+        "top",
     }  # fmt: skip
 
 
