@@ -389,10 +389,14 @@ def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
 
 
 def load(path: FilePath, model: Model | None = None) -> Solution:
-    """Read a solution that ``solution.save`` wrote.
+    """Read a solution that ``solution.save`` wrote, or the folder that ``simulate(store=...)`` writes to.
 
     ``model`` replaces the stored model; it is needed only to simulate a model with Python functions again.
     """
+    if Path(path).is_dir():
+        from .store import load_store
+
+        return load_store(path, model)
     try:
         header, arrays = read_file(path)
     except FileNotFoundError:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.interrupts import Interrupts
-from ..elements.arguments import Held
+from ..elements.arguments import FilePath, Held
 from ..errors import MbdError, ModelError
 from ..integrators.base import Integrator, Run
 from ..integrators.user import PythonIntegrator
@@ -53,6 +53,7 @@ def simulate(
     start: Solution | Mapping[str, Any] | None = None,
     events: Event | Iterable[Event] = (),
     progress: bool | None = None,
+    store: FilePath | None = None,
 ) -> Solution:
     """Integrate a model in time.
 
@@ -71,14 +72,17 @@ def simulate(
         ``mbd.simulation.continuing``.
     events: an ``mbd.Event`` or several: zero crossings that are recorded in ``solution.events`` or end the run.
     progress: show a progress bar; by default on runs longer than a second in a terminal.
+    store: a new folder to which records are written while the run goes on, for runs that do not fit into memory; the
+        solution reads them from there, and so does ``mbd.load(folder)``, also after a crash.
 
     Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
     carries the computed part as its attribute ``solution``.
     """
     with Interrupts() as interrupts:
         solution, used = run_simulation(
-            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts
-        )
+            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts,
+            store=store,
+        )  # fmt: skip
     if solution.complete:
         warn_of_gross_errors(solution, used, stacklevel=2)
     return solution
@@ -88,7 +92,7 @@ def run_simulation(
     model: Model, t_end: float, step: float, integrator: Integrator | None = None, t_start: float = 0.0,
     output_step: float | None = None, fixed: Held | None = None, start: Solution | Mapping[str, Any] | None = None,
     events: Event | Iterable[Event] = (), progress: bool | None = None, interrupts: Interrupts | None = None,
-    system: System | None = None,
+    system: System | None = None, store: FilePath | None = None,
 ) -> tuple[Solution, float]:  # fmt: skip
     """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied.
 
@@ -121,6 +125,8 @@ def run_simulation(
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
     record = Recording(system, integrator, run, report)
     record.watch_for(events, step)
+    if store is not None:
+        record.write_to(store)
     clock = time.perf_counter()
     interrupts.check()
     with Progress(t_start, t_end, progress, integrator.name) as bar:
@@ -187,8 +193,12 @@ def _run_fixed(
     widths = [len(row) for row in run.row()]
     first = len(record.blocks)  # the initial record
     size = first + total_rows + last_extra
-    check_room(size, 1 + sum(widths), "simulate", f"record less often: output_step= (now {every * step:g} s)")
-    times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+    if record.store is None:
+        remedy = f"record less often: output_step= (now {every * step:g} s), or write to disk: store="
+        check_room(size, 1 + sum(widths), "simulate", remedy)
+        times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+    else:
+        times, arrays = record.store.rows(size)
     for t, initial in record.blocks:
         times[:1] = t
         for array, row in zip(arrays, initial, strict=True):
@@ -224,6 +234,8 @@ def _run_fixed(
                 stops = record.happened(t, [x[:made] for x in steps])
             if stops or made < todo:
                 break
+            if record.store is not None:
+                record.store.give_back(new)
             chunk = _next_chunk(todo, time.perf_counter() - clock)
             bar.update(run.t)
             record.interrupts.check()
@@ -257,7 +269,10 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
     spacing = float(output_step or 0.0)
     known = spacing or float(run.method.max_step)  # records are not further apart than the largest step
     remedy = "record less often with output_step=" + (f" (now {spacing:g} s)" if spacing else "")
-    check_room((t_end - run.t) / known, numbers, "simulate", remedy)
+    if record.store is None:
+        check_room((t_end - run.t) / known, numbers, "simulate", remedy + ", or write to disk: store=")
+    else:
+        record.flush()  # the first record
     while run.t < t_end:
         t, arrays = np.zeros(rows), [np.zeros((rows, n)) for n in widths]
         clock = time.perf_counter()
@@ -271,6 +286,12 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
         if run.failed:
             record.fail()
         record.check_functions(*record.blocks[-1])
+        if record.store is not None:
+            record.flush()
+            bar.update(run.t)
+            record.interrupts.check()
+            rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
+            continue
         used += 8.0 * numbers * len(record.blocks[-1][0])
         if used > ANYWAY and room == math.inf:
             room = used + SHARE * available_memory()

@@ -217,7 +217,8 @@ class Stepping:
                 self._judge_events()
         self._run.act_anew()
         self._acting = values.copy()
-        self._recording.inputs.append((self._run.t, self._acting))
+        if self._records:
+            self._recording.inputs.append((self._run.t, self._acting))
 
     def _settle(self) -> None:
         """Let the elements of the system know its inputs, as a model does that is built with them."""
