@@ -16,6 +16,7 @@ from ..integrators.base import Array, Integrator, Run
 from ..io.store import RunStore
 from ..joints import Rolling
 from ..results.events import Event, Watch
+from ..results.selection import Chooser, Selection
 from ..results.solution import Solution, named_rows
 from ..system.system import System
 from ..system.tree_state import locked_angles
@@ -34,6 +35,7 @@ class Recording:
         self.wrong_from = math.inf  # the time of the first record at which a user function fails
         self.watch: Watch | None = None
         self.store: RunStore | None = None
+        self.chooser: Chooser | None = None
         self.interrupts = Interrupts()
         self.inputs: list[tuple[float, dict[str, float]]] = []  # times after which others acted
         if report is not None:
@@ -64,12 +66,27 @@ class Recording:
         self.store = RunStore(path, [len(row) for row in self.run.row()])
         self.store.describe(self.without_records())
 
+    def choose(self, choice: Any) -> None:
+        """Record chosen quantities only."""
+        row = [x[None, :].copy() for x in self.run.row()]
+        first = self.blocks[0] if self.blocks else (np.array([self.run.t]), row)
+        self.chooser = Chooser(self.system, self.integrator, *first, choice)
+
     def flush(self) -> None:
-        """Hand records over to a store that grows."""
-        assert self.store is not None
-        for t, rows in self.blocks:
-            self.store.append(t, rows)
-        self.blocks = []
+        """Hand records over to a store that grows, or to whoever wants a part of them."""
+        take = self.store.append if self.store is not None else self.chooser.take if self.chooser is not None else None
+        if take is not None:
+            for t, rows in self.blocks:
+                take(t, rows)
+            self.blocks = []
+
+    def selection(self, solution: Solution) -> Selection:
+        """The chosen quantities; of the solution, which has the last records, the last one is kept."""
+        assert self.chooser is not None
+        self.chooser.take(solution.t, solution.rows())
+        last = solution.part(slice(-1, None)) if len(solution) else solution
+        last.state, last.events = solution.state, solution.events
+        return self.chooser.selection(last, float(last.t[-1]) if len(last) else math.inf)
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
         """Whether an event in these new steps ends the run."""
@@ -125,7 +142,7 @@ class Recording:
             stats["step"] = self.run.step
         state = {} if stopped or self.wrong_from < math.inf else self.run.state()
         if state:
-            state |= belongings(self.system, self.integrator, state)
+            state |= belongings(system or self.system, self.integrator, state)
         solution = Solution(
             system or self.system, t, **named_rows(self.integrator, joined), integrator=self.integrator, stats=stats,
             start=self.report, state=state, complete=not message, inputs=self.inputs_at(t),
