@@ -106,6 +106,17 @@ def test_forces_on_joints():
     assert np.abs(solution["shoulder"].angle[-1]) < 0.2
 
 
+def test_results(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/results.md")
+    whole = names["solution"]
+    assert np.array_equal(names["again"].q, whole.q) and names["table"].shape == (2001, 4)
+    assert np.allclose(names["chosen"]["hinge.angle"], whole["hinge"].angle[::10], rtol=1e-12, atol=1e-14)
+    assert np.array_equal(names["from_disk"].q, names["stored"].q) and len(names["stored"]) == 20001
+    assert np.allclose(names["angle"], whole["hinge"].angle, rtol=1e-12, atol=1e-14)
+    assert "energy balance" in capsys.readouterr().out
+
+
 def test_control(capsys):
     names = run("docs/control.md")
     assert abs(names["solution"]["hinge"].angle[-1]) < 1e-3
