@@ -126,6 +126,22 @@ def test_control(capsys):
     assert names["landed"] == pytest.approx(np.sqrt(2.0 / 9.81), abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::mbd.ModelWarning")
+def test_imported_robots(tmp_path, monkeypatch):
+    """The arm reaches its targets under its limits, and both descriptions of it have the same equations."""
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/import.md")
+    solution, robot = names["solution"], names["robot"]
+    assert solution["shoulder"].angle[-1] == pytest.approx(0.0, abs=1e-4)
+    assert solution["elbow"].angle[-1] == pytest.approx(1.0, abs=1e-4)
+    assert np.abs(solution["elbow control"].effort).max() == pytest.approx(robot["elbow"].effort, rel=1e-12)
+    assert names["weights"] == pytest.approx(2 * [-9.81 * 0.15 * np.sin(1.0)], abs=1e-3)
+    bare = [mbd.load_urdf("arm.urdf", coordinates="joint"), mbd.load_mjcf("arm.xml", coordinates="joint")]
+    systems = [mbd.assemble(model) for model in bare]
+    masses = [system.mass_matrix(np.array([0.3, 0.7])).toarray() for system in systems]
+    assert masses[1] - masses[0] == pytest.approx(np.diag([0.0, 0.01]), abs=1e-14)  # the armature
+
+
 def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
