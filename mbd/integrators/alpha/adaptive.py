@@ -102,7 +102,9 @@ class AdaptiveAlphaRun(Run):
             switches=np.array([*switches, np.inf]), jerk=np.zeros(system.n_v), verdict=CONVERGED,
         )  # fmt: skip
         q, v, vd, lam = self.equations.shown()
-        self.rows = Rows(q=q, v=v, first=vd, second=lam, turns=self.work.turns)
+        turns = self.work.turns
+        kept = {"kept_q": np.zeros_like(q), "kept_v": np.zeros_like(v), "kept_turns": np.zeros_like(turns)}
+        self.rows = Rows(q=q, v=v, first=vd, second=lam, turns=turns, **kept)
         connect(system.tables, run_controlled)
         connect(self.equations.numbers, run_steps)
 
@@ -136,6 +138,10 @@ class AdaptiveAlphaRun(Run):
         c.steps += e.numbers.done
         c.time, c.known, c.verdict = self.origin + c.steps * self.step, 0, e.numbers.verdict
         return int(e.numbers.done)
+
+    def act_anew(self) -> None:
+        """Behind a sudden change the method begins as behind a switching time."""
+        self.control.fresh = 1
 
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
         """On to t_end, or until ``out_t`` is full; returns the rows written."""
