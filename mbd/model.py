@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import uuid
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mbd.bodies import Body, Ground, RigidBody
@@ -289,8 +289,27 @@ class Model(Checked):
             return element in self._elements
         return getattr(element, "model", None) is self and isinstance(element, Body | Joint | ForceElement)
 
+    def __len__(self) -> int:
+        """How many bodies, joints and forces it has."""
+        return len(self.bodies) + len(self.joints) + len(self.forces)
+
+    def __bool__(self) -> bool:
+        """A model is one, empty or not."""
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Bodies, joints and forces, in this order."""
+        return iter([*self.bodies, *self.joints, *self.forces])
+
+    def __format__(self, spec: str) -> str:
+        """The model in a sentence: ``f"{model}"``."""
+        return format(f"model '{self.name}'", spec)
+
     def __str__(self) -> str:
-        return f"model '{self.name}'"
+        """Tables of bodies, joints, forces and parameters: ``print(model)``."""
+        from mbd.io.model_table import model_table
+
+        return model_table(self)
 
     def __repr__(self) -> str:
         counts = [

@@ -10,22 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mbd.view.glb import gltf
+    from mbd.view.hand import with_hand
     from mbd.view.movies import film, movie
     from mbd.view.opengl import RenderingError, can_render
     from mbd.view.page import html
     from mbd.view.pictures import picture
     from mbd.view.plots import plot
     from mbd.view.reports import report
+    from mbd.view.running import live
     from mbd.view.scene import Scene
+    from mbd.view.usd_file import usd
+    from mbd.view.vtk_files import vtk
     from mbd.view.window import show
 
 _LAZY = {
     "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "film": "movies", "gltf": "glb",
-    "html": "page", "movie": "movies", "picture": "pictures", "plot": "plots", "report": "reports", "show": "window",
+    "html": "page", "live": "running", "movie": "movies", "picture": "pictures", "plot": "plots",
+    "report": "reports", "show": "window", "usd": "usd_file", "vtk": "vtk_files", "with_hand": "hand",
 }  # fmt: skip
 
 __all__ = [
-    "RenderingError", "Scene", "can_render", "film", "gltf", "html", "movie", "picture", "plot", "report", "show",
+    "RenderingError", "Scene", "can_render", "film", "gltf", "html", "live", "movie", "picture", "plot", "report",
+    "show", "usd", "vtk", "with_hand",
 ]  # fmt: skip
 
 

@@ -98,12 +98,12 @@ def test_robot(printed):
 
 
 def test_tennis_racket(printed):
-    measured, theory = numbers(printed("tennis_racket"), rf"growth rate {NUMBER} 1/s, linear theory {NUMBER} 1/s")
+    measured, theory = numbers(printed("middle_axis"), rf"growth rate {NUMBER} 1/s, linear theory {NUMBER} 1/s")
     assert measured == pytest.approx(theory, rel=2e-3)
 
 
 def test_heavy_top(printed):
-    text = printed("heavy_top")
+    text = printed("precession")
     slow, measured = numbers(text, rf"slow {NUMBER} rad/s.*\nmeasured {NUMBER} rad/s")
     assert measured == pytest.approx(slow, abs=1e-5)
 
