@@ -245,3 +245,15 @@ def test_setting_an_input_is_cheap():
     with pytest.raises(mbd.ModelError, match="no parameter or input 'w'"):
         system.inputs["w"] = 1.0
     assert system.inputs["u"] == 2.0
+
+
+def test_events_see_numbers():
+    """z = 1 - g t^2 / 2 passes a level that is a parameter."""
+    model, level = model_with(level=0.3)
+    model.gravity = (0, 0, -9.81)
+    model.add(mbd.PointMass("a", 1.0, position=(0, 0, 1)))
+    low = mbd.Event(lambda solution: solution["a"].position[:, 2] - level, stop=True, name="low")
+    for number in (0.3, 0.6):
+        model.parameters["level"] = number
+        solution = mbd.simulate(model, 0.5, 0.01, mbd.integrators.RK4(), events=low)
+        assert abs(solution.t[-1] - np.sqrt(2.0 * (1.0 - number) / 9.81)) < 1e-9
