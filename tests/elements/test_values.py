@@ -257,3 +257,23 @@ def test_events_see_numbers():
         model.parameters["level"] = number
         solution = mbd.simulate(model, 0.5, 0.01, mbd.integrators.RK4(), events=low)
         assert abs(solution.t[-1] - np.sqrt(2.0 * (1.0 - number) / 9.81)) < 1e-9
+
+
+def test_drivers_and_errors_see_numbers():
+    model, k = model_with(k=0.3)
+    body = model.add(mbd.RigidBody("a", 1.0, (1, 1, 1)))
+    hinge = model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(mbd.joints.AngleDriver.on(hinge, lambda t: k * t))
+    system = mbd.assemble(model)
+    system.set_parameters({"k": 0.7})
+    assert abs(mbd.consistent_start(system).v[4] - 0.7) < 1e-12
+    assert abs(mbd.simulate(model, 0.1, 0.01)[hinge].angle[-1] - 0.03) < 1e-9
+
+    def wrong(t):
+        if t > 0.05:
+            raise ValueError("too late")
+        return (k * t, 0.0, 0.0)
+
+    model.add(mbd.forces.Force(body, wrong, name="wrong"))
+    with pytest.raises(mbd.UserFunctionError, match="too late"):
+        mbd.simulate(model, 0.1, 0.01)
