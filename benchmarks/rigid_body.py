@@ -43,6 +43,9 @@ FREE = {
     "preprocessed DMV 4": MoserVeselov(order=4),
     "preprocessed DMV 6": MoserVeselov(order=6),
     "preprocessed DMV 8": MoserVeselov(order=8),
+    "preprocessed DMV 10": MoserVeselov(order=10),
+    "preprocessed DMV 12": MoserVeselov(order=12),
+    "preprocessed DMV 14": MoserVeselov(order=14),
 }
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import mbd
-
 from mbd.bodies import Generalized, Ground, PointMass, RigidBody, shapes
 from mbd.errors import ConvergenceError, MbdError, ModelError, SingularityError
 from mbd.forces import Force, Spring, TorsionSpring

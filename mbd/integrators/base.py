@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ class Integrator(ABC):
     """Further variables of the scheme, which follow from the records (``variable``)."""
     massless: ClassVar[bool] = False
     """Whether the method treats bodies without mass."""
+    symmetric: ClassVar[bool] = False
+    """Whether a step is undone by a step back, as a map of coordinates and velocities; ``Composition`` needs that."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 
@@ -65,9 +68,21 @@ class Integrator(ABC):
         """Whether a step must not turn a body by more than a quarter."""
         return True
 
+    def order_on(self, system: System) -> int:
+        """Order of the method on this system, where that depends on its forces."""
+        return self.order
+
     def preserves(self, system: System) -> frozenset[Invariant]:
         """What the method keeps on this system up to the Newton tolerance."""
         return frozenset()
+
+    def notes(self, system: System) -> list[str]:
+        """What the user of a run on this system should know about how it was made."""
+        return []
+
+    def kinetic_energy(self, solution: Solution) -> Array | None:
+        """Kinetic energy at the records, where it is not that of the recorded velocities."""
+        return None
 
     def check(self, system: System) -> None:
         """Refuse a system that the method cannot treat, naming the element and the way out."""
@@ -105,6 +120,10 @@ class Integrator(ABC):
         """A variable of the scheme that follows from the records."""
         raise NotImplementedError
 
+    def asymmetry(self, system: System) -> str | None:
+        """Why the steps of a symmetric method are no symmetric map of this system, or None."""
+        return None
+
     def from_any_state(self) -> Integrator:
         """The method without what belongs to the start of one certain run."""
         return self
@@ -139,6 +158,10 @@ class Run(ABC):
     @abstractmethod
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         """Up to ``count`` further steps; rows as those of ``row`` go to ``out``; returns the steps done."""
+
+    def compose(self, weights: Array) -> None:
+        """From now on make every step of steps of the method, which are such parts of it; for symmetric methods."""
+        raise NotImplementedError(f"{type(self).__name__} does not compose steps")
 
     def bound_step(self, every: int, before: int, out: list[Array]) -> Callable[[], Any]:
         """A call that makes one step, prepared once; ``index`` tells whether it was made.
@@ -190,6 +213,12 @@ class Run(ABC):
     @abstractmethod
     def initial_row(self) -> list[Array]:
         """The row at the start, as an observer sees it; variables that belong to a step are not a number there."""
+
+
+def begins_of(weights: Array) -> Array:
+    """Where the parts of a composed step begin, and its end, which is one."""
+    sums = [math.fsum(weights[:k]) for k in range(len(weights))]
+    return np.array([*sums, 1.0])
 
 
 def check_rows(out: list[Array], row: list[Array], needed: int) -> None:

@@ -18,10 +18,10 @@ from ..compiled.bound import bound
 from ..compiled.entry import connect
 from ..compiled.record import Record, table_of
 from ..system.tables import Tables, Work
-from .base import Array, Integrator, Run, check_rows
-from .loop import REFUSE, Rows, run_steps
+from .base import Array, Integrator, Run, begins_of, check_rows
+from .loop import RESTART, Rows, run_steps
 from .newton import ACCELERATION, SCALES
-from .numbers import NEVER, NewtonNumbers
+from .numbers import MOST_PARTS, NEVER, NewtonNumbers
 from .verdicts import describe
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ class Equations:
         start, end = (np.zeros((0, 12)), np.zeros((0, 12))) if frames is None else frames
         self.numbers = NewtonNumbers(
             **{**usual, **parameters}, scales=np.zeros(SCALES), weights=np.zeros(ACCELERATION),
-            start_frames=start, end_frames=end,
+            start_frames=start, end_frames=end, lengths=np.zeros(MOST_PARTS), begins=np.zeros(MOST_PARTS + 1),
         )  # fmt: skip
         self.connect()
 
     def connect(self) -> None:
         """Make the compiled functions known to the loop, with the records that they work on."""
-        functions = [self.entries.get(k) for k in range(REFUSE + 1)]
+        functions = [self.entries.get(k) for k in range(RESTART + 1)]
         connect(self.tables, *(f for f in functions if f is not None))
         self.addresses = table_of([*functions, self.tables, self.work, self.x, self.numbers])
 
@@ -174,7 +174,14 @@ class FixedStepRun(Run):
 
     def _set_rows(self) -> None:
         q, v, first, second = self.equations.shown()
-        self.rows = Rows(q=q, v=v, first=first, second=second, turns=self.work.turns)
+        turns = self.work.turns
+        kept = {"kept_q": np.zeros_like(q), "kept_v": np.zeros_like(v), "kept_turns": np.zeros_like(turns)}
+        self.rows = Rows(q=q, v=v, first=first, second=second, turns=turns, **kept)
+
+    def compose(self, weights: Array) -> None:
+        p, n = self.equations.numbers, len(weights)
+        p.parts, p.whole = n, self.step
+        p.lengths[:n], p.begins[: n + 1] = weights, begins_of(weights)
 
     @property
     def x(self) -> Any:
@@ -206,7 +213,7 @@ class FixedStepRun(Run):
         self.equations.start(self.origin)
 
     def row(self) -> list[Array]:
-        return [getattr(self.rows, name) for name in self.rows.fields]
+        return [getattr(self.rows, name) for name in ("q", "v", "first", "second", "turns")]
 
     def initial_row(self) -> list[Array]:
         return self.equations.initial_row(self.row())

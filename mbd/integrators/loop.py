@@ -9,8 +9,10 @@ A method is a list of entries, functions of (tables, buffers, its own state x, n
     SOLVE     factors where they are needed, the correction, and apply it; leaves p.verdict if that is not possible
     ACCEPT    make the new values the state; may leave p.verdict
     REFUSE    put back what a step that failed has changed; p.retry asks for another try
+    RESTART   begin anew from coordinates and velocities, because the step has changed (parts of a composition);
+              after a failure (p.history is RENEW) nothing else of the state may be used
 
-REFUSE may be left out. Letters are those of docs/conventions.md. The loop knows the records of a method by
+REFUSE and RESTART may be left out. Letters are those of docs/conventions.md. The loop knows the records of a method by
 their addresses only, so that it is compiled once for all methods.
 """
 
@@ -24,11 +26,11 @@ from ..math.arrays import copy
 from ..system.tables import tables_at
 from .nearest_root import turns_round
 from .newton import at_round_off, stalls
-from .numbers import NEVER, NewtonNumbers
+from .numbers import NEVER, RENEW, NewtonNumbers
 from .verdicts import CONVERGED, GO_ON, NOT_CONVERGED, NOT_FINITE, OVERSHOT
 
-LOAD, BEGIN, PREDICT, RESIDUAL, SOLVE, ACCEPT, REFUSE = range(7)
-TABLES, WORK, STATE, NUMBERS = range(7, 11)  # places of the records behind the entries
+LOAD, BEGIN, PREDICT, RESIDUAL, SOLVE, ACCEPT, REFUSE, RESTART = range(8)
+TABLES, WORK, STATE, NUMBERS = range(8, 12)  # places of the records behind the entries
 MOST_ATTEMPTS = 8
 
 _call = through(address, address, address, address)
@@ -42,6 +44,9 @@ class Rows(Record):
     first = vector  # accelerations and multipliers, or what the method records in their place
     second = vector
     turns = vector
+    kept_q = vector  # coordinates, velocities and turns before a composed step, in case one of its parts fails
+    kept_v = vector
+    kept_turns = vector
 
 
 @kernel
@@ -132,10 +137,16 @@ def _solve_step(a, p):
 
 
 @kernel
+def solve_step(a, p):
+    """New values of the step from p.time to p.end, not yet accepted, for loops that choose the step; p.verdict."""
+    p.retry = 0
+    ask(a, BEGIN)
+    _solve_step(a, p)
+
+
+@kernel
 def _step(a, p):
-    """One step; leaves p.verdict."""
-    p.time = p.origin + p.index * p.step
-    p.end = p.origin + (p.index + 1) * p.step
+    """One step, from p.time to p.end; leaves p.verdict."""
     p.retry = 0
     ask(a, BEGIN)
     _solve_step(a, p)
@@ -148,6 +159,36 @@ def _step(a, p):
                 ask(a, REFUSE)
     if p.verdict == CONVERGED:
         ask(a, ACCEPT)
+
+
+@kernel
+def make_step(a, p):
+    """One step of the method; leaves p.verdict."""
+    p.time = p.origin + p.index * p.step
+    p.end = p.origin + (p.index + 1) * p.step
+    _step(a, p)
+
+
+@kernel
+def _composed_step(a, p, rows):
+    """One step that is a composition of steps of the method; as before, if one of them fails."""
+    t, h = p.origin + p.index * p.whole, p.whole
+    copy(rows.q, rows.kept_q)
+    copy(rows.v, rows.kept_v)
+    copy(rows.turns, rows.kept_turns)
+    for k in range(p.parts):
+        p.step = p.lengths[k] * h
+        p.time, p.end = t + p.begins[k] * h, t + p.begins[k + 1] * h
+        ask(a, RESTART)
+        p.history = 0
+        _step(a, p)
+        if p.verdict != CONVERGED:
+            copy(rows.kept_q, rows.q)
+            copy(rows.kept_v, rows.v)
+            copy(rows.kept_turns, rows.turns)
+            p.history = RENEW
+            break
+    p.step = h
 
 
 @entry(addresses, NewtonNumbers, Rows, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
@@ -165,7 +206,10 @@ def run_steps(a, p, rows, before, count, every, out_q, out_v, out_first, out_sec
         recorded = number % every == 0
         if recorded and not 0 <= row < out_q.shape[0]:
             return
-        _step(a, p)
+        if p.parts == 0:
+            make_step(a, p)
+        else:
+            _composed_step(a, p, rows)
         if p.verdict != CONVERGED:
             return
         if recorded:

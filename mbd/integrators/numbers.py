@@ -20,8 +20,12 @@ class NewtonNumbers(Record):
     enough_later = real  # and after more of them
     trusted = integer  # whether a residual below the tolerance gets a last correction that is not checked
     phases = integer  # systems of equations that a step solves, one after the other
+    parts = integer  # of a step that is a composition of others, zero if it is none,
+    whole = real  # its length,
+    lengths = vector  # theirs, as parts of it,
+    begins = vector  # and where they begin and end
     # memory: survives between calls, part of a restart
-    history = integer  # steps since the start, or since something that forbids extrapolation
+    history = integer  # steps since the start, or since something that forbids extrapolation; RENEW after a failure
     iterations = integer
     factorisations = integer
     verdict = integer  # see ``verdicts``
@@ -56,4 +60,6 @@ class NewtonNumbers(Record):
     end_frames = matrix
 
 
+RENEW = -1
+MOST_PARTS = 40
 NEVER = 1e300  # of errors and sizes that are not known yet

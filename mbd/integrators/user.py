@@ -13,7 +13,7 @@ from ..elements.function_errors import place_of
 from ..errors import MbdError, ModelError, UserFunctionError
 from ..system.instant import remember_angles
 from ..system.tables import Work
-from .base import Array, Integrator, Run
+from .base import Array, Integrator, Run, begins_of
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -62,6 +62,7 @@ class PythonRun(Run):
         self.origin, self.step, self.index = t, step, 0
         self.own = system.private()  # what ``step`` evaluates: nothing else counts its turns
         self.error: Exception | None = None
+        self.weights, self.begins = np.ones(1), np.zeros(1)  # of a composition; here a step is one step
         self.x = SimpleNamespace(q=np.zeros(system.n_q), v=np.zeros(system.n_v), vd=np.zeros(system.n_v), lam=None)
 
     @property
@@ -72,6 +73,16 @@ class PythonRun(Run):
     @property
     def t(self) -> float:
         return self.origin + self.index * self.step
+
+    def compose(self, weights: Array) -> None:
+        self.weights, self.begins = weights, begins_of(weights)
+
+    def _stepped(self) -> tuple[Array, Array]:
+        """Coordinates and velocities after one step, or after the steps of a composed one."""
+        t, q, v = self.t, self.x.q.copy(), self.x.v.copy()
+        for weight, begin in zip(self.weights, self.begins, strict=False):
+            q, v = self.method.step(self.own, t + float(begin) * self.step, q, v, float(weight) * self.step)
+        return q, v
 
     def accept(self, t: float, q: Any, v: Any) -> None:
         """Make (q, v) the state and compute what a solution records besides."""
@@ -93,7 +104,7 @@ class PythonRun(Run):
         row = 0
         for done in range(count):
             try:
-                q, v = self.method.step(self.own, self.t, self.x.q.copy(), self.x.v.copy(), self.step)
+                q, v = self._stepped()
                 if not (np.isfinite(q).all() and np.isfinite(v).all()):
                     return done
                 self.accept(self.origin + (self.index + 1) * self.step, q, v)

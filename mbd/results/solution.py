@@ -238,6 +238,11 @@ class Solution(Drawn, Tabular):
         view = PointView if isinstance(element, PointMass) else BodyView
         return view(self, element, self.system.node_index(element))
 
+    @property
+    def notes(self) -> list[str]:
+        """How the run was made, where that is not plain: coordinates in which the method stepped bodies."""
+        return list(self.integrator.notes(self.system)) if hasattr(self.integrator, "notes") else []
+
     def part(self, records: slice) -> Solution:
         """Some of the records as a solution; its state is that of the end of the run only if the last one is there."""
         rows = [np.ascontiguousarray(x[records]) for x in self.rows()]
@@ -290,6 +295,7 @@ class Solution(Drawn, Tabular):
         ]
 
     def _observed_totals(self, inputs: Mapping[str, Array]) -> Array:
+        own = self.integrator.kinetic_energy(self) if hasattr(self.integrator, "kinetic_energy") else None
         out = np.zeros((len(self), observe.TOTALS))
         tables, values, turns = self.system.tables, self._values, self._turns
         moving = self.system.assembly.n_values > 0 or bool((tables.frame_elements.rows > 0).any())
@@ -302,6 +308,8 @@ class Solution(Drawn, Tabular):
 
         self._evaluate(totals, inputs)
         self.system.raise_callback_errors()
+        if own is not None:
+            out[:, observe.KINETIC] = own
         return out
 
     @cached_property

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled.kernel import kernel
-from ..compiled.kinds import matrix
+from ..compiled.kinds import matrix, vector
 from ..errors import Array, check_vector, read_only
 from ..forces.instant import force_residual, law_at_instant, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
@@ -269,6 +269,18 @@ def _largest(x, index):
         if not size <= largest:
             largest = size
     return largest
+
+
+@kernel(kinds={**RECORDED, "row": vector.at_least("columns", TOTALS), "out": vector.per(RECORDS)})
+def observe_kinetic(s, w, q, v, row, out):
+    """out[k] = kinetic energy of the whole system; row is scratch for the columns above."""
+    for k in range(q.shape[0]):
+        clear(row)
+        frames(s, w, q[k])
+        velocities(s, w, q[k], v[k])
+        for i in range(1, s.nodes.shape[0]):
+            _add_node(s, w, i, q[k], v[k], row)
+        out[k] = row[KINETIC]
 
 
 @kernel(kinds={**RECORDED, "out": _totals})

@@ -33,7 +33,9 @@ class Heun(mbd.integrators.PythonIntegrator):
 
 def methods() -> dict[str, Any]:
     """One object of every integrator, and a user's own."""
-    special = {"Strang": lambda: integrators.Strang(integrators.RotationSplitting())}
+    special = {
+        "Strang": lambda: integrators.Strang(integrators.RotationSplitting()),
+    }
     names = [name for name in integrators.__all__ if name not in ABSTRACT]
     found = {name: special.get(name, getattr(integrators, name))() for name in names}
     return found | {
@@ -48,15 +50,17 @@ METHODS = methods()
 
 
 def fitting(method: Any, *models: mbd.Model) -> mbd.Model:
-    """The first of the models, in the first coordinates, that a method accepts."""
+    """The first of the models, in the first coordinates, that a method accepts and steps as they are."""
     for model in models:
         for node in (RotationVector, Quaternion, Directors):
             try:
                 candidate = model.with_nodes(node)
-                method.check(assemble(candidate))
+                system = assemble(candidate)
+                method.check(system)
             except IncompatibleError:
                 continue
-            return candidate
+            if not method.notes(system):
+                return candidate
     raise AssertionError(f"no model for {method.name}")
 
 

@@ -72,6 +72,7 @@ def test_jacobi_and_order_eight_give_the_reference_values(t):
         (MoserVeselov(order=4), 4, True, True, False),
         (MoserVeselov(order=6), 6, True, True, False),
         (MoserVeselov(order=8), 8, True, True, False),
+        (MoserVeselov(order=10), 10, True, True, False),
     ),
     ids=repr,
 )

@@ -127,7 +127,7 @@ def _new_scales(s, w, x, p):
         vdn[k] = c * (mean - v[k])
     before = (scales[0], scales[1], scales[2], scales[3], scales[4])
     equation_scales(s, w, x.qn, vn, vdn, x.lamn, 1.0 / (h * h), scales)
-    _admit_round_off(s.nodes, vn, scales, p.tolerance * h)
+    _admit_round_off(s.nodes, vn, scales, p.tolerance * abs(h))
     if p.again != 0:
         keep_smaller(scales, before)
 
@@ -135,7 +135,7 @@ def _new_scales(s, w, x, p):
 @kernel
 def _unreduced_error(s, w, x, p):
     """Residual of velocities and momenta that are unknowns, relative to the tolerance."""
-    h, tolerance, scales = p.step, p.tolerance, p.scales
+    h, tolerance, scales = abs(p.step), p.tolerance, p.scales
     n = x.v.shape[0]
     error = 0.0
     for k in range(n):

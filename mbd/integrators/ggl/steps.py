@@ -41,6 +41,15 @@ def load(s, w, x, p):
 
 
 @_step
+def restart(s, w, x, p):
+    """Coefficients of GGLEM for the new step; factors that contain the stiffness are those of another one."""
+    h = p.step
+    x.force, x.damping, x.stiffness = h * h, h, 0.5 * h * h
+    if p.stiff != 0:
+        p.factored = 0
+
+
+@_step
 def begin(s, w, x, p):
     """Functions of time at the start, where forces are evaluated, and at the end of the step."""
     t, h = p.time, p.step
@@ -149,6 +158,7 @@ _SHARED = {
     loop.RESIDUAL: residual,
     loop.ACCEPT: accept,
     loop.REFUSE: refuse,
+    loop.RESTART: restart,
 }
 LARGE = {**_SHARED, loop.SOLVE: solve_all}
 RIGID = {**_SHARED, loop.SOLVE: solve_rigid}

@@ -7,6 +7,9 @@ from .methods import (
     NystromSplitting,
     RigidMidpoint,
     RotationSplitting,
+    SRKN6b,
+    SRKN11b,
+    SRKN14a,
     Strang,
     SymmetricSplitting,
 )
@@ -18,6 +21,9 @@ __all__ = [
     "NystromSplitting",
     "RigidMidpoint",
     "RotationSplitting",
+    "SRKN6b",
+    "SRKN11b",
+    "SRKN14a",
     "Strang",
     "SymmetricSplitting",
 ]

@@ -14,6 +14,7 @@ from ...compiled.kernel import kernel
 from ...math.quaternions import multiply_quaternions
 from ...math.so3 import exp_quaternion
 from .jacobi import free_rotation
+from .series import LARGEST_ANGLE, ORDER
 
 JACOBI = 0
 ROTATIONS = 1
@@ -155,6 +156,16 @@ def cayley_step(i1, i2, i3, alpha, h, y, e, yc, ec):
 
 
 @kernel
+def homogeneous(c, first, degree, ham, cas):
+    """c[first] H^degree + c[first + 1] H^(degree - 1) C + ... + c[first + degree] C^degree."""
+    total, power = c[first], 1.0
+    for k in range(1, degree + 1):
+        power *= cas
+        total = total * ham + c[first + k] * power
+    return total
+
+
+@kernel
 def moser_veselov(b, c, h, y, e, yc, ec):
     """Preprocessed discrete Moser-Veselov algorithm [Vilmart 2013, Alg. 4]; c holds the coefficients of a body.
 
@@ -163,12 +174,15 @@ def moser_veselov(b, c, h, y, e, yc, ec):
     p, q, r = h * y[0], h * y[1], h * y[2]
     p, q, r = p * p, q * q, r * r
     u, v, w = p * b.k1, q * b.k2, r * b.k3
-    if not u * b.k1 + v * b.k2 + w * b.k3 <= c[18]:
+    if not u * b.k1 + v * b.k2 + w * b.k3 <= c[LARGEST_ANGLE]:
         return 1
     cas, ham = 0.5 * (p + q + r), 0.5 * (u + v + w)
     hh, cc, ch = ham * ham, cas * cas, cas * ham
     s = c[10] * hh * ham + c[11] * hh * cas + c[12] * cc * ham + c[13] * cc * cas
     t = c[14] * hh * ham + c[15] * hh * cas + c[16] * cc * ham + c[17] * cc * cas
+    if c[ORDER] > 8.0:
+        s += homogeneous(c, 20, 4, ham, cas) + homogeneous(c, 30, 5, ham, cas) + homogeneous(c, 42, 6, ham, cas)
+        t += homogeneous(c, 25, 4, ham, cas) + homogeneous(c, 36, 5, ham, cas) + homogeneous(c, 49, 6, ham, cas)
     s = 1.0 + (c[0] * ham + c[1] * cas + (c[4] * hh + c[5] * ch + c[6] * cc + s))
     t = c[2] * ham + c[3] * cas + (c[7] * hh + c[8] * ch + c[9] * cc + t)
     i1, i2, i3 = 1.0 / (b.k1 * s + t), 1.0 / (b.k2 * s + t), 1.0 / (b.k3 * s + t)

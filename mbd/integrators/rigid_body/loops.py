@@ -16,13 +16,14 @@ from .motion import (
     gradient_kick,
     kick,
     move_bodies,
+    move_velocities,
     read_state,
     update_forces,
     write_state,
 )
 from .state import Bodies, Vectors
 
-STRANG, NYSTROM, EULER = 0, 1, 2
+STAGES, NYSTROM = 0, 1
 
 _steps = (Bodies, Vectors, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
 
@@ -85,8 +86,9 @@ def free_steps(b, gravity, method, h, steps, t):
                     return c.node
             else:
                 for _ in range(steps):
-                    if free_flow(method, c, b.series[i], h, y, e, yc, ec, b.scratch) != 0:
-                        return c.node
+                    for k in range(b.parts):
+                        if free_flow(method, c, b.series[i], b.weights[k] * h, y, e, yc, ec, b.scratch) != 0:
+                            return c.node
         if c.held == 0:
             for k in range(3):
                 b.x[i, k] = b.x0[i, k] + t * (b.u0[i, k] + 0.5 * t * gravity[k])
@@ -120,10 +122,28 @@ def run_free(s, w, b, x, first, count, every, out_q, out_v, out_vd, out_l, out_t
 
 
 @kernel
-def _forces(s, w, b, t):
+def _forces(s, w, b, t, h):
+    """Forces at the time t; those that depend on velocities at the time h within the kick that follows.
+
+    With h equal to the kick, a kick is the implicit rule of Euler, adjoint to the explicit one that begins a step;
+    with half of it the midpoint rule. The implicit equation is solved by one correction, which keeps the second order.
+    """
     evaluate_functions(s, w, t)
     move_bodies(w, b)
+    if b.damped != 0:
+        move_velocities(w, b, 0.0)
     update_forces(s, w, b)
+    if b.damped != 0 and h != 0.0:
+        move_velocities(w, b, h)
+        update_forces(s, w, b)
+
+
+@kernel
+def _forces_of_the_end(s, w, b):
+    """Forces that depend on velocities, of those after the last kick: the next step begins with them."""
+    if b.damped != 0:
+        move_velocities(w, b, 0.0)
+        update_forces(s, w, b)
 
 
 @kernel
@@ -133,28 +153,34 @@ def split_step(s, w, b, t, h):
     Functions of time are those at the times which the free motion has reached, so that time-dependent forces keep the
     order. Returns a node that turns too far, or 0.
     """
-    method, scheme = b.flow, b.scheme
-    if scheme == STRANG:  # [Vilmart 2013, (16)]
-        kick(b, 0.5 * h)
-        bad = drift(b, method, h)
-        _forces(s, w, b, t + h)
-        kick(b, 0.5 * h)
-    elif scheme == NYSTROM:  # [Vilmart 2013, Nystrom splitting of order 4, with the flow of V corrected]
+    method = b.flow
+    if b.scheme == NYSTROM:  # [Vilmart 2013, Nystrom splitting of order 4, with the flow of V corrected]
         kick(b, h / 6.0)
         bad = drift(b, method, 0.5 * h)
         if bad != 0:
             return bad
-        _forces(s, w, b, t + 0.5 * h)
+        _forces(s, w, b, t + 0.5 * h, h / 3.0)
         kick(b, 2.0 * h / 3.0)
         gradient_kick(s, w, b, h * h * h / 36.0)
         bad = drift(b, method, 0.5 * h)
-        _forces(s, w, b, t + h)
+        _forces(s, w, b, t + h, h / 6.0)
         kick(b, h / 6.0)
-    else:  # [Bobenko & Suris 1999, (1.17)]
-        kick(b, h)
-        bad = drift(b, method, h)
-        _forces(s, w, b, t + h)
-    return bad
+        _forces_of_the_end(s, w, b)
+        return bad
+    first = b.kicks[0] != 0.0
+    if first:
+        kick(b, b.kicks[0] * h)
+    for k in range(b.flows.shape[0]):
+        bad = drift(b, method, b.flows[k] * h)
+        if bad != 0:
+            return bad
+        acts = b.kicks[k + 1] != 0.0
+        if acts or first:
+            _forces(s, w, b, t + b.reached[k] * h, b.kicks[k + 1] * h)
+        if acts:
+            kick(b, b.kicks[k + 1] * h)
+            _forces_of_the_end(s, w, b)
+    return 0
 
 
 @entry(Tables, Tables, Work, *_steps)
@@ -162,13 +188,14 @@ def run_split(s, lie, w, b, x, first, count, every, out_q, out_v, out_vd, out_l,
     """Steps of bodies under forces, as in ``run_free``; ``lie`` are the same tables as ``s`` with Lie nodes."""
     row, h = 0, b.step
     b.done, b.verdict, b.where = 0, CONVERGED, 0
-    _forces(lie, w, b, b.origin + first * h)
+    _forces(lie, w, b, b.origin + first * h, 0.0)
     for step in range(count):
         t = b.origin + (first + step) * h
-        bad = split_step(lie, w, b, t, h)
-        if bad != 0:
-            b.where, b.verdict = bad, NOT_CONVERGED
-            return
+        for k in range(b.parts):
+            bad = split_step(lie, w, b, t + b.begins[k] * h, b.weights[k] * h)
+            if bad != 0:
+                b.where, b.verdict = bad, NOT_CONVERGED
+                return
         if (first + step + 1) % every == 0 or step + 1 == count:
             _observe(s, w, b, x)
             if b.verdict != CONVERGED:

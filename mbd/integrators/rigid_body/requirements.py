@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...compiled.entry import connect
+from ...system.couplings import coupling_forces
 from ...system.instant import evaluate_functions
 from ...system.instant_elements import all_forces
 from ..base import Trait
@@ -20,6 +22,8 @@ from .structure import (
 if TYPE_CHECKING:
     from ...system.system import System
 
+Array = np.ndarray
+
 MASSLESS = 1e-12  # moment of inertia, relative to the largest one of the body, that cannot store momentum
 ROUND_OFF = 1e-14
 PROBES = 3
@@ -32,7 +36,7 @@ def missing_body_trait(system: System, trait: Trait) -> str | None:
     if trait is Trait.FREE_ROTATION:
         return _turned(system)
     if trait is Trait.VELOCITY_FREE:
-        return _velocity_dependent(system)
+        return velocity_dependent(system)
     return _asymmetric(system)
 
 
@@ -64,35 +68,36 @@ def _turned(system: System) -> str | None:
     return None
 
 
-def _velocity_dependent(system: System) -> str | None:
+def velocity_dependent(system: System) -> str | None:
     """Forces are probed with random velocities of the frames, whatever elements they come from."""
     model, tables = system.model, system.tables
     if not model.forces:
         return None
-    for force in model.forces:
-        if force.general():  # these methods evaluate the table of forces only
-            return f"force '{force.name}' is a general function of frames"
     w, rng = system.new_work(), np.random.default_rng(0)
     w.z[:] = system.frames(system.initial_state()[0])
+    connect(tables, evaluate_functions, all_forces, coupling_forces)
     evaluate_functions(tables, w, 0.0)
     system.raise_callback_errors()
     probes = [np.zeros_like(w.zd)] + [rng.normal(size=w.zd.shape) for _ in range(PROBES)]
+    no_multipliers = np.zeros(max(system.n_l, 1))
 
-    def depends(rows: slice) -> bool:
+    def depends(rows: slice, elements: Array) -> bool:
         results = []
-        part = tables.changed(forces=tables.forces[rows])
-        if not len(part.forces):
-            return False
+        part = tables.changed(forces=tables.forces[rows], frame_elements=tables.frame_elements[elements])
         for probe in probes:
             w.zd[:], w.f[:] = probe, 0.0
-            all_forces(part, w)
+            if len(part.forces):
+                all_forces(part, w)
+            if len(part.frame_elements):
+                coupling_forces(part, w, no_multipliers)
             results.append(w.f.copy())
         return any(not np.array_equal(results[0], other) for other in results[1:])
 
-    if not depends(slice(0, len(tables.forces))):
+    of_forces = tables.frame_elements.rows == 0
+    if not depends(slice(0, len(tables.forces)), of_forces):
         return None
-    for force, rows in zip(model.forces, system.assembly.force_rows, strict=True):
-        if depends(rows):
+    for k, (force, rows) in enumerate(zip(model.forces, system.assembly.force_rows, strict=True)):
+        if depends(rows, of_forces & (tables.frame_elements.owner == k)):
             return f"force '{force.name}' depends on velocities"
     return "some force depends on velocities"
 

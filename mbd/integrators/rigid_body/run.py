@@ -8,12 +8,13 @@ import numpy as np
 
 from ...compiled.entry import connect
 from ...errors import IncompatibleError
-from ..base import Array, Run, check_rows
+from ..base import Array, Run, begins_of, check_rows
 from ..verdicts import CHART, NOT_CONVERGED
 from . import loops
 from .elliptic import SCRATCH
 from .flows import JACOBI
 from .jacobi import MOST_TURNS
+from .requirements import velocity_dependent
 from .series import modified_inertia
 from .state import MOMENTA, STATE, Vectors, new_bodies
 from .structure import body_table, lie_tables
@@ -38,8 +39,8 @@ class RigidBodyRun(Run):
         self.lie, blocks = lie_tables(system)
         zeros = max(system.n_q, system.n_v, system.n_l, 16)
         self.bodies = new_bodies(
-            table, modified_inertia(moments, method.rotation.series_order), blocks, zeros, origin=t, step=step,
-            flow=self.flow, scheme=self.scheme,
+            table, modified_inertia(moments, method.rotation.series_order), blocks, zeros, method.stages, origin=t,
+            step=step, flow=self.flow, scheme=self.scheme, damped=velocity_dependent(system) is not None,
         )  # fmt: skip
         nq, nv, nl = system.n_q, system.n_v, system.n_l
         self.x = Vectors(q=np.zeros(nq), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl))
@@ -54,6 +55,10 @@ class RigidBodyRun(Run):
         x.q[:], x.v[:] = q, v
         loops.begin(self.system.tables, self.work, self.bodies, x)
         x.vd[:], x.lam[:] = self.system.accelerations(q, v, self.origin)
+
+    def compose(self, weights: Array) -> None:
+        b, n = self.bodies, len(weights)
+        b.parts, b.weights[:n], b.begins[: n + 1] = n, weights, begins_of(weights)
 
     def initial_row(self) -> list[Array]:
         return [y.copy() for y in self.row()]
@@ -102,13 +107,14 @@ class RigidBodyRun(Run):
                 f"body '{name}' turns with {speed:.3g} rad/s; beyond {MOST_TURNS:.0e} rad nothing is left of its "
                 f"attitude in double precision: end the run before t = {self.origin + 0.5 * MOST_TURNS / speed:.3g}"
             )
-        step = self.step * (0.5 if self.scheme == loops.NYSTROM else 1.0)
-        limit = rotation.largest_turn
+        part = self.method.stages.longest * float(np.abs(self.bodies.weights[: self.bodies.parts]).max())
+        step, limit = self.step * part, rotation.largest_turn
+        name_of_part = {1.0: "", 0.5: "half "}.get(part, f"{part:.2g} of ")
         advice = f"take steps below {0.9 * self.step * min(1.0, limit / (speed * step)):.2g}"
         if self.flow != JACOBI:
             advice += ", or use JacobiExact(), which is exact for any step"
         return (
-            f"body '{name}' turns by {speed * step:.3g} rad in {'half ' if step < self.step else ''}a step of "
+            f"body '{name}' turns by {speed * step:.3g} rad in {name_of_part}a step of "
             f"{self.step:g}; {rotation.name} can follow about {limit:.3g} rad: {advice}"
         )
 

@@ -1,9 +1,9 @@
 """Coefficients of the modified moments of inertia of the preprocessed discrete Moser-Veselov algorithm.
 
-    1/I~_j = (1 + h^2 s3 + h^4 s5 + h^6 s7) / I_j + h^2 t3 + h^4 t5 + h^6 t7
+    1/I~_j = (1 + h^2 s3 + h^4 s5 + h^6 s7 + ...) / I_j + h^2 t3 + h^4 t5 + h^6 t7 + ...
 
 where s_k, t_k are polynomials in the energy H(y) and the Casimir C(y) = |y|^2 / 2 [Hairer & Vilmart 2006; Vilmart 2013,
-Algorithm 4 and Table 1; the powers of h there are misprinted].
+Algorithm 4 and Table 1; the powers of h there are misprinted]; those beyond k = 7 are in ``series_terms``.
 
 In a steady rotation by the angle a per step the algorithm solves sin(a~) = P(a), where P is the beginning of the series
 of the sine, as long as the order. Beyond the angle where P has its maximum a longer step would turn the body less.
@@ -11,19 +11,40 @@ of the sine, as long as the order. Beyond the angle where P has its maximum a lo
 
 from __future__ import annotations
 
+from itertools import permutations
+from typing import Any
+
 import numpy as np
+
+from .series_terms import SERIES
 
 Array = np.ndarray
 
-COEFFICIENTS = 19
-"""s3 (H, C), t3 (H, C), s5 (H^2, CH, C^2), t5 (same), s7 (H^3, CH^2, C^2 H, C^3), t7 (same); largest angle squared."""
+LARGEST_ANGLE, ORDER = 18, 19
+"""Where the coefficients hold the square of the largest angle, and the order."""
 
-LARGEST_ANGLE_SQUARED = {2: np.inf, 4: 2.0, 6: 6.0 - np.sqrt(12.0), 8: 2.4646043}
-"""First zero of P' = 1 - a^2/2 + a^4/24 - ...; order two has no series, its equations decide."""
+COEFFICIENTS = 56
+"""s3 (H, C), t3 (H, C), s5 (H^2, CH, C^2), t5 (same), s7 (H^3, CH^2, C^2 H, C^3), t7 (same); largest angle squared and
+order; s9 (H^4, CH^3, ..., C^4), t9, s11, t11, s13, t13."""
+
+LARGEST_ANGLE_SQUARED = {
+    2: np.inf, 4: 2.0, 6: 6.0 - np.sqrt(12.0), 8: 2.4646043, 10: 2.4674788275, 12: 2.4673996401, 14: 2.4674011201,
+}  # fmt: skip
+"""First zero of P' = 1 - a^2/2 + a^4/24 - ...; order two has no series, its equations decide. Where P exceeds one
+before (orders 6, 10 and 14) the equations have no solution."""
+
+
+def polynomial(row: dict[str, int], denominator: int, a: tuple[Any, Any, Any]) -> Any:
+    """Value of a row of ``series_terms`` for the inverse moments a: numbers of any kind, or arrays."""
+    total: Any = 0
+    for exponents, n in row.items():
+        for i, j, k in sorted(set(permutations(int(digit) for digit in exponents))):
+            total = total + n * (a[0] ** i * a[1] ** j * a[2] ** k)
+    return total / denominator
 
 
 def modified_inertia(moments: Array, order: int) -> Array:
-    """Coefficients (n, 18) for moments of inertia (n, 3); those beyond the order (2, 4, 6 or 8) are zero."""
+    """Coefficients (n, COEFFICIENTS) for moments of inertia (n, 3); those beyond the order (2, 4 ... 14) are zero."""
     i1, i2, i3 = moments.T
 
     def sigma(a: int) -> Array:
@@ -34,7 +55,7 @@ def modified_inertia(moments: Array, order: int) -> Array:
 
     d = i1 * i2 * i3
     out = np.zeros((len(moments), COEFFICIENTS))
-    out[:, 18] = LARGEST_ANGLE_SQUARED[order]
+    out[:, LARGEST_ANGLE], out[:, ORDER] = LARGEST_ANGLE_SQUARED[order], order
     if order >= 4:
         s3 = (-sigma(-1) / 3, sigma(1) / (6 * d))
         t3 = (sigma(1) / (6 * d), -1 / (3 * d))
@@ -65,4 +86,11 @@ def modified_inertia(moments: Array, order: int) -> Array:
             (34 * d * sigma(-1) - 19 * sigma(2)) / (2520 * d**3),
         )
         out[:, 10:18] = np.column_stack((*s7, *t7))
+    column = ORDER + 1
+    for reached, (denominator, *parts) in SERIES.items():
+        if order >= reached:
+            inverse = (1 / i1, 1 / i2, 1 / i3)
+            rows = [polynomial(row, denominator, inverse) for part in parts for row in part]
+            out[:, column : column + len(rows)] = np.column_stack(rows)
+            column += len(rows)
     return out

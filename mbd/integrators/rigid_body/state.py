@@ -6,6 +6,8 @@ import numpy as np
 
 from ...compiled.kinds import integer, integer_matrix, matrix, real, records, vector
 from ...compiled.record import Record
+from ..numbers import MOST_PARTS
+from .stages import Stages
 
 BODY = np.dtype(
     [(name, "i8") for name in ("node", "rotates", "held")]  # held: its centre stays where it is
@@ -27,7 +29,7 @@ class Bodies(Record):
     """
 
     table = records(BODY)
-    series = matrix  # (n, 19) coefficients of modified moments of inertia
+    series = matrix  # (n, COEFFICIENTS) of modified moments of inertia, see ``series``
     y = matrix
     e = matrix
     x = matrix
@@ -45,11 +47,18 @@ class Bodies(Record):
     blocks = integer_matrix  # (k, 6) blocks of the stiffness matrix: row, rows, column, columns, offset, stride
     zero = vector  # as long as any vector that must vanish
     scratch = vector
+    kicks = vector  # parts of a step over which forces act, before and after every flow (see ``stages``)
+    flows = vector  # parts of a step over which bodies move freely
+    reached = vector  # parts of a step that have passed after every flow
+    weights = vector  # lengths of the steps of which a composed step consists, as parts of it; otherwise one
+    begins = vector  # where they begin
     # parameters
     origin = real  # time of step 0
     step = real
     flow = integer  # method of free rotations, see ``flows``
     scheme = integer  # splitting with forces, see ``loops``
+    parts = integer  # steps of which a composed step consists, otherwise one
+    damped = integer  # whether some force depends on velocities
     # the last call
     verdict = integer  # see ``verdicts``
     where = integer  # node that stopped it, or 0
@@ -69,10 +78,14 @@ class Vectors(Record):
     lam = vector
 
 
-def new_bodies(table: np.recarray, series: np.ndarray, blocks: np.ndarray, zeros: int, **parameters: float) -> Bodies:
+def new_bodies(
+    table: np.recarray, series: np.ndarray, blocks: np.ndarray, zeros: int, stages: Stages, **parameters: float
+) -> Bodies:
     """Room for the state."""
     n = len(table)
     arrays = {name: np.zeros((n, 4 if name.startswith("e") else 3)) for name in (*STATE, "force", "torque")}
     return Bodies(
-        table=table, series=series, blocks=blocks, zero=np.zeros(zeros), scratch=np.zeros(32), **arrays, **parameters
-    )
+        table=table, series=series, blocks=blocks, zero=np.zeros(zeros), scratch=np.zeros(32), **arrays, **parameters,
+        kicks=stages.kicks, flows=stages.flows, reached=stages.reached, weights=np.ones(MOST_PARTS),
+        begins=np.zeros(MOST_PARTS + 1), parts=1,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from .. import loop
 from ..directors.linear_frames import clear_frames, copy_frames, extrapolate
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
-from ..numbers import NewtonNumbers
+from ..numbers import RENEW, NewtonNumbers
 from .equations import (
     PAST,
     StormerState,
@@ -58,6 +58,21 @@ def start(s, n, w, x, p):
 def load(s, w, x, p):
     """Frames of the state."""
     update_frames(s.nodes, x.q, x.z0, w.spin)
+
+
+@_step
+def restart(s, w, x, p):
+    """Momenta of the velocities, scaled by the new step; forces are those of the end of the last one."""
+    for k in range(x.v.shape[0]):
+        x.rate[k] = p.step * x.v[k]
+        x.r[k] = 0.0
+    clear_frames(x.f)
+    dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, w.scratch, x.f, x.p)
+    if p.history == RENEW:
+        evaluate_functions(s, w, p.time)
+        copy(w.values, x.at_start)
+        x.times[0] = p.time
+        applied_forces(s, w, x, False, x.v)
 
 
 @_step
@@ -212,4 +227,5 @@ ENTRIES = {
     loop.SOLVE: solve_equations,
     loop.ACCEPT: accept,
     loop.REFUSE: refuse,
+    loop.RESTART: restart,
 }

@@ -48,15 +48,29 @@ def start(s, w, x, p):
     h = p.step
     evaluate_functions(s, w, p.origin)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
-    midpoint_rows(s, w, x.q, x.v, x.none, h, MOMENTA, x.p)
+    _momenta_of_velocities(s, w, x, h)
     remember_angles(s, w, x.q, x.v)
+    show_momenta(x, h)
+
+
+@kernel
+def _momenta_of_velocities(s, w, x, h):
+    """x.p = h p (frames and velocities must be up to date)."""
+    midpoint_rows(s, w, x.q, x.v, x.none, h, MOMENTA, x.p)
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, START_OF_NODE, x.lams, h)
         else:
             momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.scratch)
-    show_momenta(x, h)
+
+
+@_step
+def restart(s, w, x, p):
+    """Momenta of the velocities, scaled by the new step."""
+    frames(s, w, x.q)
+    velocities(s, w, x.q, x.v)
+    _momenta_of_velocities(s, w, x, p.step)
 
 
 @_step
@@ -279,4 +293,5 @@ ENTRIES = {
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
     loop.ACCEPT: accept,
+    loop.RESTART: restart,
 }

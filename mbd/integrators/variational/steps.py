@@ -43,13 +43,19 @@ def start(s, w, x, p):
     update_frames(s.nodes, x.q, w.z, w.spin)  # where nothing but gravity acts, accelerations need neither of them
     update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
     remember_angles(s, w, x.q, x.v)
+    _momenta_of_velocities(s, w, x, h)
+    applied(s, w, x.q, x.v, x.none, x.force)
+    show_momenta(x, h)
+
+
+@kernel
+def _momenta_of_velocities(s, w, x, h):
+    """x.p = h p, of velocities in w.zd."""
     for i in range(1, s.nodes.shape[0]):
         if x.node_steps[i] != 0:
             ask_node(s, w, x, i, START, x.lams, h)
             continue
         momentum_of_velocity(s.nodes[i], x.q, x.v, w.z[i], w.zd[i], h, x.p, w.scratch)
-    applied(s, w, x.q, x.v, x.none, x.force)
-    show_momenta(x, h)
 
 
 @kernel
@@ -64,6 +70,14 @@ def load(s, w, x, p):
     """Frames of the state."""
     update_frames(s.nodes, x.q, w.z, w.spin)
     copy_frames(w.z, x.z0)
+
+
+@_step
+def restart(s, w, x, p):
+    """Momenta of the velocities, scaled by the new step."""
+    update_frames(s.nodes, x.q, w.z, w.spin)
+    update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
+    _momenta_of_velocities(s, w, x, p.step)
 
 
 @_step
@@ -245,4 +259,5 @@ ENTRIES = {
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
     loop.ACCEPT: accept,
+    loop.RESTART: restart,
 }

@@ -1,0 +1,1 @@
+"""Compositions of symmetric methods to higher order."""
