@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -99,6 +101,11 @@ class BLieDFEquations(AlphaEquations):
     def start(self, t: float) -> None:
         self._observed = self.x.v.copy()
         self._look_back(t)
+
+    @cached_property
+    def act_anew(self) -> Callable[[], Any]:
+        """The past belongs to what acted before: it is made anew."""
+        return lambda: setattr(self.x, "begin_anew", 1)
 
     def recover(self) -> bool:
         x, p = self.x, self.numbers
