@@ -139,9 +139,7 @@ def sensitivities(
     e = run.equations
     for tables in (system.tables, *(x.tables for pair in pairs for x in pair)):
         connect(tables, run_with_sensitivities)
-    run_with_sensitivities(
-        system.tables, run.work, run.x, shadow, e.addresses, e.numbers, run.rows, count, *out, *more
-    )
+    run_with_sensitivities(system.tables, run.work, run.x, shadow, e.addresses, e.numbers, run.rows, count, *out, *more)
     made = run.index
     record.append(t_start + step * (1 + np.arange(made)), [x[:made] for x in out])
     if made < count:
@@ -154,7 +152,9 @@ def sensitivities(
 
 def _number(name: str, x: Any) -> float:
     if np.ndim(x) != 0:
-        raise ModelError(f"sensitivities: {name} is {x}; expected a single number. Give its components names as parameters")
+        raise ModelError(
+            f"sensitivities: {name} is {x}; expected a single number. Give its components names as parameters"
+        )
     return float(x)
 
 
@@ -221,5 +221,3 @@ def _increment(system: System, q: Array, change: Array) -> Array:
         d[k] = small
         columns[:, k] = (system.update(q, d) - system.update(q, -d)) / (2.0 * small)
     return np.asarray(np.linalg.lstsq(columns, change, rcond=None)[0])
-
-
