@@ -11,6 +11,8 @@ import numpy as np
 from ...compiled.entry import connect
 from ...errors import ModelError, bad_value, check_number
 from ..base import Array, Run, check_rows
+from ..fixed_step import rows_of
+from ..loop import run_steps
 from ..verdicts import CONVERGED, STALLED
 from .adaptive_steps import StepControl, run_controlled
 from .methods import AlphaEquations, GeneralizedAlpha
@@ -100,7 +102,9 @@ class AdaptiveAlphaRun(Run):
             cq=(1.0 - 6.0 * x.beta - 3.0 * shift) / 6.0, cv=cv, last_step=first,
             switches=np.array([*switches, np.inf]), jerk=np.zeros(system.n_v), verdict=CONVERGED,
         )  # fmt: skip
+        self.rows = rows_of(self.equations)
         connect(system.tables, run_controlled)
+        connect(self.equations.numbers, run_steps)
 
     @property
     def work(self) -> Any:
@@ -124,7 +128,14 @@ class AdaptiveAlphaRun(Run):
         return self.equations.initial_row(self.row())
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        raise NotImplementedError("steps are chosen: use advance_to")
+        """Equal steps, without control."""
+        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
+        e, c = self.equations, self.control
+        e.numbers.step, e.numbers.index = self.step, self.index
+        run_steps(e.addresses, e.numbers, self.rows, self.index // every, count, every, *out)
+        c.steps += e.numbers.done
+        c.time, c.known, c.verdict = self.origin + c.steps * self.step, 0, e.numbers.verdict
+        return int(e.numbers.done)
 
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
         """On to t_end, or until ``out_t`` is full; returns the rows written."""
@@ -137,6 +148,9 @@ class AdaptiveAlphaRun(Run):
     def failed(self) -> bool:
         """Whether the last advance stopped on an error."""
         return bool(self.control.verdict != CONVERGED)
+
+    def act_anew(self) -> None:
+        self.control.fresh = 1
 
     def failure(self) -> tuple[str, str]:
         if self.control.verdict == STALLED:
