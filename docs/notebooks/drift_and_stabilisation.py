@@ -9,8 +9,8 @@ what drifts away.
 # %%
 # A pendulum in absolute coordinates: :math:`M \dot v = f - B^T \lambda,\; g(q) = 0`. An explicit method needs
 # accelerations, hence the equation differentiated twice, :math:`B \dot v + \gamma = 0` (**index 1**). Errors of a
-# step then stay in :math:`g` for ever and grow: *drift*. Here is such a method, written in five lines, without any
-# correction:
+# step then stay in :math:`g` for ever, and nothing brings them back: *drift*. Here is such a method, written in five
+# lines, without any correction:
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -73,7 +73,7 @@ for name, run in (("steady", steady), ("let go", released)):
     axes[0].plot(run.t, x[0], label=name)
     axes[1].plot(np.degrees(x[1] - x[1][0]), x[0], label=name)
 axes[0].set(xlabel="t [s]", ylabel="inclination [deg]", xlim=(0, 0.3))
-axes[1].set(xlabel="azimuth [deg]", ylabel="inclination [deg]")
+axes[1].set(xlabel="azimuth [deg]", ylabel="inclination [deg]", xlim=(0, 20))
 axes[1].legend()
 figure.tight_layout()
 figure.savefig("nutation.png", dpi=110)

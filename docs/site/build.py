@@ -2,7 +2,8 @@
 
 A tree of sources is prepared in which the pages of the project stand as they do here, so that their links hold, with
 generated pages beside them: the reference, drawings of joints, tables, and scripts for the gallery. Sphinx then makes
-pages of it that can be read from disk, without a server and without a network. ``--quick`` runs one script only.
+pages of it that can be read from disk, without a server and without a network. ``--quick`` runs one script only,
+``--papers`` those of papers as well.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from files import put  # noqa: E402
 
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
 QUICK = r"first_mechanism\.py"
-ALL = r"^(?!.*optuna).*\.py"  # Optuna is no part of the environment
+MOST = r"^(?!.*/(optuna|papers)/).*\.py"  # Optuna is no part of the environment, papers take half an hour
+ALL = r"^(?!.*/optuna/).*\.py"
 REDIRECT = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">'
 REDIRECT += '<title>mbd</title><a href="docs/index.html">mbd</a>\n'
 
@@ -46,9 +48,12 @@ def prepare_pages(source: Path) -> None:
     sections = [section for section in re.split(r"^## ", start, flags=re.MULTILINE)[1:] if links(section)]
     titles = [section.partition("\n")[0].strip() for section in sections]
     for path in [*(ROOT / name for name in PAGES), *sorted(ROOT.glob("docs/*.md"))]:
-        text = path.read_text()
+        text = re.sub(
+            r"\[(?:\.\./)?([\w/]+\.md)\]\(((?:\.\./)?\1(?:#[\w-]+)?)\)", r"[](\2)", path.read_text()
+        )  # titles, not files
+        text = re.sub(r"\]\((?:docs/)?(lessons|notebooks)/(\w+)\.py\)", r"](/gallery/\1/\2.rst)", text)
         if path.name == "index.md":
-            text += toctree([f"/{page_of(title)}" for title in titles])
+            text = start_page(text) + toctree([f"/{page_of(title)}" for title in titles])
         put(source / path.relative_to(ROOT), text)
     for title, section in zip(titles, sections, strict=True):
         put(source / f"{page_of(title)}.md", section_page(title, section))
@@ -57,6 +62,15 @@ def prepare_pages(source: Path) -> None:
     for copy in source.glob("docs/*.md"):
         if not (ROOT / "docs" / copy.name).exists():
             copy.unlink()
+
+
+def start_page(text: str) -> str:
+    """The start page with the pages of the build in its tables, without what is for readers of the repository."""
+    text = re.sub(r"^The site with gallery.*?\n\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    for title, made in GENERATED.items():
+        rows = "".join(f"| [](<{page}>) | {what} |\n" for page, what in made.items())
+        text = re.sub(rf"(^## {title}\n\n\|.*\n\|.*\n)", rf"\1{rows}", text, flags=re.MULTILINE)
+    return text
 
 
 def links(section: str) -> list[str]:
@@ -88,6 +102,7 @@ def main() -> int:
     """Prepare the sources, run Sphinx; returns its code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="run only one of the scripts of the gallery")
+    parser.add_argument("--papers", action="store_true", help="run the scripts of papers as well, which takes long")
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "site")
     arguments = parser.parse_args()
     into = arguments.into.resolve()
@@ -95,7 +110,7 @@ def main() -> int:
     os.environ |= {
         "MBD_SITE_TOOLS": str(TOOLS),
         "MBD_SITE_SCRIPTS": str(prepared),
-        "MBD_SITE_RUN": QUICK if arguments.quick else ALL,
+        "MBD_SITE_RUN": QUICK if arguments.quick else ALL if arguments.papers else MOST,
         "MPLBACKEND": "Agg",
     }
     if arguments.quick:

@@ -16,7 +16,7 @@ class Outputs:
     def __init__(self, out: Path) -> None:
         self.out = out
         self.media = out.parent.parent / "static" / "media"
-        self.seen: dict[Path, int] = {}
+        self.seen: dict[Path, int] = {path: path.stat().st_mtime_ns for path in out.parent.rglob("*")}  # earlier builds
 
     def __repr__(self) -> str:  # part of the settings that Sphinx compares between builds
         return "Outputs"

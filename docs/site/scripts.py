@@ -17,10 +17,21 @@ SECTIONS = {
     ),
     "notebooks": ("docs/notebooks", "Teaching notebooks", "Small experiments with known answers, for lectures."),
     "examples": ("examples", "Examples", "Each example is a script; what it prints, draws and films is on its page."),
-    "examples/papers": ("examples/papers", "Papers", "Figures and tables of publications, computed again."),
+    "examples/papers": (
+        "examples/papers",
+        "Papers",
+        "Figures and tables of publications, computed again (run for the site with ``--papers`` only).",
+    ),
     "examples/optuna": ("examples/optuna", "Other optimisers", "Needs ``pip install optuna``; not run for this site."),
 }
 """Sections of the gallery: where the scripts are, title, and a sentence."""
+
+
+HIDDEN = """# sphinx_gallery_start_ignore
+__file__ = __import__("os").path.abspath("{name}")
+# sphinx_gallery_end_ignore
+"""
+"""Scripts are not run as files, but in their folder; they look for files beside them."""
 
 
 def prepare(into: Path) -> None:
@@ -45,5 +56,8 @@ def with_title(path: Path) -> str:
     lines = docstring.split("\n")
     as_rst(lines)
     title = path.stem.replace("_", " ").capitalize()
+    hidden = HIDDEN.format(name=path.name)
     body = "\n".join(text.split("\n")[tree.body[0].end_lineno :])
+    future = "from __future__ import annotations\n"
+    body = body.replace(future, future + hidden, 1) if future in body else hidden + body
     return f'r"""\n{title}\n{"=" * len(title)}\n\n' + "\n".join(lines).strip() + f'\n"""\n{body}'

@@ -34,6 +34,7 @@ class Layout:
         self.label = label
         self.members = {name: m if isinstance(m, Kind) else m.layout for name, m in members.items()}
         self.numbers = {name for name, m in members.items() if isinstance(m, Kind) and m.ndim == 0}
+        self.needed = self.members.keys() - self.numbers
         self.offsets: dict[str, int] = {}
         self.words = 0
         for name, member in self.members.items():
@@ -86,22 +87,22 @@ class Record:
                 delattr(cls, name)
 
     def __init__(self, **values: Any) -> None:
-        members = self.layout.members
-        unknown = [name for name in values if name not in members]
-        missing = [name for name in members if name not in values and getattr(members[name], "ndim", 1) > 0]
-        if unknown or missing:
+        members, numbers, own = self.layout.members, self.layout.numbers, self.__dict__
+        if not values.keys() <= members.keys() or not self.layout.needed <= values.keys():
+            unknown = [name for name in values if name not in members]
+            missing = [name for name in members if name not in values and name in self.layout.needed]
             text = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"
             raise TypeError(f"{self.layout.label}: {text}; expected {', '.join(members)}")
         words: list[int] = []
         for name, member in members.items():
-            if name in self.layout.numbers:
+            if name in numbers:
                 words.append(0)
                 continue
-            self.__dict__[name] = values[name]
+            own[name] = value = values[name]
             if JIT:
-                words += _words(values[name], member, self, name)
+                words += _words(value, member, self, name)
         self._write(np.array(words, dtype=np.int64))
-        for name in self.layout.numbers:
+        for name in numbers if not JIT else numbers & values.keys():
             setattr(self, name, values.get(name, 0))
 
     def changed(self, **values: Any) -> Self:
@@ -124,7 +125,8 @@ class Record:
         """The block of words by which compiled code knows the record; nothing is connected to it yet."""
         self.__dict__["connected"] = set()
         if JIT:
-            views = memoryview(block), memoryview(block.view(np.float64))  # read faster than numpy's scalars
+            words: Any = block
+            views = memoryview(words), memoryview(words.view(np.float64))  # read faster than numpy's scalars
             self.__dict__.update(_words=block, _integers=views[0], _reals=views[1], address=address_of(block))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -166,6 +168,10 @@ def address_of(array: Any) -> int:
 
 def _words(value: Any, member: Any, owner: Record, name: str) -> list[int]:
     """Words of an array, or of an inner record, which is written into the outer one."""
+    if isinstance(value, np.ndarray) and type(member) is Kind:  # the usual case
+        flags = value.flags
+        if flags.c_contiguous and flags.writeable and value.ndim == member.ndim and value.dtype == member.dtype:
+            return [address_of(value), *value.shape]
     label = owner.layout.label
     if isinstance(value, Record):
         if value.layout is not member:
@@ -176,9 +182,7 @@ def _words(value: Any, member: Any, owner: Record, name: str) -> list[int]:
     flags = value.flags
     if not flags.c_contiguous or value.ndim != member.ndim or not flags.writeable:
         raise ValueError(f"{label}.{name}: expected a contiguous, writable array with {member.ndim} dimensions")
-    if value.dtype != member.dtype:
-        raise ValueError(f"{label}.{name}: expected numbers of type {member.dtype}, not {value.dtype}")
-    return [address_of(value), *value.shape]
+    raise ValueError(f"{label}.{name}: expected numbers of type {member.dtype}, not {value.dtype}")
 
 
 def record_at(cls: type[Record]) -> Any:

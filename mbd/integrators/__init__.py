@@ -1,5 +1,6 @@
 """Time integrators. All are written against ``System`` only and know no node, joint or force."""
 
+from .alpha.adaptive import AdaptiveAlpha
 from .alpha.methods import GeneralizedAlpha
 from .base import Integrator, Invariant, Trait
 from .bliedf.methods import BLieDF
@@ -22,7 +23,7 @@ from .rigid_body import (
     Strang,
     SymmetricSplitting,
 )
-from .runge_kutta.methods import DOPRI5, ODE23, RK4, RK6
+from .runge_kutta.methods import DOPRI5, HEDOP5, ODE23, RK4, RK6
 from .stormer.methods import Rattle, Shake
 from .user import PythonIntegrator
 from .variational.methods import DiscreteVariational
@@ -30,9 +31,11 @@ from .variational.methods import DiscreteVariational
 __all__ = [
     "DOPRI5",
     "GGLEM",
+    "HEDOP5",
     "ODE23",
     "RK4",
     "RK6",
+    "AdaptiveAlpha",
     "BLieDF",
     "BobenkoSuris",
     "Composition",

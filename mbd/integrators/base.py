@@ -76,6 +76,14 @@ class Integrator(ABC):
         """What the method keeps on this system up to the Newton tolerance."""
         return frozenset()
 
+    def notes(self, system: System) -> list[str]:
+        """What the user of a run on this system should know about how it was made."""
+        return []
+
+    def kinetic_energy(self, solution: Solution) -> Array | None:
+        """Kinetic energy at the records, where it is not that of the recorded velocities."""
+        return None
+
     def check(self, system: System) -> None:
         """Refuse a system that the method cannot treat, naming the element and the way out."""
         if system.assembly.tree is not None and not self.joint_coordinates:

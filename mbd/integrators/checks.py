@@ -9,10 +9,10 @@ import numpy as np
 from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, LAW_SPRING, ROLLING, TWIST
 from ..errors import IncompatibleError, ModelError
 from ..joints.primitive_data import FrameRows
+from ..nodes.mass import central_inertia_matrix
 from .traits import bodies_of_form, has_form
 
 if TYPE_CHECKING:
-    from ..results.solution import Solution
     from ..system.system import System
 
 CENTRAL_KINDS = (GREEN_SPRING, GRAVITATION, LAW_SPRING, TWIST)  # act and react
@@ -27,18 +27,39 @@ def check_newton(method: Any) -> None:
         raise ModelError(f"{method.name}: max_iterations is {method.max_iterations}; expected at least one")
 
 
+def is_flat(n: Any) -> bool:
+    """Whether the constant mass matrix of a body in directors is singular: discs, and lines."""
+    e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
+    if n.nx == 3:  # what the translation leaves of it: the tensor about the centre of mass
+        s = np.array([n.s1, n.s2, n.s3])
+        e = e - np.outer(s, s) / n.mass
+    values = np.linalg.eigvalsh(e)
+    return bool(values[0] <= SINGULAR * values[-1])
+
+
+def is_line(n: Any) -> bool:
+    """Whether a body has no inertia about an axis."""
+    values = np.linalg.eigvalsh(central_inertia_matrix(n))
+    return bool(values[0] <= SINGULAR * values[-1])
+
+
 def check_regular_directors(method: Any, system: System) -> None:
     """Refuse directors of a flat body, whose constant mass matrix is singular."""
     for body, n in bodies_of_form(system, "directors"):
-        e = np.array([[n.e11, n.e12, n.e13], [n.e12, n.e22, n.e23], [n.e13, n.e23, n.e33]])
-        if n.nx == 3:  # what the translation leaves of it: the tensor about the centre of mass
-            s = np.array([n.s1, n.s2, n.s3])
-            e = e - np.outer(s, s) / n.mass
-        values = np.linalg.eigvalsh(e)
-        if values[0] <= SINGULAR * values[-1]:
+        if is_flat(n):
             raise IncompatibleError(
                 f"{method.name} needs a regular mass matrix; that of body '{body.name}' in directors is singular, "
                 "because the body is flat or a line. Use LieEM or GeneralizedAlpha, or give it some thickness."
+            )
+
+
+def check_no_lines(method: Any, system: System) -> None:
+    """Refuse directors of a body without inertia about an axis: its momenta do not say how it turns about it."""
+    for body, n in bodies_of_form(system, "directors"):
+        if is_line(n):
+            raise IncompatibleError(
+                f"{method.name} needs bodies whose velocities follow from their momenta; body '{body.name}' has no "
+                "inertia about an axis. Use GGLEM, Rattle or GeneralizedAlpha, or give it some thickness."
             )
 
 
@@ -58,10 +79,3 @@ def keeps_momenta(system: System) -> bool:
     primitives = [p for joint in model.joints for p in joint.primitives()]
     by_user = any(isinstance(p, FrameRows) and p.kind != ROLLING for p in primitives)
     return not (held or loaded or general or by_user or np.any(model.gravity))
-
-
-def momenta(solution: Solution) -> np.ndarray:
-    """Momenta M v (n, n_v) at the records, for constant masses."""
-    if not len(solution):
-        return np.zeros_like(solution.v)
-    return solution.v @ solution.system.mass_matrix(solution.q[0]).toarray()

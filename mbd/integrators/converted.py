@@ -1,94 +1,257 @@
-"""Methods that are written for unit quaternions, on Lie nodes: stepped as quaternions, recorded as the node has it.
+"""Methods that are written for certain coordinates, on all others: stepped in theirs, recorded in those of the model.
 
-A Lie node is a rotation, whatever parameters it is stored in, so that its motion may be stepped in quaternions and
-written back: the same poses, velocities and reactions as on ``model.with_nodes(mbd.nodes.Quaternion)``, in the
-coordinates of the given model.
+A rigid body has one motion, whatever it is stored in. A run therefore lives in a *twin* of the system, in which bodies
+that the method does not know are in coordinates that it knows; nothing is converted inside a step, and what a method
+keeps from step to step (momenta, multipliers, earlier increments) stays what it is. Records, and the start, are
+converted (``nodes.pose.convert``), models in joint coordinates by way of the poses of all bodies (``joint_records``).
+
+What records lose: the velocities of a rigid body are those with the momenta of the twin. Directors that stretch have
+more kinetic energy than that (``Integrator.kinetic_energy``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..nodes import Quaternion
+from ..nodes import Directors, Quaternion
 from ..nodes.forms import of_form
+from ..nodes.kinds import EULER_ANGLES
+from ..nodes.mass import frame_mass
 from ..nodes.pose import convert
 from ..solvers.redundancy import regularise
+from ..system.identity import turn_names
+from ..system.observe import TOTALS, observe_kinetic
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT
-from .base import Array, Integrator, Run
-from .traits import bodies_of_form
+from .base import Array, Integrator, Invariant, Run, check_rows
+from .joint_records import JointRecords, has_rotors
+from .traits import bodies_of_form, has_form
 
 if TYPE_CHECKING:
-    from .base import Invariant
+    from ..model import Model
+    from ..results.solution import Solution
 
-INNER = "inner_"  # in the names of a saved state: values of the run in quaternions
-
-
-def _in_quaternions(system: System, turning: list[Any]) -> System:
-    """The system with these bodies in unit quaternions."""
-    tree = system.assembly.tree
-    carried = {id(edge.body) for edge in tree.carried} if tree is not None else set()
-    model = system.model.with_nodes({body.name: Quaternion for body in turning if id(body) not in carried})
-    if model._choice is not None:
-        balls = Quaternion(lie=False)._blank()
-        model = model._with_choice(replace(model._choice, spherical=balls, free=balls))
-    return System(model)
+KINETIC = "kinetic energy"
+"""First recorded variable of methods that keep the energy of velocities which records may lose; else empty."""
+INNER = "inner_"  # in the names of a saved state: values of the run in the twin
+ALL_FORMS = frozenset({"point", "lie", "spin", "quaternion", "directors", "generalized"})
 
 
-def quaternion_twin(system: System) -> System:
-    """The system with its Lie nodes in unit quaternions; the system itself if it has none.
+class Converts(Integrator):
+    """To be mixed into a method that is written for certain coordinates: it takes all others as well."""
 
-    In joint coordinates these are the rotations of balls and of bodies at the roots of trees.
-    """
-    turning = [body for body, _ in bodies_of_form(system, "lie")]
-    if not turning:
-        return system
-    twin = system.derive("quaternions", lambda: _in_quaternions(system, turning))
-    if system.tables.flags[FLAG_REDUNDANT]:
-        regularise(twin)
-    return twin
-
-
-class StepsQuaternions(Integrator):
-    """To be mixed into a method that is written for unit quaternions: it takes Lie nodes as well."""
+    stepped_node: ClassVar[Any]
+    """The node, as ``with_nodes`` takes it, on which rigid bodies are stepped that the method does not know."""
+    known_forms: ClassVar[frozenset[str]]
+    """Forms of rigid nodes that are stepped as they are."""
 
     def twin(self, system: System) -> System:
-        """The system that is stepped."""
-        return quaternion_twin(system)
+        """The system in the coordinates of the method; the system itself if these are its own."""
+        if self._leaves_joints(system):
+            if has_rotors(system):
+                return system  # and refused
+        elif not has_form(system, *self._unknown_forms):
+            return system
+        key = f"{sorted(self.known_forms)}, {self.stepped_node!r}, {self.joint_coordinates}"
+        twin = system.derive(key, lambda: System(self._twin_model(system)))
+        if system.tables.flags[FLAG_REDUNDANT]:
+            regularise(twin)
+        return twin
+
+    def _leaves_joints(self, system: System) -> bool:
+        """Whether a model in joint coordinates is stepped in those of its bodies."""
+        return system.assembly.tree is not None and not self.joint_coordinates
+
+    @property
+    def _unknown_forms(self) -> frozenset[str]:
+        return RIGID_FORMS - self.known_forms
+
+    def _twin_model(self, system: System) -> Model:
+        """The model in the coordinates of the method; in joint coordinates those of balls and of roots of trees."""
+        model, tree = system.model, system.assembly.tree
+        if self._leaves_joints(system):  # bodies keep nodes of their own that the method knows
+            model = model.with_coordinates("absolute")
+            system, tree = System(model), None
+        turning = [body for body, _ in bodies_of_form(system, *self._unknown_forms)]
+        carried = {id(edge.body) for edge in tree.carried} if tree is not None else set()
+        model = model.with_nodes({body.name: self.stepped_node for body in turning if id(body) not in carried})
+        if tree is None or model._choice is None:
+            return model
+        balls = self.stepped_node(lie=False)._blank()
+        return model._with_choice(replace(model._choice, spherical=balls, free=balls))
+
+    def converted_variables(self, twin: System, q: Array, v: Array, own: list[Array]) -> list[Array]:
+        """Rows of the two recorded variables of the scheme, for rows of the twin."""
+        if self.recorded[0] != KINETIC:
+            return own
+        energy, row = np.zeros(len(q)), np.zeros(TOTALS)
+        rows = (np.ascontiguousarray(x) for x in (q, v))
+        observe_kinetic(twin.tables, twin.work_with(turns=twin.initial_turns()), *rows, row, energy)
+        return [energy[:, None], own[1]]
+
+    def kinetic_energy(self, solution: Solution) -> Array | None:
+        recorded = solution.scheme.recorded
+        return recorded[KINETIC][:, 0] if self.recorded[0] == KINETIC and KINETIC in recorded else None
+
+    def steps_elsewhere(self, system: System) -> bool:
+        """Whether steps are made in other coordinates than those of the system."""
+        return self.twin(system) is not system
+
+    def notes(self, system: System) -> list[str]:
+        twin = self.twin(system)
+        if twin is system:
+            return super().notes(system)
+        joints, moved = self._leaves_joints(system), []
+        for body, n, m in zip(twin.model.bodies, system.tables.nodes[1:], twin.tables.nodes[1:], strict=True):
+            if (n.form, n.kind) != (m.form, m.kind):
+                lie = "(lie=True)" if getattr(body.node, "lie", False) else ""
+                moved.append((body.name, f"{body.node}{lie}"))
+        names = ", ".join(f"'{name}'" for name, _ in moved[:NAMED])
+        names += f" and {len(moved) - NAMED} others" if len(moved) > NAMED else ""
+        kinds = " or ".join(dict.fromkeys(kind for _, kind in moved))
+        own = "joint coordinates" if joints else "their own coordinates"
+        return [f"{self.name} stepped {names} in {kinds}; they are recorded in {own}", *super().notes(system)]
 
     def check(self, system: System) -> None:
         super().check(self.twin(system))
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        return super().preserves(self.twin(system))
+        return self.kept_in_records(system, super().preserves(self.twin(system)))
+
+    def kept_in_records(self, system: System, kept: Iterable[Invariant]) -> frozenset[Invariant]:
+        """What records show of invariants: joint coordinates have no velocities across joints, which carry momentum."""
+        kept = frozenset(kept)
+        if system.assembly.tree is None or self.joint_coordinates or Invariant.VELOCITY_CONSTRAINTS in kept:
+            return kept
+        lost = {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
+        return kept - (lost if self.recorded[0] == KINETIC else lost | {Invariant.ENERGY})
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Any:
         twin = self.twin(system)
         if twin is system:
             return super().start(system, q, v, t, step, turns)  # type: ignore[safe-super]
-        q1, v1, _ = _converted(system, twin, q[None, :], v[None, :], np.zeros((1, system.n_v)))
-        return ConvertedRun(system, super().start(twin, q1[0], v1[0], t, step, turns))  # type: ignore[safe-super]
+        conversion = Conversion(system, twin)
+        inner = super().start(twin, *conversion.inward(q, v), t, step, conversion.inward_turns(turns))  # type: ignore[safe-super]
+        return ConvertedRun(self, conversion, inner, q, v)
 
     def resume(self, system: System, state: dict[str, Any]) -> Any:
         twin = self.twin(system)
         if twin is system:
             return super().resume(system, state)  # type: ignore[safe-super]
         inner = {name.removeprefix(INNER): value for name, value in state.items() if name.startswith(INNER)}
-        return ConvertedRun(system, super().resume(twin, inner))  # type: ignore[safe-super]
+        run = super().resume(twin, inner)  # type: ignore[safe-super]
+        return ConvertedRun(self, Conversion(system, twin), run, state["near"], None)
+
+
+RIGID_FORMS = ALL_FORMS - {"point", "generalized"}
+NAMED = 3  # bodies that a note names
+
+
+class StepsQuaternions(Converts):
+    """A method that is written for unit quaternions, and takes directors."""
+
+    stepped_node: ClassVar[Any] = Quaternion
+    known_forms: ClassVar[frozenset[str]] = frozenset({"quaternion", "directors"})
+
+
+class StepsDirectors(Converts):
+    """A method that is written for directors."""
+
+    stepped_node: ClassVar[Any] = Directors
+    known_forms: ClassVar[frozenset[str]] = frozenset({"directors"})
+
+
+class StepsLieNodes(Converts):
+    """A method that is written for Lie nodes."""
+
+    stepped_node: ClassVar[Any] = Quaternion(lie=True)
+    known_forms: ClassVar[frozenset[str]] = frozenset({"lie"})
+
+
+class Conversion:
+    """Between a system and its twin."""
+
+    def __init__(self, system: System, twin: System) -> None:
+        self.system, self.twin = system, twin
+        joints = system.assembly.tree is not None and twin.assembly.tree is None
+        self.joints = JointRecords(system, twin) if joints else None
+        names = turn_names(twin)
+        self.turns = [names.index(name) for name in turn_names(system)]
+        self.kept = self._common_multipliers()
+        nodes = system.tables.nodes
+        self.may_lock = bool(((nodes["kind"] == EULER_ANGLES) & of_form(nodes, "spin")).any())
+        self.g, self.scratch = np.zeros(9), np.zeros((8, 16))
+
+    def _common_multipliers(self) -> Array:
+        """For every multiplier of the system that of the twin, -1 where there is none."""
+        kept = np.full(self.system.n_l, -1)
+        own, there = (s.assembly.joint_slices for s in (self.system, self.twin))
+        for a, b in zip(own, there, strict=True):
+            if a.stop - a.start == b.stop - b.start:
+                kept[a] = np.arange(b.start, b.stop)
+        if self.joints is not None:
+            return kept
+        for n, m in zip(self.system.tables.nodes, self.twin.tables.nodes, strict=True):
+            if n.nl == m.nl and n.form == m.form:
+                kept[n.l0 : n.l0 + n.nl] = np.arange(m.l0, m.l0 + m.nl)
+        return kept
+
+    def multipliers(self, lam: Array) -> Array:
+        """Multipliers of the system, not a number where the twin has none."""
+        return np.where(self.kept >= 0, np.append(lam, np.nan)[self.kept], np.nan)
+
+    def inward(self, q: Array, v: Array, near: Array | None = None) -> tuple[Array, Array]:
+        """A state of the twin, which goes on from other coordinates of it."""
+        rows = self.inward_rows(q[None, :], v[None, :], near)
+        return rows[0][0], rows[1][0]
+
+    def inward_rows(self, q: Array, v: Array, near: Array | None = None) -> tuple[Array, Array]:
+        """States of the twin."""
+        near = np.zeros(self.twin.n_q) if near is None else near
+        if self.joints is not None:
+            states = [self.joints.inward(*row) for row in zip(q, v, strict=True)]
+            return np.array([x for x, _ in states]), np.array([x for _, x in states])
+        return self._convert(self.system, self.twin, q, v, near)[:2]  # type: ignore[no-any-return]
+
+    def inward_turns(self, turns: Array | None) -> Array | None:
+        """Counted angles of the twin."""
+        if turns is None:
+            return None
+        inner = self.twin.initial_turns()
+        inner[self.turns] = turns[: len(self.turns)]
+        return inner
+
+    def outward_turns(self, turns: Array) -> Array:
+        """Rows of counted angles of the system."""
+        own = np.zeros((len(turns), self.system.work.turns.size))
+        own[:, : len(self.turns)] = turns[:, self.turns]
+        return own
+
+    def outward(self, q: Array, v: Array, near: Array) -> tuple[Array, Array, tuple[int, int]]:
+        """Rows of the system, which go on from the coordinates ``near``; first row and node without Euler angles."""
+        if self.joints is not None:
+            return self.joints.outward(q, v, near)
+        return self._convert(self.twin, self.system, q, v, near)
+
+    def _convert(self, source: System, target: System, q: Array, v: Array, near: Array) -> Any:
+        out = np.zeros((len(q), target.n_q)), np.zeros((len(q), target.n_v))
+        rows = (np.ascontiguousarray(x) for x in (q, v))
+        locked = convert(source.tables.nodes, target.tables.nodes, *rows, near, *out, self.g, self.scratch)
+        return *out, locked
 
 
 class ConvertedRun(Run):
-    """A run in quaternions, whose records are in the coordinates of the given system."""
+    """A run in a twin, whose records are in the coordinates of the given system."""
 
-    def __init__(self, system: System, inner: Run) -> None:
-        self.system, self.inner = system, inner
-        twin = inner.system
-        changed = twin.tables.nodes[of_form(system.tables.nodes, "lie")]
-        internal = [np.arange(n.l0, n.l0 + n.nl) for n in changed]
-        self.kept = np.setdiff1d(np.arange(twin.n_l), np.concatenate(internal))  # multipliers of both systems
+    def __init__(self, method: Converts, conversion: Conversion, inner: Run, q: Array, v: Array | None) -> None:
+        self.method, self.conversion, self.inner, self.system = method, conversion, inner, conversion.system
+        self.near = np.array(q, dtype=float)  # coordinates of the last record
+        self.first = None if v is None else (self.near.copy(), np.array(v, dtype=float))
+        self.locked = ""  # body whose Euler angles are in gimbal lock
 
     @property
     def origin(self) -> float:  # type: ignore[override]
@@ -114,18 +277,29 @@ class ConvertedRun(Run):
         """Time of the state."""
         return self.inner.t
 
-    def _outside(self, rows: list[Array]) -> list[Array]:
-        """Rows in the coordinates of the system; variables of the scheme remain those of quaternions."""
+    def _outside(self, rows: list[Array]) -> tuple[list[Array], tuple[int, int]]:
+        """Rows in the coordinates of the system; variables of the scheme remain those of the twin."""
         q, v, *own, turns = rows
-        return [*_converted(self.inner.system, self.system, q, v, np.zeros_like(v))[:2], *own, turns]
+        own = self.method.converted_variables(self.conversion.twin, q, v, own)
+        out_q, out_v, locked = self.conversion.outward(q, v, self.near)
+        return [out_q, out_v, *own, self.conversion.outward_turns(turns)], locked
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        before = self.inner.index
+        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
+        before, saved = self.inner.index, self.inner.state() if self.conversion.may_lock else {}
         rows = [np.zeros((max(1, (before + count) // every - before // every), len(row))) for row in self.inner.row()]
         done = self.inner.advance(count, every, rows)
         made = (before + done) // every - before // every
-        for target, values in zip(out, self._outside([row[:made] for row in rows]), strict=True):
-            target[:made] = values
+        converted, (bad, node) = self._outside([row[:made] for row in rows])
+        if bad >= 0:  # go back to the last record that exists
+            self.locked, made = self.system.model.bodies[node - 1].name, bad
+            done = max(0, (before // every + bad) * every - before)
+            self.inner = self.method.resume(self.conversion.twin, saved)
+            self.inner.advance(done, every, rows)
+        for target, values in zip(out, converted, strict=True):
+            target[:made] = values[:made]
+        if made:
+            self.near = converted[0][made - 1].copy()
         return done
 
     def compose(self, weights: Array) -> None:
@@ -135,54 +309,70 @@ class ConvertedRun(Run):
         self.inner.act_anew()
 
     def row(self) -> list[Array]:
-        return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])]
+        return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])[0]]
 
     def initial_row(self) -> list[Array]:
-        return [row[0] for row in self._outside([row[None, :] for row in self.inner.initial_row()])]
+        _, _, *own, turns = [row[0] for row in self._outside([row[None, :] for row in self.inner.initial_row()])[0]]
+        assert self.first is not None
+        return [*self.first, *own, turns]  # as they were given
 
     def failure(self) -> tuple[str, str]:
-        return self.inner.failure()
+        return ("singularity", self.locked) if self.locked else self.inner.failure()
 
     def state(self) -> dict[str, Any]:
         row, inner = self.row(), self.inner.state()
-        own = {"q": row[0], "v": row[1], "lam": inner["lam"][self.kept], "turns": row[-1].copy()}
-        common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t}
+        own = {"q": row[0], "v": row[1], "lam": self.conversion.multipliers(inner["lam"]), "turns": row[-1].copy()}
+        common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t, "near": self.near.copy()}
         return own | common | {INNER + name: value for name, value in inner.items()}
 
     def statistics(self) -> dict[str, Any]:
         return self.inner.statistics()
 
 
-def _converted(source: System, target: System, q: Array, v: Array, vd: Array) -> tuple[Array, Array, Array]:
-    """Rows of coordinates, velocities and accelerations in the coordinates of a system of the same bodies."""
-    rows = len(q)
-    out = np.zeros((rows, target.n_q)), np.zeros((rows, target.n_v)), np.zeros((rows, target.n_v))
-    convert(source.tables.nodes, target.tables.nodes, q, v, vd, *out, np.zeros(12), np.zeros((2, 12)))
-    return out
+# --- a run within ------------------------------------------------------------------------------------------------
 
 
 def stepped(run: Any) -> Any:
-    """The run in quaternions, or the run itself if it converts nothing."""
+    """The run in the twin, or the run itself if it converts nothing."""
     return run.inner if isinstance(run, ConvertedRun) else run
 
 
 def stepped_coordinates(run: Any, q: Array) -> Array:
     """Coordinates of a system near the present state of its run, as the run steps them."""
-    inner = stepped(run)
-    if inner is run:
+    if stepped(run) is run:
         return q
-    source, target = run.system, inner.system
-    q1 = _converted(source, target, q[None, :], np.zeros((1, source.n_v)), np.zeros((1, source.n_v)))[0][0]
-    for n in target.tables.nodes[of_form(source.tables.nodes, "lie")]:
-        e = slice(n.q0 + n.nx, n.q0 + n.nq)
-        if q1[e] @ inner.x.q[e] < 0.0:
-            q1[e] *= -1.0
-    return q1
+    return run.conversion.inward(q, np.zeros(run.system.n_v), run.inner.x.q)[0]  # type: ignore[no-any-return]
 
 
 def recorded_velocities(run: Any, v: Array) -> Array:
     """Velocities that a run steps at its present coordinates, as its system has them."""
-    inner = stepped(run)
-    if inner is run:
+    if stepped(run) is run:
         return v
-    return _converted(inner.system, run.system, inner.x.q[None, :], v[None, :], np.zeros((1, len(v))))[1][0]
+    return run.conversion.outward(run.inner.x.q[None, :], v[None, :], run.near)[1][0]  # type: ignore[no-any-return]
+
+
+# --- what follows from records --------------------------------------------------------------------------------------
+
+
+def stepped_records(solution: Solution) -> tuple[System, Array, Array]:
+    """The system in whose coordinates a run was stepped, with coordinates and velocities there."""
+    system, method = solution.system, solution.integrator
+    twin = method.twin(system)
+    if twin is system:
+        return system, solution.q, solution.v
+    return twin, *Conversion(system, twin).inward_rows(solution.q, solution.v)
+
+
+def frame_momenta(system: System, v: Array) -> Array:
+    """Momenta M v (n, n_v) of points and directors."""
+    p = np.zeros_like(v)
+    for _, n in bodies_of_form(system, "point", "directors"):
+        k = slice(n.v0, n.v0 + n.nv)
+        p[:, k] = v[:, k] @ (frame_mass(n)[: n.nv, : n.nv] if n.nx else frame_mass(n)[3:, 3:])
+    return p
+
+
+def momenta(solution: Solution) -> Array:
+    """Momenta M v at the records, in the coordinates in which the run was stepped: of points and directors."""
+    system, _, v = stepped_records(solution)
+    return frame_momenta(system, v)

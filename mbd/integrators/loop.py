@@ -137,6 +137,14 @@ def _solve_step(a, p):
 
 
 @kernel
+def solve_step(a, p):
+    """New values of the step from p.time to p.end, not yet accepted, for loops that choose the step; p.verdict."""
+    p.retry = 0
+    ask(a, BEGIN)
+    _solve_step(a, p)
+
+
+@kernel
 def _step(a, p):
     """One step, from p.time to p.end; leaves p.verdict."""
     p.retry = 0
@@ -154,8 +162,8 @@ def _step(a, p):
 
 
 @kernel
-def _whole_step(a, p):
-    """One step of the method."""
+def make_step(a, p):
+    """One step of the method; leaves p.verdict."""
     p.time = p.origin + p.index * p.step
     p.end = p.origin + (p.index + 1) * p.step
     _step(a, p)
@@ -199,7 +207,7 @@ def run_steps(a, p, rows, before, count, every, out_q, out_v, out_first, out_sec
         if recorded and not 0 <= row < out_q.shape[0]:
             return
         if p.parts == 0:
-            _whole_step(a, p)
+            make_step(a, p)
         else:
             _composed_step(a, p, rows)
         if p.verdict != CONVERGED:

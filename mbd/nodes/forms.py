@@ -40,6 +40,12 @@ def of_form(nodes: Any, *forms: str) -> np.ndarray:
     return np.isin(nodes["form"], [FORMS.index(form) for form in forms])
 
 
+def lie_rotations(nodes: Any) -> list[int]:
+    """The first velocities of the rotations of Lie nodes."""
+    found = nodes[of_form(nodes, "lie")]
+    return (found["v0"] + found["nx"]).tolist()
+
+
 def become_lie(nodes: Any, which: np.ndarray, kind: int) -> None:
     """Turn records of nodes into those of Lie nodes of a kind."""
     nodes["form"][which], nodes["kind"][which] = FORM_LIE, kind

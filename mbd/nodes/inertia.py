@@ -32,6 +32,43 @@ def frame_torque(z, f):
 
 
 @kernel
+def _spun(n, z, k, out):
+    """out = frame velocity of a unit spin about body axis k; the centre of mass rests, unless the body is pinned."""
+    spin_axes(z, 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, out)
+    for m in range(3):
+        out[m] = -(n.s1 * out[3 + m] + n.s2 * out[6 + m] + n.s3 * out[9 + m]) / n.mass if n.nx == 3 else 0.0
+
+
+@kernel
+def rigid_velocity(n, z, p, a, scratch, out):
+    """out = the velocity of a rigid motion at the frame z with the frame momenta p: out = P u, P^T (M_z out - p) = 0.
+
+    P are the translations and rotations at z, which need not be orthonormal; a is 4 x 4, scratch from 0 to 4 is used.
+    """
+    free = n.nx == 3
+    for m in range(12):
+        out[m] = p[m] / n.mass if free and m < 3 else 0.0
+        scratch[4, m] = -p[m]
+    frame_inertia(n, out, scratch[4])
+    b1, b2, b3 = frame_torque(z, scratch[4])
+    for k in range(3):
+        _spun(n, z, k, scratch[k])
+        for m in range(12):
+            scratch[4, m] = 0.0
+        frame_inertia(n, scratch[k], scratch[4])
+        a[0, k], a[1, k], a[2, k] = frame_torque(z, scratch[4])
+    a11, a22, a33, a12, a13, a23 = a[0, 0], a[1, 1], a[2, 2], a[0, 1], a[0, 2], a[1, 2]
+    c11, c12, c13 = a22 * a33 - a23 * a23, a13 * a23 - a12 * a33, a12 * a23 - a13 * a22
+    c22, c23, c33 = a11 * a33 - a13 * a13, a12 * a13 - a11 * a23, a11 * a22 - a12 * a12
+    d = -1.0 / (a11 * c11 + a12 * c12 + a13 * c13)
+    w1 = d * (c11 * b1 + c12 * b2 + c13 * b3)
+    w2 = d * (c12 * b1 + c22 * b2 + c23 * b3)
+    w3 = d * (c13 * b1 + c23 * b2 + c33 * b3)
+    for m in range(12):
+        out[m] += w1 * scratch[0, m] + w2 * scratch[1, m] + w3 * scratch[2, m]
+
+
+@kernel
 def pull_back(n, q, g, z, f, x, k):
     """x[k:k+nv] = Z^T f: generalised force of the frame force f."""
     form = n.form

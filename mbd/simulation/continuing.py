@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -87,9 +88,10 @@ def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> R
 
 
 def _in_state(system: System, state: Mapping[str, Any]) -> System:
-    own = system.private()
-    turns = np.asarray(state.get("turns", ()), dtype=float)
-    own.work.turns[: len(turns)] = turns
+    own, turns = copy(system), system.initial_turns()
+    known = np.asarray(state.get("turns", ()), dtype=float)
+    turns[: len(known)] = known
+    own.work = system.work_with(turns=turns)
     return own
 
 

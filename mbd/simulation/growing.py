@@ -45,7 +45,7 @@ class GrowingRecords:
         needed = (self.run.index + steps) // self.every - self.run.index // self.every
         closed = None
         if self.used + needed > len(self.block[0]):
-            closed = self.closed()
+            closed = self.closed() if self.used else None
             numbers = 1 + sum(self.widths)
             rows = max(needed, min(max(FIRST_ROWS, self.made // 2), LARGEST_BLOCK // numbers))
             check_room(rows, numbers, "Simulator", "record less often: output_step=, or record=False")

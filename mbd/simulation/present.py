@@ -44,6 +44,11 @@ class Present(Solution):
         self._fresh = dict(vars(self))  # before anything is computed
         self._fresh_views: dict[str, dict[str, Any]] = {}
 
+    def begin(self, t: float, row: list[Array]) -> None:
+        """Show the first state of a run: no angle has been looked at."""
+        self._looks.clear()
+        self.move(t, row)
+
     def move(self, t: float, row: list[Array]) -> None:
         """Show another state."""
         fresh, views = self._fresh, self._fresh_views

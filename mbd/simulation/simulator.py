@@ -79,6 +79,7 @@ class Simulator(Stepping):
         self.system = assemble(self.model)
         self.integrator.check(self.system)
         self._first_inputs = dict(self.system.inputs)
+        self._now: Present | None = None
         self._first_state: dict[str, Any] | None = None
         self._first_values: dict[str, float] = {}
         self._first_functions: list[bytes] = []
@@ -122,8 +123,9 @@ class Simulator(Stepping):
     def _begin(self, run: Run, report: Any) -> None:
         row = run.initial_row() if report is not None else run.row()
         self._take(run, report, row)
-        self._now = Present(self, row)
-        self._now.move(run.t, row)
+        if self._now is None or self._now.system is not self.system:
+            self._now = Present(self, row)
+        self._now.begin(run.t, row)
         self._shown = run.index, run.t
 
     # --- reading --------------------------------------------------------------------------------------------------
@@ -162,6 +164,7 @@ class Simulator(Stepping):
     def now(self) -> Present:
         """The present state as a solution of one record; it changes with the next step."""
         run = self._run
+        assert self._now is not None
         if self._shown != (run.index, run.t):
             self._now.move(run.t, run.row())
             self._shown = run.index, run.t
@@ -174,6 +177,7 @@ class Simulator(Stepping):
     @property
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here, bit for bit: for ``set_state``, and ``simulate(start=...)``."""
+        self._look_for_changes()  # accelerations are those of the inputs that the state names
         self._settle()
         state, inputs = self._run.state(), self.system.inputs
         names = {"input_names": tuple(inputs), "input_values": np.array(list(inputs.values()))} if inputs else {}

@@ -63,8 +63,11 @@ class Stepping:
         """Make one step."""
         call, run = self._step, self._run
         if call is None:
-            self._advance_steps(1)
-            return
+            if self.integrator.adaptive or self._plain or self._recording.watch is not None:
+                self._advance_steps(1)
+                return
+            self._room(1)
+            call = self._bind()
         if self._values != self._acting:
             self._note_inputs()
         if self._functions:
@@ -115,8 +118,6 @@ class Stepping:
                 interrupts.check()
                 if self.stopped is not None:
                     return
-        if self._step is None and record.watch is None and not self._plain:
-            self._bind()
 
     def _watched_steps(self, count: int) -> None:
         """Steps that events look at, all of them."""
@@ -183,9 +184,11 @@ class Stepping:
 
     def _room(self, steps: int) -> list[Array]:
         """Rows for the records of further steps."""
+        block = self._rows.block
         rows, closed = self._rows.room(steps)
         if closed is not None:
             self._recording.append(*closed)
+        if self._rows.block is not block:
             self._step = None
         return rows
 
@@ -216,7 +219,8 @@ class Stepping:
                 self._judge_events()
         self._run.act_anew()
         self._acting = values.copy()
-        self._recording.inputs.append((self._run.t, self._acting))
+        if self._records:
+            self._recording.inputs.append((self._run.t, self._acting))
 
     def _settle(self) -> None:
         """Let the elements of the system know its inputs, as a model does that is built with them."""
@@ -284,6 +288,7 @@ class Stepping:
             return self.system
         self._settle()
         own = assemble(self.system.model)
+        own.set_parameters(self._acting)  # what acted in the last step, not what will act in the next
         if self.system.tables.flags[FLAG_REDUNDANT]:
             regularise(own)
         return own

@@ -9,6 +9,8 @@ import numpy as np
 from ..compiled.record import table_of
 from ..errors import check_vector
 from ..joints.tree import Carried
+from ..nodes.forms import lie_rotations
+from ..rotation import hat
 from . import instant
 from .tables import Tables
 
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = np.ndarray
-
-STEP = 1e-3  # of the fourth-order differences, in sizes of the model or rad
 
 
 def bare_tables(system: System, gravity: Any = (0.0, 0.0, 0.0)) -> Tables:
@@ -73,33 +73,61 @@ def _wrench(system: System, edge: Carried) -> tuple[Array, Array]:
     return force, sign * w[:3] + np.cross(z[:3] - point, force)
 
 
-def jacobian(system: System, body: Body | str, point: Any, q: Array) -> Array:
-    """(6, n_v): velocity of a body-fixed point and angular velocity, world axes, per unit of each velocity."""
-    i = system.node_index(body)
-    local = check_vector(point, body, "point")
-    q = system._q(q)
+def _frame_columns(system: System, i: int, q: Array) -> Array:
+    """(n_v, 12): velocity of the frame of node i per unit of each velocity; moves the frames to q."""
     s, w = system.tables, system.work
     instant.frames(s, w, q)
-    axes = w.z[i, 3:].reshape(3, 3).copy()  # rows are the body's axes
-    out = np.zeros((6, system.n_v))
-    unit = np.zeros(system.n_v)
+    out, unit = np.zeros((system.n_v, 12)), np.zeros(system.n_v)
     for k in range(system.n_v):
         unit[k] = 1.0
         instant.velocities(s, w, q, unit)
         unit[k] = 0.0
-        rate = w.zd[i, 3:].reshape(3, 3)
-        out[:3, k] = w.zd[i, :3] + local @ rate
-        out[3:, k] = 0.5 * np.cross(axes, rate).sum(axis=0)
+        out[k] = w.zd[i]
     return out
 
 
+def _crossed(axes: Array, rates: Array) -> Array:
+    """(n, 3): half the sum of axes x rates over the three axes of a frame; rates (n, 9)."""
+    return 0.5 * np.cross(axes, rates.reshape(-1, 3, 3)).sum(axis=1)
+
+
+def jacobian(system: System, body: Body | str, point: Any, q: Array) -> Array:
+    """(6, n_v): velocity of a body-fixed point and angular velocity, world axes, per unit of each velocity."""
+    i = system.node_index(body)
+    local = check_vector(point, body, "point")
+    columns = _frame_columns(system, i, system._q(q))
+    axes = system.work.z[i, 3:].reshape(3, 3)  # rows are the body's axes
+    velocity = columns[:, :3] + np.einsum("i,nij->nj", local, columns[:, 3:].reshape(-1, 3, 3))
+    return np.concatenate((velocity, _crossed(axes, columns[:, 3:])), axis=1).T.copy()
+
+
 def jacobian_rate(system: System, body: Body | str, point: Any, q: Array, v: Array) -> Array:
-    """Its time derivative for the velocities v, by differences of fourth order along the motion."""
+    """Its time derivative for the velocities v.
+
+    Accelerations of a frame at zero accelerations of the coordinates are a quadratic form of the velocities, whose
+    polar form B(v, e_k) is the rate of column k where velocities are rates of coordinates, because second derivatives
+    of frames are symmetric. Rotations of Lie nodes differ: with R_dot = R hat(omega), the column R hat(e_k) changes
+    by R hat(omega) hat(e_k), of which B is the symmetric part and half the column of omega x e_k the other one.
+    """
+    i = system.node_index(body)
+    local = check_vector(point, body, "point")
     q, v = system._q(q), system._v(v)
-    scale = np.where(system.tables.vclass == 0, system.length, 1.0)
-    speed = float(np.abs(v / scale).max(initial=0.0))
-    if speed == 0.0:
-        return np.zeros((6, system.n_v))
-    h = STEP / speed
-    parts = [jacobian(system, body, point, system.update(q, c * h * v)) for c in (-2.0, -1.0, 1.0, 2.0)]
-    return (parts[0] - 8.0 * parts[1] + 8.0 * parts[2] - parts[3]) / (12.0 * h)
+    s, w = system.tables, system.work
+    columns = _frame_columns(system, i, q)
+    axes = w.z[i, 3:].reshape(3, 3).copy()
+    size = max(1.0, float(np.abs(v).max(initial=0.0)))  # of a unit beside v, for the last digits
+    rates = np.zeros_like(columns)
+    for k in range(system.n_v):
+        for sign in (1.0, -1.0):
+            moved = v.copy()
+            moved[k] += sign * size
+            instant.velocities(s, w, q, moved)
+            instant.biases(s, w, q, moved)
+            rates[k] += sign / (4.0 * size) * w.zb[i]
+    for first in lie_rotations(s.nodes):
+        own = slice(first, first + 3)
+        rates[own] += 0.5 * hat(v[own]).T @ columns[own]  # row k: the columns times v x e_k
+    turning = np.einsum("n,nj->j", v, columns)[3:].reshape(3, 3)  # rates of the axes
+    velocity = rates[:, :3] + np.einsum("i,nij->nj", local, rates[:, 3:].reshape(-1, 3, 3))
+    angular = _crossed(turning, columns[:, 3:]) + _crossed(axes, rates[:, 3:])
+    return np.concatenate((velocity, angular), axis=1).T.copy()

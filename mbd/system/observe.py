@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled.kernel import kernel
-from ..compiled.kinds import matrix
+from ..compiled.kinds import matrix, vector
 from ..errors import Array, check_vector, read_only
 from ..forces.instant import force_residual, law_at_instant, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
@@ -271,6 +271,18 @@ def _largest(x, index):
     return largest
 
 
+@kernel(kinds={**RECORDED, "row": vector.at_least("columns", TOTALS), "out": vector.per(RECORDS)})
+def observe_kinetic(s, w, q, v, row, out):
+    """out[k] = kinetic energy of the whole system; row is scratch for the columns above."""
+    for k in range(q.shape[0]):
+        clear(row)
+        frames(s, w, q[k])
+        velocities(s, w, q[k], v[k])
+        for i in range(1, s.nodes.shape[0]):
+            _add_node(s, w, i, q[k], v[k], row)
+        out[k] = row[KINETIC]
+
+
 @kernel(kinds={**RECORDED, "out": _totals})
 def observe_totals(s, w, times, q, v, lam, values, turns, out):
     """out[k] = energies, power, momenta and constraint errors of the whole system (the columns above)."""
@@ -329,6 +341,11 @@ def frame_observer(system: Any, index: int) -> tuple[Any, Any]:
 # --- what people see of bodies ------------------------------------------------------------------------------------
 
 
+QUANTITIES = (
+    "position", "velocity", "acceleration", "rotation", "quaternion", "angular_velocity", "angular_acceleration", "com",
+)  # fmt: skip
+
+
 class PointView:
     """Motion of a point mass."""
 
@@ -382,7 +399,8 @@ class PointView:
         return self.position
 
     def __repr__(self) -> str:
-        return f"<motion of {self.body}: {len(self.solution)} records>"
+        names = [name for name in QUANTITIES if hasattr(type(self), name)]
+        return f"<motion of {self.body}: {len(self.solution)} records of {', '.join(names)}>"
 
 
 class BodyView(PointView):
@@ -446,3 +464,6 @@ class GeneralizedView:
     def accelerations(self) -> Array:
         """Second derivatives of the coordinates (n, n_v)."""
         return read_only(self.solution.vd[:, self._columns])
+
+    def __repr__(self) -> str:
+        return f"<motion of {self.body}: {len(self.solution)} records of coordinates, velocities, accelerations>"

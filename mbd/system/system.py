@@ -24,7 +24,7 @@ from ..joints.tree import MOTION_WORDS, Carried
 from ..model import Model
 from ..nodes.forms import FORM_JOINT, NODE
 from ..nodes.increments import apply_tangent_inverse
-from ..nodes.tree.records import tree_work
+from ..nodes.tree.records import no_tree_work, tree_work
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
@@ -141,7 +141,7 @@ class System(Portable):
             matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
             stiff_matrix=np.zeros(0), stiff_pivots=np.zeros(0, dtype=np.int64), stiff_dinv=np.zeros(0),
             x=np.zeros(n), g=np.zeros(n), product=np.zeros(n), scales=np.zeros(4), report=np.zeros(5),
-            tree=tree_work(*((nodes, self.n_v, *a.inner_sizes) if a.tree is not None else (0, 0, 0, 0, 0))),
+            tree=tree_work(nodes, self.n_v, *a.inner_sizes) if a.tree is not None else no_tree_work(),
         )  # fmt: skip
         work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
         for k, name in enumerate(("r1", "r2", "r3")):
@@ -475,7 +475,8 @@ class System(Portable):
         if not noted:
             return
         interrupt = next((c.error for c in noted if isinstance(c.error, KeyboardInterrupt)), None)
-        error = interrupt or explain(min(noted, key=lambda callback: callback.time))
+        with in_force(self.values):
+            error = interrupt or explain(min(noted, key=lambda callback: callback.time))
         self.forget_errors()
         raise error
 

@@ -208,6 +208,49 @@ def test_asking_another_optimiser(monkeypatch):
     assert best == optimiser.best[1] and set(best) == {"tuning", "damping"} and optimiser.best[0] < 10.0
 
 
+def test_cart_pole(capsys):
+    """Near the upright position as the linear model says, but for the sampling; from 20 degrees it is caught."""
+    module = load("cart_pole")
+    errors = []
+    for step in (4e-3, 2e-3):
+        module.STEP = step
+        solution = module.balance(0.01, 1.0)
+        found = np.array((solution["rail"].displacement[-1], solution["hinge"].angle[-1]))
+        errors.append(np.abs(found - module.predicted(0.01, 1.0)[:2]).max())
+    assert errors[1] < 1e-4 and 1.8 < errors[0] / errors[1] < 2.2  # a force that is held is late by half a sample
+    module.main()
+    lines = capsys.readouterr().out.splitlines()[-4:]
+    assert ["fell" in line for line in lines] == [False, False, True, True]
+    assert np.abs(module.balance(0.35)["hinge"].angle[-1]) < 1e-2
+
+
+def test_sampled_pid(capsys):
+    """The recursion of the sampled loop is met with the order of the method, with saturation or without."""
+    module = load("sampled_pid")
+    for options in ({}, {"limit": 8.0}, {"limit": 8.0, "waits": False}):
+        gaps = []
+        for step in (2e-3, 1e-3):
+            module.STEP = step
+            way = module.run(module.PID(**options))["rail"].displacement[:: round(module.SAMPLE / step)]
+            gaps.append(np.abs(way - module.exact(module.PID(**options))).max())
+        assert gaps[1] < 1e-6 and 3.5 < gaps[0] / gaps[1] < 4.5
+    module.main()
+    assert "the integral winds up" in capsys.readouterr().out
+
+
+def test_gymnasium_cart_pole(capsys, monkeypatch):
+    from gymnasium.utils.env_checker import check_env
+
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    module = load("gymnasium_cart_pole")
+    environment = module.CartPole()
+    check_env(environment, skip_render_check=True)
+    assert module.episode(environment, module.gains(), 3) == 500.0
+    assert module.episode(environment, 0.0 * module.gains(), 3) < 200.0
+    first = environment.reset(seed=5)[0]
+    assert np.array_equal(environment.reset(seed=5)[0], first)
+
+
 def has_matplotlib() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 

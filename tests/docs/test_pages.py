@@ -55,6 +55,15 @@ def test_readme(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "top.mp4").stat().st_size > 1000
 
 
+def test_measured_facts_of_the_readme_are_in_the_table_of_benchmarks():
+    measured = (ROOT / "benchmarks/README.md").read_text()
+    rows = re.findall(r"^\| (.*?) \| ([\d.]+) \| (.*?)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == 8
+    for what, ours, others in rows:
+        for number in (ours, *re.findall(r"(?<!\w)\d[\d.]*", others)):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", measured), f"{what}: {number}"
+
+
 def test_matrices_of_a_model(tmp_path):
     names = run("docs/index.md", mbd=mbd, model=mbd.benchmarks.heavy_top().model)
     assert names["system"].n_v == 6 and names["system"].mass_matrix(names["q"]).shape == (6, 6)
@@ -97,6 +106,42 @@ def test_forces_on_joints():
     assert np.abs(solution["shoulder"].angle[-1]) < 0.2
 
 
+def test_results(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/results.md")
+    whole = names["solution"]
+    assert np.array_equal(names["again"].q, whole.q) and names["table"].shape == (2001, 4)
+    assert np.allclose(names["chosen"]["hinge.angle"], whole["hinge"].angle[::10], rtol=1e-12, atol=1e-14)
+    assert np.array_equal(names["from_disk"].q, names["stored"].q) and len(names["stored"]) == 20001
+    assert np.allclose(names["angle"], whole["hinge"].angle, rtol=1e-12, atol=1e-14)
+    assert "energy balance" in capsys.readouterr().out
+
+
+def test_control(capsys):
+    names = run("docs/control.md")
+    assert abs(names["solution"]["hinge"].angle[-1]) < 1e-3
+    assert names["solution"].inputs["u"].shape == names["solution"].t.shape
+    assert np.array_equal(names["again"].q, names["first"].q)
+    assert names["best"] == 5.0
+    assert names["landed"] == pytest.approx(np.sqrt(2.0 / 9.81), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::mbd.ModelWarning")
+def test_imported_robots(tmp_path, monkeypatch):
+    """The arm reaches its targets under its limits, and both descriptions of it have the same equations."""
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/import.md")
+    solution, robot = names["solution"], names["robot"]
+    assert solution["shoulder"].angle[-1] == pytest.approx(0.0, abs=1e-4)
+    assert solution["elbow"].angle[-1] == pytest.approx(1.0, abs=1e-4)
+    assert np.abs(solution["elbow control"].effort).max() == pytest.approx(robot["elbow"].effort, rel=1e-12)
+    assert names["weights"] == pytest.approx(2 * [-9.81 * 0.15 * np.sin(1.0)], abs=1e-3)
+    bare = [mbd.load_urdf("arm.urdf", coordinates="joint"), mbd.load_mjcf("arm.xml", coordinates="joint")]
+    systems = [mbd.assemble(model) for model in bare]
+    masses = [system.mass_matrix(np.array([0.3, 0.7])).toarray() for system in systems]
+    assert masses[1] - masses[0] == pytest.approx(np.diag([0.0, 0.01]), abs=1e-14)  # the armature
+
+
 def test_rigid_bodies():
     assert np.ptp(run("docs/rigid_body.md")["solution"].energy.total) < 1e-13
 
@@ -108,6 +153,7 @@ def test_parameters(capsys):
     assert np.abs(after - before).max() > 0.1
     fresh = mbd.simulate(names["handle"].model(), 0.5, 0.01)
     assert np.array_equal(names["solution"].q, fresh.q)
+    assert names["slope"].shape == (51,) and names["slope"][-1] != 0.0
     assert len(names["study"]) == 6 and np.isfinite(names["study"]["angle"]).all()
 
 
@@ -145,7 +191,8 @@ def test_views(tmp_path, monkeypatch):
     run("docs/view.md", mbd=mbd, solution=runs[0], other=runs[1])
     assert opened == [1, 2] and ran == [pytest.approx(0.1)]
     assert {path.name for path in tmp_path.iterdir()} == {
-        "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html",
+        "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html", "top.svg", "top.usda", "top.pvd",
+        "top",
     }  # fmt: skip
 
 
@@ -154,6 +201,13 @@ def test_links(page):
     for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text()):
         if not target.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_code_of_every_page_is_run():
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
+    for page in ROOT.glob("docs/*.md"):
+        if "```python" in page.read_text():
+            assert f"docs/{page.name}" in tests or f'"{page.name}"' in tests, f"no test runs the code of {page.name}"
 
 
 def test_every_example_is_listed():

@@ -50,15 +50,17 @@ METHODS = methods()
 
 
 def fitting(method: Any, *models: mbd.Model) -> mbd.Model:
-    """The first of the models, in the first coordinates, that a method accepts."""
+    """The first of the models, in the first coordinates, that a method accepts and steps as they are."""
     for model in models:
         for node in (RotationVector, Quaternion, Directors):
             try:
                 candidate = model.with_nodes(node)
-                method.check(assemble(candidate))
+                system = assemble(candidate)
+                method.check(system)
             except IncompatibleError:
                 continue
-            return candidate
+            if not method.notes(system):
+                return candidate
     raise AssertionError(f"no model for {method.name}")
 
 

@@ -171,7 +171,7 @@ def test_a_control_loop_has_the_order_of_the_method(name):
     if method.adaptive:
         assert _error(method, 4) < 100.0 * method.rtol
         return
-    counts = {1: (64, 128, 256), 2: (8, 16, 32)}.get(method.order, (2, 4, 8))
+    counts = {1: (64, 128, 256), 2: (8, 16, 32), 3: (8, 16, 32)}.get(method.order, (2, 4, 8))
     errors = [_error(method, n) for n in counts]
     if max(errors) < 1e-10:
         return

@@ -91,8 +91,14 @@ def path(tmp_path):
     return file
 
 
-def started(path, robot):
+COORDINATES = pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+
+
+def started(path, robot, coordinates="absolute"):
     """The model at the state of the robot."""
+    if coordinates == "joint":
+        rates = {name: float(robot.v[robot.joint(name).idx_v]) for name in robot.names}
+        return load(path, coordinates="joint").with_joint_values(robot.positions, rates)
     model = load(path, positions=robot.positions)
     pin.forwardKinematics(robot.model, robot.data, robot.q, robot.v)
     for name in robot.names:
@@ -125,6 +131,43 @@ def test_accelerations(path, rng, tolerance):
             assert np.abs(own[3:] - turning).max() < ACCELERATIONS * np.abs(rates).max()
 
 
+def test_joint_coordinates(path, rng, tolerance):
+    """Accelerations, what motors have to do, gravity and the Jacobian of a hand, in the coordinates of the file."""
+    for _ in range(4):
+        robot = Robot(path, rng)
+        model = started(path, robot, "joint")
+        system = mbd.assemble(model)
+        start = mbd.consistent_start(system)
+        q, v = start.q, start.v
+        places = {name: system.body_slices(system.carrier(name).body)[1].start for name in robot.names}
+        theirs = np.array([robot.joint(name).idx_v for name in robot.names])
+        own = np.array([places[name] for name in robot.names])
+        expected = robot.accelerations(robot.q, robot.v)
+        found, _ = system.accelerations(q, v, 0.0)
+        assert np.abs(found[own] - expected[theirs]).max() < ACCELERATIONS * np.abs(expected).max()
+        wanted = rng.normal(size=robot.model.nv)
+        vd = np.zeros(system.n_v)
+        vd[own] = wanted[theirs]
+        needed = pin.rnea(robot.model, robot.data, robot.q, robot.v, wanted) + robot.damping * robot.v
+        torques = system.inverse_dynamics(q, v, vd)
+        assert np.abs(torques[own] - needed[theirs]).max() < ACCELERATIONS * np.abs(needed).max()
+        gravity = pin.computeGeneralizedGravity(robot.model, robot.data, robot.q)
+        assert system.gravity_forces(q)[own] == pytest.approx(gravity[theirs], abs=1e-12)
+        mass = pin.crba(robot.model, robot.data, robot.q)
+        mass = np.triu(mass) + np.triu(mass, 1).T
+        assert np.abs(system.mass_matrix(q).toarray()[np.ix_(own, own)] - mass[np.ix_(theirs, theirs)]).max() < 1e-12
+        pin.computeJointJacobians(robot.model, robot.data, robot.q)
+        frame = robot.model.getJointId("wrist")
+        jacobian = pin.getJointJacobian(robot.model, robot.data, frame, pin.LOCAL_WORLD_ALIGNED)
+        body = system.carrier("wrist").body
+        ours = system.jacobian(body, np.zeros(3), q)[:, own]
+        assert ours == pytest.approx(jacobian[:, theirs], abs=1e-12)
+        pin.computeJointJacobiansTimeVariation(robot.model, robot.data, robot.q, robot.v)
+        rate = pin.getJointJacobianTimeVariation(robot.model, robot.data, frame, pin.LOCAL_WORLD_ALIGNED)
+        found = system.jacobian_rate(body, np.zeros(3), q, v)[:, own]
+        assert found == pytest.approx(rate[:, theirs], abs=1e-12)
+
+
 def test_energies_and_inverse_dynamics(path, rng):
     """Kinetic and potential energy; and what the joints need is what moves them."""
     robot = Robot(path, rng)
@@ -138,7 +181,8 @@ def test_energies_and_inverse_dynamics(path, rng):
     assert np.abs(needed + robot.damping * robot.v).max() < 1e-9
 
 
-def test_trajectory(path, rng):
+@COORDINATES
+def test_trajectory(path, rng, coordinates):
     """Half a second, with all limits away, against Pinocchio's equations integrated to the last digits."""
     path.write_text(
         ROBOT.replace('type="revolute"', 'type="continuous"').replace(
@@ -146,7 +190,7 @@ def test_trajectory(path, rng):
         )
     )
     robot = Robot(path, rng)
-    model = started(path, robot)
+    model = started(path, robot, coordinates)
     n = robot.model.nv
 
     def rates(t, x):

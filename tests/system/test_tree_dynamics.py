@@ -237,3 +237,19 @@ def test_links_that_others_hold_are_not_refused():
     model.add(joints.Revolute(link, arm, at=(0, 0, 0.3), axis=(0, 1, 0)))
     system = System(model.with_coordinates("joint"))
     assert not check_redundancy(system, mbd.consistent_start(system).q)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_rate_of_a_jacobian(seed, coordinates, tolerance):
+    """Against differences of fourth order along the motion, on nodes and joints of all kinds."""
+    rng = np.random.default_rng(seed)
+    system = System(random_mechanism(rng, 5, loops=True).with_coordinates(coordinates))
+    q, v = moving_state(system, rng)
+    point, h = rng.normal(size=3), 1e-3
+    for body in system.model.bodies[:5]:
+        rate = system.jacobian_rate(body, point, q, v)
+        parts = [system.jacobian(body, point, system.update(q, c * h * v)) for c in (-2.0, -1.0, 1.0, 2.0)]
+        expected = (parts[0] - 8.0 * parts[1] + 8.0 * parts[2] - parts[3]) / (12.0 * h)
+        assert np.abs(rate - expected).max() < tolerance.difference * (1.0 + np.abs(expected).max())
+    assert np.abs(system.jacobian_rate(body, point, q, 0.0 * v)).max() == 0.0

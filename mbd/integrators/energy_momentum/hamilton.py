@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import IncompatibleError
 from ..base import Array, Invariant, Trait
 from ..checks import SINGULAR, check_regular_directors
-from ..converted import StepsQuaternions, quaternion_twin
+from ..converted import StepsQuaternions
 from ..traits import bodies_of_form, has_form
 from ..variational.equations import HAMILTON
 from .generalized_nodes import hamilton_generalized
@@ -47,7 +47,8 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
 
     Unlike LivensEM it keeps T + V itself and e.e_dot = 0 at the ends of the steps, so that no velocity mode can grow;
     at equal steps it is less accurate. Joints between quaternions keep the energy but not the angular momentum, as with
-    LivensEM. On points and directors it coincides with GonzalezEM.
+    LivensEM. On points and directors it coincides with GonzalezEM. Bodies in other coordinates than these, quaternions
+    and generalized ones are stepped as quaternions and recorded in their own.
 
     Parameters
     ----------
@@ -72,22 +73,22 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
         return all_momenta(solution)
 
     def check(self, system: System) -> None:
-        system = quaternion_twin(system)
+        system = self.twin(system)
         super().check(system)
         check_regular_directors(self, system)
         check_regular_generalized(self, system)
 
     def asymmetry(self, system: System) -> str | None:
-        twin = quaternion_twin(system)  # velocities of single quaternions do satisfy their constraint
+        twin = self.twin(system)  # velocities of single quaternions do satisfy their constraint
         alone = not twin.model.joints and not has_form(twin, "directors", "generalized")
         return None if alone else super().asymmetry(twin)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        system = quaternion_twin(system)
-        kept = set(super().preserves(system))
-        if has_joined_quaternions(system):
+        twin = self.twin(system)
+        kept = set(super().preserves(twin))
+        if has_joined_quaternions(twin):
             kept -= {Invariant.ANGULAR_MOMENTUM}
-        return frozenset(kept)
+        return self.kept_in_records(system, kept)
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class HamiltonianMidpoint(LivensMidpoint):
     """Midpoint rule for Hamilton's equations with the extended, regular mass matrix of quaternions (MPH).
 
     Second order; neither the energy nor e.e_dot = 0 is exact. On points and directors it coincides with LivensMidpoint.
+    Bodies in other coordinates are stepped as quaternions and recorded in their own.
 
     Parameters
     ----------
@@ -106,6 +108,6 @@ class HamiltonianMidpoint(LivensMidpoint):
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def check(self, system: System) -> None:
-        system = quaternion_twin(system)
+        system = self.twin(system)
         super().check(system)
         check_regular_generalized(self, system)

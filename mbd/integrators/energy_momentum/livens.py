@@ -15,7 +15,7 @@ from ...nodes.mass import central_inertia_matrix, frame_mass
 from ...system.system import System
 from ..base import Array, Variable
 from ..checks import keeps_momenta
-from ..converted import StepsQuaternions, quaternion_twin
+from ..converted import StepsQuaternions, frame_momenta, stepped_records
 from ..traits import Invariant, Trait, bodies_of_form, has_form
 from ..variational.equations import LIVENS
 from ..variational.methods import Variational
@@ -64,8 +64,8 @@ def has_joined_quaternions(system: System) -> bool:
 class LivensEM(StepsQuaternions, FrameEM):
     """Energy-momentum scheme from Livens' principle (EML, REML, Null-EML) [Kinon & Betsch 2024, Secs. 4.2 to 4.5].
 
-    On points and directors it coincides with GonzalezEM. Lie nodes are stepped as unit quaternions, for which the
-    method is written, and recorded in their own coordinates.
+    On points and directors it coincides with GonzalezEM. Bodies in other coordinates are stepped as unit quaternions,
+    for which the method is written, and recorded in their own.
 
     What it keeps on quaternions is the *generalized* energy p.v - T + V (``invariants``), not T + V, and that
     form is indefinite: an alternating mode of the velocities along the quaternion grows slowly, so that in long runs
@@ -96,7 +96,7 @@ class LivensEM(StepsQuaternions, FrameEM):
             raise ModelError(f"LivensEM: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
 
     def check(self, system: System) -> None:
-        system = quaternion_twin(system)
+        system = self.twin(system)
         super().check(system)
         taken = REDUCIBLE[self.reduction]
         for body, _ in bodies_of_form(system, *(form for form in FORMS if form not in taken)):
@@ -117,6 +117,11 @@ class LivensEM(StepsQuaternions, FrameEM):
         return system
 
     @property
+    def known_forms(self) -> frozenset[str]:  # type: ignore[override]
+        """Forms of rigid nodes that are stepped as they are."""
+        return frozenset(REDUCIBLE[self.reduction]) - {"point", "generalized"}
+
+    @property
     def node_steps(self) -> dict[str, Any]:  # type: ignore[override]
         """What is done with a node of each form."""
         return NODE_STEPS[self.reduction]
@@ -135,14 +140,14 @@ class LivensEM(StepsQuaternions, FrameEM):
                 y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * g_matrix(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        system = quaternion_twin(system)
-        kept = set(super().preserves(system))
-        varying = (system.tables.nodes.mass_function >= 0).any()
-        if varying or has_form(system, "quaternion"):  # see ``invariants`` for what takes their place
+        twin = self.twin(system)
+        kept = set(super().preserves(twin))
+        varying = (twin.tables.nodes.mass_function >= 0).any()
+        if varying or has_form(twin, "quaternion"):  # see ``invariants`` for what takes their place
             if Invariant.ENERGY in kept:
                 kept.add(Invariant.GENERALIZED_ENERGY)
             kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
-        return frozenset(kept)
+        return self.kept_in_records(system, kept)
 
     momenta: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p", "generalized energy")
@@ -163,7 +168,7 @@ class LivensEM(StepsQuaternions, FrameEM):
         if not isinstance(solution.integrator, LivensEM) or not solution.scheme.recorded:
             raise ModelError("invariants: expected a run of LivensEM")
         system = solution.system
-        if quaternion_twin(system) is not system:
+        if self.steps_elsewhere(system):
             raise ModelError(
                 "invariants: expected a run in quaternions, whose records keep the rate of change of their length; "
                 "simulate model.with_nodes(mbd.nodes.Quaternion)"
@@ -190,14 +195,12 @@ class LivensEM(StepsQuaternions, FrameEM):
 def all_momenta(solution: Solution) -> Array:
     """Momenta at the records: the recorded ones, and mass times velocity where the mass is constant.
 
-    Bodies with Lie nodes are stepped in quaternions, and their momenta are those of quaternions.
+    They belong to the coordinates in which the run was stepped.
     """
-    system = solution.system
-    twin = quaternion_twin(system)
-    p = np.array(solution.scheme.recorded["p"])
-    for body, n in bodies_of_form(twin, "point", "directors"):
-        mass = frame_mass(n)[: n.nv, : n.nv] if n.nx else frame_mass(n)[3:, 3:]
-        p[:, n.v0 : n.v0 + n.nv] = solution.v[:, system.body_slices(body.name)[1]] @ mass
+    system, _, v = stepped_records(solution)
+    p, constant = np.array(solution.scheme.recorded["p"]), frame_momenta(system, v)
+    for _, n in bodies_of_form(system, "point", "directors"):
+        p[:, n.v0 : n.v0 + n.nv] = constant[:, n.v0 : n.v0 + n.nv]
     return p
 
 
@@ -226,7 +229,8 @@ def _generalized_kinetic(mass: Any, q: Array, v: Array) -> Array:
 class LivensMidpoint(StepsQuaternions, Variational):
     """Midpoint rule for the equations of Livens' principle (MPL).
 
-    Second order and free of the growing mode of LivensEM; the energy is not exact.
+    Second order and free of the growing mode of LivensEM; the energy is not exact. It works on points, directors,
+    unit quaternions and generalized coordinates; bodies in others are stepped as quaternions and recorded in their own.
     """
 
     scheme: ClassVar[int] = LIVENS
@@ -235,10 +239,10 @@ class LivensMidpoint(StepsQuaternions, Variational):
     cite: ClassVar[tuple[str, ...]] = CITE
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        system = quaternion_twin(system)
+        twin = self.twin(system)
         kept = {Invariant.POSITION_CONSTRAINTS}
-        if keeps_momenta(system):
+        if keeps_momenta(twin):
             kept.add(Invariant.LINEAR_MOMENTUM)
-            if not has_joined_quaternions(system):
+            if not has_joined_quaternions(twin):
                 kept.add(Invariant.ANGULAR_MOMENTUM)
-        return frozenset(kept)
+        return self.kept_in_records(system, kept)

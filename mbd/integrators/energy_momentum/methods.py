@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..base import Array, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, keeps_momenta, momenta
+from ..checks import check_newton, keeps_momenta
+from ..converted import KINETIC, StepsDirectors, StepsLieNodes, momenta
 from ..fixed_step import Equations, FixedStep
 from ..traits import has_form, steps_of_nodes
 from . import steps
@@ -72,7 +73,7 @@ class FrameEM(FixedStep):
 
 
 @dataclass(frozen=True)
-class LieEM(FrameEM):
+class LieEM(StepsLieNodes, FrameEM):
     """Energy-momentum scheme with Cayley steps for Lie nodes; the choice for long conservative runs.
 
     Energy, linear and angular momentum are exact up to the Newton tolerance, with every joint made of the four
@@ -80,6 +81,7 @@ class LieEM(FrameEM):
     their discrete power, loads act by their value in the middle of a step, drivers are met at its end. Rotations are
     stored in whatever the Lie nodes use; the energy that is kept is definite (unlike that of LivensEM), and joints
     between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
+    Bodies in other coordinates are stepped as Lie nodes and recorded in their own.
     Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
     resolve the motion. Rolling keeps energy and contact exactly, and does not slip over a step.
 
@@ -91,6 +93,7 @@ class LieEM(FrameEM):
 
     nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
+    recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     symmetric: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
         "Simo & Wong 1991, Int. J. Numer. Methods Eng. 31, 19 (the free body)",
@@ -100,11 +103,12 @@ class LieEM(FrameEM):
 
 
 @dataclass(frozen=True)
-class GonzalezEM(FrameEM):
+class GonzalezEM(StepsDirectors, FrameEM):
     """Energy-momentum scheme with position constraints only, for points and directors (EM-G in the cited comparison).
 
     Energy and momenta are exact as with LieEM; velocities satisfy the velocity constraints only on average over a
-    step. GGLEM satisfies both.
+    step. GGLEM satisfies both. Bodies in other coordinates are stepped in directors and recorded in their own: with the
+    same momenta, and the kinetic energy of the directors in ``solution.energy``, to which their stretching adds.
 
     Parameters
     ----------
@@ -114,6 +118,7 @@ class GonzalezEM(FrameEM):
 
     nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     symmetric: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)
     cite: ClassVar[tuple[str, ...]] = (

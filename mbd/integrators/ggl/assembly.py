@@ -8,8 +8,10 @@ import numpy as np
 
 from ...compiled.entry import connect
 from ...compiled.record import table_of
+from ...nodes.forms import FORM_DIRECTORS
 from ...system.tables import FLAG_DENSE
 from ..base import Array
+from ..checks import is_flat
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import UnknownBlocks, name_of_row, natural_tables
 from ..fixed_step import Equations
@@ -32,7 +34,7 @@ class GGLEquations(Equations):
     large matrix of all unknowns.
     """
 
-    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "gams", "past_u", "past_d", "past_l", "past_g")
+    saved = ("q", "v", "vd", "lam", "vdm", "lamm", "excess", "gams", "past_u", "past_d", "past_l", "past_g")
     factors = ("matrix", "pivots", "dinv", "stiff_matrix", "stiff_pivots", "stiff_dinv")
     method: GGL
     solver: RigidBodies | UnknownBlocks
@@ -50,9 +52,10 @@ class GGLEquations(Equations):
         nv, nl, nodes = system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "w", "y", "y0")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "shown_gams", "mu")}
+        flat = [float(n.form == FORM_DIRECTORS and is_flat(n)) for n in system.tables.nodes]
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("udlg", (nv, nv, nl, nl), strict=True)}
         z = {name: work.z.copy() for name in ("z0", "z1", "zt")}
-        z |= {name: np.zeros((nodes, 12)) for name in ("zr", "zu", "zy", "f1", "f2", "fl", "buffer")}
+        z |= {name: np.zeros((nodes, 12)) for name in ("zr", "zu", "zy", "f1", "f2", "fl", "buffer", "excess")}
         at = {name: np.zeros_like(work.values) for name in ("at_start", "at_force", "at_end")}
         coefficients, frames, times = method.coefficients(step)
         z |= {name: z[same] for name, same in frames.items()}
@@ -62,7 +65,7 @@ class GGLEquations(Equations):
             weights=extrapolation_weights(method.alternating), r1=np.zeros(nv + nl), r2=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             pairs=table_of([None] * 9), bodies=table_of([None]), scheme=method.scheme, shift=method.shift,
-            guess=GUESSES[method.guess],
+            guess=GUESSES[method.guess], flat=np.array(flat),
         )  # fmt: skip
 
     def _choose_solver(self) -> None:

@@ -13,6 +13,8 @@ theta methods (76), u = w, with D1, D2 = (1-theta) G, theta G at q_theta (VI-A) 
     M w - M Y0 + h^2 (1-theta) F + D1^T lambda' + (1-theta) H[gamma'] w = 0,    G(q_theta) w = 0
     M dq - M w - G(q_theta)^T gamma' = 0,                                       g_d = 0
     M Y1 = M w - h^2 theta F - D2^T lambda' - theta H[gamma'] w
+where M Y stands for h p. Of flat bodies, for which M is singular, p is kept, and Y is the velocity of a rigid body with
+these momenta: M Y - h p + G_i^T mu = 0, G_i Y = 0 with the internal constraints at the end of the step.
 energy-momentum (84), G at the midpoint unless said, F the discrete gradient, u = Y1:
     M Y1 - M Y0 + h^2 F + G^T lambda' + H[gamma'] (Y0 + Y1)/2 = 0,              G(q1) Y1 = 0
     M dq - M (Y0 + Y1)/2 - G^T gamma' = 0,                                      g(q1) = 0
@@ -31,6 +33,7 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix, real, vector
 from ...compiled.record import Record
 from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
+from ...nodes.inertia import rigid_velocity
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
 from ...system.element_forces import constant
@@ -49,6 +52,7 @@ class GGLState(Record):
     lam = vector
     vdm = vector
     lamm = vector
+    excess = matrix  # frames of h p - M y0: of flat bodies in theta methods, zero else
     past_u = matrix  # (PAST, ...) of the last steps: u - y0,
     past_d = matrix  # dq minus what it would be without gamma',
     past_l = matrix  # lambda',
@@ -93,6 +97,7 @@ class GGLState(Record):
     square = matrix  # (4, 4) scratch
     pairs = addresses  # (9,) tables of all pairs of unknown blocks, for the large matrix
     bodies = addresses  # (1,) tables of rigid bodies, for their matrix
+    flat = vector  # 1 for nodes whose M is singular
     fresh = integer  # whether this attempt has factored the matrix of rigid bodies
     force_squares_1 = real  # sums of squares of the residuals of the two blocks,
     torque_squares_1 = real
@@ -148,7 +153,7 @@ def configure(s, x):
             zy[o + m] = mean_u * u + mean_y * x.y0[n.v0 + m]
         f1, f2, fl = x.f1[i], x.f2[i], x.fl[i]
         for m in range(12):
-            f1[m], f2[m], fl[m] = 0.0, 0.0, 0.0
+            f1[m], f2[m], fl[m] = -x.excess[i, m], 0.0, 0.0
         weight(n, g1, g2, g3, x.buffer[i])
     for m in range(12):  # joints push at the ground as well, forces were added to its weight
         x.f1[0, m], x.f2[0, m], x.fl[0, m], x.buffer[0, m] = 0.0, 0.0, 0.0, 0.0
@@ -290,6 +295,29 @@ def finish(s, w, x):
             internal_frame_force(x.zh[i], x.gams, n.l0, curvature, f)
         for m in range(n.nv):
             x.y[n.v0 + m] = f[o + m] + force * x.buffer[i, o + m]
+        if x.flat[i] != 0.0:
+            _flat_body(n, x, i, w.scratch)
+            continue
         solve_mass(n, x.y, x.square)
         for m in range(n.nv):
             x.y[n.v0 + m] = x.u[n.v0 + m] - x.y[n.v0 + m]
+
+
+@kernel
+def _flat_body(n, x, i, scratch):
+    """y of a body whose M is singular, and what it leaves of the momenta; y has their change."""
+    o = 0 if n.nx == 3 else 3
+    p, rigid = x.excess[i], scratch[5]
+    for m in range(12):
+        p[m], rigid[m] = 0.0, 0.0
+    frame_inertia(n, x.zu[i], p)  # zu has no part of a fixed point
+    for m in range(n.nv):
+        p[o + m] -= x.y[n.v0 + m]
+    rigid_velocity(n, x.z1[i], p, x.square, scratch, rigid)
+    for m in range(n.nv):
+        x.y[n.v0 + m] = rigid[o + m]
+    for m in range(12):
+        scratch[0, m] = -rigid[m]
+    frame_inertia(n, scratch[0], p)
+    for m in range(o):
+        p[m] = 0.0

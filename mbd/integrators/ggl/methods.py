@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...errors import ModelError, ModelWarning, check_number
 from ..base import Array, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, check_regular_directors, keeps_momenta, momenta
+from ..checks import check_newton, check_no_lines, check_regular_directors, keeps_momenta
+from ..converted import StepsDirectors, momenta
 from ..fixed_step import FixedStep, FixedStepRun
 from .assembly import GUESSES, GGLEquations
 from .equations import EM, EULER, THETA
@@ -22,8 +23,10 @@ Coefficients = tuple[dict[str, float], dict[str, str], dict[str, str]]
 
 
 @dataclass(frozen=True)
-class GGL(FixedStep):
+class GGL(StepsDirectors, FixedStep):
     """Base of the GGL integrators; use GGLEuler, GGLMidpoint, GGLTrapezoidal or GGLEM.
+
+    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own.
 
     Parameters
     ----------
@@ -79,21 +82,25 @@ class GGL(FixedStep):
         return momenta(solution)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
-        conservative = all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE))
+        kept, twin = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}, self.twin(system)
+        conservative = all(missing_trait(twin, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE))
         if conservative:
             kept.add(Invariant.SYMPLECTIC if self.symplectic else Invariant.ENERGY)
-        if keeps_momenta(system):
+        if keeps_momenta(twin):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
     def check(self, system: System) -> None:
+        system = self.twin(system)
         super().check(system)
-        check_regular_directors(self, system)
+        if self.scheme == THETA:  # velocities from momenta
+            check_no_lines(self, system)
+        elif self.scheme == EULER:  # w = y0 - M^-1 (...)
+            check_regular_directors(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
         factor, what, advice = self.growth
-        if factor > 1.0 and system.n_l:
+        if factor > 1.0 and self.twin(system).n_l:
             warnings.warn(
                 f"{self!r} is unstable: {what} grow by a factor of {factor:.3g} in each step; take {advice}",
                 ModelWarning, stacklevel=3,
@@ -108,7 +115,7 @@ class GGL(FixedStep):
 class GGLEuler(GGL):
     """Symplectic Euler method with position and velocity constraints (VI-S) [Kinon et al. 2023, (55)].
 
-    Dampers and loads act by their values at the start of a step.
+    Dampers and loads act by their values at the start of a step. Bodies are stepped in directors, points as they are.
     """
 
     order: ClassVar[int] = 1
@@ -138,6 +145,9 @@ class GGLMidpoint(GGL):
     Second order for theta = 1/2. Position constraints hold at the intermediate points, not at the ends of the steps.
     With constraints only theta = 1/2 is stable: deviations from them grow like ((1 - theta) / theta)^n, multipliers
     like the inverse.
+
+    Bodies are stepped in directors, which are orthonormal at the intermediate points; those of other coordinates are
+    recorded by the nearest rotation, with their momenta.
     """
 
     theta: float = 0.5
@@ -169,7 +179,8 @@ class GGLMidpoint(GGL):
         return _theta_numbers(h, theta) | own, frames, dict.fromkeys("tlvpe", "force")
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        return super().preserves(system) - {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
+        lost = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
+        return self.kept_in_records(system, super().preserves(system) - lost)
 
 
 @dataclass(frozen=True)
@@ -179,7 +190,8 @@ class GGLTrapezoidal(GGL):
     The velocity of the step satisfies the velocity constraints; the momenta, which are recorded, do so only up to the
     order of the method. ``vartheta`` says how much of the multipliers acts in their own step, (1 - vartheta), and how
     much in the next one; the motion does not depend on it. Above 1/2 they grow from step to step. With vartheta = 1,
-    where they act in the next step only, those of the last step are recorded, and momenta without them.
+    where they act in the next step only, those of the last step are recorded, and momenta without them. Bodies are
+    stepped in directors, points as they are; records in other coordinates have the momenta of the directors.
     """
 
     theta: float = 1.0
@@ -217,14 +229,15 @@ class GGLTrapezoidal(GGL):
         return _theta_numbers(h, self.theta) | own, frames, times
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        return super().preserves(system) - {Invariant.VELOCITY_CONSTRAINTS}
+        return self.kept_in_records(system, super().preserves(system) - {Invariant.VELOCITY_CONSTRAINTS})
 
 
 @dataclass(frozen=True)
 class GGLEM(GGL):
     """Energy-momentum scheme with position and velocity constraints (EM) [Kinon et al. 2023, (84)].
 
-    Potentials enter by exact discrete gradients, dampers and loads by the middle of a step.
+    Potentials enter by exact discrete gradients, dampers and loads by the middle of a step. Bodies are stepped in
+    directors, points as they are; whatever they are recorded in, both kinds of constraints and the energy are exact.
     """
 
     order: ClassVar[int] = 2

@@ -10,7 +10,8 @@ import numpy as np
 from ...compiled.entry import connect
 from ...compiled.record import table_of
 from ..base import Array, Trait, Variable
-from ..checks import check_regular_directors, momenta
+from ..checks import check_regular_directors
+from ..converted import StepsDirectors, momenta
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import natural_tables
 from ..fixed_step import Equations, FixedStep
@@ -80,8 +81,11 @@ class StormerEquations(Equations):
 
 
 @dataclass(frozen=True)
-class Stormer(FixedStep, VariationalBase):
-    """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps."""
+class Stormer(StepsDirectors, FixedStep, VariationalBase):
+    """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps.
+
+    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own.
+    """
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
@@ -101,6 +105,7 @@ class Stormer(FixedStep, VariationalBase):
         return momenta(solution)
 
     def check(self, system: System) -> None:
+        system = self.twin(system)
         super().check(system)
         if not self.project:  # velocities from momenta alone
             check_regular_directors(self, system)
@@ -111,7 +116,7 @@ class Stormer(FixedStep, VariationalBase):
 
 @dataclass(frozen=True)
 class Shake(Stormer):
-    """SHAKE on points and directors: explicit forces, position constraints.
+    """SHAKE on points and directors, in which bodies in other coordinates are stepped: explicit forces.
 
     The recorded velocities satisfy the velocity constraints up to second order; the motion is that of Rattle.
     """
@@ -122,7 +127,10 @@ class Shake(Stormer):
 
 @dataclass(frozen=True)
 class Rattle(Stormer):
-    """RATTLE on points and directors: explicit forces, position and velocity constraints."""
+    """RATTLE on points and directors, in which bodies in other coordinates are stepped: explicit forces.
+
+    Position and velocity constraints are exact.
+    """
 
     symmetric: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (

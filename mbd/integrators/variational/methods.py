@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...compiled.record import table_of
-from ...errors import IncompatibleError, ModelError
-from ...nodes import Quaternion
+from ...errors import ModelError
 from ...nodes.tree.momentum import PAIR_SIZE, PER_NODE
 from ...nodes.tree.recursion import PER_VELOCITY
 from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_directors, keeps_momenta
-from ..converted import StepsQuaternions, quaternion_twin, recorded_velocities, stepped, stepped_coordinates
+from ..converted import StepsQuaternions, recorded_velocities, stepped, stepped_coordinates
 from ..energy_momentum.generalized_nodes import variational_generalized
 from ..fixed_step import Equations, FixedStep
 from ..traits import steps_of_nodes
@@ -156,11 +155,12 @@ class Variational(FixedStep, VariationalBase):
 class DiscreteVariational(StepsQuaternions, Variational):
     """Discrete Euler-Lagrange equations of the midpoint Lagrangian, constraints at the ends of the steps (DVP).
 
-    For points, directors, conventional quaternions and generalized coordinates; the kinetic energy of a quaternion is
-    the singular (1/2) Omega.J Omega, as published, and the mass matrix of generalized coordinates may depend on them
-    and be singular. Symplectic; momenta are exact where the model is free in space. Dampers and loads act by the middle
-    of a step. In joint coordinates the Lagrangian is that of the angles and displacements of joints, and of quaternions
-    for balls and for free bodies that carry others.
+    For points, directors, conventional quaternions and generalized coordinates; bodies in other coordinates are stepped
+    as quaternions and recorded in their own. The kinetic energy of a quaternion is the singular (1/2) Omega.J Omega, as
+    published, and the mass matrix of generalized coordinates may depend on them and be singular. Symplectic; momenta
+    are exact where the model is free in space. Dampers and loads act by the middle of a step. In joint
+    coordinates the Lagrangian is that of the angles and displacements of joints, and of quaternions for balls and for
+    free bodies that carry others.
 
     Parameters
     ----------
@@ -194,21 +194,6 @@ class DiscreteVariational(StepsQuaternions, Variational):
 
     def from_any_state(self) -> DiscreteVariational:
         return replace(self, second=None)
-
-    def twin(self, system: System) -> System:
-        return quaternion_twin(system) if system.assembly.tree is not None else system
-
-    def check(self, system: System) -> None:
-        for edge in system.assembly.tree.carried if system.assembly.tree is not None else ():
-            if edge.node is not None and not edge.node.lie and not isinstance(edge.node, Quaternion):
-                of, way_out = f"{edge.joint}", "model.with_coordinates('joint', spherical=mbd.nodes.Quaternion)"
-                if edge.joint is None:
-                    of, way_out = f"{edge.body}", f"model.with_nodes({{'{edge.body.name}': mbd.nodes.Quaternion}})"
-                raise IncompatibleError(
-                    f"{self.name} steps rotations of joint coordinates as quaternions; that of {of} is a conventional "
-                    f"{edge.node}. Use {way_out}."
-                )
-        super().check(system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Any:
         run = super().start(system, q, v, t, step, turns)

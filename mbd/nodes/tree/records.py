@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ...compiled.kinds import addresses, integer_matrix, integers, matrix, records, vector
@@ -91,6 +93,12 @@ class TreeWork(Record):
     damping = vector
     diagonal = vector  # (velocities) of springs, dampers and rotors on joints
     scratch = matrix  # (16, 36)
+
+
+@functools.cache
+def no_tree_work() -> TreeWork:
+    """Buffers of models in absolute coordinates: none, so that all of them may share them."""
+    return tree_work(0, 0, 0, 0, 0)
 
 
 def tree_work(nodes: int, velocities: int, inner_q: int, inner_v: int, blocks: int) -> TreeWork:

@@ -105,6 +105,14 @@ def test_second_order_with_everything(name, tolerance):
         assert mbd.testing.observed_order(x, 1.0 / np.array(NUMBERS)) == pytest.approx(2.0, abs=tolerance.order)
 
 
+@pytest.mark.parametrize(("order", "numbers"), [(4, (20, 40)), (6, (10, 20))])
+@pytest.mark.parametrize("model", ["heavy top", "two bars"])
+def test_compositions_are_symplectic_methods_of_higher_order(model, order, numbers):
+    method = mbd.integrators.Composition(RATTLie(tolerance=1e-13), order=order)
+    for quantity, seen in orders(model, method, numbers).items():
+        assert seen == pytest.approx(order, abs=0.25), quantity
+
+
 def test_momenta_of_a_free_pair():
     model = mbd.Model("pair")
     bodies = [

@@ -251,10 +251,3 @@ def test_refusals_name_the_element():
         mbd.simulate(geared(DIRECTORS), 0.1, 0.01, GGLEM())
     with pytest.raises(IncompatibleError, match="GGLEuler needs constraints that are at most quadratic.*user constr"):
         mbd.simulate(user_elements(DIRECTORS), 0.1, 0.01, GGLEuler())
-
-
-def test_flat_bodies_in_directors_are_refused_about_their_centre_of_mass():
-    model = mbd.Model("plate")
-    model.add(mbd.RigidBody("plate", 1.0, (0.1, 0.2, 0.3), DIRECTORS(), com=(0.2, 0, 0.1)))
-    with pytest.raises(IncompatibleError, match="'plate' in directors is singular"):
-        mbd.simulate(model, 0.1, 0.01, GGLEM())

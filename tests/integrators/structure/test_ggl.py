@@ -66,12 +66,10 @@ def test_restart_continues_bit_for_bit(method):
 
 
 def test_refusals():
-    with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.Directors\)"):
-        mbd.simulate(chain(mbd.nodes.Quaternion), 0.1, 0.01, GGLEM())
     model = mbd.Model()
     model.add(mbd.RigidBody("plate", mass=1.0, inertia=(1, 1, 2), node=mbd.nodes.Directors()))
     with pytest.raises(mbd.IncompatibleError, match="body 'plate' in directors is singular"):
-        mbd.simulate(model, 0.1, 0.01, GGLEM())
+        mbd.simulate(model, 0.1, 0.01, GGLEuler())
     with pytest.raises(mbd.ModelError, match="theta is 1.5"):
         GGLMidpoint(theta=1.5)
     with pytest.raises(mbd.ModelError, match="vartheta is 0.0"):

@@ -248,13 +248,6 @@ def test_restart_continues_bit_for_bit(method):
     assert np.array_equal(whole.lam[-1], rest.lam[-1])
 
 
-def test_refusals_name_the_element_and_the_way_out():
-    with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.RotationVector\)"):
-        mbd.simulate(chain(mbd.nodes.Quaternion), 0.1, 0.01, LieEM())
-    with pytest.raises(mbd.IncompatibleError, match=r"node of body 'a'.*with_nodes\(mbd.nodes.Directors\)"):
-        mbd.simulate(chain(), 0.1, 0.01, GonzalezEM())
-
-
 def test_declared_invariants():
     from mbd.integrators import Invariant
 

@@ -88,16 +88,15 @@ def test_recorded_steps(reduction):
 @pytest.mark.parametrize("reduction", ["none", "nullspace"])
 def test_supported_nodes(reduction):
     method = LivensEM(reduction=reduction)
-    good = {"Point", "Quaternion"} | ({"Directors"} if reduction == "none" else set())
-    good |= {node for node in NODES if node.endswith(" Lie")}  # stepped as quaternions
     for node in NODES:
         for feature in ("free", "joints", "damping"):
             model = small_model(node, feature)
             if model is None:
                 continue
-            if node in good:
+            if node != "Generalized":
                 own, other = (mbd.simulate(model, 0.02, 0.01, m) for m in (method, LivensEM()))
-                assert own.q[-1] == pytest.approx(other.q[-1], abs=1e-9)
+                # on directors the forms differ: "nullspace" steps them as quaternions
+                assert own.q[-1] == pytest.approx(other.q[-1], abs=1e-9 if node != "Directors" else 1e-4)
             else:
                 with pytest.raises(mbd.IncompatibleError, match="needs"):
                     mbd.simulate(model, 0.02, 0.01, method)

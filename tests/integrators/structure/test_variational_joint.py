@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.errors import IncompatibleError
 from mbd.integrators import DOPRI5, DiscreteVariational, Invariant
-from mbd.integrators.converted import quaternion_twin
 from mbd.integrators.fixed_step import FixedStepRun
 from mbd.integrators.variational import joint_steps
 from mbd.system.system import System, assemble
@@ -168,7 +166,7 @@ def test_matrix_is_exact(seed):
     rng = np.random.default_rng(seed)
     model = random_mechanism(rng, 5, loops=seed % 2 == 1)
     lie = {b.name: mbd.nodes.Quaternion(lie=True) for b in model.bodies if isinstance(b, mbd.RigidBody)}
-    system = quaternion_twin(System(model.with_nodes(lie).with_coordinates("joint")))
+    system = METHOD.twin(System(model.with_nodes(lie).with_coordinates("joint")))
     run = FixedStepRun(METHOD, system, 0.0, 0.02)
     run.begin(*moving_state(system, rng, 0.2), None)
     x, (s, w, p) = run.x, (run.equations.tables, run.work, run.equations.numbers)
@@ -224,10 +222,13 @@ def test_few_iterations_along_a_chain():
     assert solution.stats["newton_iterations"] <= 3 * solution.stats["steps"]
 
 
-def test_conventional_parameters_of_a_ball_are_refused_with_the_way_out():
-    model = tree().with_coordinates("joint", spherical=mbd.nodes.RotationVector(lie=False))
-    with pytest.raises(IncompatibleError, match=r"ball.*conventional RotationVector.*spherical=mbd.nodes.Quaternion"):
-        mbd.simulate(model, 0.1, 0.01, METHOD)
+def test_conventional_parameters_of_a_ball_are_stepped_as_quaternions():
+    for model, node in ((tree(), mbd.nodes.RotationVector(lie=False)), (tree(), mbd.nodes.EulerAngles())):
+        found = mbd.simulate(model.with_coordinates("joint", spherical=node), 0.1, 0.01, METHOD)
+        expected = mbd.simulate(model.with_coordinates("joint"), 0.1, 0.01, METHOD)
+        for part in model.bodies:
+            if part.in_space:
+                assert found[part.name].position[-1] == pytest.approx(expected[part.name].position[-1], abs=1e-10)
     free = floating().with_nodes({"a": mbd.nodes.RotationVector(lie=False)}).with_coordinates("joint")
-    with pytest.raises(IncompatibleError, match=r"'a'.*with_nodes"):
-        mbd.simulate(free, 0.1, 0.01, METHOD)
+    found, expected = (mbd.simulate(x, 0.1, 0.01, METHOD) for x in (free, floating().with_coordinates("joint")))
+    assert found["a"].rotation == pytest.approx(expected["a"].rotation, abs=1e-10)
