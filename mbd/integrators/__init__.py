@@ -23,7 +23,7 @@ from .rigid_body import (
     Strang,
     SymmetricSplitting,
 )
-from .runge_kutta.methods import DOPRI5, ODE23, RK4, RK6
+from .runge_kutta.methods import DOPRI5, HEDOP5, ODE23, RK4, RK6
 from .stormer.methods import Rattle, Shake
 from .user import PythonIntegrator
 from .variational.methods import DiscreteVariational
@@ -31,6 +31,7 @@ from .variational.methods import DiscreteVariational
 __all__ = [
     "DOPRI5",
     "GGLEM",
+    "HEDOP5",
     "ODE23",
     "RK4",
     "RK6",

@@ -1,4 +1,8 @@
-"""A solution at times between its records: dense output, of sixth order in the distance of the records."""
+"""A solution at times between its records: dense output with the order of the method.
+
+Two records give positions of order 6 and velocities of order 5 in their distance; for methods of higher order a third
+one makes it 9 and 8.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,8 @@ from .scheme import Scheme
 from .solution import Solution
 from .views import whole_turns
 
+QUINTIC = 5  # highest order for which two records suffice
+FAR = 1.2  # rad in an interval, so that two of them stay away from half a turn
 OUTSIDE = 1e-12  # of the duration: round-off of times at its ends
 COARSE = 1e-3  # lengths of the model, rad, or sizes of generalized coordinates: what accelerations change on the way
 
@@ -54,7 +60,7 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     there = at < len(kept)
     there[there] = solution.t[kept[at[there]]] == times[there]
     if not there.all():
-        _interpolate(solution, kept, times, q, v)
+        q[~there], v[~there] = _interpolated(solution, times[~there])
     q[there], v[there] = solution.q[kept[at[there]]], solution.v[kept[at[there]]]
     turns = np.column_stack([np.interp(times, solution.t, column) for column in solution._turns.T])
     unknown = hasattr(solution.integrator, "forces") and not solution.integrator.forces  # kinematics
@@ -87,12 +93,14 @@ def _checked_times(solution: Solution, t: Any) -> Array:
     return np.clip(times, start, end)
 
 
-def _interpolate(solution: Solution, kept: Any, times: Array, q: Array, v: Array) -> None:
-    """States at all times into q and v, and a word where the records do not tell them."""
+def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
+    """States at times that are no records, and a word where the records do not tell them.
+
+    Of two records at one time, at which something jumps, the first one ends an interval and the second one begins one.
+    """
     records = (solution.t, solution.q, solution.v, solution.vd)
-    if len(kept) < len(solution):
-        records = tuple(np.ascontiguousarray(x[kept]) for x in records)  # type: ignore[assignment]
     t, _, velocities, accelerations = records
+    q, v = np.zeros((len(times), solution.system.n_q)), np.zeros((len(times), solution.system.n_v))
     first = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
     used = np.unique(np.concatenate((first, first + 1)))
     unknown = used[~np.isfinite(accelerations[used]).all(axis=1)]
@@ -100,10 +108,14 @@ def _interpolate(solution: Solution, kept: Any, times: Array, q: Array, v: Array
         raise ModelError(f"at: the accelerations at the record t = {t[unknown[0]]:.9g} are not known")
     system = solution.system
     doubt, buffer = np.zeros((len(times), 3)), np.zeros((BUFFER_ROWS, system.n_v))
-    states_between(system.tables, solution._work, times, first, *records, buffer, q, v, doubt)
+    turned = _largest_turns(system, velocities, np.diff(t)[first], first)
+    smooth = np.isin(t, t[:-1][np.diff(t) == 0.0], invert=True)
+    high = getattr(solution.integrator, "order", 0) > QUINTIC
+    third = _third_records(first, turned, smooth) if high else np.full(len(first), -1)
+    third[~np.isfinite(accelerations[third]).all(axis=1)] = -1
+    states_between(system.tables, solution._work, times, first, third, *records, buffer, q, v, doubt)
     sizes = system.length, 1.0, max(1e-300, float(np.abs(solution.q).max(initial=0.0)))
     worst = (doubt / sizes).max(axis=1)
-    turned = _largest_turns(system, velocities, np.diff(t)[first], first)
     k = int(np.argmax(np.maximum(worst / COARSE, turned / np.pi)))
     if worst[k] > COARSE or turned[k] > np.pi:
         apart = f"{t[first[k] + 1] - t[first[k]]:.3g}"
@@ -114,6 +126,14 @@ def _interpolate(solution: Solution, kept: Any, times: Array, q: Array, v: Array
             AccuracyWarning,
             stacklevel=4,
         )
+    return q, v
+
+
+def _third_records(first: Any, turned: Array, smooth: Any) -> Any:
+    """The neighbour of each interval, on the side of smooth motion; -1 if there is none, or a body turns too far."""
+    before = np.where((first > 0) & smooth[first], first - 1, -1)
+    behind = np.where(smooth[np.minimum(first + 1, len(smooth) - 1)] & (first + 2 < len(smooth)), first + 2, -1)
+    return np.where(turned < FAR, np.where(before >= 0, before, behind), -1)
 
 
 def _largest_turns(system: Any, v: Array, steps: Array, first: Any) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from ...compiled.entry import connect
 from ...errors import ModelError, bad_value, check_number
 from ..base import Array, Run, check_rows
+from ..loop import Rows, run_steps
 from ..verdicts import CONVERGED, STALLED
 from .adaptive_steps import StepControl, run_controlled
 from .methods import AlphaEquations, GeneralizedAlpha
@@ -100,7 +101,10 @@ class AdaptiveAlphaRun(Run):
             cq=(1.0 - 6.0 * x.beta - 3.0 * shift) / 6.0, cv=cv, last_step=first,
             switches=np.array([*switches, np.inf]), jerk=np.zeros(system.n_v), verdict=CONVERGED,
         )  # fmt: skip
+        q, v, vd, lam = self.equations.shown()
+        self.rows = Rows(q=q, v=v, first=vd, second=lam, turns=self.work.turns)
         connect(system.tables, run_controlled)
+        connect(self.equations.numbers, run_steps)
 
     @property
     def work(self) -> Any:
@@ -124,7 +128,14 @@ class AdaptiveAlphaRun(Run):
         return self.equations.initial_row(self.row())
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        raise NotImplementedError("steps are chosen: use advance_to")
+        """Equal steps, without control."""
+        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
+        e, c = self.equations, self.control
+        e.numbers.step = self.step
+        run_steps(e.addresses, e.numbers, self.rows, self.index, count, every, *out)
+        c.steps += e.numbers.done
+        c.time, c.known, c.verdict = self.origin + c.steps * self.step, 0, e.numbers.verdict
+        return int(e.numbers.done)
 
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
         """On to t_end, or until ``out_t`` is full; returns the rows written."""

@@ -100,6 +100,10 @@ class BLieDFEquations(AlphaEquations):
         self._observed = self.x.v.copy()
         self._look_back(t)
 
+    def act_anew(self) -> None:  # type: ignore[override]
+        """The past that belongs to what acts now."""
+        self._look_back(self.numbers.origin + self.numbers.index * self.numbers.step)
+
     def recover(self) -> bool:
         x, p = self.x, self.numbers
         if x.begin_anew == 0:

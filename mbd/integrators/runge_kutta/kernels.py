@@ -13,7 +13,6 @@ import math
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import integer, matrix, real, vector
-from ...compiled.record import Record
 from ...linalg.front import FAILED, WEAKEST
 from ...math.arrays import clear, copy
 from ...nodes.increments import apply_tangent_inverse
@@ -33,62 +32,11 @@ from ...system.matrix import factor, solve, tangent
 from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH, Tables, Work
 from ..newton import ROUND_OFF, largest_violation
 from ..verdicts import CHART, CONVERGED, NOT_FINITE, PROJECTION, SINGULAR, STALLED
+from .half_explicit import half_explicit_stages
+from .state import RungeKuttaNumbers, RungeKuttaState
 
 SHORTER = 0.95  # a rejected step is followed by one that is at least so much shorter
 TIME_NUDGE = 1e-10  # fraction of a step by which functions of time are kept away from its ends at a switch
-
-
-class RungeKuttaState(Record):
-    """State (first five) and scratch."""
-
-    q = vector
-    v = vector
-    vd = vector
-    lam = vector
-    qn = vector
-    vn = vector
-    dq = vector
-    kq = matrix  # (stages, nv) slopes of the increment
-    kv = matrix  # (stages, nv) slopes of the velocity
-    zero = vector
-
-
-class RungeKuttaNumbers(Record):
-    """Tableau, step-size control and counters."""
-
-    # tableau
-    a = matrix
-    b = vector
-    c = vector
-    error = vector  # weights of the error estimate
-    first_same_as_last = integer
-    # equal steps
-    origin = real  # time of step 0
-    step = real
-    # step-size control
-    rtol = real
-    atol = real
-    safety = real
-    increase = real  # largest ratio of a step to the last one
-    smallest = real  # step
-    largest = real
-    exponent = real
-    patience = real  # steps at the smallest size in a row that may miss the tolerance
-    switches = vector  # times at which functions of time jump, in ascending order, ending with infinity
-    # memory: survives between calls, part of a restart
-    verdict = integer  # see ``verdicts``
-    where = integer  # node at the limit of its chart, or singular row of the matrix
-    steps = integer
-    rejected = integer
-    evaluations = integer
-    next_step = real
-    time = real
-    forced = integer  # steps accepted at the smallest size in spite of their error
-    in_vain = integer  # the same without a good step between them
-    projections = integer
-    # the last call
-    done = integer  # equal steps
-    rows = integer  # records of steps with control
 
 
 _run = (Tables, Work, RungeKuttaState, RungeKuttaNumbers)
@@ -97,6 +45,9 @@ _run = (Tables, Work, RungeKuttaState, RungeKuttaNumbers)
 @kernel
 def _stages(s, w, x, p, t, h, nudge):
     """Slopes of all stages; the first one is the acceleration of the state, known already."""
+    if p.half_explicit != 0 and x.lam.shape[0] > 0:
+        half_explicit_stages(s, w, x, p, t, h, nudge)
+        return
     nv = x.v.shape[0]
     for k in range(nv):
         x.kq[0, k] = x.v[k]

@@ -15,7 +15,8 @@ from ...errors import bad_value, check_number
 from ..base import Array, Integrator, Invariant, Run, check_rows
 from ..traits import near_gimbal_lock
 from ..verdicts import CHART, CONVERGED, PROJECTION, SINGULAR, STALLED
-from .kernels import RungeKuttaNumbers, RungeKuttaState, begin, run_adaptive, run_fixed
+from .kernels import begin, run_adaptive, run_fixed
+from .state import RungeKuttaNumbers, RungeKuttaState
 from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, Tableau
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class RungeKutta(Integrator):
     """
 
     tableau: ClassVar[Tableau]
+    half_explicit: ClassVar[bool] = False
+    """Whether stages meet the velocity constraints."""
     nonholonomic: ClassVar[bool] = True
     massless: ClassVar[bool] = True
     joint_coordinates: ClassVar[bool] = True
@@ -142,6 +145,33 @@ class DOPRI5(AdaptiveRungeKutta):
     cite: ClassVar[tuple[str, ...]] = ("Dormand & Prince 1980, J. Comput. Appl. Math. 6, 19", HOLZINGER)
 
 
+@dataclass(frozen=True)
+class HEDOP5(AdaptiveRungeKutta):
+    """The half-explicit method HEDOP5 of order five: DOPRI5 whose stages meet the velocity constraints.
+
+    Second derivatives of constraints enter at the ends of steps only, stages have the index 2. At the price of DOPRI5
+    it is up to 17 times more accurate on constrained systems (docs/default_method.md); with coarse steps, in which
+    constraints turn far, either may be better, and without constraints both are the same. Positions and velocities are
+    projected back after each step. The error estimate of velocities is of fourth order, and with it steps are a
+    little shorter than needed. ``fixed=True`` switches the control off.
+
+    Reactions are those of the index-1 form at the records; with them a step begins, in place of the eighth
+    stage of the paper.
+    """
+
+    order: ClassVar[int] = 5
+    tableau: ClassVar[Tableau] = DOPRI5_TABLEAU
+    half_explicit: ClassVar[bool] = True
+    joint_coordinates: ClassVar[bool] = False
+    cite: ClassVar[tuple[str, ...]] = (
+        "Arnold 1998, BIT 38, 415",
+        "Dormand & Prince 1980, J. Comput. Appl. Math. 6, 19",
+    )
+
+    def control(self, step: float) -> dict[str, float]:
+        return super().control(step) | {"exponent": 1.0 / 5.0}
+
+
 class RungeKuttaRun(Run):
     """A run of an explicit method in progress."""
 
@@ -158,19 +188,31 @@ class RungeKuttaRun(Run):
         self.x = RungeKuttaState(
             q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl), qn=np.zeros(system.n_q),
             vn=np.zeros(nv), dq=np.zeros(nv), kq=np.zeros((stages, nv)), kv=np.zeros((stages, nv)),
-            zero=np.zeros(max(nv, nl, 1)),
+            zero=np.zeros(max(nv, nl, 1)), **self._half_explicit_buffers(),
         )  # fmt: skip
         switches = sorted({time for force in system.model.forces for time in getattr(force, "switches", ())})
         tableau = method.tableau
         self.numbers = RungeKuttaNumbers(
             a=tableau.a, b=tableau.b, c=tableau.c, error=tableau.error, origin=t, step=step, next_step=step, time=t,
             first_same_as_last=tableau.first_same_as_last, switches=np.array([*switches, np.inf]),
-            **method.control(step),
+            half_explicit=(2 if method.adaptive else 1) if method.half_explicit else 0,
+            constraint_rows=self._constraint_rows(), **method.control(step),
         )  # fmt: skip
         self.origin, self.step = t, step
         # compiled, or loaded, before the clock starts
         connect(system.tables, begin, run_adaptive if method.adaptive else run_fixed)
         self._begin = bound(begin, system.tables, self.work, self.x, self.numbers)
+
+    def _half_explicit_buffers(self) -> dict[str, Array]:
+        n, size = (len(self.work.x), len(self.work.matrix)) if self.method.half_explicit else (0, 0)
+        return {"blocks": np.zeros(size), "forces": np.zeros(n), "rates": np.zeros(n)}
+
+    def _constraint_rows(self) -> Array:
+        """Places of the entries of the matrix that are in rows of constraints."""
+        if not self.method.half_explicit:
+            return np.zeros(0, dtype=np.int64)
+        rows, _, places = self.system.assembly.layout.entries(np.arange(len(self.work.matrix)))
+        return np.ascontiguousarray(places[np.isin(rows, self.system.tables.xl)], dtype=np.int64)
 
     def begin(self) -> None:
         """Accelerations of the first state."""

@@ -1,0 +1,87 @@
+"""``solution.at`` between the records has the order of the method that made them."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.integrators import DOPRI5, ODE23, RK6
+from mbd.nodes import Quaternion, RotationVector
+from mbd.results.solution import Solution
+from tests.integrators.every_method import METHODS, fitting
+from tests.integrators.models import skew_top
+
+T_END, PARTS = 0.4, 512
+STEPS = {1: (16, 32), 2: (16, 32), 3: (16, 32), 4: (16, 32), 5: (16, 32), 6: (16, 32), 8: (8, 16)}
+DEVIATION = 0.35  # of observed orders, over a factor of two in the step
+
+
+def tumbling() -> mbd.Model:
+    model = mbd.Model("tumbling")
+    start = RotationVector((0.2, 0, 0), velocity=(0.3, 0, 0), angular_velocity=(0.5, 2.0, -0.9))
+    model.add(mbd.RigidBody("top", 1.0, (0.3, 0.3, 0.5), start))
+    return model
+
+
+def read(solution: mbd.Solution) -> tuple[np.ndarray, np.ndarray]:
+    body = solution["top"]
+    pose = np.concatenate((body.position, body.rotation.reshape(-1, 9)), axis=1)
+    return pose, np.concatenate((body.velocity, body.angular_velocity), axis=1)
+
+
+@cache
+def reference(name: str) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Times that are records of no run, and the motion there."""
+    model = {"tumbling": tumbling, "skew top": skew_top}[name]()
+    fine = mbd.simulate(model, T_END, T_END / PARTS, RK6())
+    return fine.t[1::2], tuple(x[1::2] for x in read(fine))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_dense_output_has_the_order_of_the_method(name):
+    """Interpolation may be better than the method, never worse; step-size control is switched off."""
+    method = {"DOPRI5": DOPRI5(fixed=True), "ODE23": ODE23(fixed=True)}.get(name, METHODS[name])
+    if method.adaptive:  # AdaptiveAlpha: with equal steps it is GeneralizedAlpha
+        return
+    model = fitting(method, skew_top(), tumbling())
+    times, exact = reference(model.name)
+    errors = []
+    for n in STEPS[min(method.order, 8)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", mbd.AccuracyWarning)  # steps are coarse
+            found = read(mbd.simulate(model, T_END, T_END / n, method).at(times))
+        errors.append([np.abs(x - y).max() for x, y in zip(found, exact, strict=True)])
+    for one, other in zip(*errors, strict=True):
+        assert one < 1e-12 or np.log2(one / other) > min(method.order, 8) - DEVIATION
+
+
+def test_three_records_make_velocities_of_the_eighth_order():
+    """Records of a fine run, thinned out: errors are those of the interpolation alone."""
+    times, exact = reference("skew top")
+    errors = []
+    for n in (8, 16):
+        solution = mbd.simulate(skew_top(), T_END, T_END / PARTS, RK6(), output_step=T_END / n)
+        found = read(solution.at(times))
+        errors.append([np.abs(x - y).max() for x, y in zip(found, exact, strict=True)])
+    orders = np.log2(np.array(errors[0]) / errors[1])
+    assert orders[0] > 8.0 and orders[1] > 7.5
+
+
+def test_a_jump_is_not_smoothed_over():
+    """Behind a load that jumps, where there are two records, a third record is taken from the same side."""
+    model = mbd.Model("jump")
+    body = model.add(mbd.RigidBody("top", 1.0, (0.3, 0.3, 0.5), Quaternion(lie=True)))
+    load = model.add(mbd.forces.Force(body, (1.0, 0.0, 0.0)))
+    first = mbd.simulate(model, 0.5, 0.1, RK6())
+    load.value = (-3.0, 0.0, 0.0)
+    second = mbd.simulate(model, 1.0, 0.1, RK6(), start=first)
+    states = [np.concatenate((getattr(first, x), getattr(first, x)[-1:], getattr(second, x))) for x in ("t", "q", "v")]
+    accelerations = np.concatenate((first.vd, second.vd[:1], second.vd))
+    whole = Solution(second.system, *states, accelerations, np.zeros((len(states[0]), 0)), integrator=RK6())
+    for t, velocity, position in ((0.55, 0.35, 0.125 + 0.025 - 1.5 * 0.05**2), (0.45, 0.45, 0.5 * 0.45**2)):
+        assert whole.at(t)["top"].velocity[0, 0] == pytest.approx(velocity, abs=1e-13)
+        assert whole.at(t)["top"].position[0, 0] == pytest.approx(position, abs=1e-13)
