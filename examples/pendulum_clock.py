@@ -1,7 +1,7 @@
 """How long must a pendulum be that needs a second from side to side? One assembled system, a run per guess.
 
-The length is a parameter of the model: place of the bob, inertia and hinge follow it. The closed solution is that of the
-compound pendulum of finite amplitude.
+The length is a parameter of the model: the place of the bob and the hinge follow it. The closed solution is that of
+the compound pendulum of finite amplitude.
 """
 
 from __future__ import annotations

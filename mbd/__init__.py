@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mbd.results.solution import Solution
     from mbd.simulation.driven import inverse_dynamics, kinematics
     from mbd.simulation.fmu import export_fmu
+    from mbd.simulation.sensitivities import sensitivities
     from mbd.simulation.simulation import simulate
     from mbd.simulation.simulator import Simulator
     from mbd.solvers.diagnosis import diagnose
@@ -63,6 +64,7 @@ _LAZY = {
     "calculated": "mbd.elements.values",
     "cite": "mbd.citing",
     "simulate": "mbd.simulation.simulation",
+    "sensitivities": "mbd.simulation.sensitivities",
     "export_fmu": "mbd.simulation.fmu",
     "Simulator": "mbd.simulation.simulator",
     **dict.fromkeys(("kinematics", "inverse_dynamics"), "mbd.simulation.driven"),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 import uuid
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mbd.bodies import Body, Ground, RigidBody
@@ -28,7 +29,7 @@ from mbd.elements.making import (
 from mbd.elements.parameter_table import ParameterTable, check_belonging, checked_values
 from mbd.elements.suggestions import did_you_mean
 from mbd.elements.values import Input, Parameter, check_value, in_force, parameters_in
-from mbd.errors import ZERO3, ModelError, bad_value, check_vector
+from mbd.errors import ZERO3, ModelError, ModelWarning, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
 from mbd.joints.tree import JointCoordinates, JointTree, check_choice, joint_tree
@@ -288,8 +289,27 @@ class Model(Checked):
             return element in self._elements
         return getattr(element, "model", None) is self and isinstance(element, Body | Joint | ForceElement)
 
+    def __len__(self) -> int:
+        """How many bodies, joints and forces it has."""
+        return len(self.bodies) + len(self.joints) + len(self.forces)
+
+    def __bool__(self) -> bool:
+        """A model is one, empty or not."""
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Bodies, joints and forces, in this order."""
+        return iter([*self.bodies, *self.joints, *self.forces])
+
+    def __format__(self, spec: str) -> str:
+        """The model in a sentence: ``f"{model}"``."""
+        return format(f"model '{self.name}'", spec)
+
     def __str__(self) -> str:
-        return f"model '{self.name}'"
+        """Tables of bodies, joints, forces and parameters: ``print(model)``."""
+        from mbd.io.model_table import model_table
+
+        return model_table(self)
 
     def __repr__(self) -> str:
         counts = [
@@ -323,7 +343,8 @@ class Model(Checked):
 
         ``nodes`` is a node class for all rigid bodies (point masses and generalized bodies are left alone), or a
         dict from names of bodies to node classes. Instead of a class, a node serves as a template for its ``lie`` and
-        ``sequence``: ``model.with_nodes(mbd.nodes.EulerAngles(sequence="zxz"))``.
+        ``sequence``: ``model.with_nodes(mbd.nodes.EulerAngles(sequence="zxz"))``. In joint coordinates the node of a
+        body that a joint carries has no effect, which a warning says.
         """
         chosen: dict[str, Any] = {}
         if isinstance(nodes, Mapping):
@@ -342,7 +363,23 @@ class Model(Checked):
                 raise ModelError(f"{self}: node of body '{name}': {error}") from None
             node.check(name)
             replaced[name] = node
+        self._warn_of_carried(replaced)
         return self._copy(replaced)
+
+    def _warn_of_carried(self, chosen: Iterable[str]) -> None:
+        """Say which nodes would be without effect: those of bodies whose coordinates are those of their joints."""
+        edges = self.coordinates.carried if self._choice is not None else ()
+        carriers = {edge.body.name: edge.joint.name for edge in edges if edge.joint is not None}
+        idle = [name for name in chosen if name in carriers]
+        if idle:
+            others = f" and {len(idle) - 1} more" if len(idle) > 1 else ""
+            warnings.warn(
+                f"{self}: with_nodes has no effect on body '{idle[0]}'{others} in joint coordinates, which are those "
+                f"of joint '{carriers[idle[0]]}'; use with_coordinates('joint', absolute=...) to give a body "
+                "coordinates of its own, or spherical=... for rotations of balls",
+                ModelWarning,
+                stacklevel=3,
+            )
 
     def with_coordinates(
         self,

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+import mbd
 from mbd.bodies import Generalized, Ground, PointMass, RigidBody, shapes
 from mbd.errors import ConvergenceError, MbdError, ModelError, SingularityError
 from mbd.forces import Force, Spring, TorsionSpring
@@ -288,3 +289,35 @@ def test_importing_the_model_layer_is_light():
     code = "import sys, mbd.model; print([m for m in ('scipy', 'networkx', 'numba', 'pyvista') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_model_as_people_read_it():
+    """A table when it is printed, a name in sentences; it can be counted and gone through, and an empty one is true."""
+    model = mbd.Model("crane")
+    assert model and len(model) == 0 and list(model) == []
+    arm = model.add(mbd.RigidBody("arm", model.parameter("m", 2.5), (1, 1, 1), mbd.nodes.RotationVector((1, 0, 0))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    motor = model.add(mbd.forces.JointForce(hinge, 1.0, name="motor"))
+    assert len(model) == 3 and list(model) == [arm, hinge, motor]
+    assert f"{model}" == "model 'crane'" and f"{model:>15}" == "  model 'crane'"
+    lines = str(model).splitlines()
+    assert lines[0].startswith("Model 'crane': 1 body, 1 joint, 1 force")
+    assert any(line.split() == ["arm", "RigidBody", "2.5", "(1,", "0,", "0)", "RotationVector"] for line in lines)
+    assert any(line.split() == ["hinge", "Revolute", "ground", "-", "arm", "5"] for line in lines)
+    assert any(line.split() == ["motor", "JointForce", "hinge"] for line in lines)
+    assert any(line.split() == ["m", "parameter", "2.5"] for line in lines)
+    for k in range(100):
+        model.add(mbd.PointMass(f"point {k}", 1.0, (k, 0, 0)))
+    text = str(model)
+    assert "... 71 more" in text and "point 99" in text and "point 50" not in text
+    model.remove("motor")
+    assert "motor" not in model and len(model) == 102
+
+
+def test_solution_as_people_read_it():
+    model = mbd.benchmarks.heavy_top().model
+    solution = mbd.simulate(model, 0.1, 1e-2)
+    assert str(solution) == solution.summary() and "energy balance" in str(solution) and "wall_time" in str(solution)
+    assert f"{solution}" == repr(solution)
+    assert "records of position, velocity" in repr(solution["top"])
+    assert "records of force, torque, multipliers" in repr(solution[model.joints[0]])

@@ -48,9 +48,12 @@ def prepare_pages(source: Path) -> None:
     sections = [section for section in re.split(r"^## ", start, flags=re.MULTILINE)[1:] if links(section)]
     titles = [section.partition("\n")[0].strip() for section in sections]
     for path in [*(ROOT / name for name in PAGES), *sorted(ROOT.glob("docs/*.md"))]:
-        text = path.read_text()
+        text = re.sub(
+            r"\[(?:\.\./)?([\w/]+\.md)\]\(((?:\.\./)?\1(?:#[\w-]+)?)\)", r"[](\2)", path.read_text()
+        )  # titles, not files
+        text = re.sub(r"\]\((?:docs/)?(lessons|notebooks)/(\w+)\.py\)", r"](/gallery/\1/\2.rst)", text)
         if path.name == "index.md":
-            text += toctree([f"/{page_of(title)}" for title in titles])
+            text = start_page(text) + toctree([f"/{page_of(title)}" for title in titles])
         put(source / path.relative_to(ROOT), text)
     for title, section in zip(titles, sections, strict=True):
         put(source / f"{page_of(title)}.md", section_page(title, section))
@@ -59,6 +62,15 @@ def prepare_pages(source: Path) -> None:
     for copy in source.glob("docs/*.md"):
         if not (ROOT / "docs" / copy.name).exists():
             copy.unlink()
+
+
+def start_page(text: str) -> str:
+    """The start page with the pages of the build in its tables, without what is for readers of the repository."""
+    text = re.sub(r"^The site with gallery.*?\n\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    for title, made in GENERATED.items():
+        rows = "".join(f"| [](<{page}>) | {what} |\n" for page, what in made.items())
+        text = re.sub(rf"(^## {title}\n\n\|.*\n\|.*\n)", rf"\1{rows}", text, flags=re.MULTILINE)
+    return text
 
 
 def links(section: str) -> list[str]:

@@ -24,8 +24,8 @@ def collected() -> dict[str, dict[str, tuple[str, str, list[str]]]]:
 
     def note(family: str, quantity: str, unit: str, text: str, owner: str) -> None:
         entry = found[family].setdefault(quantity, (unit, text, []))
-        if unit not in entry[0].split(" or "):
-            entry = found[family][quantity] = (f"{entry[0]} or {unit}", entry[1], entry[2])
+        units = " or ".join(dict.fromkeys([*entry[0].split(" or "), *unit.split(" or ")]))
+        entry = found[family][quantity] = (units, *entry[1:])
         if owner not in entry[2]:
             entry[2].append(owner)
 

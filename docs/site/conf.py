@@ -16,11 +16,9 @@ from docstrings import as_rst  # noqa: E402
 from scraper import Outputs  # noqa: E402
 
 import mbd  # noqa: E402
+import mbd.view.movies as movies  # noqa: E402
 
-if os.environ.get("MBD_SITE_SMALL"):
-    import mbd.view.movies as movies
-
-    movies.RATE, movies.SIZE = 4.0, (480, 270)
+movies.RATE, movies.SIZE = (4.0, (480, 270)) if os.environ.get("MBD_SITE_SMALL") else (24.0, (800, 450))
 
 project, author, release = "mbd", "the mbd developers", mbd.__version__
 copyright = author

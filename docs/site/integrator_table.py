@@ -37,6 +37,12 @@ def kept(method: type[Integrator]) -> str:
     return ", ".join(x.value for x in found) or NONE
 
 
+def sources(method: Any) -> str:
+    """Whom to cite for a method."""
+    cite = getattr(method, "cite", ())
+    return f"**Sources**: {'; '.join(cite)}.\n" if cite else ""
+
+
 def integrator_table(table: Callable[..., str]) -> str:
     """Order, needs, invariants and sources of every method."""
     rows = []
@@ -55,12 +61,11 @@ def integrator_table(table: Callable[..., str]) -> str:
         order = method.order
         if isinstance(order, property) or "order" in {field.name for field in fields(method)}:
             order = f"{method().order} (a parameter)"
-        cite = "; ".join(method.cite) or NONE
         name = f":ref:`{method.__name__} <mbd-integrators-{method.__name__.lower()}>`"
-        rows.append((name, str(order), needs, kept(method), ", ".join(flags) or NONE, cite))
+        rows.append((name, str(order), needs, kept(method), ", ".join(flags) or NONE))
     text = (
         "What a method needs is checked before a run, and refused with the name of the element that lacks it. What it "
         "keeps, it keeps up to the tolerance of Newton's method or to round-off, on models that have the invariant. "
         ":func:`mbd.cite` prints the sources as BibTeX.\n\n"
     )
-    return text + table(("method", "order", "needs", "keeps", "also", "sources"), rows, "mbd-small")
+    return text + table(("method", "order", "needs", "keeps", "also"), rows, "mbd-small")

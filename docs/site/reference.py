@@ -11,7 +11,7 @@ import channels_table
 import joint_pages
 from docstrings import as_rst
 from files import put
-from integrator_table import integrator_table
+from integrator_table import integrator_table, sources
 
 import mbd
 
@@ -37,6 +37,8 @@ TITLES = {
 }
 """Pages of the reference: title and sentence."""
 HOMES = {
+    "values": "model",
+    "fmu": "io",
     "simulation": "model",
     "citing": "results",
     "driven": "solvers",
@@ -137,7 +139,12 @@ def page(family: str, names: list[str], source: Path) -> str:
     rows = [(f":ref:`{name.rpartition('.')[2]} <{label(name)}>`", sentence(resolve(name))) for name in names]
     out += table(("name", "what it is"), rows)
     for name in names:
-        out += entry(name, joint_pages.about(name.rpartition(".")[2], source) if family == "joints" else "")
+        short, more = name.rpartition(".")[2], ""
+        if family == "joints":
+            more = joint_pages.about(short, source)
+        elif family == "integrators":
+            more = sources(resolve(name))
+        out += entry(name, more)
     return out
 
 

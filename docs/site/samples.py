@@ -68,6 +68,7 @@ FORCES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "Force": lambda g, b, j: mbd.forces.Force(b, (1, 0, 0)),
     "Torque": lambda g, b, j: mbd.forces.Torque(b, (1, 0, 0)),
     "GravityCompensation": lambda g, b, j: mbd.forces.GravityCompensation(j),
+    "Gravitation": lambda g, b, j: mbd.forces.Gravitation(b, b.model.add(mbd.PointMass("moon", 1.0, (5, 0, 0)))),
     "GreenSpring": lambda g, b, j: mbd.forces.GreenSpring(g, b, (1, 0, 0), (0, 0, 0), stiffness=1.0),
     "JointForce": lambda g, b, j: mbd.forces.JointForce(j, 1.0),
     "JointFriction": lambda g, b, j: mbd.forces.JointFriction(j, viscous=0.1),

@@ -125,7 +125,8 @@ class Record:
         """The block of words by which compiled code knows the record; nothing is connected to it yet."""
         self.__dict__["connected"] = set()
         if JIT:
-            views = memoryview(block), memoryview(block.view(np.float64))  # read faster than numpy's scalars
+            words: Any = block
+            views = memoryview(words), memoryview(words.view(np.float64))  # read faster than numpy's scalars
             self.__dict__.update(_words=block, _integers=views[0], _reals=views[1], address=address_of(block))
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -68,6 +68,10 @@ class Integrator(ABC):
         """Whether a step must not turn a body by more than a quarter."""
         return True
 
+    def order_on(self, system: System) -> int:
+        """Order of the method on this system, where that depends on its forces."""
+        return self.order
+
     def preserves(self, system: System) -> frozenset[Invariant]:
         """What the method keeps on this system up to the Newton tolerance."""
         return frozenset()

@@ -321,7 +321,7 @@ class ConvertedRun(Run):
 
     def state(self) -> dict[str, Any]:
         row, inner = self.row(), self.inner.state()
-        own = {"q": row[0], "v": row[1], "lam": self.conversion.multipliers(inner["lam"]), "turns": row[-1]}
+        own = {"q": row[0], "v": row[1], "lam": self.conversion.multipliers(inner["lam"]), "turns": row[-1].copy()}
         common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t, "near": self.near.copy()}
         return own | common | {INNER + name: value for name, value in inner.items()}
 

@@ -273,6 +273,7 @@ def save(solution: Solution, path: FilePath) -> None:
     }
     arrays |= {key: getattr(s, key) for key in RECORDS}
     arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
+    arrays |= {f"inputs.{name}": x for name, x in s.inputs.items()}
     if s.turns is not None:
         arrays["turns"] = s.turns
     if s.events:
@@ -280,7 +281,7 @@ def save(solution: Solution, path: FilePath) -> None:
         arrays["events.v"] = np.array([x.v for x in s.events])
     if s.system.assembly.n_values:
         arrays["values"] = s._values
-    if "_totals" in vars(s) or incomplete:  # functions of generalized bodies enter the energies
+    if "_totals" in vars(s) or incomplete or s.inputs:  # functions of generalized bodies enter the energies
         arrays["totals"] = s._totals
     for key, x in arrays.items():
         if x.dtype.hasobject:
@@ -389,10 +390,14 @@ def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
 
 
 def load(path: FilePath, model: Model | None = None) -> Solution:
-    """Read a solution that ``solution.save`` wrote.
+    """Read a solution that ``solution.save`` wrote, or the folder that ``simulate(store=...)`` writes to.
 
     ``model`` replaces the stored model; it is needed only to simulate a model with Python functions again.
     """
+    if Path(path).is_dir():
+        from .store import load_store
+
+        return load_store(path, model)
     try:
         header, arrays = read_file(path)
     except FileNotFoundError:
@@ -416,6 +421,10 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
     decoder = _Decoder(header["missing"])
     stored = decoder.model(header["model"])
     if model is not None:
+        last = {key.removeprefix("inputs."): float(x[-1]) for key, x in arrays.items() if key.startswith("inputs.")}
+        if last:  # the stored model has the plain numbers that acted in the last step
+            model = model.copy()
+            model.set_parameters(last)
         _compare(stored, model, header.get("fingerprint"))
     system = _system_of(stored) if model is None else assemble(model)
     check_records(arrays)
@@ -431,6 +440,7 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         complete=header["complete"],
         message=header["message"],
         recorded={key.removeprefix("scheme."): x for key, x in arrays.items() if key.startswith("scheme.")},
+        inputs={key.removeprefix("inputs."): x for key, x in arrays.items() if key.startswith("inputs.")},
     )
     solution.events = [
         Occurrence(**x, q=arrays["events.q"][k], v=arrays["events.v"][k])

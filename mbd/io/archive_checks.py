@@ -20,7 +20,7 @@ KEYS = ("format", "version", "mbd", "model", "integrator", "stats", "start", "st
 LATER = {"events": 1, "fingerprint": 2}  # keys that are optional in files of older versions
 RECORDS = ("t", "q", "v", "vd", "lam")
 OPTIONAL = ("turns", "values", "totals", "events.q", "events.v")
-PREFIXES = ("state.", "scheme.")
+PREFIXES = ("state.", "scheme.", "inputs.")
 TYPES = {"model": dict, "integrator": dict, "complete": bool, "message": str, "missing": list, "events": list}
 MODEL_KEYS = {"name", "gravity", "counters", "ground", "bodies", "joints", "forces"}
 TAGS = {
@@ -149,7 +149,7 @@ def check_forms(header: dict[str, Any], forms: dict[str, tuple[tuple[int, ...], 
         if dtype.kind != "f":
             raise ModelError(f"array '{key}' is of type {dtype}; expected floating-point numbers")
         rows = events if key.startswith("events.") else count
-        if len(shape) != (1 if key == "t" else 2) or shape[0] != rows:
+        if len(shape) != (1 if key == "t" or key.startswith("inputs.") else 2) or shape[0] != rows:
             raise ModelError(f"array '{key}' has shape {shape}; expected {rows} rows of numbers")
     if events and not {"events.q", "events.v"} <= set(forms):
         raise ModelError("the states of the events are missing")

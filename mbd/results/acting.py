@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Array
+from ..errors import Array, ModelError
 from ..system.system import System
 
 
@@ -30,6 +30,15 @@ class ActingInputs:
 
     def evaluate(self, system: System, call: Callable[[slice], Any]) -> None:
         """Call for all records, piece by piece, while a system has the inputs of the piece."""
+        missing = [name for name in self.names if name not in system.values]
+        if missing and np.ptp(self.table, axis=0).any():
+            raise ModelError(
+                f"input '{missing[0]}' changed during this run, and the model of this file has a plain number in its "
+                "place; forces, powers and what else depends on it need the model: mbd.load(path, model=model)"
+            )
+        if missing:
+            call(slice(None))
+            return
         for piece, values in self.pieces():
             with acting(system, values):
                 call(piece)

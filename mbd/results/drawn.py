@@ -30,6 +30,10 @@ class Drawn:
 
     def picture(self, file: FilePath | None = None, t: Numbers | None = None, **options: Any) -> Image | None:
         """Render a picture at a time, or a strip of several times; see ``mbd.view.picture``."""
+        if file is not None and str(file).lower().endswith((".svg", ".pdf", ".eps")):  # drawn without OpenGL
+            from ..view.pictures import picture
+
+            return picture(self._solution, file, t, **options)
         return _rendered("picture", self, file, t, **options)
 
     def movie(self, file: FilePath, **options: Any) -> Path | None:
@@ -51,6 +55,18 @@ class Drawn:
         from ..view.glb import gltf
 
         return gltf(self._solution, file, **options)
+
+    def usd(self, file: FilePath, **options: Any) -> Path:
+        """Write a .usda file with the animation inside; see ``mbd.view.usd``."""
+        from ..view.usd_file import usd
+
+        return usd(self._solution, file, **options)
+
+    def vtk(self, file: FilePath, **options: Any) -> Path:
+        """Write a series of VTK files for ParaView; see ``mbd.view.vtk``."""
+        from ..view.vtk_files import vtk
+
+        return vtk(self._solution, file, **options)
 
     def report(self, file: FilePath, **options: Any) -> Path:
         """Write a report on one HTML page: model, diagnosis, run, plots and a picture; see ``mbd.view.report``."""

@@ -243,6 +243,17 @@ class Solution(Drawn, Tabular):
         """How the run was made, where that is not plain: coordinates in which the method stepped bodies."""
         return list(self.integrator.notes(self.system)) if hasattr(self.integrator, "notes") else []
 
+    def part(self, records: slice) -> Solution:
+        """Some of the records as a solution; its state is that of the end of the run only if the last one is there."""
+        rows = [np.ascontiguousarray(x[records]) for x in self.rows()]
+        part = Solution(
+            self.system, self.t[records], **named_rows(self.integrator, rows), integrator=self.integrator,
+            stats=self.stats, start=self.start, complete=self.complete, message=self.message,
+            inputs={name: x[records] for name, x in self.inputs.items()},
+        )  # fmt: skip
+        part.state = self.state if len(part) and part.t[-1] == self.t[-1] else {}
+        return part
+
     def frames(self, index: int) -> Array:
         """Frames (r, d1, d2, d3) of all bodies at one record, the ground first: (bodies + 1, 12)."""
         return self.system.frames(self.q[index])
@@ -392,6 +403,8 @@ class Solution(Drawn, Tabular):
 
         total, error, balance = self.energy.total, self.constraint_error, energy_balance(self)
         numbers = ", ".join(f"{key} {x:.4g}" for key, x in self.stats.items() if isinstance(x, int | float))
+        if not len(self):
+            return repr(self)[1:-1]
         lines = [
             repr(self)[1:-1],
             f"integrator: {self.integrator!r}" + (f" ({numbers})" if numbers else ""),
@@ -400,6 +413,13 @@ class Solution(Drawn, Tabular):
             f"constraint error: position {error.position.max():.3g}, velocity {error.velocity.max():.3g}",
         ]
         return "\n".join([*lines, self.message] if self.message else lines)
+
+    def __str__(self) -> str:
+        """A few lines with counters, time, energy balance and constraint errors: ``print(solution)``."""
+        return self.summary()
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
 
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""

@@ -204,7 +204,10 @@ class JointView:
         return self._displacement[1]
 
     def __repr__(self) -> str:
-        return f"<reactions of {self.joint}: {len(self.solution)} records>"
+        own = {"angle": ["angle"], "displacement": ["displacement"], "both": ["angle", "displacement"]}
+        names = ["force", "torque", "multipliers", *own.get(self.joint.coordinate or "", [])]
+        names += ["coordinates"] if free_motions(self.joint) else []
+        return f"<{self.joint}: {len(self.solution)} records of {', '.join(names)}>"
 
 
 class ForceView:
@@ -289,7 +292,9 @@ class ForceView:
         return read_only(self._observed[2][:, observe.COORDINATE])
 
     def __repr__(self) -> str:
-        return f"<{self.element}: {len(self.solution)} records>"
+        names = ["force", "torque", "energy", "power", *(["effort"] if self.has_effort else [])]
+        names += [self.coordinate] if self.coordinate else []
+        return f"<{self.element}: {len(self.solution)} records of {', '.join(names)}>"
 
 
 def _reaction_at(table: Any, i: int, known: tuple[Array, ...], k: slice) -> None:

@@ -10,10 +10,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..compiled.interrupts import Interrupts
+from ..elements.arguments import FilePath
 from ..errors import ConvergenceError, MbdError, SingularityError
 from ..integrators.base import Array, Integrator, Run
+from ..io.store import RunStore
 from ..joints import Rolling
 from ..results.events import Event, Watch
+from ..results.selection import Chooser, Selection
 from ..results.solution import Solution, named_rows
 from ..system.system import System
 from ..system.tree_state import locked_angles
@@ -31,6 +34,8 @@ class Recording:
         self.message, self.wall_time = "", 0.0
         self.wrong_from = math.inf  # the time of the first record at which a user function fails
         self.watch: Watch | None = None
+        self.store: RunStore | None = None
+        self.chooser: Chooser | None = None
         self.interrupts = Interrupts()
         self.inputs: list[tuple[float, dict[str, float]]] = []  # times after which others acted
         if report is not None:
@@ -55,6 +60,33 @@ class Recording:
         at = np.searchsorted(changed, t - 1e-6 * self.run.step) - 1
         table = {name: np.array([values[name] for _, values in self.inputs]) for name in self.system.inputs}
         return {name: values[np.maximum(at, 0)] for name, values in table.items()}
+
+    def write_to(self, path: FilePath) -> None:
+        """Write records to a folder while they are made."""
+        self.store = RunStore(path, [len(row) for row in self.run.row()])
+        self.store.describe(self.without_records())
+
+    def choose(self, choice: Any) -> None:
+        """Record chosen quantities only."""
+        row = [x[None, :].copy() for x in self.run.row()]
+        first = self.blocks[0] if self.blocks else (np.array([self.run.t]), row)
+        self.chooser = Chooser(self.system, self.integrator, *first, choice)
+
+    def flush(self) -> None:
+        """Hand records over to a store that grows, or to whoever wants a part of them."""
+        take = self.store.append if self.store is not None else self.chooser.take if self.chooser is not None else None
+        if take is not None:
+            for t, rows in self.blocks:
+                take(t, rows)
+            self.blocks = []
+
+    def selection(self, solution: Solution) -> Selection:
+        """The chosen quantities; of the solution, which has the last records, the last one is kept."""
+        assert self.chooser is not None
+        self.chooser.take(solution.t, solution.rows())
+        last = solution.part(slice(-1, None)) if len(solution) else solution
+        last.state, last.events = solution.state, solution.events
+        return self.chooser.selection(last, float(last.t[-1]) if len(last) else math.inf)
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
         """Whether an event in these new steps ends the run."""
@@ -93,15 +125,24 @@ class Recording:
                 self.finish()
         stopped = self.watch.stopped if self.watch is not None and not message else None
         self._cut(self.wrong_from if stopped is None else stopped.t)
-        if stopped is not None and self.watch is not None:
-            self.append(np.array([stopped.t]), [x[None, :] for x in self.watch.last_row])
-        t, joined = self.joined()
+        if self.store is None:
+            if stopped is not None and self.watch is not None:
+                self.append(np.array([stopped.t]), [x[None, :] for x in self.watch.last_row])
+            t, joined = self.joined()
+        else:
+            last = (stopped.t, self.watch.last_row) if stopped is not None and self.watch is not None else None
+            if self.store.grows:
+                self.flush()
+                kept = int(np.searchsorted(self.store.times(), self.wrong_from if stopped is None else stopped.t))
+            else:
+                kept, self.blocks = sum(len(t) for t, _ in self.blocks), []
+            t, joined = self.store.finished(kept, last)
         stats = self.run.statistics() | {"wall_time": self.wall_time}
         if self.integrator.recorded:  # variables of a scheme live between the records
             stats["step"] = self.run.step
         state = {} if stopped or self.wrong_from < math.inf else self.run.state()
         if state:
-            state |= belongings(self.system, self.integrator, state)
+            state |= belongings(system or self.system, self.integrator, state)
         solution = Solution(
             system or self.system, t, **named_rows(self.integrator, joined), integrator=self.integrator, stats=stats,
             start=self.report, state=state, complete=not message, inputs=self.inputs_at(t),
@@ -109,7 +150,19 @@ class Recording:
         )  # fmt: skip
         found = self.watch.found if self.watch is not None else []
         solution.events = [occurrence for occurrence in found if occurrence.t < self.wrong_from]
+        if self.store is not None:
+            self.store.describe(self.without_records(solution))
         return solution
+
+    def without_records(self, solution: Solution | None = None) -> Solution:
+        """What a store has to know besides the records; before the run has ended it is marked as unfinished."""
+        if solution is None:
+            first, rows = self.blocks[0] if self.blocks else (np.zeros(0), [x[None, :][:0] for x in self.run.row()])
+            known: Any = {"stats": {"unfinished": 1}, "start": self.report, "integrator": self.integrator}
+            return Solution(self.system, first, **named_rows(self.integrator, rows), **known)
+        about = solution.part(slice(0, 1))
+        about.state, about.events = solution.state, solution.events
+        return about
 
     def check_functions(self, t: Array, rows: list[Array]) -> None:
         """After steps that went well, an error of a user function counts only if it is there at a record too.

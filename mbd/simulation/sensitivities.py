@@ -24,6 +24,7 @@ from .simulation import _equal_steps
 from .starting import check_resolution, check_times, checked_integrator, checked_model, found_start
 
 SIZE = 1e-5  # of the differences, beside the parameter
+CHUNK = 256  # steps
 OTHER_WAY = (
     'Use GeneralizedAlpha(stabilized=False), or joint coordinates without loops: model.with_coordinates("joint"). '
     "mbd.study.identify and minimize take differences of whole runs, with any method"
@@ -35,8 +36,8 @@ class Sensitivities:
 
     ``result.solution`` is that of ``simulate``, bit for bit. ``result.of("k", channel)`` is the derivative of anything
     that is read from a solution, at all records: ``channel`` is a function such as ``lambda s: s["tip"].position``.
-    ``result.q("k")`` are derivatives of the configuration as increments (as long as velocities), ``v``, ``vd`` and ``lam``
-    those of velocities, accelerations and multipliers.
+    ``result.q("k")`` are derivatives of the configuration as increments (as long as velocities), ``v``, ``vd`` and
+    ``lam`` those of velocities, accelerations and multipliers.
     """
 
     def __init__(self, solution: Solution, names: list[str], sizes: Array, pairs: list[Any], rows: list[Array]) -> None:
@@ -81,7 +82,7 @@ class Sensitivities:
         s = self.solution
         dq, dv, dvd, dlam = (x[:, i] for x in self._rows)
         q = np.array([system.update(one, e * d) for one, d in zip(s.q, dq, strict=True)])
-        recorded = {"q": q, "v": s.v + e * dv, "vd": s.vd + e * dvd, "lam": s.lam + e * dlam}
+        recorded: dict[str, Any] = {"q": q, "v": s.v + e * dv, "vd": s.vd + e * dvd, "lam": s.lam + e * dlam}
         if s.turns is not None:
             recorded["turns"] = s.turns
         return Solution(system, s.t, **recorded, integrator=s.integrator)
@@ -139,11 +140,26 @@ def sensitivities(
     e = run.equations
     for tables in (system.tables, *(x.tables for pair in pairs for x in pair)):
         connect(tables, run_with_sensitivities)
-    run_with_sensitivities(system.tables, run.work, run.x, shadow, e.addresses, e.numbers, run.rows, count, *out, *more)
-    made = run.index
+    made = 0
+    for first_row in range(0, count, CHUNK):  # Ctrl-C comes through in between
+        part = slice(first_row, min(count, first_row + CHUNK))
+        further = slice(n * part.start, n * part.stop)
+        run_with_sensitivities(
+            system.tables, run.work, run.x, shadow, e.addresses, e.numbers, run.rows, part.stop - part.start,
+            *(x[part] for x in out), *(x[further] for x in more),
+        )  # fmt: skip
+        made = run.index
+        if made < part.stop:
+            break
     record.append(t_start + step * (1 + np.arange(made)), [x[:made] for x in out])
     if made < count:
         record.fail()
+    for one in (system, *(x for pair in pairs for x in pair)):
+        one.raise_callback_errors()
+    if not all(np.isfinite(x).all() for x in more):
+        raise ModelError(
+            f"sensitivities of {model} are no longer finite; is something not differentiable, or unstable?"
+        )
     rows = [
         np.concatenate((start[None], x.reshape(count, n, x.shape[1]))) for start, x in zip(first, more, strict=True)
     ]
@@ -169,7 +185,7 @@ def _checked(integrator: Any, system: System) -> GeneralizedAlpha:
         )
     if integrator.newton == "modified" or not integrator.stiffness:
         raise IncompatibleError(
-            "sensitivities are solved with the matrix of each step; expected newton='step' or 'full', and stiffness=True"
+            "sensitivities are solved with the matrix of each step; expected newton='step' or 'full', stiffness=True"
         )
     if system.tables.flags[FLAG_CHARTS]:
         raise IncompatibleError(
@@ -180,8 +196,8 @@ def _checked(integrator: Any, system: System) -> GeneralizedAlpha:
 
 
 def _started(
-    system: System, method: GeneralizedAlpha, run: FixedStepRun, pairs: list[Any], sizes: Array, start: tuple[Array, Array],
-    t: float, step: float,
+    system: System, method: GeneralizedAlpha, run: FixedStepRun, pairs: list[Any], sizes: Array,
+    start: tuple[Array, Array], t: float, step: float,
 ) -> tuple[Shadow, list[Array]]:  # fmt: skip
     """Sensitivities of the start, from starts on both sides, and what is recorded of them."""
     n, n_v, n_l, n_q = len(pairs), system.n_v, system.n_l, system.n_q
@@ -203,10 +219,11 @@ def _started(
         for name, key in (("dv", "v"), ("dvd", "vd"), ("da", "a"), ("dlam", "lam")):
             found[name][i] = (getattr(plus[0], key) - getattr(minus[0], key)) / (2.0 * e)
     vectors = {name: np.zeros(n_v) for name in ("dqn", "dvn", "dvdn", "dan", "v", "vd", "y", "minus_dq")}
+    rows = len(run.work.x)
     shadow = Shadow(
         **found, **vectors, dvd1=np.zeros((n, n_v)), dlam1=np.zeros((n, n_l)), size=sizes, lam=np.zeros(n_l),
-        dlamn=np.zeros(n_l), q=np.zeros(n_q), residual=np.zeros(len(run.work.x)), rates=np.zeros(len(run.work.x)), turning=np.zeros(9), rate=1.0,
-        tables=table_of([one.tables for pair in pairs for one in pair]), works=table_of(works),
+        dlamn=np.zeros(n_l), q=np.zeros(n_q), residual=np.zeros(rows), rates=np.zeros(rows), turning=np.zeros(9),
+        rate=1.0, tables=table_of([one.tables for pair in pairs for one in pair]), works=table_of(works),
     )  # fmt: skip
     shadow.__dict__["kept"] = works, pairs, x  # whose addresses it has
     return shadow, [found["dq"].copy(), shown, found["dvd"].copy(), found["dlam"].copy()]

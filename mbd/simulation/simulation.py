@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.interrupts import Interrupts
-from ..elements.arguments import Held
+from ..elements.arguments import FilePath, Held
 from ..errors import MbdError, ModelError
 from ..integrators.base import Integrator, Run
 from ..integrators.user import PythonIntegrator
@@ -21,6 +21,7 @@ from ..model import Model
 from ..results.balance import warn_of_gross_errors
 from ..results.events import Event
 from ..results.solution import Solution
+from ..results.tabular import ChannelChoice
 from ..system.system import System, assemble
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, continued
@@ -38,6 +39,7 @@ from .starting import (
 CHUNK_SECONDS = 0.05  # compiled code returns this often: for progress and Ctrl-C
 FIRST_CHUNK = 50
 STEP_ROUND_OFF = 1e-6  # of a step: round-off of the time of a state
+CHOSEN_FROM = 500_000  # numbers: buffer of the records of which a part is wanted
 WATCHED = 4_000_000  # numbers: buffer of the steps that events look at
 
 
@@ -53,6 +55,8 @@ def simulate(
     start: Solution | Mapping[str, Any] | None = None,
     events: Event | Iterable[Event] = (),
     progress: bool | None = None,
+    store: FilePath | None = None,
+    record: ChannelChoice | None = None,
 ) -> Solution:
     """Integrate a model in time.
 
@@ -71,15 +75,20 @@ def simulate(
         ``mbd.simulation.continuing``.
     events: an ``mbd.Event`` or several: zero crossings that are recorded in ``solution.events`` or end the run.
     progress: show a progress bar; by default on runs longer than a second in a terminal.
+    store: a new folder to which records are written while the run goes on, for runs that do not fit into memory; the
+        solution reads them from there, and so does ``mbd.load(folder)``, also after a crash.
+    record: names of quantities ("tip.position", "hinge.angle", "link *.force", ...), or sensors, of which the numbers
+        are recorded in place of all coordinates; returns an ``mbd.results.selection.Selection``.
 
     Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
     carries the computed part as its attribute ``solution``.
     """
     with Interrupts() as interrupts:
         solution, used = run_simulation(
-            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts
-        )
-    if solution.complete:
+            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts,
+            store=store, choice=record,
+        )  # fmt: skip
+    if solution.complete and isinstance(solution, Solution):
         warn_of_gross_errors(solution, used, stacklevel=2)
     return solution
 
@@ -88,8 +97,8 @@ def run_simulation(
     model: Model, t_end: float, step: float, integrator: Integrator | None = None, t_start: float = 0.0,
     output_step: float | None = None, fixed: Held | None = None, start: Solution | Mapping[str, Any] | None = None,
     events: Event | Iterable[Event] = (), progress: bool | None = None, interrupts: Interrupts | None = None,
-    system: System | None = None,
-) -> tuple[Solution, float]:  # fmt: skip
+    system: System | None = None, store: FilePath | None = None, choice: Any = None,
+) -> tuple[Any, float]:  # fmt: skip
     """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied.
 
     ``system`` is that of the model, where it is assembled already.
@@ -121,6 +130,12 @@ def run_simulation(
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
     record = Recording(system, integrator, run, report)
     record.watch_for(events, step)
+    if store is not None and choice is not None:
+        raise ModelError("simulate: store= writes all records, and record= keeps a part of them; give one of the two")
+    if store is not None:
+        record.write_to(store)
+    if choice is not None:
+        record.choose(choice)
     clock = time.perf_counter()
     interrupts.check()
     with Progress(t_start, t_end, progress, integrator.name) as bar:
@@ -142,6 +157,8 @@ def run_simulation(
     if record.message:
         note(f"{record.message}; the solution ends there")
     solution = record.solution()
+    if record.chooser is not None:
+        return record.selection(solution), 0.0 if integrator.adaptive else run.step
     if not record.message:
         solution.settle()
     warn_of_pulling(solution, stacklevel=3)
@@ -187,8 +204,16 @@ def _run_fixed(
     widths = [len(row) for row in run.row()]
     first = len(record.blocks)  # the initial record
     size = first + total_rows + last_extra
-    check_room(size, 1 + sum(widths), "simulate", f"record less often: output_step= (now {every * step:g} s)")
-    times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+    if record.chooser is not None:
+        check_room(size, record.chooser.numbers, "simulate", "record less often, or less: output_step=, record=")
+        size = min(size, max(2, CHOSEN_FROM // (1 + sum(widths)))) + 1
+        times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+    elif record.store is None:
+        remedy = f"record less often: output_step= (now {every * step:g} s), or write to disk: store="
+        check_room(size, 1 + sum(widths), "simulate", remedy)
+        times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+    else:
+        times, arrays = record.store.rows(size)
     for t, initial in record.blocks:
         times[:1] = t
         for array, row in zip(arrays, initial, strict=True):
@@ -198,6 +223,11 @@ def _run_fixed(
     try:
         while done < count:
             todo = min(chunk, count - done)
+            if record.chooser is not None:
+                if rows >= size - 1:
+                    record.chooser.take(times[:rows], [x[:rows] for x in arrays])
+                    rows = 0
+                todo = min(todo, (size - 1 - rows) * every)
             clock = time.perf_counter()
             if record.watch is None:
                 made, steps = run.advance(todo, every, [a[rows:] for a in arrays]), None
@@ -224,6 +254,8 @@ def _run_fixed(
                 stops = record.happened(t, [x[:made] for x in steps])
             if stops or made < todo:
                 break
+            if record.store is not None:
+                record.store.give_back(new)
             chunk = _next_chunk(todo, time.perf_counter() - clock)
             bar.update(run.t)
             record.interrupts.check()
@@ -232,7 +264,7 @@ def _run_fixed(
             for array, row in zip(arrays, run.row(), strict=True):
                 array[rows] = row
             rows += 1
-        if done == count and rows > first:
+        if done == count and rows > (first if record.chooser is None else 0):
             times[rows - 1] = t_end
         record.blocks = [(times[:rows], [a[:rows] for a in arrays])]
     if done < count and (record.watch is None or record.watch.stopped is None):
@@ -257,7 +289,10 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
     spacing = float(output_step or 0.0)
     known = spacing or float(run.method.max_step)  # records are not further apart than the largest step
     remedy = "record less often with output_step=" + (f" (now {spacing:g} s)" if spacing else "")
-    check_room((t_end - run.t) / known, numbers, "simulate", remedy)
+    if record.store is None and record.chooser is None:
+        check_room((t_end - run.t) / known, numbers, "simulate", remedy + ", or write to disk: store=")
+    else:
+        record.flush()  # the first record
     while run.t < t_end:
         t, arrays = np.zeros(rows), [np.zeros((rows, n)) for n in widths]
         clock = time.perf_counter()
@@ -271,6 +306,12 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
         if run.failed:
             record.fail()
         record.check_functions(*record.blocks[-1])
+        if record.store is not None or record.chooser is not None:
+            record.flush()
+            bar.update(run.t)
+            record.interrupts.check()
+            rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
+            continue
         used += 8.0 * numbers * len(record.blocks[-1][0])
         if used > ANYWAY and room == math.inf:
             room = used + SHARE * available_memory()

@@ -177,6 +177,7 @@ class Simulator(Stepping):
     @property
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here, bit for bit: for ``set_state``, and ``simulate(start=...)``."""
+        self._look_for_changes()  # accelerations are those of the inputs that the state names
         self._settle()
         state, inputs = self._run.state(), self.system.inputs
         names = {"input_names": tuple(inputs), "input_values": np.array(list(inputs.values()))} if inputs else {}

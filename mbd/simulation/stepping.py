@@ -184,9 +184,11 @@ class Stepping:
 
     def _room(self, steps: int) -> list[Array]:
         """Rows for the records of further steps."""
+        block = self._rows.block
         rows, closed = self._rows.room(steps)
         if closed is not None:
             self._recording.append(*closed)
+        if self._rows.block is not block:
             self._step = None
         return rows
 
@@ -217,7 +219,8 @@ class Stepping:
                 self._judge_events()
         self._run.act_anew()
         self._acting = values.copy()
-        self._recording.inputs.append((self._run.t, self._acting))
+        if self._records:
+            self._recording.inputs.append((self._run.t, self._acting))
 
     def _settle(self) -> None:
         """Let the elements of the system know its inputs, as a model does that is built with them."""
@@ -285,6 +288,7 @@ class Stepping:
             return self.system
         self._settle()
         own = assemble(self.system.model)
+        own.set_parameters(self._acting)  # what acted in the last step, not what will act in the next
         if self.system.tables.flags[FLAG_REDUNDANT]:
             regularise(own)
         return own

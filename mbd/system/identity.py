@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import math
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -41,6 +42,7 @@ PROPERTIES = ("mass", "inertia", "com", "potential", "constraints", "n_constrain
 PYTHON = "python"  # code of functions is comparable within one version
 FUNCTIONS = "functions of "
 PLAIN = frozenset((type(None), bool, int, float, complex, str))
+HALF_TURN = math.pi * (1.0 - 1e-9)  # beyond it the nearest reading of an angle is another one
 ANOTHER_WAY = "mbd.model_at(solution) begins anew in the same position, in any coordinates"
 
 
@@ -51,6 +53,7 @@ def identity_of(model: Model, tree: JointTree | None = None) -> Identity:
     """
     bodies = [[body.name, node_text(body.node)] for body in model.bodies]
     found = {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
+    found["zeros"] = [[joint.name, repr(float(joint.zero[1]))] for joint in model.joints if joint.zero[1] != 0.0]
     carried = (tree or model.coordinates).carried if model._choice is not None else ()
     if carried:
         kinds = dict(bodies) | {edge.body.name: _carried_text(edge) for edge in carried}
@@ -96,9 +99,18 @@ def difference(here: Identity, there: Identity, place: str = "in the state") -> 
         if len(ours) != len(theirs):
             longer, where = (ours, "only here") if len(ours) > len(theirs) else (theirs, f"only {place}")
             return f"{word} '{longer[min(len(ours), len(theirs))][0]}' is {where}"
-    before = dict(there.get("places", ()))
+    if "zeros" in there:
+        now, then = dict(here["zeros"]), dict(there["zeros"])
+        for name in dict.fromkeys([*now, *then]):
+            shown, before = float(now.get(name, 0.0)), float(then.get(name, 0.0))
+            if abs(shown - before) >= HALF_TURN:
+                return (
+                    f"joint '{name}' shows {shown:.6g} in the initial configuration here and {before:.6g} {place} "
+                    f"(zero=), so that its turns would be counted from elsewhere; {ANOTHER_WAY}"
+                )
+    others = dict(there.get("places", ()))
     for name, digest in here.get("places", ()):
-        if digest != before.get(name, digest):
+        if digest != others.get(name, digest):
             return (
                 f"joint '{name}' has another point, axis or direction here than {place}, so that its coordinates mean "
                 f"another position; {ANOTHER_WAY}"

@@ -105,8 +105,8 @@ def jacobian_rate(system: System, body: Body | str, point: Any, q: Array, v: Arr
     """Its time derivative for the velocities v.
 
     Accelerations of a frame at zero accelerations of the coordinates are a quadratic form of the velocities, whose
-    polar form B(v, e_k) is the rate of column k where velocities are rates of coordinates: second derivatives of frames
-    are symmetric. Velocities of rotations on Lie nodes are not; with R_dot = R hat(omega), the column R hat(e_k) changes
+    polar form B(v, e_k) is the rate of column k where velocities are rates of coordinates, because second derivatives
+    of frames are symmetric. Rotations of Lie nodes differ: with R_dot = R hat(omega), the column R hat(e_k) changes
     by R hat(omega) hat(e_k), of which B is the symmetric part and half the column of omega x e_k the other one.
     """
     i = system.node_index(body)

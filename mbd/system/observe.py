@@ -341,6 +341,11 @@ def frame_observer(system: Any, index: int) -> tuple[Any, Any]:
 # --- what people see of bodies ------------------------------------------------------------------------------------
 
 
+QUANTITIES = (
+    "position", "velocity", "acceleration", "rotation", "quaternion", "angular_velocity", "angular_acceleration", "com",
+)  # fmt: skip
+
+
 class PointView:
     """Motion of a point mass."""
 
@@ -394,7 +399,8 @@ class PointView:
         return self.position
 
     def __repr__(self) -> str:
-        return f"<motion of {self.body}: {len(self.solution)} records>"
+        names = [name for name in QUANTITIES if hasattr(type(self), name)]
+        return f"<motion of {self.body}: {len(self.solution)} records of {', '.join(names)}>"
 
 
 class BodyView(PointView):
@@ -458,3 +464,6 @@ class GeneralizedView:
     def accelerations(self) -> Array:
         """Second derivatives of the coordinates (n, n_v)."""
         return read_only(self.solution.vd[:, self._columns])
+
+    def __repr__(self) -> str:
+        return f"<motion of {self.body}: {len(self.solution)} records of coordinates, velocities, accelerations>"

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from mbd.view.reports import report
     from mbd.view.running import live
     from mbd.view.scene import Scene
+    from mbd.view.usd_file import usd
+    from mbd.view.vtk_files import vtk
     from mbd.view.window import show
 
 _LAZY = {
     "Scene": "scene", "RenderingError": "opengl", "can_render": "opengl", "film": "movies", "gltf": "glb",
     "html": "page", "live": "running", "movie": "movies", "picture": "pictures", "plot": "plots",
-    "report": "reports", "show": "window", "with_hand": "hand",
+    "report": "reports", "show": "window", "usd": "usd_file", "vtk": "vtk_files", "with_hand": "hand",
 }  # fmt: skip
 
 __all__ = [
     "RenderingError", "Scene", "can_render", "film", "gltf", "html", "live", "movie", "picture", "plot", "report",
-    "show", "with_hand",
+    "show", "usd", "vtk", "with_hand",
 ]  # fmt: skip
 
 

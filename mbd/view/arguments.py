@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from mbd.elements.arguments import Vector
@@ -19,8 +19,9 @@ Runs: TypeAlias = "Solution | Sequence[Solution]"
 ThemeName: TypeAlias = "Literal['light', 'dark'] | Theme"
 """A theme by its name."""
 
-CameraPlace = str | Sequence[Vector]
-"""Where a view looks from: a preset by its name, (position, target) or (position, target, up)."""
+CameraPlace = str | Sequence[Vector] | Mapping[float, str | Sequence[Vector]]
+"""Where a view looks from: a preset by its name, (position, target) or (position, target, up); or a path of them,
+time -> place."""
 
 Followed: TypeAlias = "Body | str"
 """A body that stays in the middle, as an object or by name."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbd.errors import Array, ModelError, bad_value, check_vector
+from mbd.errors import Array, ModelError, bad_value, check_number, check_vector
 from mbd.view.surfaces import along
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class Camera:
         self.aspect, self.fitted = aspect, isinstance(camera, str)
         if follow is not None:
             self._follow(follow)
+        self.keys: list[tuple[float, Camera]] = []
+        if isinstance(camera, Mapping):
+            self._set_path(camera, follow, aspect, margin, arrows)
+            return
         half_height = np.tan(np.radians(0.5 * VIEW_ANGLE))
         if isinstance(camera, str):
             if camera != "auto" and camera not in PRESETS:
@@ -70,6 +75,49 @@ class Camera:
         if np.allclose(self.position, self.target):
             raise bad_value("view", "camera", camera, "a position that differs from its target")
 
+    def _set_path(self, camera: Any, follow: Any, aspect: float, margin: float, arrows: tuple[str, ...]) -> None:
+        """A camera for each time of a path; between them it moves evenly, and rests for a moment at each."""
+        scene = self.scene
+        if not camera:
+            raise bad_value("view", "camera", camera, "times and places, for example {0.0: 'iso', 2.0: 'top'}")
+        for t in sorted(camera, key=float):
+            time = check_number(t, "view", "time of the camera")
+            if not scene.start - 1e-9 <= time <= scene.end + 1e-9:
+                raise bad_value("view", "time of the camera", time, f"one between {scene.start:g} and {scene.end:g}")
+            if isinstance(camera[t], Mapping):
+                raise bad_value("view", "camera", camera[t], "a place for each time")
+            self.keys.append((time, Camera(scene, camera[t], follow, aspect, margin, arrows)))
+        first = self.keys[0][1]
+        self.position, self.target, self.up, self.fitted = first.position, first.target, first.up, False
+
+    def _on_path(self, t: float) -> tuple[Array, Array, Array]:
+        """Position, target and up at a time: the camera turns around its target instead of flying through things."""
+        times = [time for time, _ in self.keys]
+        k = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 1))
+        a = self.keys[k][1]
+        if t <= times[0] or k == len(times) - 1:
+            return a.position, a.target, a.up
+        b = self.keys[k + 1][1]
+        x = (t - times[k]) / (times[k + 1] - times[k])
+        x = x * x * (3.0 - 2.0 * x)
+        target = a.target + x * (b.target - a.target)
+        away = [camera.position - camera.target for camera in (a, b)]
+        size = [float(np.linalg.norm(v)) for v in away]
+        up = a.up + x * (b.up - a.up)
+        up = up / max(float(np.linalg.norm(up)), 1e-9)
+        turn = along(self.scene.up)
+        # azimuth and elevation, the short way round
+        angles = [
+            (np.arctan2(*(v @ turn)[1::-1]), np.arcsin((v @ turn)[2] / s)) for v, s in zip(away, size, strict=True)
+        ]
+        gap = (angles[1][0] - angles[0][0] + np.pi) % (2.0 * np.pi) - np.pi
+        azimuth, elevation = angles[0][0] + x * gap, angles[0][1] + x * (angles[1][1] - angles[0][1])
+        distance = size[0] * (size[1] / size[0]) ** x
+        direction = np.array(
+            (np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation))
+        )
+        return target + distance * turn @ direction, target, up
+
     def _follow(self, follow: Any) -> None:
         scene = self.scene
         model = scene.solutions[0].model
@@ -81,10 +129,13 @@ class Camera:
         own = scene.radii[0].get(body.name, 0.0)  # the body, and what is around it at the start
         self.radius = float(min(scene.radius, max(2.2 * own, 0.8 * scene.size_of_start, 20.0 * scene.glyph)))
 
-    def at(self, poses: tuple[Array, Array]) -> tuple[Array, Array, Array]:
-        """Position, target and up."""
+    def at(self, poses: tuple[Array, Array], t: float | None = None) -> tuple[Array, Array, Array]:
+        """Position, target and up; ``t`` matters to a camera that moves along a path."""
         shift = np.zeros(3) if self.row is None else poses[0][self.row]
-        return self.position + shift, self.target + shift, self.up
+        position, target, up = (
+            self._on_path(t) if self.keys and t is not None else (self.position, self.target, self.up)
+        )
+        return position + shift, target + shift, up
 
 
 def automatic(scene: Scene, turn: Array) -> tuple[float, float, float]:

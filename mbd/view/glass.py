@@ -14,6 +14,8 @@ from mbd.view.theme import Colour, colour, readable_on
 if TYPE_CHECKING:
     from mbd.view.stage import Stage
 
+FARTHEST = 5.0  # font sizes between a name and where it belongs
+
 
 class Glass:
     """Texts of a stage; ``write`` brings them to where they belong at the present time."""
@@ -162,6 +164,8 @@ class Glass:
         free = laid_out(pixels[shown], np.array(sizes), (width, height)) if shown else ()
         for k, place in zip(shown, free, strict=True):
             inside = (pixels[k] > -0.15 * width).all() and (pixels[k] < 1.15 * np.array((width, height))).all()
-            # what is far outside belongs to something that is not in the picture either
-            x, y = place if inside else (-1000.0, -1000.0)
+            # what is far outside belongs to something that is not in the picture either; a name far from its body
+            # misleads
+            near = abs(place[1] - pixels[k][1]) < FARTHEST * texts[k].GetTextProperty().GetFontSize()
+            x, y = place if inside and near else (-1000.0, -1000.0)
             texts[k].SetPosition(float(x), float(height - 1 - y))

@@ -11,6 +11,7 @@ import numpy as np
 from mbd.elements.arguments import FilePath, Numbers
 from mbd.errors import bad_value, check_number, check_vector
 from mbd.io.files import replacing, save_figure
+from mbd.view import vector
 from mbd.view.arguments import CameraPlace, Followed, Look, Runs, Size
 from mbd.view.clock import time_text
 from mbd.view.render import Image, check_size, images
@@ -25,8 +26,10 @@ def picture(
     solutions: Runs, file: FilePath | None = None, t: Numbers | None = None, *, size: Size = SIZE,
     camera: CameraPlace = "auto", follow: Followed | None = None, columns: int | None = None, clock: bool = True,
     **look: Unpack[Look],
-) -> Image:  # fmt: skip
+) -> Image | None:  # fmt: skip
     """Render a picture at time ``t`` (by default the end), write it to a file and return it as (height, width, 3).
+
+    SVG, PDF and EPS files hold vector graphics, which are drawn without OpenGL, and nothing is returned.
 
     Several times give a strip of snapshots in one figure: ``t=[0, 0.2, 0.4]``, or ``t=6`` with ``columns=6`` for six
     equal steps; a strip is also written as PDF or SVG. clock: write the time into the picture. ``look`` holds the
@@ -37,7 +40,10 @@ def picture(
     if columns is not None or (t is not None and np.ndim(t) > 0):
         return _strip(scene, file, t, (width, height), camera, follow, columns)
     time = scene.end if t is None else inside(scene, t)
-    target = check_file(file, FORMATS) if file is not None else None
+    target = check_file(file, (*FORMATS, *vector.FORMATS)) if file is not None else None
+    if target is not None and target.suffix.lower() in vector.FORMATS:
+        vector.draw(scene, time, target, (width, height), camera, follow, clock)
+        return None
     image = next(iter(images(scene, [time], (width, height), camera, follow, clock=clock)))
     if target is not None:
         save(image, target)
@@ -73,8 +79,9 @@ def save(image: Image, file: Path) -> None:
         pillow.fromarray(image).save(draft)
 
 
-def png_bytes(image: Image) -> bytes:
+def png_bytes(image: Image | None) -> bytes:
     """The image as a PNG file."""
+    assert image is not None, "vector graphics have no pixels"
     from PIL import Image as pillow
 
     buffer = io.BytesIO()

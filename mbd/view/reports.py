@@ -17,10 +17,11 @@ from mbd.elements.arguments import FilePath
 from mbd.errors import MbdError
 from mbd.io.files import write_text
 from mbd.view.arguments import CameraPlace, Drawn, ThemeName
+from mbd.view.clock import duration_text, time_text
 from mbd.view.opengl import warn_if_missing
 from mbd.view.pictures import check_file, picture, png_bytes
 from mbd.view.plots import plot
-from mbd.view.theme import Theme
+from mbd.view.theme import Theme, colour, legible, to_hex
 from mbd.view.theme import theme as find_theme
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ PLOT_KINDS = ("energy", "momentum", "constraints", "trajectory", "reactions")
 STYLE = """
 body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif;color:%(text)s;background:%(page)s;margin:0}
 main{max-width:1080px;margin:0 auto;padding:30px 26px 60px}
+h1,.sub,pre{overflow-wrap:anywhere}
+.scroll{overflow-x:auto;margin-bottom:22px}.scroll:focus-visible{outline:3px solid %(focus)s}
+caption{text-align:left;font-weight:600;padding:0 0 4px}
 h1{font-size:27px;margin:0 0 2px}
 h2{font-size:18px;margin:34px 0 10px;padding-bottom:5px;border-bottom:1px solid %(line)s}
 .sub{color:%(muted)s;margin:0 0 20px}
@@ -38,13 +42,14 @@ h2{font-size:18px;margin:34px 0 10px;padding-bottom:5px;border-bottom:1px solid 
 .tile{background:%(card)s;border:1px solid %(line)s;border-radius:9px;padding:11px 14px}
 .tile b{display:block;font-size:19px;font-variant-numeric:tabular-nums}.tile span{color:%(muted)s;font-size:13px}
 table{border-collapse:collapse;width:100%%;font-size:13.5px;font-variant-numeric:tabular-nums}
-th{text-align:left;color:%(muted)s;font-weight:600}
+th{text-align:left;color:%(muted)s;font-weight:600}tbody th{color:inherit;font-weight:400}
 th,td{padding:5px 12px 5px 0;border-bottom:1px solid %(line)s;vertical-align:top}
 pre{background:%(card)s;border:1px solid %(line)s;border-radius:9px;padding:12px 15px;font-size:13px;
 white-space:pre-wrap}
 figure{margin:0}img,svg{max-width:100%%;height:auto;border-radius:9px;display:block}.picture{border:1px solid %(line)s}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(460px,1fr));gap:22px;align-items:start;grid-auto-flow:dense}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(460px,100%%),1fr));gap:22px;align-items:start;grid-auto-flow:dense}
 figure.wide{grid-column:1/-1}footer{margin-top:38px;color:%(muted)s;font-size:12.5px}
+@media (max-width:560px){main{padding:18px 14px 40px}}
 @media print{main{padding:0}.plots{grid-template-columns:1fr 1fr}}
 """
 
@@ -67,8 +72,10 @@ def report(
         section("Diagnosis", f"<pre>{escape.escape(diagnosis(solution))}</pre>"),
         section("Plots", _plots(solution, style, plots)),
     ]
+    ground = colour(style.background) if style.dark else (1.0, 1.0, 1.0)
     words = {
-        "text": style.text, "page": style.background if style.dark else "#ffffff", "muted": style.muted,
+        "text": style.text, "page": to_hex(ground), "muted": to_hex(legible(colour(style.muted), ground, 4.8)),
+        "focus": to_hex(legible(colour(style.bodies[0]), ground, 3.1)),
         "line": style.grid if style.dark else "#dfe4ea", "card": style.floor if style.dark else "#f6f8fa",
     }  # fmt: skip
     span = f"t = {solution.t[0]:.6g} ... {solution.t[-1]:.6g} s, {len(solution)} records"
@@ -91,7 +98,8 @@ def _version() -> str:
 
 def section(title: str, content: str) -> str:
     """A heading with what belongs to it; nothing if there is nothing."""
-    return f"<section><h2>{title}</h2>{content}</section>" if content else ""
+    name = title.lower().replace(" ", "-")
+    return f'<section aria-labelledby="{name}"><h2 id="{name}">{title}</h2>{content}</section>' if content else ""
 
 
 def _picture(solution: Solution, theme: Theme, camera: CameraPlace, t: float | None, look: Drawn) -> str:
@@ -103,14 +111,15 @@ def _picture(solution: Solution, theme: Theme, camera: CameraPlace, t: float | N
         return f"<p>{escape.escape(str(error))}</p>"
     data = base64.b64encode(png_bytes(image)).decode()
     moment = solution.t[-1] if t is None else t
+    when = time_text(float(moment), float(solution.t[0]), float(solution.t[-1]))
     source = f"data:image/png;base64,{data}"
-    return f'<figure><img class="picture" alt="the model at t = {moment:.4g} s" src="{source}"></figure>'
+    return f'<figure><img class="picture" alt="the model at t = {when}" src="{source}"></figure>'
 
 
 def tiles(solution: Solution) -> str:
     """The run in numbers."""
     total = np.asarray(solution.energy.total)
-    facts = [(f"{solution.t[-1] - solution.t[0]:.6g} s", "simulated time"), (str(len(solution)), "records")]
+    facts = [(duration_text(float(solution.t[-1] - solution.t[0])), "simulated time"), (str(len(solution)), "records")]
     names = {
         "steps": "steps", "rejected": "rejected steps", "newton_iterations": "Newton iterations",
         "factorizations": "factorisations", "wall_time": "computing time in s",
@@ -160,10 +169,19 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table; long ones are cut with a note."""
     if not rows:
         return ""
-    cells = "".join(f"<th>{h}</th>" for h in head)
-    lines = "".join("<tr>" + "".join(f"<td>{escape.escape(c)}</td>" for c in row) + "</tr>" for row in rows[:MAX_ROWS])
+    cells = "".join(f'<th scope="col">{h}</th>' for h in head)
+    lines = "".join(
+        f'<tr><th scope="row">{escape.escape(row[0])}</th>'
+        + "".join(f"<td>{escape.escape(c)}</td>" for c in row[1:])
+        + "</tr>"
+        for row in rows[:MAX_ROWS]
+    )
     more = f'<p class="sub">and {len(rows) - MAX_ROWS} more</p>' if len(rows) > MAX_ROWS else ""
-    return f"<table><tr>{cells}</tr>{lines}</table><br>{more}"
+    # a table that is wider than the screen is moved with the keyboard too
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="table: {head[0]}">'
+        f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>{more}"
+    )
 
 
 def diagnosis(solution: Solution) -> str:
@@ -207,5 +225,20 @@ def _plots(solution: Solution, theme: Theme, wanted: tuple[str, ...] | None) -> 
         figure.savefig(buffer, format="png", dpi=130)
         data = base64.b64encode(buffer.getvalue()).decode()
         wide = ' class="wide"' if figure.get_figwidth() > 7.0 else ""
-        figures.append(f'<figure{wide}><img alt="{escape.escape(what)}" src="data:image/png;base64,{data}"></figure>')
+        words = escape.escape(described(figure, what), quote=True)
+        figures.append(f'<figure{wide}><img alt="{words}" src="data:image/png;base64,{data}"></figure>')
     return f'<div class="plots">{"".join(figures)}</div>' if figures else ""
+
+
+def described(figure: Any, what: str) -> str:
+    """A plot in words: what its panels show, and from where to where."""
+    panels = []
+    for axes in figure.axes:
+        lines = [np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]
+        values = np.concatenate([y[np.isfinite(y)] for y in lines]) if lines else np.zeros(0)
+        label = (axes.get_title(loc="left") or "").strip()
+        unit = axes.get_ylabel().replace("$", "")
+        if values.size and unit:
+            words = f"{label}, {unit}" if label else unit
+            panels.append(f"{words} from {values.min():.3g} to {values.max():.3g}")
+    return f"Plot of {what}: " + "; ".join(panels[:8]) if panels else f"Plot of {what}"

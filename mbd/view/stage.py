@@ -217,7 +217,7 @@ class Stage:
 
     def aim(self) -> None:
         """Point the camera where it belongs at the current time."""
-        position, target, up = self.camera.at(self.poses)
+        position, target, up = self.camera.at(self.poses, self.time)
         view = self.plotter.camera
         view.SetPosition(*position)
         view.SetFocalPoint(*target)

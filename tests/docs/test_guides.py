@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mbd
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -35,6 +37,17 @@ def test_recipes():
     assert x["landed"] == pytest.approx(np.sqrt(4.0 / 9.81), abs=1e-9)
     assert "height above the floor" in x["thrown"].channels
     assert x["reached"] == pytest.approx(0.5, abs=2e-3)
+
+
+def test_new_user(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("html", "movie", "plot"):
+        monkeypatch.setattr(mbd.Solution, name, lambda self, *arguments, **options: None)
+    swing = run("docs/new_user.md")["swing"]
+    out, page = capsys.readouterr().out, (ROOT / "docs/new_user.md").read_text()
+    assert "4 degrees of freedom" in out
+    assert re.search(r"`(stopped by release at .* m/s)`", page)[1] in out
+    assert np.ptp(swing.energy.total) < 0.1 * 1e-2 * np.ptp(swing.energy.kinetic)
 
 
 def test_performance(capsys):

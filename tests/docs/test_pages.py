@@ -106,6 +106,17 @@ def test_forces_on_joints():
     assert np.abs(solution["shoulder"].angle[-1]) < 0.2
 
 
+def test_results(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/results.md")
+    whole = names["solution"]
+    assert np.array_equal(names["again"].q, whole.q) and names["table"].shape == (2001, 4)
+    assert np.allclose(names["chosen"]["hinge.angle"], whole["hinge"].angle[::10], rtol=1e-12, atol=1e-14)
+    assert np.array_equal(names["from_disk"].q, names["stored"].q) and len(names["stored"]) == 20001
+    assert np.allclose(names["angle"], whole["hinge"].angle, rtol=1e-12, atol=1e-14)
+    assert "energy balance" in capsys.readouterr().out
+
+
 def test_control(capsys):
     names = run("docs/control.md")
     assert abs(names["solution"]["hinge"].angle[-1]) < 1e-3
@@ -113,6 +124,22 @@ def test_control(capsys):
     assert np.array_equal(names["again"].q, names["first"].q)
     assert names["best"] == 5.0
     assert names["landed"] == pytest.approx(np.sqrt(2.0 / 9.81), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::mbd.ModelWarning")
+def test_imported_robots(tmp_path, monkeypatch):
+    """The arm reaches its targets under its limits, and both descriptions of it have the same equations."""
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/import.md")
+    solution, robot = names["solution"], names["robot"]
+    assert solution["shoulder"].angle[-1] == pytest.approx(0.0, abs=1e-4)
+    assert solution["elbow"].angle[-1] == pytest.approx(1.0, abs=1e-4)
+    assert np.abs(solution["elbow control"].effort).max() == pytest.approx(robot["elbow"].effort, rel=1e-12)
+    assert names["weights"] == pytest.approx(2 * [-9.81 * 0.15 * np.sin(1.0)], abs=1e-3)
+    bare = [mbd.load_urdf("arm.urdf", coordinates="joint"), mbd.load_mjcf("arm.xml", coordinates="joint")]
+    systems = [mbd.assemble(model) for model in bare]
+    masses = [system.mass_matrix(np.array([0.3, 0.7])).toarray() for system in systems]
+    assert masses[1] - masses[0] == pytest.approx(np.diag([0.0, 0.01]), abs=1e-14)  # the armature
 
 
 def test_rigid_bodies():
@@ -126,6 +153,7 @@ def test_parameters(capsys):
     assert np.abs(after - before).max() > 0.1
     fresh = mbd.simulate(names["handle"].model(), 0.5, 0.01)
     assert np.array_equal(names["solution"].q, fresh.q)
+    assert names["slope"].shape == (51,) and names["slope"][-1] != 0.0
     assert len(names["study"]) == 6 and np.isfinite(names["study"]["angle"]).all()
 
 
@@ -163,7 +191,8 @@ def test_views(tmp_path, monkeypatch):
     run("docs/view.md", mbd=mbd, solution=runs[0], other=runs[1])
     assert opened == [1, 2] and ran == [pytest.approx(0.1)]
     assert {path.name for path in tmp_path.iterdir()} == {
-        "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html",
+        "energy.png", "top.png", "top.mp4", "top.html", "top.glb", "top_report.html", "top.svg", "top.usda", "top.pvd",
+        "top",
     }  # fmt: skip
 
 
@@ -172,6 +201,13 @@ def test_links(page):
     for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text()):
         if not target.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_code_of_every_page_is_run():
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
+    for page in ROOT.glob("docs/*.md"):
+        if "```python" in page.read_text():
+            assert f"docs/{page.name}" in tests or f'"{page.name}"' in tests, f"no test runs the code of {page.name}"
 
 
 def test_every_example_is_listed():

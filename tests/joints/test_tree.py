@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -187,3 +189,23 @@ def test_gimbal_lock_at_the_start_is_refused_by_joint(sequence):
     assert "model.with_coordinates('joint', spherical=mbd.nodes.Quaternion(lie=True))" in str(error.value)
     q, _ = System(ball("xyz")).initial_state()
     assert np.abs(q).max() < 1e-12
+
+
+def test_nodes_without_effect_are_named():
+    """Carried bodies have the coordinates of their joints; bodies of their own and free roots keep the choice."""
+    model = mbd.Model("robot")
+    for k in range(4):
+        model.add(mbd.RigidBody(f"body {k}", 1.0, (1, 1, 1), mbd.nodes.RotationVector((k, 0, 0))))
+    for k in range(1, 4):
+        model.add(
+            mbd.joints.Revolute(model[f"body {k - 1}"], model[f"body {k}"], at=(k, 0, 0), axis=(0, 0, 1), name=f"{k}")
+        )
+    joint = model.with_coordinates("joint", absolute="body 3")
+    with pytest.warns(
+        mbd.ModelWarning, match=r"no effect on body 'body 1' and 1 more in joint.*joint '1'; use .*absolute="
+    ):
+        joint.with_nodes(mbd.nodes.Quaternion)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        joint.with_nodes({"body 0": mbd.nodes.Quaternion, "body 3": mbd.nodes.Directors})
+        model.with_nodes(mbd.nodes.Quaternion).with_coordinates("joint")

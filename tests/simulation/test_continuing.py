@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -306,3 +307,34 @@ def test_states_of_earlier_versions_know_their_method():
     """Digests as they are in files; with another one a run would quietly begin anew."""
     assert method_digest(GeneralizedAlpha()) == "b9d477bf53dc298442b086248bca9b32"
     assert method_digest(GeneralizedAlpha(stabilized=False, newton="full")) == "b696535b8a0492cd6ed7943ded1b12be"
+
+
+def wound(zero: float) -> mbd.Model:
+    """A wheel on a shaft with a torsion spring, that shows an angle at the start."""
+    model = mbd.Model("wound")
+    wheel = model.add(
+        mbd.RigidBody("wheel", 1.0, (0.1, 0.1, 0.2), mbd.nodes.RotationVector(angular_velocity=(0, 0, 9)))
+    )
+    shaft = model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), zero=zero, name="shaft"))
+    model.add(mbd.forces.TorsionSpring(shaft, 0.05, rest=zero))
+    return model
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("zero", [4.0, 2.0 * math.pi, -2.0 * math.pi])
+def test_another_zero_would_count_other_turns(coordinates, zero, tmp_path):
+    """Beyond half a turn the nearest reading of an angle is another one: refused, from memory and from files."""
+    first = mbd.simulate(wound(0.0).with_coordinates(coordinates), 1.0, 0.01)
+    first.save(tmp_path / "first.npz")
+    other = wound(zero).with_coordinates(coordinates)
+    for start in (first, mbd.load(tmp_path / "first.npz")):
+        with pytest.raises(mbd.ModelError, match=r"'shaft' (shows .* in the initial configuration|has another point)"):
+            mbd.simulate(other, 1.5, 0.01, start=start)
+
+
+def test_a_zero_nearby_is_read_on():
+    """Within half a turn the reading is the old one moved by the change, whatever turns there were."""
+    first = mbd.simulate(wound(0.0), 1.0, 0.01)
+    same, other = (mbd.simulate(wound(zero), 1.5, 0.01, start=first) for zero in (0.0, 0.4))
+    assert first["shaft"].angle[-1] > 2.0 * math.pi
+    assert other["shaft"].angle == pytest.approx(same["shaft"].angle + 0.4, abs=1e-8)

@@ -235,7 +235,13 @@ def test_state_holds_inputs():
     sim.advance(0.1)
     expected = sim.q
     sim.inputs["u"] = -9.0
+    pending = sim.state  # after an input was set, before it has acted
     sim.advance(0.1)
+    later = sim.q
+    sim.set_state(pending)
+    assert sim.inputs["u"] == -9.0
+    sim.advance(0.1)
+    assert np.array_equal(sim.q, later)
     sim.set_state(state)
     assert sim.inputs["u"] == 2.0
     sim.advance(0.1)
@@ -480,3 +486,29 @@ def test_adaptive_inputs():
     assert abs(sim["body"].position[2] - at) < 1e-9
     solution = sim.solution()
     assert solution.t[-1] == sim.t and np.array_equal(solution["push"].force[-1], (0, 0, 2.0))
+
+
+def test_saved_with_its_inputs(tmp_path):
+    """A file knows the inputs; what depends on them is right with the model, and refused without, never wrong."""
+    sim = mbd.Simulator(cart_pole(), 1e-3)
+    for force in (1.0, -3.0, 2.0):
+        sim.inputs["u"] = force
+        sim.advance(0.05)
+    solution = sim.solution()
+    solution.save(tmp_path / "run.npz")
+    plain, full = mbd.load(tmp_path / "run.npz"), mbd.load(tmp_path / "run.npz", model=cart_pole())
+    for read in (plain, full):
+        assert np.array_equal(read.inputs["u"], solution.inputs["u"])
+        assert np.array_equal(read.energy.total, solution.energy.total)
+        assert np.array_equal(read["pole"].position, solution["pole"].position)
+    assert np.array_equal(full["motor"].effort, solution["motor"].effort)
+    with pytest.raises(mbd.ModelError, match="input 'u' changed during this run"):
+        _ = plain["motor"].effort
+    constant = mbd.Simulator(cart_pole(), 1e-3)
+    constant.inputs["u"] = 2.0
+    constant.advance(0.05)
+    constant.inputs["u"] = 70.0  # of the next step, which is not made
+    known = constant.solution()
+    known.part(slice(1, None)).save(tmp_path / "constant.npz")
+    assert np.array_equal(mbd.load(tmp_path / "constant.npz")["motor"].effort, known["motor"].effort[1:])
+    assert np.array_equal(known["motor"].effort, np.r_[0.0, np.full(50, 2.0)])

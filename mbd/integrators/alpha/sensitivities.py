@@ -8,7 +8,8 @@ Along a parameter, with S = dx/d theta,
 and the right-hand side is one directional derivative: the central difference of the residual at x +- eps S with the
 tables of theta +- eps. J is the matrix that the step has factorised. It belongs to the first iterate of the step, not
 to its solution, so that dy is an extrapolation plus a correction, and another one where the rate at which corrections
-fall tells that something would remain. The state then follows by the derivatives of the method's own lines; on Lie nodes the increment of the configuration is
+fall tells that something would remain. The state then follows by the derivatives of the method's own lines; on Lie
+nodes the increment of the configuration is
 
     d_{n+1} = T_exp(dq) (T_exp(-dq)^-1 d_n + d(dq)),    exp(-x) = T_exp(x) T_exp(-x)^-1.
 """
@@ -31,8 +32,8 @@ from .equations import _factorise, _mass_factor
 from .state import AlphaState
 
 MOST_ROUNDS = 3  # corrections of a step
-SETTLED = 1e-11  # of the sensitivities of the configuration: what may remain in a step after the last one
-TELLING = 1e-9  # a correction that is large enough to tell a rate; below, round-off does
+SETTLED = 1e-12  # of the sensitivities of the configuration: what may remain in a step after the last one
+TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
 EVERY = 32  # steps after which the rate of corrections is measured again
 
 
@@ -173,22 +174,22 @@ def run_with_sensitivities(
 ):  # fmt: skip
     """Up to ``count`` steps with their sensitivities, each recorded; f.history of them are made."""
     ask(a, LOAD)
-    for step in range(count):
+    for row in range(count):  # each step is recorded
         make_step(a, p)
         if p.verdict != CONVERGED:
             return
-        copy(rows.q, out_q[step])
-        copy(rows.v, out_v[step])
-        copy(rows.first, out_first[step])
-        copy(rows.second, out_second[step])
-        copy(rows.turns, out_turns[step])
+        copy(rows.q, out_q[row])
+        copy(rows.v, out_v[row])
+        copy(rows.first, out_first[row])
+        copy(rows.second, out_second[row])
+        copy(rows.turns, out_turns[row])
         p.index += 1
         if p.iteration == 0:  # the first guess was good enough, and nothing was factorised
             _factorise(s, w, x, p.step)
         for i in range(f.dq.shape[0]):
             _follow(s, w, x, f, p, i)
-            copy(f.dq[i], out_dq[step * f.dq.shape[0] + i])
-            copy(f.dv[i], out_dv[step * f.dq.shape[0] + i])
-            copy(f.dvd[i], out_dvd[step * f.dq.shape[0] + i])
-            copy(f.dlam[i], out_dlam[step * f.dq.shape[0] + i])
+            copy(f.dq[i], out_dq[row * f.dq.shape[0] + i])
+            copy(f.dv[i], out_dv[row * f.dq.shape[0] + i])
+            copy(f.dvd[i], out_dvd[row * f.dq.shape[0] + i])
+            copy(f.dlam[i], out_dlam[row * f.dq.shape[0] + i])
         f.history += 1

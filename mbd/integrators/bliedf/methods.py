@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -102,10 +100,9 @@ class BLieDFEquations(AlphaEquations):
         self._observed = self.x.v.copy()
         self._look_back(t)
 
-    @cached_property
-    def act_anew(self) -> Callable[[], Any]:
-        """The past belongs to what acted before: it is made anew."""
-        return lambda: setattr(self.x, "begin_anew", 1)
+    def act_anew(self) -> None:  # type: ignore[override]
+        """The past that belongs to what acts now."""
+        self._look_back(self.numbers.origin + self.numbers.index * self.numbers.step)
 
     def recover(self) -> bool:
         x, p = self.x, self.numbers

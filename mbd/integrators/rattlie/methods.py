@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..base import Array, Trait, Variable
+from ..converted import StepsLieNodes
 from ..fixed_step import Equations, FixedStep
 from ..stormer.methods import WEIGHTS
 from ..variational.methods import VariationalBase
@@ -53,14 +54,15 @@ class RattlieEquations(Equations):
 
 
 @dataclass(frozen=True)
-class RATTLie(FixedStep, VariationalBase):
+class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     """RATTLE on Lie nodes and points: symplectic, with explicit forces, position and velocity constraints.
 
     A step turns a body by exp(x), so that spins about a fixed axis cost no accuracy: on the heavy top it is a thousand
     times more accurate than Rattle at equal steps, which sees the spin as an oscillation of nine coordinates. Second
     order; energy has no drift where the step resolves the motion. Reference points need not be centres of mass. Forces
     act at both ends of a step; where they depend on velocities (dampers, controls) they are iterated at its end, still
-    of second order, and stiff ones ask for small steps. A step must turn no body by a full turn.
+    of second order, and stiff ones ask for small steps. A step must turn no body by a full turn. Bodies in other
+    coordinates are stepped as Lie nodes and recorded in their own.
 
     Reactions and accelerations of the solution are those of the equations of motion at the records, of second order.
     The multipliers of the method act on half a step each and are of first order: ``solution.scheme`` has "lambda" of
@@ -72,7 +74,6 @@ class RATTLie(FixedStep, VariationalBase):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    symmetric: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     symmetric: ClassVar[bool] = True
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")

@@ -173,6 +173,7 @@ def accept(s, w, x, p):
         x.lam[k] = c * x.lams[k]
         x.shown_mu[k] = c * x.mus[k]
     copy(x.qn, x.q)
+    frames(s, w, x.q)  # as ``load_frames`` finds them: where a run is cut into calls leaves no trace
     copy_frames(w.z, x.z0)
     velocities(s, w, x.q, x.v)
     remember_angles(s, w, x.q, x.v)

@@ -16,6 +16,7 @@ from .motion import (
     gradient_kick,
     kick,
     move_bodies,
+    move_velocities,
     read_state,
     update_forces,
     write_state,
@@ -121,10 +122,28 @@ def run_free(s, w, b, x, first, count, every, out_q, out_v, out_vd, out_l, out_t
 
 
 @kernel
-def _forces(s, w, b, t):
+def _forces(s, w, b, t, h):
+    """Forces at the time t; those that depend on velocities at the time h within the kick that follows.
+
+    With h equal to the kick, a kick is the implicit rule of Euler, adjoint to the explicit one that begins a step;
+    with half of it the midpoint rule. The implicit equation is solved by one correction, which keeps the second order.
+    """
     evaluate_functions(s, w, t)
     move_bodies(w, b)
+    if b.damped != 0:
+        move_velocities(w, b, 0.0)
     update_forces(s, w, b)
+    if b.damped != 0 and h != 0.0:
+        move_velocities(w, b, h)
+        update_forces(s, w, b)
+
+
+@kernel
+def _forces_of_the_end(s, w, b):
+    """Forces that depend on velocities, of those after the last kick: the next step begins with them."""
+    if b.damped != 0:
+        move_velocities(w, b, 0.0)
+        update_forces(s, w, b)
 
 
 @kernel
@@ -140,12 +159,13 @@ def split_step(s, w, b, t, h):
         bad = drift(b, method, 0.5 * h)
         if bad != 0:
             return bad
-        _forces(s, w, b, t + 0.5 * h)
+        _forces(s, w, b, t + 0.5 * h, h / 3.0)
         kick(b, 2.0 * h / 3.0)
         gradient_kick(s, w, b, h * h * h / 36.0)
         bad = drift(b, method, 0.5 * h)
-        _forces(s, w, b, t + h)
+        _forces(s, w, b, t + h, h / 6.0)
         kick(b, h / 6.0)
+        _forces_of_the_end(s, w, b)
         return bad
     first = b.kicks[0] != 0.0
     if first:
@@ -156,9 +176,10 @@ def split_step(s, w, b, t, h):
             return bad
         acts = b.kicks[k + 1] != 0.0
         if acts or first:
-            _forces(s, w, b, t + b.reached[k] * h)
+            _forces(s, w, b, t + b.reached[k] * h, b.kicks[k + 1] * h)
         if acts:
             kick(b, b.kicks[k + 1] * h)
+            _forces_of_the_end(s, w, b)
     return 0
 
 
@@ -167,7 +188,7 @@ def run_split(s, lie, w, b, x, first, count, every, out_q, out_v, out_vd, out_l,
     """Steps of bodies under forces, as in ``run_free``; ``lie`` are the same tables as ``s`` with Lie nodes."""
     row, h = 0, b.step
     b.done, b.verdict, b.where = 0, CONVERGED, 0
-    _forces(lie, w, b, b.origin + first * h)
+    _forces(lie, w, b, b.origin + first * h, 0.0)
     for step in range(count):
         t = b.origin + (first + step) * h
         for k in range(b.parts):

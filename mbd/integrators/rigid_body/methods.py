@@ -7,19 +7,20 @@ momentum and quaternion, whatever the nodes store, and written to the nodes for 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...errors import IncompatibleError, ModelError
+from ...errors import AccuracyWarning, IncompatibleError, ModelError
 from ..base import ADVICE, Array, Integrator, Invariant, Trait, missing_trait
+from ..checks import keeps_momenta
 from . import flows, loops
 from .jacobi import MOST_TURNS
 from .run import RigidBodyRun
 from .series import LARGEST_ANGLE_SQUARED
 from .stages import EULER_STAGES, NYSTROM_STAGES, SRKN6B, SRKN11B, SRKN14A, STRANG_STAGES, Stages
-from .structure import centres
 
 if TYPE_CHECKING:
     from ...system.system import System
@@ -98,7 +99,7 @@ class FreeRotation(_SingleBodies):
             kept.add(Invariant.ENERGY)
         if self.symplectic:
             kept.add(Invariant.SYMPLECTIC)
-        if _isolated(system):
+        if keeps_momenta(system):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
@@ -201,13 +202,12 @@ class _Splitting(_SingleBodies):
     """Free motion and kicks by the forces in turn."""
 
     symmetric: ClassVar[bool] = True
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.SINGLE_BODIES, Trait.VELOCITY_FREE})
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept = set(HELD)
         if self.rotation.symplectic and missing_trait(system, Trait.CONSERVATIVE) is None:
             kept.add(Invariant.SYMPLECTIC)
-        if _isolated(system):
+        if keeps_momenta(system):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 
@@ -216,7 +216,8 @@ class _Splitting(_SingleBodies):
 class Strang(_Splitting):
     """Strang splitting of order two: half a kick by the forces, free motion by ``method``, half a kick.
 
-    Forces may depend on position and time, not on velocities.
+    Forces may depend on position, time and velocities; where they do depend on velocities, a step evaluates them three
+    times, and stiff dampers ask for small steps.
     """
 
     method: FreeRotation = field(default_factory=lambda: MoserVeselov())
@@ -240,8 +241,8 @@ class Strang(_Splitting):
 class NystromSplitting(_Splitting):
     """Splitting of order four with the gradient of the forces, which comes from the stiffness of the elements.
 
-    ``method`` advances free rotations and must have order four at least. Forces may depend on position and time, not on
-    velocities; bodies may be coupled by springs.
+    ``method`` advances free rotations and must have order four at least. Forces may depend on position and time; bodies
+    may be coupled by springs. **Where forces depend on velocities the order is two**, which a warning says.
     """
 
     method: FreeRotation = field(default_factory=JacobiExact)
@@ -255,6 +256,18 @@ class NystromSplitting(_Splitting):
 
     def __post_init__(self) -> None:
         _check_method(self, 4)
+
+    def order_on(self, system: System) -> int:
+        return self.order if missing_trait(system, Trait.VELOCITY_FREE) is None else 2
+
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RigidBodyRun:
+        culprit = missing_trait(system, Trait.VELOCITY_FREE)
+        if culprit is not None:
+            warnings.warn(
+                f"NystromSplitting has order two here, not four: {culprit}. Strang() is as good and cheaper, RK4 has "
+                "order four", AccuracyWarning, stacklevel=3,
+            )  # fmt: skip
+        return super().start(system, q, v, t, step, turns)
 
     @property
     def name(self) -> str:
@@ -277,6 +290,7 @@ class _NystromStages(_Splitting):
     """
 
     method: FreeRotation = field(default_factory=lambda: MoserVeselov(order=14))
+    requires: ClassVar[frozenset[Trait]] = _Splitting.requires | {Trait.VELOCITY_FREE}
     scheme: ClassVar[int] = loops.STAGES
     cite: ClassVar[tuple[str, ...]] = ("Blanes & Moan 2002, J. Comput. Appl. Math. 142, 313",)
 
@@ -347,7 +361,7 @@ class BobenkoSuris(_Splitting):
     """Bobenko and Suris' integrable discretisation of the Lagrange top, a symmetric body in gravity; order one.
 
     It keeps the momenta about the vertical and about the body's axis, and an energy that differs from the true one by a
-    term of the size of the step. Other forces that do not depend on velocities are admitted, without that energy.
+    term of the size of the step. Other forces are admitted, without that energy.
     """
 
     requires: ClassVar[frozenset[Trait]] = _Splitting.requires | {Trait.SYMMETRIC_BODIES}
@@ -378,10 +392,3 @@ def _check_method(owner: Strang | NystromSplitting | _NystromStages, least: int)
             f"{name}: method is {method!r} of order {method.order}; expected order {least} at least, such as "
             f"JacobiExact() or MoserVeselov(order={least})"
         )
-
-
-def _isolated(system: System) -> bool:
-    """No gravity, only forces between bodies, and nothing held."""
-    forces = system.tables.forces
-    between = bool(((forces.a > 0) & (forces.b > 0)).all())
-    return not system.model.gravity.any() and between and not centres(system)[0].any()

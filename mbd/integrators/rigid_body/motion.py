@@ -90,6 +90,31 @@ def move_bodies(w, b):
 
 
 @kernel
+def move_velocities(w, b, h):
+    """Velocities of all frames, of momenta that the present forces have changed over the time h (frames must be known).
+
+    Forces that are not known yet need h = 0.
+    """
+    for i in range(b.table.shape[0]):
+        c = b.table[i]
+        z, zd = w.z[c.node], w.zd[c.node]
+        for k in range(3):
+            zd[k] = b.u[i, k] + h * c.mobility * b.force[i, k]
+        if c.rotates != 0:
+            y, t = b.y[i], b.torque[i]
+            p1, p2, p3 = c.k1 * (y[0] + h * t[0]), c.k2 * (y[1] + h * t[1]), c.k3 * (y[2] + h * t[2])
+            w1, w2, w3 = rotate(c.a0, c.a1, c.a2, c.a3, p1, p2, p3)
+            for k in range(3):
+                d1, d2, d3 = z[3 + k], z[6 + k], z[9 + k]
+                zd[3 + k], zd[6 + k], zd[9 + k] = w3 * d2 - w2 * d3, w1 * d3 - w3 * d1, w2 * d1 - w1 * d2
+            d1, d2, d3 = cross(w1, w2, w3, c.x1, c.x2, c.x3)
+            d1, d2, d3 = axis(z, d1, d2, d3)
+            zd[0] -= d1
+            zd[1] -= d2
+            zd[2] -= d3
+
+
+@kernel
 def update_forces(s, w, b):
     """Force on and torque about every centre (frames and values of functions of time must be up to date)."""
     all_frame_forces(s, w, b.zero)

@@ -36,7 +36,7 @@ def missing_body_trait(system: System, trait: Trait) -> str | None:
     if trait is Trait.FREE_ROTATION:
         return _turned(system)
     if trait is Trait.VELOCITY_FREE:
-        return _velocity_dependent(system)
+        return velocity_dependent(system)
     return _asymmetric(system)
 
 
@@ -68,7 +68,7 @@ def _turned(system: System) -> str | None:
     return None
 
 
-def _velocity_dependent(system: System) -> str | None:
+def velocity_dependent(system: System) -> str | None:
     """Forces are probed with random velocities of the frames, whatever elements they come from."""
     model, tables = system.model, system.tables
     if not model.forces:

@@ -14,6 +14,7 @@ from . import loops
 from .elliptic import SCRATCH
 from .flows import JACOBI
 from .jacobi import MOST_TURNS
+from .requirements import velocity_dependent
 from .series import modified_inertia
 from .state import MOMENTA, STATE, Vectors, new_bodies
 from .structure import body_table, lie_tables
@@ -39,7 +40,7 @@ class RigidBodyRun(Run):
         zeros = max(system.n_q, system.n_v, system.n_l, 16)
         self.bodies = new_bodies(
             table, modified_inertia(moments, method.rotation.series_order), blocks, zeros, method.stages, origin=t,
-            step=step, flow=self.flow, scheme=self.scheme,
+            step=step, flow=self.flow, scheme=self.scheme, damped=velocity_dependent(system) is not None,
         )  # fmt: skip
         nq, nv, nl = system.n_q, system.n_v, system.n_l
         self.x = Vectors(q=np.zeros(nq), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl))

@@ -58,6 +58,7 @@ class Bodies(Record):
     flow = integer  # method of free rotations, see ``flows``
     scheme = integer  # splitting with forces, see ``loops``
     parts = integer  # steps of which a composed step consists, otherwise one
+    damped = integer  # whether some force depends on velocities
     # the last call
     verdict = integer  # see ``verdicts``
     where = integer  # node that stopped it, or 0

@@ -435,8 +435,9 @@ class SceneView {
       const free = [y0, ...beside.flatMap((box) => [box.y + box.h + h, box.y - box.h - h])]
         .filter((y) => y >= h && y <= height - h && beside.every((box) => Math.abs(box.y - y) >= box.h + h - 1e-6));
       const y = free.length ? free.reduce((a, b) => (Math.abs(b - y0) < Math.abs(a - y0) ? b : a)) : y0;
-      taken.push({ x, y, w, h });
-      element.style.visibility = "visible";
+      const far = Math.abs(y - y0) > 7 * h; // a name far from its body misleads
+      if (!far) taken.push({ x, y, w, h });
+      element.style.visibility = far ? "hidden" : "visible";
       element.style.transform = `translate(${x - w + 1}px, ${y - h + 1}px)`;
     };
     this.letters.forEach((element, k) => put(element, this.data.axes.tips[k], this.hidden.axes));

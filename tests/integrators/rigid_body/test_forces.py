@@ -133,10 +133,6 @@ def test_refusals_name_the_element_and_the_way_out():
     refused(model, MoserVeselov(), "'spring 1'", "Strang(method)")
     refused(heavy_top(), JacobiExact(), "gravity turns body 'top'", "NystromSplitting()")
     refused(model, BobenkoSuris(), "body 'a' has the principal moments", "SymmetricSplitting")
-    damper = mbd.forces.Spring(model["a"], model["b"], stiffness=1.0, damping=0.1, name="damper")
-    model.add(damper)
-    for method in (Strang(), NystromSplitting()):
-        refused(model, method, "force 'damper' depends on velocities", "GeneralizedAlpha")
     model.add(mbd.joints.Revolute(model["a"], model["b"], at=(1, 0, 0), axis=(0, 0, 1), name="hinge"))
     for method in (Strang(), NystromSplitting(), MoserVeselov()):
         refused(model, method, "joint 'hinge' (Revolute) connects 'a' and 'b'", "GeneralizedAlpha")

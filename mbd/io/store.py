@@ -1,0 +1,158 @@
+"""Records on disk while a run goes on: a folder that is mapped into memory, and read as a solution afterwards.
+
+The folder holds a file of plain numbers for each array of records (``t.f8``, ``q.f8``, ...; rows one after the other,
+in the machine's order of bytes), and ``run.npz``, a solution without most of its records: the model, the method, and
+when the run has ended its state, counters and events. Steps write straight into the mapped files; the operating system
+brings them to the disk and takes the memory back. Times are written after the rows that they belong to and are not a
+number before, so that also a run that was killed can be read, up to there.
+"""
+
+from __future__ import annotations
+
+import mmap
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import Array, FileError, ModelError
+
+if TYPE_CHECKING:
+    from ..elements.arguments import FilePath
+    from ..model import Model
+    from ..results.solution import Solution
+
+ABOUT = "run.npz"
+NAMES = ("q", "v", "first", "second", "turns")  # of the rows of a run
+GIVE_BACK = 1 << 26  # bytes after which memory is given back
+UNFINISHED = "the run was cut off; its records end here"
+
+
+class RunStore:
+    """The folder of a run in progress."""
+
+    def __init__(self, path: FilePath, widths: list[int]) -> None:
+        self.path, self.widths = Path(path), widths
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"store: the folder {path} cannot be made ({error.strerror})") from error
+        self.count = 0  # records in the files
+        self._since = 0  # bytes since memory was given back
+        self._maps: list[Any] = []
+
+    def check_room(self, count: float) -> None:
+        """Refuse so many records if they do not fit on the disk."""
+        needed, free = 8.0 * count * (1 + sum(self.widths)), shutil.disk_usage(self.path).free
+        if needed > 0.98 * free:
+            raise ModelError(
+                f"simulate: the run has {count:.6g} records of {1 + sum(self.widths)} numbers, {needed / 1e9:.3g} GB, "
+                f"but only {free / 1e9:.3g} GB are free in {self.path}; record less often with output_step="
+            )
+
+    def describe(self, solution: Solution) -> None:
+        """Write what is known besides the records."""
+        solution.save(self.path / ABOUT)
+
+    def rows(self, count: int) -> tuple[Array, list[Array]]:
+        """Times and rows for so many records, mapped to the files."""
+        self.check_room(count)
+        self._maps = [self._map("t", count, ())]
+        times = self._maps[0]
+        times[:] = np.nan
+        self._maps += [self._map(name, count, (n,)) for name, n in zip(NAMES, self.widths, strict=True)]
+        return np.asarray(times), [np.asarray(x) for x in self._maps[1:]]
+
+    def _map(self, name: str, count: int, shape: tuple[int, ...], mode: Any = "w+") -> Any:
+        if count == 0 or 0 in shape:
+            return np.zeros((count, *shape))
+        return np.memmap(self.path / f"{name}.f8", dtype=np.float64, mode=mode, shape=(count, *shape))
+
+    def append(self, t: Array, rows: list[Array]) -> None:
+        """Write further records of a run whose length is not known."""
+        for name, x in [*zip(NAMES, rows, strict=True), ("t", t)]:
+            with (self.path / f"{name}.f8").open("ab") as file:
+                np.ascontiguousarray(x, dtype=np.float64).tofile(file)
+        self.count += len(t)
+
+    @property
+    def grows(self) -> bool:
+        """Whether records are appended: their number was not known."""
+        return not self._maps
+
+    def times(self) -> Array:
+        """Times of the records that were appended."""
+        return np.fromfile(self.path / "t.f8", dtype=np.float64)
+
+    def give_back(self, records: int) -> None:
+        """After so many new records: let the operating system have the memory of what is written, now and then."""
+        self._since += 8 * records * (1 + sum(self.widths))
+        if self._since > GIVE_BACK and hasattr(mmap, "MADV_DONTNEED"):
+            self._since = 0
+            for x in self._maps:
+                if isinstance(x, np.memmap):
+                    x._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+    def finished(self, count: int, last: tuple[float, list[Array]] | None) -> tuple[Array, list[Array]]:
+        """The first records, and perhaps one more, as arrays that are read from the files when needed."""
+        for x in self._maps:
+            if isinstance(x, np.memmap):
+                x.flush()
+        self._maps = []
+        for name, width in (("t", 1), *zip(NAMES, self.widths, strict=True)):
+            file = self.path / f"{name}.f8"
+            if file.exists():
+                with file.open("rb+") as opened:
+                    opened.truncate(8 * count * width)
+        self.count = count
+        if last is not None:
+            self.append(np.array([last[0]]), [x[None, :] for x in last[1]])
+        return _mapped(self.path, self.widths, self.count)
+
+
+def _mapped(path: Path, widths: list[int], count: int) -> tuple[Array, list[Array]]:
+    """Records in the files; what is changed in memory does not reach them."""
+
+    def read(name: str, shape: tuple[int, ...]) -> Array:
+        if 0 in shape:
+            return np.zeros(shape)
+        return np.asarray(np.memmap(path / f"{name}.f8", dtype=np.float64, mode="c", shape=shape))
+
+    return read("t", (count,)), [read(name, (count, n)) for name, n in zip(NAMES, widths, strict=True)]
+
+
+def load_store(path: FilePath, model: Model | None = None) -> Solution:
+    """The solution of a run that wrote to a folder, finished or not; its records stay on disk until they are read."""
+    from ..results.solution import Solution, named_rows
+    from .archive import load
+
+    folder = Path(path)
+    if not (folder / ABOUT).exists():
+        raise FileError(
+            f"{path}: is no folder of a run (it has no {ABOUT}); expected one that simulate(store=...) wrote"
+        )
+    known = load(folder / ABOUT, model)
+    widths = [x.shape[1] for x in known.rows()]
+    times = folder / "t.f8"
+    t = np.fromfile(times, dtype=np.float64) if times.exists() else np.zeros(0)
+    ended = np.flatnonzero(np.isnan(t))
+    count = int(ended[0]) if len(ended) else len(t)
+    for name, n in zip(NAMES, widths, strict=True):
+        file = folder / f"{name}.f8"
+        have = (file.stat().st_size if file.exists() else 0) // (8 * n) if n else count
+        count = min(count, have)
+    t, rows = _mapped(folder, widths, count)
+    if len(t) and (not np.isfinite(t).all() or (np.diff(t) < 0.0).any()):
+        raise ModelError(f"{path}: its times are damaged: not finite, or going backwards")
+    cut = bool(known.stats.get("unfinished"))
+    stats = {name: x for name, x in known.stats.items() if name != "unfinished"}
+    solution = Solution(
+        known.system, t, **named_rows(known.integrator, rows), integrator=known.integrator, stats=stats,
+        start=known.start, state=known.state, complete=known.complete and not cut,
+        message=UNFINISHED if cut else known.message,
+    )  # fmt: skip
+    solution.events = known.events
+    return solution

@@ -1,0 +1,140 @@
+"""Chosen quantities of a run, in place of all coordinates: ``simulate(..., record=["tip.position"])``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from ..errors import Array, ModelError, read_only
+from .channels import Channel
+from .solution import Solution, named_rows
+from .tabular import Tabular, chosen_channels
+
+
+class ChosenChannels(Mapping[str, Channel]):
+    """The channels that were recorded, by name."""
+
+    def __init__(self, channels: list[Channel]) -> None:
+        self._known = {channel.name: replace(channel, read=itemgetter(channel.name)) for channel in channels}
+
+    def __getitem__(self, name: str) -> Channel:
+        if name not in self._known:
+            raise ModelError(f"channel {name!r} was not recorded; this run has {', '.join(map(repr, self._known))}")
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def usual(self) -> list[Channel]:
+        """All of them."""
+        return list(self._known.values())
+
+    def matching(self, pattern: str) -> list[Channel]:
+        """Those that a name, the name of an element, or a pattern means."""
+        names = [name for name in self._known if fnmatchcase(name, pattern) or name.startswith(f"{pattern}.")]
+        return [self._known[name] for name in names] or [self[pattern]]
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self.values()))
+
+
+class Selection(Tabular):
+    """Chosen quantities of a run: ``selection["tip.position"]`` (n, 3); ``frame``, ``csv``, ... as of a solution.
+
+    Attributes: ``t`` (n,), ``model``, ``integrator``, ``stats``, ``start``, ``state`` (to continue the run from its
+    end), ``events``, ``complete`` and ``message``; ``last`` is the last record as a solution.
+    """
+
+    def __init__(self, last: Solution, t: Array, channels: ChosenChannels, values: Mapping[str, Array]) -> None:
+        self.last, self.model, self.integrator = last, last.model, last.integrator
+        self.t = read_only(t)
+        self.stats, self.start, self.state = last.stats, last.start, last.state
+        self.events, self.complete, self.message = last.events, last.complete, last.message
+        self._channels, self._stored = channels, dict(values)
+
+    @property
+    def channels(self) -> ChosenChannels:  # type: ignore[override]
+        """The quantities that were recorded, with units and shapes."""
+        return self._channels
+
+    def __getitem__(self, name: str) -> Array:
+        """The numbers of a quantity, records along the first axis."""
+        _ = self._channels[name]
+        return read_only(self._stored[name])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def add_channel(self, *_: Any, **__: Any) -> Any:
+        """Nothing can be computed from chosen records."""
+        raise ModelError("add_channel: this run recorded chosen quantities; give the function to simulate(record=)")
+
+    def at(self, t: Any) -> Any:
+        """Nothing can be interpolated between chosen records."""
+        raise ModelError("at: this run recorded chosen quantities only; record all of it to read between its records")
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
+        return f"<Selection of {self.model}: {span}{len(self)} records of {', '.join(self._channels)}>"
+
+
+class Chooser:
+    """Reads chosen quantities off blocks of records, which are forgotten afterwards."""
+
+    def __init__(self, system: Any, integrator: Any, t: Array, rows: list[Array], choice: Any) -> None:
+        self.system, self.integrator = system, integrator
+        first = self._part(t, rows)
+        self.found = chosen_channels(first, choice)
+        names = [channel.name for channel in self.found]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ModelError(f"record: {repeated[0]!r} is there twice")
+        self.numbers = 1 + sum(max(1, int(np.prod(channel.shape))) for channel in self.found)
+        self.blocks: list[tuple[Array, list[Array]]] = []
+        self.last: tuple[Array, list[Array]] | None = None
+        self.turned: dict[str, float] = {}
+
+    def _part(self, t: Array, rows: list[Array]) -> Solution:
+        return Solution(self.system, t, **named_rows(self.integrator, rows), integrator=self.integrator)
+
+    def take(self, t: Array, rows: list[Array]) -> None:
+        """Further records; the last one before them tells how turns and signs go on."""
+        if not len(t):
+            return
+        known = 0 if self.last is None else 1
+        if self.last is not None:
+            t, rows = np.concatenate((self.last[0], t)), [
+                np.concatenate((a, b)) for a, b in zip(self.last[1], rows, strict=True)
+            ]  # fmt: skip
+        part = self._part(t, rows)
+        part._turned = self.turned
+        values = []
+        for k, channel in enumerate(self.found):
+            x = np.asarray(channel.read(part), dtype=float)
+            if known and channel.name.endswith(".quaternion") and x[0] @ self.blocks[-1][1][k][-1] < 0.0:
+                x = -x  # the sign is such that they are continuous
+            values.append(x[known:].copy())
+        self.blocks.append((t[known:].copy(), values))
+        self.turned = {name: float(angle[-1]) for name, angle in part._angles.items()}
+        self.last = t[-1:].copy(), [x[-1:].copy() for x in rows]
+
+    def selection(self, last: Solution, end: float) -> Selection:
+        """All that was taken before a time, and the last record."""
+        t = np.concatenate([block[0] for block in self.blocks])
+        kept = t <= end
+        values = {
+            channel.name: np.concatenate([block[1][k] for block in self.blocks])[kept]
+            for k, channel in enumerate(self.found)
+        }
+        return Selection(last, t[kept], ChosenChannels(self.found), values)

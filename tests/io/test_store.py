@@ -1,0 +1,129 @@
+"""Records that are written to disk while a run goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, LivensEM
+from tests.integrators.every_method import winding
+
+RECORDS = ("t", "q", "v", "vd", "lam", "turns")
+
+
+def same(a, b):
+    return all(np.array_equal(getattr(a, x), getattr(b, x), equal_nan=True) for x in RECORDS)
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), DOPRI5(), LivensEM()], ids=lambda m: m.name)
+@pytest.mark.parametrize("output_step", [None, 0.06])
+def test_same_solution(tmp_path, method, output_step):
+    """In memory, from the folder at once, and read again: equal bits, state and events included; all can go on."""
+    model = winding()
+    event = mbd.Event(lambda s: s["wheel"].rotation[:, 0, 0], name="quarter")
+    known = {"output_step": output_step, "events": event}
+    plain = mbd.simulate(model, 0.6, 0.02, method, **known)
+    stored = mbd.simulate(model, 0.6, 0.02, method, store=tmp_path / "run", **known)
+    read = mbd.load(tmp_path / "run")
+    for solution in (stored, read):
+        assert same(plain, solution) and solution.complete
+        assert [x.t for x in solution.events] == [x.t for x in plain.events] != []
+        assert np.array_equal(solution["spring"].angle, plain["spring"].angle)
+        further = mbd.simulate(model, 1.2, 0.02, method, start=solution)
+        assert np.array_equal(further.q[-1], mbd.simulate(model, 1.2, 0.02, method, start=plain).q[-1])
+    read.q[:] = 0.0  # in memory only
+    assert same(plain, mbd.load(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("method", [RK4(), DOPRI5()], ids=lambda m: m.name)
+def test_ended_by_an_event_or_an_error(tmp_path, method):
+    model = winding()
+    stop = mbd.Event(lambda s: s["wheel"].rotation[:, 0, 0], stop=True, name="quarter")
+    plain = mbd.simulate(model, 1.0, 0.02, method, events=stop)
+    mbd.simulate(model, 1.0, 0.02, method, events=stop, store=tmp_path / "stopped")
+    read = mbd.load(tmp_path / "stopped")
+    assert same(plain, read) and read.message == plain.message and read.t[-1] == plain.t[-1]
+
+    def fails(t):
+        if t > 0.305:
+            raise ValueError("no more")
+        return (0.0, 0.0, 0.1)
+
+    with pytest.raises(mbd.UserFunctionError) as caught:
+        mbd.simulate(winding(fails), 1.0, 0.02, method, store=tmp_path / "failed")
+    read = mbd.load(tmp_path / "failed", model=winding(fails))
+    assert np.array_equal(read.t, caught.value.solution.t) and 0.2 < read.t[-1] < 0.32
+    assert not read.complete and "no more" in read.message
+
+
+CHILD = """
+import sys, mbd
+from tests.integrators.every_method import winding
+sys.stdout.write("go\\n"); sys.stdout.flush()
+method = mbd.integrators.{method}
+mbd.simulate(winding(), 1e5, 1e-3, method, store=sys.argv[1], progress=False, output_step=1e-2)
+"""
+
+
+@pytest.mark.parametrize("method", ["RK4()", "DOPRI5(max_step=1e-3)"])
+def test_killed(tmp_path, method):
+    """A run that was killed without warning can be read up to where it was."""
+    folder = tmp_path / "killed"
+    command = [sys.executable, "-c", CHILD.format(method=method), str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stdout.readline() == b"go\n"
+        times = folder / "t.f8"
+        for _ in range(2000):  # until there are records, or the child has ended
+            if times.exists() and times.stat().st_size >= 80 and np.isfinite(np.fromfile(times, count=10)).all():
+                break
+            assert child.poll() is None
+            time.sleep(0.05)
+        os.kill(child.pid, signal.SIGKILL)
+    read = mbd.load(folder)
+    assert len(read) >= 10 and not read.complete and "cut off" in read.message
+    check = min(len(read), 200)
+    plain = mbd.simulate(winding(), float(read.t[check - 1]), 1e-3, read.integrator, output_step=1e-2)
+    assert np.abs(plain.q[: check - 1] - read.q[: check - 1]).max() < 1e-9
+    with pytest.raises(mbd.ModelError, match="holds no state to continue from"):
+        mbd.simulate(winding(), 2.0, 1e-3, read.integrator, start=read)
+
+
+def test_memory(tmp_path):
+    """Peak memory grows by a part of the records only."""
+    script = """
+import resource, sys, mbd, numpy as np
+model = mbd.Model("cloud")
+for k in range(40):
+    model.add(mbd.RigidBody(f"b{k}", 1.0, (1, 1, 1), mbd.nodes.RotationVector((k, 0, 0), angular_velocity=(1, 0, 0))))
+mbd.simulate(model, 0.1, 1e-2, mbd.integrators.RK4())
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+s = mbd.simulate(model, 300.0, 1e-2, mbd.integrators.RK4(), store=sys.argv[1], progress=False)
+size = 8 * len(s) * (1 + s.q.shape[1] + s.v.shape[1] + s.vd.shape[1])
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / size, size)
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "run")], capture_output=True, text=True, check=True
+    ).stdout
+    share, size = map(float, output.split())
+    assert size > 1.5e8 and share < 0.75
+    assert len(mbd.load(tmp_path / "run")) == 30001
+
+
+def test_refused(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").write_text("mine")
+    with pytest.raises(mbd.FileError, match="is there already and not empty"):
+        mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "there")
+    assert (tmp_path / "there" / "file").read_text() == "mine"
+    with pytest.raises(mbd.FileError, match=r"is no folder of a run"):
+        mbd.load(tmp_path)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("", (), {"free": 1000.0}))
+    with pytest.raises(mbd.ModelError, match="GB are free in"):
+        mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "full")
