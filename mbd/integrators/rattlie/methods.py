@@ -74,7 +74,6 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    symmetric: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
     symmetric: ClassVar[bool] = True
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
