@@ -45,7 +45,9 @@ def cite(*used: Solution | Integrator | type[Integrator] | Model) -> BibTeX:
 def _sources(x: object) -> list[str]:
     if isinstance(x, Solution):
         return [*_sources(x.model), *_sources(x.integrator)]
-    if isinstance(x, Integrator) or (isinstance(x, type) and issubclass(x, Integrator)):
+    if isinstance(x, type) and issubclass(x, Integrator):
+        return list(x.cite if isinstance(x.cite, tuple) else x().cite)  # of its default parameters
+    if isinstance(x, Integrator):
         return list(x.cite)
     if isinstance(x, Model):
         return [ABSOLUTE, JOINT] if x.coordinates.carried else [ABSOLUTE]

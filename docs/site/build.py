@@ -120,7 +120,9 @@ def main() -> int:
     reference.prepare(source)
     from sphinx.cmd.build import build_main
 
-    code = build_main(["-W", "--keep-going", "-q", "-b", "html", "-c", str(TOOLS), str(source), str(into / "html")])
+    code = build_main(
+        ["-E", "-W", "--keep-going", "-q", "-b", "html", "-c", str(TOOLS), str(source), str(into / "html")]
+    )
     (into / "html" / "index.html").write_text(REDIRECT)
     print(f"site: {into / 'html' / 'index.html'}" if code == 0 else "the site has mistakes; they are named above")
     return code

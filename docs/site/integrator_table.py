@@ -38,8 +38,8 @@ def kept(method: type[Integrator]) -> str:
 
 
 def sources(method: Any) -> str:
-    """Whom to cite for a method."""
-    cite = getattr(method, "cite", ())
+    """Whom to cite for a method, as it is by default."""
+    cite = method().cite if method in methods() else ()
     return f"**Sources**: {'; '.join(cite)}.\n" if cite else ""
 
 
@@ -47,7 +47,7 @@ def integrator_table(table: Callable[..., str]) -> str:
     """Order, needs, invariants and sources of every method."""
     rows = []
     for method in methods():
-        needs = "; ".join(sorted(trait.value for trait in method.requires)) or NONE
+        needs = "; ".join(sorted(trait.value for trait in method().requires)) or NONE
         flags = [
             word
             for word, has in (

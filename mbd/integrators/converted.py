@@ -3,7 +3,8 @@
 A rigid body has one motion, whatever it is stored in. A run therefore lives in a *twin* of the system, in which bodies
 that the method does not know are in coordinates that it knows; nothing is converted inside a step, and what a method
 keeps from step to step (momenta, multipliers, earlier increments) stays what it is. Records, and the start, are
-converted (``nodes.pose.convert``), models in joint coordinates by way of the poses of all bodies (``joint_records``).
+converted (``nodes.pose.convert``), models in joint coordinates by way of the poses of all bodies
+(``system.tree_records``).
 
 What records lose: the velocities of a rigid body are those with the momenta of the twin. Directors that stretch have
 more kinetic energy than that (``Integrator.kinetic_energy``).
@@ -27,9 +28,9 @@ from ..system.identity import turn_names
 from ..system.observe import TOTALS, observe_kinetic
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT
+from ..system.tree_records import JointRecords, has_rotors
 from .base import Array, Integrator, Invariant, Run, check_rows
-from .joint_records import JointRecords, has_rotors
-from .traits import bodies_of_form, has_form
+from .traits import bodies_of_form, has_form, moves_alike
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -107,7 +108,7 @@ class Converts(Integrator):
             return super().notes(system)
         joints, moved = self._leaves_joints(system), []
         for body, n, m in zip(twin.model.bodies, system.tables.nodes[1:], twin.tables.nodes[1:], strict=True):
-            if (n.form, n.kind) != (m.form, m.kind):
+            if not moves_alike(n, m) or n.kind != m.kind:
                 lie = "(lie=True)" if getattr(body.node, "lie", False) else ""
                 moved.append((body.name, f"{body.node}{lie}"))
         names = ", ".join(f"'{name}'" for name, _ in moved[:NAMED])
@@ -196,7 +197,7 @@ class Conversion:
         if self.joints is not None:
             return kept
         for n, m in zip(self.system.tables.nodes, self.twin.tables.nodes, strict=True):
-            if n.nl == m.nl and n.form == m.form:
+            if n.nl == m.nl and moves_alike(n, m):
                 kept[n.l0 : n.l0 + n.nl] = np.arange(m.l0, m.l0 + m.nl)
         return kept
 
@@ -321,7 +322,7 @@ class ConvertedRun(Run):
 
     def state(self) -> dict[str, Any]:
         row, inner = self.row(), self.inner.state()
-        own = {"q": row[0], "v": row[1], "lam": self.conversion.multipliers(inner["lam"]), "turns": row[-1]}
+        own = {"q": row[0], "v": row[1], "lam": self.conversion.multipliers(inner["lam"]), "turns": row[-1].copy()}
         common = {"origin": self.origin, "step": self.step, "index": self.index, "t": self.t, "near": self.near.copy()}
         return own | common | {INNER + name: value for name, value in inner.items()}
 

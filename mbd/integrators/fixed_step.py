@@ -162,6 +162,14 @@ class FixedStep(Integrator):
         return run
 
 
+def rows_of(equations: Equations) -> Rows:
+    """What is recorded of a method."""
+    q, v, first, second = equations.shown()
+    turns = equations.work.turns
+    kept = {"kept_q": np.zeros_like(q), "kept_v": np.zeros_like(v), "kept_turns": np.zeros_like(turns)}
+    return Rows(q=q, v=v, first=first, second=second, turns=turns, **kept)
+
+
 class FixedStepRun(Run):
     """A run in progress."""
 
@@ -173,10 +181,7 @@ class FixedStepRun(Run):
         connect(self.equations.numbers, run_steps)  # compiled, or loaded, before the clock starts
 
     def _set_rows(self) -> None:
-        q, v, first, second = self.equations.shown()
-        turns = self.work.turns
-        kept = {"kept_q": np.zeros_like(q), "kept_v": np.zeros_like(v), "kept_turns": np.zeros_like(turns)}
-        self.rows = Rows(q=q, v=v, first=first, second=second, turns=turns, **kept)
+        self.rows = rows_of(self.equations)
 
     def compose(self, weights: Array) -> None:
         p, n = self.equations.numbers, len(weights)

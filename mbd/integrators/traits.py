@@ -42,6 +42,11 @@ def has_form(system: System, *forms: str) -> bool:
     return bool(of_form(system.tables.nodes, *forms).any())
 
 
+def moves_alike(n: Any, m: Any) -> bool:
+    """Whether the nodes of two records are of the same form."""
+    return bool(n.form == m.form)
+
+
 def steps_of_nodes(system: System, steps: dict[str, Any]) -> Array:
     """The entry of every node, for entries by form: a table of addresses, zero where there is none."""
     forms = [FORMS[form] for form in system.tables.nodes["form"]]

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from mbd.compiled.functions.travelling import sent_as_code
 from mbd.elements.attributes import refuse_nameless
 from mbd.elements.function_errors import place_of
+from mbd.elements.values import in_force
 from mbd.errors import MbdError, ModelError, UserFunctionError, bad_value
 from mbd.results.solution import Solution, named_rows
 
@@ -68,7 +69,8 @@ class Event:
     def values(self, solution: Solution) -> Array:
         """The quantity at every record."""
         try:
-            values = np.asarray(self.function(solution), dtype=float)
+            with in_force(solution.system.values):  # parameters are numbers
+                values = np.asarray(self.function(solution), dtype=float)
         except MbdError:
             raise
         except Exception as error:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..bodies import Body, Generalized, Ground, RigidBody
+from ..elements.values import in_force
 from ..errors import AssemblyError, ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..nodes import kinds
@@ -288,7 +289,8 @@ def carried_rates(system: System, q0: Array, q: Array, v: Array, part: Array) ->
 def check_branches(system: System, q: Array, t: float = 0.0) -> None:
     """Axes that should agree must not be opposite: the equations of a joint also hold after a turn by 180 degrees."""
     joints, node_of = system.model.joints, system.assembly.node_of
-    pairs = [(j, a, b) for j, joint in enumerate(joints) for a, b in joint.orientation_conditions_at(t)]
+    with in_force(system.values):  # parameters in functions of drivers are numbers
+        pairs = [(j, a, b) for j, joint in enumerate(joints) for a, b in joint.orientation_conditions_at(t)]
     if not pairs:
         return
     axes = frame_axes(system.frames(q))

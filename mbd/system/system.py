@@ -475,7 +475,8 @@ class System(Portable):
         if not noted:
             return
         interrupt = next((c.error for c in noted if isinstance(c.error, KeyboardInterrupt)), None)
-        error = interrupt or explain(min(noted, key=lambda callback: callback.time))
+        with in_force(self.values):
+            error = interrupt or explain(min(noted, key=lambda callback: callback.time))
         self.forget_errors()
         raise error
 

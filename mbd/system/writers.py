@@ -44,6 +44,8 @@ STRUCTURE = "which would be another system; build a model with this value and as
 class StructureError(ModelError):
     """A value makes the model another one, which has to be assembled with it."""
 
+    general_code = "MBD-E28"
+
 
 _PRIMITIVE = columns(PRIMITIVE, "pa1", 20)
 _FORCE = columns(FORCE, "pa1", 24)

@@ -39,6 +39,10 @@ def test_recipes():
     assert x["reached"] == pytest.approx(0.5, abs=2e-3)
 
 
+def test_composition():
+    assert np.ptp(run("docs/composition.md")["solution"].energy.total) < 1e-4
+
+
 def test_new_user(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("html", "movie", "plot"):

@@ -6,6 +6,7 @@ import copy
 import functools
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -151,7 +152,8 @@ def test_functions_see_numbers():
         return np.array([[k, k * velocities[0, 1], math.cos(k), 0.0, 0.0, 0.0]])
 
     seen = []
-    with pytest.warns(UserWarning, match="plain Python"):
+    with warnings.catch_warnings():  # of plain Python, unless all code is
+        warnings.simplefilter("ignore")
         model.add(mbd.forces.UserForce(a, slow))
         one, other = mbd.assemble(model), mbd.assemble(model)
     q, v = one.initial_state()
@@ -243,3 +245,35 @@ def test_setting_an_input_is_cheap():
     with pytest.raises(mbd.ModelError, match="no parameter or input 'w'"):
         system.inputs["w"] = 1.0
     assert system.inputs["u"] == 2.0
+
+
+def test_events_see_numbers():
+    """z = 1 - g t^2 / 2 passes a level that is a parameter."""
+    model, level = model_with(level=0.3)
+    model.gravity = (0, 0, -9.81)
+    model.add(mbd.PointMass("a", 1.0, position=(0, 0, 1)))
+    low = mbd.Event(lambda solution: solution["a"].position[:, 2] - level, stop=True, name="low")
+    for number in (0.3, 0.6):
+        model.parameters["level"] = number
+        solution = mbd.simulate(model, 0.5, 0.01, mbd.integrators.RK4(), events=low)
+        assert abs(solution.t[-1] - np.sqrt(2.0 * (1.0 - number) / 9.81)) < 1e-9
+
+
+def test_drivers_and_errors_see_numbers():
+    model, k = model_with(k=0.3)
+    body = model.add(mbd.RigidBody("a", 1.0, (1, 1, 1)))
+    hinge = model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(mbd.joints.AngleDriver.on(hinge, lambda t: k * t))
+    system = mbd.assemble(model)
+    system.set_parameters({"k": 0.7})
+    assert abs(mbd.consistent_start(system).v[4] - 0.7) < 1e-12
+    assert abs(mbd.simulate(model, 0.1, 0.01)[hinge].angle[-1] - 0.03) < 1e-9
+
+    def wrong(t):
+        if t > 0.05:
+            raise ValueError("too late")
+        return (k * t, 0.0, 0.0)
+
+    model.add(mbd.forces.Force(body, wrong, name="wrong"))
+    with pytest.raises(mbd.UserFunctionError, match="too late"):
+        mbd.simulate(model, 0.1, 0.01)

@@ -70,6 +70,23 @@ def test_wendlandt_marsden_1997(tmp_path, capsys):
     assert max(c.energy for c in study.lines()["GonzalezEM"]) < 1e-6
 
 
+def test_wendlandt_marsden_1997_figures(tmp_path, capsys):
+    """Invariants of Table 1 at two steps and (4.12); all rows of the tables are in test_wendlandt_marsden_1997.py."""
+    found = load("wendlandt_marsden_1997_figures").main(tmp_path, steps=[1e-2, 1e-1])
+    printed = {(0.01, "energy"): 6.274e-3, (0.01, "momentum"): 1.687e-3, (0.1, "energy"): 6.217e-1}
+    for (h, name), value in printed.items():
+        assert found[f"Table 1, {name}, h = {h}"] == pytest.approx(value, rel=1e-3)
+    assert max(found[f"(4.12), largest residual, h = {h}"] for h in (0.01, 0.1)) < 1e-12
+    assert len(list(tmp_path.glob("*.png"))) == 11
+
+
+def test_vilmart_2013(tmp_path, capsys):
+    found = load("vilmart_2013").main(tmp_path)
+    assert found["Fig. 1, error of the attitude"] < 5e-14 and found["Fig. 1, range of the energy"] < 5e-15
+    assert all(value == 1.0 for item, value in found.items() if item.startswith("Table 2") and "order" not in item)
+    assert (tmp_path / "vilmart_2013_fig01.png").stat().st_size > 10000
+
+
 def test_puma(tmp_path, capsys, monkeypatch):
     """Order two, the ranking of Fig. 20, and the counts of iterations of Fig. 21 at large steps."""
     example = load("puma")

@@ -11,7 +11,8 @@ import numpy as np
 from ...compiled.entry import connect
 from ...errors import ModelError, bad_value, check_number
 from ..base import Array, Run, check_rows
-from ..loop import Rows, run_steps
+from ..fixed_step import rows_of
+from ..loop import run_steps
 from ..verdicts import CONVERGED, STALLED
 from .adaptive_steps import StepControl, run_controlled
 from .methods import AlphaEquations, GeneralizedAlpha
@@ -101,10 +102,7 @@ class AdaptiveAlphaRun(Run):
             cq=(1.0 - 6.0 * x.beta - 3.0 * shift) / 6.0, cv=cv, last_step=first,
             switches=np.array([*switches, np.inf]), jerk=np.zeros(system.n_v), verdict=CONVERGED,
         )  # fmt: skip
-        q, v, vd, lam = self.equations.shown()
-        turns = self.work.turns
-        kept = {"kept_q": np.zeros_like(q), "kept_v": np.zeros_like(v), "kept_turns": np.zeros_like(turns)}
-        self.rows = Rows(q=q, v=v, first=vd, second=lam, turns=turns, **kept)
+        self.rows = rows_of(self.equations)
         connect(system.tables, run_controlled)
         connect(self.equations.numbers, run_steps)
 
@@ -133,8 +131,8 @@ class AdaptiveAlphaRun(Run):
         """Equal steps, without control."""
         check_rows(out, self.row(), (self.index + count) // every - self.index // every)
         e, c = self.equations, self.control
-        e.numbers.step = self.step
-        run_steps(e.addresses, e.numbers, self.rows, self.index, count, every, *out)
+        e.numbers.step, e.numbers.index = self.step, self.index
+        run_steps(e.addresses, e.numbers, self.rows, self.index // every, count, every, *out)
         c.steps += e.numbers.done
         c.time, c.known, c.verdict = self.origin + c.steps * self.step, 0, e.numbers.verdict
         return int(e.numbers.done)
@@ -154,6 +152,9 @@ class AdaptiveAlphaRun(Run):
     def failed(self) -> bool:
         """Whether the last advance stopped on an error."""
         return bool(self.control.verdict != CONVERGED)
+
+    def act_anew(self) -> None:
+        self.control.fresh = 1
 
     def failure(self) -> tuple[str, str]:
         if self.control.verdict == STALLED:

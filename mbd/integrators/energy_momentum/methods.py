@@ -11,7 +11,7 @@ from ..base import Array, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, keeps_momenta
 from ..converted import KINETIC, StepsDirectors, StepsLieNodes, momenta
 from ..fixed_step import Equations, FixedStep
-from ..traits import has_form, steps_of_nodes
+from ..traits import bodies_of_form, has_form, steps_of_nodes
 from . import steps
 from .node_steps import directors_step, each_once, lie_step
 from .state import FrameState
@@ -57,7 +57,8 @@ class FrameEM(FixedStep):
         return frozenset(kept)
 
     def asymmetry(self, system: System) -> str | None:
-        if not system.n_l:
+        stepped_in_directors = type(self) is GonzalezEM and len(system.tables.nodes) > 1 + _points(system)
+        if not system.n_l and not stepped_in_directors:
             return None
         where = f"joint '{system.model.joints[0].name}'" if system.model.joints else "a body in directors"
         return (
@@ -203,6 +204,11 @@ class FrameEquations(Equations):
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.x.shown_v[:], self.x.shown_lam[:], self.x.v[:] = state["v"], state["lam"], state["inner_v"]
+
+
+def _points(system: System) -> int:
+    """Bodies without rotation."""
+    return sum(1 for _ in bodies_of_form(system, "point"))
 
 
 def is_analytic(system: System) -> bool:

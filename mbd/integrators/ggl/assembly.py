@@ -8,7 +8,7 @@ import numpy as np
 
 from ...compiled.entry import connect
 from ...compiled.record import table_of
-from ...nodes.forms import FORM_DIRECTORS
+from ...nodes.forms import of_form
 from ...system.tables import FLAG_DENSE
 from ..base import Array
 from ..checks import is_flat
@@ -52,7 +52,8 @@ class GGLEquations(Equations):
         nv, nl, nodes = system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "vdm", "dq", "u", "w", "y", "y0")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lamm", "lams", "gams", "shown_gams", "mu")}
-        flat = [float(n.form == FORM_DIRECTORS and is_flat(n)) for n in system.tables.nodes]
+        all_nodes = system.tables.nodes
+        flat = [float(d and is_flat(n)) for d, n in zip(of_form(all_nodes, "directors"), all_nodes, strict=True)]
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("udlg", (nv, nv, nl, nl), strict=True)}
         z = {name: work.z.copy() for name in ("z0", "z1", "zt")}
         z |= {name: np.zeros((nodes, 12)) for name in ("zr", "zu", "zy", "f1", "f2", "fl", "buffer", "excess")}

@@ -286,7 +286,7 @@ def test_refused_models():
 
     refused(chain(RotationVector), LieEM(), r"velocity constraints \(joint 'hinge'\) on average only")
     refused(springs(Directors), GonzalezEM(), "a body in directors")
-    refused(chain(RotationVector), Rattle(), "Directors")
+    refused(springs(RotationVector), GonzalezEM(), "a body in directors")  # in which it is stepped
     damped = springs(Directors)
     damped.add(mbd.forces.Spring(damped["a"], damped["b"], stiffness=1.0, damping=0.1, name="damper"))
     refused(damped, Rattle(), "stages go back in time; force 'damper' depends on velocities")

@@ -105,6 +105,14 @@ def test_second_order_with_everything(name, tolerance):
         assert mbd.testing.observed_order(x, 1.0 / np.array(NUMBERS)) == pytest.approx(2.0, abs=tolerance.order)
 
 
+@pytest.mark.parametrize(("order", "numbers"), [(4, (20, 40)), (6, (10, 20))])
+@pytest.mark.parametrize("model", ["heavy top", "two bars"])
+def test_compositions_are_symplectic_methods_of_higher_order(model, order, numbers):
+    method = mbd.integrators.Composition(RATTLie(tolerance=1e-13), order=order)
+    for quantity, seen in orders(model, method, numbers).items():
+        assert seen == pytest.approx(order, abs=0.25), quantity
+
+
 def test_momenta_of_a_free_pair():
     model = mbd.Model("pair")
     bodies = [
@@ -160,7 +168,8 @@ def test_step_is_symplectic():
     assert after == pytest.approx(before, abs=1e-6 * np.abs(before).max())
 
 
-def test_conventional_nodes_are_refused():
-    with pytest.raises(mbd.IncompatibleError, match="RATTLie needs Lie or point nodes.*with_nodes"):
-        mbd.simulate(heavy_top(Directors), 0.1, 1e-3, RATTLie())
+def test_conventional_nodes_are_stepped_as_lie_nodes():
+    """The same motion, recorded in the coordinates of the model."""
+    one, other = (mbd.simulate(heavy_top(node), 0.05, 1e-3, RATTLie()) for node in (RotationVector, Directors))
+    assert np.abs(one.frames(-1) - other.frames(-1)).max() < EXACT
     assert set(LIE_MODELS) <= set(MODELS)

@@ -18,7 +18,7 @@ from ..nodes.arrays import axial
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ..nodes.kinds import DIRECTORS
 from ..nodes.pose import convert
-from ..system.system import System
+from .system import System
 
 Array = np.ndarray
 AXES = 12  # position and axes of a pose,
