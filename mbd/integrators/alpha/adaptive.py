@@ -137,10 +137,6 @@ class AdaptiveAlphaRun(Run):
         c.time, c.known, c.verdict = self.origin + c.steps * self.step, 0, e.numbers.verdict
         return int(e.numbers.done)
 
-    def act_anew(self) -> None:
-        """Behind a sudden change the method begins as behind a switching time."""
-        self.control.fresh = 1
-
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
         """On to t_end, or until ``out_t`` is full; returns the rows written."""
         check_rows(out, self.row(), len(out_t))
@@ -154,6 +150,7 @@ class AdaptiveAlphaRun(Run):
         return bool(self.control.verdict != CONVERGED)
 
     def act_anew(self) -> None:
+        """Behind a sudden change the method begins as behind a switching time."""
         self.control.fresh = 1
 
     def failure(self) -> tuple[str, str]:
