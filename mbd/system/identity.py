@@ -23,6 +23,7 @@ import numpy as np
 
 from ..bodies import Body
 from ..compiled.functions.captured import captured_values
+from ..elements.values import in_force
 from ..errors import ModelError, ModelWarning
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
@@ -135,18 +136,22 @@ def turn_names(system: System) -> list[str]:
 
 
 def fingerprint_of(model: Model) -> Fingerprint:
-    """Digests of everything that acts in a model, by element."""
+    """Digests of everything that acts in a model, by element.
+
+    Functions refer to the parameters of the model that they were written for; what counts are those of this one.
+    """
     found: Fingerprint = {PYTHON: sys.version.split()[0]}
-    _enter(found, "gravity", np.array(model.gravity, dtype=float))
-    for body in model.bodies:
-        parts = [getattr(body, name, None) for name in PROPERTIES]
-        node: Any = body.node
-        _enter(found, f"body '{body.name}'", [*parts, node.position if getattr(node, "pinned", False) else None])
-    for joint in model.joints:
-        _enter(found, f"joint '{joint.name}'", [list(joint.bodies), list(joint.primitives())])
-    for force in model.forces:
-        rows = [list(force.bodies), list(force.rows()), list(force.general()), tuple(force.switches)]
-        _enter(found, f"force '{force.name}'", rows)
+    with in_force(model._values()):
+        _enter(found, "gravity", np.array(model.gravity, dtype=float))
+        for body in model.bodies:
+            parts = [getattr(body, name, None) for name in PROPERTIES]
+            node: Any = body.node
+            _enter(found, f"body '{body.name}'", [*parts, node.position if getattr(node, "pinned", False) else None])
+        for joint in model.joints:
+            _enter(found, f"joint '{joint.name}'", [list(joint.bodies), list(joint.primitives())])
+        for force in model.forces:
+            rows = [list(force.bodies), list(force.rows()), list(force.general()), tuple(force.switches)]
+            _enter(found, f"force '{force.name}'", rows)
     return found
 
 

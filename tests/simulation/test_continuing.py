@@ -338,3 +338,31 @@ def test_a_zero_nearby_is_read_on():
     same, other = (mbd.simulate(wound(zero), 1.5, 0.01, start=first) for zero in (0.0, 0.4))
     assert first["shaft"].angle[-1] > 2.0 * math.pi
     assert other["shaft"].angle == pytest.approx(same["shaft"].angle + 0.4, abs=1e-8)
+
+
+def test_parameters_in_functions_are_those_of_the_model_that_goes_on():
+    """A copy has parameters of its own, and its functions still refer to those of the first model.
+
+    Taken for unchanged, the run would go on with accelerations of the old force, and lose an order.
+    """
+    model = mbd.Model("pushed")
+    k, u = model.parameter("k", 1.0), model.input("u")
+    point = model.add(mbd.PointMass("point", 1.0, (1, 0, 0)))
+    model.add(mbd.forces.Force(point, lambda t: (k * np.cos(t), u, 0.0), name="push"))
+    other = model.copy()
+    other.parameters["k"] = 50.0
+    before, after = 0.2, 0.4
+    exact = 2.0 - np.cos(before) + (after - before) * np.sin(before)
+    exact += 50.0 * (np.cos(before) - np.cos(after) - (after - before) * np.sin(before))
+    errors = []
+    for h in (0.02, 0.01):
+        half = mbd.simulate(model, before, h)
+        errors.append(abs(mbd.simulate(other, after, h, start=half)["point"].position[-1, 0] - exact))
+    assert errors[0] / errors[1] > 3.5 and errors[1] < 1e-3
+    sim = mbd.Simulator(model, 0.01)
+    sim.inputs["u"] = 3.0
+    sim.advance(0.1)
+    state = sim.state
+    sim.advance(0.1)
+    model.parameters["u"] = 3.0  # as in the state: nothing is known to have changed
+    assert np.array_equal(mbd.simulate(model, 0.2, 0.01, start=state).q[-1], sim.q)
