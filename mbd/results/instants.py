@@ -97,9 +97,9 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
     """States at times that are no records, and a word where the records do not tell them.
 
     Of two records at one time, at which something jumps, the first one ends an interval and the second one begins one.
+    Where an input jumps there is one record, that of the step before; the interval begins with other accelerations.
     """
-    records = (solution.t, solution.q, solution.v, solution.vd)
-    t, _, velocities, accelerations = records
+    t, velocities, accelerations = solution.t, solution.v, solution.vd
     q, v = np.zeros((len(times), solution.system.n_q)), np.zeros((len(times), solution.system.n_v))
     first = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
     used = np.unique(np.concatenate((first, first + 1)))
@@ -109,11 +109,13 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
     system = solution.system
     doubt, buffer = np.zeros((len(times), 3)), np.zeros((BUFFER_ROWS, system.n_v))
     turned = _largest_turns(system, velocities, np.diff(t)[first], first)
-    smooth = np.isin(t, t[:-1][np.diff(t) == 0.0], invert=True)
+    jumps = _input_jumps(solution)
+    smooth = np.isin(t, t[:-1][np.diff(t) == 0.0], invert=True) & ~jumps
     high = getattr(solution.integrator, "order", 0) > QUINTIC
-    third = _third_records(first, turned, smooth) if high else np.full(len(first), -1)
+    third = _third_records(first, turned, smooth, jumps) if high else np.full(len(first), -1)
     third[~np.isfinite(accelerations[third]).all(axis=1)] = -1
-    states_between(system.tables, solution._work, times, first, third, *records, buffer, q, v, doubt)
+    begins, records = _begun_anew(solution, first, jumps)
+    states_between(system.tables, solution._work, times, begins, third, *records, buffer, q, v, doubt)
     sizes = system.length, 1.0, max(1e-300, float(np.abs(solution.q).max(initial=0.0)))
     worst = (doubt / sizes).max(axis=1)
     k = int(np.argmax(np.maximum(worst / COARSE, turned / np.pi)))
@@ -129,9 +131,31 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
     return q, v
 
 
-def _third_records(first: Any, turned: Array, smooth: Any) -> Any:
+def _input_jumps(solution: Solution) -> Any:
+    """Records behind which an input has another value."""
+    jumps = np.zeros(len(solution), dtype=bool)
+    for x in solution.inputs.values():
+        jumps[:-1] |= x[1:] != x[:-1]
+    return jumps
+
+
+def _begun_anew(solution: Solution, first: Any, jumps: Any) -> tuple[Any, list[Array]]:
+    """Where the intervals begin, in records to which those are added that begin with another input."""
+    records = [solution.t, solution.q, solution.v, solution.vd]
+    anew = np.unique(first[jumps[first]])
+    if not len(anew):
+        return first, records
+    inputs = {name: x[anew + 1] for name, x in solution.inputs.items()}
+    t, q, v, turns = (np.ascontiguousarray(x[anew]) for x in (solution.t, solution.q, solution.v, solution._turns))
+    vd = Solution(solution.system, t, q, v, None, None, turns, inputs=inputs).vd
+    added = [np.stack((x, y[anew + 1]), axis=1) for x, y in zip((t, q, v, vd), records, strict=True)]
+    records = [np.concatenate((x, y.reshape(-1, *x.shape[1:]))) for x, y in zip(records, added, strict=True)]
+    return np.where(jumps[first], len(solution) + 2 * np.searchsorted(anew, first), first), records
+
+
+def _third_records(first: Any, turned: Array, smooth: Any, jumps: Any) -> Any:
     """The neighbour of each interval, on the side of smooth motion; -1 if there is none, or a body turns too far."""
-    before = np.where((first > 0) & smooth[first], first - 1, -1)
+    before = np.where((first > 0) & smooth[first] & ~jumps[first - 1], first - 1, -1)  # with what acted before a jump
     behind = np.where(smooth[np.minimum(first + 1, len(smooth) - 1)] & (first + 2 < len(smooth)), first + 2, -1)
     return np.where(turned < FAR, np.where(before >= 0, before, behind), -1)
 

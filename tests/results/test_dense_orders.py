@@ -85,3 +85,31 @@ def test_a_jump_is_not_smoothed_over():
     for t, velocity, position in ((0.55, 0.35, 0.125 + 0.025 - 1.5 * 0.05**2), (0.45, 0.45, 0.5 * 0.45**2)):
         assert whole.at(t)["top"].velocity[0, 0] == pytest.approx(velocity, abs=1e-13)
         assert whole.at(t)["top"].position[0, 0] == pytest.approx(position, abs=1e-13)
+
+
+def test_behind_an_input_that_jumps():
+    """The record at the jump has the accelerations before it; the interval behind it begins with others.
+
+    An oscillator, pushed by an input that jumps at every third step; its closed solution is a chain of oscillations.
+    """
+    model = mbd.Model("pushed")
+    u = model.input("u")
+    point = model.add(mbd.PointMass("point", 2.0, (0, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, point, (-5, 0, 0), stiffness=8.0, length=5.0))
+    model.add(mbd.forces.Force(point, (u, 0, 0)))
+    h, w, values = 0.02, 2.0, (1.0, -0.5, 2.0)
+    sim = mbd.Simulator(model, h, RK6())
+    x, v, exact, times = 0.0, 0.0, [], []
+    for value in values:
+        sim.inputs["u"] = value
+        sim.advance(3 * h)
+        rest = value / 8.0
+        for s in (0.3 * h, 1.6 * h, 2.7 * h, 3.0 * h):
+            c, d = np.cos(w * s), np.sin(w * s)
+            state = rest + (x - rest) * c + v / w * d, -(x - rest) * w * d + v * c
+            exact.append(state)
+            times.append(sim.t - 3 * h + s)
+        x, v = state
+    found = sim.solution().at(np.array(times)[::-1])
+    assert np.abs(found["point"].position[::-1, 0] - np.array(exact)[:, 0]).max() < 1e-12
+    assert np.abs(found["point"].velocity[::-1, 0] - np.array(exact)[:, 1]).max() < 1e-10
