@@ -51,6 +51,17 @@ def load_frames(s, w, x, p):
     copy_frames(w.z, x.z0)
 
 
+@kernel
+def _measure_loads(w):
+    """The largest force and torque of w.f, by which residuals of this step are judged, to w.scales."""
+    w.scales[0] = 0.0
+    w.scales[1] = 0.0
+    for i in range(1, w.f.shape[0]):
+        for m in range(12):
+            j = 0 if m < 3 else 1
+            w.scales[j] = max(w.scales[j], abs(w.f[i, m]))
+
+
 @_step
 def begin(s, w, x, p):
     """Applied forces at the start of the step, functions of time at both of its ends."""
@@ -60,6 +71,7 @@ def begin(s, w, x, p):
     velocities(s, w, x.q, x.v)
     all_frame_forces(s, w, x.zero)
     copy_frames(w.f, x.force)
+    _measure_loads(w)
     evaluate_functions(s, w, p.end)
     copy(w.values, x.at_end)
     x.times[0], x.times[1] = p.time, p.end
