@@ -102,9 +102,10 @@ class Equations:
     @cached_property
     def act_anew(self) -> Callable[[], Any]:
         """What acts has changed suddenly: compute anew what a step takes over from the end of the last one."""
-        if self.anew is None:
+        anew = type(self).anew  # without compiled code it is a plain function, which self.anew would bind
+        if anew is None:
             return lambda: None
-        return bound(self.anew, self.tables, self.work, self.x, self.numbers).call
+        return bound(anew, self.tables, self.work, self.x, self.numbers).call
 
     def name_of_unknown(self, row: int) -> str:
         """The element behind a row of the equations."""

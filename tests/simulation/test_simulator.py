@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -516,3 +520,29 @@ def test_saved_with_its_inputs(tmp_path):
     known.part(slice(1, None)).save(tmp_path / "constant.npz")
     assert np.array_equal(mbd.load(tmp_path / "constant.npz")["motor"].effort, known["motor"].effort[1:])
     assert np.array_equal(known["motor"].effort, np.r_[0.0, np.full(50, 2.0)])
+
+
+INTERPRETED = """
+import mbd
+from mbd.integrators import GeneralizedAlpha, Rattle
+from mbd.nodes import Directors
+for method in (GeneralizedAlpha(), Rattle()):
+    model = mbd.Model("pushed")
+    u = model.input("u", 1.0)
+    body = model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5), Directors()))
+    model.add(mbd.forces.Force(body, (u, 0, 0)))
+    sim = mbd.Simulator(model, 0.1, method)
+    sim.step()
+    sim.inputs["u"] = -3.0
+    sim.step()
+    print(sim["body"].velocity[0])
+"""
+
+
+def test_jumps_without_compiled_code():
+    """Constant forces in two steps: v = 0.1 - 0.3 in every method."""
+    root = str(Path(mbd.__file__).parents[1])
+    environment = {**os.environ, "MBD_JIT": "0", "PYTHONPATH": root}
+    run = subprocess.run([sys.executable, "-c", INTERPRETED], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert [float(x) for x in run.stdout.split()] == pytest.approx([-0.2, -0.2], abs=1e-9)
