@@ -33,6 +33,8 @@ OWN_ARRAYS = {
     "immovable_joint": "the state of a run",
     "states_between": "made beside the call",
     "_quaternions": "made beside the call",
+    "alphas": "numbers alone",
+    "commutator": "the state of a run",
     "g_times": "numbers alone",
     "e_times": "numbers alone",
     "lever_times": "numbers alone",

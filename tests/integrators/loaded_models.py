@@ -192,11 +192,12 @@ def accepts(method: Integrator, name: str, node: str) -> bool:
 
 def models_for(method: Integrator) -> list[tuple[str, str]]:
     """(model, node): every general model, in the first coordinates of ``NODES`` that the method takes; the special
-    models for methods that refuse these.
+    models as well for methods that refuse some of these.
     """
-    for names in (GENERAL, SINGLE):
+
+    def taken(names: Any) -> list[tuple[str, str]]:
         found = [(name, next((x for x in NODES if accepts(method, name, x)), "")) for name in names]
-        found = [pair for pair in found if pair[1]]
-        if found:
-            return found
-    return []
+        return [pair for pair in found if pair[1]]
+
+    general = taken(GENERAL)
+    return general if len(general) == len(GENERAL) else general + taken(SINGLE)

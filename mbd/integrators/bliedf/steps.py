@@ -23,7 +23,8 @@ from ...system.instant import evaluate_functions, remember_angles
 from ...system.instant_elements import check_charts
 from ...system.tables import FLAG_CHARTS, FLAG_REDUNDANT, Tables, Work
 from .. import loop
-from ..alpha import equations as alpha
+from ..alpha.equations import ENTRIES as ALPHA_ENTRIES
+from ..alpha.equations import is_refused, least_multipliers
 from ..alpha.state import AlphaState
 from ..nearest_root import AT_REST, UNIFORM, nearest_guess
 from ..numbers import NewtonNumbers
@@ -88,10 +89,10 @@ def predict_bdf(s, w, x, p):
 def accept_bdf(s, w, x, p):
     """Make the new values the state and the old ones history; after a change of charts this has to be made anew."""
     x.stabilized = x.index_2
-    if alpha.is_refused(s, w, x, p):
+    if is_refused(s, w, x, p):
         return
     if s.flags[FLAG_REDUNDANT] != 0 and x.lam.shape[0] > 0:
-        alpha.least_multipliers(s, w, x, p, p.step)
+        least_multipliers(s, w, x, p, p.step)
     copy(x.qn, x.q)
     for k in range(x.lam.shape[0]):
         x.lam1[k] = x.lam[k]
@@ -114,7 +115,7 @@ def accept_bdf(s, w, x, p):
             x.begin_anew = 1
 
 
-ENTRIES = alpha.ENTRIES | {
+ENTRIES = ALPHA_ENTRIES | {
     loop.BEGIN: begin_step_of_bdf,
     loop.PREDICT: predict_bdf,
     loop.ACCEPT: accept_bdf,

@@ -197,6 +197,8 @@ def run_split(s, lie, w, b, x, first, count, every, out_q, out_v, out_vd, out_l,
                 b.where, b.verdict = bad, NOT_CONVERGED
                 return
         if (first + step + 1) % every == 0 or step + 1 == count:
+            if b.scheme != NYSTROM and b.kicks[b.flows.shape[0]] == 0.0:
+                evaluate_functions(lie, w, t + h)  # no kick has evaluated them at the end of the step
             _observe(s, w, b, x)
             if b.verdict != CONVERGED:
                 return
