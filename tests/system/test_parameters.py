@@ -8,9 +8,13 @@ import pytest
 import mbd
 from mbd.compiled.functions.code import STATISTICS
 from mbd.compiled.record import Record
+from mbd.compiled.settings import PUBLIC
 from mbd.elements.attributes import changeable
 from mbd.system.numbers import numbers_of
 from tests.elements import test_attributes as known
+
+if PUBLIC:  # numba alone cannot make parameters words of a function
+    pytestmark = pytest.mark.filterwarnings("ignore:the function of .* is called as plain Python:UserWarning")
 
 COORDINATES = ("absolute", "joint")
 ADDRESSES = ("entries", "functions", "inner", "place")  # which are others in every system
@@ -275,7 +279,7 @@ def test_runs_are_those_of_fresh_models(method):
             assert np.array_equal(getattr(fast, name), getattr(fresh, name)), name
         assert np.array_equal(fast.energy.total, fresh.energy.total)
         assert np.array_equal(fast["trolley"].position, fresh["trolley"].position)
-    assert STATISTICS["compiled"] == compiled
+    assert PUBLIC or STATISTICS["compiled"] == compiled
 
 
 def test_solutions_of_prepared_runs_say_when_they_are_over():
