@@ -112,6 +112,7 @@ def run_simulation(
     if start is not None:
         state = dict(start.state if isinstance(start, Solution) else start)
         _refuse_beside_start(state, t_start, fixed)
+        _tell_other_inputs(state, system)
         run, report = continued(system, integrator, state, step), None
         t_start = run.t
         if not integrator.adaptive:
@@ -181,6 +182,17 @@ def _refuse_beside_start(state: dict[str, Any], t_start: float, fixed: Held | No
         raise ModelError(f"simulate: t_start is {t_start}, but start= goes on from t = {state.get('t')}; leave it out")
     if fixed is not None:
         raise ModelError("simulate: fixed= belongs to initial conditions, of which start= has none; leave it out")
+
+
+def _tell_other_inputs(state: Mapping[str, Any], system: System) -> None:
+    """The inputs of a simulator are part of its state, but those of the model act here."""
+    there = dict(zip(state.get("input_names", ()), np.ravel(state.get("input_values", ())), strict=True))
+    for name, value in there.items():
+        if name in system.values and system.values[name] != value:
+            note(
+                f"the state was left with input '{name}' = {value:g}; now that of the model acts, "
+                f"{system.values[name]:g}, which model.parameters[...] changes"
+            )
 
 
 def _check_whole_steps(duration: float, step: float) -> None:

@@ -546,3 +546,20 @@ def test_jumps_without_compiled_code():
     run = subprocess.run([sys.executable, "-c", INTERPRETED], env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert [float(x) for x in run.stdout.split()] == pytest.approx([-0.2, -0.2], abs=1e-9)
+
+
+def test_other_inputs_of_a_continued_state_are_told(capsys):
+    """The inputs of a simulator are in its state; a run of the model goes on with those of the model, and says so."""
+    model = mbd.Model("pushed")
+    u = model.input("u", 1.0)
+    body = model.add(mbd.PointMass("body", mass=1.0))
+    model.add(mbd.forces.Force(body, (u, 0, 0)))
+    sim = mbd.Simulator(model, 0.01)
+    sim.inputs["u"] = 2.0
+    sim.advance(0.1)
+    there = mbd.simulate(model, 0.2, 0.01, start=sim.state)[body].position[-1, 0]
+    assert there == pytest.approx(0.5 * 2.0 * 0.1**2 + 2.0 * 0.1 * 0.1 + 0.5 * 1.0 * 0.1**2, rel=1e-12)
+    assert "left with input 'u' = 2; now that of the model acts, 1" in capsys.readouterr().err
+    model.parameters["u"] = 2.0
+    mbd.simulate(model, 0.2, 0.01, start=sim.state)
+    assert "left with input" not in capsys.readouterr().err
