@@ -6,6 +6,8 @@ the closed loop moves as its linear model says; from larger angles it is caught 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from scipy.linalg import expm, solve_continuous_are
 
@@ -14,6 +16,7 @@ import mbd
 CART, POLE, LENGTH = 1.0, 0.1, 0.5  # kg, kg, m from the hinge to the centre of the pole
 STEP = 2e-3  # s, of the simulation and of the controller
 LIMIT = 10.0  # N
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 COSTS = np.diag((1.0, 1.0, 0.1, 0.1)), np.array([[0.1]])  # of (displacement, angle, and their rates), of the force
 
 
@@ -68,8 +71,8 @@ def predicted(angle: float, t: float) -> np.ndarray:
     return expm((a - np.outer(b, gains())) * t) @ (0.0, angle, 0.0, 0.0)
 
 
-def main() -> None:
-    """Compare with the linear model, and try larger angles."""
+def main(directory: Path | None = None) -> None:
+    """Compare with the linear model, and try larger angles; a movie goes to a directory."""
     print(f"gains: {np.array2string(gains(), precision=3)}")
     small = balance(0.01, 1.0)
     expected = predicted(0.01, 1.0)
@@ -80,7 +83,9 @@ def main() -> None:
         angle, way = solution["hinge"].angle[-1], np.abs(solution["rail"].displacement).max()
         kept = f"{angle:15.2e}" if abs(angle) < 0.1 else "          fell"
         print(f"{degrees:14d} deg {kept:>18} {way:20.2f} m {np.abs(solution.inputs['force']).max():13.1f} N")
+        if directory is not None and degrees == 20:
+            mbd.view.film(solution, directory / "cart_pole.mp4")
 
 
 if __name__ == "__main__":
-    main()
+    main(OUTPUT)

@@ -6,6 +6,8 @@ the compound pendulum of finite amplitude.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ellipk
@@ -13,6 +15,7 @@ from scipy.special import ellipk
 import mbd
 
 GRAVITY, MASS, AMPLITUDE, SECOND = 9.80665, 1.0, 0.3, 1.0
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 INERTIA = 1e-3  # of the bob about its centre, kg m^2
 
 
@@ -33,14 +36,18 @@ def closed_solution() -> float:
     return float(0.5 * reduced + np.sqrt(0.25 * reduced**2 - INERTIA / MASS))
 
 
-def main(steps: int = 50) -> float:
-    """Find the length for which the pendulum hangs straight down after half a second."""
+def main(steps: int = 50, directory: Path | None = None) -> float:
+    """Find the length for which the pendulum hangs straight down after half a second; a movie goes to a directory."""
     handle = mbd.assemble(model()).parameters(["length"])
     run = handle.run(0.5 * SECOND, 0.5 * SECOND / steps, mbd.integrators.RK4())
     length, about = brentq(lambda x: run([x])["hinge"].angle[-1], 0.5, 1.5, xtol=1e-14, full_output=True)
     print(f"length {length:.10f} m after {about.function_calls} runs of one system; exact {closed_solution():.10f} m")
+    if directory is not None:
+        clock = model()
+        clock.parameters["length"] = length
+        mbd.view.film(mbd.simulate(clock, 4.0 * SECOND, 0.01), directory / "pendulum_clock.mp4")
     return float(length)
 
 
 if __name__ == "__main__":
-    main()
+    main(directory=OUTPUT)

@@ -8,6 +8,7 @@ unless it is stopped.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +17,7 @@ import mbd
 MASS, DAMPING, LOAD = 2.0, 4.0, -3.0  # kg, N s/m, N
 STEP, SAMPLE = 1e-3, 1e-2  # s
 GOAL = 0.5  # m
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 
 
 def model() -> mbd.Model:
@@ -71,21 +73,46 @@ def exact(controller: PID, seconds: float = 3.0) -> np.ndarray:
     return np.array(places)
 
 
-def main() -> None:
-    """Compare with the recursion, and show what saturation does."""
+def main(directory: Path | None = None) -> None:
+    """Compare with the recursion, and show what saturation does; a figure goes to a directory."""
     every = round(SAMPLE / STEP)
     print(f"{'controller':28} {'error':>9} {'overshoot':>10} {'largest force':>14} {'against recursion':>18}")
+    ways = {}
     for name, options in {
         "no limit": {},
         "8 N, the integral waits": {"limit": 8.0},
         "8 N, the integral winds up": {"limit": 8.0, "waits": False},
     }.items():
         solution = run(PID(**options))
-        way = solution["rail"].displacement
+        way = ways[name] = solution["rail"].displacement
         gap = np.abs(way[::every] - exact(PID(**options))).max()
         force = np.abs(solution.inputs["motor"]).max()
         print(f"{name:28} {abs(way[-1] - GOAL):9.1e} {way.max() - GOAL:8.3f} m {force:12.1f} N {gap:16.1e} m")
+    if directory is not None:
+        plot(solution.t, ways, directory)
+
+
+def plot(t: np.ndarray, ways: dict[str, np.ndarray], directory: Path) -> None:
+    """The way of the slide with every controller."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("no plot: matplotlib is not installed")
+        return
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6, 3.6), constrained_layout=True)
+    for name, way in ways.items():
+        ax.plot(t, way, label=name)
+    ax.axhline(GOAL, color="k", lw=0.8, ls="--")
+    ax.set(xlabel="time [s]", ylabel="displacement [m]")
+    ax.grid(True, lw=0.4, alpha=0.5)
+    ax.legend()
+    directory.mkdir(parents=True, exist_ok=True)
+    figure.savefig(directory / "sampled_pid.png", dpi=150)
+    print(f"plot: {directory / 'sampled_pid.png'}")
 
 
 if __name__ == "__main__":
-    main()
+    main(OUTPUT)

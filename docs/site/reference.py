@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def resolve(name: str) -> Any:
 def sentence(x: Any) -> str:
     """The first sentence of a docstring."""
     text = (inspect.getdoc(x) or "").partition("\n\n")[0].replace("\n", " ")
-    first = text.split(". ")[0].rstrip(".:")
+    first = re.match(r"(``.*?``|(?!\. ).)*", text)[0].rstrip(".:")  # formulas may contain full stops
     lines = [first + "." if first else ""]
     as_rst(lines)
     return " ".join(line for line in lines if line)

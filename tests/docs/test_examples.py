@@ -175,10 +175,12 @@ def test_tuned_absorber(tmp_path, capsys):
     assert (tmp_path / "tuned_absorber.png").stat().st_size > 5000
 
 
-def test_pendulum_clock(capsys):
+def test_pendulum_clock(tmp_path, capsys, quick_movies):
     module = load("pendulum_clock")
-    assert abs(module.main(25) - module.closed_solution()) < 1e-6  # fourth order, steps of 0.02 s
-    assert "runs of one system" in capsys.readouterr().out
+    assert abs(module.main(25, tmp_path) - module.closed_solution()) < 1e-6  # fourth order, steps of 0.02 s
+    out = capsys.readouterr().out
+    assert "runs of one system" in out
+    check_movie(tmp_path / "pendulum_clock.mp4", out, 4.0)
 
 
 def test_asking_another_optimiser(monkeypatch):
@@ -208,7 +210,7 @@ def test_asking_another_optimiser(monkeypatch):
     assert best == optimiser.best[1] and set(best) == {"tuning", "damping"} and optimiser.best[0] < 10.0
 
 
-def test_cart_pole(capsys):
+def test_cart_pole(tmp_path, capsys, quick_movies):
     """Near the upright position as the linear model says, but for the sampling; from 20 degrees it is caught."""
     module = load("cart_pole")
     errors = []
@@ -218,13 +220,15 @@ def test_cart_pole(capsys):
         found = np.array((solution["rail"].displacement[-1], solution["hinge"].angle[-1]))
         errors.append(np.abs(found - module.predicted(0.01, 1.0)[:2]).max())
     assert errors[1] < 1e-4 and 1.8 < errors[0] / errors[1] < 2.2  # a force that is held is late by half a sample
-    module.main()
-    lines = capsys.readouterr().out.splitlines()[-4:]
+    module.main(tmp_path)
+    out = capsys.readouterr().out
+    check_movie(tmp_path / "cart_pole.mp4", out, 5.0)
+    lines = [line for line in out.splitlines() if " deg " in line]
     assert ["fell" in line for line in lines] == [False, False, True, True]
     assert np.abs(module.balance(0.35)["hinge"].angle[-1]) < 1e-2
 
 
-def test_sampled_pid(capsys):
+def test_sampled_pid(tmp_path, capsys):
     """The recursion of the sampled loop is met with the order of the method, with saturation or without."""
     module = load("sampled_pid")
     for options in ({}, {"limit": 8.0}, {"limit": 8.0, "waits": False}):
@@ -234,8 +238,9 @@ def test_sampled_pid(capsys):
             way = module.run(module.PID(**options))["rail"].displacement[:: round(module.SAMPLE / step)]
             gaps.append(np.abs(way - module.exact(module.PID(**options))).max())
         assert gaps[1] < 1e-6 and 3.5 < gaps[0] / gaps[1] < 4.5
-    module.main()
+    module.main(tmp_path)
     assert "the integral winds up" in capsys.readouterr().out
+    assert (tmp_path / "sampled_pid.png").stat().st_size > 5000
 
 
 def test_gymnasium_cart_pole(capsys, monkeypatch):
