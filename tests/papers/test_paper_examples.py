@@ -167,3 +167,13 @@ def test_figures_of_kinon_betsch_schneider_2023(tmp_path, capsys, no_pictures):
     assert np.isinf(found["Fig. 32, blow-up at, VI-A"]) and np.isinf(found["Fig. 33, blow-up at, EM"])
     assert found["Fig. 33, blow-up at, VI-A"] == pytest.approx(55.0, abs=5.0)
     assert len(list(tmp_path.glob("kinon_betsch_schneider_2023_fig*.png"))) == 29  # and one of snapshots
+
+
+def test_figures_of_holzinger_arnold_gerstmayr_2024(tmp_path, capsys):
+    found = load("holzinger_arnold_gerstmayr_2024_figures").main(tmp_path, quick=True)
+    assert found["Fig. 2, deviation of the position at t = 1"] < 1e-4
+    assert found["Fig. 3, error of RV by that of EP, implicit"] > 5.0  # "more accurate than Lie group time integration"
+    assert found["Fig. 7, iterations, RV (Lie), full"] < found["Fig. 7, iterations, RV (Lie), modified"]
+    assert found["Fig. 15, deviation of s at t = 5"] < 1e-4
+    assert found["Fig. 16, error, RV (Lie)"] > found["Fig. 16, error, Rxyz"]  # "the conventional approaches"
+    assert len(list(tmp_path.glob("*_fig*.png"))) == 10
