@@ -53,10 +53,13 @@ def name_of(cell: Cell) -> str:
 
 def draw(ax, result: Study, x: str, y: str, labels: tuple[str, str]) -> None:
     """One curve per formulation."""
+    from matplotlib.ticker import NullFormatter
+
     for cells in result.lines().values():
         pairs = [(getattr(c, x), getattr(c, y)) for c in cells]
         ax.loglog(*np.array(pairs).T, "o-", ms=3, lw=0.8, label=name_of(cells[0]))
     ax.set(xlabel=labels[0], ylabel=labels[1])
+    ax.xaxis.set_minor_formatter(NullFormatter())
     if y == "iterations":
         ax.set_yscale("linear")
 
