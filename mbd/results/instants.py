@@ -60,6 +60,7 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     there = at < len(kept)
     there[there] = solution.t[kept[at[there]]] == times[there]
     if not there.all():
+        _refuse_where_inputs_changed(solution, times[~there])
         q[~there], v[~there] = _interpolated(solution, times[~there])
     q[there], v[there] = solution.q[kept[at[there]]], solution.v[kept[at[there]]]
     turns = np.column_stack([np.interp(times, solution.t, column) for column in solution._turns.T])
@@ -70,6 +71,18 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     found = Instants(system, times, q, v, None, lam, turns, integrator=solution.integrator, inputs=inputs)
     found.between = solution
     return found
+
+
+def _refuse_where_inputs_changed(solution: Solution, times: Array) -> None:
+    """The motion between two records is smooth only if nothing has changed suddenly between them."""
+    changed = np.asarray(solution.stats.get("inputs_changed_between_records", ()), dtype=float)
+    wrong = np.isin(np.searchsorted(solution.t, times), np.searchsorted(solution.t, changed))
+    if wrong.any():
+        t = float(times[np.argmax(wrong)])
+        raise ModelError(
+            f"at: an input changed between the two records around t = {t:.9g}, so that the motion there is not known; "
+            "expected records at all changes: make output_step smaller, or leave it out"
+        )
 
 
 def _checked_times(solution: Solution, t: Any) -> Array:

@@ -61,6 +61,15 @@ class Recording:
         table = {name: np.array([values[name] for _, values in self.inputs]) for name in self.system.inputs}
         return {name: values[np.maximum(at, 0)] for name, values in table.items()}
 
+    def changes_between(self, t: Array) -> list[float]:
+        """Times at which inputs changed between these times of records: what is read between them must know."""
+        changed = np.array([time for time, _ in self.inputs[1:] if len(t) and t[0] < time < t[-1]])
+        if not changed.size:
+            return []
+        after = np.searchsorted(t, changed)
+        gap = np.minimum(np.abs(t[after] - changed), np.abs(t[after - 1] - changed))
+        return changed[gap > 1e-6 * self.run.step].tolist()
+
     def write_to(self, path: FilePath) -> None:
         """Write records to a folder while they are made."""
         self.store = RunStore(path, [len(row) for row in self.run.row()])
@@ -140,6 +149,8 @@ class Recording:
         stats = self.run.statistics() | {"wall_time": self.wall_time}
         if self.integrator.recorded:  # variables of a scheme live between the records
             stats["step"] = self.run.step
+        if between := self.changes_between(t):
+            stats["inputs_changed_between_records"] = between
         state = {} if stopped or self.wrong_from < math.inf else self.run.state()
         if state:
             state |= belongings(system or self.system, self.integrator, state)

@@ -563,3 +563,28 @@ def test_other_inputs_of_a_continued_state_are_told(capsys):
     model.parameters["u"] = 2.0
     mbd.simulate(model, 0.2, 0.01, start=sim.state)
     assert "left with input" not in capsys.readouterr().err
+
+
+def test_nothing_is_read_across_a_hidden_change_of_an_input(tmp_path):
+    """With few records, inputs may change between two of them: what is read there would be wrong."""
+    model = mbd.Model("pushed")
+    u = model.input("u", 1.0)
+    body = model.add(mbd.PointMass("body", mass=1.0))
+    model.add(mbd.forces.Force(body, (u, 0, 0)))
+    sim = mbd.Simulator(model, 0.01, output_step=0.1)
+    for k in range(30):
+        sim.inputs["u"] = 1.0 if k < 15 else 2.0  # changes at t = 0.15; records are at 0.1 and 0.2
+        sim.step()
+    solution = sim.solution()
+    solution.save(tmp_path / "run.npz")
+    for each in (solution, mbd.load(tmp_path / "run.npz", model=model)):
+        assert each.at(0.05)[body].position[0, 0] == pytest.approx(0.5 * 0.05**2, rel=1e-12)
+        assert each.at(0.2)[body].position[0, 0] == pytest.approx(0.02 + 0.5 * 0.05**2, rel=1e-12)
+        with pytest.raises(mbd.ModelError, match="an input changed between the two records around t = 0.12"):
+            each.at([0.05, 0.12])
+    sim.reset()
+    for k in range(30):
+        sim.inputs["u"] = 1.0 if k < 20 else 2.0
+        sim.step()
+    late = sim.solution().at(0.25)[body].position[0, 0]
+    assert late == pytest.approx(0.5 * 0.2**2 + 0.2 * 0.05 + 0.05**2, rel=1e-9)
