@@ -288,7 +288,7 @@ def save(solution: Solution, path: FilePath) -> None:
             raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with replacing(path) as draft, draft.open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez(file, **arrays)  # numpy before 2.1 takes any further argument for an array
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
