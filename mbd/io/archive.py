@@ -288,7 +288,8 @@ def save(solution: Solution, path: FilePath) -> None:
             raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with replacing(path) as draft, draft.open("wb") as file:
-        np.savez(file, **arrays)  # numpy before 2.1 takes any further argument for an array
+        named: dict[str, Any] = arrays
+        np.savez(file, **named)  # numpy before 2.1 takes any further argument for an array
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
