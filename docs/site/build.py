@@ -17,6 +17,7 @@ TOOLS = Path(__file__).resolve().parent
 ROOT = TOOLS.parents[1]
 sys.path.insert(0, str(TOOLS))
 
+import doctests  # noqa: E402
 import reference  # noqa: E402
 import scripts  # noqa: E402
 from files import put  # noqa: E402
@@ -121,6 +122,9 @@ def main() -> int:
         ["-E", "-W", "--keep-going", "-q", "-b", "html", "-c", str(TOOLS), str(source), str(into / "html")]
     )
     (into / "html" / "index.html").write_text(REDIRECT)
+    for complaint in doctests.check():
+        print(complaint, file=sys.stderr)
+        code = code or 1
     print(f"site: {into / 'html' / 'index.html'}" if code == 0 else "the site has mistakes; they are named above")
     return code
 
