@@ -21,7 +21,7 @@ from ...compiled.record import Record
 from ...joints.instant import primitive_drive, primitive_rate, primitive_value
 from ...math.arrays import copy
 from ...nodes.internal import internal_bilinear, internal_frame_force
-from ...nodes.mass import frame_inertia, solve_mass, weight
+from ...nodes.mass import increment_inertia, solve_mass, weight
 from ...system.couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces, coupling_reactions
 from ...system.element_forces import constant
 from ...system.instant_elements import all_forces
@@ -138,17 +138,12 @@ def _constraint_forces(s, w, x, at_end, mu):
 
 
 @kernel
-def dynamic_rows(nodes, u, p, c, force, scratch, f, r):
+def dynamic_rows(nodes, u, p, c, force, f, r):
     """r = M u - p + c force + f."""
-    a = scratch[0]
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         o = 0 if n.nx == 3 else 3
-        for m in range(12):
-            a[m] = 0.0
-        for m in range(n.nv):
-            a[o + m] = u[n.v0 + m]
-        frame_inertia(n, a, f[i])
+        increment_inertia(n, u, f[i])
         for m in range(n.nv):
             r[n.v0 + m] = f[i, o + m] - p[n.v0 + m] + c * force[i, o + m]
 
@@ -163,7 +158,7 @@ def position_residual(s, w, x, h):
         for m in range(n.nv):
             x.z1[i, o + m] = x.z0[i, o + m] + x.dq[n.v0 + m]
     _constraint_forces(s, w, x, False, x.lams)
-    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.scratch, x.f, x.r)
+    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, x.f, x.r)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if n.nl > 0:
@@ -186,7 +181,7 @@ def velocity_residual(s, w, x, h):
     """Equations of the velocities into x.r."""
     nv = x.v.shape[0]
     _constraint_forces(s, w, x, True, x.mus)
-    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.scratch, x.f, x.r)
+    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, x.f, x.r)
     vector_frames(s.nodes, 1.0, x.u, x.zu)
     if s.flags[FLAG_COUPLED] != 0:
         vector_frames(s.nodes, 1.0 / h, x.u, w.zd)
@@ -214,7 +209,7 @@ def new_momenta(s, w, x, h):
         x.r[k] = 0.0
     applied_forces(s, w, x, True, x.rate)
     clear_frames(x.f)
-    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, x.f, x.p)
 
 
 @kernel
