@@ -3,7 +3,7 @@
 A rigid body has one motion, whatever it is stored in. A run therefore lives in a *twin* of the system, in which bodies
 that the method does not know are in coordinates that it knows; nothing is converted inside a step, and what a method
 keeps from step to step (momenta, multipliers, earlier increments) stays what it is. Records, and the start, are
-converted (``nodes.pose.convert``), models in joint coordinates by way of the poses of all bodies
+converted (``nodes.conversion``), models in joint coordinates by way of the poses of all bodies
 (``system.tree_records``).
 
 What records lose: the velocities of a rigid body are those with the momenta of the twin. Directors that stretch have
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..nodes import Directors, Quaternion
 from ..nodes.forms import of_form
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.mass import frame_mass
-from ..nodes.pose import convert
+from ..nodes.conversion import convert
 from ..solvers.redundancy import regularise
 from ..system.identity import turn_names
 from ..system.observe import TOTALS, observe_kinetic
@@ -85,14 +86,11 @@ class Converts(Integrator):
         balls = self.stepped_node(lie=False)._blank()
         return model._with_choice(replace(model._choice, spherical=balls, free=balls))
 
-    def converted_variables(self, twin: System, q: Array, v: Array, own: list[Array]) -> list[Array]:
+    def converted_variables(self, conversion: Conversion, q: Array, v: Array, own: list[Array]) -> list[Array]:
         """Rows of the two recorded variables of the scheme, for rows of the twin."""
-        if self.recorded[0] != KINETIC:
+        if self.recorded[0] != KINETIC or not conversion.loses_energy:
             return own
-        energy, row = np.zeros(len(q)), np.zeros(TOTALS)
-        rows = (np.ascontiguousarray(x) for x in (q, v))
-        observe_kinetic(twin.tables, twin.work_with(turns=twin.initial_turns()), *rows, row, energy)
-        return [energy[:, None], own[1]]
+        return [conversion.kinetic_energy(q, v)[:, None], own[1]]
 
     def kinetic_energy(self, solution: Solution) -> Array | None:
         recorded = solution.scheme.recorded
@@ -150,6 +148,7 @@ class Converts(Integrator):
 
 RIGID_FORMS = ALL_FORMS - {"point", "generalized"}
 NAMED = 3  # bodies that a note names
+BLOCK = 1 << 15  # numbers of records that are converted together
 
 
 class StepsQuaternions(Converts):
@@ -201,6 +200,17 @@ class Conversion:
                 kept[n.l0 : n.l0 + n.nl] = np.arange(m.l0, m.l0 + m.nl)
         return kept
 
+    @cached_property
+    def loses_energy(self) -> bool:
+        """Whether velocities of the twin have more kinetic energy than what becomes of them."""
+        return self.joints is not None or has_form(self.twin, "directors")
+
+    def kinetic_energy(self, q: Array, v: Array) -> Array:
+        """Of the twin, at its rows."""
+        energy, row, twin = np.zeros(len(q)), np.zeros(TOTALS), self.twin
+        observe_kinetic(twin.tables, twin.work_with(turns=twin.initial_turns()), q, v, row, energy)
+        return energy
+
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of the system, not a number where the twin has none."""
         return np.where(self.kept >= 0, np.append(lam, np.nan)[self.kept], np.nan)
@@ -216,7 +226,9 @@ class Conversion:
         if self.joints is not None:
             states = [self.joints.inward(*row) for row in zip(q, v, strict=True)]
             return np.array([x for x, _ in states]), np.array([x for _, x in states])
-        return self._convert(self.system, self.twin, q, v, near)[:2]  # type: ignore[no-any-return]
+        out = np.zeros((len(q), self.twin.n_q)), np.zeros((len(q), self.twin.n_v))
+        self._convert(self.system, self.twin, *(np.ascontiguousarray(x) for x in (q, v)), near, *out)
+        return out
 
     def inward_turns(self, turns: Array | None) -> Array | None:
         """Counted angles of the twin."""
@@ -232,17 +244,21 @@ class Conversion:
         own[:, : len(self.turns)] = turns[:, self.turns]
         return own
 
-    def outward(self, q: Array, v: Array, near: Array) -> tuple[Array, Array, tuple[int, int]]:
+    def outward(self, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> tuple[int, int]:
         """Rows of the system, which go on from the coordinates ``near``; first row and node without Euler angles."""
         if self.joints is not None:
-            return self.joints.outward(q, v, near)
-        return self._convert(self.twin, self.system, q, v, near)
+            return self.joints.outward(q, v, near, out_q, out_v)
+        return self._convert(self.twin, self.system, q, v, near, out_q, out_v)
 
-    def _convert(self, source: System, target: System, q: Array, v: Array, near: Array) -> Any:
-        out = np.zeros((len(q), target.n_q)), np.zeros((len(q), target.n_v))
-        rows = (np.ascontiguousarray(x) for x in (q, v))
-        locked = convert(source.tables.nodes, target.tables.nodes, *rows, near, *out, self.g, self.scratch)
-        return *out, locked
+    def outward_row(self, q: Array, v: Array, near: Array) -> tuple[Array, Array]:
+        """One state of the system."""
+        out = np.zeros((1, self.system.n_q)), np.zeros((1, self.system.n_v))
+        self.outward(q[None, :], v[None, :], near, *out)
+        return out[0][0], out[1][0]
+
+    def _convert(self, source: System, target: System, *rows: Array) -> tuple[int, int]:
+        nodes = source.tables.nodes, target.tables.nodes
+        return convert(*nodes, *rows, self.g, self.scratch)  # type: ignore[no-any-return]
 
 
 class ConvertedRun(Run):
@@ -253,6 +269,7 @@ class ConvertedRun(Run):
         self.near = np.array(q, dtype=float)  # coordinates of the last record
         self.first = None if v is None else (self.near.copy(), np.array(v, dtype=float))
         self.locked = ""  # body whose Euler angles are in gimbal lock
+        self.block: list[Array] | None = None
 
     @property
     def origin(self) -> float:  # type: ignore[override]
@@ -278,30 +295,47 @@ class ConvertedRun(Run):
         """Time of the state."""
         return self.inner.t
 
-    def _outside(self, rows: list[Array]) -> tuple[list[Array], tuple[int, int]]:
-        """Rows in the coordinates of the system; variables of the scheme remain those of the twin."""
-        q, v, *own, turns = rows
-        own = self.method.converted_variables(self.conversion.twin, q, v, own)
-        out_q, out_v, locked = self.conversion.outward(q, v, self.near)
-        return [out_q, out_v, *own, self.conversion.outward_turns(turns)], locked
-
     def advance(self, count: int, every: int, out: list[Array]) -> int:
+        """Steps and records in blocks that stay in the cache of the processor, each converted before the next one."""
         check_rows(out, self.row(), (self.index + count) // every - self.index // every)
+        start, rows = self.index, self._block()
+        while self.index < start + count and not self.locked:
+            row = self.index // every - start // every
+            todo = min(start + count - self.index, len(rows[0]) * every)
+            if self._advance_block(todo, every, rows, [y[row:] for y in out]) < todo:
+                break
+        return self.index - start
+
+    def _block(self) -> list[Array]:
+        """Room for a block of records of the twin."""
+        if self.block is None:
+            widths = [len(row) for row in self.inner.row()]
+            size = max(1, BLOCK // sum(widths))
+            self.block = [np.zeros((size, width)) for width in widths]
+        return self.block
+
+    def _advance_block(self, count: int, every: int, rows: list[Array], out: list[Array]) -> int:
+        """So many steps, whose records are converted to the first rows of ``out``."""
         before, saved = self.inner.index, self.inner.state() if self.conversion.may_lock else {}
-        rows = [np.zeros((max(1, (before + count) // every - before // every), len(row))) for row in self.inner.row()]
         done = self.inner.advance(count, every, rows)
         made = (before + done) // every - before // every
-        converted, (bad, node) = self._outside([row[:made] for row in rows])
+        bad, node = self._convert([row[:made] for row in rows], [y[:made] for y in out])
         if bad >= 0:  # go back to the last record that exists
             self.locked, made = self.system.model.bodies[node - 1].name, bad
             done = max(0, (before // every + bad) * every - before)
             self.inner = self.method.resume(self.conversion.twin, saved)
             self.inner.advance(done, every, rows)
-        for target, values in zip(out, converted, strict=True):
-            target[:made] = values[:made]
         if made:
-            self.near = converted[0][made - 1].copy()
+            self.near = out[0][made - 1].copy()
         return done
+
+    def _convert(self, rows: list[Array], out: list[Array]) -> tuple[int, int]:
+        """Rows in the coordinates of the system; variables of the scheme remain those of the twin."""
+        q, v, *own, turns = rows
+        for y, values in zip(out[2:], self.method.converted_variables(self.conversion, q, v, own), strict=False):
+            y[:] = values
+        out[-1][:] = self.conversion.outward_turns(turns)
+        return self.conversion.outward(q, v, self.near, *out[:2]) if len(q) else (-1, 0)
 
     def compose(self, weights: Array) -> None:
         self.inner.compose(weights)
@@ -310,10 +344,18 @@ class ConvertedRun(Run):
         self.inner.act_anew()
 
     def row(self) -> list[Array]:
-        return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])[0]]
+        return self._converted_row(self.inner.row())
+
+    def _converted_row(self, row: list[Array]) -> list[Array]:
+        system, rows = self.system, [y[None, :] for y in row]
+        own = self.method.converted_variables(self.conversion, *rows[:2], rows[2:-1])
+        widths = system.n_q, system.n_v, *(y.shape[1] for y in own), system.work.turns.size
+        out = [np.zeros((1, width)) for width in widths]
+        self._convert(rows, out)
+        return [y[0] for y in out]
 
     def initial_row(self) -> list[Array]:
-        _, _, *own, turns = [row[0] for row in self._outside([row[None, :] for row in self.inner.initial_row()])[0]]
+        _, _, *own, turns = self._converted_row(self.inner.initial_row())
         assert self.first is not None
         return [*self.first, *own, turns]  # as they were given
 
@@ -349,7 +391,7 @@ def recorded_velocities(run: Any, v: Array) -> Array:
     """Velocities that a run steps at its present coordinates, as its system has them."""
     if stepped(run) is run:
         return v
-    return run.conversion.outward(run.inner.x.q[None, :], v[None, :], run.near)[1][0]  # type: ignore[no-any-return]
+    return run.conversion.outward_row(run.inner.x.q, v, run.near)[1]  # type: ignore[no-any-return]
 
 
 # --- what follows from records --------------------------------------------------------------------------------------
