@@ -28,7 +28,7 @@ from ..solvers.redundancy import regularise
 from ..system.identity import turn_names
 from ..system.observe import TOTALS, observe_kinetic
 from ..system.system import System
-from ..system.tables import FLAG_REDUNDANT
+from ..system.tables import FLAG_REDUNDANT, Work
 from ..system.tree_records import JointRecords, has_rotors
 from .base import Array, Integrator, Invariant, Run, check_rows
 from .traits import bodies_of_form, has_form, moves_alike
@@ -148,7 +148,7 @@ class Converts(Integrator):
 
 RIGID_FORMS = ALL_FORMS - {"point", "generalized"}
 NAMED = 3  # bodies that a note names
-BLOCK = 1 << 15  # numbers of records that are converted together
+BLOCK = 1 << 17  # numbers of records that are converted together
 
 
 class StepsQuaternions(Converts):
@@ -207,9 +207,14 @@ class Conversion:
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
         """Of the twin, at its rows."""
-        energy, row, twin = np.zeros(len(q)), np.zeros(TOTALS), self.twin
-        observe_kinetic(twin.tables, twin.work_with(turns=twin.initial_turns()), q, v, row, energy)
+        energy = np.zeros(len(q))
+        observe_kinetic(self.twin.tables, self.work, q, v, np.zeros(TOTALS), energy)
         return energy
+
+    @cached_property
+    def work(self) -> Work:
+        """Buffers in which nobody else writes."""
+        return self.twin.new_work()
 
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of the system, not a number where the twin has none."""
@@ -238,11 +243,10 @@ class Conversion:
         inner[self.turns] = turns[: len(self.turns)]
         return inner
 
-    def outward_turns(self, turns: Array) -> Array:
+    def outward_turns(self, turns: Array, out: Array) -> None:
         """Rows of counted angles of the system."""
-        own = np.zeros((len(turns), self.system.work.turns.size))
-        own[:, : len(self.turns)] = turns[:, self.turns]
-        return own
+        if self.turns:
+            out[:, : len(self.turns)] = turns[:, self.turns]
 
     def outward(self, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> tuple[int, int]:
         """Rows of the system, which go on from the coordinates ``near``; first row and node without Euler angles."""
@@ -269,7 +273,7 @@ class ConvertedRun(Run):
         self.near = np.array(q, dtype=float)  # coordinates of the last record
         self.first = None if v is None else (self.near.copy(), np.array(v, dtype=float))
         self.locked = ""  # body whose Euler angles are in gimbal lock
-        self.block: list[Array] | None = None
+        self.buffers: Buffers | None = None
 
     @property
     def origin(self) -> float:  # type: ignore[override]
@@ -297,34 +301,30 @@ class ConvertedRun(Run):
 
     def advance(self, count: int, every: int, out: list[Array]) -> int:
         """Steps and records in blocks that stay in the cache of the processor, each converted before the next one."""
-        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
-        start, rows = self.index, self._block()
+        if self.buffers is None:
+            self.buffers = Buffers(self)
+        check_rows(out, self.buffers.row, (self.index + count) // every - self.index // every)
+        start = self.index
         while self.index < start + count and not self.locked:
             row = self.index // every - start // every
-            todo = min(start + count - self.index, len(rows[0]) * every)
-            if self._advance_block(todo, every, rows, [y[row:] for y in out]) < todo:
+            todo = min(start + count - self.index, self.buffers.size * every)
+            if self._advance_block(todo, every, self.buffers, [y[row:] for y in out]) < todo:
                 break
         return self.index - start
 
-    def _block(self) -> list[Array]:
-        """Room for a block of records of the twin."""
-        if self.block is None:
-            widths = [len(row) for row in self.inner.row()]
-            size = max(1, BLOCK // sum(widths))
-            self.block = [np.zeros((size, width)) for width in widths]
-        return self.block
-
-    def _advance_block(self, count: int, every: int, rows: list[Array], out: list[Array]) -> int:
-        """So many steps, whose records are converted to the first rows of ``out``."""
+    def _advance_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
+        """So many steps, whose records go to the first rows of ``out``; what is not converted is written there."""
         before, saved = self.inner.index, self.inner.state() if self.conversion.may_lock else {}
-        done = self.inner.advance(count, every, rows)
+        q, v, *own, turns = buffers.rows
+        rows = [q, v, *(x if x is not None else y for x, y in zip(own, out[2:-1], strict=True)), turns]
+        done = self.inner.advance(count, every, rows)  # type: ignore[arg-type]
         made = (before + done) // every - before // every
-        bad, node = self._convert([row[:made] for row in rows], [y[:made] for y in out])
+        bad, node = self._convert([row[:made] for row in rows], [y[:made] for y in out])  # type: ignore[index]
         if bad >= 0:  # go back to the last record that exists
             self.locked, made = self.system.model.bodies[node - 1].name, bad
             done = max(0, (before // every + bad) * every - before)
             self.inner = self.method.resume(self.conversion.twin, saved)
-            self.inner.advance(done, every, rows)
+            self.inner.advance(done, every, rows)  # type: ignore[arg-type]
         if made:
             self.near = out[0][made - 1].copy()
         return done
@@ -332,10 +332,15 @@ class ConvertedRun(Run):
     def _convert(self, rows: list[Array], out: list[Array]) -> tuple[int, int]:
         """Rows in the coordinates of the system; variables of the scheme remain those of the twin."""
         q, v, *own, turns = rows
-        for y, values in zip(out[2:], self.method.converted_variables(self.conversion, q, v, own), strict=False):
-            y[:] = values
-        out[-1][:] = self.conversion.outward_turns(turns)
-        return self.conversion.outward(q, v, self.near, *out[:2]) if len(q) else (-1, 0)
+        if not len(q):
+            return -1, 0
+        for y, x, values in zip(
+            out[2:-1], own, self.method.converted_variables(self.conversion, q, v, own), strict=True
+        ):
+            if y is not x:
+                y[:] = values
+        self.conversion.outward_turns(turns, out[-1])
+        return self.conversion.outward(q, v, self.near, *out[:2])
 
     def compose(self, weights: Array) -> None:
         self.inner.compose(weights)
@@ -370,6 +375,18 @@ class ConvertedRun(Run):
 
     def statistics(self) -> dict[str, Any]:
         return self.inner.statistics()
+
+
+class Buffers:
+    """Room for a block of records of the twin, without those that are the same in the records of the system."""
+
+    def __init__(self, run: ConvertedRun) -> None:
+        self.row = run.row()
+        inner = run.inner.row()
+        same = [len(x) == len(y) and 2 <= k < len(inner) - 1 for k, (x, y) in enumerate(zip(inner, self.row, strict=True))]
+        widths = [len(x) for x in inner]
+        self.size = max(1, BLOCK // sum(width for width, alike in zip(widths, same, strict=True) if not alike))
+        self.rows = [None if alike else np.zeros((self.size, n)) for n, alike in zip(widths, same, strict=True)]
 
 
 # --- a run within ------------------------------------------------------------------------------------------------
