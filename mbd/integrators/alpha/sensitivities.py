@@ -12,6 +12,14 @@ fall tells that something would remain. The state then follows by the derivative
 nodes the increment of the configuration is
 
     d_{n+1} = T_exp(dq) (T_exp(-dq)^-1 d_n + d(dq)),    exp(-x) = T_exp(x) T_exp(-x)^-1.
+
+**Index 2.** The position correction d of a step, z = T_exp(dq) d, is a solution of J (z, zeta) = (0, rho) with that rho
+for which g = 0. It changes with rho and with the matrix:
+
+    J dz = (-dJ (z, zeta), d rho),    d rho such that B d_{n+1} + g_theta = 0.
+
+dJ (z, zeta) is a second derivative of the residual at the first guess of the step, where the matrix was evaluated: along
+the sensitivities of that guess, and along (z, zeta). Further factors within a step count as those of its first guess.
 """
 
 from __future__ import annotations
@@ -20,21 +28,38 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix, real, vector
 from ...compiled.record import Record
-from ...math.arrays import copy
+from ...math.arrays import clear, copy
 from ...nodes.increments import apply_rows, apply_tangent, apply_tangent_inverse
-from ...system.instant import advance, constraint_rates, constraints, dynamics, evaluate_functions, velocities
+from ...system.instant import (
+    advance,
+    constraint_rates,
+    constraints,
+    dynamics,
+    evaluate_functions,
+    frames,
+    jacobian_times,
+    velocities,
+)
 from ...system.matrix import solve
-from ...system.tables import FLAG_VELOCITY, Tables, Work, tables_at, work_at
+from ...system.tables import FLAG_CHARTS, FLAG_VELOCITY, PARAMETER_LENGTH, Tables, Work, tables_at, work_at
 from ..loop import LOAD, Rows, ask, make_step
+from ..newton import ACCELERATION
 from ..numbers import NewtonNumbers
 from ..verdicts import CONVERGED
 from .equations import _factorise, _mass_factor
-from .state import AlphaState
+from .state import WHILE_GOOD, AlphaState
 
-MOST_ROUNDS = 3  # corrections of a step
-SETTLED = 1e-12  # of the sensitivities of the configuration: what may remain in a step after the last one
+MOST_ROUNDS = 20  # corrections of a step
+SETTLED = 1e-9  # of the sensitivities of the configuration: what may remain in all steps after the last correction
 TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
 EVERY = 32  # steps after which the rate of corrections is measured again
+STALLED = 1e-9  # of them: corrections that no longer fall below this are round-off
+ROUND_OFF = 1e-14  # of the increments of a step, divided by the size of differences: their noise
+TURN = 1e-4  # of an increment, for a difference of a small term
+ALONG = 1e-6  # of the increments of a step: how far a difference along the position correction goes
+PAST = 5  # steps before the last one from which the next one is extrapolated
+
+FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
 
 
 class Shadow(Record):
@@ -45,18 +70,39 @@ class Shadow(Record):
     dvd = matrix
     da = matrix
     dlam = matrix
-    dvd1 = matrix  # one step back
-    dlam1 = matrix
+    dz = matrix  # of the position correction of index 2, as seen at the end of the step
+    past_vd = matrix  # (PAST * parameters, n_v): before that, latest first
+    past_lam = matrix
+    past_z = matrix
     size = vector  # of the differences, by parameter
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
-    works = addresses
+    works = addresses  # beside them, and one for the system itself at the end
     rate = real  # by which one correction of a step is smaller than the one before
     history = integer  # steps made
+    ended = integer  # see FOLLOWED, ...
+    rounds = integer  # corrections of all steps
+    settled = real  # what may remain in a step, of the sensitivities
+    noise = real  # of corrections, times the size of the differences
+    reach = real  # factor of the position correction in a difference, 0: there is none
     dqn = vector  # sensitivities at the end of the step, as far as they are known
     dvn = vector
     dvdn = vector
     dan = vector
     dlamn = vector
+    dzn = vector
+    dw = vector  # of the increment without the position correction
+    c0 = real  # weights of the last two accelerations in the first guess of the step
+    c1 = real
+    start_q = vector  # where the step began, and its first guess
+    guess_q = vector
+    guess_w = vector
+    guess_v = vector
+    guess_vd = vector
+    guess_lam = vector
+    z = vector  # the position correction of the step, as seen at its end, and what it was made with
+    zeta = vector
+    turned = vector  # change of T_exp times the position correction
+    along = vector  # residual along the position correction, without a change of parameters
     q = vector  # the state of a difference
     v = vector
     vd = vector
@@ -64,25 +110,23 @@ class Shadow(Record):
     y = vector
     minus_dq = vector
     residual = vector
+    other = vector
     rates = vector
+    position = vector  # change of the position constraints
+    mixed = vector  # -dJ (z, zeta)
+    slip = vector  # of nonholonomic constraints, whose B z = 0
     turning = vector  # (9,)
 
 
 @kernel
-def _residual(s, w, x, f, p, e, out):
-    """The equations at the end of the step in the system of a difference, moved by e along the sensitivities.
-
-    The configuration is moved at the end, which differs from a motion through the step by terms of e^2; these are the
-    same on both sides.
-    """
-    for k in range(f.v.shape[0]):
-        f.y[k] = e * f.dqn[k]
-        f.v[k] = x.v[k] + e * f.dvn[k]
-        f.vd[k] = x.vd[k] + e * f.dvdn[k]
-    for k in range(f.lam.shape[0]):
-        f.lam[k] = x.lam[k] + e * f.dlamn[k]
-    evaluate_functions(s, w, p.end)
-    advance(s, w, x.q, f.y, f.q)
+def _residual(s, w, x, f, p, out, position):
+    """The equations at f.q, f.v, f.vd, f.lam, whose frames are there; in index 2 those of velocities, and positions."""
+    if x.index_2 != 0:
+        velocities(s, w, f.q, f.v)
+        dynamics(s, w, f.q, f.v, f.vd, f.lam, out)
+        constraint_rates(s, w, f.q, f.v, out)
+        constraints(s, w, f.q, position)
+        return
     if s.flags[FLAG_VELOCITY] != 0:
         velocities(s, w, f.q, f.v)
     dynamics(s, w, f.q, f.v, f.vd, f.lam, out)
@@ -96,29 +140,131 @@ def _residual(s, w, x, f, p, e, out):
 
 
 @kernel
-def _correct(s, w, x, f, p, i):
-    """One solution of J dy = -(R_x S + R_theta), around the present guess of dy; returns how much that changes it."""
-    bp, e = _mass_factor(x, p.step), f.size[i]
-    plus, minus = work_at(f.works[2 * i]), work_at(f.works[2 * i + 1])
-    copy(w.turns, plus.turns)
-    copy(w.turns, minus.turns)
-    _residual(tables_at(f.tables[2 * i]), plus, x, f, p, e, f.residual)
-    _residual(tables_at(f.tables[2 * i + 1]), minus, x, f, p, -e, w.x)
-    for k in range(w.x.shape[0]):
-        w.x[k] = -(f.residual[k] - w.x[k]) / (2.0 * e)
+def _move(s, w, x, f, p, e):
+    """Move to the end of the step, by e along the sensitivities.
+
+    The configuration is moved at the end, which differs from a motion through the step by terms of e^2; these are the
+    same on both sides.
+    """
+    for k in range(f.v.shape[0]):
+        f.y[k] = e * f.dqn[k]
+        f.v[k] = x.v[k] + e * f.dvn[k]
+        f.vd[k] = x.vd[k] + e * f.dvdn[k]
+    for k in range(f.lam.shape[0]):
+        f.lam[k] = x.lam[k] + e * f.dlamn[k]
+    evaluate_functions(s, w, p.end)
+    advance(s, w, x.q, f.y, f.q)
+
+
+@kernel
+def _weights(x, p):
+    """Of the last two accelerations in the predictor."""
+    order = 1 if x.predictor == 2 and p.history < 1 else x.predictor
+    return (0.0 if order == 0 else (1.0 if order == 1 else 2.0)), (1.0 if order == 2 else 0.0)
+
+
+@kernel
+def _remember_guess(x, f, p):
+    """Before a step of index 2: its start, and its first guess."""
+    h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
+    f.c0, f.c1 = _weights(x, p)
+    copy(x.q, f.start_q)
+    for k in range(f.v.shape[0]):
+        vd = f.c0 * x.vd[k] - f.c1 * x.vd1[k]
+        a = ((1.0 - af) * vd + af * x.vd[k] - am * x.a[k]) / (1.0 - am)
+        f.guess_vd[k] = vd
+        f.guess_v[k] = x.v[k] + h * ((1.0 - gamma) * x.a[k] + gamma * a)
+        f.guess_w[k] = h * x.v[k] + h * h * ((0.5 - beta) * x.a[k] + beta * a)
+    for k in range(f.lam.shape[0]):
+        f.guess_lam[k] = f.c0 * x.lam[k] - f.c1 * x.lam1[k]
+
+
+@kernel
+def _at_guess(s, w, x, f, p, i, e):
+    """Move to the first guess of the step, by e along its sensitivities with respect to a parameter (e = 0: of none).
+
+    After other attempts than the usual first guess the solution takes its place; p.end is the time of w.values.
+    """
+    h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
+    if e != 0.0:
+        for k in range(f.v.shape[0]):
+            f.y[k] = -f.guess_w[k]
+        apply_tangent_inverse(s.nodes, f.y, f.dq[i], f.y, f.turning)
+        for k in range(f.v.shape[0]):
+            vd, a, v = f.c0 * f.dvd[i, k] - f.c1 * f.past_vd[i, k], f.da[i, k], f.dv[i, k]
+            new = ((1.0 - af) * vd + af * f.dvd[i, k] - am * a) / (1.0 - am)
+            f.vd[k] = f.guess_vd[k] + e * vd
+            f.v[k] = f.guess_v[k] + e * (v + h * ((1.0 - gamma) * a + gamma * new))
+            f.y[k] += h * v + h * h * ((0.5 - beta) * a + beta * new)
+        apply_tangent(s.nodes, f.guess_w, f.y, f.y, f.turning)
+        for k in range(f.v.shape[0]):
+            f.y[k] *= e
+        for k in range(f.lam.shape[0]):
+            f.lam[k] = f.guess_lam[k] + e * (f.c0 * f.dlam[i, k] - f.c1 * f.past_lam[i, k])
+        advance(s, w, f.guess_q, f.y, f.q)
+    else:
+        copy(f.guess_vd, f.vd)
+        copy(f.guess_v, f.v)
+        copy(f.guess_lam, f.lam)
+        advance(s, w, f.start_q, f.guess_w, f.guess_q)
+        copy(f.guess_q, f.q)
+
+
+@kernel
+def _forces_along(s, w, x, f, p, out):
+    """out: how dynamic rows at f.q, f.v, f.vd, f.lam change by f.reach along (z, zeta), as the matrix has it."""
+    if s.flags[FLAG_VELOCITY] != 0:
+        velocities(s, w, f.q, f.v)
+    dynamics(s, w, f.q, f.v, f.vd, f.lam, f.other)
+    bp, gp, c = _mass_factor(x, p.step), x.gamma / (p.step * x.beta), f.reach
+    for k in range(f.v.shape[0]):
+        f.y[k] = c * f.z[k] if x.stiffness != 0 else 0.0
+        f.v[k] += c * gp * f.z[k]
+        f.vd[k] += c * bp * f.z[k]
+    for k in range(f.lam.shape[0]):
+        f.lam[k] += c * bp * f.zeta[k]
+    advance(s, w, f.q, f.y, f.q)
+    if s.flags[FLAG_VELOCITY] != 0:
+        velocities(s, w, f.q, f.v)
+    dynamics(s, w, f.q, f.v, f.vd, f.lam, out)
     for k in range(s.xv.shape[0]):
-        w.x[s.xv[k]] /= bp
+        out[s.xv[k]] -= f.other[s.xv[k]]
+
+
+@kernel
+def _prepare(s, w, x, f, p):
+    """What a step needs for all parameters: in index 2 the position correction, and the residual along it."""
+    n, largest, length = f.v.shape[0], 0.0, 0.0
+    for k in range(n):
+        f.minus_dq[k] = -x.dq[k]
+        f.turned[k] = 0.0
+        f.y[k] = x.dq[k] - x.dw[k]
+        length = max(length, abs(x.dw[k]))
+    f.noise = ROUND_OFF * max(length, p.step * p.step * p.scales[ACCELERATION])
+    if f.lam.shape[0] > 0:
+        f.noise = max(f.noise, 0.1 * ROUND_OFF * max(1.0, s.parameters[PARAMETER_LENGTH]))
+    f.reach = 0.0
+    if x.index_2 == 0:
+        return
+    own = work_at(f.works[2 * f.dq.shape[0]])
+    copy(w.turns, own.turns)
+    apply_tangent(s.nodes, x.dq, f.y, f.z, f.turning)
+    for k in range(n):
+        largest = max(largest, abs(f.z[k]))
+    evaluate_functions(s, own, p.end)
+    frames(s, own, x.q)
+    if largest == 0.0:
+        return
+    f.reach = ALONG * length / largest
+    velocities(s, own, x.q, f.z)
+    clear(w.x)
+    jacobian_times(s, own, x.q, f.z, w.x)
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(f.lam.shape[0]):
-        f.dlamn[k] += bp * w.x[s.xl[k]]
-    for k in range(f.v.shape[0]):
-        f.y[k] = w.x[s.xv[k]]
-    apply_rows(s.nodes, w.t, f.y, f.y)
-    change = 0.0
-    for k in range(f.v.shape[0]):
-        f.dvdn[k] += bp * f.y[k]
-        change = max(change, abs(f.y[k]))
-    return change
+        f.zeta[k] = w.x[s.xl[k]]
+    _at_guess(s, own, x, f, p, 0, 0.0)
+    _forces_along(s, own, x, f, p, f.along)
+    frames(s, own, x.q)
 
 
 @kernel
@@ -130,66 +276,236 @@ def _advance(s, x, f, p, i):
         a, v = f.da[i, k], f.dv[i, k]
         f.dan[k] = ((1.0 - af) * f.dvdn[k] + af * f.dvd[i, k] - am * a) / (1.0 - am)
         f.dvn[k] = v + h * ((1.0 - gamma) * a + gamma * f.dan[k])
-        f.y[k] += h * v + h * h * ((0.5 - beta) * a + beta * f.dan[k])
+        f.dw[k] = h * v + h * h * ((0.5 - beta) * a + beta * f.dan[k])
+        f.y[k] += f.dw[k]
     apply_tangent(s.nodes, x.dq, f.y, f.dqn, f.turning)
+    if x.index_2 != 0:
+        for k in range(f.v.shape[0]):
+            f.dqn[k] += f.dzn[k] - f.turned[k]
+
+
+@kernel
+def _turn_correction(s, x, f):
+    """f.turned: how T_exp(dq) times the position correction changes with dq, by a difference."""
+    for k in range(f.v.shape[0]):
+        f.y[k] = x.dq[k] - x.dw[k]
+        f.v[k] = x.dq[k] + TURN * f.dw[k]
+        f.vd[k] = x.dq[k] - TURN * f.dw[k]
+    apply_tangent(s.nodes, f.v, f.y, f.turned, f.turning)
+    apply_tangent(s.nodes, f.vd, f.y, f.y, f.turning)
+    for k in range(f.v.shape[0]):
+        f.turned[k] = (f.turned[k] - f.y[k]) / (2.0 * TURN)
+        f.dqn[k] -= f.turned[k]
+
+
+@kernel
+def _slip(s, w, f, c):
+    """Nonholonomic rows of B z at f.q, times c, are added to f.slip."""
+    velocities(s, w, f.q, f.z)
+    jacobian_times(s, w, f.q, f.z, f.rates)
+    for k in range(s.nonholonomic.shape[0]):
+        j = s.xl[s.nonholonomic[k]]
+        f.slip[j] += c * f.rates[j]
+
+
+@kernel
+def _differences(w, x, f, p, i, first):
+    """How the equations change: f.residual, f.position; in a first round of index 2 with -dJ (z, zeta) in f.mixed."""
+    e = f.size[i]
+    s, moved = tables_at(f.tables[2 * i]), work_at(f.works[2 * i])
+    along = first and f.reach != 0.0
+    copy(w.turns, moved.turns)
+    _move(s, moved, x, f, p, e)
+    _residual(s, moved, x, f, p, f.residual, f.position)
+    if along:
+        clear(f.slip)
+        if s.nonholonomic.shape[0] > 0:
+            _slip(s, moved, f, -0.5 / e)
+        _at_guess(s, moved, x, f, p, i, e)
+        _forces_along(s, moved, x, f, p, f.mixed)
+        for k in range(s.xv.shape[0]):
+            f.mixed[s.xv[k]] = -(f.mixed[s.xv[k]] - f.along[s.xv[k]]) / (e * f.reach)
+    s, moved = tables_at(f.tables[2 * i + 1]), work_at(f.works[2 * i + 1])
+    copy(w.turns, moved.turns)
+    _move(s, moved, x, f, p, -e)
+    _residual(s, moved, x, f, p, f.other, f.rates)
+    for k in range(f.residual.shape[0]):
+        f.residual[k] = (f.residual[k] - f.other[k]) / (2.0 * e)
+    if x.index_2 != 0:
+        for k in range(s.xl.shape[0]):
+            j = s.xl[k]
+            f.position[j] = (f.position[j] - f.rates[j]) / (2.0 * e)
+    if along and s.nonholonomic.shape[0] > 0:
+        _slip(s, moved, f, 0.5 / e)
+
+
+@kernel
+def _correct_position(s, w, x, f, p, first):
+    """Index 2: the position correction that belongs to a correction f.y of the configuration; adds its own to f.y."""
+    own, bp = work_at(f.works[2 * f.dq.shape[0]]), _mass_factor(x, p.step)
+    for k in range(f.v.shape[0]):
+        f.v[k] = (f.dzn[k] if first else 0.0) - f.y[k]
+    velocities(s, own, x.q, f.v)
+    clear(w.x)
+    jacobian_times(s, own, x.q, f.v, w.x)
+    for k in range(s.xl.shape[0]):
+        w.x[s.xl[k]] -= f.position[s.xl[k]]
+    for k in range(s.nonholonomic.shape[0]):
+        j = s.xl[s.nonholonomic[k]]
+        w.x[j] = f.slip[j] if first and f.reach != 0.0 else 0.0
+    if first and f.reach != 0.0:
+        for k in range(s.xv.shape[0]):
+            w.x[s.xv[k]] = f.mixed[s.xv[k]] / bp
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(f.v.shape[0]):
+        d = w.x[s.xv[k]]
+        f.y[k] += d - (f.dzn[k] if first else 0.0)
+        f.dzn[k] = d if first else f.dzn[k] + d
+
+
+@kernel
+def _correct(s, w, x, f, p, i, first):
+    """One solution of J dy = -(R_x S + R_theta), around the present guess of dy; returns how much that changes it."""
+    bp = _mass_factor(x, p.step)
+    cl = -p.step * x.beta / x.gamma if x.index_2 != 0 else -1.0
+    _differences(w, x, f, p, i, first)
+    for k in range(s.xv.shape[0]):
+        w.x[s.xv[k]] = -f.residual[s.xv[k]] / bp
+    for k in range(s.xl.shape[0]):
+        w.x[s.xl[k]] = cl * f.residual[s.xl[k]]
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(f.lam.shape[0]):
+        f.dlamn[k] += bp * w.x[s.xl[k]]
+    for k in range(f.v.shape[0]):
+        f.y[k] = w.x[s.xv[k]]
+    if x.index_2 == 0:
+        apply_rows(s.nodes, w.t, f.y, f.y)
+    for k in range(f.v.shape[0]):
+        f.dvdn[k] += bp * f.y[k]
+    if x.index_2 != 0:
+        apply_tangent(s.nodes, x.dq, f.y, f.y, f.turning)
+        _correct_position(s, w, x, f, p, first)
+    change = 0.0
+    for k in range(f.v.shape[0]):
+        change = max(change, abs(f.y[k]))
+    return change
+
+
+@kernel
+def _extrapolate(now, past, i, n, history, out):
+    """The next one of a sequence: the polynomial through its last ones, six at most."""
+    order = min(max(history, 0), PAST)
+    for k in range(out.shape[0]):
+        c, total = order + 1.0, (order + 1.0) * now[i, k]  # binomial coefficients with alternating signs
+        for j in range(order):
+            c *= -(order - j) / (j + 2.0)
+            total += c * past[j * n + i, k]
+        out[k] = total
+
+
+@kernel
+def _remember(now, past, i, n, new):
+    """The last one of a sequence becomes past."""
+    for k in range(new.shape[0]):
+        for j in range(PAST - 1, 0, -1):
+            past[j * n + i, k] = past[(j - 1) * n + i, k]
+        past[i, k] = now[i, k]
+        now[i, k] = new[k]
+
+
+@kernel
+def _settled(f, i, r, change, before, size):
+    """Whether corrections may end after this one, the r-th; the rate is measured now and then."""
+    if change <= f.noise / f.size[i]:
+        return True
+    if r > 0 and before > TELLING * size:
+        f.rate = change / before
+    if r == 0 and f.history % EVERY == 0:
+        return False
+    return f.rate * change <= f.settled * size or (r > 1 and change > 0.5 * before and change <= STALLED * size)
 
 
 @kernel
 def _follow(s, w, x, f, p, i):
     """Sensitivities at the end of the step along one parameter."""
-    c = 1.0 if f.history > 0 else 0.0
-    for k in range(f.v.shape[0]):
-        f.dvdn[k] = (1.0 + c) * f.dvd[i, k] - c * f.dvd1[i, k]
-        f.minus_dq[k] = -x.dq[k]
-    for k in range(f.lam.shape[0]):
-        f.dlamn[k] = (1.0 + c) * f.dlam[i, k] - c * f.dlam1[i, k]
+    n = f.dq.shape[0]
+    _extrapolate(f.dvd, f.past_vd, i, n, f.history, f.dvdn)
+    _extrapolate(f.dlam, f.past_lam, i, n, f.history, f.dlamn)
+    if x.index_2 != 0:
+        _extrapolate(f.dz, f.past_z, i, n, f.history - 1, f.dzn)  # the first one belongs to the first step
+        clear(f.turned)
     _advance(s, x, f, p, i)
-    before, size = 0.0, 0.0
+    if f.reach != 0.0:
+        _turn_correction(s, x, f)
+    before, size, settled = 0.0, 0.0, False
     for r in range(MOST_ROUNDS):
-        change = _correct(s, w, x, f, p, i)
+        change = _correct(s, w, x, f, p, i, r == 0)
         _advance(s, x, f, p, i)
+        f.rounds += 1
         for k in range(f.v.shape[0]):
             size = max(size, abs(f.dqn[k]))
-        if r > 0 and before > TELLING * size:
-            f.rate = change / before
-        before = change
-        if (r > 0 or f.history % EVERY != 0) and f.rate * change <= SETTLED * size:
+        settled = _settled(f, i, r, change, before, size)
+        if settled:
             break
+        before = change
+    if not settled:
+        f.ended = SLOW
     for k in range(f.v.shape[0]):
         f.dq[i, k], f.dv[i, k], f.da[i, k] = f.dqn[k], f.dvn[k], f.dan[k]
-        f.dvd1[i, k] = f.dvd[i, k]
-        f.dvd[i, k] = f.dvdn[k]
-    for k in range(f.lam.shape[0]):
-        f.dlam1[i, k] = f.dlam[i, k]
-        f.dlam[i, k] = f.dlamn[k]
+    _remember(f.dvd, f.past_vd, i, n, f.dvdn)
+    _remember(f.dlam, f.past_lam, i, n, f.dlamn)
+    if x.index_2 != 0:
+        _remember(f.dz, f.past_z, i, n, f.dzn)
+
+
+@kernel
+def _ends(s, x, f, p, left):
+    """Whether this step is one that sensitivities do not follow; leaves f.ended."""
+    if x.index_3_steps != left:
+        f.ended = LEFT_TO_INDEX_3
+    elif s.flags[FLAG_CHARTS] != 0 and p.history == 0:
+        f.ended = CHANGED_CHART
+    return f.ended != FOLLOWED
 
 
 @entry(
-    Tables, Work, AlphaState, Shadow, addresses, NewtonNumbers, Rows, integer, matrix, matrix, matrix, matrix, matrix,
-    matrix, matrix, matrix, matrix,
+    Tables, Work, AlphaState, Shadow, addresses, NewtonNumbers, Rows, integer, integer, integer, matrix, matrix, matrix,
+    matrix, matrix, matrix, matrix, matrix, matrix,
 )  # fmt: skip
 def run_with_sensitivities(
-    s, w, x, f, a, p, rows, count, out_q, out_v, out_first, out_second, out_turns, out_dq, out_dv, out_dvd,
-    out_dlam,
+    s, w, x, f, a, p, rows, before, count, every, out_q, out_v, out_first, out_second, out_turns, out_dq, out_dv,
+    out_dvd, out_dlam,
 ):  # fmt: skip
-    """Up to ``count`` steps with their sensitivities, each recorded; f.history of them are made."""
+    """Up to ``count`` steps with their sensitivities; f.history of them are made.
+
+    Every ``every``-th step is recorded, the first one of them in the row that comes after ``before`` records.
+    """
+    n, left = f.dq.shape[0], x.index_3_steps
     ask(a, LOAD)
-    for row in range(count):  # each step is recorded
+    for _ in range(count):
+        if x.index_2 != 0:
+            _remember_guess(x, f, p)
         make_step(a, p)
-        if p.verdict != CONVERGED:
+        if p.verdict != CONVERGED or _ends(s, x, f, p, left):
             return
-        copy(rows.q, out_q[row])
-        copy(rows.v, out_v[row])
-        copy(rows.first, out_first[row])
-        copy(rows.second, out_second[row])
-        copy(rows.turns, out_turns[row])
         p.index += 1
-        if p.iteration == 0:  # the first guess was good enough, and nothing was factorised
-            _factorise(s, w, x, p.step)
-        for i in range(f.dq.shape[0]):
+        if p.iteration == 0 and (x.newton != WHILE_GOOD or x.kept < 0 or x.index_2 != 0):
+            _factorise(s, w, x, p.step)  # the first guess was good enough, and nothing was factorised
+        _prepare(s, w, x, f, p)
+        for i in range(n):
             _follow(s, w, x, f, p, i)
-            copy(f.dq[i], out_dq[row * f.dq.shape[0] + i])
-            copy(f.dv[i], out_dv[row * f.dq.shape[0] + i])
-            copy(f.dvd[i], out_dvd[row * f.dq.shape[0] + i])
-            copy(f.dlam[i], out_dlam[row * f.dq.shape[0] + i])
+        if f.ended != FOLLOWED:
+            return
         f.history += 1
+        if p.index % every == 0:
+            row = p.index // every - 1 - before
+            copy(rows.q, out_q[row])
+            copy(rows.v, out_v[row])
+            copy(rows.first, out_first[row])
+            copy(rows.second, out_second[row])
+            copy(rows.turns, out_turns[row])
+            for i in range(n):
+                copy(f.dq[i], out_dq[row * n + i])
+                copy(f.dv[i], out_dv[row * n + i])
+                copy(f.dvd[i], out_dvd[row * n + i])
+                copy(f.dlam[i], out_dlam[row * n + i])
