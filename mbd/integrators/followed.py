@@ -28,9 +28,9 @@ class Beside:
 
 
 class Followed:
-    """A run with its sensitivities, in progress."""
+    """A run with its sensitivities, in progress: ``count`` steps are to be made from q on."""
 
-    def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array) -> None:
+    def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         self.run, self.sides, self.sizes = run, sides, sizes
         self.system: System = run.system
         self.dq = np.array([increment_of(self.system, q, x) for x in self.difference(lambda one: one.q)])

@@ -35,7 +35,7 @@ from .starting import (
     steps_between_records,
 )
 
-SIZE = 1e-5  # of the differences, beside the parameter
+SIZE = 2e-5  # of the differences, beside the parameter
 CHUNK = 256  # steps after which Ctrl-C comes through
 OTHER_WAY = "mbd.study.identify and minimize take differences of whole runs, with any method"
 
@@ -84,7 +84,7 @@ def run_followed(
             raise IncompatibleError(f"sensitivities need constraints that are independent, and some of {model} are not")
     run = integrator.start(system, q, v, float(t_start), step, None)
     record = Recording(system, integrator, run, report)
-    followed = kind(run, sides, sizes, q)  # type: ignore[arg-type]
+    followed = kind(run, sides, sizes, q, count)  # type: ignore[arg-type]
     widths, rows, n = [len(x) for x in run.row()], count // every, len(names)
     check_room(
         rows + 1, 1 + sum(widths) + n * (3 * system.n_v + system.n_l), "simulate", "record less often: output_step="

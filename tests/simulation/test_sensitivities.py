@@ -53,7 +53,7 @@ def tip(solution):
 
 
 def angle(solution):
-    return np.column_stack((solution["joint 1"].angle, solution.energy.total))
+    return np.column_stack((solution["joint 1"].angle, solution.energy.kinetic))
 
 
 def conventional(*given, **named):

@@ -9,7 +9,7 @@ import numpy as np
 from ...compiled.entry import connect
 from ..base import Array
 from ..followed import Beside, Followed
-from .sensitivities import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, PAST, SLOW, Shadow, run_with_sensitivities
+from .sensitivities import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, PAST, SETTLED, SLOW, Shadow, run_with_sensitivities
 
 OBSTACLES = {
     FOLLOWED: "",
@@ -25,40 +25,27 @@ OBSTACLES = {
 class AlphaFollowed(Followed):
     """A run of generalized-alpha with its sensitivities."""
 
-    def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array) -> None:
-        super().__init__(run, sides, sizes, q)
+    def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
+        super().__init__(run, sides, sizes, q, count)
         n, n_v, n_l, rows = len(sides), self.system.n_v, self.system.n_l, len(run.work.x)
-        of_state = {
-            f"d{name}": self.difference(lambda one, x=name: getattr(one.run.x, x)) for name in ("v", "vd", "a", "lam")
-        }
-        past = {
-            "past_vd": np.zeros((PAST * n, n_v)),
-            "past_lam": np.zeros((PAST * n, n_l)),
-            "past_z": np.zeros((PAST * n, n_v)),
-        }
-        velocities = (
-            "dqn",
-            "dvn",
-            "dvdn",
-            "dan",
-            "dzn",
-            "dw",
-            "guess_w",
-            "guess_v",
-            "guess_vd",
-            "z",
-            "turned",
-            "v",
-            "vd",
-            "y",
-            "minus_dq",
-        )
-        residuals = ("along", "residual", "other", "rates", "position", "mixed", "slip")
+        read = {name: self.difference(lambda one, x=name: getattr(one.run.x, x)) for name in ("v", "vd", "a", "lam")}
+        shapes: list[tuple[tuple[int, ...], str]] = [
+            ((n,), "since known"),
+            ((n_v,), "dqn dvn dvdn dan dzn dmn dw guess_w guess_v guess_vd z turned v vd y"),
+            ((n_l,), "dlamn zeta lam guess_lam"),
+            ((self.system.n_q,), "q start_q guess_q"),
+            ((rows,), "along residual other rates position mixed slip"),
+            ((9,), "turning"),
+            ((n, n_v), "dz dm past_m"),
+            ((PAST * n, n_v), "past_vd past_z"),
+            ((PAST * n, n_l), "past_lam"),
+            ((len(self.system.tables.nodes), 9), "from_start to_end"),
+        ]
+        buffers = {name: np.zeros(shape) for shape, names in shapes for name in names.split()}
         tables, works = self.addresses
         self.shadow = Shadow(
-            dq=self.dq, dz=np.zeros((n, n_v)), **of_state, **past, **{name: np.zeros(n_v) for name in velocities},
-            **{name: np.zeros(rows) for name in residuals}, **{name: np.zeros(n_l) for name in ("dlamn", "zeta", "lam", "guess_lam")},
-            size=sizes, tables=tables, works=works, rate=1.0, settled=1e-11, **{name: np.zeros(self.system.n_q) for name in ("q", "start_q", "guess_q")}, turning=np.zeros(9),
+            dq=self.dq, **{f"d{name}": x for name, x in read.items()}, **buffers, size=sizes, tables=tables, works=works,
+            rate=np.ones(n), settled=SETTLED / np.sqrt(max(count, 1)), interval=np.ones(n), spacing=np.ones(n),
         )  # fmt: skip
         for one in self.tables:
             connect(one, run_with_sensitivities)

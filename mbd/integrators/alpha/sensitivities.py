@@ -29,7 +29,13 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix, real, vector
 from ...compiled.record import Record
 from ...math.arrays import clear, copy
-from ...nodes.increments import apply_rows, apply_tangent, apply_tangent_inverse
+from ...nodes.increments import (
+    apply_rows,
+    apply_tangent,
+    apply_tangent_inverse,
+    store_tangent,
+    store_tangent_inverse,
+)
 from ...system.instant import (
     advance,
     constraint_rates,
@@ -50,12 +56,15 @@ from .equations import _factorise, _mass_factor
 from .state import WHILE_GOOD, AlphaState
 
 MOST_ROUNDS = 20  # corrections of a step
-SETTLED = 1e-9  # of the sensitivities of the configuration: what may remain in all steps after the last correction
+SETTLED = 2e-9  # of the sensitivities of the configuration: what may remain of all corrections, in the mean
 TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
+FASTEST = 1e-5  # rates are not taken for smaller: the next step may have another one
 EVERY = 32  # steps after which the rate of corrections is measured again
+REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
 STALLED = 1e-9  # of them: corrections that no longer fall below this are round-off
-ROUND_OFF = 1e-14  # of the increments of a step, divided by the size of differences: their noise
+ROUND_OFF = 1e-16  # of the increments of a step, divided by the size of differences: their noise
 TURN = 1e-4  # of an increment, for a difference of a small term
+LONGEST = 32.0  # steps over which the effect of the matrix on a position correction is extrapolated
 ALONG = 1e-6  # of the increments of a step: how far a difference along the position correction goes
 PAST = 5  # steps before the last one from which the next one is extrapolated
 
@@ -77,12 +86,15 @@ class Shadow(Record):
     size = vector  # of the differences, by parameter
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
     works = addresses  # beside them, and one for the system itself at the end
-    rate = real  # by which one correction of a step is smaller than the one before
+    rate = vector  # by parameter: by which one correction of a step is smaller than the one before
     history = integer  # steps made
     ended = integer  # see FOLLOWED, ...
     rounds = integer  # corrections of all steps
     settled = real  # what may remain in a step, of the sensitivities
-    noise = real  # of corrections, times the size of the differences
+    change = real  # the last correction: of increments, and of the position correction
+    change_z = real
+    noise = real  # round-off in both, times the size of the differences
+    noise_z = real
     reach = real  # factor of the position correction in a difference, 0: there is none
     dqn = vector  # sensitivities at the end of the step, as far as they are known
     dvn = vector
@@ -108,12 +120,20 @@ class Shadow(Record):
     vd = vector
     lam = vector
     y = vector
-    minus_dq = vector
+    from_start = matrix  # (nodes, 9): T_exp(-dq)^-1, and T_exp(dq)
+    to_end = matrix
     residual = vector
     other = vector
     rates = vector
     position = vector  # change of the position constraints
     mixed = vector  # -dJ (z, zeta)
+    dm = matrix  # the part of dz that follows from it, as it was computed last, and before
+    past_m = matrix
+    dmn = vector  # as it is foreseen now
+    interval = vector  # by parameter: steps after which it is computed again
+    since = vector  # steps since then
+    spacing = vector  # steps between the last two
+    known = vector  # how often it was computed
     slip = vector  # of nonholonomic constraints, whose B z = 0
     turning = vector  # (9,)
 
@@ -236,19 +256,22 @@ def _prepare(s, w, x, f, p):
     """What a step needs for all parameters: in index 2 the position correction, and the residual along it."""
     n, largest, length = f.v.shape[0], 0.0, 0.0
     for k in range(n):
-        f.minus_dq[k] = -x.dq[k]
-        f.turned[k] = 0.0
-        f.y[k] = x.dq[k] - x.dw[k]
+        f.y[k] = -x.dq[k]
         length = max(length, abs(x.dw[k]))
+    store_tangent_inverse(s.nodes, f.y, f.from_start)
+    store_tangent(s.nodes, x.dq, f.to_end)
     f.noise = ROUND_OFF * max(length, p.step * p.step * p.scales[ACCELERATION])
-    if f.lam.shape[0] > 0:
-        f.noise = max(f.noise, 0.1 * ROUND_OFF * max(1.0, s.parameters[PARAMETER_LENGTH]))
+    f.noise_z = 3.0 * ROUND_OFF * max(1.0, s.parameters[PARAMETER_LENGTH])
+    if x.index_2 == 0 and f.lam.shape[0] > 0:
+        f.noise = max(f.noise, f.noise_z)
     f.reach = 0.0
     if x.index_2 == 0:
         return
     own = work_at(f.works[2 * f.dq.shape[0]])
     copy(w.turns, own.turns)
-    apply_tangent(s.nodes, x.dq, f.y, f.z, f.turning)
+    for k in range(n):
+        f.y[k] = x.dq[k] - x.dw[k]
+    apply_rows(s.nodes, f.to_end, f.y, f.z)
     for k in range(n):
         largest = max(largest, abs(f.z[k]))
     evaluate_functions(s, own, p.end)
@@ -256,6 +279,11 @@ def _prepare(s, w, x, f, p):
     if largest == 0.0:
         return
     f.reach = ALONG * length / largest
+    due = False
+    for i in range(f.dq.shape[0]):
+        due = due or f.since[i] + 1.0 >= f.interval[i]
+    if not due:
+        return
     velocities(s, own, x.q, f.z)
     clear(w.x)
     jacobian_times(s, own, x.q, f.z, w.x)
@@ -271,17 +299,19 @@ def _prepare(s, w, x, f, p):
 def _advance(s, x, f, p, i):
     """The lines of the method, differentiated: a, v and the configuration at the end that belong to v_dot."""
     h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
-    apply_tangent_inverse(s.nodes, f.minus_dq, f.dq[i], f.y, f.turning)
+    apply_rows(s.nodes, f.from_start, f.dq[i], f.y)
+    c0, c1, c2 = (1.0 - af) / (1.0 - am), af / (1.0 - am), am / (1.0 - am)
     for k in range(f.v.shape[0]):
         a, v = f.da[i, k], f.dv[i, k]
-        f.dan[k] = ((1.0 - af) * f.dvdn[k] + af * f.dvd[i, k] - am * a) / (1.0 - am)
-        f.dvn[k] = v + h * ((1.0 - gamma) * a + gamma * f.dan[k])
-        f.dw[k] = h * v + h * h * ((0.5 - beta) * a + beta * f.dan[k])
+        new = c0 * f.dvdn[k] + c1 * f.dvd[i, k] - c2 * a
+        f.dan[k] = new
+        f.dvn[k] = v + h * ((1.0 - gamma) * a + gamma * new)
+        f.dw[k] = h * v + h * h * ((0.5 - beta) * a + beta * new)
         f.y[k] += f.dw[k]
-    apply_tangent(s.nodes, x.dq, f.y, f.dqn, f.turning)
+    apply_rows(s.nodes, f.to_end, f.y, f.dqn)
     if x.index_2 != 0:
         for k in range(f.v.shape[0]):
-            f.dqn[k] += f.dzn[k] - f.turned[k]
+            f.dqn[k] += f.dzn[k]
 
 
 @kernel
@@ -295,7 +325,6 @@ def _turn_correction(s, x, f):
     apply_tangent(s.nodes, f.vd, f.y, f.y, f.turning)
     for k in range(f.v.shape[0]):
         f.turned[k] = (f.turned[k] - f.y[k]) / (2.0 * TURN)
-        f.dqn[k] -= f.turned[k]
 
 
 @kernel
@@ -313,7 +342,7 @@ def _differences(w, x, f, p, i, first):
     """How the equations change: f.residual, f.position; in a first round of index 2 with -dJ (z, zeta) in f.mixed."""
     e = f.size[i]
     s, moved = tables_at(f.tables[2 * i]), work_at(f.works[2 * i])
-    along = first and f.reach != 0.0
+    along = first and f.reach != 0.0 and f.since[i] >= f.interval[i]
     copy(w.turns, moved.turns)
     _move(s, moved, x, f, p, e)
     _residual(s, moved, x, f, p, f.residual, f.position)
@@ -340,35 +369,69 @@ def _differences(w, x, f, p, i, first):
 
 
 @kernel
-def _correct_position(s, w, x, f, p, first):
-    """Index 2: the position correction that belongs to a correction f.y of the configuration; adds its own to f.y."""
-    own, bp = work_at(f.works[2 * f.dq.shape[0]]), _mass_factor(x, p.step)
+def _foresee_turn(f, i):
+    """f.dmn: the part of dz that follows matrix and rotation, extrapolated from its last two values."""
+    c = f.since[i] / f.spacing[i] if f.known[i] > 1.0 else 0.0
     for k in range(f.v.shape[0]):
-        f.v[k] = (f.dzn[k] if first else 0.0) - f.y[k]
+        f.dmn[k] = f.dm[i, k] + c * (f.dm[i, k] - f.past_m[i, k]) if f.reach != 0.0 else 0.0
+
+
+@kernel
+def _turn_range(s, w, x, f, p, i):
+    """The same from -dJ (z, zeta) where it is due: again after twice as many steps, if it was foreseen well enough."""
+    bp, missed, size = _mass_factor(x, p.step), 0.0, 0.0
+    _turn_correction(s, x, f)
+    clear(w.x)
+    for k in range(s.xv.shape[0]):
+        w.x[s.xv[k]] = f.mixed[s.xv[k]] / bp
+    for k in range(s.nonholonomic.shape[0]):
+        j = s.xl[s.nonholonomic[k]]
+        w.x[j] = f.slip[j]
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(f.v.shape[0]):
+        new = w.x[s.xv[k]] - f.turned[k]
+        size = max(size, abs(f.dqn[k]))
+        missed = max(missed, abs(new - f.dmn[k]))
+        f.past_m[i, k] = f.dm[i, k]
+        f.dm[i, k] = new
+        f.dmn[k] = new
+    if f.known[i] > 1.0 and missed <= 0.2 * f.settled * size:
+        f.interval[i] = min(2.0 * f.interval[i], LONGEST)
+    elif missed > f.settled * size:
+        f.interval[i] = max(1.0, 0.5 * f.interval[i])
+    f.known[i] += 1.0
+    f.spacing[i], f.since[i] = f.since[i], 0.0
+
+
+@kernel
+def _correct_position(s, w, x, f, first):
+    """Index 2: the position correction that belongs to a correction f.y of the configuration."""
+    own = work_at(f.works[2 * f.dq.shape[0]])
+    for k in range(f.v.shape[0]):
+        f.v[k] = (f.dzn[k] - f.dmn[k] if first else 0.0) - f.y[k]
     velocities(s, own, x.q, f.v)
     clear(w.x)
     jacobian_times(s, own, x.q, f.v, w.x)
     for k in range(s.xl.shape[0]):
         w.x[s.xl[k]] -= f.position[s.xl[k]]
     for k in range(s.nonholonomic.shape[0]):
-        j = s.xl[s.nonholonomic[k]]
-        w.x[j] = f.slip[j] if first and f.reach != 0.0 else 0.0
-    if first and f.reach != 0.0:
-        for k in range(s.xv.shape[0]):
-            w.x[s.xv[k]] = f.mixed[s.xv[k]] / bp
+        w.x[s.xl[s.nonholonomic[k]]] = 0.0
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(f.v.shape[0]):
-        d = w.x[s.xv[k]]
-        f.y[k] += d - (f.dzn[k] if first else 0.0)
-        f.dzn[k] = d if first else f.dzn[k] + d
+        new = w.x[s.xv[k]] + (f.dmn[k] if first else f.dzn[k])
+        f.change_z = max(f.change_z, abs(new - f.dzn[k]))
+        f.dzn[k] = new
 
 
 @kernel
 def _correct(s, w, x, f, p, i, first):
-    """One solution of J dy = -(R_x S + R_theta), around the present guess of dy; returns how much that changes it."""
+    """One solution of J dy = -(R_x S + R_theta), around the present guess of dy; f.change is how much that changes it."""
     bp = _mass_factor(x, p.step)
     cl = -p.step * x.beta / x.gamma if x.index_2 != 0 else -1.0
     _differences(w, x, f, p, i, first)
+    if first and x.index_2 != 0:
+        if f.reach != 0.0 and f.since[i] >= f.interval[i]:
+            _turn_range(s, w, x, f, p, i)
     for k in range(s.xv.shape[0]):
         w.x[s.xv[k]] = -f.residual[s.xv[k]] / bp
     for k in range(s.xl.shape[0]):
@@ -382,47 +445,57 @@ def _correct(s, w, x, f, p, i, first):
         apply_rows(s.nodes, w.t, f.y, f.y)
     for k in range(f.v.shape[0]):
         f.dvdn[k] += bp * f.y[k]
-    if x.index_2 != 0:
-        apply_tangent(s.nodes, x.dq, f.y, f.y, f.turning)
-        _correct_position(s, w, x, f, p, first)
-    change = 0.0
+    f.change, f.change_z = 0.0, 0.0
     for k in range(f.v.shape[0]):
-        change = max(change, abs(f.y[k]))
-    return change
+        f.change = max(f.change, abs(f.y[k]))
+    if x.index_2 != 0:
+        apply_rows(s.nodes, f.to_end, f.y, f.y)
+        _correct_position(s, w, x, f, first)
+
+
+@kernel
+def _add_row(c, x, out):
+    """out += c x."""
+    for k in range(out.shape[0]):
+        out[k] += c * x[k]
 
 
 @kernel
 def _extrapolate(now, past, i, n, history, out):
     """The next one of a sequence: the polynomial through its last ones, six at most."""
     order = min(max(history, 0), PAST)
-    for k in range(out.shape[0]):
-        c, total = order + 1.0, (order + 1.0) * now[i, k]  # binomial coefficients with alternating signs
-        for j in range(order):
-            c *= -(order - j) / (j + 2.0)
-            total += c * past[j * n + i, k]
-        out[k] = total
+    c = order + 1.0  # binomial coefficients with alternating signs
+    clear(out)
+    _add_row(c, now[i], out)
+    for j in range(order):
+        c *= -(order - j) / (j + 2.0)
+        _add_row(c, past[j * n + i], out)
 
 
 @kernel
 def _remember(now, past, i, n, new):
     """The last one of a sequence becomes past."""
-    for k in range(new.shape[0]):
-        for j in range(PAST - 1, 0, -1):
-            past[j * n + i, k] = past[(j - 1) * n + i, k]
-        past[i, k] = now[i, k]
-        now[i, k] = new[k]
+    for j in range(PAST - 1, 0, -1):
+        copy(past[(j - 1) * n + i], past[j * n + i])
+    copy(now[i], past[i])
+    copy(new, now[i])
 
 
 @kernel
-def _settled(f, i, r, change, before, size):
+def _settled(f, i, r, before, size, mass_factor, acceleration):
     """Whether corrections may end after this one, the r-th; the rate is measured now and then."""
-    if change <= f.noise / f.size[i]:
-        return True
+    change, noise = f.change, f.noise / f.size[i]
+    limit = max(f.settled * size, noise)
     if r > 0 and before > TELLING * size:
-        f.rate = change / before
-    if r == 0 and f.history % EVERY == 0:
+        rate = change / before
+        f.rate[i] = max(min(f.rate[i], rate) if change <= noise else rate, FASTEST)  # round-off tells a bound only
+    if r == 0 and f.history % EVERY == 0 and change > limit:
         return False
-    return f.rate * change <= f.settled * size or (r > 1 and change > 0.5 * before and change <= STALLED * size)
+    if f.rate[i] * f.change_z > max(limit, f.noise_z / f.size[i]):
+        return False
+    if f.rate[i] * change > max(REACTIONS * acceleration / mass_factor, noise):
+        return r > 1 and change > 0.5 * before and change <= STALLED * size
+    return f.rate[i] * change <= limit or (r > 1 and change > 0.5 * before and change <= STALLED * size)
 
 
 @kernel
@@ -433,21 +506,21 @@ def _follow(s, w, x, f, p, i):
     _extrapolate(f.dlam, f.past_lam, i, n, f.history, f.dlamn)
     if x.index_2 != 0:
         _extrapolate(f.dz, f.past_z, i, n, f.history - 1, f.dzn)  # the first one belongs to the first step
-        clear(f.turned)
     _advance(s, x, f, p, i)
-    if f.reach != 0.0:
-        _turn_correction(s, x, f)
-    before, size, settled = 0.0, 0.0, False
+    if x.index_2 != 0:
+        f.since[i] += 1.0
+        _foresee_turn(f, i)
+    before, size, acceleration, settled = 0.0, 0.0, 0.0, False
     for r in range(MOST_ROUNDS):
-        change = _correct(s, w, x, f, p, i, r == 0)
+        _correct(s, w, x, f, p, i, r == 0)
         _advance(s, x, f, p, i)
         f.rounds += 1
         for k in range(f.v.shape[0]):
-            size = max(size, abs(f.dqn[k]))
-        settled = _settled(f, i, r, change, before, size)
+            size, acceleration = max(size, abs(f.dqn[k])), max(acceleration, abs(f.dvdn[k]))
+        settled = _settled(f, i, r, before, size, _mass_factor(x, p.step), acceleration)
         if settled:
             break
-        before = change
+        before = f.change
     if not settled:
         f.ended = SLOW
     for k in range(f.v.shape[0]):
