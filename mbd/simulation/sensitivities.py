@@ -16,6 +16,8 @@ from ..integrators.alpha.followed import AlphaFollowed
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.base import Array, Integrator
 from ..integrators.followed import Beside, Followed
+from ..integrators.runge_kutta.followed import RungeKuttaFollowed
+from ..integrators.runge_kutta.methods import DOPRI5, HEDOP5, ODE23, RK4, RK6
 from ..io.notes import note
 from ..io.progress import Progress
 from ..model import Model
@@ -40,7 +42,9 @@ CHUNK = 256  # steps after which Ctrl-C comes through
 OTHER_WAY = "mbd.study.identify and minimize take differences of whole runs, with any method"
 
 Followers = dict[type[Integrator], type[Followed]]
-FOLLOWED: Followers = {GeneralizedAlpha: AlphaFollowed}
+FOLLOWED: Followers = {
+    GeneralizedAlpha: AlphaFollowed, **dict.fromkeys((RK4, RK6, ODE23, DOPRI5, HEDOP5), RungeKuttaFollowed),
+}  # fmt: skip
 """Methods that have sensitivities."""
 
 
@@ -184,7 +188,7 @@ def _number(name: str, x: Any) -> float:
 def _checked(integrator: Any) -> type[Followed]:
     """How the method is followed."""
     kind = FOLLOWED.get(type(integrator))
-    if kind is None or integrator.adaptive:
+    if kind is None:
         known = ", ".join(sorted(method.__name__ for method in FOLLOWED))
         raise IncompatibleError(f"{integrator.name} has no sensitivities; expected one of {known}. {OTHER_WAY}")
     kind.check(integrator)

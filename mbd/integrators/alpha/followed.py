@@ -8,15 +8,14 @@ import numpy as np
 
 from ...compiled.entry import connect
 from ..base import Array
-from ..followed import Beside, Followed
+from ..followed import CHANGED_CHART_TEXT, Beside, Followed
 from .sensitivities import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, PAST, SETTLED, SLOW, Shadow, run_with_sensitivities
 
 OBSTACLES = {
     FOLLOWED: "",
     SLOW: "the corrections of its sensitivities do not converge; try a smaller step, newton='full' or stiffness=True. "
     "Is something not differentiable?",
-    CHANGED_CHART: "a conventional rotation vector passed a half turn and changed its chart, which sensitivities do not "
-    "follow; use Lie nodes or quaternions: model.with_nodes(mbd.nodes.Quaternion)",
+    CHANGED_CHART: CHANGED_CHART_TEXT,
     LEFT_TO_INDEX_3: "constraints lost rank, and a step of index 2 was left to index 3, where sensitivities of the motion "
     "do not exist",
 }
