@@ -52,7 +52,16 @@ def sensitivities(
     model: Model, parameters: Iterable[str | Parameter], t_end: float, step: float,
     integrator: Integrator | None = None, **options: Any,
 ) -> Sensitivities:  # fmt: skip
-    """The sensitivities of ``simulate(model, t_end, step, integrator, sensitivities=parameters, **options)``."""
+    """The sensitivities of ``simulate(model, t_end, step, integrator, sensitivities=parameters, **options)``.
+
+    >>> model = mbd.Model(gravity=(0, 0, -10.0))
+    >>> mass = model.parameter("mass", 2.0)
+    >>> ball = model.add(mbd.PointMass("ball", mass=mass))
+    >>> push = model.add(mbd.forces.Force(ball, (4.0, 0, 0)))
+    >>> found = mbd.sensitivities(model, ["mass"], t_end=1.0, step=0.01)
+    >>> found.of("mass", lambda solution: solution["ball"].position[:, 0])[-1].round(6).tolist()
+    -0.5
+    """
     solution = simulate(model, t_end, step, integrator, sensitivities=parameters, **options)
     assert solution.sensitivities is not None
     return solution.sensitivities
