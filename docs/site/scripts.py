@@ -20,7 +20,7 @@ SECTIONS = {
     "examples/papers": (
         "examples/papers",
         "Papers",
-        "Figures and tables of publications, computed again (run for the site with ``--papers`` only).",
+        "Figures and tables of publications, computed again; :doc:`/docs/papers` compares them with what is printed.",
     ),
     "examples/optuna": ("examples/optuna", "Other optimisers", "Needs ``pip install optuna``; not run for this site."),
 }

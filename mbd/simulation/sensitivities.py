@@ -111,6 +111,14 @@ def sensitivities(
         forces, geometry or initial values.
     t_end, step, integrator, t_start: as for ``simulate``. ``GeneralizedAlpha`` without constraints, in index 3
         (``stabilized=False``), or in joint coordinates without loops; anything else is refused with a way out.
+
+    >>> model = mbd.Model(gravity=(0, 0, -10.0))
+    >>> mass = model.parameter("mass", 2.0)
+    >>> ball = model.add(mbd.PointMass("ball", mass=mass))
+    >>> push = model.add(mbd.forces.Force(ball, (4.0, 0, 0)))
+    >>> found = mbd.sensitivities(model, ["mass"], t_end=1.0, step=0.01)
+    >>> found.of("mass", lambda solution: solution["ball"].position[:, 0])[-1].round(6).tolist()
+    -0.5
     """
     checked_model("sensitivities", model)
     integrator = checked_integrator(integrator)

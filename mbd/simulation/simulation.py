@@ -82,6 +82,14 @@ def simulate(
 
     Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
     carries the computed part as its attribute ``solution``.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> node = mbd.nodes.Quaternion(position=(1, 0, 0))
+    >>> bar = model.add(mbd.RigidBody("bar", mass=1.0, inertia=(0, 1/3, 1/3), node=node))
+    >>> hinge = model.add(mbd.joints.Revolute(model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    >>> solution = mbd.simulate(model, t_end=1.0, step=1e-3)
+    >>> f"{solution['hinge'].angle[-1]:.4f} rad at t = {solution.t[-1]:g} s"
+    '2.6499 rad at t = 1 s'
     """
     with Interrupts() as interrupts:
         solution, used = run_simulation(
