@@ -23,7 +23,7 @@ ANY = re.compile(r"(^|\| )(typing\.)?Any($| \|)")
 HANDED_ON = {  # options for another public function, which the docstring names
     "Solution.plot", "Solution.picture", "Solution.movie", "Solution.show", "Solution.html", "Solution.gltf",
     "Solution.usd", "Solution.vtk",
-    "Solution.report", "film", "Benchmark.simulate", "run",
+    "Solution.report", "film", "Benchmark.simulate", "run", "sensitivities",
 }  # fmt: skip
 TABLE_ROWS = {"turning_rate"}  # of a numpy table, whose type numpy does not know
 
