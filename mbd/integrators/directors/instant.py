@@ -1,7 +1,8 @@
 """Forces and constraints at the frames of one instant, for methods on points and directors.
 
 Vectors are in the order of velocities, then multipliers (``natural_tables``). An instant is its frames, the values of
-the functions of time, and the time. F are forces with the sign of the residual.
+the functions of time, and the time. F are forces with the sign of the residual. They are inlined: calls with so many
+arrays take a twentieth of a step of one body.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from ...compiled.kernel import kernel
 from ...joints.instant import primitive_drive, primitive_rate, primitive_value
 from ...math.arrays import copy
 from ...nodes.internal import internal_bilinear, internal_frame_force
-from ...nodes.mass import frame_inertia, weight
+from ...nodes.mass import increment_inertia, weight
 from ...system.couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces, coupling_reactions
 from ...system.element_forces import constant
 from ...system.instant_elements import all_forces
@@ -18,7 +19,7 @@ from ...system.tables import FLAG_COUPLED
 from .linear_frames import clear_frames, copy_frames, joint_forces
 
 
-@kernel
+@kernel(forceinline=True)
 def vector_frames(nodes, c, u, z):
     """Frames of c u, a vector in the order of velocities."""
     for i in range(1, nodes.shape[0]):
@@ -28,7 +29,7 @@ def vector_frames(nodes, c, u, z):
             z[i, o + m] = c * u[n.v0 + m]
 
 
-@kernel
+@kernel(forceinline=True)
 def moved_frames(nodes, z0, dq, z):
     """Frames z, which are z0 moved by dq."""
     for i in range(1, nodes.shape[0]):
@@ -71,7 +72,7 @@ def applied_forces(s, w, z, values, time, v, zero, force, loads):
     loads[0], loads[1] = largest, torque
 
 
-@kernel
+@kernel(forceinline=True)
 def constraint_forces(s, w, z, values, time, mu, f):
     """f = frame forces G^T mu."""
     clear_frames(f)
@@ -87,23 +88,18 @@ def constraint_forces(s, w, z, values, time, mu, f):
             internal_frame_force(z[i], mu, n.l0, 1.0, f[i])
 
 
-@kernel
-def dynamic_rows(nodes, u, p, c, force, scratch, f, r):
+@kernel(forceinline=True)
+def dynamic_rows(nodes, u, p, c, force, f, r):
     """r = M u - p + c force + f."""
-    a = scratch[0]
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         o = 0 if n.nx == 3 else 3
-        for m in range(12):
-            a[m] = 0.0
-        for m in range(n.nv):
-            a[o + m] = u[n.v0 + m]
-        frame_inertia(n, a, f[i])
+        increment_inertia(n, u, f[i])
         for m in range(n.nv):
             r[n.v0 + m] = f[i, o + m] - p[n.v0 + m] + c * force[i, o + m]
 
 
-@kernel
+@kernel(forceinline=True)
 def constraint_rows(s, w, z, values, time, nv, r):
     """r[nv:] = g."""
     for i in range(1, s.nodes.shape[0]):
@@ -121,7 +117,7 @@ def constraint_rows(s, w, z, values, time, nv, r):
         coupling_constraints(s, w, r, POSITION)
 
 
-@kernel
+@kernel(forceinline=True)
 def rate_rows(s, w, z, values, zu, u, h, nv, r):
     """r[nv:] = G u + h g_t for velocities u / h, whose frames become zu; after ``constraint_forces`` at the instant."""
     vector_frames(s.nodes, 1.0, u, zu)

@@ -104,11 +104,11 @@ def stage_residuals(s, w, x, h):
     applied_forces(s, w, x.zm, x.at_middle, x.times[2], x.rate, x.zero, x.force_m, x.loads_m)
     parabola_rate(x, 8.0 / 3.0, -1.0 / 3.0)
     constraint_forces(s, w, x.z0, x.at_start, x.times[0], x.lams, x.f)
-    dynamic_rows(s.nodes, x.rate, x.p, h * h / 6.0, x.force, w.scratch, x.f, x.rm)
+    dynamic_rows(s.nodes, x.rate, x.p, h * h / 6.0, x.force, x.f, x.rm)
     constraint_rows(s, w, x.zm, x.at_middle, x.times[2], nv, x.rm)
     parabola_rate(x, -2.0, 1.0)
     constraint_forces(s, w, x.zm, x.at_middle, x.times[2], x.lamm, x.f)
-    dynamic_rows(s.nodes, x.rate, x.zero, 0.25 * h * h, x.force_m, w.scratch, x.f, x.r)
+    dynamic_rows(s.nodes, x.rate, x.zero, 0.25 * h * h, x.force_m, x.f, x.r)
     constraint_rows(s, w, x.z1, x.at_end, x.times[1], nv, x.r)
 
 
@@ -119,4 +119,4 @@ def end_momenta(s, w, x, h):
     applied_forces(s, w, x.z1, x.at_end, x.times[1], x.rate, x.zero, x.force, x.loads)
     parabola_rate(x, -8.0 / 3.0, 7.0 / 3.0)
     clear_frames(x.f)
-    dynamic_rows(s.nodes, x.rate, x.zero, -h * h / 6.0, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(s.nodes, x.rate, x.zero, -h * h / 6.0, x.force, x.f, x.p)

@@ -44,7 +44,7 @@ def _momenta_of_velocities(s, w, x, h):
     for k in range(x.v.shape[0]):
         x.rate[k] = h * x.v[k]
     clear_frames(x.f)
-    dynamic_rows(s.nodes, x.rate, x.zero, 0.0, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(s.nodes, x.rate, x.zero, 0.0, x.force, x.f, x.p)
 
 
 @_step

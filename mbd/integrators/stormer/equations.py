@@ -102,7 +102,7 @@ def position_residual(s, w, x, h):
     """Equations of the positions into x.r."""
     moved_frames(s.nodes, x.z0, x.dq, x.z1)
     _reactions_of(s, w, x, False, x.lams)
-    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, w.scratch, x.f, x.r)
+    dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, x.f, x.r)
     constraint_rows(s, w, x.z1, x.at_end, x.times[1], x.v.shape[0], x.r)
 
 
@@ -110,7 +110,7 @@ def position_residual(s, w, x, h):
 def velocity_residual(s, w, x, h):
     """Equations of the velocities into x.r."""
     _reactions_of(s, w, x, True, x.mus)
-    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, w.scratch, x.f, x.r)
+    dynamic_rows(s.nodes, x.u, x.p, 0.0, x.force, x.f, x.r)
     rate_rows(s, w, x.z1, x.at_end, x.zu, x.u, h, x.v.shape[0], x.r)
 
 
@@ -122,7 +122,7 @@ def new_momenta(s, w, x, h):
         x.r[k] = 0.0
     forces_of(s, w, x, True, x.rate)
     clear_frames(x.f)
-    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(s.nodes, x.dq, x.r, -0.5 * h * h, x.force, x.f, x.p)
 
 
 @kernel

@@ -8,7 +8,7 @@ from ...math.arrays import clear, copy
 from ...nodes.frames import update_frames
 from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, remember_angles
-from ...system.tables import FLAG_VELOCITY, Tables, Work, tables_at
+from ...system.tables import FLAG_ANGLES, FLAG_VELOCITY, Tables, Work, tables_at
 from .. import loop
 from ..directors.instant import dynamic_rows, vector_frames
 from ..directors.linear_frames import clear_frames, copy_frames, extrapolate
@@ -48,7 +48,7 @@ def start(s, n, w, x, p):
         x.rate[k] = h * x.v[k]
         x.r[k] = 0.0
     clear_frames(x.f)
-    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
     x.times[0] = t
     forces_of(n, w, x, False, x.v)
 
@@ -66,7 +66,7 @@ def restart(s, w, x, p):
         x.rate[k] = p.step * x.v[k]
         x.r[k] = 0.0
     clear_frames(x.f)
-    dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
     if p.history == RENEW:
         evaluate_functions(s, w, p.time)
         copy(w.values, x.at_start)
@@ -210,9 +210,10 @@ def accept(s, w, x, p):
     if s.flags[FLAG_VELOCITY] != 0:  # with the velocities that were found
         forces_of(s, w, x, True, x.v)
     copy_frames(x.z1, x.z0)
-    copy_frames(x.z1, w.z)
-    vector_frames(s.nodes, 1.0, x.v, w.zd)
-    remember_angles(s, w, x.q, x.v)
+    if s.flags[FLAG_ANGLES] != 0:
+        copy_frames(x.z1, w.z)
+        vector_frames(s.nodes, 1.0, x.v, w.zd)
+        remember_angles(s, w, x.q, x.v)
     for k in range(x.shown_mu.shape[0]):
         x.shown_mu[k] = 2.0 * x.mus[k] / (h * h)
     p.history += 1
