@@ -13,6 +13,7 @@ import functools
 import importlib
 import json
 import warnings
+import zipfile
 from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any
@@ -287,9 +288,16 @@ def save(solution: Solution, path: FilePath) -> None:
         if x.dtype.hasobject:
             raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with replacing(path) as draft, draft.open("wb") as file:
-        named: dict[str, Any] = arrays
-        np.savez(file, **named)  # numpy before 2.1 takes any further argument for an array
+    with replacing(path) as draft:
+        _write_arrays(draft, arrays)
+
+
+def _write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """As ``np.savez`` does, which leaves its archive open after an error before numpy 2.2."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, x in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(x), allow_pickle=False)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
