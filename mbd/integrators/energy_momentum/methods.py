@@ -117,7 +117,8 @@ class GonzalezEM(StepsDirectors, FrameEM):
 
     Energy and momenta are exact as with LieEM; velocities satisfy the velocity constraints only on average over a
     step. GGLEM satisfies both. Generalized coordinates are stepped as by LieEM. Bodies in other coordinates are stepped
-    in directors and recorded in their own: with the same momenta, and the kinetic energy of the directors in ``solution.energy``, to which their stretching adds.
+    in directors and recorded in their own: with the same momenta, and the kinetic energy of the directors in
+    ``solution.energy``, to which their stretching adds.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Joint coordinates read off the poses of bodies, at all records: the inverse of ``motion``.
 
 Between the frames of a joint on its first and its second body, with axes (u, v, w) and origin, a turn is the angle of
-the second u about the first w, a slide is a component of the way between the origins, seen from the first frame, and a ball
-is the rotation of the child's frame as seen from the parent's. Rates are those of the relative twist.
+the second u about the first w, a slide is a component of the way between the origins, seen from the first frame, and a
+ball is the rotation of the child's frame as seen from the parent's. Rates are those of the relative twist.
 """
 
 from __future__ import annotations
