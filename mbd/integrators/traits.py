@@ -125,6 +125,9 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
+        for body, n in zip(model.bodies, nodes[1:], strict=True):
+            if n.force_function >= 0:  # nobody knows whether it depends on time
+                return f"body '{body.name}' has a force on its coordinates"
         for force in model.forces:
             if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
                 return f"force '{force.name}'"

@@ -363,7 +363,9 @@ class _Decoder:
         for shell, _ in shells:
             if isinstance(shell, Generalized):
                 n = shell.node.n_velocities
-                for key, size in (("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints)):
+                for key, size in (
+                    ("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints), ("force", n)
+                ):  # fmt: skip
                     if isinstance(function := getattr(shell, key), MissingFunction):
                         function.size = size
         return model

@@ -196,7 +196,8 @@ class _Assembler:
     def _nodes(self) -> np.ndarray:
         bodies = self.model.bodies
         nodes = np.zeros(len(bodies) + 1, dtype=NODE)
-        nodes["mass_function"] = nodes["potential_function"] = nodes["constraint_function"] = -1
+        for name in ("mass_function", "potential_function", "constraint_function", "force_function"):
+            nodes[name] = -1
         self.node_of = {id(self.model.ground): 0}
         q0 = v0 = l0 = 0
         rows: list[tuple[Any, ...]] = []
@@ -255,6 +256,12 @@ class _Assembler:
         if body.constraints is not None:
             nodes["constraint_function"][i] = self._coordinates(
                 body.constraints, q, body.n_constraints, f"constraints of '{body.name}'"
+            )
+        if body.force is not None:
+            value = body.force(0.0, q, body.node.coordinate_velocities())
+            call = Call("coordinate force", n, n, np.shape(value), isinstance(value, np.ndarray))
+            nodes["force_function"][i] = self.add_callback(
+                make_callback(body.force, call, f"force of '{body.name}'"), -1
             )
 
     def add_callback(self, callback: Callback, offset: int) -> int:

@@ -344,7 +344,7 @@ class System(Portable):
     def constraint_hessian(self, q: Array, lam: Array, t: float = 0.0) -> csr_matrix:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
-        nodes["potential_function"] = -1
+        nodes["potential_function"] = nodes["force_function"] = -1
         bare = bare_tables(self).changed(nodes=nodes)
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
