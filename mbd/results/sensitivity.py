@@ -88,8 +88,8 @@ class Sensitivities(Mapping[str, Sensitivity]):
     ``lam`` those of velocities, accelerations and multipliers.
     """
 
-    def __init__(self, solution: Solution, of: list[Sensitivity], rounds: float) -> None:
-        self.solution, self._of = solution, {one.name: one for one in of}
+    def __init__(self, solution: Solution, of: list[Sensitivity], rounds: float, notes: list[str]) -> None:
+        self.solution, self._of, self.notes = solution, {one.name: one for one in of}, notes
         self.rounds = rounds
         """Corrections per step and parameter that were needed; 1 where the matrix of a step is good enough."""
 

@@ -159,7 +159,9 @@ def minimize(
         raise ModelError(f"minimize: starts = {starts}, but differential_evolution has no start; expected starts=1")
     followed = derivatives != DIFFERENCES
     if followed and chosen not in (*WITH_GRADIENT, SQUARES):
-        raise ModelError(f"minimize: {chosen} takes no derivatives; expected another method, or derivatives='differences'")
+        raise ModelError(
+            f"minimize: {chosen} takes no derivatives; expected another method, or derivatives='differences'"
+        )
     given, output = with_derivatives("minimize", derivatives, build, simulate, objective, space.names)
     recipe = make_recipe("minimize", build, given, {OBJECTIVE: output}, seed, timeout, common=True)
     with Evaluator(recipe, space, OBJECTIVE, executor, fixed or {}, "minimize", progress, followed) as evaluate:
