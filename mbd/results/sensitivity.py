@@ -51,7 +51,7 @@ class Sensitivity:
     def __getattr__(self, name: str) -> Any:
         if name not in READ:
             raise AttributeError(
-                f"a sensitivity has no {name!r}; expected an element in brackets, q, v, vd, lam, of, or one of {list(READ)}"
+                f"a sensitivity has no {name!r}; expected an element in brackets, q, v, vd, lam, of, {', '.join(READ)}"
             )
         return self.of(lambda solution: getattr(solution, name))
 

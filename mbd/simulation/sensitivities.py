@@ -84,7 +84,8 @@ def run_followed(
     every, count = steps_between_records("simulate", step, output_step), round((t_end - t_start) / step)
     if count % every:
         raise ModelError(
-            f"simulate: {count} steps are no multiple of the {every} between two records; expected one with sensitivities="
+            f"simulate: {count} steps are no multiple of the {every} between two records; expected one beside "
+            "sensitivities="
         )
     names = _names(parameters)
     sizes, pairs = _beside(system, names)
@@ -124,7 +125,7 @@ def run_followed(
             for start, x in zip(first, more, strict=True)
         ]
         of = [
-            Sensitivity(solution, name, float(e), tuple(pair), [np.ascontiguousarray(x[:, i]) for x in found])
+            Sensitivity(solution, name, float(e), pair, [np.ascontiguousarray(x[:, i]) for x in found])
             for i, (name, e, pair) in enumerate(zip(names, sizes, pairs, strict=True))
         ]
         solution.sensitivities = Sensitivities(solution, of, followed.rounds, notes)

@@ -39,8 +39,8 @@ def with_derivatives(
 
     if not isinstance(build, Model):
         raise ModelError(
-            f"{who}: sensitivities are those of the parameters of a model, and build is {build!r}; expected a model with "
-            f"parameters (model.parameter), or derivatives={DIFFERENCES!r}"
+            f"{who}: sensitivities are those of the parameters of a model, and build is {build!r}; expected a model "
+            f"with parameters (model.parameter), or derivatives={DIFFERENCES!r}"
         )
     if not isinstance(simulate, Mapping):
         raise ModelError(

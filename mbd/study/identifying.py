@@ -110,8 +110,8 @@ def identify(
         between the bounds.
     confidence: probability of the confidence intervals.
     options: arguments of ``scipy.optimize.least_squares``.
-    derivatives: "differences" of runs through the executor, or "sensitivities" that a run computes along with itself: of
-        a model with parameters, with methods that have them (see ``mbd.simulate``).
+    derivatives: "differences" of runs through the executor, or "sensitivities" that a run computes along with itself:
+        of a model with parameters, with methods that have them (see ``mbd.simulate``).
 
     A step to parameters without a result is made shorter; the start
     must have one. Parameters, or combinations of them, on which the curves do not depend are named in a warning.

@@ -124,9 +124,9 @@ def minimize(
     fixed: further arguments of ``build``, which are not changed.
     starts: local methods begin at so many points: at the start, and at points of a Latin hypercube between the bounds.
     options: arguments of the method, see ``scipy.optimize``.
-    derivatives: "differences" of runs through the executor, or "sensitivities" that a run computes along with itself: of
-        a model with parameters, with methods that have them (see ``mbd.simulate``). The objective is then differentiated
-        where it is; it must not depend on the parameters but through the solution.
+    derivatives: "differences" of runs through the executor, or "sensitivities" that a run computes along with itself:
+        of a model with parameters, with methods that have them (see ``mbd.simulate``). The objective is differentiated
+        along them; it must depend on the parameters through the solution alone.
 
     A run without a result counts as infinitely bad where the method goes on from that (all but those of the group with
     derivatives other than "least_squares", which stop with an error), and the result says how many there were. The

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def loop(values, with_parameters=False, coordinates="absolute"):
     points = np.array([(0, 0, 0), (0.2, 0, 0.5), (1.0, 0, 0.7), (1.2, 0, 0.1)], dtype=float)
     links = [
         model.add(mbd.RigidBody(f"link {i}", m, (0.02, 0.03, 0.025), mbd.nodes.RotationVector(0.5 * (a + b))))
-        for i, (a, b) in enumerate(zip(points, points[1:], strict=False))
+        for i, (a, b) in enumerate(pairwise(points))
     ]
     hinge = model.add(mbd.joints.Revolute(model.ground, links[0], at=points[0], axis=(0, 1, 0), name="joint 0"))
     model.add(mbd.joints.Spherical(links[0], links[1], at=points[1]))
