@@ -37,10 +37,10 @@ from .tabular import Tabular
 from .views import ForceView, JointView, unwrapped
 
 if TYPE_CHECKING:
+    from ..elements.values import Parameter
     from ..integrators.base import Integrator
     from ..simulation.driven import Kinematics
     from ..solvers.start_report import StartReport
-    from ..elements.values import Parameter
     from .events import Occurrence
     from .sensitivity import Sensitivities, Sensitivity
 
@@ -258,11 +258,11 @@ class Solution(Drawn, Tabular):
         return part
 
     def sensitivity(self, parameter: str | Parameter) -> Sensitivity:
-        """How this solution changes with a parameter, of ``simulate(..., sensitivities=[...])``; read as it is itself."""
+        """How this solution of ``simulate(..., sensitivities=[...])`` changes with a parameter; read as it is itself."""
         if self.sensitivities is None:
             raise ModelError(
-                "this solution has no sensitivities; expected one of mbd.simulate(..., sensitivities=[...]), which are not "
-                "part of files and of parts of a solution"
+                "this solution has no sensitivities; expected one of mbd.simulate(..., sensitivities=[...]), which are "
+                "not part of files and of parts of a solution"
             )
         return self.sensitivities[parameter]
 

@@ -81,9 +81,10 @@ def simulate(
         solution reads them from there, and so does ``mbd.load(folder)``, also after a crash.
     record: names of quantities ("tip.position", "hinge.angle", "link *.force", ...), or sensors, of which the numbers
         are recorded in place of all coordinates; returns an ``mbd.results.selection.Selection``.
-    sensitivities: parameters of the model (``model.parameter``), or numbers of its elements ("bob.mass"), with respect to
-        which the motion is differentiated along with the run, see ``solution.sensitivity``. The derivatives are those of
-        the discrete solution, what differences of whole runs tend to, without their noise.
+    sensitivities: parameters of the model (``model.parameter``), or numbers of its elements ("bob.mass"), with respect
+        to which the motion is differentiated along with the run, see ``solution.sensitivity``. Derivatives are those of
+        the discrete solution: what differences of whole runs tend to, without their noise. ``GeneralizedAlpha`` and the
+        explicit methods with fixed steps have them.
 
     Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
     carries the computed part as its attribute ``solution``.
