@@ -39,7 +39,7 @@ from ..solvers.start_report import Miss, StartReport
 from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
-from .files import replacing
+from .files import replacing, write_arrays
 from .recheck import recheck, recheck_model, stored_keys
 
 MODULES = {  # names in files -> modules in which their classes are found
@@ -263,7 +263,7 @@ def save(solution: Solution, path: FilePath) -> None:
         "model": model,
         "integrator": encoder.integrator(s.integrator),
         "stats": encoder.value(s.stats, "stats"),
-        "start": encoder.value(s.start, "start"),
+        "start": encoder.value(None if s.start is None else s.start.settled(), "start"),
         "state": encoder.value(state, "state"),
         "complete": s.complete,
         "message": s.message,
@@ -287,9 +287,8 @@ def save(solution: Solution, path: FilePath) -> None:
         if x.dtype.hasobject:
             raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with replacing(path) as draft, draft.open("wb") as file:
-        named: dict[str, Any] = arrays
-        np.savez(file, **named)  # numpy before 2.1 takes any further argument for an array
+    with replacing(path) as draft:
+        write_arrays(draft, arrays)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
