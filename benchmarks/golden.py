@@ -92,7 +92,7 @@ def cases() -> Iterator[tuple[str, mbd.Model, Any]]:
         (methods.LieEM(), LIE),
         (methods.GonzalezEM(), DIRECTORS),
         *((method(), DIRECTORS) for method in (methods.GGLEuler, methods.GGLMidpoint, methods.GGLTrapezoidal)),
-        *((method(), DIRECTORS) for method in (methods.GGLEM, methods.Shake, methods.Rattle)),
+        *((method(), DIRECTORS) for method in (methods.GGLEM, methods.Shake, methods.Rattle, methods.Lobatto)),
         (methods.DiscreteVariational(), QUATERNION | DIRECTORS),
         (methods.LivensEM(), QUATERNION | DIRECTORS),
         (methods.LivensEM(reduction="none"), QUATERNION | DIRECTORS),

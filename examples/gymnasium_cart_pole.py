@@ -14,6 +14,7 @@ import mbd
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cart_pole import gains, model
 
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 SAMPLE, LIMIT, REACH = 0.02, 10.0, (2.4, 0.2)  # s, N, m and rad
 
 
@@ -23,8 +24,8 @@ class CartPole(gymnasium.Env):
     action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
     observation_space = gymnasium.spaces.Box(-100.0, 100.0, (4,), np.float32)
 
-    def __init__(self) -> None:
-        self.sim = mbd.Simulator(model(), 2e-3, record=False)
+    def __init__(self, record: bool = False) -> None:
+        self.sim = mbd.Simulator(model(), 2e-3, record=record)
         self.rail, self.hinge = self.sim["rail"], self.sim["hinge"]
 
     def observation(self) -> np.ndarray:
@@ -59,13 +60,35 @@ def episode(environment: CartPole, gain: np.ndarray, seed: int) -> float:
     return total
 
 
-def main() -> None:
-    """Pushing at random, against the regulator."""
+def draw(rng: np.random.Generator, directory: Path) -> None:
+    """The angle of the pole in some episodes of each policy."""
+    import matplotlib.pyplot as plt
+
+    environment = CartPole(record=True)
+    figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
+    for seed in range(5):
+        for name, colour, gain in (("random gains", "C1", rng.normal(0, 10, 4)), ("regulator", "C0", gains())):
+            episode(environment, gain, seed)
+            run = environment.sim.solution()
+            axes.plot(run.t, run["hinge"].angle, colour, lw=1.2, label=name if seed == 0 else None)
+    axes.axhspan(-REACH[1], REACH[1], color="0.93", zorder=0, label="the pole stands")
+    axes.set(xlim=(0.0, 3.0), xlabel="t [s]", ylabel="angle of the pole [rad]")
+    axes.legend(loc="upper right")
+    directory.mkdir(parents=True, exist_ok=True)
+    figure.savefig(directory / "gymnasium_cart_pole.png", dpi=150)
+    plt.close(figure)
+    print(f"plot: {directory / 'gymnasium_cart_pole.png'}")
+
+
+def main(directory: Path | None = None) -> None:
+    """Pushing at random, against the regulator; a plot goes to a directory."""
     environment, rng = CartPole(), np.random.default_rng(0)
     print("policy            samples that the pole stands (500: ten seconds)")
     print(f"random gains      {np.mean([episode(environment, rng.normal(0, 10, 4), seed) for seed in range(5)]):6.1f}")
     print(f"regulator         {np.mean([episode(environment, gains(), seed) for seed in range(5)]):6.1f}")
+    if directory is not None:
+        draw(rng, directory)
 
 
 if __name__ == "__main__":
-    main()
+    main(OUTPUT)

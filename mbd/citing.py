@@ -34,6 +34,10 @@ def cite(*used: Solution | Integrator | type[Integrator] | Model) -> BibTeX:
 
     A solution stands for its model and its integrator, a model for the coordinates that it is described in. mbd itself
     is always the first entry.
+
+    >>> entries = mbd.cite(mbd.integrators.RATTLie())
+    >>> [line for line in entries.splitlines() if line.startswith("@")]
+    ['@software{mbd,', '@article{hante_arnold_2021,', '@article{andersen_1983,', '@article{leimkuhler_skeel_1994,']
     """
     sources: dict[str, str] = {}
     for x in used:

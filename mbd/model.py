@@ -59,6 +59,14 @@ class Model(Checked):
     gravity: acceleration of gravity, world axes; zero by default.
 
     Attributes: ``ground``, and the lists ``bodies`` (without the ground), ``joints`` and ``forces`` as added.
+
+    >>> model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+    >>> ball = model.add(mbd.PointMass("ball", mass=2.0, position=(1, 0, 0)))
+    >>> rod = model.add(mbd.joints.Distance(model.ground, ball, name="rod"))
+    >>> model["rod"] is rod
+    True
+    >>> model
+    <Model 'pendulum': 1 body, 1 joint, 0 forces, gravity (0.0, 0.0, -9.81)>
     """
 
     name = declared("Title of the model.", _title)
@@ -195,6 +203,14 @@ class Model(Checked):
         It, and expressions of it, may stand wherever a number stands: masses, stiffnesses, geometry, initial values,
         gravity, and in functions. ``model.parameters["k"] = 50.0`` changes it here; ``mbd.study`` and
         ``System.set_parameters`` change it without assembling the model again.
+
+        >>> model = mbd.Model()
+        >>> k = model.parameter("k", 40.0)
+        >>> ball = model.add(mbd.PointMass("ball", mass=1.0, position=(1, 0, 0)))
+        >>> spring = model.add(mbd.forces.Spring(model.ground, ball, stiffness=2 * k, length=1.0))
+        >>> model.parameters["k"] = 50.0
+        >>> spring.stiffness
+        100.0
         """
         return self._new_parameter(Parameter, name, value)
 
@@ -347,6 +363,10 @@ class Model(Checked):
         dict from names of bodies to node classes. Instead of a class, a node serves as a template for its ``lie`` and
         ``sequence``: ``model.with_nodes(mbd.nodes.EulerAngles(sequence="zxz"))``. In joint coordinates the node of a
         body that a joint carries has no effect, which a warning says.
+
+        >>> top = mbd.benchmarks.heavy_top().model
+        >>> [type(body.node).__name__ for body in top.with_nodes(mbd.nodes.Quaternion).bodies]
+        ['Quaternion']
         """
         chosen: dict[str, Any] = {}
         if isinstance(nodes, Mapping):

@@ -37,6 +37,12 @@ def rotation(
     - ``rotation((e0, e1, e2, e3))``: quaternion, scalar first, normalised here;
     - ``rotation(angles=(a, b, c), sequence="xyz")``: intrinsic Euler angles, ``R = R_x(a) R_y(b) R_z(c)``;
     - ``rotation(matrix)`` or a ``scipy.spatial.transform.Rotation``.
+
+    >>> turned = mbd.rotation(axis=(0, 0, 1), angle=np.pi / 2)
+    >>> (turned @ (1, 0, 0)).round(6).tolist()
+    [0.0, 1.0, 0.0]
+    >>> mbd.rotation(angles=(0.1, 0.2, 0.3), sequence="zyx").shape
+    (3, 3)
     """
     given = [value is not None, axis is not None or angle is not None, angles is not None]
     if sum(given) != 1:

@@ -2,8 +2,7 @@
 
 A tree of sources is prepared in which the pages of the project stand as they do here, so that their links hold, with
 generated pages beside them: the reference, drawings of joints, tables, and scripts for the gallery. Sphinx then makes
-pages of it that can be read from disk, without a server and without a network. ``--quick`` runs one script only,
-``--papers`` those of papers as well.
+pages of it that can be read from disk, without a server and without a network. ``--quick`` runs one script only.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ TOOLS = Path(__file__).resolve().parent
 ROOT = TOOLS.parents[1]
 sys.path.insert(0, str(TOOLS))
 
+import doctests  # noqa: E402
 import reference  # noqa: E402
 import scripts  # noqa: E402
 from files import put  # noqa: E402
 
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
 QUICK = r"first_mechanism\.py"
-MOST = r"^(?!.*/(optuna|papers)/).*\.py"  # Optuna is no part of the environment, papers take half an hour
-ALL = r"^(?!.*/optuna/).*\.py"
+ALL = r"^(?!.*/optuna/).*\.py"  # Optuna is no part of the environment
 REDIRECT = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">'
 REDIRECT += '<title>mbd</title><a href="docs/index.html">mbd</a>\n'
 
@@ -102,7 +101,6 @@ def main() -> int:
     """Prepare the sources, run Sphinx; returns its code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="run only one of the scripts of the gallery")
-    parser.add_argument("--papers", action="store_true", help="run the scripts of papers as well, which takes long")
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "site")
     arguments = parser.parse_args()
     into = arguments.into.resolve()
@@ -110,7 +108,7 @@ def main() -> int:
     os.environ |= {
         "MBD_SITE_TOOLS": str(TOOLS),
         "MBD_SITE_SCRIPTS": str(prepared),
-        "MBD_SITE_RUN": QUICK if arguments.quick else ALL if arguments.papers else MOST,
+        "MBD_SITE_RUN": QUICK if arguments.quick else ALL,
         "MPLBACKEND": "Agg",
     }
     if arguments.quick:
@@ -124,6 +122,9 @@ def main() -> int:
         ["-E", "-W", "--keep-going", "-q", "-b", "html", "-c", str(TOOLS), str(source), str(into / "html")]
     )
     (into / "html" / "index.html").write_text(REDIRECT)
+    for complaint in doctests.check():
+        print(complaint, file=sys.stderr)
+        code = code or 1
     print(f"site: {into / 'html' / 'index.html'}" if code == 0 else "the site has mistakes; they are named above")
     return code
 

@@ -1,6 +1,6 @@
 """From the docstrings of the toolkit to reStructuredText.
 
-They are plain text with ``code``, indented blocks after ``::``, and sections such as ::
+They are plain text with ``code``, indented blocks after ``::``, examples after ``>>>``, and sections such as ::
 
     Parameters
     ----------
@@ -39,6 +39,9 @@ def as_rst(lines: list[str]) -> None:
             out += ["", f"**{line.strip()}**", ""]
             section, k = True, k + 2
             continue
+        if line.lstrip().startswith(">>>"):
+            section, k = False, _example(lines, k, out)
+            continue
         if section and line.strip():
             k = _entries(lines, k, out)
             continue
@@ -49,6 +52,17 @@ def as_rst(lines: list[str]) -> None:
             continue
         k = _paragraph(lines, k, out)
     lines[:] = out
+
+
+def _example(lines: list[str], k: int, out: list[str]) -> int:
+    """Lines of a session up to an empty one, as they are."""
+    indent = len(lines[k]) - len(lines[k].lstrip())
+    out.append("")
+    while k < len(lines) and lines[k].strip():
+        out.append(lines[k][indent:])
+        k += 1
+    out.append("")
+    return k
 
 
 def _entries(lines: list[str], k: int, out: list[str]) -> int:

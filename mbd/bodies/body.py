@@ -148,6 +148,11 @@ class RigidBody(_FramedBody):
     com: centre of mass seen from the node's reference point, body axes.
     shape: what views draw (``mbd.shapes``).
     check_inertia: ``False`` turns the error about moments which no rigid body can have into a warning.
+
+    >>> node = mbd.nodes.Quaternion(position=(0, 0, 1), angular_velocity=(0, 0, 5))
+    >>> bar = mbd.RigidBody("bar", mass=2.0, inertia=(0.1, 0.2, 0.2), node=node)
+    >>> bar.mass, bar.node.position.tolist()
+    (2.0, [0.0, 0.0, 1.0])
     """
 
     mass = declared("Mass.", checks.rigid_mass)
@@ -181,7 +186,14 @@ class RigidBody(_FramedBody):
 
 
 class PointMass(_FramedBody):
-    """A mass without extent: three coordinates, no orientation."""
+    """A mass without extent: three coordinates, no orientation.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> ball = model.add(mbd.PointMass("ball", mass=0.5, velocity=(3, 0, 4)))
+    >>> solution = mbd.simulate(model, t_end=1.0, step=0.1)
+    >>> solution["ball"].position[-1].round(3).tolist()
+    [3.0, 0.0, -0.905]
+    """
 
     label = "point mass"
     mass = declared("Mass.", positive)

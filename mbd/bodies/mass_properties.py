@@ -68,6 +68,10 @@ def mass_properties(shape: Shape, density: float | None = None, *, mass: float |
 
     Give the density, or the mass. ``Mesh`` reads STL and OBJ files with a closed surface; a ``Composite`` is the sum of
     its parts, where overlaps count twice.
+
+    >>> found = mbd.mass_properties(mbd.shapes.Box(size=(1.0, 0.2, 0.1)), density=1000.0)
+    >>> round(found.mass, 6), np.diag(found.inertia).round(4).tolist()
+    (20.0, [0.0833, 1.6833, 1.7333])
     """
     if not isinstance(shape, Shape):
         raise bad_value("mass_properties", "shape", shape, "a shape from mbd.shapes")
@@ -85,6 +89,12 @@ def composite(parts: Iterable[MassProperties | tuple[Shape, float] | RigidBody |
 
     A part is a ``MassProperties``, a pair (shape, density), or a rigid body or point mass, which counts where its node
     puts it in the world.
+
+    >>> rod = mbd.shapes.Cylinder(radius=0.01, height=1.0)
+    >>> ball = mbd.shapes.Sphere(radius=0.1, centre=(0, 0, 0.5))
+    >>> both = mbd.composite([(rod, 7800.0), (ball, 1000.0)])
+    >>> round(both.mass, 3), both.com.round(3).tolist()
+    (6.639, [0.0, 0.0, 0.315])
     """
     total: MassProperties | None = None
     for part in parts:

@@ -33,6 +33,13 @@ class Spring(Force):
     """Linear spring and damper between two points: tension ``stiffness (d - length) + damping d_dot`` at distance d.
 
     ``point_a`` and ``point_b`` are body-fixed (for the ground: world); ``length`` is by default the initial distance.
+
+    >>> model = mbd.Model()
+    >>> ball = model.add(mbd.PointMass("ball", mass=1.0, position=(1.2, 0, 0)))
+    >>> spring = model.add(mbd.forces.Spring(model.ground, ball, stiffness=100.0, length=1.0, name="spring"))
+    >>> solution = mbd.simulate(model, t_end=0.1, step=0.01)
+    >>> f"{solution['spring'].length[0]:.2f} m, {solution['spring'].force[0, 0]:.1f} N on the ball"
+    '1.20 m, -20.0 N on the ball'
     """
 
     body_a: Body = fixed("First body.", "make a new spring", framed)

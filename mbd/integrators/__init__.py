@@ -9,6 +9,7 @@ from .energy_momentum.hamilton import HamiltonianEM, HamiltonianMidpoint
 from .energy_momentum.livens import LivensEM, LivensMidpoint
 from .energy_momentum.methods import GonzalezEM, LieEM
 from .ggl.methods import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal
+from .lobatto.methods import Lobatto
 from .rattlie.methods import RATTLie
 from .rigid_body import (
     BobenkoSuris,
@@ -53,6 +54,7 @@ __all__ = [
     "LieEM",
     "LivensEM",
     "LivensMidpoint",
+    "Lobatto",
     "MoserVeselov",
     "NystromSplitting",
     "PythonIntegrator",

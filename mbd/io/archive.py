@@ -13,6 +13,7 @@ import functools
 import importlib
 import json
 import warnings
+import zipfile
 from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any

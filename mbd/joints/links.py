@@ -55,6 +55,13 @@ class Distance(Joint):
 
     ``point_a`` and ``point_b`` are body-fixed and by default the reference points; ``length`` is by default the initial
     distance.
+
+    >>> model = mbd.Model()
+    >>> a = model.add(mbd.PointMass("a", mass=1.0))
+    >>> b = model.add(mbd.PointMass("b", mass=1.0, position=(3, 4, 0)))
+    >>> rod = model.add(mbd.joints.Distance(a, b, name="rod"))
+    >>> rod.length
+    5.0
     """
 
     uses_axis = "none"

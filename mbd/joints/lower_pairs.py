@@ -82,7 +82,15 @@ class Spherical(Joint):
 
 
 class Revolute(Joint):
-    """Hinge: a common point and a common axis; the rotation about the axis remains (5 equations)."""
+    """Hinge: a common point and a common axis; the rotation about the axis remains (5 equations).
+
+    >>> model = mbd.Model()
+    >>> door = model.add(mbd.RigidBody("door", mass=20.0, inertia=(7.0, 7.0, 2.0)))
+    >>> hinge = model.add(mbd.joints.Revolute(model.ground, door, at=(-0.4, 0, 0), axis=(0, 0, 1), name="hinge"))
+    >>> opened = model.with_joint_values({"hinge": np.pi / 2})
+    >>> opened["door"].node.position[:2].round(6).tolist()
+    [-0.4, 0.4]
+    """
 
     coordinate = "angle"
     uses_point = "required"
@@ -136,6 +144,13 @@ class Universal(Joint):
     """Cardan joint: a common point; the rotations about the two cross axes remain (4 equations).
 
     ``axis_a`` is fixed in the first and ``axis_b`` in the second body; they stay perpendicular.
+
+    >>> model = mbd.Model()
+    >>> shaft = model.add(mbd.RigidBody("shaft", mass=1.0, inertia=(1, 1, 1)))
+    >>> cross = mbd.joints.Universal(model.ground, shaft, at=(0, 0, 0), axis_a=(1, 0, 0), axis_b=(0, 1, 0))
+    >>> joint = model.add(cross)
+    >>> len(joint.primitives())
+    2
     """
 
     uses_point = "required"

@@ -48,6 +48,13 @@ class Event:
     stop: whether the simulation ends there.
     direction: +1 for rising (from negative values), -1 for falling, 0 for both.
     name: for reports.
+
+    >>> model = mbd.Model(gravity=(0, 0, -10.0))
+    >>> ball = model.add(mbd.PointMass("ball", mass=1.0, position=(0, 0, 5)))
+    >>> floor = mbd.Event(lambda solution: solution["ball"].position[:, 2], stop=True, name="floor")
+    >>> solution = mbd.simulate(model, t_end=3.0, step=0.01, events=floor)
+    >>> solution.message
+    'stopped by floor at t = 1'
     """
 
     function: Callable[[Solution], ArrayLike]
@@ -105,7 +112,16 @@ class Occurrence:
 
 
 def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occurrence]:
-    """All occurrences of the events in a finished run, in the order of time, as far as its records show them."""
+    """All occurrences of the events in a finished run, in the order of time, as far as its records show them.
+
+    >>> model = mbd.Model()
+    >>> ball = model.add(mbd.PointMass("ball", mass=1.0, position=(1, 0, 0)))
+    >>> spring = model.add(mbd.forces.Spring(model.ground, ball, (-1, 0, 0), stiffness=4.0, length=1.0))
+    >>> solution = mbd.simulate(model, t_end=4.0, step=0.01)
+    >>> middle = mbd.Event(lambda solution: solution["ball"].position[:, 0], name="middle")
+    >>> [round(event.t, 3) for event in mbd.find_events(solution, middle)]
+    [0.785, 2.356, 3.927]
+    """
     if not hasattr(solution.integrator, "start"):
         raise ModelError("find_events: this solution has no integrator that could step to an event between records")
     if any(np.ptp(x) > 0.0 for x in solution.inputs.values()):

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from ..integrators.base import Integrator
     from ..simulation.driven import Kinematics
     from ..solvers.start_report import StartReport
+    from ..elements.values import Parameter
     from .events import Occurrence
+    from .sensitivity import Sensitivities, Sensitivity
 
 USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
 
@@ -103,6 +105,7 @@ class Solution(Drawn, Tabular):
         self.state = state or {}  # type: ignore[assignment]
         self.complete, self.message = bool(complete), message
         self.events: list[Occurrence] = []
+        self.sensitivities: Sensitivities | None = None  # of a run that was asked for them
         self._own_channels: dict[str, Channel] = {}
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
@@ -140,9 +143,11 @@ class Solution(Drawn, Tabular):
     @property
     def state(self) -> dict[str, Any]:
         """Everything for a restart that goes on bit for bit (``simulate(..., start=solution)``)."""
-        if isinstance(self._state, Late):
-            self._state = self._state.value
-        return self._state
+        late = self._state
+        if isinstance(late, Late):
+            self._state = known = dict(late.value)
+            return known
+        return late
 
     @state.setter
     def state(self, state: Mapping[str, Any] | Late) -> None:
@@ -272,6 +277,15 @@ class Solution(Drawn, Tabular):
         )  # fmt: skip
         part.state = self._state if len(part) and part.t[-1] == self.t[-1] else {}
         return part
+
+    def sensitivity(self, parameter: str | Parameter) -> Sensitivity:
+        """How this solution changes with a parameter, of ``simulate(..., sensitivities=[...])``; read as it is itself."""
+        if self.sensitivities is None:
+            raise ModelError(
+                "this solution has no sensitivities; expected one of mbd.simulate(..., sensitivities=[...]), which are not "
+                "part of files and of parts of a solution"
+            )
+        return self.sensitivities[parameter]
 
     def frames(self, index: int) -> Array:
         """Frames (r, d1, d2, d3) of all bodies at one record, the ground first: (bodies + 1, 12)."""

@@ -47,7 +47,14 @@ class Tabular:
         return self  # type: ignore[return-value]
 
     def channel(self, name: str) -> Array:
-        """The numbers of a channel, records along the first axis: ``solution.channel("tip.position")``."""
+        """The numbers of a channel, records along the first axis: ``solution.channel("tip.position")``.
+
+        >>> model = mbd.Model(gravity=(0, 0, -10.0))
+        >>> ball = model.add(mbd.PointMass("ball", mass=1.0))
+        >>> solution = mbd.simulate(model, t_end=1.0, step=0.5)
+        >>> solution.channel("ball.velocity.z").round(4).tolist()
+        [0.0, -5.0, -10.0]
+        """
         return read_only(np.array(self.channels[name].read(self._solution), dtype=float))
 
     def add_channel(self, name: str, function: Measured, unit: str | None = None) -> Channel:
@@ -133,6 +140,12 @@ class Tabular:
         interpolated with the velocities and accelerations of the records on both sides (Hermite, of sixth order in
         their distance), rotations as rotations; velocities are the derivative. Accelerations and reactions are those of
         the equations of motion there. A warning says if records are too far apart.
+
+        >>> model = mbd.Model(gravity=(0, 0, -10.0))
+        >>> ball = model.add(mbd.PointMass("ball", mass=1.0))
+        >>> solution = mbd.simulate(model, t_end=1.0, step=0.1)
+        >>> solution.at([0.25, 0.5])["ball"].position[:, 2].round(4).tolist()
+        [-0.3125, -1.25]
         """
         from .instants import solution_at
 

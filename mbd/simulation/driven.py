@@ -61,6 +61,15 @@ def kinematics(
     ``ModelError`` if motions are left free (they are listed), ``SingularityError`` with the time where the drivers lead
     out of reach or where a record is a singular position, ``AssemblyError`` if constraints contradict each other. A
     singular position that is passed between two records gives a warning with its time: the motion continues smoothly.
+
+    >>> model = mbd.Model()
+    >>> node = mbd.nodes.Quaternion(position=(1, 0, 0))
+    >>> arm = model.add(mbd.RigidBody("arm", mass=1.0, inertia=(1, 1, 1), node=node))
+    >>> hinge = model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1)))
+    >>> motor = model.add(mbd.joints.AngleDriver.on(hinge, lambda t: 0.5 * t * t, name="motor"))
+    >>> motion = mbd.kinematics(model, t_end=2.0, step=0.5)
+    >>> motion["arm"].angular_velocity[:, 2].round(6).tolist()
+    [0.0, 0.5, 1.0, 1.5, 2.0]
     """
     return _analysis(model, t_end, step, t_start, progress, False)
 
@@ -73,6 +82,15 @@ def inverse_dynamics(
     As ``kinematics``, and with all reactions: ``solution[motor].torque`` and ``.force`` of drivers are what they do on
     the second body, ``solution.power`` is what they put in. They are exact at every record, because nothing is
     integrated. Where constraints are redundant, reactions are those of minimum norm, and a warning names the joints.
+
+    >>> model = mbd.Model()
+    >>> node = mbd.nodes.Quaternion(position=(1, 0, 0))
+    >>> arm = model.add(mbd.RigidBody("arm", mass=2.0, inertia=(2, 2, 3), node=node))
+    >>> hinge = model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1)))
+    >>> motor = model.add(mbd.joints.AngleDriver.on(hinge, lambda t: 0.5 * t * t, name="motor"))
+    >>> torque = mbd.inverse_dynamics(model, t_end=2.0, step=0.5)["motor"].torque
+    >>> f"{torque[-1, 2]:.3f} N m"
+    '5.000 N m'
     """
     return _analysis(model, t_end, step, t_start, progress, True)
 

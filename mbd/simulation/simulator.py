@@ -43,6 +43,17 @@ class Simulator(Stepping):
     store: a new folder to which records, or the chosen quantities, are written while the run goes on; for one run.
 
     An error carries what was computed as its attribute ``solution``; Ctrl-C leaves a state that can be stepped on.
+
+    >>> model = mbd.Model()
+    >>> u = model.input("u")
+    >>> cart = model.add(mbd.PointMass("cart", mass=2.0))
+    >>> push = model.add(mbd.forces.Force(cart, (u, 0, 0)))
+    >>> sim = mbd.Simulator(model, step=0.01)
+    >>> for k in range(100):
+    ...     sim.inputs["u"] = -8.0 * sim["cart"].position[0] - 4.0 * (sim["cart"].velocity[0] - 1.0)
+    ...     sim.step()
+    >>> f"x = {sim['cart'].position[0]:.3f} m at t = {sim.t:g} s"
+    'x = 0.428 m at t = 1 s'
     """
 
     def __init__(

@@ -106,6 +106,13 @@ def diagnose(model: Model, t: float = 0.0) -> Diagnosis:
 
     ``print(mbd.diagnose(model))`` is a page with degrees of freedom, free motions, redundant and conflicting joints by
     name, and masses that look wrong.
+
+    >>> model = mbd.Model()
+    >>> bar = model.add(mbd.RigidBody("bar", mass=1.0, inertia=(1, 1, 1)))
+    >>> hinge = model.add(mbd.joints.Universal(model.ground, bar, at=(0, 0, 0), axis_a=(1, 0, 0), axis_b=(0, 1, 0)))
+    >>> report = mbd.diagnose(model)
+    >>> report.dof, report.ok
+    (2, True)
     """
     if not isinstance(model, Model):
         raise ModelError(f"diagnose: model is {model!r}; expected an mbd.Model")

@@ -78,6 +78,13 @@ def equilibrium(
 
     Forces that depend on time are taken at ``t``. ``tolerance`` is the remaining acceleration beside the largest one
     that gravity and forces cause. ``ConvergenceError`` if there is none nearby, for instance because a body falls.
+
+    >>> model = mbd.Model(gravity=(0, 0, -10.0))
+    >>> ball = model.add(mbd.PointMass("ball", mass=2.0, position=(0, 0, -1)))
+    >>> spring = model.add(mbd.forces.Spring(model.ground, ball, stiffness=100.0, length=1.0))
+    >>> found = mbd.equilibrium(model)
+    >>> f"{found['ball'].position[2]:.4f} m"
+    '-1.2000 m'
     """
     if not isinstance(model, Model):
         raise ModelError(f"equilibrium: model is {model!r}; expected an mbd.Model")

@@ -126,6 +126,12 @@ def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) 
     """Linearise about a steady state: an equilibrium, or steady motion with spinning axisymmetric bodies.
 
     ``state`` is an equilibrium, a solution (its last record), a pair (q, v), or by default the initial state.
+
+    >>> model = mbd.Model(gravity=(0, 0, -10.0))
+    >>> ball = model.add(mbd.PointMass("ball", mass=2.0, position=(0, 0, -1.2)))
+    >>> spring = model.add(mbd.forces.Spring(model.ground, ball, stiffness=100.0, length=1.0))
+    >>> mbd.linearize(model).frequencies.round(4).tolist()
+    [0.4594, 0.4594, 1.1254]
     """
     if not isinstance(model, Model):
         raise ModelError(f"linearize: model is {model!r}; expected an mbd.Model")

@@ -126,6 +126,16 @@ def minimize(
     A run without a result counts as infinitely bad where the method goes on from that (all but those of the group with
     derivatives other than "least_squares", which stop with an error), and the result says how many there were. The
     parameters at which a method starts must have a result.
+
+    >>> model = mbd.Model(gravity=(0, 0, -10.0))
+    >>> angle = model.parameter("angle", 0.5)
+    >>> ball = model.add(mbd.PointMass("ball", mass=1.0, velocity=(10 * np.cos(angle), 0, 10 * np.sin(angle))))
+    >>> def missed(run):
+    ...     x, y, z = run["ball"].position[-1]
+    ...     return (z - 1.0) ** 2
+    >>> best = mbd.study.minimize(model, {"angle": (0.1, 0.3, 0.7)}, missed, simulate={"t_end": 0.5, "step": 0.05})
+    >>> f"{best.parameters['angle']:.4f}"
+    '0.4668'
     """
     space = space_of(parameters, "minimize")
     chosen = method or _default(space, parameters)

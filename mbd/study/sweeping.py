@@ -91,6 +91,16 @@ def sweep(
     progress: show a bar with rate and remaining time; by default in a terminal.
 
     Warnings of runs are kept with their rows. Ctrl-C ends the study early; what was computed is kept.
+
+    >>> model = mbd.Model(gravity=(0, 0, -10.0))
+    >>> speed = model.parameter("speed", 1.0)
+    >>> ball = model.add(mbd.PointMass("ball", mass=1.0, velocity=(speed, 0, 0)))
+    >>> study = mbd.study.sweep(
+    ...     model, {"speed": [1.0, 2.0, 3.0]}, outputs={"way": lambda run: run["ball"].position[-1, 0]},
+    ...     simulate={"t_end": 2.0, "step": 0.1},
+    ... )
+    >>> study["way"].round(6).tolist()
+    [2.0, 4.0, 6.0]
     """
     recipe = make_recipe("sweep", build, simulate, outputs, seed, timeout)
     table = parameter_table(parameters, samples, sampling, combine, seed)  # type: ignore[arg-type]

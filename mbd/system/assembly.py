@@ -45,11 +45,13 @@ from .numbers import (
     write_inertia,
     write_lengths,
 )
+from .placement import has_definite_fronts
 from .structure import Elements, Structure, structure_of
 from .tables import (
     FLAG_ANGLES,
     FLAG_CHARTS,
     FLAG_COUPLED,
+    FLAG_DEFINITE,
     FLAG_DENSE,
     FLAG_SIMPLE,
     FLAG_VELOCITY,
@@ -156,6 +158,7 @@ class _Assembler:
         flags[FLAG_ANGLES] = len(self.turns) > 0
         flags[FLAG_COUPLED] = len(general) > 0 or coupled
         flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and invert_inertia(nodes)
+        flags[FLAG_DEFINITE] = self.tree is None and has_definite_fronts(nodes, general, layout)
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),

@@ -23,6 +23,7 @@ from mbd.view.camera import Camera
 from mbd.view.clock import check_rate
 from mbd.view.curves import diagrams
 from mbd.view.hand import Hand, is_hand, own_inputs, with_hand
+from mbd.view.live_arrows import LiveArrows
 from mbd.view.motion import quaternions
 from mbd.view.page import filled
 from mbd.view.picking import VALUES, facts_of
@@ -66,7 +67,10 @@ class Live:
         self.step = float(source._given)
         if parts.get("colour_by") is not None or parts.get("side_by_side"):
             raise ModelError("view: colour_by and side_by_side belong to finished runs; leave them out of live")
+        shown = {name: bool(parts.pop(name, name == "loads")) for name in ("reactions", "loads")}  # type: ignore[misc]
         self.scene = Scene(source.now, theme=theme, loads=False, **parts)
+        self.arrows = LiveArrows(self.scene, shown["reactions"], shown["loads"])
+        self.arrows.read(source.now)
         self.scene.cloud = self.scene.centre + REACH * (self.scene.cloud - self.scene.centre)
         self.recording = Recording(self.scene, Camera(self.scene, camera, None, 1.6))
         self.sliders = self._sliders(ranges or {})
@@ -184,6 +188,7 @@ class Live:
         simulator, recording = self.simulator, self.recording
         z = simulator.now.frames(0)
         p, r = z[:, :3], z[:, 3:].reshape(-1, 3, 3).transpose(0, 2, 1)
+        self.arrows.read(simulator.now)
         numbers: list[Array] = [recording.place(p), quaternions(r)]
         if self.scene.links:
             numbers.append(recording.ends((p, r), simulator.t))
@@ -193,6 +198,7 @@ class Live:
             "message": self.message, "factor": round(self.factor, 3),
             "sliders": [simulator.system.values[s["name"]] for s in self.sliders],
             "curves": [[self._value(*line) for line in lines] for lines in self.channels],
+            "arrows": self.scene.arrow_scales(),
         }  # fmt: skip
         if self.hand.body:
             picture["hand"] = [recording.place(self.hand.place()).tolist(), recording.place(self.hand.target).tolist()]

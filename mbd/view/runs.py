@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from mbd.elements.making import is_made_of_values
 from mbd.errors import ModelError
 from mbd.view.clock import duration_text
 
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
 
 MOST_FACTS = 2  # in the name of a run
 LONGEST_FACT = 44  # letters; matrices are told apart, but do not stand in names
+GIVEN, FOLLOWING = "given ", "following "  # keys of parameters and inputs, and of elements that follow them
+VARIES = " varies"
 CONSTANTS = {"ZERO3": [0.0, 0.0, 0.0], "IDENTITY3": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]}
 
 
@@ -59,6 +64,9 @@ def run_names(runs: list[Any]) -> list[str]:
     for whole in ("method", "coordinates"):
         if whole in differing:  # then its parameters belong to it
             differing = [key for key in differing if not key.startswith(f"{whole}.")]
+    varying = any(text.endswith(VARIES) for fact in facts for text in fact.values())
+    if varying or any(key.startswith(GIVEN) for key in differing):
+        differing = [key for key in differing if not key.startswith(FOLLOWING)]
     told = [key for key in differing if all(len(fact.get(key, "-")) <= LONGEST_FACT for fact in facts)]
     names = plain
     for count in range(1, min(len(told), MOST_FACTS) + 1):
@@ -89,24 +97,31 @@ def _facts(run: Any) -> dict[str, str]:
     facts["coordinates"] = " and ".join(sorted(kinds))
     lie = {str(body.node.lie) for body in run.model.bodies if hasattr(body.node, "lie")}
     facts["coordinates.lie"] = f"lie = {' and '.join(sorted(lie))}"
+    for name, value in run.system.values.items():
+        values = run.inputs.get(name, [value])  # as recorded; the model holds what was last put in
+        values = values[1:] if len(values) > 1 else values  # the first record is before the first step
+        varies = np.ptp(values) > 0.0
+        facts[f"{GIVEN}{name}"] = f"{name}{VARIES}" if varies else f"{name} = {_text(float(values[0]))}"
     data = _Encoder().model(run.model)
     facts["gravity"] = f"gravity {_text(data['gravity'])}"
     for kind in ("bodies", "joints", "forces"):
         for entry in data[kind]:
-            _flatten(entry["attributes"], entry["attributes"]["name"], facts)
+            name = entry["attributes"]["name"]
+            prefix = FOLLOWING if is_made_of_values(run.model[name]) else ""
+            _flatten(entry["attributes"], name, facts, prefix)
     return facts
 
 
-def _flatten(attributes: dict[str, Any], owner: str, facts: dict[str, str]) -> None:
+def _flatten(attributes: dict[str, Any], owner: str, facts: dict[str, str], prefix: str) -> None:
     """Values of an element, and those of its node; looks do not tell runs apart."""
     for key, value in attributes.items():
         if key in ("shape", "lie", "pinned"):
             continue
         if isinstance(value, dict) and "$object" in value:
             if isinstance(value.get("attributes"), dict):
-                _flatten(value["attributes"], owner, facts)
+                _flatten(value["attributes"], owner, facts, prefix)
             continue
-        facts[f"{owner}.{key}"] = f"{owner}.{key} = {_text(value)}"
+        facts[f"{prefix}{owner}.{key}"] = f"{owner}.{key} = {_text(value)}"
 
 
 def _text(value: Any) -> str:

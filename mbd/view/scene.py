@@ -9,9 +9,8 @@ import numpy as np
 
 from mbd.bodies import Body, PointMass
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
-from mbd.view import glyphs, surfaces
+from mbd.view import arrows, glyphs, surfaces
 from mbd.view.arguments import Runs, ThemeName, Trails
-from mbd.view.arrows import load_arrows, reaction_arrows
 from mbd.view.bodies import body_corners, body_solids, frame_parts
 from mbd.view.motion import Motion, matrices
 from mbd.view.pieces import Link, Poses, Solid, Trail, between, rod_surface
@@ -88,8 +87,8 @@ class Scene:
                 solids, links = spring_pieces(self, run)
                 self.solids += solids
                 self.links += links
-            self.links += reaction_arrows(self, run) if reactions else []
-            self.links += load_arrows(self, run) if loads else []
+            self.links += arrows.drawn(self, run, arrows.reactions(self, run)) if reactions else []
+            self.links += arrows.drawn(self, run, arrows.loads(self, run)) if loads else []
             self._add_trails(run, trails)
         self.tips = self._arrow_tips()
 
@@ -276,12 +275,12 @@ class Scene:
 
     def _arrow_tips(self) -> dict[str, Array]:
         """Ends of all arrows at some times by their role; cameras count them as part of the picture."""
-        arrows = [link for link in self.links if link.role in ("reaction", "load")][:MANY]
+        links = [link for link in self.links if link.role in ("reaction", "load")][:MANY]
         points: dict[str, list[Array]] = {}
-        times = self.motions[0].t[self.motions[0].samples(ARROW_SAMPLES)] if arrows else ()
+        times = self.motions[0].t[self.motions[0].samples(ARROW_SAMPLES)] if links else ()
         for t in times:
             poses = self.poses(float(t))
-            for link in arrows:
+            for link in links:
                 points.setdefault(link.role, []).append(link.ends(poses, float(t))[1])
         tips = {role: np.array(found) for role, found in points.items()}
         return {role: found[np.isfinite(found).all(axis=1)] for role, found in tips.items()}

@@ -243,7 +243,7 @@ def test_sampled_pid(tmp_path, capsys):
     assert (tmp_path / "sampled_pid.png").stat().st_size > 5000
 
 
-def test_gymnasium_cart_pole(capsys, monkeypatch):
+def test_gymnasium_cart_pole(tmp_path, capsys, monkeypatch):
     from gymnasium.utils.env_checker import check_env
 
     monkeypatch.syspath_prepend(str(EXAMPLES))
@@ -254,6 +254,9 @@ def test_gymnasium_cart_pole(capsys, monkeypatch):
     assert module.episode(environment, 0.0 * module.gains(), 3) < 200.0
     first = environment.reset(seed=5)[0]
     assert np.array_equal(environment.reset(seed=5)[0], first)
+    module.main(tmp_path)
+    assert "regulator          500.0" in capsys.readouterr().out
+    assert (tmp_path / "gymnasium_cart_pole.png").stat().st_size > 5000
 
 
 def has_matplotlib() -> bool:

@@ -45,6 +45,7 @@ def test_every_family_has_a_walk():
     families = (
         "GeneralizedAlpha", "RK4", "LieEM", "GonzalezEM", "LivensEM", "HamiltonianEM", "GGLEM", "Rattle", "Shake",
         "DiscreteVariational", "LivensMidpoint", "JacobiExact", "RATTLie", "BLieDF", "AdaptiveAlpha", "HEDOP5",
+        "Lobatto",
     )  # fmt: skip
     assert [name for name in families if name not in told] == []
 

@@ -62,6 +62,7 @@ def survives(solution, name, write, folder):
     return caught.value
 
 
+@pytest.mark.filterwarnings("ignore:The picture of the report is left out")  # where there is no OpenGL
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_keeps_the_old_file(chain, name, tmp_path):
     error = survives(chain, name, WRITERS[name], tmp_path)

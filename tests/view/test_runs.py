@@ -65,6 +65,31 @@ def test_runs_are_named_by_what_differs() -> None:
     assert run_names([run()]) == ["GeneralizedAlpha"]
 
 
+def test_runs_are_named_by_parameters_and_inputs() -> None:
+    """By their own names, not by the attributes that follow them, nor by an input that varies."""
+    model = mbd.Model("weight")
+    k, u = model.parameter("k", 3.0), model.input("u", 1.0)
+    ball = model.add(mbd.PointMass("ball", 1.0))
+    model.add(mbd.forces.Spring(model.ground, ball, (1, 0, 0), stiffness=2 * k + 1, length=0.5, name="spring"))
+    model.add(mbd.forces.Force(ball, (0, u, 0), name="push"))
+
+    def run(k: float = 3.0, u: tuple[float, float] = (1.0, 1.0)) -> mbd.Solution:
+        simulator = mbd.Simulator(model, 1e-2)
+        simulator.reset(k=k)
+        for value in u:
+            simulator.inputs["u"] = value
+            simulator.advance(0.02)
+        return simulator.solution()
+
+    assert run_names([run(), run(k=4.0)]) == ["k = 3", "k = 4"]
+    assert run_names([run(), run(u=(2.0, 2.0))]) == ["u = 1", "u = 2"]
+    assert run_names([run(u=(1.0, 5.0)), run(u=(1.0, 7.0))]) == ["GeneralizedAlpha (1)", "GeneralizedAlpha (2)"]
+    assert run_names([run(u=(1.0, 5.0)), run()]) == ["u varies", "u = 1"]
+    other = model.copy()
+    other["spring"].length = 0.7
+    assert run_names([run(), mbd.simulate(other, 0.04, 1e-2)]) == ["spring.length = 0.5", "spring.length = 0.7"]
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [([], "no solutions are given"), (3, "solutions = 3; expected a Solution"), ("abc", "expected a Solution")],

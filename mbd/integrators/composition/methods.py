@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from ...system.system import System
 
 METHODS = (
-    "Rattle, GGLEM, DiscreteVariational, LieEM and HamiltonianEM without joints, MoserVeselov, RotationSplitting, "
-    "SymmetricSplitting, RigidMidpoint, Strang, NystromSplitting, or an own PythonIntegrator that declares "
-    "symmetric = True"
+    "Rattle, RATTLie, Lobatto, GGLEM, DiscreteVariational, LieEM and HamiltonianEM without joints, MoserVeselov, "
+    "RotationSplitting, SymmetricSplitting, RigidMidpoint, Strang, NystromSplitting, or an own PythonIntegrator that "
+    "declares symmetric = True"
 )
 
 

@@ -20,12 +20,13 @@ from ...system.element_forces import constant as driven_value
 def extrapolate(past, n, weights, out):
     """out += the sum of the last values, of n steps, with their weights."""
     size = past.shape[0]
-    for j in range(size):
-        c = weights[min(n, size), j]
-        if c != 0.0:
-            row = past[(n - 1 - j) % size]
-            for k in range(out.shape[0]):
-                out[k] += c * row[k]
+    known = min(n, size)
+    row = n % size  # one after the last
+    for j in range(known):
+        row = size - 1 if row == 0 else row - 1
+        c, last = weights[known, j], past[row]
+        for k in range(out.shape[0]):
+            out[k] += c * last[k]
 
 
 @kernel

@@ -40,41 +40,50 @@ from .unknown_blocks import name_of_row, new_work, rigid_tables
 
 
 @kernel
+def stretch_of(n, axes, r, k, ds):
+    """ds = the stretch of the frame ``axes`` that makes the internal rows r[k:] zero; nothing of a point."""
+    for m in range(12):
+        ds[m] = 0.0
+    if n.nl > 0:
+        s11, s22, s33 = -r[k], -r[k + 1], -r[k + 2]
+        s12, s13, s23 = -0.5 * r[k + 3], -0.5 * r[k + 4], -0.5 * r[k + 5]
+        for m in range(3):
+            d1, d2, d3 = axes[3 + m], axes[6 + m], axes[9 + m]
+            ds[3 + m] = s11 * d1 + s12 * d2 + s13 * d3
+            ds[6 + m] = s12 * d1 + s22 * d2 + s23 * d3
+            ds[9 + m] = s13 * d1 + s23 * d2 + s33 * d3
+
+
+@kernel
+def project_on_motions(n, t, zc, force, x):
+    """x = minus a frame force on translations and rotations of the frame zc, at the rows of the rigid node t."""
+    k = t.x0
+    if n.nx == 3:
+        x[k], x[k + 1], x[k + 2] = -force[0], -force[1], -force[2]
+        k += 3
+    if n.nl > 0:
+        t1, t2, t3 = frame_torque(zc, force)
+        x[k], x[k + 1], x[k + 2] = -t1, -t2, -t3
+
+
+@kernel
 def _project(nodes, rigid_nodes, zc, zr, r, nv, stretch, f, x):
     """Stretches from the internal rows of r, and the dynamic rows on translations and rotations."""
     for m in range(12):
         stretch[0, m] = 0.0
     for i in range(1, nodes.shape[0]):
-        n, t = nodes[i], rigid_nodes[i]
-        force, ds = f[i], stretch[i]
+        n = nodes[i]
         o = 0 if n.nx == 3 else 3
         for m in range(n.nv):
-            force[o + m] = r[n.v0 + m]
+            f[i, o + m] = r[n.v0 + m]
+        stretch_of(n, zr[i], r, nv + n.l0, stretch[i])
         if n.nl > 0:
-            axes, k = zr[i], nv + n.l0
-            s11, s22, s33 = -r[k], -r[k + 1], -r[k + 2]
-            s12, s13, s23 = -0.5 * r[k + 3], -0.5 * r[k + 4], -0.5 * r[k + 5]
-            for m in range(3):
-                d1, d2, d3 = axes[3 + m], axes[6 + m], axes[9 + m]
-                ds[m] = 0.0
-                ds[3 + m] = s11 * d1 + s12 * d2 + s13 * d3
-                ds[6 + m] = s12 * d1 + s22 * d2 + s23 * d3
-                ds[9 + m] = s13 * d1 + s23 * d2 + s33 * d3
-            frame_inertia(n, ds, force)
-        else:
-            for m in range(12):
-                ds[m] = 0.0
-        k = t.x0
-        if n.nx == 3:
-            x[k], x[k + 1], x[k + 2] = -force[0], -force[1], -force[2]
-            k += 3
-        if n.nl > 0:
-            t1, t2, t3 = frame_torque(zc[i], force)
-            x[k], x[k + 1], x[k + 2] = -t1, -t2, -t3
+            frame_inertia(n, stretch[i], f[i])
+        project_on_motions(n, rigid_nodes[i], zc[i], f[i], x)
 
 
 @kernel
-def _project_joints(primitives, xl, values, zr, r, first, stretch, rows, x):
+def project_joints(primitives, xl, values, zr, r, first, stretch, rows, x):
     """Rows of joints: what the stretches have not yet done."""
     for k in range(xl.shape[0]):
         x[xl[k]] = -r[first + k]
@@ -86,28 +95,33 @@ def _project_joints(primitives, xl, values, zr, r, first, stretch, rows, x):
 
 
 @kernel
+def turn_of(n, t, zr, x, turned):
+    """turned = the motion x of the rigid node t, as a change of the frame zr."""
+    k = t.x0
+    for m in range(12):
+        turned[m] = 0.0
+    if n.nx == 3:
+        turned[0], turned[1], turned[2] = x[k], x[k + 1], x[k + 2]
+        k += 3
+    if n.nl > 0:
+        spin_axes(zr, x[k], x[k + 1], x[k + 2], turned)
+
+
+@kernel
 def _expand(nodes, rigid_nodes, zr, x, stretch, f, turned, r):
     """Changes of the coordinates into r; f becomes r + M dv."""
     for i in range(1, nodes.shape[0]):
-        n, k = nodes[i], rigid_nodes[i].x0
-        ds = stretch[i]
-        for m in range(12):
-            turned[m] = 0.0
-        if n.nx == 3:
-            for m in range(3):
-                turned[m] = x[k + m]
-                r[n.v0 + m] = x[k + m]
-            k += 3
+        n = nodes[i]
+        o = 0 if n.nx == 3 else 3
+        turn_of(n, rigid_nodes[i], zr[i], x, turned)
+        for m in range(n.nv):
+            r[n.v0 + m] = turned[o + m] + stretch[i, o + m]
         if n.nl > 0:
-            spin_axes(zr[i], x[k], x[k + 1], x[k + 2], turned)
-            o = n.v0 + n.nx
-            for m in range(9):
-                r[o + m] = turned[3 + m] + ds[3 + m]
             frame_inertia(n, turned, f[i])
 
 
 @kernel
-def _expand_joints(primitives, xl, values, zc, x, first, f, r):
+def expand_joints(primitives, xl, values, zc, x, first, f, r):
     """Multipliers of joints into r; f += their forces."""
     for k in range(xl.shape[0]):
         r[first + k] = x[xl[k]]
@@ -138,22 +152,22 @@ def rigid_solve(s, t, w, at_c, at_r, zc, zr, matrix, pivots, dinv, r, stretch, f
     nv = s.xv.shape[0]
     first = nv + s.xl.shape[0] - t.xl.shape[0]
     _project(s.nodes, t.nodes, zc, zr, r, nv, stretch, f, w.x)
-    _project_joints(t.primitives, t.xl, at_r, zr, r, first, stretch, w.primitive_rows, w.x)
+    project_joints(t.primitives, t.xl, at_r, zr, r, first, stretch, w.primitive_rows, w.x)
     solve(t, matrix, pivots, dinv, w.x)
     _expand(s.nodes, t.nodes, zr, w.x, stretch, f, w.scratch[0], r)
-    _expand_joints(t.primitives, t.xl, at_c, zc, w.x, first, f, r)
+    expand_joints(t.primitives, t.xl, at_c, zc, w.x, first, f, r)
     for i in range(1, s.nodes.shape[0]):
         if s.nodes[i].nl > 0:
             stretch_multipliers(zc[i], f[i], nv + s.nodes[i].l0, r)
 
 
 @kernel
-def _body_block(n, zc, zr, scratch, matrix):
-    """P_c^T M P_r with P the motions of a rigid body: column by column."""
+def body_block(n, zc, zr, c, scratch, matrix):
+    """c P_c^T M P_r with P the motions of a rigid body: column by column."""
     ld, o = n.ld, n.block
     if n.nx == 3:
         for m in range(3):
-            matrix[o + m * ld + m] = n.mass
+            matrix[o + m * ld + m] = c * n.mass
     if not has_axes(n):
         return
     turned, force = scratch[0], scratch[1]
@@ -169,19 +183,17 @@ def _body_block(n, zc, zr, scratch, matrix):
             spin_axes(zr, 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, turned)
         frame_inertia(n, turned, force)
         for m in range(n.nx):
-            matrix[o + m * ld + j] = force[m]
+            matrix[o + m * ld + j] = c * force[m]
         t1, t2, t3 = frame_torque(zc, force)
         m = o + n.nx * ld + j
-        matrix[m], matrix[m + ld], matrix[m + 2 * ld] = t1, t2, t3
+        matrix[m], matrix[m + ld], matrix[m + 2 * ld] = c * t1, c * t2, c * t3
 
 
-@entry(Tables, Work, vector, matrix, matrix, vector)
-def rigid_blocks(t, w, values, zc, zr, matrix):
-    """The matrix of bodies and of joints that are primitives, with columns at zc and rows at zr."""
-    for k in range(matrix.shape[0]):
-        matrix[k] = 0.0
+@kernel
+def add_rigid_blocks(t, w, values, zc, zr, c, matrix):
+    """c times the matrix of bodies, and joints that are primitives, with columns at zc and rows at zr."""
     for i in range(1, t.nodes.shape[0]):
-        _body_block(t.nodes[i], zc[i], zr[i], w.scratch, matrix)
+        body_block(t.nodes[i], zc[i], zr[i], c, w.scratch, matrix)
     for k in range(t.primitives.shape[0]):
         p = t.primitives[k]
         a, b = p.a, p.b
@@ -189,6 +201,14 @@ def rigid_blocks(t, w, values, zc, zr, matrix):
             p, t.nodes[a], t.nodes[b], values, values, zc[a], zc[b], zr[a], zr[b], zc[a], zc[b], constant(p, values),
             w.jacobians, matrix,
         )  # fmt: skip
+
+
+@entry(Tables, Work, vector, matrix, matrix, vector)
+def rigid_blocks(t, w, values, zc, zr, matrix):
+    """The matrix of bodies and of joints that are primitives, with columns at zc and rows at zr."""
+    for k in range(matrix.shape[0]):
+        matrix[k] = 0.0
+    add_rigid_blocks(t, w, values, zc, zr, 1.0, matrix)
 
 
 @kernel
@@ -208,11 +228,15 @@ def rigid_tangent(s, t, w, q, zero, z, zd, lam, cc, ck, matrix):
 
 
 class RigidBodies:
-    """Tables of the rigid bodies of a system on directors, and buffers for two matrices of theirs."""
+    """Tables of the rigid bodies of a system on directors, and buffers for two matrices of theirs.
 
-    def __init__(self, system: System) -> None:
+    With ``count`` blocks of unknowns ``pairs`` are the tables of equation block i and unknown block j.
+    """
+
+    def __init__(self, system: System, count: int = 1) -> None:
         self.system = system
-        self.tables, self.layout = rigid_tables(system)
+        self.pairs, self.layout = rigid_tables(system, count)
+        self.tables = self.pairs[0][0]
 
     def new_work(self) -> Work:
         """Buffers of a run."""

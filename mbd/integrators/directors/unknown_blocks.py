@@ -150,29 +150,36 @@ def natural_tables(system: System) -> Tables:
     return s.changed(**views, xv=np.arange(nv), xl=nv + np.arange(system.n_l))
 
 
-def rigid_tables(system: System) -> tuple[Tables, Layout]:
-    """Tables of the same bodies with six velocities in place of directors.
+def rigid_tables(system: System, count: int = 1) -> tuple[list[list[Tables]], Layout]:
+    """Tables of the same bodies with six velocities in place of directors, for all pairs of ``count`` blocks.
 
-    Multipliers keep their numbers, except for those of frame elements, which count from the first joint.
+    Multipliers keep their numbers.
     """
-    s, old = system.tables, system.assembly.layout
-    bodies = len(s.nodes) - 1
-    turning = of_form(s.nodes, "directors")
-    nv = np.where(turning, s.nodes.nx + 3, s.nodes.nv)
-    sizes = old.sizes.copy()
+    bodies = len(system.tables.nodes) - 1
+    nodes = system.tables.nodes
+    nv = np.where(of_form(nodes, "directors"), nodes.nx + 3, nodes.nv)
+    sizes = system.assembly.layout.sizes.copy()
     sizes[:bodies] = nv[1:]
-    layout = _layout(system, sizes)
-    result = _placed(system, layout, sizes, 0, 0)
+    layout = _layout(system, sizes * count)
+    return [[_rigid_pair(system, layout, sizes, nv, i, j, count) for j in range(count)] for i in range(count)], layout
+
+
+def _rigid_pair(
+    system: System, layout: Layout, sizes: np.ndarray, nv: np.ndarray, i: int, j: int, count: int
+) -> Tables:
+    """Tables of rigid bodies with the addresses of equation block i and unknown block j."""
+    s, old = system.tables, system.assembly.layout
+    result = _placed(system, layout, sizes, i, j)
     nodes = result.nodes
-    become_lie(nodes, turning, kinds.ROTATION_VECTOR)
+    become_lie(nodes, of_form(s.nodes, "directors"), kinds.ROTATION_VECTOR)
     nodes["nv"], nodes["nl"], nodes["v0"] = nv, 0, np.cumsum(nv) - nv
     vertex, local = _owners(old)
     internal = int(s.nodes.nl.sum())  # their multipliers are the first ones
     joint, row = vertex[s.xl[internal:]], local[s.xl[internal:]]
-    result.frame_elements["l0"] -= internal
     offset, ld = layout.blocks(joint, joint)
+    diagonal = np.concatenate([offset + (b * sizes[joint] + row) * (ld + 1) for b in range(count)])
     result.flags[FLAG_REDUNDANT] = min(1, s.flags[FLAG_REDUNDANT])
     owner = np.repeat(np.arange(len(nodes)), nv)
     xv = nodes["x0"][owner] + np.arange(len(owner)) - nodes["v0"][owner]
-    result = result.changed(xv=xv, xl=layout.position[joint] + row, diagonal=offset + row * (ld + 1))
-    return result, layout
+    xl = layout.position[joint] + i * sizes[joint] + row
+    return result.changed(xv=xv, xl=xl, diagonal=diagonal)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...system.system import System
 
 assert SCRATCH <= 32
-TOO_STRONG = "values are no longer finite; the forces are too strong for the step: try a smaller one"
+TOO_STRONG = "values are no longer finite; the forces are too strong for the step: try a smaller one [MBD-E26]"
 
 
 class RigidBodyRun(Run):

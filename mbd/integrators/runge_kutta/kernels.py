@@ -28,7 +28,8 @@ from ...system.instant import (
     velocities,
 )
 from ...system.instant_elements import check_charts
-from ...system.matrix import factor, solve, tangent
+from ...system.mass_matrix import factor_mass
+from ...system.matrix import finish
 from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH, Tables, Work
 from ..newton import ROUND_OFF, largest_violation
 from ..verdicts import CHART, CONVERGED, NOT_FINITE, PROJECTION, SINGULAR, STALLED
@@ -103,13 +104,6 @@ def _error(s, x, p, h):
 
 
 @kernel
-def _mass_matrix(s, w, x, q, v):
-    """Factors of [M B^T; B 0] at q."""
-    tangent(s, w, q, v, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    factor(s, w, w.matrix, w.pivots, w.dinv)
-
-
-@kernel
 def _project(s, w, x, p):
     """Back to the constraints in the mass metric: positions (at most five times), then velocities, of (qn, vn).
 
@@ -128,21 +122,21 @@ def _project(s, w, x, p):
             p.verdict = PROJECTION
             return
         previous = error
-        _mass_matrix(s, w, x, x.qn, x.vn)
         for k in range(s.xl.shape[0]):
             w.x[s.xl[k]] = -w.x[s.xl[k]]
-        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        factor_mass(s, w, x.qn, x.vn, x.zero, w.x)
+        finish(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(x.v.shape[0]):
             x.dq[k] = w.x[s.xv[k]]
         advance(s, w, x.qn, x.dq, x.qn)
         p.projections += 1
     velocities(s, w, x.qn, x.vn)
-    _mass_matrix(s, w, x, x.qn, x.vn)
     clear(w.x)
     constraint_rates(s, w, x.qn, x.vn, w.x)
     for k in range(s.xl.shape[0]):
         w.x[s.xl[k]] = -w.x[s.xl[k]]
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    factor_mass(s, w, x.qn, x.vn, x.zero, w.x)
+    finish(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(x.v.shape[0]):
         x.vn[k] += w.x[s.xv[k]]
 
@@ -193,12 +187,25 @@ def begin(s, w, x, p):
 
 
 @kernel
-def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
+def write_row(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
+    """Record the state."""
     copy(x.q, out_q[row])
     copy(x.v, out_v[row])
     copy(x.vd, out_vd[row])
     copy(x.lam, out_l[row])
     copy(w.turns, out_turns[row])
+
+
+@kernel
+def fixed_step(s, w, x, p):
+    """One of equal steps, counted in p.steps; leaves p.verdict."""
+    h = p.step
+    _stages(s, w, x, p, p.origin + p.steps * h, h, 0.0)
+    _combine(s, w, x, p, h)
+    end = p.origin + (p.steps + 1) * h
+    _accept(s, w, x, p, end, False, end)
+    if p.verdict == CONVERGED:
+        p.steps += 1
 
 
 @entry(*_run, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
@@ -208,7 +215,6 @@ def run_fixed(s, w, x, p, before, count, every, out_q, out_v, out_vd, out_l, out
     Every ``every``-th step, counted from the origin, is written to the output arrays; their first row comes after
     ``before`` such records. No step is made whose record would find no row.
     """
-    h = p.step
     p.done, p.verdict = 0, CONVERGED
     for step in range(count):
         number = p.steps + 1
@@ -216,16 +222,11 @@ def run_fixed(s, w, x, p, before, count, every, out_q, out_v, out_vd, out_l, out
         recorded = number % every == 0
         if recorded and not 0 <= row < out_q.shape[0]:
             return
-        t = p.origin + p.steps * h
-        _stages(s, w, x, p, t, h, 0.0)
-        _combine(s, w, x, p, h)
-        end = p.origin + number * h
-        _accept(s, w, x, p, end, False, end)
+        fixed_step(s, w, x, p)
         if p.verdict != CONVERGED:
             return
         if recorded:
-            _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
-        p.steps = number
+            write_row(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
         p.done = step + 1
 
 
@@ -301,5 +302,5 @@ def run_adaptive(s, w, x, p, t_end, output, out_t, out_q, out_v, out_vd, out_l, 
             writes = abs(end - k * output) <= 1e-9 * output + 1e-15 * abs(end) or end >= t_end
         if writes or end >= t_end:
             out_t[p.rows] = end
-            _write(w, x, p.rows, out_q, out_v, out_vd, out_l, out_turns)
+            write_row(w, x, p.rows, out_q, out_v, out_vd, out_l, out_turns)
             p.rows += 1

@@ -266,7 +266,8 @@ class RungeKuttaRun(Run):
             return "singularity", locked
         if p.verdict == SINGULAR:
             where = self.system.name_of_unknown(p.where)
-            return "convergence", f"the mass matrix with constraints is singular at {where}; look for redundant joints"
+            words = f"the mass matrix with constraints is singular at {where}; look for redundant joints [MBD-E24]"
+            return "convergence", words
         if p.verdict == STALLED:
             return "convergence", (
                 f"the step size fell to {p.next_step:.3g} and its error still exceeds the tolerance; a force that "
@@ -277,7 +278,7 @@ class RungeKuttaRun(Run):
             return "convergence", "the projection to the constraints failed; try a smaller step"
         return "convergence", (
             "values are no longer finite; the step is probably too large for an explicit method (stiff springs, fast "
-            "rotations): try a smaller step, DOPRI5 with step-size control, or GeneralizedAlpha"
+            "rotations): try a smaller step, DOPRI5 with step-size control, or GeneralizedAlpha [MBD-E26]"
         )
 
     def state(self) -> dict[str, Any]:

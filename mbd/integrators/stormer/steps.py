@@ -8,8 +8,9 @@ from ...math.arrays import clear, copy
 from ...nodes.frames import update_frames
 from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, remember_angles
-from ...system.tables import FLAG_VELOCITY, Tables, Work, tables_at
+from ...system.tables import FLAG_ANGLES, FLAG_VELOCITY, Tables, Work, tables_at
 from .. import loop
+from ..directors.instant import dynamic_rows, vector_frames
 from ..directors.linear_frames import clear_frames, copy_frames, extrapolate
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
@@ -17,15 +18,13 @@ from ..numbers import RENEW, NewtonNumbers
 from .equations import (
     PAST,
     StormerState,
-    applied_forces,
-    dynamic_rows,
+    forces_of,
     new_momenta,
     position_residual,
     position_scales,
     rigid_factors,
     side,
     unprojected_velocities,
-    vector_frames,
     velocity_residual,
     velocity_scales,
 )
@@ -49,9 +48,9 @@ def start(s, n, w, x, p):
         x.rate[k] = h * x.v[k]
         x.r[k] = 0.0
     clear_frames(x.f)
-    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
     x.times[0] = t
-    applied_forces(n, w, x, False, x.v)
+    forces_of(n, w, x, False, x.v)
 
 
 @_step
@@ -67,12 +66,12 @@ def restart(s, w, x, p):
         x.rate[k] = p.step * x.v[k]
         x.r[k] = 0.0
     clear_frames(x.f)
-    dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, w.scratch, x.f, x.p)
+    dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
     if p.history == RENEW:
         evaluate_functions(s, w, p.time)
         copy(w.values, x.at_start)
         x.times[0] = p.time
-        applied_forces(s, w, x, False, x.v)
+        forces_of(s, w, x, False, x.v)
 
 
 @_step
@@ -83,7 +82,7 @@ def act_anew(s, w, x, p):
     evaluate_functions(s, w, t)
     copy(w.values, x.at_start)
     x.times[0] = t
-    applied_forces(s, w, x, False, x.v)
+    forces_of(s, w, x, False, x.v)
 
 
 @_step
@@ -209,11 +208,12 @@ def accept(s, w, x, p):
     for k in range(x.q.shape[0]):
         x.q[k] += x.dq[k]
     if s.flags[FLAG_VELOCITY] != 0:  # with the velocities that were found
-        applied_forces(s, w, x, True, x.v)
+        forces_of(s, w, x, True, x.v)
     copy_frames(x.z1, x.z0)
-    copy_frames(x.z1, w.z)
-    vector_frames(s.nodes, 1.0, x.v, w.zd)
-    remember_angles(s, w, x.q, x.v)
+    if s.flags[FLAG_ANGLES] != 0:
+        copy_frames(x.z1, w.z)
+        vector_frames(s.nodes, 1.0, x.v, w.zd)
+        remember_angles(s, w, x.q, x.v)
     for k in range(x.shown_mu.shape[0]):
         x.shown_mu[k] = 2.0 * x.mus[k] / (h * h)
     p.history += 1

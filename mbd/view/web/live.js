@@ -12,6 +12,7 @@ class LiveView {
     const view = this.view = new SceneView(byId("scene"), byId("overlay"), data);
     if (!view.gl) byId("failed").hidden = false;
     this.panel = byId("values"); this.message = byId("message"); this.now = byId("now"); this.factor = byId("factor");
+    this.arrows = byId("arrows");
     byId("curves").hidden = !data.curves.length;
     for (const { lines } of data.curves) for (const line of lines) { line.t = []; line.y = []; }
     this.curves = data.curves.map((curve) => new Curve(curve, this));
@@ -138,6 +139,8 @@ class LiveView {
       this.playButton.firstElementChild.firstElementChild.setAttribute("d", this.playing ? "M2 1h4v14H2zM10 1h4v14h-4z" : "M2 1l12 7-12 7z");
     }
     this.tell(picture.message);
+    const scales = picture.arrows.join("\n");
+    if (this.arrows.textContent !== scales) this.arrows.textContent = scales;
     this.sliders.forEach(({ input, out }, k) => {
       if (input !== this.moving) { input.value = picture.sliders[k]; out.textContent = number(picture.sliders[k]); }
     });

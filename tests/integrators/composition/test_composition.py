@@ -101,7 +101,8 @@ FAMILIES: dict[str, tuple[Any, Any, float]] = {  # method, model, scale of the s
     "RigidMidpoint": (RigidMidpoint(), free, 4.0),
     "Midpoint": (Midpoint(), points, 1.0),
 }
-HIGHER = {"NystromSplitting", "SRKN6b", "SRKN11b", "SRKN14a", "JacobiExact"}  # symmetric, of order four and beyond
+# symmetric, of order four and beyond
+HIGHER = {"Lobatto", "NystromSplitting", "SRKN6b", "SRKN11b", "SRKN14a", "JacobiExact"}
 STEPS = {4: (0.05, 0.025, 0.0125), 6: (0.1, 0.05, 0.04), 8: (0.1, 0.08, 0.05)}
 
 

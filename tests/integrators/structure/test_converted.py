@@ -21,13 +21,14 @@ from mbd.integrators import (
     LieEM,
     LivensEM,
     LivensMidpoint,
+    Lobatto,
     Rattle,
     Shake,
 )
 from mbd.nodes import Directors, EulerAngles, Quaternion, RotationVector
 from tests.integrators.models import NODES, random_nodes
 
-ON_DIRECTORS = (GGLEM(), GGLMidpoint(), GGLTrapezoidal(), GGLEuler(), GonzalezEM(), Rattle(), Shake())
+ON_DIRECTORS = (GGLEM(), GGLMidpoint(), GGLTrapezoidal(), GGLEuler(), GonzalezEM(), Rattle(), Shake(), Lobatto())
 ON_QUATERNIONS = (
     DiscreteVariational(), LivensEM(), LivensEM(reduction="nullspace"), LivensMidpoint(), HamiltonianEM(),
     HamiltonianMidpoint(),

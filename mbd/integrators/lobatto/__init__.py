@@ -1,0 +1,1 @@
+"""Lobatto IIIA-IIIB with three stages."""
