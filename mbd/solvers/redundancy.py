@@ -59,8 +59,8 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if s.flags[FLAG_TREE] == BY_RECURSION:
         return False
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
-    system.constraints(q, t)
-    tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    q = system._move(q, zero_v, t)[0]
+    tangent(s, w, q, zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
         matrix = w.matrix.copy()
         factor(s, w, matrix, w.pivots, w.dinv)
