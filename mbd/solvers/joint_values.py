@@ -58,7 +58,10 @@ def with_joint_values(model: Model, values: Mapping[Any, Any], rates: Mapping[An
 
 
 def _name(model: Model, key: Any) -> str:
+    """Name of a joint; where a file has a link of the same name, readers call the joint '... joint'."""
     element = model[key.name if isinstance(key, Joint) else key]
+    if not isinstance(element, Joint) and f"{key} joint" in model:
+        element = model[f"{key} joint"]
     if not isinstance(element, Joint):
         raise ModelError(f"{model}: {element} is no joint; expected names of joints and their values")
     return element.name
