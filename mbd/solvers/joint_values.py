@@ -75,7 +75,8 @@ def _numbers(edge: Carried, value: Any, argument: str) -> Array:
         return np.array([check_number(value, edge.joint, argument)])
     numbers = np.asarray(value, dtype=float)
     if numbers.shape != (count,) or not np.isfinite(numbers).all():
-        raise bad_value(edge.joint, argument, value, f"{count} numbers ({', '.join(edge.motions)})")
+        expected = "a number" if count == 1 else f"{count} numbers"
+        raise bad_value(edge.joint, argument, value, f"{expected} ({', '.join(edge.motions)})")
     return numbers
 
 
