@@ -60,6 +60,8 @@ class Trait(Enum):
     VELOCITY_IS_QDOT = "velocities that are rates of coordinates (conventional nodes)"
     CONSTANT_MASS = "a constant mass matrix"
     LIE_OR_POINT = "Lie or point nodes"
+    LIE_POINT_OR_GENERALIZED = "Lie or point nodes, or generalized coordinates"
+    DIRECTORS_OR_GENERALIZED = "points and conventional directors, or generalized coordinates"
     POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
     POLYNOMIAL_OR_GENERALIZED = "points, conventional directors or quaternions, or generalized coordinates"
     UNCONSTRAINED = "no constraints"
@@ -76,6 +78,8 @@ class Trait(Enum):
 FORMS_OF = {
     Trait.VELOCITY_IS_QDOT: ("point", "spin", "quaternion", "directors", "generalized"),
     Trait.LIE_OR_POINT: ("lie", "point"),
+    Trait.LIE_POINT_OR_GENERALIZED: ("lie", "point", "generalized"),
+    Trait.DIRECTORS_OR_GENERALIZED: ("point", "directors", "generalized"),
     Trait.POLYNOMIAL_OR_GENERALIZED: ("point", "quaternion", "directors", "generalized", "joint"),
     Trait.POINT_OR_DIRECTORS: ("point", "directors"),
     Trait.CONSTANT_MASS: ("point", "directors", "generalized"),
@@ -145,6 +149,8 @@ def _is_damped(row: Any) -> bool:
 ADVICE = {
     Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
+    Trait.LIE_POINT_OR_GENERALIZED: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
+    Trait.DIRECTORS_OR_GENERALIZED: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
     Trait.POLYNOMIAL_OR_GENERALIZED: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
     Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",

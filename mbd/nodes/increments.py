@@ -61,6 +61,16 @@ def store_tangent_inverse(nodes, dq, t):
 
 
 @kernel
+def store_tangent(nodes, dq, t):
+    """T_exp(dq) of every Lie node into the rows of t."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        if n.form == FORM_LIE:
+            k = n.v0 + n.nx
+            tangent_operator(dq[k], dq[k + 1], dq[k + 2], t[i])
+
+
+@kernel
 def apply_rows(nodes, t, x, out):
     """out = blockdiag(t) x on the rotations of Lie nodes, x elsewhere; out may be x."""
     for i in range(1, nodes.shape[0]):

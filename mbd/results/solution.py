@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from ..integrators.base import Integrator
     from ..simulation.driven import Kinematics
     from ..solvers.start_report import StartReport
+    from ..elements.values import Parameter
     from .events import Occurrence
+    from .sensitivity import Sensitivities, Sensitivity
 
 USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
 
@@ -100,6 +102,7 @@ class Solution(Drawn, Tabular):
         self.stats, self.state = dict(stats or {}), dict(state or {})
         self.complete, self.message = bool(complete), message
         self.events: list[Occurrence] = []
+        self.sensitivities: Sensitivities | None = None  # of a run that was asked for them
         self._own_channels: dict[str, Channel] = {}
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
@@ -253,6 +256,15 @@ class Solution(Drawn, Tabular):
         )  # fmt: skip
         part.state = self.state if len(part) and part.t[-1] == self.t[-1] else {}
         return part
+
+    def sensitivity(self, parameter: str | Parameter) -> Sensitivity:
+        """How this solution changes with a parameter, of ``simulate(..., sensitivities=[...])``; read as it is itself."""
+        if self.sensitivities is None:
+            raise ModelError(
+                "this solution has no sensitivities; expected one of mbd.simulate(..., sensitivities=[...]), which are not "
+                "part of files and of parts of a solution"
+            )
+        return self.sensitivities[parameter]
 
     def frames(self, index: int) -> Array:
         """Frames (r, d1, d2, d3) of all bodies at one record, the ground first: (bodies + 1, 12)."""

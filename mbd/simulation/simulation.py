@@ -12,6 +12,7 @@ import numpy as np
 
 from ..compiled.interrupts import Interrupts
 from ..elements.arguments import FilePath, Held
+from ..elements.values import Parameter
 from ..errors import MbdError, ModelError
 from ..integrators.base import Integrator, Run
 from ..integrators.user import PythonIntegrator
@@ -57,6 +58,7 @@ def simulate(
     progress: bool | None = None,
     store: FilePath | None = None,
     record: ChannelChoice | None = None,
+    sensitivities: Iterable[str | Parameter] | None = None,
 ) -> Solution:
     """Integrate a model in time.
 
@@ -79,6 +81,9 @@ def simulate(
         solution reads them from there, and so does ``mbd.load(folder)``, also after a crash.
     record: names of quantities ("tip.position", "hinge.angle", "link *.force", ...), or sensors, of which the numbers
         are recorded in place of all coordinates; returns an ``mbd.results.selection.Selection``.
+    sensitivities: parameters of the model (``model.parameter``), or numbers of its elements ("bob.mass"), with respect to
+        which the motion is differentiated along with the run, see ``solution.sensitivity``. The derivatives are those of
+        the discrete solution, what differences of whole runs tend to, without their noise.
 
     Ctrl-C ends the run early and returns what was computed (``solution.complete`` is False). An error during the run
     carries the computed part as its attribute ``solution``.
@@ -92,10 +97,19 @@ def simulate(
     '2.6499 rad at t = 1 s'
     """
     with Interrupts() as interrupts:
-        solution, used = run_simulation(
-            model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts,
-            store=store, choice=record,
-        )  # fmt: skip
+        if sensitivities is not None:
+            _refuse_beside_sensitivities(start=start, events=events or None, store=store, record=record)
+            from .sensitivities import run_followed
+
+            solution, used = run_followed(
+                model, sensitivities, t_end, step, integrator, t_start, output_step, fixed, progress, interrupts
+            )
+            warn_of_pulling(solution, stacklevel=2)
+        else:
+            solution, used = run_simulation(
+                model, t_end, step, integrator, t_start, output_step, fixed, start, events, progress, interrupts,
+                store=store, choice=record,
+            )  # fmt: skip
     if solution.complete and isinstance(solution, Solution):
         warn_of_gross_errors(solution, used, stacklevel=2)
     return solution
@@ -182,6 +196,21 @@ def _equal_steps(duration: float, step: float) -> float:
     if abs(count - round(count)) <= WHOLE_STEPS * max(1.0, count) and round(count) > 0:
         return step
     return duration / math.ceil(count)
+
+
+def _refuse_beside_sensitivities(**given: Any) -> None:
+    """Arguments with which sensitivities would be wrong, or are not computed."""
+    why = {
+        "start": "the state of a run does not hold its sensitivities",
+        "events": "where an event ends a run or acts, sensitivities jump with its time",
+        "store": "sensitivities are not written to disk",
+        "record": "sensitivities are derivatives of whole records",
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise ModelError(
+                f"simulate: {name}= is given beside sensitivities=, but {why[name]}; leave one of them out"
+            )
 
 
 def _refuse_beside_start(state: dict[str, Any], t_start: float, fixed: Held | None) -> None:

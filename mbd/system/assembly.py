@@ -32,7 +32,7 @@ from ..nodes.forms import (
     NODE,
 )
 from ..nodes.tree.records import no_tree
-from .frame_assembly import frame_element_table, place_frame_elements
+from .frame_assembly import frame_element_table
 from .numbers import (
     FORCE_NUMBERS,
     PRIMITIVE_NUMBERS,
@@ -44,7 +44,8 @@ from .numbers import (
     write_inertia,
     write_lengths,
 )
-from .placement import has_definite_fronts, matrix_layout, place_blocks, unknown_classes
+from .placement import has_definite_fronts
+from .structure import Elements, structure_of
 from .tables import (
     FLAG_ANGLES,
     FLAG_CHARTS,
@@ -134,41 +135,41 @@ class _Assembler:
         if not model.bodies:
             raise ModelError(f"model '{model.name}' has no bodies; add one with model.add(mbd.RigidBody(...))")
         nodes = self._nodes()
-        primitives, joint_slices, joint_rows = self._primitives(nodes)
+        primitives, joint_slices, joint_rows = self._primitives()
         forces, force_rows = self._forces()
         general = frame_element_table(self)
         n_v, n_l = self.n_v, self.n_l
-        count = len(model.bodies)
+        elements = Elements(nodes, primitives, forces, general, self.members)
         branches: Branches | None = None
         if self.tree is None:
-            layout = matrix_layout(nodes, primitives, forces, general, self.members, joint_rows, self.unknowns)
+            structure = structure_of(elements, joint_rows, self.unknowns, n_v, n_l)
         else:
-            branches = Branches(self, nodes, primitives, forces, general, joint_rows, force_rows)
-            layout = branches.layout
-        xv, xl = place_blocks(nodes, primitives, forces, layout, n_v, n_l, count, self.tree is None)
-        place_frame_elements(self.members, general, layout, xl, count, self.tree is None)
+            branches = Branches(self, elements, joint_rows, force_rows)
+            structure = branches.structure
+        layout, shared = structure.layout, primitives["shared"] != 0
+        coupled = bool(shared.any())
         flags = np.zeros(FLAGS, dtype=np.int64)
-        flags[FLAG_VELOCITY] = bool(np.isin(forces["kind"], COORDINATES).any()) or len(general) > 0
-        flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
+        flags[FLAG_VELOCITY] = len(general) > 0 or not set(COORDINATES).isdisjoint(forces["kind"].tolist())
+        flags[FLAG_CHARTS] = FORM_SPIN in nodes["form"]
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = len(self.turns) > 0
-        flags[FLAG_COUPLED] = len(general) > 0 or bool((primitives["shared"] != 0).any())
+        flags[FLAG_COUPLED] = len(general) > 0 or coupled
         flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and invert_inertia(nodes)
         flags[FLAG_DEFINITE] = self.tree is None and has_definite_fronts(nodes, general, layout)
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
             nodes=nodes.view(np.recarray),
-            primitives=primitives[primitives["shared"] == 0].view(np.recarray),
-            couplings=primitives[primitives["shared"] != 0].view(np.recarray),
+            primitives=(primitives[~shared] if coupled else primitives).view(np.recarray),
+            couplings=(primitives[shared] if coupled else primitives[:0]).view(np.recarray),
             forces=forces.view(np.recarray),
             frame_elements=general.view(np.recarray),
             members=np.array(self.members, dtype=np.int64),
             functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
-            xv=xv,
-            xl=xl,
+            xv=structure.xv,
+            xl=structure.xl,
             nonholonomic=np.array(self.nonholonomic, dtype=np.int64),
-            **unknown_classes(nodes, primitives, general, layout, n_v, n_l),
+            **structure.classes,
             parameters=np.zeros(PARAMETERS),
             gravity=np.array(model.gravity, dtype=float),
             constants=np.array(self.constants, dtype=float),
@@ -180,6 +181,7 @@ class _Assembler:
         size_F = layout.size_F
         if branches is not None:
             tables, size_F = branches.finish(tables)
+        structure.connect(tables)
         return Assembly(
             tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
             force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, turns=self.turns,
@@ -302,7 +304,7 @@ class _Assembler:
 
     # --- joints and forces ----------------------------------------------------------------------------------------
 
-    def _primitives(self, nodes: np.ndarray) -> tuple[np.ndarray, list[slice], list[int]]:
+    def _primitives(self) -> tuple[np.ndarray, list[slice], list[int]]:
         rows: list[tuple[Any, ...]] = []
         slices: list[slice] = []
         joint_rows: list[int] = []

@@ -300,8 +300,7 @@ def frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
     ``unit`` is scratch as long as the multipliers.
     """
     for r in range(g.rows):
-        for k in range(s.xl.shape[0]):
-            unit[k] = 0.0
+        clear(unit)
         unit[g.l0 + r] = 1.0
         gather(g, s, w)
         w.real_buffers[INPUT, 0] = time

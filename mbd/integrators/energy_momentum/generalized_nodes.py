@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from ...compiled.kernel import kernel
 from ...nodes.generalized import generalized_mass
+from ...nodes.step.full import full_accept, full_blocks, full_correct, full_rows
+from ...nodes.step.full_generalized import full_generalized_equation, full_generalized_matrix
 from ...nodes.step.generalized import (
     HAMILTON,
     LIVENS,
@@ -22,6 +24,7 @@ from ...nodes.step.generalized import (
 )
 from .node_steps import (
     ACCEPT,
+    CORRECT,
     EQUATION,
     MATRIX,
     START,
@@ -43,7 +46,7 @@ def _energy_momentum(s, w, state, own, rule, request, h):
 def _one_energy_momentum(s, w, state, n, rule, request, h):
     m, k = n.nv, n.v0
     qn, vn, b = state.qn, state.vn, w.buffers
-    x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[k:], state.lamn[n.l0 :]
+    x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[n.q0 :], state.lamn[n.l0 :]
     if request == EQUATION:
         step_forces(n, rule, x, d, rate, momentum, own, h, s.functions, s.constants, w.user, b, b[6])
         for j in range(m):
@@ -119,9 +122,42 @@ def livens_generalized(s, w, x, own, request, h):
 
 
 @node_step
+def full_generalized(s, w, x, own, request, h):
+    """LivensEM(reduction="none")."""
+    b = w.buffers
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        k = n.v0
+        q, d, v, rate, p, pn, lam = x.q[n.q0 :], x.dq[k:], x.v[k:], x.raten[k:], x.p[k:], x.pn[k:], x.lamn[n.l0 :]
+        if request == EQUATION:
+            full_generalized_equation(n, q, d, v, rate, p, pn, lam, h, s.functions, s.constants, w.user, b, w.x)
+            full_rows(n, x.dq, x.v, x.raten, h, w.x)
+        elif request == MATRIX:
+            full_generalized_matrix(n, q, d, v, rate, p, pn, lam, h, s.functions, s.constants, w.user, b, w.matrix)
+            full_blocks(n, h, w.matrix)
+        elif request == CORRECT:
+            full_correct(n, w.x, x.raten, x.pn)
+        elif request == ACCEPT:
+            full_accept(n, x.raten, x.pn, x.vn, x.p)
+        elif request == START:
+            generalized_momentum(n, q, v, p, 1.0, s.functions, s.constants, w.user, b[1])
+
+
+@node_step
 def hamilton_generalized(s, w, x, own, request, h):
     """HamiltonianEM."""
     _energy_momentum(s, w, x, own, HAMILTON, request, h)
+
+
+@node_step
+def energy_generalized(s, w, x, own, request, h):
+    """LieEM and GonzalezEM, which keep T + V: Hamilton's rule, and Livens' one where M is constant, perhaps singular."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] == own:
+            rule = LIVENS if s.nodes[i].mass_function < 0 else HAMILTON
+            _one_energy_momentum(s, w, x, s.nodes[i], rule, request, h)
 
 
 @midpoint_step

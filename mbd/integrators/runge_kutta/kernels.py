@@ -187,12 +187,25 @@ def begin(s, w, x, p):
 
 
 @kernel
-def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
+def write_row(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
+    """Record the state."""
     copy(x.q, out_q[row])
     copy(x.v, out_v[row])
     copy(x.vd, out_vd[row])
     copy(x.lam, out_l[row])
     copy(w.turns, out_turns[row])
+
+
+@kernel
+def fixed_step(s, w, x, p):
+    """One of equal steps, counted in p.steps; leaves p.verdict."""
+    h = p.step
+    _stages(s, w, x, p, p.origin + p.steps * h, h, 0.0)
+    _combine(s, w, x, p, h)
+    end = p.origin + (p.steps + 1) * h
+    _accept(s, w, x, p, end, False, end)
+    if p.verdict == CONVERGED:
+        p.steps += 1
 
 
 @entry(*_run, integer, integer, integer, matrix, matrix, matrix, matrix, matrix)
@@ -202,7 +215,6 @@ def run_fixed(s, w, x, p, before, count, every, out_q, out_v, out_vd, out_l, out
     Every ``every``-th step, counted from the origin, is written to the output arrays; their first row comes after
     ``before`` such records. No step is made whose record would find no row.
     """
-    h = p.step
     p.done, p.verdict = 0, CONVERGED
     for step in range(count):
         number = p.steps + 1
@@ -210,16 +222,11 @@ def run_fixed(s, w, x, p, before, count, every, out_q, out_v, out_vd, out_l, out
         recorded = number % every == 0
         if recorded and not 0 <= row < out_q.shape[0]:
             return
-        t = p.origin + p.steps * h
-        _stages(s, w, x, p, t, h, 0.0)
-        _combine(s, w, x, p, h)
-        end = p.origin + number * h
-        _accept(s, w, x, p, end, False, end)
+        fixed_step(s, w, x, p)
         if p.verdict != CONVERGED:
             return
         if recorded:
-            _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
-        p.steps = number
+            write_row(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
         p.done = step + 1
 
 
@@ -295,5 +302,5 @@ def run_adaptive(s, w, x, p, t_end, output, out_t, out_q, out_v, out_vd, out_l, 
             writes = abs(end - k * output) <= 1e-9 * output + 1e-15 * abs(end) or end >= t_end
         if writes or end >= t_end:
             out_t[p.rows] = end
-            _write(w, x, p.rows, out_q, out_v, out_vd, out_l, out_turns)
+            write_row(w, x, p.rows, out_q, out_v, out_vd, out_l, out_turns)
             p.rows += 1

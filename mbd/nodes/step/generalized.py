@@ -188,6 +188,19 @@ def step_forces(n, rule, q0, dq, v0, p0, lam, h, functions, constants, user, b, 
         for k in range(m):
             va[k] = v0[k] if rule == LIVENS else dq[k] / h
             vb[k] = 2.0 * dq[k] / h - v0[k] if rule == LIVENS else dq[k] / h
+    momentum_balance(n, rule, q0, dq, va, vb, p0, p1, lam, h, functions, constants, user, b, out)
+
+
+@kernel
+def momentum_balance(n, rule, q0, dq, va, vb, p0, p1, lam, h, functions, constants, user, b, out):
+    """out = (p1 - p0)/h + forces of the rule, for velocities va and vb of the kinetic energy and momenta of both ends.
+
+    Of the buffers b, rows 0, 1 and 4 are used.
+    """
+    m = n.nv
+    x, a = b[0], b[1]
+    for k in range(m):
+        x[k] = q0[k] + 0.5 * dq[k]
     _gradient(n, x, va, vb, lam, functions, user, out)
     if rule < MIDPOINT:
         first = 0.0
@@ -259,6 +272,14 @@ def step_matrix(n, rule, q0, dq, v0, p0, lam, h, scale, functions, constants, us
         for i in range(m):
             matrix[o + i * ld + j] += scale * (plus[i] - minus[i]) / (2.0 * d)
     lean = 2 if rule < MIDPOINT else (1 if rule == MIDPOINT else 0)
+    constraint_blocks(n, lean, q0, dq, functions, user, b, matrix)
+
+
+@kernel
+def constraint_blocks(n, lean, q0, dq, functions, user, b, matrix):
+    """Add rows G(q1), and columns of the discrete gradients of the constraints; b rows 0, 5, 6 and 7 are used."""
+    m, o, ld = n.nv, n.block, n.ld
+    y, plus, minus = b[5], b[6], b[7]
     for j in range(n.nl):
         constraint_gradient(n, j, q0, dq, lean, functions, user, b, plus)
         for k in range(m):

@@ -60,8 +60,9 @@ class TreeTables(Record):
     inertia = vector  # of the rotors of motors, by velocity
 
 
+@functools.cache
 def no_tree() -> TreeTables:
-    """The tables of a model in absolute coordinates."""
+    """The tables of a model in absolute coordinates: empty, so that all of them may share them."""
     return TreeTables(
         carried=np.zeros(0, CARRIED).view(np.recarray), order=np.zeros(0, np.int64), free=np.zeros(0, np.int64),
         inner=np.zeros(0, np.int64), projections=np.zeros(0, PROJECTION).view(np.recarray),

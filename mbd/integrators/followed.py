@@ -1,0 +1,96 @@
+"""Runs that are followed by their sensitivities: what families share.
+
+A followed run is one on the system itself, and for each parameter two systems beside it, at theta + size and
+theta - size. A family gives a ``Followed``: records for its compiled loop, which makes steps and differentiates them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compiled.record import table_of
+from .base import Array
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+CHANGED_CHART_TEXT = (
+    "a conventional rotation vector passed a half turn and changed its chart, which sensitivities do not follow; use Lie "
+    "nodes or quaternions: model.with_nodes(mbd.nodes.Quaternion)"
+)
+SMALL = 1e-6  # of an increment, for differences of coordinates
+
+
+class Beside:
+    """The start of a run beside another one: its system, and the run as it begins there."""
+
+    def __init__(self, system: System, q: Array, v: Array, run: Any) -> None:
+        self.system, self.q, self.v, self.run = system, q, v, run
+
+
+class Followed:
+    """A run with its sensitivities, in progress: ``count`` steps are to be made from q on."""
+
+    def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
+        self.run, self.sides, self.sizes = run, sides, sizes
+        self.system: System = run.system
+        self.dq = np.array([increment_of(self.system, q, x) for x in self.difference(lambda one: one.q)])
+        self.shown_dv = self.difference(lambda one: one.v)
+        """Of the velocities at the start, as they are recorded."""
+        self.works = [one.system.new_work() for pair in sides for one in pair] + [self.system.new_work()]
+
+    def difference(self, read: Any) -> Array:
+        """The derivative of something at the start, a row for each parameter; of coordinates a mere difference."""
+        pairs = zip(self.sides, self.sizes, strict=True)
+        return np.array([(read(plus) - read(minus)) / (2.0 * e) for (plus, minus), e in pairs])
+
+    @property
+    def addresses(self) -> tuple[Array, Array]:
+        """Tables of the systems beside this one, and buffers for them and for itself."""
+        return table_of([one.system.tables for pair in self.sides for one in pair]), table_of(self.works)
+
+    @property
+    def tables(self) -> list[Any]:
+        """Those of all systems."""
+        return [self.system.tables, *(one.system.tables for pair in self.sides for one in pair)]
+
+    rounds: float = 1.0
+    """Corrections per step and parameter."""
+
+    @staticmethod
+    def check(method: Any) -> None:
+        """Refuse options of the method that sensitivities do not have."""
+
+    @abstractmethod
+    def first(self) -> list[Array]:
+        """Sensitivities at the start: configuration, velocities, accelerations, multipliers."""
+
+    @abstractmethod
+    def advance(self, count: int, every: int, out: list[Array], more: list[Array]) -> int:
+        """Make steps and record every so-manyth of them, as ``Run.advance`` does; returns the steps that were made."""
+
+    @property
+    @abstractmethod
+    def obstacle(self) -> str:
+        """What stopped the sensitivities while the run itself could go on, or nothing."""
+
+
+def increment_of(system: System, q: Array, change: Array) -> Array:
+    """The increment that changes coordinates by so little, node by node."""
+    nodes = system.tables.nodes
+    most = max((int(n) for n in nodes.nv), default=0)
+    columns = []
+    for k in range(most):  # of all nodes at once: each sees its own
+        d = np.zeros(system.n_v)
+        d[[int(n.v0) + k for n in nodes if k < n.nv]] = SMALL
+        columns.append((system.update(q, d) - system.update(q, -d)) / (2.0 * SMALL))
+    out = np.zeros(system.n_v)
+    for n in nodes:
+        rows = slice(int(n.q0), int(n.q0 + n.nq))
+        if n.nv > 0:
+            block = np.array([columns[k][rows] for k in range(int(n.nv))]).T
+            out[int(n.v0) : int(n.v0 + n.nv)] = np.linalg.lstsq(block, change[rows], rcond=None)[0]
+    return out
