@@ -453,9 +453,10 @@ class Model(Checked):
 
         Parameters
         ----------
-        values: from joints or their names to the angle or displacement; one number for each motion of a joint with
-            several (``Cylindrical``: displacement, angle; ``Universal``: two angles; ``Planar``: two displacements,
-            angle); for ``Spherical`` the rotation of the second body relative to the first one.
+        values: from joints or their names (that of a file, where a body has it as well) to the angle or displacement;
+            one number for each motion of a joint with several (``Cylindrical``: displacement, angle; ``Universal``: two
+            angles; ``Planar``: two displacements, angle); for ``Spherical`` the rotation of the second body relative
+            to the first one.
         rates: their time derivatives; for ``Spherical`` the angular velocity of the second body relative to the first
             one, in axes of the joint's frame on the second body.
         """
