@@ -17,7 +17,7 @@ from cases import BAR_INERTIA, chain, cpu_time
 from golden import loop
 
 import mbd
-from mbd.integrators import GGLEM, RATTLie, DiscreteVariational, GonzalezEM, LieEM, LivensEM, Rattle
+from mbd.integrators import GGLEM, DiscreteVariational, GonzalezEM, LieEM, LivensEM, Rattle, RATTLie
 from mbd.nodes import Directors, EulerAngles, Quaternion, RotationVector
 
 STEP, SECONDS, EVERY = 1e-4, 0.05, (1, 10)
@@ -26,7 +26,12 @@ OWN = {
     GGLEM(): Directors(), Rattle(): Directors(), GonzalezEM(): Directors(), LieEM(): LIE, RATTLie(): LIE,
     DiscreteVariational(): Quaternion(), LivensEM(): Quaternion(),
 }  # fmt: skip
-OTHERS = {"Lie": LIE, "quaternions": Quaternion(), "directors": Directors(), "Euler angles": EulerAngles(sequence="yzx")}
+OTHERS = {
+    "Lie": LIE,
+    "quaternions": Quaternion(),
+    "directors": Directors(),
+    "Euler angles": EulerAngles(sequence="yzx"),
+}
 
 
 def single() -> mbd.Model:
@@ -100,7 +105,9 @@ def main(repeats: int = 9) -> None:
         for label, model in MODELS.items():
             for name, (unit, *more) in compare(model, method, repeats):
                 if name != "own":
-                    print(f"| {method.name} | {label} | {name} | {unit:.1f} | {more[0]:.0f} | {more[1]:.0f} |", flush=True)
+                    print(
+                        f"| {method.name} | {label} | {name} | {unit:.1f} | {more[0]:.0f} | {more[1]:.0f} |", flush=True
+                    )
 
 
 if __name__ == "__main__":
