@@ -1,8 +1,8 @@
 """The same bodies on other nodes: poses and velocities of rigid bodies, at all records.
 
 Methods that are written for certain coordinates step bodies there and ``convert`` what they record
-(``mbd.integrators.converted``). A rotation passes from node to node as a quaternion or as axes, whichever both are nearer
-to; nodes of the same kind are copied.
+(``mbd.integrators.converted``). A rotation passes from node to node as a quaternion or as axes, whichever is nearer to
+both; nodes of the same kind are copied.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ def _write_euler(n, z, near, q, g):
     sa, ca, sb, cb, sc, cc = euler_sines(n.axis1, n.axis2, n.axis3, z, g)
     a, b, c = math.atan2(sa, ca), math.atan2(sb, cb), math.atan2(sc, cc)
     far = abs(_beyond(a, near[k])) + abs(_beyond(b, near[k + 1])) + abs(_beyond(c, near[k + 2]))
-    other = -b if n.axis1 == n.axis3 else math.pi - b  # (a + pi, pi - b, c + pi), for proper angles (a + pi, -b, c + pi)
+    other = (
+        -b if n.axis1 == n.axis3 else math.pi - b
+    )  # (a + pi, pi - b, c + pi), for proper angles (a + pi, -b, c + pi)
     x, y = a + math.pi, c + math.pi
     if abs(_beyond(x, near[k])) + abs(_beyond(other, near[k + 1])) + abs(_beyond(y, near[k + 2])) < far - 1e-9:
         a, b, c, sc, cc = x, other, y, -sc, -cc
@@ -136,7 +138,7 @@ def turns_to(x, near):
 
 @kernel
 def body_motion(n, q, v, g, z, scratch):
-    """Velocity of the reference point and body angular velocity of a rigid node; directors leave their rotation in z."""
+    """Velocity of the reference point and body angular velocity of a rigid node; directors leave a rotation in z."""
     k = n.v0 + n.nx
     u1, u2, u3 = 0.0, 0.0, 0.0
     if n.nx == 3:

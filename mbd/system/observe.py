@@ -26,7 +26,7 @@ from ..math.arrays import clear
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
-from ..nodes.generalized import generalized_mass, generalized_potential
+from ..nodes.generalized import generalized_mass, generalized_potential, subtract_force
 from ..nodes.inertia import frame_acceleration
 from ..nodes.markers import angular_velocity
 from ..nodes.mass import frame_inertia, inertia_times
@@ -234,6 +234,12 @@ def _add_node(s, w, i, q, v, row):
     _add_kinetic(s, w, n, i, q, v, row)
     if n.form == FORM_GENERALIZED:
         row[POTENTIAL] += generalized_potential(n, q[n.q0 :], s.functions, w.user)
+        if n.force_function >= 0:
+            f = w.buffers[1]
+            clear(f)
+            subtract_force(n, w.time[0], q[n.q0 :], v[n.v0 :], s.functions, w.user, f)
+            for k in range(n.nv):
+                row[POWER] -= f[k] * v[n.v0 + k]
         return
     z, zd, p = w.z[i], w.zd[i], w.f[i]
     if n.apart != 0:
@@ -316,6 +322,7 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             w.values[j] = values[k, j]
         for j in range(turns.shape[1]):
             w.turns[j] = turns[k, j]
+        w.time[0] = times[k]
         frames(s, w, q[k])
         velocities(s, w, q[k], v[k])
         for i in range(1, s.nodes.shape[0]):
@@ -324,7 +331,6 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             row[KINETIC] += 0.5 * s.tree.inertia[j] * v[k, j] * v[k, j]
         for i in range(s.forces.shape[0]):
             _add_force(s, w, i, row)
-        w.time[0] = times[k]
         for i in range(s.frame_elements.shape[0]):
             observe_frame_element(s, w, i, lam[k], w.observed)
             row[POTENTIAL] += w.observed[0]

@@ -116,8 +116,9 @@ class GonzalezEM(StepsDirectors, FrameEM):
     """Energy-momentum scheme with position constraints only, for points and directors (EM-G in the cited comparison).
 
     Energy and momenta are exact as with LieEM; velocities satisfy the velocity constraints only on average over a
-    step. GGLEM satisfies both. Generalized coordinates are stepped as by LieEM. Bodies in other coordinates are stepped in directors and recorded in their own: with the
-    same momenta, and the kinetic energy of the directors in ``solution.energy``, to which their stretching adds.
+    step. GGLEM satisfies both. Generalized coordinates are stepped as by LieEM. Bodies in other coordinates are stepped
+    in directors and recorded in their own: with the same momenta, and the kinetic energy of the directors in
+    ``solution.energy``, to which their stretching adds.
 
     Parameters
     ----------

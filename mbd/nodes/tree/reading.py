@@ -1,8 +1,8 @@
 """Joint coordinates read off the poses of bodies, at all records: the inverse of ``motion``.
 
-Between the frames of a joint on its first and its second body, with axes (u, v, w) and origin, a turn is the angle of the
-second u about the first w, a slide is a component of the way between the origins, seen from the first frame, and a ball
-is the rotation of the child's frame as seen from the parent's. Rates are those of the relative twist.
+Between the frames of a joint on its first and its second body, with axes (u, v, w) and origin, a turn is the angle of
+the second u about the first w, a slide is a component of the way between the origins, seen from the first frame, and a
+ball is the rotation of the child's frame as seen from the parent's. Rates are those of the relative twist.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _read_ball(n, parent, child, r1, r2, r3, near, q, v, g, scratch):
 
 @kernel
 def read_joint(n, c, zp, tp, z, t, near, q, v, g, scratch):
-    """Coordinates and velocities of a joint between frames and twists (omega, r_dot) of its bodies; 1 in gimbal lock."""
+    """Coordinates and rates of a joint between frames and twists (omega, r_dot) of its bodies; 1 in gimbal lock."""
     parent, child = scratch[6], scratch[7]
     _axes_on_parent(c, zp, parent)
     _axes_on_child(c, z, child)
