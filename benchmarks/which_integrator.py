@@ -3,19 +3,22 @@
     python benchmarks/which_integrator.py              all kinds, in some minutes
     python benchmarks/which_integrator.py stiff large  these
 
-Every integrator with a fixed step that takes a model runs with steps that are halved until positions and rotations of
-all bodies at the end are within the given error of a fine run of RK4; what is printed is the processor time of the
-steps of that run, the better of two. Methods are found by introspection; docs/which_integrator.md has what this prints.
+Every integrator that takes a model runs with steps that are halved until positions and rotations of all bodies at the
+end are within the given error of a fine run of RK4, methods with step-size control with tolerances of a tenth each
+time; what is printed is the processor time of the steps of that run, the better of two. Methods are found by
+introspection; docs/which_integrator.md has what this prints.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +28,8 @@ from mbd.study.compatibility import all_integrators
 
 ROTATION_VECTOR = mbd.nodes.RotationVector
 HALVINGS = 5
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # of methods with step-size control
+ROWS = 100  # records of theirs that are made at a time
 LONGEST = 1.0  # s of processor time, after which a method is given up
 
 
@@ -127,24 +132,40 @@ def measured(method: Any, system: Any, kind: Kind, step: float) -> tuple[float, 
     return time.process_time() - clock, system.frames(rows[0][0])[1:]
 
 
+def measured_with_control(method: Any, system: Any, kind: Kind) -> tuple[float, np.ndarray]:
+    """The same of a method with step-size control, whose first step is the largest one."""
+    start = mbd.consistent_start(system)
+    run = method.start(system, start.q, start.v, 0.0, kind.step, None)
+    times, rows = np.zeros(ROWS), [np.zeros((ROWS, len(row))) for row in run.row()]
+    clock, made = time.process_time(), 0
+    while run.t < kind.t_end:
+        made = run.advance_to(kind.t_end, kind.t_end, times, rows)
+        if run.failed:
+            raise mbd.ConvergenceError("stopped")
+    return time.process_time() - clock, system.frames(rows[0][made - 1])[1:]
+
+
 def best_of(method: Any, system: Any, kind: Kind, expected: np.ndarray) -> tuple[str, float, float]:
     """What became of a method: "" with processor time and step, or why not."""
     try:
         method.check(system)
     except mbd.IncompatibleError:
         return "refuse", 0.0, 0.0
-    step = kind.step
-    for _ in range(HALVINGS):
+    choices = TOLERANCES if method.adaptive else [kind.step * 0.5**k for k in range(HALVINGS)]
+    for choice in choices:
+        if method.adaptive:
+            run = functools.partial(measured_with_control, replace(method, rtol=choice, atol=choice), system, kind)
+        else:
+            run = functools.partial(measured, method, system, kind, choice)
         try:
-            spent, frames = measured(method, system, kind, step)
+            spent, frames = run()
             if np.abs(frames - expected).max() <= kind.error:
-                return "", min(spent, measured(method, system, kind, step)[0]), step
+                return "", min(spent, run()[0]), choice
             if spent > LONGEST:
                 break
         except mbd.MbdError:
             pass
-        step *= 0.5
-    return "are not within the error at the smallest step", 0.0, step
+    return "are not within the error at the smallest step or tolerance", 0.0, choice
 
 
 def main() -> None:
@@ -154,12 +175,13 @@ def main() -> None:
             warnings.simplefilter("ignore")
             system = mbd.assemble(kind.model())
             expected = measured(mbd.integrators.RK4(), system, kind, kind.fine)[1]
-            methods = [m for m in all_integrators() if not m.adaptive]
-            found = {m.name: best_of(m, system, kind, expected) for m in methods}
+            methods = {m.name: m for m in all_integrators()}
+            found = {name: best_of(m, system, kind, expected) for name, m in methods.items()}
         print(f"\n{name}, error {kind.error:g} at t = {kind.t_end:g}: {(kind.model.__doc__ or '').strip()}")
         good = sorted((item for item in found.items() if not item[1][0]), key=lambda item: item[1][1])
-        for method, (_, spent, step) in good:
-            print(f"  {method[:40]:40s} {1e3 * spent:9.2f} ms, step {step:.3g}")
+        for method, (_, spent, choice) in good:
+            what = "tolerance" if methods[method].adaptive else "step"
+            print(f"  {method[:40]:40s} {1e3 * spent:9.2f} ms, {what} {choice:.3g}")
         for why in sorted({x[0] for x in found.values()} - {""}):
             print(f"  {why}: " + ", ".join(m for m, x in found.items() if x[0] == why), flush=True)
 

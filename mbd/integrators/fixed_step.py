@@ -93,6 +93,9 @@ class Equations:
         first = [y if name == "p" else np.full(len(y), np.nan) for name, y in zip(names, own, strict=True)]
         return [y.copy() for y in (q, v, *first, turns)]
 
+    def compose(self, parts: int) -> None:
+        """Make room for what a method keeps of each of so many stages of a composition."""
+
     def recover(self) -> bool:
         """After a step that failed: whether another way to solve the same equations is left, and taken from now on."""
         return False
@@ -186,6 +189,8 @@ class FixedStepRun(Run):
         p, n = self.equations.numbers, len(weights)
         p.parts, p.whole = n, self.step
         p.lengths[:n], p.begins[: n + 1] = weights, begins_of(weights)
+        self.equations.compose(n)
+        self._set_rows()
 
     @property
     def x(self) -> Any:

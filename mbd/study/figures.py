@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 FLOOR = 1e-17  # exact zeros are drawn here
 SUBS = ((1.0, 2.0, 5.0), (1.0, 2.0, 3.0, 5.0, 7.0), (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0))
-MARKERS = "os^Dvp*Xh<>"
+MARKERS = "os^Dvp*Xh<>"  # one more than colours: no two lines of a hundred have both in common
+STYLES = ("-", "--", ":", "-.")
+MANY = 12  # lines, from which on the legend stands beside the panels
+LONGEST = 38  # letters of a name in the legend
 
 
 def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
@@ -32,14 +35,15 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
         ("step size [s]", "violation of position constraints", "step", "position"),
     )
     lines = study.lines()
-    figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.5), constrained_layout=True)
+    many = len(lines) > MANY
+    figure, axes = plt.subplots(2, 2, figsize=(12.5, 8.5) if many else (9.5, 7.5), constrained_layout=True)
     colours = plt.get_cmap("tab10")
     for ax, (xlabel, ylabel, x, y) in zip(axes.flat, panels, strict=True):
         for k, (label, cells) in enumerate(lines.items()):
             xs = [getattr(c, x) for c in cells]
             ys = [max(getattr(c, y), FLOOR) for c in cells]
             ax.loglog(xs, ys, marker=MARKERS[k % len(MARKERS)], ms=5, lw=1.2, color=colours(k % 10),
-                      ls="-" if k < 10 else "--", label=label)  # fmt: skip
+                      ls=STYLES[k // 10 % len(STYLES)], label=_short(label))  # fmt: skip
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
         ax.grid(True, which="major", lw=0.4, alpha=0.5)
@@ -47,12 +51,20 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
             _slopes(ax, lines)
         _powers_of_ten(ax)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(3, max(1, len(labels))), fontsize=8)
+    if many:
+        figure.legend(handles, labels, loc="outside right upper", fontsize=8, handlelength=3.5)
+    else:
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(3, max(1, len(labels))), fontsize=8)
     figure.suptitle(f"{study.model.name}, t = {study.t_end:g} s")
     if path is not None:
         save_figure(figure, path, dpi=200)
         plt.close(figure)
     return figure
+
+
+def _short(label: str) -> str:
+    """A name as it fits into the legend: methods that are made of others tell all their parameters."""
+    return label if len(label) <= LONGEST else label[: LONGEST - 3] + "..."
 
 
 def _powers_of_ten(ax: Any) -> None:

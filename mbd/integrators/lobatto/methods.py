@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...results.solution import Solution
     from ...system.system import System
 
-ENOUGH = 0.1  # of the tolerance: what is left of residuals adds up over many steps
+ENOUGH = 1e-4  # of the tolerance: what is left of residuals adds up over many steps; more gets a last correction
 
 
 class LobattoEquations(Equations):
@@ -62,7 +62,7 @@ class LobattoEquations(Equations):
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_middle", "at_end")},
         )  # fmt: skip
         enough = {name: ENOUGH for name in ("enough_at_once", "enough", "enough_later")}
-        self.set_up(t, step, None, phases=2, **enough)
+        self.set_up(t, step, None, phases=2, trusted=1, **enough)
 
     def connect(self) -> None:
         super().connect()

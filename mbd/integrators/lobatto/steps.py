@@ -10,12 +10,13 @@ from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import Tables, Work, tables_at, work_at
 from .. import loop
-from ..directors.instant import dynamic_rows, vector_frames
+from ..directors.instant import dynamic_rows, moved_frames, vector_frames
 from ..directors.linear_frames import clear_frames, copy_frames, extrapolate
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
 from ..numbers import RENEW, NewtonNumbers
 from ..stormer.equations import position_scales, rigid_factors, velocity_residual, velocity_scales
+from ..verdicts import CONVERGED
 from .equations import PAST, LobattoState, end_momenta, forces_at_start, stage_residuals
 from .stage_solve import factor_stages, solve_stages
 
@@ -175,6 +176,8 @@ def solve_equations(s, w, x, p):
         measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
         _add(x.rm, x.dm, x.lams)
         _add(x.r, x.dq, x.lamm)
+        if p.last != 0:
+            moved_frames(s.nodes, x.z0, x.dq, x.z1)
     else:
         t, small = tables_at(x.rigid[0]), work_at(x.small[0])
         if p.iteration == 0 or slow:
@@ -187,6 +190,9 @@ def solve_equations(s, w, x, p):
         )
         measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
         _add(x.r, x.u, x.mus)
+    if p.last != 0:
+        p.error = 0.0
+        p.verdict = CONVERGED
 
 
 @kernel

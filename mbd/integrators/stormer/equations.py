@@ -16,7 +16,7 @@ linear, is solved by iteration with the same factors. Bodies may be flat, for wh
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, matrix, vector
+from ...compiled.kinds import addresses, integer, matrix, vector
 from ...compiled.record import Record
 from ...math.arrays import copy
 from ...nodes.mass import solve_mass
@@ -46,7 +46,7 @@ class StormerState(Record):
     vd = vector
     lam = vector
     p = vector  # h times the momenta, up to multiples of G^T
-    past_d = matrix  # (PAST, ...) of the last steps: dq - h v0,
+    past_d = matrix  # (PAST, ...), for each stage of a composition, of the last steps: dq - h v0,
     past_l = matrix  # lambda',
     past_v = matrix  # h (v1 - v0)
     past_m = matrix  # and mu
@@ -75,6 +75,8 @@ class StormerState(Record):
     loads0 = vector
     rigid = addresses  # (1,) tables of the rigid bodies
     shown_mu = vector  # multipliers of the velocity constraints, none for SHAKE
+    part = integer  # stage of a composition,
+    rounds = integer  # and whole steps of it from which stages can be extrapolated
 
 
 @kernel

@@ -34,6 +34,8 @@ class StormerEquations(Equations):
     entries = steps.ENTRIES
     anew = steps.act_anew
     saved = ("q", "v", "vd", "lam", "p", "past_d", "past_l", "past_v", "past_m", "mus", "force", "loads")
+    memory = (*Equations.memory, "rounds")
+    past = ("past_d", "past_l", "past_v", "past_m")
 
     def __init__(self, method: Stormer, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
@@ -71,7 +73,14 @@ class StormerEquations(Equations):
     def shown(self) -> list[Array]:
         return [self.x.q, self.x.v, self.x.shown_mu, self.x.lam]
 
+    def compose(self, parts: int) -> None:
+        rows = PAST * parts
+        if len(self.x.past_d) != rows:  # a state that is restored has them
+            self.x = self.x.changed(**{n: np.zeros((rows, getattr(self.x, n).shape[1])) for n in self.past})
+            self.connect()
+
     def restore(self, state: dict[str, Any]) -> None:
+        self.compose(len(state["past_d"]) // PAST)
         super().restore(state)
         h = self.numbers.step
         self.x.shown_mu[:] = 2.0 * self.x.mus[: len(self.x.shown_mu)] / (h * h)

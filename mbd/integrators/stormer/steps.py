@@ -68,6 +68,7 @@ def restart(s, w, x, p):
     clear_frames(x.f)
     dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
     if p.history == RENEW:
+        x.part, x.rounds = 0, 0
         evaluate_functions(s, w, p.time)
         copy(w.values, x.at_start)
         x.times[0] = p.time
@@ -115,32 +116,38 @@ def predict(s, w, x, p):
     if p.guess < 0:
         return
     if p.phase == POSITIONS:
-        _predict_positions(x, p.history, p.step)
+        _predict_positions(x, _known(x, p), PAST * x.part, p.step)
     else:
         new_momenta(s, w, x, p.step)
-        _predict_velocities(x, p.history, p.step)
+        _predict_velocities(x, _known(x, p), PAST * x.part, p.step)
 
 
 @kernel
-def _predict_positions(x, n, h):
-    """First guess of dq and lambda' after n steps."""
+def _known(x, p):
+    """Steps from which this one is extrapolated: of a composition those of the same stage, which are as long."""
+    return x.rounds if p.parts > 0 else p.history
+
+
+@kernel
+def _predict_positions(x, n, row, h):
+    """First guess of dq and lambda' after n steps, which are kept from a row on."""
     for k in range(x.v.shape[0]):
         x.dq[k] = h * x.v[k] + (0.5 * h * h * x.vd[k] if n == 0 else 0.0)
     for k in range(x.lam.shape[0]):
         x.lams[k] = 0.5 * h * h * x.lam[k] if n == 0 else 0.0
-    extrapolate(x.past_d, n, x.weights, x.dq)
-    extrapolate(x.past_l, n, x.weights, x.lams)
+    extrapolate(x.past_d[row : row + PAST], n, x.weights, x.dq)
+    extrapolate(x.past_l[row : row + PAST], n, x.weights, x.lams)
 
 
 @kernel
-def _predict_velocities(x, n, h):
+def _predict_velocities(x, n, row, h):
     """First guess of V and mu after n steps: half of the constraint force lacks in the momenta."""
     for k in range(x.v.shape[0]):
         x.u[k] = h * x.v[k] if n > 0 else x.dq[k] + 0.5 * h * h * x.vd[k]
     for k in range(x.lam.shape[0]):
         x.mus[k] = 0.0 if n > 0 else x.lams[k]
-    extrapolate(x.past_v, n, x.weights, x.u)
-    extrapolate(x.past_m, n, x.weights, x.mus)
+    extrapolate(x.past_v[row : row + PAST], n, x.weights, x.u)
+    extrapolate(x.past_m[row : row + PAST], n, x.weights, x.mus)
 
 
 @_step
@@ -194,7 +201,8 @@ def accept(s, w, x, p):
         clear(x.mus)
         unprojected_velocities(s, w, x, 1.0 if n == 0 else 0.5)
     # the momenta of the start contain one half of the constraint force already
-    c, i = (2.0 if n == 0 else 1.0), n % PAST
+    c, i = (2.0 if n == 0 else 1.0), PAST * x.part + _known(x, p) % PAST
+    kept = c if p.parts == 0 else 1.0  # a stage always begins with momenta of velocities
     for k in range(x.v.shape[0]):
         x.past_d[i, k] = x.dq[k] - h * x.v[k]
         x.past_v[i, k] = x.u[k] - h * x.v[k]
@@ -202,7 +210,7 @@ def accept(s, w, x, p):
         x.vd[k] = (v - x.v[k]) / h
         x.v[k] = v
     for k in range(x.lam.shape[0]):
-        x.past_l[i, k] = c * x.lams[k]
+        x.past_l[i, k] = kept * x.lams[k]
         x.past_m[i, k] = x.mus[k]
         x.lam[k] = c * x.lams[k] / (h * h)
     for k in range(x.q.shape[0]):
@@ -216,6 +224,11 @@ def accept(s, w, x, p):
         remember_angles(s, w, x.q, x.v)
     for k in range(x.shown_mu.shape[0]):
         x.shown_mu[k] = 2.0 * x.mus[k] / (h * h)
+    if p.parts > 0:
+        x.part += 1
+        if x.part == p.parts:
+            x.part = 0
+            x.rounds += 1
     p.history += 1
 
 
