@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..system.system import System
 
 CHANGED_CHART_TEXT = (
-    "a conventional rotation vector passed a half turn and changed its chart, which sensitivities do not follow; use Lie "
-    "nodes or quaternions: model.with_nodes(mbd.nodes.Quaternion)"
+    "a conventional rotation vector passed a half turn and changed its chart, which sensitivities do not follow; use "
+    "Lie nodes or quaternions: model.with_nodes(mbd.nodes.Quaternion)"
 )
 SMALL = 1e-6  # of an increment, for differences of coordinates
 

@@ -109,13 +109,14 @@ def missing_trait(system: System, trait: Trait) -> str | None:
     if trait is Trait.MASS:
         light = massless(nodes)[1:]
         return f"body '{model.bodies[int(np.argmax(light))].name}' has none" if light.any() else None
-    for i, body in enumerate(model.bodies):
-        n = nodes[i + 1]
-        where = f"node of body '{body.name}' is {body.node}"
-        if trait in FORMS_OF and FORMS[n.form] not in FORMS_OF[trait]:
-            return where
-        if trait is Trait.CONSTANT_MASS and n.mass_function >= 0:
-            return where
+    if trait in FORMS_OF:
+        other = ~of_form(nodes, *FORMS_OF[trait])
+        if trait is Trait.CONSTANT_MASS:
+            other |= nodes["mass_function"] >= 0
+        other[0] = False  # the ground
+        if other.any():
+            body = model.bodies[int(np.argmax(other)) - 1]
+            return f"node of body '{body.name}' is {body.node}"
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
     if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and _is_driven(system)):

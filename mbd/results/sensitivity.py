@@ -51,7 +51,7 @@ class Sensitivity:
     def __getattr__(self, name: str) -> Any:
         if name not in READ:
             raise AttributeError(
-                f"a sensitivity has no {name!r}; expected an element in brackets, q, v, vd, lam, of, or one of {list(READ)}"
+                f"a sensitivity has no {name!r}; expected an element in brackets, q, v, vd, lam, of, {', '.join(READ)}"
             )
         return self.of(lambda solution: getattr(solution, name))
 
@@ -88,8 +88,8 @@ class Sensitivities(Mapping[str, Sensitivity]):
     ``lam`` those of velocities, accelerations and multipliers.
     """
 
-    def __init__(self, solution: Solution, of: list[Sensitivity], rounds: float) -> None:
-        self.solution, self._of = solution, {one.name: one for one in of}
+    def __init__(self, solution: Solution, of: list[Sensitivity], rounds: float, notes: list[str]) -> None:
+        self.solution, self._of, self.notes = solution, {one.name: one for one in of}, notes
         self.rounds = rounds
         """Corrections per step and parameter that were needed; 1 where the matrix of a step is good enough."""
 

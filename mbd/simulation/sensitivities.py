@@ -12,6 +12,7 @@ from ..compiled.interrupts import Interrupts
 from ..elements.arguments import Held
 from ..elements.values import Parameter
 from ..errors import IncompatibleError, MbdError, ModelError
+from ..forces import JointLimit
 from ..integrators.alpha.followed import AlphaFollowed
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.base import Array, Integrator
@@ -83,7 +84,8 @@ def run_followed(
     every, count = steps_between_records("simulate", step, output_step), round((t_end - t_start) / step)
     if count % every:
         raise ModelError(
-            f"simulate: {count} steps are no multiple of the {every} between two records; expected one with sensitivities="
+            f"simulate: {count} steps are no multiple of the {every} between two records; expected one beside "
+            "sensitivities="
         )
     names = _names(parameters)
     sizes, pairs = _beside(system, names)
@@ -97,6 +99,9 @@ def run_followed(
             raise IncompatibleError(f"sensitivities need constraints that are independent, and some of {model} are not")
     run = integrator.start(system, q, v, float(t_start), step, None)
     record = Recording(system, integrator, run, report)
+    notes = _notes(model)
+    for text in notes:
+        note(text)
     followed = kind(run, sides, sizes, q, count)  # type: ignore[arg-type]
     widths, rows, n = [len(x) for x in run.row()], count // every, len(names)
     check_room(
@@ -120,10 +125,10 @@ def run_followed(
             for start, x in zip(first, more, strict=True)
         ]
         of = [
-            Sensitivity(solution, name, float(e), tuple(pair), [np.ascontiguousarray(x[:, i]) for x in found])
+            Sensitivity(solution, name, float(e), pair, [np.ascontiguousarray(x[:, i]) for x in found])
             for i, (name, e, pair) in enumerate(zip(names, sizes, pairs, strict=True))
         ]
-        solution.sensitivities = Sensitivities(solution, of, followed.rounds)
+        solution.sensitivities = Sensitivities(solution, of, followed.rounds, notes)
         return solution
 
     with Progress(t_start, t_end, progress, integrator.name) as bar:
@@ -157,6 +162,15 @@ def run_followed(
     if not record.message:
         solution.settle()
     return solution, step
+
+
+def _notes(model: Model) -> list[str]:
+    """What is not smooth: where it changes its branch, derivatives are those of one side."""
+    kinks = [str(x) for x in model.forces if isinstance(x, JointLimit) or getattr(x, "limit", None) is not None]
+    return [
+        f"sensitivities: {x} is not smooth at its limit; derivatives are those of the branch on which each step ends"
+        for x in kinks
+    ]
 
 
 def _stopped(integrator: Integrator, t: float, why: str) -> MbdError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import Array, ModelError, ModelWarning, StudyError
+from .derivatives import DIFFERENCES, with_derivatives
 from .identification import Identification, StartPoint
 from .minimising import warn_of_warnings
 from .runs import Function, as_output
@@ -90,6 +91,7 @@ def identify(
     timeout: float | None = None,
     options: Mapping[str, object] | None = None,
     progress: bool | None = None,
+    derivatives: str = DIFFERENCES,
 ) -> Identification:
     """Find the parameters of a model for which its curves are closest to measured ones (least squares).
 
@@ -108,8 +110,10 @@ def identify(
         between the bounds.
     confidence: probability of the confidence intervals.
     options: arguments of ``scipy.optimize.least_squares``.
+    derivatives: "differences" of runs through the executor, or "sensitivities" that a run computes along with itself:
+        of a model with parameters, with methods that have them (see ``mbd.simulate``).
 
-    Derivatives are differences through the executor. A step to parameters without a result is made shorter; the start
+    A step to parameters without a result is made shorter; the start
     must have one. Parameters, or combinations of them, on which the curves do not depend are named in a warning.
     """
     space = space_of(parameters, "identify")
@@ -121,8 +125,12 @@ def identify(
         raise ModelError(f"identify: confidence = {confidence}; expected a probability between 0 and 1")
     if isinstance(simulate, Mapping):
         simulate = {"t_end": max(float(curve.t[-1]) for curve in curves), **simulate}
-    recipe = make_recipe("identify", build, simulate, {RESIDUALS: Residuals(curves)}, seed, timeout, common=True)
-    with Evaluator(recipe, space, RESIDUALS, executor, fixed or {}, "identify", progress) as evaluate:
+    given, output = with_derivatives("identify", derivatives, build, simulate, Residuals(curves), space.names)
+    recipe, followed = (
+        make_recipe("identify", build, given, {RESIDUALS: output}, seed, timeout, common=True),
+        derivatives != DIFFERENCES,
+    )
+    with Evaluator(recipe, space, RESIDUALS, executor, fixed or {}, "identify", progress, followed) as evaluate:
         fits = [_fit(evaluate, space, point, dict(options or {})) for point in _starts(evaluate, space, starts, seed)]
         best = min(fits, key=lambda fit: fit.cost)
         x = np.clip(best.x * space.size, space.low, space.high)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import Array, MbdError, ModelError, ModelWarning, StudyError
+from .derivatives import DIFFERENCES, with_derivatives
 from .search_space import Evaluator, Space, space_of
 from .sweeping import make_recipe
 from .tables import Table
@@ -105,6 +106,7 @@ def minimize(
     timeout: float | None = None,
     options: Mapping[str, object] | None = None,
     progress: bool | None = None,
+    derivatives: str = DIFFERENCES,
 ) -> Minimum:
     """Find parameters for which a number that is read off the solution is smallest.
 
@@ -122,6 +124,9 @@ def minimize(
     fixed: further arguments of ``build``, which are not changed.
     starts: local methods begin at so many points: at the start, and at points of a Latin hypercube between the bounds.
     options: arguments of the method, see ``scipy.optimize``.
+    derivatives: "differences" of runs through the executor, or "sensitivities" that a run computes along with itself:
+        of a model with parameters, with methods that have them (see ``mbd.simulate``). The objective is differentiated
+        along them; it must depend on the parameters through the solution alone.
 
     A run without a result counts as infinitely bad where the method goes on from that (all but those of the group with
     derivatives other than "least_squares", which stop with an error), and the result says how many there were. The
@@ -152,8 +157,14 @@ def minimize(
         )
     if chosen == GLOBAL and starts != 1:
         raise ModelError(f"minimize: starts = {starts}, but differential_evolution has no start; expected starts=1")
-    recipe = make_recipe("minimize", build, simulate, {OBJECTIVE: objective}, seed, timeout, common=True)
-    with Evaluator(recipe, space, OBJECTIVE, executor, fixed or {}, "minimize", progress) as evaluate:
+    followed = derivatives != DIFFERENCES
+    if followed and chosen not in (*WITH_GRADIENT, SQUARES):
+        raise ModelError(
+            f"minimize: {chosen} takes no derivatives; expected another method, or derivatives='differences'"
+        )
+    given, output = with_derivatives("minimize", derivatives, build, simulate, objective, space.names)
+    recipe = make_recipe("minimize", build, given, {OBJECTIVE: output}, seed, timeout, common=True)
+    with Evaluator(recipe, space, OBJECTIVE, executor, fixed or {}, "minimize", progress, followed) as evaluate:
         search = _Search(evaluate, space, chosen, dict(options or {}), seed)
         found = search.globally() if chosen == GLOBAL else search.from_starts(starts)
         best = min(found, key=lambda one: one.fun)

@@ -56,7 +56,8 @@ class Recipe:
         ``at_once``: they are read before the next run of this thread, which may then reuse what this one was made of.
         """
         given = dict(parameters)
-        if at_once and isinstance(self.build, ModelBuild) and isinstance(self.simulate, Mapping):
+        plain = isinstance(self.simulate, Mapping) and "sensitivities" not in self.simulate
+        if at_once and isinstance(self.build, ModelBuild) and isinstance(self.simulate, Mapping) and plain:
             with suppress(StructureError):  # which another model is made for
                 return self._complete(self.build.solution(given, self.simulate))
         if self._random:

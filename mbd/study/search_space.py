@@ -102,10 +102,12 @@ class Evaluator:
 
     def __init__(
         self, recipe: Recipe, space: Space, output: str, executor: Any, fixed: Mapping[str, Any], who: str,
-        progress: bool | None,
+        progress: bool | None, derivatives: bool = False,
     ) -> None:  # fmt: skip
         check_arguments(recipe, [*space.names, *fixed], who)
         self.recipe, self.space, self.output, self.fixed, self.who = recipe, space, output, dict(fixed), who
+        self.derivatives = derivatives  # whether outputs are followed by their derivatives
+        self.slopes: dict[bytes, Array] = {}
         self.engine = engine_for(executor, Parcel(recipe))
         self.schedule = Schedule(self.engine, self._rows, self._keep)
         self.bar = Progress(0, 1, progress, who)
@@ -131,7 +133,10 @@ class Evaluator:
         for k, run in enumerate(block.run.tolist()):
             point = self._points.pop(run)
             if block.status[k] == GOOD and np.isfinite(numbers[k]).all():
-                self.known[point.tobytes()] = np.asarray(numbers[k], dtype=float)
+                found = np.asarray(numbers[k], dtype=float)
+                if self.derivatives:
+                    self.slopes[point.tobytes()], found = np.moveaxis(found[1:], 0, -1), found[0]
+                self.known[point.tobytes()] = found
             else:
                 reason = block.message.at(k) or f"output '{self.output}' is not finite"
                 self.known[point.tobytes()] = f"{STATUS[block.status[k]]}: {reason}" if block.message.at(k) else reason
@@ -151,7 +156,7 @@ class Evaluator:
         new = {point.tobytes(): point for point in points if point.tobytes() not in self.known}
         if new:
             if len(self.known) > REMEMBERED:
-                self.known = {}
+                self.known, self.slopes = {}, {}
                 new = {point.tobytes(): point for point in points}
             runs = np.arange(self.evaluations, self.evaluations + len(new))
             self._points = dict(zip(runs.tolist(), new.values(), strict=True))
@@ -178,8 +183,12 @@ class Evaluator:
     def jacobian(self, x: Array) -> Array:
         """Derivatives with respect to the unknowns, (shape of the output, unknowns), by differences of second order.
 
-        All points are computed together. At a bound, or where a run fails, differences go to the other side.
+        All points are computed together. At a bound, or where a run fails, differences go to the other side. Where runs
+        give derivatives themselves, these are taken.
         """
+        if self.derivatives:
+            self.needed(x)
+            return self.slopes[np.ascontiguousarray(x, dtype=float).tobytes()]
         h = STEP * self.space.sizes(x)
         offsets = []
         for k in range(len(x)):

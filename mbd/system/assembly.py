@@ -11,6 +11,7 @@ from ..bodies import Generalized, PointMass, RigidBody
 from ..compiled.entry import TABLE
 from ..compiled.functions.call_styles import Call
 from ..compiled.functions.callbacks import Callback, make_callback, twin_of
+from ..compiled.kinds import as_records
 from ..elements.prescribed_motion import MOTION
 from ..elements.user_functions import law_callback
 from ..errors import ModelError
@@ -45,7 +46,7 @@ from .numbers import (
     write_lengths,
 )
 from .placement import has_definite_fronts
-from .structure import Elements, structure_of
+from .structure import Elements, Structure, structure_of
 from .tables import (
     FLAG_ANGLES,
     FLAG_CHARTS,
@@ -79,6 +80,7 @@ class Assembly:
 
     tables: Tables
     layout: Layout
+    structure: Structure | None  # None: of another process
     callbacks: list[Callback]
     node_of: dict[int, int]  # id(body) -> row of the node table
     joint_slices: list[slice]  # multipliers of every joint
@@ -91,6 +93,7 @@ class Assembly:
     turned: list[Any]  # and the joint that shows it, or None
     user_size: int
     buffer_size: int  # width of the buffers of frame elements
+    largest: int  # velocities and internal constraints of a node
     length: float  # characteristic length of the model
     tree: JointTree | None  # of a model in joint coordinates
     inner: Tables | None  # its tables of elements
@@ -159,13 +162,13 @@ class _Assembler:
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
-            nodes=nodes.view(np.recarray),
-            primitives=(primitives[~shared] if coupled else primitives).view(np.recarray),
-            couplings=(primitives[shared] if coupled else primitives[:0]).view(np.recarray),
-            forces=forces.view(np.recarray),
-            frame_elements=general.view(np.recarray),
+            nodes=as_records(nodes),
+            primitives=as_records(primitives[~shared] if coupled else primitives),
+            couplings=as_records(primitives[shared] if coupled else primitives[:0]),
+            forces=as_records(forces),
+            frame_elements=as_records(general),
             members=np.array(self.members, dtype=np.int64),
-            functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
+            functions=as_records(np.array(self.functions, dtype=FUNCTION)),
             xv=structure.xv,
             xl=structure.xl,
             nonholonomic=np.array(self.nonholonomic, dtype=np.int64),
@@ -183,10 +186,12 @@ class _Assembler:
             tables, size_F = branches.finish(tables)
         structure.connect(tables)
         return Assembly(
-            tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
-            force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, turns=self.turns,
-            turned=self.turned, user_size=self.user_size, buffer_size=8 + 18 * int(general["count"].max(initial=1))
-            + int(general["rows"].max(initial=0)), length=length, tree=self.tree,
+            tables=tables, layout=layout, structure=structure, callbacks=self.callbacks, node_of=self.node_of,
+            joint_slices=joint_slices, force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values,
+            turns=self.turns, turned=self.turned, user_size=self.user_size,
+            buffer_size=8 + 18 * int(general["count"].max(initial=1)) + int(general["rows"].max(initial=0)),
+            largest=int(nodes["nv"].max() + nodes["nl"].max()), length=length,
+            tree=self.tree,
             inner=branches.inner if branches is not None else None,
             inner_sizes=branches.inner_sizes if branches is not None else (0, 0, 0), size_F=size_F,
         )  # fmt: skip

@@ -1,9 +1,9 @@
 """What follows from the structure of a model alone, kept for the next model of the same structure.
 
-Kinds and sizes of nodes, which bodies joints and forces connect, and in which order: these integers of the tables decide
-about the elimination order, the places of all blocks of the matrix, and the classes of unknowns. To find them takes
-longer than a short run. People build the same model again and again with other numbers; the integers themselves are the
-key under which all that follows from them is found again, so that nothing can be mistaken for it.
+Kinds and sizes of nodes, which bodies joints and forces connect, and in which order: these integers of the tables
+decide about the elimination order, the places of all blocks of the matrix, and the classes of unknowns. To find them
+takes longer than a short run. People build the same model again and again with other numbers; the integers themselves
+are the key under which all that follows from them is found again, so that nothing can be mistaken for it.
 
 What is kept is shared by the systems of one structure, and never written to.
 """
@@ -44,9 +44,17 @@ def remembered(key: Any, size: int, make: Callable[[], Any]) -> Any:
 def integers_of(table: Array) -> Array:
     """The integers with which the records of a table begin, row by row, in place."""
     words = table.dtype.itemsize // 8
-    names = table.dtype.names or ()
-    count = next((k for k, name in enumerate(names) if table.dtype[name].kind != "i"), words)
-    return table.view(np.int64).reshape(len(table), words)[:, :count]
+    return table.view(np.int64).reshape(len(table), words)[:, : _leading_integers(table.dtype)]
+
+
+_counts: dict[int, tuple[np.dtype, int]] = {}
+
+
+def _leading_integers(dtype: np.dtype) -> int:
+    if id(dtype) not in _counts:
+        names = dtype.names or ()
+        _counts[id(dtype)] = dtype, next((k for k, name in enumerate(names) if dtype[name].kind != "i"), len(names))
+    return _counts[id(dtype)][1]
 
 
 @dataclass
@@ -99,6 +107,8 @@ class Structure:
     classes: dict[str, Array]
     connected: dict[Any, set[Any]] = field(default_factory=dict)
     """Entries whose addresses are known, by what decides which of them tables of this structure need."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What others have found that follows from the structure alone."""
 
     def connect(self, tables: Any) -> None:
         """Compiled functions that an earlier system of this structure has made known need not be looked for again."""

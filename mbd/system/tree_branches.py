@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..compiled.kinds import as_records
 from ..compiled.record import table_of
 from ..linalg.symbolic import analyse, uncoupled
 from ..nodes.tree.records import NOT_CARRIED, TreeTables
@@ -113,17 +114,17 @@ class Branches:
         tables.lengths[-1] = size
         coupled = e.primitives["shared"] != 0
         self.inner = tables.changed(
-            nodes=e.nodes.view(np.recarray), primitives=e.primitives[~coupled].view(np.recarray),
-            couplings=e.primitives[coupled].view(np.recarray), forces=e.forces.view(np.recarray),
-            frame_elements=e.general.view(np.recarray), members=np.array(e.members, dtype=np.int64),
+            nodes=as_records(e.nodes), primitives=as_records(e.primitives[~coupled]),
+            couplings=as_records(e.primitives[coupled]), forces=as_records(e.forces),
+            frame_elements=as_records(e.general), members=np.array(e.members, dtype=np.int64),
             fronts=no_fronts(), flags=flags.copy(),
         )  # fmt: skip
         self.inner.flags[FLAG_TREE] = 0
         records, places, paths = found.projections
         tree = TreeTables(
-            carried=self.carried.view(np.recarray), order=self.order,
+            carried=as_records(self.carried), order=self.order,
             free=np.flatnonzero((self.carried["parent"] == NOT_CARRIED)[1:]) + 1, inner=table_of([self.inner]),
-            projections=records.view(np.recarray), places=places, paths=paths, loads=self.loads,
+            projections=as_records(records), places=places, paths=paths, loads=self.loads,
             inertia=self.inertia,
         )  # fmt: skip
         return tables.changed(tree=tree), size

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -40,9 +43,9 @@ def arm(values, with_parameters=False, node=mbd.nodes.RotationVector, coordinate
     return model.with_coordinates(coordinates)
 
 
-def differences(name, channel, method, **options):
+def differences(name, channel, method, build=arm, **options):
     def at(x):
-        return channel(mbd.simulate(arm(NUMBERS | {name: x}, **options), T_END, STEP, method))
+        return channel(mbd.simulate(build(NUMBERS | {name: x}, **options), T_END, STEP, method))
 
     x, e = NUMBERS[name], 1e-3 * NUMBERS[name]
     return (8.0 * (at(x + e) - at(x - e)) - (at(x + 2 * e) - at(x - 2 * e))) / (12.0 * e)
@@ -58,6 +61,24 @@ def angle(solution):
 
 def conventional(*given, **named):
     return mbd.nodes.RotationVector(*given, lie=False, **named)
+
+
+def loop(values, with_parameters=False, coordinates="absolute"):
+    """A closed loop: three links between two points of the ground, on a hinge, two balls and a hinge."""
+    model = mbd.Model("loop")
+    g, m, k, *_ = (model.parameter(n, x) if with_parameters else x for n, x in values.items())
+    model.gravity = (0, 0, -g)
+    points = np.array([(0, 0, 0), (0.2, 0, 0.5), (1.0, 0, 0.7), (1.2, 0, 0.1)], dtype=float)
+    links = [
+        model.add(mbd.RigidBody(f"link {i}", m, (0.02, 0.03, 0.025), mbd.nodes.RotationVector(0.5 * (a + b))))
+        for i, (a, b) in enumerate(pairwise(points))
+    ]
+    hinge = model.add(mbd.joints.Revolute(model.ground, links[0], at=points[0], axis=(0, 1, 0), name="joint 0"))
+    model.add(mbd.joints.Spherical(links[0], links[1], at=points[1]))
+    model.add(mbd.joints.Revolute(links[1], links[2], at=points[2], axis=(0, 1, 0), name="joint 1"))
+    model.add(mbd.joints.Spherical(links[2], model.ground, at=points[3]))
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=k, damping=0.05))
+    return model.with_coordinates(coordinates)
 
 
 CASES = {
@@ -86,6 +107,72 @@ def test_sensitivities_are_derivatives_of_the_discrete_solution(case):
         expected = differences("length", lambda s: s.lam, method, **options)
         tolerance = MULTIPLIERS if method is INDEX_3 else EXACT_MULTIPLIERS
         assert np.abs(result.lam("length") - expected).max() < tolerance * np.abs(expected).max()
+
+
+LOOPS = {
+    "absolute": (TIGHT, "absolute"),
+    "joint coordinates": (TIGHT, "joint"),
+    "RK4": (mbd.integrators.RK4(), "absolute"),
+    "RK6, joint coordinates": (mbd.integrators.RK6(), "joint"),
+    "HEDOP5": (mbd.integrators.HEDOP5(fixed=True), "absolute"),
+}
+
+
+@pytest.mark.parametrize("case", LOOPS)
+def test_closed_loops(case):
+    """Positions, velocities and reactions."""
+    method, coordinates = LOOPS[case]
+    result = mbd.sensitivities(loop(NUMBERS, True, coordinates), ["m"], T_END, STEP, method)
+    plain = mbd.simulate(loop(NUMBERS, coordinates=coordinates), T_END, STEP, method)
+    assert np.array_equal(result.solution.q, plain.q) and np.array_equal(result.solution.lam, plain.lam)
+    for channel in (tip, lambda s: s["joint 0"].force):
+        expected = differences("m", channel, method, build=loop, coordinates=coordinates)
+        assert np.abs(result.of("m", channel) - expected).max() < EXACT * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_explicit_methods(coordinates):
+    method = mbd.integrators.DOPRI5(fixed=True)
+    result = mbd.sensitivities(arm(NUMBERS, True, coordinates=coordinates), ["length", "k"], T_END, STEP, method)
+    for name in result:
+        for channel in (tip, angle, lambda s: s["joint 0"].torque):
+            expected = differences(name, channel, method, coordinates=coordinates)
+            assert np.abs(result.of(name, channel) - expected).max() < EXACT * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_chains(seed):
+    """Joints, axes, springs and masses by chance; one mass is the parameter, as an attribute."""
+    rng = np.random.default_rng(seed)
+    joints = rng.choice([mbd.joints.Revolute, mbd.joints.Spherical, mbd.joints.Universal, mbd.joints.Prismatic], 3)
+    nodes = rng.choice([mbd.nodes.RotationVector, mbd.nodes.Quaternion, mbd.nodes.Directors], 3)
+    numbers = rng.uniform(0.5, 1.5, (3, 8))
+
+    def build():
+        model = mbd.Model("chain", gravity=(0.5, 0, -9.81))
+        last = model.ground
+        for i, (joint, node, x) in enumerate(zip(joints, nodes, numbers, strict=True)):
+            link = model.add(mbd.RigidBody(f"link {i}", x[0], 0.1 * x[1:4] + 0.1, node((i + 0.5, 0, 0))))
+            axis = {"axis": x[4:7]} if joint in (mbd.joints.Revolute, mbd.joints.Prismatic) else {}
+            if joint is mbd.joints.Universal:
+                axis = {"axis": (0, x[4], x[5]), "axis_b": (0, -x[5], x[4])}
+            model.add(joint(last, link, at=(i, 0, 0), **axis))
+            model.add(mbd.forces.Spring(model.ground, link, stiffness=20 * x[7], length=0.5, point_a=(i, 1, 1)))
+            last = link
+        return model
+
+    result = mbd.sensitivities(build(), ["link 1.mass"], T_END, STEP, TIGHT)
+
+    def at(mass):
+        model = build()
+        model["link 1"].mass = mass
+        solution = mbd.simulate(model, T_END, STEP, TIGHT)
+        return np.hstack((solution["link 2"].position, solution["link 2"].velocity))
+
+    m, e = numbers[1, 0], 1e-3
+    expected = (8.0 * (at(m + e) - at(m - e)) - (at(m + 2 * e) - at(m - 2 * e))) / (12.0 * e)
+    found = result.of("link 1.mass", lambda s: np.hstack((s["link 2"].position, s["link 2"].velocity)))
+    assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
 
 
 def test_attributes_and_starts():
@@ -127,6 +214,61 @@ def test_second_order():
     assert abs(np.log2(coarse / fine) - 2.0) < 0.1
 
 
+def test_closed_solution():
+    """x = cos(w t), w = sqrt(k/m): derivatives with respect to k and m, by a method of sixth order."""
+    result = mbd.sensitivities(oscillator(), ["k", "mass.mass"], 2.0, 0.005, mbd.integrators.RK6())
+    t, w = result.solution.t, 2.0
+    slope = -t * np.sin(w * t)  # dx/dw
+    assert np.abs(result["k"]["mass"].position[:, 0] - slope / (2.0 * w)).max() < EXACT
+    assert np.abs(result["mass.mass"]["mass"].position[:, 0] + slope * w / 2.0).max() < EXACT
+
+
+def test_limits_are_told():
+    """A bounce is followed, and it is said that its law has a kink."""
+
+    def bouncing():
+        model = mbd.Model("bounce", gravity=(0, 0, -9.81))
+        ball = model.add(mbd.RigidBody("ball", 1.0, (0.1, 0.1, 0.1)))
+        slide = model.add(mbd.joints.Prismatic(model.ground, ball, axis=(0, 0, 1)))
+        model.add(mbd.forces.JointLimit(slide, lower=-0.05, stiffness=500.0, damping=5.0, name="stop"))
+        return model
+
+    solution = mbd.simulate(bouncing(), 0.25, 0.005, TIGHT, sensitivities=["stop.stiffness"])
+    assert "stop" in solution.sensitivities.notes[0]
+
+    def at(stiffness):
+        model = bouncing()
+        model["stop"].stiffness = stiffness
+        return mbd.simulate(model, 0.25, 0.005, TIGHT)["ball"].velocity[:, 2]
+
+    expected = (at(500.01) - at(499.99)) / 0.02
+    assert np.abs(expected).max() > 1e-4  # it touched the stop
+    assert np.abs(solution.sensitivity("stop.stiffness")["ball"].velocity[:, 2] - expected).max() < 1e-9
+
+
+def test_charts():
+    """Euler angles are followed, conventional rotation vectors up to half a turn."""
+    euler = arm(NUMBERS, True).with_nodes(mbd.nodes.EulerAngles(sequence="xyz", lie=False))
+    lie = mbd.simulate(arm(NUMBERS, True), T_END, STEP / 4, sensitivities=["k"])
+    other = mbd.simulate(euler, T_END, STEP / 4, sensitivities=["k"])
+    one, two = (s.sensitivity("k")["link 1"].position for s in (lie, other))
+    assert np.abs(one - two).max() < 1e-3 * np.abs(one).max()  # both of second order
+    model = mbd.Model("spinning")
+    model.parameter("k", 1.0)
+    start = mbd.nodes.RotationVector(angular_velocity=(40, 0, 0), lie=False)
+    model.add(mbd.RigidBody("body", 1.0, (0.1, 0.2, 0.3), start))
+    for method in (None, mbd.integrators.RK4()):
+        with pytest.raises(mbd.IncompatibleError, match="changed its chart") as error:
+            mbd.simulate(model, 0.2, 0.01, method, sensitivities=["k"])
+        assert error.value.solution.t[-1] == pytest.approx(0.07)  # the last step before the half turn, at 0.0785
+
+
+def test_other_processes():
+    solution = mbd.simulate(loop(NUMBERS, True), 0.1, 0.01, sensitivities=["k"])
+    twin = pickle.loads(pickle.dumps(solution))
+    assert np.array_equal(twin.sensitivity("k")["link 1"].position, solution.sensitivity("k")["link 1"].position)
+
+
 def test_solution_has_sensitivities():
     """Everything that a solution tells has a derivative, read in the same way."""
     model = arm(NUMBERS, True)
@@ -142,11 +284,10 @@ def test_solution_has_sensitivities():
 
 def test_refusals():
     model = arm(NUMBERS, True)
-    for method in (mbd.integrators.DOPRI5(), mbd.integrators.LieEM()):
-        with pytest.raises(
-            mbd.IncompatibleError, match=r"no sensitivities.*GeneralizedAlpha.*differences of whole runs"
-        ):
-            mbd.sensitivities(model, ["k"], 0.1, 0.01, method)
+    with pytest.raises(mbd.IncompatibleError, match=r"no sensitivities.*GeneralizedAlpha.*differences of whole runs"):
+        mbd.sensitivities(model, ["k"], 0.1, 0.01, mbd.integrators.LieEM())
+    with pytest.raises(mbd.IncompatibleError, match=r"expected DOPRI5\(fixed=True\)"):
+        mbd.sensitivities(model, ["k"], 0.1, 0.01, mbd.integrators.DOPRI5())
     for name, value in {
         "events": mbd.Event(lambda s: 1.0),
         "store": "somewhere",

@@ -286,3 +286,50 @@ def test_what_identify_refuses(measured, change, text):
 def test_runs_that_are_too_short(measured):
     with pytest.raises(mbd.StudyError, match=r"is from t = 0 to 2, the run from 0 to 1"):
         identify(oscillator, measured, START, simulate={"t_end": 1.0, **SIMULATE})
+
+
+def swinging_model():
+    model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+    length, stiffness, damping = (model.parameter(*x) for x in (("length", 0.5), ("k", 1.0), ("c", 0.05)))
+    bob = model.add(mbd.RigidBody("bob", 1.0, (0.01, 0.01, 0.01), mbd.nodes.RotationVector((length, 0, 0))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, bob, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=stiffness, damping=damping))
+    return model
+
+
+def test_sensitivities_in_the_place_of_differences():
+    """The same optimum as by differences, with a run for each point and none for its derivatives."""
+    true = {"length": 0.6, "k": 1.5, "c": 0.1}
+    model, other = swinging_model(), swinging_model()
+    other.parameters.update(true)
+    solution = mbd.simulate(other, 1.0, 0.02)
+    measured = {"t": solution.t, "hinge.angle": np.asarray(solution["hinge"].angle)}
+    unknown = {"length": (0.2, 0.5, 1.0), "k": (0.1, 1.0, 5.0), "c": (0.0, 0.05, 1.0)}
+    options = {"simulate": {"step": 0.02}}
+    plain = mbd.study.identify(model, measured, unknown, **options)
+    followed = mbd.study.identify(model, measured, unknown, derivatives="sensitivities", **options)
+    for name, value in true.items():
+        assert followed.parameters[name] == pytest.approx(value, rel=1e-8)
+        assert followed.parameters[name] == pytest.approx(plain.parameters[name], rel=1e-8)
+    assert 3 * followed.evaluations < plain.evaluations
+
+    def missed(run):
+        return (run["hinge"].angle[-1] - 0.8) ** 2
+
+    given = (model, {"k": (0.1, 1.0, 5.0)}, missed)
+    options = {"simulate": {"t_end": 0.4, "step": 0.02}, "method": "L-BFGS-B", "options": {"ftol": 0.0, "gtol": 1e-12}}
+    plain = mbd.study.minimize(*given, **options)
+    followed = mbd.study.minimize(*given, derivatives="sensitivities", **options)
+    assert followed.parameters["k"] == pytest.approx(plain.parameters["k"], rel=1e-6)
+    assert followed.evaluations < plain.evaluations
+
+
+def test_sensitivities_need_parameters_of_a_model():
+    given = ({"length": (0.2, 0.5, 1.0)}, lambda run: run["hinge"].angle[-1])
+    options = {"simulate": {"t_end": 0.1, "step": 0.01}, "derivatives": "sensitivities"}
+    with pytest.raises(mbd.ModelError, match="expected a model with"):
+        mbd.study.minimize(lambda length: swinging_model(), *given, method="L-BFGS-B", **options)
+    with pytest.raises(mbd.ModelError, match="takes no derivatives"):
+        mbd.study.minimize(swinging_model(), *given, method="Nelder-Mead", **options)
+    with pytest.raises(mbd.ModelError, match="expected 'differences' or 'sensitivities'"):
+        mbd.study.minimize(swinging_model(), *given, method="L-BFGS-B", **{**options, "derivatives": "other"})

@@ -16,8 +16,8 @@ OBSTACLES = {
     SLOW: "the corrections of its sensitivities do not converge; try a smaller step, newton='full' or stiffness=True. "
     "Is something not differentiable?",
     CHANGED_CHART: CHANGED_CHART_TEXT,
-    LEFT_TO_INDEX_3: "constraints lost rank, and a step of index 2 was left to index 3, where sensitivities of the motion "
-    "do not exist",
+    LEFT_TO_INDEX_3: "constraints lost rank, and a step of index 2 was left to index 3; the motion has no derivative "
+    "there",
 }
 
 
@@ -29,7 +29,7 @@ class AlphaFollowed(Followed):
         n, n_v, n_l, rows = len(sides), self.system.n_v, self.system.n_l, len(run.work.x)
         read = {name: self.difference(lambda one, x=name: getattr(one.run.x, x)) for name in ("v", "vd", "a", "lam")}
         shapes: list[tuple[tuple[int, ...], str]] = [
-            ((n,), "since known"),
+            ((n,), "since known floor"),
             ((n_v,), "dqn dvn dvdn dan dzn dmn dw guess_w guess_v guess_vd z turned v vd y"),
             ((n_l,), "dlamn zeta lam guess_lam"),
             ((self.system.n_q,), "q start_q guess_q"),
@@ -43,8 +43,9 @@ class AlphaFollowed(Followed):
         buffers = {name: np.zeros(shape) for shape, names in shapes for name in names.split()}
         tables, works = self.addresses
         self.shadow = Shadow(
-            dq=self.dq, **{f"d{name}": x for name, x in read.items()}, **buffers, size=sizes, tables=tables, works=works,
-            rate=np.ones(n), settled=SETTLED / np.sqrt(max(count, 1)), interval=np.ones(n), spacing=np.ones(n),
+            dq=self.dq, **{f"d{name}": x for name, x in read.items()}, **buffers, size=sizes, tables=tables,
+            works=works, settled=SETTLED / np.sqrt(max(count, 1)),
+            **{name: np.ones(n) for name in ("rate", "interval", "spacing")},
         )  # fmt: skip
         for one in self.tables:
             connect(one, run_with_sensitivities)

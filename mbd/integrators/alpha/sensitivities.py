@@ -18,8 +18,9 @@ for which g = 0. It changes with rho and with the matrix:
 
     J dz = (-dJ (z, zeta), d rho),    d rho such that B d_{n+1} + g_theta = 0.
 
-dJ (z, zeta) is a second derivative of the residual at the first guess of the step, where the matrix was evaluated: along
-the sensitivities of that guess, and along (z, zeta). Further factors within a step count as those of its first guess.
+dJ (z, zeta) is a second derivative of the residual at the first guess of the step, where the matrix was evaluated:
+along the sensitivities of that guess, and along (z, zeta). Further factors within a step count as those of its first
+guess. The part of dz that follows from it is small and smooth; it is computed anew as often as its extrapolation asks.
 """
 
 from __future__ import annotations
@@ -59,8 +60,12 @@ MOST_ROUNDS = 20  # corrections of a step
 SETTLED = 2e-9  # of the sensitivities of the configuration: what may remain of all corrections, in the mean
 TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
 FASTEST = 1e-5  # rates are not taken for smaller: the next step may have another one
+GROWS = 3.0  # a rate does not grow faster from one measurement to the next
 EVERY = 32  # steps after which the rate of corrections is measured again
 REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
+FALLING = 0.3  # corrections that fall less are round-off
+MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
+FORGET = 0.98  # of the round-off that was seen, for the next step
 STALLED = 1e-9  # of them: corrections that no longer fall below this are round-off
 ROUND_OFF = 1e-16  # of the increments of a step, divided by the size of differences: their noise
 TURN = 1e-4  # of an increment, for a difference of a small term
@@ -95,6 +100,7 @@ class Shadow(Record):
     change_z = real
     noise = real  # round-off in both, times the size of the differences
     noise_z = real
+    floor = vector  # by parameter: round-off of corrections as it was seen
     reach = real  # factor of the position correction in a difference, 0: there is none
     dqn = vector  # sensitivities at the end of the step, as far as they are known
     dvn = vector
@@ -425,7 +431,7 @@ def _correct_position(s, w, x, f, first):
 
 @kernel
 def _correct(s, w, x, f, p, i, first):
-    """One solution of J dy = -(R_x S + R_theta), around the present guess of dy; f.change is how much that changes it."""
+    """One solution of J dy = -(R_x S + R_theta), around the present guess of dy, which it changes by f.change."""
     bp = _mass_factor(x, p.step)
     cl = -p.step * x.beta / x.gamma if x.index_2 != 0 else -1.0
     _differences(w, x, f, p, i, first)
@@ -483,19 +489,21 @@ def _remember(now, past, i, n, new):
 
 @kernel
 def _settled(f, i, r, before, size, mass_factor, acceleration):
-    """Whether corrections may end after this one, the r-th; the rate is measured now and then."""
-    change, noise = f.change, f.noise / f.size[i]
-    limit = max(f.settled * size, noise)
+    """Whether corrections may end after this one, the r-th; their rate, and the round-off in them, are measured."""
+    change, least = f.change, f.noise / f.size[i]
+    noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:
-        rate = change / before
-        f.rate[i] = max(min(f.rate[i], rate) if change <= noise else rate, FASTEST)  # round-off tells a bound only
+        f.rate[i] = max(min(GROWS * f.rate[i], change / before), FASTEST)  # round-off makes it look larger
+    if r > 1 and change > FALLING * before and change <= max(STALLED * size, MOST_NOISE * least):
+        f.floor[i] = change
+        return True
+    limit = max(f.settled * size, noise)
     if r == 0 and f.history % EVERY == 0 and change > limit:
         return False
+    left = f.rate[i] * change
     if f.rate[i] * f.change_z > max(limit, f.noise_z / f.size[i]):
         return False
-    if f.rate[i] * change > max(REACTIONS * acceleration / mass_factor, noise):
-        return r > 1 and change > 0.5 * before and change <= STALLED * size
-    return f.rate[i] * change <= limit or (r > 1 and change > 0.5 * before and change <= STALLED * size)
+    return left <= limit and left <= max(REACTIONS * acceleration / mass_factor, noise)
 
 
 @kernel
@@ -523,6 +531,7 @@ def _follow(s, w, x, f, p, i):
         before = f.change
     if not settled:
         f.ended = SLOW
+    f.floor[i] *= FORGET
     for k in range(f.v.shape[0]):
         f.dq[i, k], f.dv[i, k], f.da[i, k] = f.dqn[k], f.dvn[k], f.dan[k]
     _remember(f.dvd, f.past_vd, i, n, f.dvdn)

@@ -16,7 +16,7 @@ from .sensitivities import CHANGED_CHART, FAILED_BESIDE, FOLLOWED, StepShadow, r
 OBSTACLES = {
     FOLLOWED: "",
     CHANGED_CHART: CHANGED_CHART_TEXT,
-    FAILED_BESIDE: "a step with a slightly different parameter failed, though that of the run did not; try a smaller step",
+    FAILED_BESIDE: "a step with a slightly different parameter failed, and that of the run did not; try a smaller step",
 }
 
 

@@ -95,7 +95,7 @@ def _follow(s, w, x, p, f, i):
 def run_fixed_with_sensitivities(
     s, w, x, p, f, before, count, every, out_q, out_v, out_vd, out_l, out_turns, out_dq, out_dv, out_dvd, out_dlam
 ):
-    """Up to ``count`` equal steps with their sensitivities; p.done of them are made, and recorded as by ``run_fixed``."""
+    """Up to ``count`` equal steps with their sensitivities, recorded as by ``run_fixed``; p.done of them are made."""
     n = f.dq.shape[0]
     p.done, p.verdict = 0, CONVERGED
     for step in range(count):
