@@ -316,7 +316,7 @@ def motors():
 
 @pytest.mark.parametrize("method", [LieEM(), Rattle()], ids=lambda method: method.name)
 def test_rotors_on_the_coordinates_of_joints_turn_in_the_twin(method):
-    """Second order beside a fine run in joint coordinates; the motion of absolute coordinates; restarts after a turn."""
+    """Second order beside a fine run in joint coordinates; as in absolute coordinates; restarts after a turn."""
     model = motors().with_coordinates("joint")
     fine, errors = mbd.simulate(model, 1.2, 1.2 / 4000, mbd.integrators.RK4(), output_step=1.2, progress=False), []
     for steps in (300, 600):
