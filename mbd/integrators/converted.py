@@ -29,7 +29,7 @@ from ..system.identity import turn_names
 from ..system.observe import TOTALS, observe_kinetic
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT, Work
-from ..system.tree_records import JointRecords, has_rotors
+from ..system.tree_records import JointRecords
 from .base import Array, Integrator, Invariant, Run, check_rows
 from .traits import bodies_of_form, has_form, moves_alike
 
@@ -53,10 +53,7 @@ class Converts(Integrator):
 
     def twin(self, system: System) -> System:
         """The system in the coordinates of the method; the system itself if these are its own."""
-        if self._leaves_joints(system):
-            if has_rotors(system):
-                return system  # and refused
-        elif not has_form(system, *self._unknown_forms):
+        if not self._leaves_joints(system) and not has_form(system, *self._unknown_forms):
             return system
         key = f"{sorted(self.known_forms)}, {self.stepped_node!r}, {self.joint_coordinates}"
         twin = system.derive(key, lambda: System(self._twin_model(system)))
@@ -134,7 +131,7 @@ class Converts(Integrator):
         if twin is system:
             return super().start(system, q, v, t, step, turns)  # type: ignore[safe-super]
         conversion = Conversion(system, twin)
-        inner = super().start(twin, *conversion.inward(q, v), t, step, conversion.inward_turns(turns))  # type: ignore[safe-super]
+        inner = super().start(twin, *conversion.inward(q, v), t, step, conversion.inward_turns(q, turns))  # type: ignore[safe-super]
         return ConvertedRun(self, conversion, inner, q, v)
 
     def resume(self, system: System, state: dict[str, Any]) -> Any:
@@ -235,12 +232,18 @@ class Conversion:
         self._convert(self.system, self.twin, *(np.ascontiguousarray(x) for x in (q, v)), near, *out)
         return out
 
-    def inward_turns(self, turns: Array | None) -> Array | None:
-        """Counted angles of the twin."""
-        if turns is None:
+    def inward_turns(self, q: Array, turns: Array | None) -> Array | None:
+        """Counted angles of the twin; those of rotors are coordinates of the system."""
+        rotors = self.joints.rotors if self.joints is not None else []
+        if turns is None and not rotors:
             return None
         inner = self.twin.initial_turns()
-        inner[self.turns] = turns[: len(self.turns)]
+        if turns is not None:
+            inner[self.turns] = turns[: len(self.turns)]
+        for rotor in rotors:
+            for k, name in enumerate(turn_names(self.twin)):
+                if name.split(" (")[0] == f"joint '{rotor.joint}'":
+                    inner[k] = q[rotor.q]
         return inner
 
     def outward_turns(self, turns: Array, out: Array) -> None:

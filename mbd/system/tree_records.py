@@ -7,11 +7,13 @@ converted as any other, and what a joint carries is read off the poses of its tw
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..bodies.rotor import AT_REST
 from ..joints.rotor_hinge import RotorHinge
+from ..joints.tree import rotor_motion
 from ..nodes.arrays import axial
 from ..nodes.conversion import convert
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
@@ -25,10 +27,27 @@ AXES = 12  # position and axes of a pose,
 RATES = 6  # and its velocities
 
 
-def has_rotors(system: System) -> bool:
-    """Whether inertia of a body is on the coordinate of a joint: its own rotation is not known then."""
-    tree = system.assembly.tree
-    return tree is not None and any(isinstance(edge.joint, RotorHinge) for edge in tree.carried)
+class Turned(NamedTuple):
+    """A rotor whose inertia is on the coordinate of a joint; in coordinates of its own it turns as that joint does."""
+
+    node: int
+    q: int  # the coordinate,
+    v: int  # and its velocity
+    joint: str  # what turns the rotor
+
+
+def turned_rotors(system: System) -> list[Turned]:
+    """The rotors that a system in joint coordinates leaves at rest."""
+    tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
+    assert tree is not None
+    edges = {id(edge.joint): edge for edge in tree.carried if edge.joint is not None}
+    found = []
+    for edge in tree.carried:
+        if isinstance(edge.joint, RotorHinge):
+            driving = edges[id(edge.joint.driving)]
+            n, k = nodes[node_of[id(driving.body)]], driving.motions.index(rotor_motion(edge.joint))
+            found.append(Turned(int(node_of[id(edge.body)]), int(n.q0) + k, int(n.v0) + k, edge.joint.name))
+    return found
 
 
 class JointRecords:
@@ -38,6 +57,7 @@ class JointRecords:
         self.system, self.twin = system, twin
         tree = system.assembly.tree
         assert tree is not None
+        self.rotors = turned_rotors(system)
         self.poses = _pose_nodes(twin)
         self.joined = np.zeros(len(self.poses), dtype=np.int64)  # whether a joint carries the body of a node
         self.joined[[system.assembly.node_of[id(edge.body)] for edge in tree.carried if edge.joint is not None]] = 1
@@ -53,6 +73,11 @@ class JointRecords:
         system, twin = self.system, self.twin
         z, zd = system.frames(q), system.frame_velocities(q, v)
         spins = axial(z, zd)
+        for rotor in self.rotors:
+            c, s = np.cos(q[rotor.q]), np.sin(q[rotor.q])
+            turn = np.array(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)))
+            z[rotor.node, 3:] = (turn @ AT_REST).T.ravel()
+            spins[rotor.node] = v[rotor.v] * AT_REST[2]
         pose_q, pose_v = np.zeros((1, self.n_q)), np.zeros((1, self.n_v))
         for i, n in enumerate(self.poses[1:], 1):
             rows, rates = slice(n.q0, n.q0 + n.nq), slice(n.v0, n.v0 + n.nv)

@@ -298,10 +298,41 @@ def test_angles_of_joints_are_counted_on():
         assert np.ptp(solution.energy.total) < 1e-9
 
 
-def test_rotors_on_the_coordinate_of_a_joint_are_refused():
-    model = mbd.Model("motor")
-    link = model.add(mbd.RigidBody("link", 1.0, (1, 1, 1)))
-    hinge = model.add(mbd.joints.Revolute(model.ground, link, at=(0, 0, 0), axis=(0, 0, 1)))
-    model.add(mbd.forces.Motor(hinge, 1.0, gear=5.0, rotor_inertia=0.1))
-    with pytest.raises(mbd.IncompatibleError, match="with_coordinates"):
-        mbd.simulate(model.with_coordinates("joint"), 0.1, 0.01, Rattle())
+def motors():
+    """A link with a slider on it, whose joints turn rotors of motors; the slider is the first body of its joint."""
+    model = mbd.Model("motors", gravity=(0, 0, -9.81))
+    spin = (0, 9.0, 0)
+    at, far = (0.5, 0, 0), (1.3, 0, 0)
+    nodes = [mbd.nodes.RotationVector(position=x, velocity=np.cross(spin, x), angular_velocity=spin) for x in (at, far)]
+    link = model.add(mbd.RigidBody("link", 1.0, (0.1, 0.2, 0.3), nodes[0]))
+    slider = model.add(mbd.RigidBody("slider", 0.7, (0.1, 0.2, 0.3), nodes[1]))
+    hinge = model.add(mbd.joints.Revolute(model.ground, link, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    slide = model.add(mbd.joints.Prismatic(slider, link, at=(1, 0, 0), axis=(1, 0, 0), name="slide"))
+    model.add(mbd.forces.Spring(link, slider, (0, 0, 0.1), (0, 0, 0.1), stiffness=300.0, length=0.8))
+    model.add(mbd.forces.Motor(hinge, 0.0, gear=5.0, rotor_inertia=0.02))
+    model.add(mbd.forces.Motor(slide, 0.0, gear=3.0, rotor_inertia=0.03))
+    return model
+
+
+@pytest.mark.parametrize("method", [LieEM(), Rattle()], ids=lambda method: method.name)
+def test_rotors_on_the_coordinates_of_joints_turn_in_the_twin(method):
+    """Second order beside a fine run in joint coordinates; as in absolute coordinates; restarts after a turn."""
+    model = motors().with_coordinates("joint")
+    fine, errors = mbd.simulate(model, 1.2, 1.2 / 4000, mbd.integrators.RK4(), output_step=1.2, progress=False), []
+    for steps in (300, 600):
+        found = mbd.simulate(model, 1.2, 1.2 / steps, method, progress=False)
+        pairs = (found.q, fine.q), (found.v, fine.v), (found["hinge"].force, fine["hinge"].force)
+        errors.append([np.abs(a[-1] - b[-1]).max() for a, b in pairs])
+    assert found["hinge"].angle[-1] > 2.0 * np.pi
+    np.testing.assert_allclose(np.log2(np.divide(*errors)), 2.0, atol=0.15)
+    if isinstance(method, LieEM):
+        assert np.ptp(found.energy.total) < 1e-9
+    bodies = mbd.simulate(motors(), 1.2, 1.2 / 600, method, progress=False)
+    for name, reading in {"hinge": "angle", "slide": "displacement"}.items():
+        np.testing.assert_allclose(getattr(bodies[name], reading), getattr(found[name], reading), atol=1e-8)
+    half = mbd.simulate(model, 1.0, 1.2 / 600, method, progress=False)
+    rest = mbd.simulate(model, 1.2, 1.2 / 600, method, start=half, progress=False)
+    np.testing.assert_array_equal(rest.q[-1], found.q[-1])
+    # another start with the same state: angles of rotors are read off the coordinates
+    again = mbd.simulate(mbd.model_at(half), 0.2, 1.2 / 600, method, progress=False)
+    np.testing.assert_allclose(again.v[-1], found.v[-1], atol=2e-3 * np.abs(found.v[-1]).max())
