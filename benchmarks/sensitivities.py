@@ -1,7 +1,7 @@
-"""What sensitivities cost: runs of 300 steps as users call them, with none, one and four parameters.
+"""What sensitivities cost: steps with none, one and three parameters, from runs of two lengths.
 
-CPU time, the least of several rounds in which the runs take turns; more of it than the plain run, in percent of that and
-per parameter.
+CPU time, the least of several rounds in which the runs take turns; more of it than the plain run, in percent of that
+and per parameter.
 
     python benchmarks/sensitivities.py [step]
 """
@@ -16,7 +16,7 @@ from cases import chain
 
 import mbd
 
-STEPS, ROUNDS = 300, 4
+ROUNDS = 4
 
 
 def loop() -> mbd.Model:
@@ -47,27 +47,31 @@ def arm() -> mbd.Model:
     return model.with_coordinates("joint")
 
 
-def cost(model: mbd.Model, step: float, method: mbd.integrators.Integrator) -> str:
-    """A line of the table."""
-    names = [f"bar {k}.mass" for k in (1, 2, 3)] + ["bar 1.com"][:0]
-    best: dict[int, float] = {}
+def cost(model: mbd.Model, step: float, method: mbd.integrators.Integrator, count: int) -> str:
+    """A line of the table: of a step, from runs of two lengths, and of what comes before the first one."""
+    names = [f"bar {k}.mass" for k in (1, 2, 3)]
+    best: dict[tuple[int, int], float] = {}
     rounds = 0.0
-    for _ in range(ROUNDS + 1):  # the first one compiles
+    for turn in range(ROUNDS + 1):  # the first one compiles
         for n in (0, 1, len(names)):
             given = {"sensitivities": names[:n]} if n else {}
-            clock = time.process_time()
-            solution = mbd.simulate(model, STEPS * step, step, method, **given)
-            spent = time.process_time() - clock
-            best[n] = min(best.get(n, float("inf")), spent) if _ else float("inf")
+            for steps in (count, 2 * count):
+                clock = time.process_time()
+                solution = mbd.simulate(model, steps * step, step, method, **given)
+                spent = time.process_time() - clock
+                if turn:
+                    best[n, steps] = min(best.get((n, steps), spent), spent)
             rounds = solution.sensitivities.rounds if n else rounds
-    plain, more = best[0], (100.0 * (best[n] / best[0] - 1.0) / n for n in (1, len(names)))
-    one, several = more
-    return f"{plain / STEPS * 1e6:8.1f} us {one:6.0f} % {several:6.0f} % {rounds:5.2f}"
+    loop = {n: (best[n, 2 * count] - best[n, count]) / count for n in (0, 1, len(names))}
+    before = {n: best[n, count] - count * loop[n] for n in loop}
+    one, each = (100.0 * (loop[n] / loop[0] - 1.0) / n for n in (1, len(names)))
+    set_up = 1e3 * (before[len(names)] - before[0]) / len(names)
+    return f"{1e6 * loop[0]:8.1f} us {one:6.0f} % {each:6.0f} % {rounds:5.2f} {set_up:8.1f} ms"
 
 
 if __name__ == "__main__":
     step = float(sys.argv[1]) if len(sys.argv) > 1 else 1e-3
-    print(f"step {step:g}:                    a step, one parameter, three: each, corrections per step")
+    print(f"step {step:g}: a step; more with one parameter, with three (each); corrections per step; set-up per parameter")
     methods = mbd.integrators
     for name, model, method in (
         ("loop of 4", loop(), methods.GeneralizedAlpha()),
@@ -79,4 +83,4 @@ if __name__ == "__main__":
         ("loop of 4, RK4", loop(), methods.RK4()),
         ("six-joint arm, RK4", arm(), methods.RK4()),
     ):
-        print(f"{name:32s} {cost(model, step, method)}", flush=True)
+        print(f"{name:32s} {cost(model, step, method, 200 if '100' in name else 1500)}", flush=True)

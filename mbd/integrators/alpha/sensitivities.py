@@ -513,7 +513,7 @@ def _follow(s, w, x, f, p, i):
     _extrapolate(f.dvd, f.past_vd, i, n, f.history, f.dvdn)
     _extrapolate(f.dlam, f.past_lam, i, n, f.history, f.dlamn)
     if x.index_2 != 0:
-        _extrapolate(f.dz, f.past_z, i, n, f.history - 1, f.dzn)  # the first one belongs to the first step
+        _extrapolate(f.dz, f.past_z, i, n, min(f.history - 1, 1), f.dzn)  # small, and mostly round-off
     _advance(s, x, f, p, i)
     if x.index_2 != 0:
         f.since[i] += 1.0
