@@ -586,8 +586,9 @@ def run_with_sensitivities(
             copy(rows.first, out_first[row])
             copy(rows.second, out_second[row])
             copy(rows.turns, out_turns[row])
+            records = out_dq.shape[0] // n  # of each parameter, with that of the start
             for i in range(n):
-                copy(f.dq[i], out_dq[row * n + i])
-                copy(f.dv[i], out_dv[row * n + i])
-                copy(f.dvd[i], out_dvd[row * n + i])
-                copy(f.dlam[i], out_dlam[row * n + i])
+                copy(f.dq[i], out_dq[i * records + p.index // every])
+                copy(f.dv[i], out_dv[i * records + p.index // every])
+                copy(f.dvd[i], out_dvd[i * records + p.index // every])
+                copy(f.dlam[i], out_dlam[i * records + p.index // every])
