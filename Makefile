@@ -78,7 +78,7 @@ lowest: $(FOR_TEST)
 	rm -rf build/lowest
 	$(BIN)/python -m uv venv --quiet --python $(BIN)/python build/lowest
 	$(BIN)/python -m uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
-		".[view,study,fmi]" "fmpy>=0.3.20" "pytest>=8.0" "pytest-xdist>=3.5" "playwright>=1.40" "pygltflib>=1.16" "pyparsing>=3.2,<3.3"
+		".[view,study,fmi]" "fmpy>=0.3.20" "pytest>=8.0" "pytest-xdist>=3.5" "playwright>=1.40" "pygltflib>=1.16" "usd-core>=24.11" "pyparsing>=3.2,<3.3"
 	$(BIN)/python -m uv pip uninstall --quiet --python build/lowest/bin/python mbd
 	PYTHONPATH=$(CURDIR) NUMBA_CACHE_DIR=$(CURDIR)/build/lowest-code $(SCREEN) build/lowest/bin/python -m pytest $(PYTEST_ARGUMENTS) \
 		-rs $(LOWEST_TESTS) --ignore tests/io/mjcf --ignore tests/io/test_urdf_robots.py

@@ -5,6 +5,7 @@
     python benchmarks/compatibility.py --every 20      a sample
 
     python benchmarks/compatibility.py --ask           only what is refused, of all cells
+    python benchmarks/compatibility.py --store cells.jsonl    go on where a run was cut; one line per cell
 
 A cell is a method, a choice of coordinates and a class of models (``mbd.study.cells``). It is *right* if the positions,
 rotations and velocities of all bodies at the end of a short run are those of a fine run of RK4, at two steps: nearer
@@ -17,9 +18,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import sys
 import warnings
 from collections import Counter
+from pathlib import Path
 
 from mbd.study.cells import CHOICES, Cell, cells, check_cell, refusal
 from mbd.study.compatibility import all_integrators
@@ -36,12 +39,34 @@ def check(cell: Cell, ask: bool) -> tuple[str, str]:
         return check_cell(cell)
 
 
+class Store:
+    """Verdicts of cells in a file, a line each; those that it has already are not found out again."""
+
+    def __init__(self, file: str | None) -> None:
+        self.file, self.known = file, {}
+        if file is not None and Path(file).exists():
+            for line in Path(file).read_text().splitlines():
+                *key, verdict, why = json.loads(line)
+                self.known[tuple(key)] = verdict, why
+
+    def check(self, cell: Cell, ask: bool) -> tuple[str, str]:
+        key = (cell.method.name, cell.choice, cell.feature)
+        if key not in self.known:
+            self.known[key] = check(cell, ask)
+            if self.file is not None:
+                with Path(self.file).open("a") as lines:
+                    print(json.dumps([*key, *self.known[key]]), file=lines)
+        return self.known[key]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("methods", nargs="*", help="names of methods; default: all")
     parser.add_argument("--every", type=int, default=1, help="only every so many-th cell")
     parser.add_argument("--ask", action="store_true", help="ask methods only, run nothing")
+    parser.add_argument("--store", help="file with the verdicts of all cells, as they come")
     options = parser.parse_args()
+    store = Store(options.store)
     methods = [m for m in all_integrators() if not options.methods or m.name in options.methods]
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -50,7 +75,7 @@ def main() -> None:
         for k, cell in enumerate(cells(method)):
             if k % options.every:
                 continue
-            verdict, why = check(cell, options.ask)
+            verdict, why = store.check(cell, options.ask)
             of_method[verdict] += 1
             if verdict == "refused":
                 reasons[why] += 1

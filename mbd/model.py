@@ -27,6 +27,7 @@ from mbd.elements.making import (
     remember_making,
 )
 from mbd.elements.parameter_table import ParameterTable, check_belonging, checked_values
+from mbd.elements.settling import before_change
 from mbd.elements.suggestions import did_you_mean
 from mbd.elements.values import Input, Parameter, check_value, in_force, parameters_in
 from mbd.errors import ZERO3, ModelError, ModelWarning, bad_value, check_vector
@@ -91,6 +92,7 @@ class Model(Checked):
     def add(self, element: E) -> E:
         """Add a body, a joint or a force and return it."""
         kind = self._list_for(element)
+        before_change(self)
         if element.model is not None:
             if element.model is self:
                 raise ModelError(f"{self}: {element} has been added already; expected a new element")
@@ -451,9 +453,10 @@ class Model(Checked):
 
         Parameters
         ----------
-        values: from joints or their names to the angle or displacement; one number for each motion of a joint with
-            several (``Cylindrical``: displacement, angle; ``Universal``: two angles; ``Planar``: two displacements,
-            angle); for ``Spherical`` the rotation of the second body relative to the first one.
+        values: from joints or their names (that of a file, where a body has it as well) to the angle or displacement;
+            one number for each motion of a joint with several (``Cylindrical``: displacement, angle; ``Universal``: two
+            angles; ``Planar``: two displacements, angle); for ``Spherical`` the rotation of the second body relative
+            to the first one.
         rates: their time derivatives; for ``Spherical`` the angular velocity of the second body relative to the first
             one, in axes of the joint's frame on the second body.
         """

@@ -40,6 +40,13 @@ def pytest_make_collect_report() -> Iterator[None]:
     return forbid_skip((yield))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """With numba's public interface alone, functions that read parameters are called as plain Python, and say so."""
+    if PUBLIC:
+        config.addinivalue_line("filterwarnings", "ignore:.* is called as plain Python, which is slower.*Parameter")
+        config.addinivalue_line("filterwarnings", "ignore:.* is called as plain Python, which is slower.*Input")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With numba's public interface alone, leave out what is said of the other way to compile."""
     if PUBLIC:

@@ -63,7 +63,7 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(SCRIPTS / name) for name in GALLERIES],
     "gallery_dirs": [f"gallery/{name}" for name in GALLERIES],
     "filename_pattern": RUN,
-    "ignore_pattern": r"(__init__|/sheet)\.py",  # sheets of figures are what the scripts of papers share
+    "ignore_pattern": r"^(__init__|sheet)\.py",  # sheets of figures are what the scripts of papers share
     "image_scrapers": (Outputs(SCRIPTS / "out"),),
     "reset_modules": (),
     "within_subsection_order": "FileNameSortKey",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 from docstrings import as_rst
@@ -34,6 +35,9 @@ __file__ = __import__("os").path.abspath("{name}")
 """Scripts are not run as files, but in their folder; they look for files beside them."""
 
 
+WRITTEN = {"pid": "PID", "gymnasium": "Gymnasium:", "puma": "Puma 560"}
+
+
 def prepare(into: Path) -> None:
     """Copies of all scripts with the header that sphinx-gallery expects."""
     for section, (folder, title, sentence) in SECTIONS.items():
@@ -48,6 +52,18 @@ def prepare(into: Path) -> None:
                 old.unlink()
 
 
+def title_of(name: str) -> str:
+    """The name of a script in words: authors, year and part of a paper, or its first letter capitalised."""
+    match = re.fullmatch(r"([a-z_]+)_(\d{4})(?:_(\w+))?", name)
+    if match is None:
+        words = [WRITTEN.get(word, word) for word in name.split("_")]
+        return " ".join([words[0][0].upper() + words[0][1:], *words[1:]])
+    *first, last = [author.capitalize() for author in match[1].split("_")]
+    authors = f"{', '.join(first)} & {last}" if first else last
+    part = f": {match[3].replace('_', ' ')}" if match[3] else ""
+    return f"{authors} {match[2]}{part}"
+
+
 def with_title(path: Path) -> str:
     """The text of a script whose docstring has a title, made from its name."""
     text = path.read_text()
@@ -55,7 +71,7 @@ def with_title(path: Path) -> str:
     docstring = ast.get_docstring(tree) or ""
     lines = docstring.split("\n")
     as_rst(lines)
-    title = path.stem.replace("_", " ").capitalize()
+    title = title_of(path.stem)
     hidden = HIDDEN.format(name=path.name)
     body = "\n".join(text.split("\n")[tree.body[0].end_lineno :])
     future = "from __future__ import annotations\n"

@@ -243,7 +243,8 @@ class Ground(Body):
 
 
 class Generalized(Body):
-    """A subsystem in coordinates q of the user's choice: kinetic energy ``1/2 q_dot^T M(q) q_dot``, potential ``V(q)``.
+    """A subsystem in coordinates q of the user's choice: kinetic energy ``1/2 q_dot^T M(q) q_dot``, potential ``V(q)``,
+    constraints and forces.
 
     Parameters
     ----------
@@ -254,6 +255,8 @@ class Generalized(Body):
     potential: function ``q -> float``.
     constraints: function ``q -> (m,)`` that vanishes on admissible configurations.
     n_constraints: m; found out by calling ``constraints`` once, and only compared if given.
+    force: function ``(t, q, q_dot) -> (n,)`` of generalised forces on the coordinates besides those of the potential:
+        damping, loads, control.
 
     ``body.mass`` is afterwards the constant (n, n) matrix or the function.
     """
@@ -264,6 +267,7 @@ class Generalized(Body):
     mass: Any = declared("Mass matrix, or the function that returns it.", checks.mass)
     potential: Any = declared("Potential energy as a function of q, or None.", checks.potential)
     constraints: Any = declared("Function of q that vanishes, or None.", checks.constraints)
+    force: Any = declared("Generalised forces as a function of t, q and q_dot, or None.", checks.coordinate_force, None)
     n_constraints: int = fixed("Number of constraints.", "it is the number of values that constraints returns")
 
     def __init__(
@@ -276,6 +280,7 @@ class Generalized(Body):
         potential: Callable[[Array], float] | None = None,
         constraints: Callable[[Array], ArrayLike] | None = None,
         n_constraints: int | None = None,
+        force: Callable[[float, Array, Array], ArrayLike] | None = None,
         shape: Shape | None = None,
     ) -> None:
         super().__init__(name)
@@ -284,7 +289,7 @@ class Generalized(Body):
         q = check_vector(np.atleast_1d(coordinates), self, "coordinates", None)
         given = np.zeros(q.size) if velocities is None else np.atleast_1d(velocities)
         node = GeneralizedNode(q, check_vector(given, self, "velocities", q.size))
-        self._set(node=node, mass=mass, potential=potential, constraints=constraints, shape=shape)
+        self._set(node=node, mass=mass, potential=potential, constraints=constraints, force=force, shape=shape)
         if n_constraints is not None and n_constraints != self.n_constraints:
             source = "constraints(q)" if constraints is not None else "no constraints="
             raise bad_value(

@@ -173,6 +173,24 @@ def constraints(value: Any, owner: Any, argument: str) -> Callable[[Array], Any]
     return function
 
 
+def coordinate_force(value: Any, owner: Any, argument: str) -> Callable[[float, Array, Array], Any] | None:
+    """A function of time, coordinates and velocities that returns a number per coordinate."""
+    if value is None:
+        return None
+    if not callable(value):
+        raise bad_value(owner, argument, value, "a function of time, coordinates and velocities, or None")
+    q, v = owner.node.coordinates(), owner.node.coordinate_velocities()
+    try:
+        found = value(0.0, q, v)
+    except Exception as error:
+        raise ModelError(
+            f"{owner}: {argument}(t, q, v) failed at t = 0, q = {q.tolist()}, v = {v.tolist()} with "
+            f"{type(error).__name__}: {error}; expected a function of the time and of two arrays of {q.size} numbers"
+        ) from error
+    check_vector(np.atleast_1d(found), owner, f"{argument}(t, q, v)", q.size)
+    return value  # type: ignore[no-any-return]
+
+
 def _function(value: Any, owner: Any, argument: str) -> Callable[[Array], Any] | None:
     if value is not None and not callable(value):
         raise bad_value(owner, argument, value, "a function of the coordinates, or None")

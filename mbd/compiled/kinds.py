@@ -44,9 +44,26 @@ class Kind:
         return f"{self.dtype}[{self.ndim}]"
 
 
+_record_types: dict[int, tuple[np.dtype, np.dtype]] = {}
+
+
+def _record_type(dtype: np.dtype) -> np.dtype:
+    """The type of records with these columns: one object, since to compare two of them column by column takes long."""
+    if dtype.type is np.record:
+        return dtype
+    if id(dtype) not in _record_types:
+        _record_types[id(dtype)] = dtype, np.dtype((np.record, dtype))
+    return _record_types[id(dtype)][1]
+
+
 def records(dtype: np.dtype) -> Any:
     """A list of records with named columns."""
-    return Kind(np.dtype((np.record, dtype)), 1)
+    return Kind(_record_type(dtype), 1)
+
+
+def as_records(table: np.ndarray) -> Any:
+    """A contiguous table with its columns as attributes, in place."""
+    return np.ndarray.__new__(np.recarray, table.shape, _record_type(table.dtype), table)
 
 
 real: Any = Kind(np.dtype(np.float64), 0)

@@ -18,8 +18,10 @@ Without compilation a record is a plain object.
 
 from __future__ import annotations
 
+import functools
+import math
 from ctypes import addressof, c_char
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -105,6 +107,40 @@ class Record:
         for name in numbers if not JIT else numbers & values.keys():
             setattr(self, name, values.get(name, 0))
 
+    @classmethod
+    def zeros(cls, shapes: dict[str, Any], **given: Any) -> Self:
+        """A record with arrays of zeros of these shapes, which lie in one block of memory, and with others as given.
+
+        Where every array is, seen from the start of the block, is found once for the same shapes: to describe many
+        arrays one by one takes longer than a short run.
+        """
+        if not JIT:
+            arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in shapes.items()}
+            return cls(**arrays, **given)
+        try:
+            plan = _plan(cls, tuple(shapes.items()))  # type: ignore[arg-type]
+        except KeyError as error:
+            raise TypeError(f"{cls.layout.label}: unknown {error}; expected {', '.join(cls.fields)}") from None
+        if not given.keys() | shapes.keys() >= cls.layout.needed:
+            missing = cls.layout.needed - shapes.keys() - given.keys()
+            raise TypeError(f"{cls.layout.label}: missing {', '.join(sorted(missing))}")
+        block = np.zeros(plan.size)
+        words = plan.words + plan.is_address * address_of(block)
+        record = object.__new__(cls)
+        own = record.__dict__
+        for name, start, stop, shape, dtype in plan.arrays:
+            part = block[start:stop]
+            own[name] = part if shape is None else part.reshape(shape) if dtype is None else _other(part, dtype, shape)
+        for name in given.keys() - cls.layout.numbers:
+            member = cls.layout.members.get(name)
+            own[name] = value = given[name]
+            found, o = _words(value, member, record, name), cls.layout.offsets[name]
+            words[o : o + len(found)] = found
+        record._write(words)
+        for name in given.keys() & cls.layout.numbers:
+            setattr(record, name, given[name])
+        return record
+
     def changed(self, **values: Any) -> Self:
         """A record with some arrays or numbers replaced; the arrays of the others are shared."""
         if not JIT or not values.keys() <= self.layout.members.keys():
@@ -161,6 +197,39 @@ class Record:
         return f"{self.layout.label}({', '.join(self.fields)})"
 
 
+class _Plan(NamedTuple):
+    """Where arrays lie in a block of numbers, and the words of their record at address zero."""
+
+    size: int
+    arrays: tuple[tuple[str, int, int, Any, Any], ...]  # name, place, shape unless one row, type unless numbers
+    words: np.ndarray
+    is_address: np.ndarray
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
+    layout, end, arrays = cls.layout, 0, []
+    words, is_address = np.zeros(layout.words, dtype=np.int64), np.zeros(layout.words, dtype=np.int64)
+    for name, given in shapes:
+        member: Any = layout.members[name]
+        shape = (given,) if isinstance(given, int) else tuple(given)
+        if len(shape) != member.ndim:
+            raise ValueError(f"{layout.label}.{name}: {len(shape)} dimensions are given; expected {member.ndim}")
+        start, end = end, end + math.prod(shape) * (member.dtype.itemsize // 8)
+        other = None if member.dtype == np.float64 else member.dtype
+        arrays.append((name, start, end, None if other is None and len(shape) == 1 else shape, other))
+        o = layout.offsets[name]
+        words[o], is_address[o] = 8 * start, 1
+        words[o + 1 : o + 1 + len(shape)] = shape
+        end += end % 2  # complex numbers and vector registers take two
+    return _Plan(max(end, 1), tuple(arrays), words, is_address)
+
+
+def _other(part: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """A part of a block of numbers as numbers of another type."""
+    return part.view(dtype).reshape(shape)
+
+
 def address_of(array: Any) -> int:
     """Address of the numbers of a writable, contiguous array, in a quarter of the time that ``ctypes.data`` takes."""
     return addressof(c_char.from_buffer(array)) if array.size else array.ctypes.data
@@ -170,7 +239,8 @@ def _words(value: Any, member: Any, owner: Record, name: str) -> list[int]:
     """Words of an array, or of an inner record, which is written into the outer one."""
     if isinstance(value, np.ndarray) and type(member) is Kind:  # the usual case
         flags = value.flags
-        if flags.c_contiguous and flags.writeable and value.ndim == member.ndim and value.dtype == member.dtype:
+        same = value.dtype is member.dtype or value.dtype == member.dtype
+        if same and flags.c_contiguous and flags.writeable and value.ndim == member.ndim:
             return [address_of(value), *value.shape]
     label = owner.layout.label
     if isinstance(value, Record):

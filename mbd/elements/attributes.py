@@ -27,6 +27,7 @@ import numpy as np
 from ..compiled.functions.travelling import REMEDY, name_of_function, nameless, sent_as_code
 from ..errors import ModelError, bad_value, check_number, read_only
 from .making import RECORD, is_made_of_values, refuse_inputs, remember_change, remember_making
+from .settling import before_change
 from .values import Value, _state, has_values, parameters_in, resolved
 
 T = TypeVar("T")
@@ -173,6 +174,7 @@ class Checked(metaclass=Recorded):
                 self._set(**{name: value})
 
     def __setattr__(self, name: str, value: Any) -> None:
+        before_change(self)
         attribute = inspect.getattr_static(type(self), name, None)
         given, before = value, _state.calculating
         if _follows(value):
@@ -222,6 +224,7 @@ class Checked(metaclass=Recorded):
         return not _ours(type(self)) and (name in self.__dict__ or _inside(self, sys._getframe(2)))
 
     def __delattr__(self, name: str) -> None:
+        before_change(self)
         if isinstance(inspect.getattr_static(type(self), name, None), Attribute) or _ours(type(self)):
             raise ModelError(f"{self}: {name} cannot be deleted")
         object.__delattr__(self, name)

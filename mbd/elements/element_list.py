@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ModelError
+from .settling import UNKNOWN, before_change
 
 
 class Elements(list[Any]):
@@ -20,6 +21,7 @@ class Elements(list[Any]):
         self.forget = forget
 
     def _become(self, after: list[Any]) -> None:
+        before_change(getattr(self.forget, "__self__", UNKNOWN))
         before = {id(x) for x in self}
         new = [x for x in after if id(x) not in before]
         if new or len({id(x) for x in after}) < len(after):

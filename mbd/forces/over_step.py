@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
-from ..joints.angles_over_step import angle_quotient, push_angle_over_step
-from ..nodes.markers import axis, displacement, hinge, push_axis, push_point
+from ..joints.angles_over_step import angle_quotient
+from ..nodes.markers import axis, displacement, hinge, push_axis, push_hinge, push_point
 from .instant import load_vector
 from .kinds import AXIS_SPRING, FORCE_BODY, FORCE_WORLD, SPRING, TORQUE_BODY, TORSION_SPRING
 from .tension import call_law, tension_between
@@ -83,7 +83,7 @@ def force_over_step(e, za0, zb0, za1, zb1, zma, zmb, h, values, turns, fa, fb, t
         phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
         f, slope = tension_between(e, turns[e.turn], turns[e.turn] + phi, h, values)
         f *= t
-        push_angle_over_step(e, zma, zmb, 0.5 * f * (c0 + c1), 0.5 * f * (s0 + s1), fa, fb)
+        push_hinge(e, zma, zmb, 0.5 * f * (c0 + c1), 0.5 * f * (s0 + s1), fa, fb)
         return
     if kind == SPRING or kind == AXIS_SPRING:
         f, slope = tension_over_step(e, za0, zb0, za1, zb1, h, values, turns)

@@ -63,6 +63,24 @@ def check_no_lines(method: Any, system: System) -> None:
             )
 
 
+def check_regular_generalized(method: Any, system: System, only_varying: bool = False) -> None:
+    """Refuse generalized coordinates whose mass matrix cannot be inverted: they have no Hamiltonian.
+
+    ``only_varying``: constant ones may be singular.
+    """
+    for body, _ in bodies_of_form(system, "generalized"):
+        generalized: Any = body
+        if only_varying and not callable(generalized.mass):
+            continue
+        mass = generalized.mass(generalized.coordinates) if callable(generalized.mass) else generalized.mass
+        values = np.linalg.eigvalsh(np.atleast_2d(mass))
+        if values[0] <= SINGULAR * values[-1]:
+            raise IncompatibleError(
+                f"{method.name} needs a regular mass matrix; that of body '{body.name}' is singular. Use LivensEM, "
+                "LivensMidpoint or DiscreteVariational."
+            )
+
+
 def keeps_momenta(system: System) -> bool:
     """Whether the model is free in space: no gravity, no loads, nothing that holds it to the ground.
 

@@ -3,7 +3,7 @@
 A rigid body has one motion, whatever it is stored in. A run therefore lives in a *twin* of the system, in which bodies
 that the method does not know are in coordinates that it knows; nothing is converted inside a step, and what a method
 keeps from step to step (momenta, multipliers, earlier increments) stays what it is. Records, and the start, are
-converted (``nodes.pose.convert``), models in joint coordinates by way of the poses of all bodies
+converted (``nodes.conversion``), models in joint coordinates by way of the poses of all bodies
 (``system.tree_records``).
 
 What records lose: the velocities of a rigid body are those with the momenta of the twin. Directors that stretch have
@@ -14,20 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..nodes import Directors, Quaternion
+from ..nodes.conversion import convert
 from ..nodes.forms import of_form
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.mass import frame_mass
-from ..nodes.pose import convert
 from ..solvers.redundancy import regularise
 from ..system.identity import turn_names
 from ..system.observe import TOTALS, observe_kinetic
 from ..system.system import System
-from ..system.tables import FLAG_REDUNDANT
+from ..system.tables import FLAG_REDUNDANT, Work
 from ..system.tree_records import JointRecords, has_rotors
 from .base import Array, Integrator, Invariant, Run, check_rows
 from .traits import bodies_of_form, has_form, moves_alike
@@ -85,14 +86,11 @@ class Converts(Integrator):
         balls = self.stepped_node(lie=False)._blank()
         return model._with_choice(replace(model._choice, spherical=balls, free=balls))
 
-    def converted_variables(self, twin: System, q: Array, v: Array, own: list[Array]) -> list[Array]:
+    def converted_variables(self, conversion: Conversion, q: Array, v: Array, own: list[Array]) -> list[Array]:
         """Rows of the two recorded variables of the scheme, for rows of the twin."""
-        if self.recorded[0] != KINETIC:
+        if self.recorded[0] != KINETIC or not conversion.loses_energy:
             return own
-        energy, row = np.zeros(len(q)), np.zeros(TOTALS)
-        rows = (np.ascontiguousarray(x) for x in (q, v))
-        observe_kinetic(twin.tables, twin.work_with(turns=twin.initial_turns()), *rows, row, energy)
-        return [energy[:, None], own[1]]
+        return [conversion.kinetic_energy(q, v)[:, None], own[1]]
 
     def kinetic_energy(self, solution: Solution) -> Array | None:
         recorded = solution.scheme.recorded
@@ -150,6 +148,7 @@ class Converts(Integrator):
 
 RIGID_FORMS = ALL_FORMS - {"point", "generalized"}
 NAMED = 3  # bodies that a note names
+BLOCK = 1 << 17  # numbers of records that are converted together
 
 
 class StepsQuaternions(Converts):
@@ -201,6 +200,22 @@ class Conversion:
                 kept[n.l0 : n.l0 + n.nl] = np.arange(m.l0, m.l0 + m.nl)
         return kept
 
+    @cached_property
+    def loses_energy(self) -> bool:
+        """Whether velocities of the twin have more kinetic energy than what becomes of them."""
+        return self.joints is not None or has_form(self.twin, "directors")
+
+    def kinetic_energy(self, q: Array, v: Array) -> Array:
+        """Of the twin, at its rows."""
+        energy = np.zeros(len(q))
+        observe_kinetic(self.twin.tables, self.work, q, v, np.zeros(TOTALS), energy)
+        return energy
+
+    @cached_property
+    def work(self) -> Work:
+        """Buffers in which nobody else writes."""
+        return self.twin.new_work()
+
     def multipliers(self, lam: Array) -> Array:
         """Multipliers of the system, not a number where the twin has none."""
         return np.where(self.kept >= 0, np.append(lam, np.nan)[self.kept], np.nan)
@@ -216,7 +231,9 @@ class Conversion:
         if self.joints is not None:
             states = [self.joints.inward(*row) for row in zip(q, v, strict=True)]
             return np.array([x for x, _ in states]), np.array([x for _, x in states])
-        return self._convert(self.system, self.twin, q, v, near)[:2]  # type: ignore[no-any-return]
+        out = np.zeros((len(q), self.twin.n_q)), np.zeros((len(q), self.twin.n_v))
+        self._convert(self.system, self.twin, *(np.ascontiguousarray(x) for x in (q, v)), near, *out)
+        return out
 
     def inward_turns(self, turns: Array | None) -> Array | None:
         """Counted angles of the twin."""
@@ -226,23 +243,26 @@ class Conversion:
         inner[self.turns] = turns[: len(self.turns)]
         return inner
 
-    def outward_turns(self, turns: Array) -> Array:
+    def outward_turns(self, turns: Array, out: Array) -> None:
         """Rows of counted angles of the system."""
-        own = np.zeros((len(turns), self.system.work.turns.size))
-        own[:, : len(self.turns)] = turns[:, self.turns]
-        return own
+        if self.turns:
+            out[:, : len(self.turns)] = turns[:, self.turns]
 
-    def outward(self, q: Array, v: Array, near: Array) -> tuple[Array, Array, tuple[int, int]]:
+    def outward(self, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> tuple[int, int]:
         """Rows of the system, which go on from the coordinates ``near``; first row and node without Euler angles."""
         if self.joints is not None:
-            return self.joints.outward(q, v, near)
-        return self._convert(self.twin, self.system, q, v, near)
+            return self.joints.outward(q, v, near, out_q, out_v)
+        return self._convert(self.twin, self.system, q, v, near, out_q, out_v)
 
-    def _convert(self, source: System, target: System, q: Array, v: Array, near: Array) -> Any:
-        out = np.zeros((len(q), target.n_q)), np.zeros((len(q), target.n_v))
-        rows = (np.ascontiguousarray(x) for x in (q, v))
-        locked = convert(source.tables.nodes, target.tables.nodes, *rows, near, *out, self.g, self.scratch)
-        return *out, locked
+    def outward_row(self, q: Array, v: Array, near: Array) -> tuple[Array, Array]:
+        """One state of the system."""
+        out = np.zeros((1, self.system.n_q)), np.zeros((1, self.system.n_v))
+        self.outward(q[None, :], v[None, :], near, *out)
+        return out[0][0], out[1][0]
+
+    def _convert(self, source: System, target: System, *rows: Array) -> tuple[int, int]:
+        nodes = source.tables.nodes, target.tables.nodes
+        return convert(*nodes, *rows, self.g, self.scratch)  # type: ignore[no-any-return]
 
 
 class ConvertedRun(Run):
@@ -253,6 +273,7 @@ class ConvertedRun(Run):
         self.near = np.array(q, dtype=float)  # coordinates of the last record
         self.first = None if v is None else (self.near.copy(), np.array(v, dtype=float))
         self.locked = ""  # body whose Euler angles are in gimbal lock
+        self.buffers: Buffers | None = None
 
     @property
     def origin(self) -> float:  # type: ignore[override]
@@ -278,30 +299,48 @@ class ConvertedRun(Run):
         """Time of the state."""
         return self.inner.t
 
-    def _outside(self, rows: list[Array]) -> tuple[list[Array], tuple[int, int]]:
-        """Rows in the coordinates of the system; variables of the scheme remain those of the twin."""
-        q, v, *own, turns = rows
-        own = self.method.converted_variables(self.conversion.twin, q, v, own)
-        out_q, out_v, locked = self.conversion.outward(q, v, self.near)
-        return [out_q, out_v, *own, self.conversion.outward_turns(turns)], locked
-
     def advance(self, count: int, every: int, out: list[Array]) -> int:
-        check_rows(out, self.row(), (self.index + count) // every - self.index // every)
+        """Steps and records in blocks that stay in the cache of the processor, each converted before the next one."""
+        if self.buffers is None:
+            self.buffers = Buffers(self)
+        check_rows(out, self.buffers.row, (self.index + count) // every - self.index // every)
+        start = self.index
+        while self.index < start + count and not self.locked:
+            row = self.index // every - start // every
+            todo = min(start + count - self.index, self.buffers.size * every)
+            if self._advance_block(todo, every, self.buffers, [y[row:] for y in out]) < todo:
+                break
+        return self.index - start
+
+    def _advance_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
+        """So many steps, whose records go to the first rows of ``out``; what is not converted is written there."""
         before, saved = self.inner.index, self.inner.state() if self.conversion.may_lock else {}
-        rows = [np.zeros((max(1, (before + count) // every - before // every), len(row))) for row in self.inner.row()]
-        done = self.inner.advance(count, every, rows)
+        q, v, *own, turns = buffers.rows
+        rows = [q, v, *(x if x is not None else y for x, y in zip(own, out[2:-1], strict=True)), turns]
+        done = self.inner.advance(count, every, rows)  # type: ignore[arg-type]
         made = (before + done) // every - before // every
-        converted, (bad, node) = self._outside([row[:made] for row in rows])
+        bad, node = self._convert([row[:made] for row in rows], [y[:made] for y in out])  # type: ignore[index]
         if bad >= 0:  # go back to the last record that exists
             self.locked, made = self.system.model.bodies[node - 1].name, bad
             done = max(0, (before // every + bad) * every - before)
             self.inner = self.method.resume(self.conversion.twin, saved)
-            self.inner.advance(done, every, rows)
-        for target, values in zip(out, converted, strict=True):
-            target[:made] = values[:made]
+            self.inner.advance(done, every, rows)  # type: ignore[arg-type]
         if made:
-            self.near = converted[0][made - 1].copy()
+            self.near = out[0][made - 1].copy()
         return done
+
+    def _convert(self, rows: list[Array], out: list[Array]) -> tuple[int, int]:
+        """Rows in the coordinates of the system; variables of the scheme remain those of the twin."""
+        q, v, *own, turns = rows
+        if not len(q):
+            return -1, 0
+        for y, x, values in zip(
+            out[2:-1], own, self.method.converted_variables(self.conversion, q, v, own), strict=True
+        ):
+            if y is not x:
+                y[:] = values
+        self.conversion.outward_turns(turns, out[-1])
+        return self.conversion.outward(q, v, self.near, *out[:2])
 
     def compose(self, weights: Array) -> None:
         self.inner.compose(weights)
@@ -310,10 +349,19 @@ class ConvertedRun(Run):
         self.inner.act_anew()
 
     def row(self) -> list[Array]:
-        return [row[0] for row in self._outside([row[None, :] for row in self.inner.row()])[0]]
+        return self._converted_row(self.inner.row())
+
+    def _converted_row(self, row: list[Array]) -> list[Array]:
+        system, rows = self.system, [y[None, :] for y in row]
+        q, v, *variables, _ = rows
+        own = self.method.converted_variables(self.conversion, q, v, variables)
+        widths = system.n_q, system.n_v, *(y.shape[1] for y in own), system.work.turns.size
+        out = [np.zeros((1, width)) for width in widths]
+        self._convert(rows, out)
+        return [y[0] for y in out]
 
     def initial_row(self) -> list[Array]:
-        _, _, *own, turns = [row[0] for row in self._outside([row[None, :] for row in self.inner.initial_row()])[0]]
+        _, _, *own, turns = self._converted_row(self.inner.initial_row())
         assert self.first is not None
         return [*self.first, *own, turns]  # as they were given
 
@@ -328,6 +376,20 @@ class ConvertedRun(Run):
 
     def statistics(self) -> dict[str, Any]:
         return self.inner.statistics()
+
+
+class Buffers:
+    """Room for a block of records of the twin, without those that are the same in the records of the system."""
+
+    def __init__(self, run: ConvertedRun) -> None:
+        self.row = run.row()
+        inner = run.inner.row()
+        same = [
+            len(x) == len(y) and 2 <= k < len(inner) - 1 for k, (x, y) in enumerate(zip(inner, self.row, strict=True))
+        ]
+        widths = [len(x) for x in inner]
+        self.size = max(1, BLOCK // sum(width for width, alike in zip(widths, same, strict=True) if not alike))
+        self.rows = [None if alike else np.zeros((self.size, n)) for n, alike in zip(widths, same, strict=True)]
 
 
 # --- a run within ------------------------------------------------------------------------------------------------
@@ -349,7 +411,7 @@ def recorded_velocities(run: Any, v: Array) -> Array:
     """Velocities that a run steps at its present coordinates, as its system has them."""
     if stepped(run) is run:
         return v
-    return run.conversion.outward(run.inner.x.q[None, :], v[None, :], run.near)[1][0]  # type: ignore[no-any-return]
+    return run.conversion.outward_row(run.inner.x.q, v, run.near)[1]  # type: ignore[no-any-return]
 
 
 # --- what follows from records --------------------------------------------------------------------------------------

@@ -62,10 +62,8 @@ class Equations:
             "smallest_ratio": NEVER,
         }  # fmt: skip
         start, end = (np.zeros((0, 12)), np.zeros((0, 12))) if frames is None else frames
-        self.numbers = NewtonNumbers(
-            **{**usual, **parameters}, scales=np.zeros(SCALES), weights=np.zeros(ACCELERATION),
-            start_frames=start, end_frames=end, lengths=np.zeros(MOST_PARTS), begins=np.zeros(MOST_PARTS + 1),
-        )  # fmt: skip
+        shapes = {"scales": SCALES, "weights": ACCELERATION, "lengths": MOST_PARTS, "begins": MOST_PARTS + 1}
+        self.numbers = NewtonNumbers.zeros(shapes, **{**usual, **parameters}, start_frames=start, end_frames=end)
         self.connect()
 
     def connect(self) -> None:
@@ -167,8 +165,8 @@ def rows_of(equations: Equations) -> Rows:
     """What is recorded of a method."""
     q, v, first, second = equations.shown()
     turns = equations.work.turns
-    kept = {"kept_q": np.zeros_like(q), "kept_v": np.zeros_like(v), "kept_turns": np.zeros_like(turns)}
-    return Rows(q=q, v=v, first=first, second=second, turns=turns, **kept)
+    kept = {"kept_q": len(q), "kept_v": len(v), "kept_turns": len(turns)}
+    return Rows.zeros(kept, q=q, v=v, first=first, second=second, turns=turns)
 
 
 class FixedStepRun(Run):

@@ -60,6 +60,8 @@ class Trait(Enum):
     VELOCITY_IS_QDOT = "velocities that are rates of coordinates (conventional nodes)"
     CONSTANT_MASS = "a constant mass matrix"
     LIE_OR_POINT = "Lie or point nodes"
+    LIE_POINT_OR_GENERALIZED = "Lie or point nodes, or generalized coordinates"
+    DIRECTORS_OR_GENERALIZED = "points and conventional directors, or generalized coordinates"
     POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
     POLYNOMIAL_OR_GENERALIZED = "points, conventional directors or quaternions, or generalized coordinates"
     UNCONSTRAINED = "no constraints"
@@ -76,6 +78,8 @@ class Trait(Enum):
 FORMS_OF = {
     Trait.VELOCITY_IS_QDOT: ("point", "spin", "quaternion", "directors", "generalized"),
     Trait.LIE_OR_POINT: ("lie", "point"),
+    Trait.LIE_POINT_OR_GENERALIZED: ("lie", "point", "generalized"),
+    Trait.DIRECTORS_OR_GENERALIZED: ("point", "directors", "generalized"),
     Trait.POLYNOMIAL_OR_GENERALIZED: ("point", "quaternion", "directors", "generalized", "joint"),
     Trait.POINT_OR_DIRECTORS: ("point", "directors"),
     Trait.CONSTANT_MASS: ("point", "directors", "generalized"),
@@ -105,13 +109,14 @@ def missing_trait(system: System, trait: Trait) -> str | None:
     if trait is Trait.MASS:
         light = massless(nodes)[1:]
         return f"body '{model.bodies[int(np.argmax(light))].name}' has none" if light.any() else None
-    for i, body in enumerate(model.bodies):
-        n = nodes[i + 1]
-        where = f"node of body '{body.name}' is {body.node}"
-        if trait in FORMS_OF and FORMS[n.form] not in FORMS_OF[trait]:
-            return where
-        if trait is Trait.CONSTANT_MASS and n.mass_function >= 0:
-            return where
+    if trait in FORMS_OF:
+        other = ~of_form(nodes, *FORMS_OF[trait])
+        if trait is Trait.CONSTANT_MASS:
+            other |= nodes["mass_function"] >= 0
+        other[0] = False  # the ground
+        if other.any():
+            body = model.bodies[int(np.argmax(other)) - 1]
+            return f"node of body '{body.name}' is {body.node}"
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
     if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and _is_driven(system)):
@@ -121,6 +126,9 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
+        for body, n in zip(model.bodies, nodes[1:], strict=True):
+            if n.force_function >= 0:  # nobody knows whether it depends on time
+                return f"body '{body.name}' has a force on its coordinates"
         for force in model.forces:
             if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
                 return f"force '{force.name}'"
@@ -145,6 +153,8 @@ def _is_damped(row: Any) -> bool:
 ADVICE = {
     Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
+    Trait.LIE_POINT_OR_GENERALIZED: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
+    Trait.DIRECTORS_OR_GENERALIZED: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
     Trait.POLYNOMIAL_OR_GENERALIZED: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
     Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",

@@ -13,7 +13,6 @@ import functools
 import importlib
 import json
 import warnings
-import zipfile
 from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any
@@ -40,7 +39,7 @@ from ..solvers.start_report import Miss, StartReport
 from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
-from .files import replacing
+from .files import replacing, write_arrays
 from .recheck import recheck, recheck_model, stored_keys
 
 MODULES = {  # names in files -> modules in which their classes are found
@@ -264,7 +263,7 @@ def save(solution: Solution, path: FilePath) -> None:
         "model": model,
         "integrator": encoder.integrator(s.integrator),
         "stats": encoder.value(s.stats, "stats"),
-        "start": encoder.value(s.start, "start"),
+        "start": encoder.value(None if s.start is None else s.start.settled(), "start"),
         "state": encoder.value(state, "state"),
         "complete": s.complete,
         "message": s.message,
@@ -289,15 +288,7 @@ def save(solution: Solution, path: FilePath) -> None:
             raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with replacing(path) as draft:
-        _write_arrays(draft, arrays)
-
-
-def _write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """As ``np.savez`` does, which leaves its archive open after an error before numpy 2.2."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, x in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(x), allow_pickle=False)
+        write_arrays(draft, arrays)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -363,7 +354,9 @@ class _Decoder:
         for shell, _ in shells:
             if isinstance(shell, Generalized):
                 n = shell.node.n_velocities
-                for key, size in (("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints)):
+                for key, size in (
+                    ("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints), ("force", n)
+                ):  # fmt: skip
                     if isinstance(function := getattr(shell, key), MissingFunction):
                         function.size = size
         return model

@@ -24,34 +24,46 @@ if TYPE_CHECKING:
     from ..results.solution import Solution
 
 ABOUT = "run.npz"
+CHANNELS = "channels.json"  # of a run that recorded chosen quantities
 NAMES = ("q", "v", "first", "second", "turns")  # of the rows of a run
 GIVE_BACK = 1 << 26  # bytes after which memory is given back
 UNFINISHED = "the run was cut off; its records end here"
+
+
+def new_folder(path: FilePath) -> Path:
+    """A folder for the records of a run, which must not hold anything yet."""
+    folder = Path(path)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"store: the folder {path} cannot be made ({error.strerror})") from error
+    return folder
+
+
+def check_disk(path: Path, count: float, numbers: int) -> None:
+    """Refuse so many records of so many numbers if they do not fit on the disk."""
+    needed, free = 8.0 * count * numbers, shutil.disk_usage(path).free
+    if needed > 0.98 * free:
+        raise ModelError(
+            f"simulate: the run has {count:.6g} records of {numbers} numbers, {needed / 1e9:.3g} GB, "
+            f"but only {free / 1e9:.3g} GB are free in {path}; record less often with output_step="
+        )
 
 
 class RunStore:
     """The folder of a run in progress."""
 
     def __init__(self, path: FilePath, widths: list[int]) -> None:
-        self.path, self.widths = Path(path), widths
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"store: the folder {path} cannot be made ({error.strerror})") from error
+        self.path, self.widths = new_folder(path), widths
         self.count = 0  # records in the files
         self._since = 0  # bytes since memory was given back
         self._maps: list[Any] = []
 
     def check_room(self, count: float) -> None:
         """Refuse so many records if they do not fit on the disk."""
-        needed, free = 8.0 * count * (1 + sum(self.widths)), shutil.disk_usage(self.path).free
-        if needed > 0.98 * free:
-            raise ModelError(
-                f"simulate: the run has {count:.6g} records of {1 + sum(self.widths)} numbers, {needed / 1e9:.3g} GB, "
-                f"but only {free / 1e9:.3g} GB are free in {self.path}; record less often with output_step="
-            )
+        check_disk(self.path, count, 1 + sum(self.widths))
 
     def describe(self, solution: Solution) -> None:
         """Write what is known besides the records."""
@@ -87,6 +99,10 @@ class RunStore:
         """Times of the records that were appended."""
         return np.fromfile(self.path / "t.f8", dtype=np.float64)
 
+    def records(self) -> tuple[Array, list[Array]]:
+        """The records that were appended, as arrays that are read from the files when needed."""
+        return _mapped(self.path, self.widths, self.count)
+
     def give_back(self, records: int) -> None:
         """After so many new records: let the operating system have the memory of what is written, now and then."""
         self._since += 8 * records * (1 + sum(self.widths))
@@ -116,16 +132,22 @@ class RunStore:
 def _mapped(path: Path, widths: list[int], count: int) -> tuple[Array, list[Array]]:
     """Records in the files; what is changed in memory does not reach them."""
 
-    def read(name: str, shape: tuple[int, ...]) -> Array:
-        if 0 in shape:
-            return np.zeros(shape)
-        return np.asarray(np.memmap(path / f"{name}.f8", dtype=np.float64, mode="c", shape=shape))
-
-    return read("t", (count,)), [read(name, (count, n)) for name, n in zip(NAMES, widths, strict=True)]
+    rows = [mapped(path / f"{name}.f8", (count, n)) for name, n in zip(NAMES, widths, strict=True)]
+    return mapped(path / "t.f8", (count,)), rows
 
 
-def load_store(path: FilePath, model: Model | None = None) -> Solution:
-    """The solution of a run that wrote to a folder, finished or not; its records stay on disk until they are read."""
+def mapped(file: Path, shape: tuple[int, ...]) -> Array:
+    """Numbers of a file as an array; what is changed in memory does not reach it."""
+    if 0 in shape:
+        return np.zeros(shape)
+    return np.asarray(np.memmap(file, dtype=np.float64, mode="c", shape=shape))
+
+
+def load_store(path: FilePath, model: Model | None = None) -> Any:
+    """What a run wrote to a folder, finished or not: a solution, or the quantities that were chosen.
+
+    Records stay on disk until they are read.
+    """
     from ..results.solution import Solution, named_rows
     from .archive import load
 
@@ -134,6 +156,10 @@ def load_store(path: FilePath, model: Model | None = None) -> Solution:
         raise FileError(
             f"{path}: is no folder of a run (it has no {ABOUT}); expected one that simulate(store=...) wrote"
         )
+    if (folder / CHANNELS).exists():
+        from .channel_store import load_channels
+
+        return load_channels(folder, model)
     known = load(folder / ABOUT, model)
     widths = [x.shape[1] for x in known.rows()]
     times = folder / "t.f8"

@@ -17,6 +17,7 @@ from ..nodes.markers import (
     hinge_curvatures,
     hinge_rates,
     push_angle,
+    push_hinge,
     second_normal,
     velocity_jacobian,
 )
@@ -51,6 +52,16 @@ def angle_curvature(p, za, zb, zda, zdb):
     d = 1.0 / (c * c + s * s)
     rate = (c * sd - s * cd) * d
     return p.factor * ((c * sdd - s * cdd) * d - 2.0 * rate * (c * cd + s * sd) * d)
+
+
+@kernel
+def angle_curvature_force(p, za, zb, ya, yb, lam, fa, fb):
+    """fa, fb += factor lambda phi_zz y: how the gradient changes along y."""
+    c, s, cd, sd = hinge_rates(p, za, zb, ya, yb)
+    d, f = 1.0 / (c * c + s * s), p.factor * lam
+    radial = 2.0 * (c * cd + s * sd) * d
+    push_hinge(p, za, zb, f * d * (cd - radial * c), f * d * (sd - radial * s), fa, fb)
+    push_hinge(p, ya, yb, f * d * c, f * d * s, fa, fb)
 
 
 @kernel

@@ -16,11 +16,12 @@ from ..nodes.markers import (
     axis_jacobian,
     hinge_curvatures,
     hinge_rates,
-    push_axis,
+    push_hinge,
     second_normal,
 )
 from ..nodes.pair_blocks import add_row, axes_stiffness, clear_rows, outer_pair
 
+REST = 1e-10  # square of the turn of a step below which what is to correct, cubic in it, is round-off
 SMALL_RATIO = 1e-3  # below this |sin| of the angle of a step the quotient angle / sin is a series
 
 
@@ -35,18 +36,6 @@ def angle_quotient(s, c):
         return phi, (1.0 - y / 3.0 + y * y / 5.0) / c, s / (c * c * c) * (-2.0 / 3.0 + 4.0 * y / 5.0), -1.0 / rho
     t = phi / s
     return phi, t, (c / rho - t) / s, -1.0 / rho
-
-
-@kernel
-def push_angle_over_step(e, zma, zmb, c, s, fa, fb):
-    """fa, fb += c grad(sin) - s grad(cos) of the hinge angle at the averaged frames."""
-    k1, k2, k3 = second_normal(e)
-    n1, n2, n3 = axis(zma, e.na1, e.na2, e.na3)
-    h1, h2, h3 = axis(zma, k1, k2, k3)
-    m1, m2, m3 = axis(zmb, e.nb1, e.nb2, e.nb3)
-    push_axis(fa, e.na1, e.na2, e.na3, -s * m1, -s * m2, -s * m3)
-    push_axis(fa, k1, k2, k3, c * m1, c * m2, c * m3)
-    push_axis(fb, e.nb1, e.nb2, e.nb3, c * h1 - s * n1, c * h2 - s * n2, c * h3 - s * n3)
 
 
 @kernel
@@ -118,7 +107,46 @@ def angle_force_over_step(p, za, zb, zda, zdb, h, lam, fa, fb):
     c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
     phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
     f = 0.5 * p.factor * lam * t
-    push_angle_over_step(p, za, zb, f * (c0 + c1), f * (s0 + s1), fa, fb)
+    push_hinge(p, za, zb, f * (c0 + c1), f * (s0 + s1), fa, fb)
+
+
+@kernel
+def angle_curvature_over_step(p, za, zb, zda, zdb, ya, yb, dya, dyb, h, lam, fa, fb):
+    """fa, fb += factor lambda times a discrete gradient of the rate psi(z, y) with respect to the frames.
+
+    psi = (c s' - s c')/(c^2 + s^2) is a function of the cosine, the sine and their rates, which are quadratic in frames
+    and velocities y; y and dy are mean and change of these over the step. The gradient with respect to y is that of
+    ``angle_force_over_step``; partial derivatives with respect to c and s are taken in the middle and corrected along
+    their change, so that both gradients together give the change of psi over the step exactly. Rigid motions of both
+    bodies change nothing of it: it exerts no torque on the whole.
+    """
+    c0, s0, c1, s1 = _end_cosines(p, za, zb, zda, zdb, h)
+    phi, t, ts, tc = angle_quotient(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0)
+    cm, sm, dc, ds = 0.5 * (c0 + c1), 0.5 * (s0 + s1), c1 - c0, s1 - s0
+    # rates are bilinear in (z, y): those of the mean, and of half the changes of both
+    c, s, mean_c, mean_s = hinge_rates(p, za, zb, ya, yb)
+    c, s, both_c, both_s = hinge_rates(p, zda, zdb, dya, dyb)
+    mean_c, mean_s = mean_c + 0.25 * h * both_c, mean_s + 0.25 * h * both_s
+    c, s, change_c, change_s = hinge_rates(p, za, zb, dya, dyb)
+    c, s, moved_c, moved_s = hinge_rates(p, zda, zdb, ya, yb)
+    change_c, change_s = change_c + h * moved_c, change_s + h * moved_s
+    first = _hinge_rate(c0, s0, mean_c - 0.5 * change_c, mean_s - 0.5 * change_s)
+    last = _hinge_rate(c1, s1, mean_c + 0.5 * change_c, mean_s + 0.5 * change_s)
+    d = 1.0 / (cm * cm + sm * sm)
+    rate = (cm * mean_s - sm * mean_c) * d
+    along_c, along_s = (mean_s - 2.0 * cm * rate) * d, (-mean_c - 2.0 * sm * rate) * d
+    square = dc * dc + ds * ds
+    if square > REST:
+        missing = last - first - t * (cm * change_s - sm * change_c) - along_c * dc - along_s * ds
+        along_c, along_s = along_c + missing / square * dc, along_s + missing / square * ds
+    f = p.factor * lam
+    push_hinge(p, ya, yb, f * t * cm, f * t * sm, fa, fb)
+    push_hinge(p, za, zb, f * along_s, -f * along_c, fa, fb)
+
+
+@kernel
+def _hinge_rate(c, s, cd, sd):
+    return (c * sd - s * cd) / (c * c + s * s)
 
 
 @kernel

@@ -30,7 +30,7 @@ DISTANCE = 3
 ROTATING = 4  # DOT1 with an axis of the first body that turns in time: the angle from n1 to b is c(t)
 ANGLE = 5  # see mbd.joints.angles; not quadratic in the frames
 
-ROW, COLUMN, BOTH = 0, 1, 2  # where the gradient of a constraint goes
+ROW, COLUMN, BOTH, UPPER = 0, 1, 2, 3  # where the gradient of a constraint goes; UPPER: above the diagonal
 OF_AXIS, OF_A, OF_B = 0, 1, 2  # Jacobians of the axis of DOT2 and of the two points or axes
 
 
@@ -88,6 +88,8 @@ def primitive_value(p, za, zb, value, x, i):
 def primitive_force(p, za, zb, value, lam, i, fa, fb):
     """fa, fb += g_z^T lambda: the frame forces of the constraint."""
     kind = p.kind
+    if lam[i] == 0.0 and (kind != COINCIDENT or (lam[i + 1] == 0.0 and lam[i + 2] == 0.0)):
+        return  # as in the index-1 form, which asks for applied forces
     if kind == DOT1 or kind == ROTATING:
         x1, x2, x3 = first_axis(p, value)
         a1, a2, a3 = axis(za, x1, x2, x3)
@@ -183,7 +185,9 @@ def primitive_jacobians(p, na, nb, q, ga, gb, za, zb, value, jacobians):
 
 @kernel(forceinline=True)
 def _write(c, f1, f2, f3, j, nv, where, matrix, row, column, ld):
-    """Add c f^T j to a row of a constraint, to its column, or to both."""
+    """Add c f^T j to a row of a constraint, to its column, to both, or to that of them which comes first."""
+    if where == UPPER:
+        where = ROW if row < column else COLUMN
     for k in range(nv):
         value = c * (f1 * j[0, k] + f2 * j[1, k] + f3 * j[2, k])
         if where != COLUMN:
@@ -194,7 +198,9 @@ def _write(c, f1, f2, f3, j, nv, where, matrix, row, column, ld):
 
 @kernel(forceinline=True)
 def _write_point(c, j, nv, where, matrix, row, ld_row, column, ld):
-    """Add c j to three rows, to three columns, or to both."""
+    """Add c j to three rows, to three columns, to both, or to those of them which come first."""
+    if where == UPPER:
+        where = ROW if row < column else COLUMN
     for m in range(3):
         r, o = row + m * ld_row, column + m
         for k in range(nv):
@@ -207,6 +213,8 @@ def _write_point(c, j, nv, where, matrix, row, ld_row, column, ld):
 @kernel(forceinline=True)
 def primitive_blocks(p, na, nb, q, ga, gb, zra, zrb, za, zb, value, c, where, jacobians, matrix):
     """Add c g_z Z to the rows of the joint (``where`` = ROW), its transpose to the columns (COLUMN), or both (BOTH).
+
+    UPPER is what of both is above the diagonal of the matrix, for symmetric ones.
 
     g_z is taken at the frames z, the Jacobians Z of nodes at (q, zr); at an instant z and zr are the same.
     """

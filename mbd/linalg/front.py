@@ -195,6 +195,84 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
 
 
 @kernel(fastmath=MATH)
+def ldl_rows(
+    F: Any, pivots: Any, dinv: Any, report: Any, largest: float, o: Any, n: Any, w: Any, ld: Any, x0: Any
+) -> None:
+    """LDL^T of a small symmetric front without swaps, two pivots at a time; only the upper triangle is read.
+
+    The factors are stored as those of ``lu_rows``. Pivots act no further than the last entry of their rows: a body and
+    what is behind its joint have nothing to do with each other. Positive pivots, those of bodies, are compared with
+    ``largest`` as well.
+    """
+    k = ZERO
+    row = o
+    while k < n:
+        pivots[x0 + k] = k
+        pivot = F[row + k]
+        scale = max(dinv[x0 + k], largest) if pivot > 0.0 else dinv[x0 + k]
+        pivot, inverse = accept(pivot, scale, x0 + k, report)
+        dinv[x0 + k] = inverse
+        j = k + ONE
+        end = w
+        second = row + ld
+        if j == n:
+            while end > j and F[row + end - ONE] == 0.0:
+                end -= ONE
+            a = second
+            i = j
+            while i < w:
+                f = F[row + i] * inverse
+                F[a + k] = f
+                if f != 0.0:
+                    subtract(F, f, row + i, a + i, row + end)
+                a += ld
+                i += ONE
+            return
+        u = F[row + j]
+        g = u * inverse
+        F[second + k] = g
+        raise_scale(dinv, x0 + j, g * u)
+        if g != 0.0:
+            subtract(F, g, row + j, second + j, row + w)
+        pivots[x0 + j] = j
+        pivot = F[second + j]
+        scale = max(dinv[x0 + j], largest) if pivot > 0.0 else dinv[x0 + j]
+        pivot, other = accept(pivot, scale, x0 + j, report)
+        dinv[x0 + j] = other
+        i = j + ONE
+        while end > i and F[row + end - ONE] == 0.0 and F[second + end - ONE] == 0.0:
+            end -= ONE
+        start = second + ld
+        while i < w:
+            u, s = F[row + i], F[second + i]
+            f, h = u * inverse, s * other
+            F[start + k] = f
+            F[start + j] = h
+            if f != 0.0 or h != 0.0:
+                c = row + i
+                d = second + i
+                a = start + i
+                last = row + end
+                while c < last:
+                    u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
+                    s0, s1, s2, s3 = F[d], F[d + ONE], F[d + TWO], F[d + THREE]
+                    v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
+                    F[a] = v0 - f * u0 - h * s0
+                    F[a + ONE] = v1 - f * u1 - h * s1
+                    F[a + TWO] = v2 - f * u2 - h * s2
+                    F[a + THREE] = v3 - f * u3 - h * s3
+                    c += FOUR
+                    d += FOUR
+                    a += FOUR
+                if i < n:
+                    raise_scale(dinv, x0 + i, max(abs(f * u), abs(h * s)))
+            start += ld
+            i += ONE
+        k = j + ONE
+        row = second + ld
+
+
+@kernel(fastmath=MATH)
 def raise_scale(dinv: Any, k: Any, term: float) -> None:
     """The scale of a pivot is at least the size of every term of its sum."""
     t = abs(term)

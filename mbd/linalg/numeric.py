@@ -33,6 +33,7 @@ from mbd.linalg.front import (
     ZERO,
     U,
     dot,
+    ldl_rows,
     lu_rows,
 )
 from mbd.linalg.symbolic import (
@@ -82,7 +83,8 @@ def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report:
     start_scale(F, dinv, scale, ZERO, n, ld, ZERO)
     lu_rows(F, pivots, dinv, report, ZERO, n, n, ld, ZERO)
     if x.shape[0] > 0:
-        forward(F, pivots, x, ZERO, n, ld, ZERO)
+        swap(pivots, x, n, ZERO)
+        forward(F, x, ZERO, n, ld, ZERO)
 
 
 @kernel
@@ -90,7 +92,8 @@ def solve_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any, eliminated: 
     """Solution in place of a system that is one small front; x may have been eliminated by the factorisation."""
     n, ld = U(fr.table[0, PIVOTS]), U(fr.table[0, STRIDE])
     if eliminated == 0:
-        forward(F, pivots, x, ZERO, n, ld, ZERO)
+        swap(pivots, x, n, ZERO)
+        forward(F, x, ZERO, n, ld, ZERO)
     backward(F, dinv, x, ZERO, n, ld, ZERO)
 
 
@@ -115,6 +118,46 @@ def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: 
             lu_blocked(F, pivots, dinv, report, o, n, n + m, ld, x0)
         if eliminated:
             eliminate(fr, F, pivots, x, t)
+
+
+@kernel
+def factor_definite(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any) -> None:
+    """LDL^T in place of fronts that are small and symmetric, of which the upper triangle is enough; no swaps.
+
+    For matrices [M B^T; B 0] with a definite M whose fronts have bodies before their joints: pivots are positive for
+    bodies, negative for joints [Vanderbei 1995, SIAM J. Optim. 5, 100]. The factors are stored as those of an LU, for
+    the same solution; x, if it is not empty, is eliminated on the way. ``report`` tells whether the matrix is so: a
+    body with less inertia in a direction than the round-off of what it carries has a tiny pivot, or one of the wrong
+    sign.
+    """
+    reset(report)
+    eliminated = x.shape[0] > 0
+    for s in range(fr.table.shape[0]):
+        t = fr.table[s]
+        n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
+        start_scale(F, dinv, scale, o, n, ld, x0)
+        largest = largest_diagonal(F, o, n, ld)
+        for k in range(t[CHILD_START], t[CHILD_END]):
+            child = fr.table[fr.children[k]]
+            step = U(child[STRIDE])
+            source = U(child[OFFSET]) + U(child[PIVOTS]) * (step + ONE)
+            largest = max(largest, largest_diagonal(F, source, U(child[ROWS]), step))
+            add_child(child, fr.row_map, F, dinv, o, n, ld, x0)
+        ldl_rows(F, pivots, dinv, report, largest, o, n, n + m, ld, x0)
+        if eliminated:
+            eliminate_rows(fr, F, x, t)
+
+
+@kernel
+def largest_diagonal(F: Any, o: Any, n: Any, ld: Any) -> float:
+    """The largest of n entries of the diagonal from o on."""
+    largest = 0.0
+    a = o
+    while n > ZERO:
+        largest = max(largest, abs(F[a]))
+        a += ld + ONE
+        n -= ONE
+    return largest
 
 
 @kernel
@@ -153,9 +196,9 @@ def add_child(t: Any, row_map: Any, F: Any, dinv: Any, o: Any, n: Any, ld: Any, 
         i += ONE
 
 
-@kernel(fastmath=MATH)
-def forward(F: Any, pivots: Any, x: Any, o: Any, n: Any, ld: Any, x0: Any) -> None:
-    """x = L^-1 P x for the pivots of one front, four unknowns at a time: all later rows then work independently."""
+@kernel
+def swap(pivots: Any, x: Any, n: Any, x0: Any) -> None:
+    """x = P x for the pivots of one front."""
     k = ZERO
     while k < n:
         p = x0 + U(pivots[x0 + k])
@@ -163,6 +206,11 @@ def forward(F: Any, pivots: Any, x: Any, o: Any, n: Any, ld: Any, x0: Any) -> No
         x[p] = x[x0 + k]
         x[x0 + k] = t
         k += ONE
+
+
+@kernel(fastmath=MATH)
+def forward(F: Any, x: Any, o: Any, n: Any, ld: Any, x0: Any) -> None:
+    """x = L^-1 x for the pivots of one front, four unknowns at a time: all later rows then work independently."""
     k = ZERO
     end = x0 + n
     while k + FOUR <= n:
@@ -237,8 +285,15 @@ def backward(F: Any, dinv: Any, x: Any, o: Any, n: Any, ld: Any, x0: Any) -> Non
 @kernel(fastmath=MATH)
 def eliminate(fr: Fronts, F: Any, pivots: Any, x: Any, t: Any) -> None:
     """Forward elimination with the factors of the front with table row ``t``."""
+    swap(pivots, x, U(t[PIVOTS]), U(t[FIRST]))
+    eliminate_rows(fr, F, x, t)
+
+
+@kernel(fastmath=MATH)
+def eliminate_rows(fr: Fronts, F: Any, x: Any, t: Any) -> None:
+    """The same where no rows were swapped."""
     n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
-    forward(F, pivots, x, o, n, ld, x0)
+    forward(F, x, o, n, ld, x0)
     row = o + n * ld
     i = U(t[ROW_START])
     end = i + m

@@ -38,16 +38,18 @@ def joint_scale(layout: Layout, F: np.ndarray) -> np.ndarray:
     It makes redundant constraints visible that cancel before any other term has told the size of the pivot. The
     largest entry of the body's diagonal is used, not that of the same coordinate: a flat body may have a zero there.
     """
-    owner = np.repeat(np.arange(len(layout.sizes)), layout.sizes)
-    vertex = np.empty(layout.n, np.int64)
-    vertex[layout.permutation()] = owner
-    row, column, value = layout.entries(F)
-    diagonal = row == column
+    own, diagonal, begins = layout.diagonal_entries
     largest = np.zeros(len(layout.sizes))
-    np.maximum.at(largest, vertex[row[diagonal]], np.abs(value[diagonal]))
-    use = layout.is_joint[vertex[row]] & ~layout.is_joint[vertex[column]] & (largest[vertex[column]] > 0.0)
-    weights = value[use] ** 2 / largest[vertex[column[use]]]
-    return np.bincount(row[use], weights, layout.n)
+    if len(own):
+        largest[own] = np.maximum.reduceat(np.abs(F[diagonal]), begins)
+    row, place, body = layout.joint_entries
+    if not len(row):
+        return np.zeros(layout.n)
+    size = largest[body]
+    use = size > 0.0
+    if not use.all():
+        row, place, size = row[use], place[use], size[use]
+    return np.bincount(row, F[place] ** 2 / size, layout.n)
 
 
 class BlockSolver:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -106,6 +107,11 @@ class Layout:
 
     def entries(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows, columns, values) of the assembled, not factored matrix in permuted order."""
+        row, column, place = self._entries()
+        return row, column, F[place]
+
+    def _entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(rows, columns, places) of all entries."""
         own = np.flatnonzero(self.sizes > 0)
         u = np.concatenate([own, self.pairs[:, 0], self.pairs[:, 1]])
         v = np.concatenate([own, self.pairs[:, 1], self.pairs[:, 0]])
@@ -116,7 +122,25 @@ class Layout:
         i = _spread(np.zeros(len(u), np.int64), height)
         start = np.repeat(offset, height) + i * np.repeat(stride, height)
         column = _spread(np.repeat(self.position[v], height), width)
-        return np.repeat(row, width), column, F[_spread(start, width)]
+        return np.repeat(row, width), column, _spread(start, width)
+
+    @cached_property
+    def diagonal_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Vertices that are not empty, places of all their diagonal entries, and where those of each begin."""
+        own = np.flatnonzero(self.sizes > 0)
+        offset, stride = self.blocks(own, own)
+        size = self.sizes[own]
+        step = _spread(np.zeros(len(own), np.int64), size)
+        return own, np.repeat(offset, size) + step * np.repeat(stride + 1, size), np.cumsum(size) - size
+
+    @cached_property
+    def joint_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows of joints in the permuted order, places of their entries, and the body of each entry."""
+        vertex = np.empty(self.n, np.int64)
+        vertex[self.permutation()] = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        row, column, place = self._entries()
+        use = self.is_joint[vertex[row]] & ~self.is_joint[vertex[column]]
+        return row[use], place[use], vertex[column[use]]
 
     def to_scipy(self, F: np.ndarray) -> Any:
         """The same as a matrix (scipy.sparse, CSC)."""

@@ -31,7 +31,7 @@ NODE = np.dtype(
     + [(name, F8) for name in ("e11", "e22", "e33", "e12", "e13", "e23")]  # Euler tensor 1/2 tr(J) I - J
     + [(name, F8) for name in ("i11", "i22", "i33", "i12", "i13", "i23")]  # inverse inertia, see FLAG_SIMPLE
     + [(name, F8) for name in ("r1", "r2", "r3")]  # position of a pinned reference point
-    + [(name, I8) for name in ("mass_function", "potential_function", "constraint_function", "u0")]  # Generalized
+    + [(name, I8) for name in ("mass_function", "potential_function", "constraint_function", "force_function", "u0")]
 )
 
 

@@ -2,7 +2,7 @@
 
 First derivatives of the user's functions are the imaginary parts of their complex twins; what the Newton matrix
 needs beyond them is a difference of these. The equations are
-``M v_dot + M_dot v - d(v.Mv/2)/dq + dV/dq + G^T lambda = 0``.
+``M v_dot + M_dot v - d(v.Mv/2)/dq + dV/dq + G^T lambda = f(t, q, v)``.
 """
 
 from __future__ import annotations
@@ -42,8 +42,24 @@ def generalized_mass(n, x, functions, constants, user, out):
 
 
 @kernel
-def generalized_forces(n, x, v, vd, lam, functions, constants, user, out):
-    """out[0:n] = M vd + gyroscopic terms + dV/dq + G^T lam, out[n:] = g(q); x, v, vd, lam are the node's own."""
+def subtract_force(n, t, x, v, functions, user, out):
+    """out -= f(t, x, v)."""
+    if n.force_function < 0:
+        return
+    m = n.nv
+    user[0] = t
+    for k in range(m):
+        user[1 + k] = x[k]
+        user[1 + m + k] = v[k]
+    f = functions[n.force_function]
+    call_vector(f.address, user.ctypes.data, user[1 + 2 * m :].ctypes.data, f.block)
+    for k in range(m):
+        out[k] -= user[1 + 2 * m + k]
+
+
+@kernel
+def generalized_forces(n, t, x, v, vd, lam, functions, constants, user, out):
+    """out[0:n] = M vd + gyroscopic terms + dV/dq + G^T lam - f, out[n:] = g(q); x, v, vd, lam are the node's own."""
     m = n.nv
     o = 2 * m
     for k in range(m + n.nl):
@@ -86,6 +102,7 @@ def generalized_forces(n, x, v, vd, lam, functions, constants, user, out):
             for j in range(n.nl):
                 out[k] += user[o + 2 * j + 1] / TINY * lam[j]
                 out[m + j] = user[o + 2 * j]
+    subtract_force(n, t, x, v, functions, user, out)
 
 
 @kernel
@@ -130,7 +147,7 @@ def generalized_potential(n, x, functions, user):
 
 
 @kernel
-def generalized_tangent(n, x, v, vd, lam, functions, constants, user, buffers, cm, cc, cb, ck, matrix):
+def generalized_tangent(n, t, x, v, vd, lam, functions, constants, user, buffers, cm, cc, cb, ck, matrix):
     """Add cm M + cc C + ck K and cb G, G^T to the node's diagonal block."""
     m = n.nv
     o, ld = n.block, n.ld
@@ -160,13 +177,13 @@ def generalized_tangent(n, x, v, vd, lam, functions, constants, user, buffers, c
             h = 1e-5 * max(1.0, abs(base[j]))
             y[j] = base[j] + h
             if request == 0:
-                generalized_forces(n, x, y, vd, lam, functions, constants, user, plus)
+                generalized_forces(n, t, x, y, vd, lam, functions, constants, user, plus)
             else:
-                generalized_forces(n, y, v, vd, lam, functions, constants, user, plus)
+                generalized_forces(n, t, y, v, vd, lam, functions, constants, user, plus)
             y[j] = base[j] - h
             if request == 0:
-                generalized_forces(n, x, y, vd, lam, functions, constants, user, minus)
+                generalized_forces(n, t, x, y, vd, lam, functions, constants, user, minus)
             else:
-                generalized_forces(n, y, v, vd, lam, functions, constants, user, minus)
+                generalized_forces(n, t, y, v, vd, lam, functions, constants, user, minus)
             for i in range(m):
                 matrix[o + i * ld + j] += c * (plus[i] - minus[i]) / (2.0 * h)

@@ -194,15 +194,21 @@ def angle_state(e, za, zb, zda, zdb, last):
 @kernel
 def push_angle(e, za, zb, f, fa, fb):
     """fa, fb += f grad phi."""
+    c, s = hinge(e, za, zb)
+    f /= c * c + s * s
+    push_hinge(e, za, zb, f * c, f * s, fa, fb)
+
+
+@kernel
+def push_hinge(e, za, zb, c, s, fa, fb):
+    """fa, fb += c grad(sin) - s grad(cos) of the hinge angle; bilinear in the frames, which may be averaged ones."""
     k1, k2, k3 = second_normal(e)
     n1, n2, n3 = axis(za, e.na1, e.na2, e.na3)
     h1, h2, h3 = axis(za, k1, k2, k3)
     m1, m2, m3 = axis(zb, e.nb1, e.nb2, e.nb3)
-    c, s = hinge(e, za, zb)
-    f /= c * c + s * s
-    push_axis(fa, e.na1, e.na2, e.na3, -f * s * m1, -f * s * m2, -f * s * m3)
-    push_axis(fa, k1, k2, k3, f * c * m1, f * c * m2, f * c * m3)
-    push_axis(fb, e.nb1, e.nb2, e.nb3, f * (c * h1 - s * n1), f * (c * h2 - s * n2), f * (c * h3 - s * n3))
+    push_axis(fa, e.na1, e.na2, e.na3, -s * m1, -s * m2, -s * m3)
+    push_axis(fa, k1, k2, k3, c * m1, c * m2, c * m3)
+    push_axis(fb, e.nb1, e.nb2, e.nb3, c * h1 - s * n1, c * h2 - s * n2, c * h3 - s * n3)
 
 
 # --- Jacobians ------------------------------------------------------------------------------------------------------

@@ -41,19 +41,18 @@ def euler_axes(axis1, axis2, axis3, a, b, c, z):
 
 
 @kernel
-def rotate_back(axis, angle, x):
-    """x := R_axis(angle)^T x for a coordinate axis."""
+def rotate_back(axis, c, s, x):
+    """x := R_axis^T x for a rotation about a coordinate axis, by an angle with cosine c and sine s."""
     i = (axis + 1) % 3
     j = (axis + 2) % 3
-    c, s = math.cos(angle), math.sin(angle)
     u, v = x[i], x[j]
     x[i] = c * u + s * v
     x[j] = c * v - s * u
 
 
 @kernel
-def axes_to_euler(axis1, axis2, axis3, z, y):
-    """Angles (a, b, c) of the frame z for any sequence; y is scratch of three.
+def euler_sines(axis1, axis2, axis3, z, y):
+    """(sin a, cos a, sin b, cos b, sin c, cos c) of the frame z for any sequence; y is scratch of three.
 
     Stable at gimbal lock: there the split between a and c is arbitrary, but c is computed from what a and b leave
     of R, so that the three angles always give back R to round-off.
@@ -63,20 +62,34 @@ def axes_to_euler(axis1, axis2, axis3, z, y):
     if axis3 == axis1:  # proper Euler angles: u = R e_1
         ui, uj, ul = z[3 + 3 * axis1 + axis1], z[3 + 3 * axis1 + axis2], z[3 + 3 * axis1 + other]
         lateral = math.sqrt(uj * uj + ul * ul)
-        b = math.atan2(lateral, ui)
-        a = math.atan2(uj, -even * ul) if lateral > 0.0 else 0.0
+        sb, cb, sa, ca = lateral, ui, uj, -even * ul
         column, sine, cosine = axis2, other, axis2
     else:  # Tait-Bryan angles: u = R e_3
         ui, uj, uk = z[3 + 3 * axis3 + axis1], z[3 + 3 * axis3 + axis2], z[3 + 3 * axis3 + axis3]
         lateral = math.sqrt(uj * uj + uk * uk)
-        b = math.atan2(even * ui, lateral)
-        a = math.atan2(-even * uj, uk) if lateral > 0.0 else 0.0
+        sb, cb, sa, ca = even * ui, lateral, -even * uj, uk
         column, sine, cosine = axis1, axis2, axis1
+    if lateral > 0.0:
+        f = 1.0 / lateral
+        sa, ca = f * sa, f * ca
+    else:
+        sa, ca = 0.0, 1.0
+    f = 1.0 / math.sqrt(sb * sb + cb * cb)
+    sb, cb = f * sb, f * cb
     for m in range(3):
         y[m] = z[3 + 3 * column + m]
-    rotate_back(axis1, a, y)
-    rotate_back(axis2, b, y)
-    return a, b, math.atan2(even * y[sine], y[cosine])
+    rotate_back(axis1, ca, sa, y)
+    rotate_back(axis2, cb, sb, y)
+    sc, cc = even * y[sine], y[cosine]
+    f = 1.0 / math.sqrt(sc * sc + cc * cc)
+    return sa, ca, sb, cb, f * sc, f * cc
+
+
+@kernel
+def axes_to_euler(axis1, axis2, axis3, z, y):
+    """Angles (a, b, c) of the frame z for any sequence; y is scratch of three."""
+    sa, ca, sb, cb, sc, cc = euler_sines(axis1, axis2, axis3, z, y)
+    return math.atan2(sa, ca), math.atan2(sb, cb), math.atan2(sc, cc)
 
 
 @kernel
@@ -86,33 +99,37 @@ def spin_matrix(n, q, g):
     if n.kind == ROTATION_VECTOR:
         tangent_operator(q[k], q[k + 1], q[k + 2], g)
     else:
-        for m in range(9):
-            g[m] = 0.0
-        # columns are built in turn; g[3 * row + column]
-        c, s = math.cos(q[k + 2]), math.sin(q[k + 2])
-        cb, sb = math.cos(q[k + 1]), math.sin(q[k + 1])
-        i, j, l = n.axis1, n.axis2, n.axis3  # noqa: E741
-        g[3 * l + 2] = 1.0
-        # R_2(b)^T e_1: components on e_1 and on the axis perpendicular to both
-        o = 3 - i - j
-        sign = 1.0 if (j + 1) % 3 == i else -1.0  # e_o = sign * ... see rotate_back: (j, j+1, j+2)
-        x1 = cb
-        xo = -sb if sign > 0.0 else sb
-        # R_3(c)^T applied to e_2 -> column 2, and to (x1 e_1 + xo e_o) -> column 1
-        m = (l + 1) % 3
-        p = (l + 2) % 3
-        u = 1.0 if j == m else 0.0
-        v = 1.0 if j == p else 0.0
-        w = 1.0 if j == l else 0.0
-        g[3 * l + 1] = g[3 * l + 1] + w
-        g[3 * m + 1] = c * u + s * v
-        g[3 * p + 1] = c * v - s * u
-        u = (x1 if i == m else 0.0) + (xo if o == m else 0.0)
-        v = (x1 if i == p else 0.0) + (xo if o == p else 0.0)
-        w = (x1 if i == l else 0.0) + (xo if o == l else 0.0)
-        g[3 * l] = w
-        g[3 * m] = c * u + s * v
-        g[3 * p] = c * v - s * u
+        euler_spin_matrix(n, math.sin(q[k + 1]), math.cos(q[k + 1]), math.sin(q[k + 2]), math.cos(q[k + 2]), g)
+
+
+@kernel
+def euler_spin_matrix(n, sb, cb, s, c, g):
+    """G of Euler angles, from sines and cosines of the second and the third one."""
+    for m in range(9):
+        g[m] = 0.0
+    # columns are built in turn; g[3 * row + column]
+    i, j, l = n.axis1, n.axis2, n.axis3  # noqa: E741
+    g[3 * l + 2] = 1.0
+    # R_2(b)^T e_1: components on e_1 and on the axis perpendicular to both
+    o = 3 - i - j
+    sign = 1.0 if (j + 1) % 3 == i else -1.0  # e_o = sign * ... see rotate_back: (j, j+1, j+2)
+    x1 = cb
+    xo = -sb if sign > 0.0 else sb
+    # R_3(c)^T applied to e_2 -> column 2, and to (x1 e_1 + xo e_o) -> column 1
+    m = (l + 1) % 3
+    p = (l + 2) % 3
+    u = 1.0 if j == m else 0.0
+    v = 1.0 if j == p else 0.0
+    w = 1.0 if j == l else 0.0
+    g[3 * l + 1] = g[3 * l + 1] + w
+    g[3 * m + 1] = c * u + s * v
+    g[3 * p + 1] = c * v - s * u
+    u = (x1 if i == m else 0.0) + (xo if o == m else 0.0)
+    v = (x1 if i == p else 0.0) + (xo if o == p else 0.0)
+    w = (x1 if i == l else 0.0) + (xo if o == l else 0.0)
+    g[3 * l] = w
+    g[3 * m] = c * u + s * v
+    g[3 * p] = c * v - s * u
 
 
 @kernel

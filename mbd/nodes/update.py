@@ -96,7 +96,7 @@ def update_coordinates(nodes, q, dq, out, z, spin, base, stored, scratch):
 
 
 @kernel
-def _solve_spin(g, x1, x2, x3, out):
+def solve_spin(g, x1, x2, x3, out):
     """out = G^-1 x (Cramer's rule)."""
     d = 1.0 / spin_determinant(g)
     out[0] = d * (x1 * (g[4] * g[8] - g[5] * g[7]) - g[1] * (x2 * g[8] - g[5] * x3) + g[2] * (x2 * g[7] - g[4] * x3))
@@ -129,9 +129,9 @@ def other_chart(psi, rate, second, g, scratch):
     for c in range(3):
         psi[c] *= f
     tangent_operator(psi[0], psi[1], psi[2], g)
-    _solve_spin(g, w1, w2, w3, rate)
+    solve_spin(g, w1, w2, w3, rate)
     rotation_vector_derivative(psi[0], psi[1], psi[2], rate, rate, scratch[2], bias)
-    _solve_spin(g, a1 - bias[0], a2 - bias[1], a3 - bias[2], second)
+    solve_spin(g, a1 - bias[0], a2 - bias[1], a3 - bias[2], second)
 
 
 @kernel

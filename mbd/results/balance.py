@@ -88,6 +88,8 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     totals = _totals(solution, stride, timed)
     if totals is None:
         return None
+    if samples is not None:
+        solution._shared[f"totals {stride}"] = totals  # for the other looks at the end of a run
     with np.errstate(all="ignore"):
         kinetic, potential, power = (totals[:, k] for k in (observe.KINETIC, observe.POTENTIAL, observe.POWER))
         after = solution._power_after if jumps else power
@@ -112,7 +114,9 @@ def _invisible(solution: Solution, t: Array, kinetic: Array, potential: Array) -
     system = solution.system
     mass, length = float(system.tables.nodes["mass"].sum()), system.length
     weight = mass * float(np.linalg.norm(system.tables.gravity)) * length
-    speed = INVISIBLE * length / float(np.median(np.diff(t)))
+    steps = np.diff(t)
+    usual = float(np.median(steps)) if len(steps) > SAMPLES else sorted(steps.tolist())[len(steps) // 2]
+    speed = INVISIBLE * length / usual
     return INVISIBLE * max(weight, float(np.abs(potential).max()), float(kinetic.max())) + mass * speed * speed
 
 
@@ -123,7 +127,8 @@ def _sum(t: Array, after: Array, power: Array) -> Array:
 
 def _sparse(solution: Solution) -> bool:
     """Whether there are steps between the records."""
-    step = float(solution.state.get("step", 0.0)) if not getattr(solution.integrator, "adaptive", False) else 0.0
+    adaptive = getattr(solution.integrator, "adaptive", False)
+    step = 0.0 if adaptive else float(solution._numbers_of_state.get("step", 0.0))
     if step > 0.0:
         return bool(np.diff(solution.t).max() > 1.5 * step)
     return int(solution.stats.get("steps", 0)) > 1.2 * len(solution)
@@ -147,7 +152,8 @@ def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
         turns = np.ascontiguousarray(solution._turns[::stride])
         if solution.inputs:
             return solution._totals[::stride]
-        observe.observe_values(tables, work, records[0], values)
+        if solution.system.assembly.n_values:
+            observe.observe_values(tables, work, records[0], values)
         if (tables.forces.call >= 0).any():
             observe.observe_laws(tables, work, *records, turns, values)
         observe.observe_totals(tables, work, *records, lam, values, turns, out)
@@ -177,7 +183,10 @@ def _gross_error(solution: Solution, step: float) -> str:
             f"{100.0 * min(abs(balance.relative), 1.0):.0f} % of the energy in play, beyond 10 % from t = "
             f"{balance.time:.4g} on; the results are wrong by as much. {_advice(method, balance)}"
         )
-    totals = _totals(solution, -(-len(solution) // SAMPLES), False) if len(solution) > 1 else None
+    stride = -(-len(solution) // SAMPLES)
+    totals = solution._shared.pop(f"totals {stride}", None)
+    if totals is None and len(solution) > 1:
+        totals = _totals(solution, stride, False)
     if totals is None:
         return ""
     defect, speed, spin = (

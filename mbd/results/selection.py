@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.arguments import FilePath
 from ..errors import Array, ModelError, read_only
+from ..io.channel_store import ChannelStore
 from .channels import Channel
 from .solution import Solution, named_rows
 from .tabular import Tabular, chosen_channels
@@ -101,36 +103,55 @@ class Chooser:
         if repeated:
             raise ModelError(f"record: {repeated[0]!r} is there twice")
         self.numbers = 1 + sum(max(1, int(np.prod(channel.shape))) for channel in self.found)
+        self.store: ChannelStore | None = None
         self.blocks: list[tuple[Array, list[Array]]] = []
+        self.last_values: list[Array] = []
         self.last: tuple[Array, list[Array]] | None = None
         self.turned: dict[str, float] = {}
 
-    def _part(self, t: Array, rows: list[Array]) -> Solution:
-        return Solution(self.system, t, **named_rows(self.integrator, rows), integrator=self.integrator)
+    def _part(self, t: Array, rows: list[Array], inputs: Mapping[str, Array] | None = None) -> Solution:
+        return Solution(
+            self.system, t, **named_rows(self.integrator, rows), integrator=self.integrator, inputs=inputs or {}
+        )
 
-    def take(self, t: Array, rows: list[Array]) -> None:
-        """Further records; the last one before them tells how turns and signs go on."""
+    def write_to(self, path: FilePath, first: Solution) -> None:
+        """Write quantities to a folder while they are made; ``first`` is the first record, marked as unfinished."""
+        self.store = ChannelStore(path, self.found)
+        self.store.describe(first)
+
+    def take(self, t: Array, rows: list[Array], inputs: Mapping[str, Array] | None = None) -> None:
+        """Further records, and the inputs of their steps; the last one before them tells how turns and signs go on."""
         if not len(t):
             return
+        if self.last is not None and inputs:  # what acts on the record before is of no interest
+            inputs = {name: np.append(x[:1], x) for name, x in inputs.items()}
         known = 0 if self.last is None else 1
         if self.last is not None:
             t, rows = np.concatenate((self.last[0], t)), [
                 np.concatenate((a, b)) for a, b in zip(self.last[1], rows, strict=True)
             ]  # fmt: skip
-        part = self._part(t, rows)
+        part = self._part(t, rows, inputs)
         part._turned = self.turned
         values = []
         for k, channel in enumerate(self.found):
             x = np.asarray(channel.read(part), dtype=float)
-            if known and channel.name.endswith(".quaternion") and x[0] @ self.blocks[-1][1][k][-1] < 0.0:
+            if known and channel.name.endswith(".quaternion") and x[0] @ self.last_values[k] < 0.0:
                 x = -x  # the sign is such that they are continuous
             values.append(x[known:].copy())
-        self.blocks.append((t[known:].copy(), values))
+        self.last_values = [x[-1] for x in values]
+        if self.store is None:
+            self.blocks.append((t[known:].copy(), values))
+        else:
+            self.store.append(t[known:], values)
         self.turned = {name: float(angle[-1]) for name, angle in part._angles.items()}
         self.last = t[-1:].copy(), [x[-1:].copy() for x in rows]
 
     def selection(self, last: Solution, end: float) -> Selection:
         """All that was taken before a time, and the last record."""
+        if self.store is not None:
+            t, stored = self.store.finished(end)
+            self.store.describe(last)
+            return Selection(last, t, ChosenChannels(self.found), stored)
         t = np.concatenate([block[0] for block in self.blocks])
         kept = t <= end
         values = {

@@ -18,6 +18,7 @@ import numpy as np
 from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
+from ..elements.settling import Late
 from ..errors import Array, MbdError, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
@@ -86,7 +87,7 @@ class Solution(Drawn, Tabular):
         self, system: System, t: Numbers, q: Numbers, v: Numbers, vd: Numbers | None, lam: Numbers | None,
         turns: Numbers | None = None, integrator: Integrator | Kinematics | None = None,
         stats: Mapping[str, Any] | None = None, start: StartReport | None = None,
-        state: Mapping[str, Any] | None = None, complete: bool = True, message: str = "",
+        state: Mapping[str, Any] | Late | None = None, complete: bool = True, message: str = "",
         recorded: Mapping[str, Numbers] | None = None, inputs: Mapping[str, Numbers] | None = None,
     ) -> None:  # fmt: skip
         self.system = system
@@ -99,7 +100,9 @@ class Solution(Drawn, Tabular):
         self.turns = None if turns is None else self._records(turns, np.shape(turns)[-1], "turns")
         self.integrator: Any = integrator
         self.start = start
-        self.stats, self.state = dict(stats or {}), dict(state or {})
+        self.stats = dict(stats or {})
+        self._state: dict[str, Any] | Late
+        self.state = state or {}  # type: ignore[assignment]
         self.complete, self.message = bool(complete), message
         self.events: list[Occurrence] = []
         self.sensitivities: Sensitivities | None = None  # of a run that was asked for them
@@ -136,6 +139,24 @@ class Solution(Drawn, Tabular):
         if array.shape != (len(self), width):
             raise ModelError(f"solution: {name} has shape {array.shape}; expected {(len(self), width)}")
         return array
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Everything for a restart that goes on bit for bit (``simulate(..., start=solution)``)."""
+        late = self._state
+        if isinstance(late, Late):
+            self._state = known = dict(late.value)
+            return known
+        return late
+
+    @state.setter
+    def state(self, state: Mapping[str, Any] | Late) -> None:
+        self._state = state if isinstance(state, Late) else dict(state)
+
+    @property
+    def _numbers_of_state(self) -> Mapping[str, Any]:
+        """Numbers of the method in the state, at once."""
+        return self._state.known if isinstance(self._state, Late) else self._state
 
     @property
     def vd(self) -> Array:
@@ -254,11 +275,11 @@ class Solution(Drawn, Tabular):
             stats=self.stats, start=self.start, complete=self.complete, message=self.message,
             inputs={name: x[records] for name, x in self.inputs.items()},
         )  # fmt: skip
-        part.state = self.state if len(part) and part.t[-1] == self.t[-1] else {}
+        part.state = self._state if len(part) and part.t[-1] == self.t[-1] else {}
         return part
 
     def sensitivity(self, parameter: str | Parameter) -> Sensitivity:
-        """How this solution of ``simulate(..., sensitivities=[...])`` changes with a parameter; read as it is itself."""
+        """How this solution of ``simulate(..., sensitivities=[...])`` changes with a parameter; read as itself."""
         if self.sensitivities is None:
             raise ModelError(
                 "this solution has no sensitivities; expected one of mbd.simulate(..., sensitivities=[...]), which are "

@@ -70,13 +70,17 @@ class JointView:
         i = s.system.node_index(edge.body)
         n = tables.nodes[i]
         wrench, columns = carried_wrench(s, i)
+        z = (self._a if edge.reversed else self._b)._z
         for k in range(int(n.nv)):
             column = columns[:, 6 * k : 6 * k + 6]
             if np.isin(n.v0 + k, tables.tree.loads[:, 1]) or tables.tree.inertia[n.v0 + k] != 0.0:
                 along = np.einsum("ni,ni->n", column, wrench)[:, None]
-                part = slice(3, 6) if edge.motions[k].startswith("slide") else slice(0, 3)
-                wrench[:, part] -= along * column[:, part]
-        z = (self._a if edge.reversed else self._b)._z
+                if edge.motions[k].startswith("slide"):  # the force acts at the joint's point
+                    force = along * column[:, 3:]
+                    wrench[:, 3:] -= force
+                    wrench[:, :3] -= np.cross(marker(self._b._z, self.joint.point_b) - z[:, :3], force)
+                else:
+                    wrench[:, :3] -= along * column[:, :3]
         if edge.reversed:  # on the second body, about whose reference point torques are
             wrench = -wrench
             arm = z[:, :3] - self._b._z[:, :3]

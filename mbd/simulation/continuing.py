@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.settling import Late
 from ..errors import MbdError, ModelError, ModelWarning
 from ..integrators.base import Array, Integrator, Run
 from ..solvers.initial import StartSolver, consistent_velocities
@@ -38,7 +39,7 @@ def belongings(system: System, integrator: Integrator, state: Mapping[str, Any])
         if system.n_l:
             own = _in_state(system, state)
             q, v, t = state["q"], state["v"], float(state["t"])
-            defects = own.constraints(q, t), own.constraint_velocity(q, v, t)
+            defects = own.constraint_defects(q, v, t)
     known: dict[str, Any] = {
         "integrator": integrator.name,
         "identity": system.identity,
@@ -51,6 +52,17 @@ def belongings(system: System, integrator: Integrator, state: Mapping[str, Any])
     if system.tables.flags[FLAG_REDUNDANT]:
         known["flags"] = np.array([FLAG_REDUNDANT])
     return known
+
+
+def noted_state(system: System, integrator: Integrator, state: dict[str, Any]) -> dict[str, Any] | Late:
+    """A state with all that it must know; found when it is asked for, if nothing can change unnoticed until then."""
+    if not state:
+        return state
+
+    def make() -> dict[str, Any]:
+        return state | belongings(system, integrator, state)
+
+    return Late(system.model, make, state) if type(system) is System and system.is_guarded else make()
 
 
 def continued(system: System, integrator: Integrator, state: dict[str, Any], step: float) -> Run:

@@ -21,8 +21,8 @@ class GrowingRecords:
     interrupt arrives between a step and whoever asked for it.
     """
 
-    def __init__(self, run: Run, every: int) -> None:
-        self.run, self.every = run, every
+    def __init__(self, run: Run, every: int, largest: int = LARGEST_BLOCK) -> None:
+        self.run, self.every, self.largest = run, every, largest
         self.widths = [len(row) for row in run.row()]
         self.made = 0  # rows of blocks that are closed
         self._open(0)
@@ -47,7 +47,7 @@ class GrowingRecords:
         if self.used + needed > len(self.block[0]):
             closed = self.closed() if self.used else None
             numbers = 1 + sum(self.widths)
-            rows = max(needed, min(max(FIRST_ROWS, self.made // 2), LARGEST_BLOCK // numbers))
+            rows = max(needed, min(max(FIRST_ROWS, self.made // 2), self.largest // numbers))
             check_room(rows, numbers, "Simulator", "record less often: output_step=, or record=False")
             self._open(rows)
         return [x[self.used :] for x in self.block], closed

@@ -20,7 +20,7 @@ from ..results.selection import Chooser, Selection
 from ..results.solution import Solution, named_rows
 from ..system.system import System
 from ..system.tree_state import locked_angles
-from .continuing import belongings
+from .continuing import noted_state
 
 FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane
 
@@ -75,24 +75,36 @@ class Recording:
         self.store = RunStore(path, [len(row) for row in self.run.row()])
         self.store.describe(self.without_records())
 
-    def choose(self, choice: Any) -> None:
-        """Record chosen quantities only."""
+    def choose(self, choice: Any, path: FilePath | None = None, system: System | None = None) -> None:
+        """Record chosen quantities only, in memory or in a folder; they are read off another system if it is given."""
         row = [x[None, :].copy() for x in self.run.row()]
         first = self.blocks[0] if self.blocks else (np.array([self.run.t]), row)
-        self.chooser = Chooser(self.system, self.integrator, *first, choice)
+        self.chooser = Chooser(system or self.system, self.integrator, *first, choice)
+        if path is not None:
+            self.chooser.write_to(path, self.without_records())
 
     def flush(self) -> None:
         """Hand records over to a store that grows, or to whoever wants a part of them."""
-        take = self.store.append if self.store is not None else self.chooser.take if self.chooser is not None else None
-        if take is not None:
-            for t, rows in self.blocks:
-                take(t, rows)
-            self.blocks = []
+        if self.store is None and self.chooser is None:
+            return
+        for t, rows in self.blocks:
+            if self.store is not None:
+                self.store.append(t, rows)
+            elif self.chooser is not None:
+                self.chooser.take(t, rows, self.inputs_at(t))
+        if self.chooser is not None and self.blocks and len(self.blocks[-1][0]):
+            self._forget_inputs(float(self.blocks[-1][0][-1]))
+        self.blocks = []
+
+    def _forget_inputs(self, t: float) -> None:
+        """Those that no further record will ask for."""
+        later = [k for k, (time, _) in enumerate(self.inputs) if time >= t]
+        self.inputs = self.inputs[max(0, (later[0] if later else len(self.inputs)) - 1) :]
 
     def selection(self, solution: Solution) -> Selection:
         """The chosen quantities; of the solution, which has the last records, the last one is kept."""
         assert self.chooser is not None
-        self.chooser.take(solution.t, solution.rows())
+        self.chooser.take(solution.t, solution.rows(), solution.inputs)
         last = solution.part(slice(-1, None)) if len(solution) else solution
         last.state, last.events = solution.state, solution.events
         return self.chooser.selection(last, float(last.t[-1]) if len(last) else math.inf)
@@ -113,7 +125,10 @@ class Recording:
         self.blocks = [(t[:n], [x[:n] for x in rows]) for n, (t, rows) in zip(count, self.blocks, strict=True)]
 
     def joined(self) -> tuple[Array, list[Array]]:
-        """All records in one block, which takes the place of the others."""
+        """All records in one block, which takes the place of the others; those of a folder are read when needed."""
+        if self.store is not None and self.store.grows:
+            self.flush()
+            return self.store.records()
         widths = [len(row) for row in self.run.row()]
         if not self.blocks:
             self.blocks = [(np.zeros(0), [np.zeros((0, n)) for n in widths])]
@@ -152,11 +167,10 @@ class Recording:
         if between := self.changes_between(t):
             stats["inputs_changed_between_records"] = between
         state = {} if stopped or self.wrong_from < math.inf else self.run.state()
-        if state:
-            state |= belongings(system or self.system, self.integrator, state)
         solution = Solution(
             system or self.system, t, **named_rows(self.integrator, joined), integrator=self.integrator, stats=stats,
-            start=self.report, state=state, complete=not message, inputs=self.inputs_at(t),
+            start=self.report, state=noted_state(system or self.system, self.integrator, state),
+            complete=not message, inputs=self.inputs_at(t),
             message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
         )  # fmt: skip
         found = self.watch.found if self.watch is not None else []

@@ -80,7 +80,8 @@ def simulate(
     store: a new folder to which records are written while the run goes on, for runs that do not fit into memory; the
         solution reads them from there, and so does ``mbd.load(folder)``, also after a crash.
     record: names of quantities ("tip.position", "hinge.angle", "link *.force", ...), or sensors, of which the numbers
-        are recorded in place of all coordinates; returns an ``mbd.results.selection.Selection``.
+        are recorded in place of all coordinates, in memory or in the folder ``store``; returns an
+        ``mbd.results.selection.Selection``.
     sensitivities: parameters of the model (``model.parameter``), or numbers of its elements ("bob.mass"), with respect
         to which the motion is differentiated along with the run, see ``solution.sensitivity``. Derivatives are those of
         the discrete solution: what differences of whole runs tend to, without their noise. ``GeneralizedAlpha`` and the
@@ -154,12 +155,10 @@ def run_simulation(
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
     record = Recording(system, integrator, run, report)
     record.watch_for(events, step)
-    if store is not None and choice is not None:
-        raise ModelError("simulate: store= writes all records, and record= keeps a part of them; give one of the two")
-    if store is not None:
-        record.write_to(store)
     if choice is not None:
-        record.choose(choice)
+        record.choose(choice, store)
+    elif store is not None:
+        record.write_to(store)
     clock = time.perf_counter()
     interrupts.check()
     with Progress(t_start, t_end, progress, integrator.name) as bar:
@@ -255,7 +254,10 @@ def _run_fixed(
     first = len(record.blocks)  # the initial record
     size = first + total_rows + last_extra
     if record.chooser is not None:
-        check_room(size, record.chooser.numbers, "simulate", "record less often, or less: output_step=, record=")
+        if record.chooser.store is None:
+            check_room(size, record.chooser.numbers, "simulate", "record less often, or less: output_step=, record=")
+        else:
+            record.chooser.store.check_room(size)
         size = min(size, max(2, CHOSEN_FROM // (1 + sum(widths)))) + 1
         times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
     elif record.store is None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.arguments import Held
+from ..elements.arguments import FilePath, Held
 from ..errors import ModelError, read_only
 from ..integrators.base import Array, Integrator, Run
 from ..model import Element, Model
 from ..results.balance import warn_of_gross_errors
 from ..results.events import Event, Occurrence
 from ..results.solution import Solution, named_rows
+from ..results.tabular import ChannelChoice
 from ..system.following import Inputs
 from ..system.system import assemble
 from .continuing import belongings, continued
@@ -37,7 +38,9 @@ class Simulator(Stepping):
     integrator: default ``GeneralizedAlpha()``, as for ``simulate``.
     t_start, fixed, start, events: as for ``simulate``.
     output_step: record only every so often (a multiple of the step for fixed-step methods); default: every step.
-    record: False records nothing, for runs without end.
+    record: False records nothing, for runs without end; names of quantities, or sensors, as for ``simulate``: then
+        ``solution()`` returns an ``mbd.results.selection.Selection``.
+    store: a new folder to which records, or the chosen quantities, are written while the run goes on; for one run.
 
     An error carries what was computed as its attribute ``solution``; Ctrl-C leaves a state that can be stepped on.
 
@@ -61,7 +64,8 @@ class Simulator(Stepping):
         *,
         t_start: float = 0.0,
         output_step: float | None = None,
-        record: bool = True,
+        record: bool | ChannelChoice = True,
+        store: FilePath | None = None,
         fixed: Held | None = None,
         start: Solution | Mapping[str, Any] | None = None,
         events: Event | Iterable[Event] = (),
@@ -69,15 +73,19 @@ class Simulator(Stepping):
         self.model = checked_model("Simulator", model)
         self.integrator = checked_integrator(integrator)
         check_times("Simulator", step, output_step, t_start=t_start)
-        if not isinstance(record, bool | np.bool_):
-            raise ModelError(f"Simulator: record is {record!r}; expected True or False")
+        self._choice: Any = None if isinstance(record, bool | np.bool_) else record
+        if record is None or (isinstance(record, int | float) and self._choice is not None):
+            raise ModelError(f"Simulator: record is {record!r}; expected True, False, or names of quantities")
+        if store is not None and self._choice is None and not record:
+            raise ModelError("Simulator: store= is the folder of the records, and record=False makes none")
+        self._store = store
         self._given = float(step)
         self._t_start, self._fixed = float(t_start), fixed
         self._output_step = float(output_step or 0.0)
         self._every = NEVER
         if record and not self.integrator.adaptive:
             self._every = steps_between_records("Simulator", step, output_step)
-        self._records = bool(record)
+        self._records = self._choice is not None or bool(record)
         self._events = [events] if isinstance(events, Event) else list(events)
         self.rebuild()
         if start is not None:
@@ -194,13 +202,16 @@ class Simulator(Stepping):
         names = {"input_names": tuple(inputs), "input_values": np.array(list(inputs.values()))} if inputs else {}
         return state | belongings(self.system, self.integrator, state) | names
 
-    def solution(self) -> Solution:
-        """The records since the start as a solution; the run may go on afterwards."""
+    def solution(self) -> Any:
+        """The records since the start as a solution, or the chosen quantities; the run may go on afterwards."""
         self._close()
         if self.stopped is None:
             self._recording.finish()
-        solution = self._recording.solution(system=self._system_of_solution())
+        system = self._recording.chooser.system if self._recording.chooser is not None else self._system_of_solution()
+        solution = self._recording.solution(system=system)
         solution.stats.pop("wall_time")
+        if self._recording.chooser is not None:
+            return self._recording.selection(solution)
         solution.settle()
         warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)
         return solution
@@ -212,6 +223,8 @@ class Simulator(Stepping):
         """
         self._close()
         t, rows = self._recording.joined()
+        if self._choice is not None:
+            return near if self.index - max(since, 0) <= 1 else self._angle_told_by_choice(name, since)
         first = int(np.searchsorted(t, self._run.origin + (since + 0.5) * self._run.step)) if since >= 0 else 0
         if self.integrator.adaptive or first >= len(t):
             return near
@@ -219,6 +232,17 @@ class Simulator(Stepping):
                         integrator=self.integrator)  # fmt: skip
         part._turned = {name: near}
         return float(read(part)[-1])
+
+    def _angle_told_by_choice(self, name: str, since: int) -> float:
+        """Where an angle was at the last record, if it is among the chosen quantities: no other records are kept."""
+        chooser = self._recording.chooser
+        if chooser is not None and name in chooser.turned:
+            return chooser.turned[name]
+        missed = self.index - max(since, 0)
+        raise ModelError(
+            f"{self.model}: the turns of {name} in the last {missed} steps are not known, because other quantities are "
+            "recorded; look at it after every step from the first one on, or record it as well: record=[...]"
+        )
 
     def __repr__(self) -> str:
         return f"<Simulator of {self.model}: t = {self.t:.6g}, {self.index} steps, {self.integrator.name}>"

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..compiled.functions.code import HEAD
 from ..compiled.interrupts import Interrupts
+from ..elements.arguments import FilePath
 from ..errors import MbdError, ModelError
 from ..integrators.base import Array, Integrator, Run
 from ..integrators.user import PythonRun
@@ -20,13 +21,14 @@ from ..solvers.redundancy import regularise
 from ..system.system import System, assemble
 from ..system.tables import FLAG_REDUNDANT
 from .continuing import WHOLE_STEPS
-from .growing import GrowingRecords
+from .growing import LARGEST_BLOCK, GrowingRecords
 from .memory import check_room
 from .recording import Recording, on_grid
 from .starting import check_resolution
 
 CHUNK_SECONDS = 0.05  # compiled code returns this often, for Ctrl-C
 FIRST_CHUNK = 50
+HANDED_OVER = 500_000  # numbers of a block of records that is handed over and forgotten
 ROUND_OFF = 1e-6  # of a step: of the number of steps in a duration
 
 
@@ -40,16 +42,25 @@ class Stepping:
     _output_step: float  # zero: every step
     _every: int  # steps between two records
     _records: bool
+    _choice: Any  # of quantities; None: everything is recorded
+    _store: FilePath | None
     _events: list[Event]
     _first_inputs: dict[str, float]
 
     def _take(self, run: Run, report: Any, row: list[Array]) -> None:
         """Make a run the present one; its state is the first record."""
+        before = getattr(self, "_recording", None)
+        if self._store is not None and before is not None and (before.store or before.chooser):
+            raise ModelError(
+                f"Simulator: the records of this run are in {self._store}, and a run that begins anew needs a folder "
+                "of its own: make another Simulator with another store="
+            )
         self._run = run
         self._recording = Recording(self.system, self.integrator, run, report)
         self._recording.blocks = [(np.array([run.t]), [x[None, :].copy() for x in row])]
         self._recording.watch_for(self._events, run.step)
-        self._rows = GrowingRecords(run, self._every)
+        handed = self._choice is not None or self._store is not None
+        self._rows = GrowingRecords(run, self._every, HANDED_OVER if handed else LARGEST_BLOCK)
         self._functions = run.evaluated.assembly.callbacks
         self._function_values = self._signature(run)
         self._values, self._acting = self.system.values, dict(self.system.values)
@@ -155,6 +166,7 @@ class Stepping:
                     )
                     kept = on_grid(t, spacing, t_end) if record.watch is not None and spacing else slice(None)
                     record.append(t[kept].copy(), [x[kept].copy() for x in arrays])
+                    self._hand_over()
                 with self._carrying_solution():
                     record.happened(t, arrays)
                 if self.stopped is None:
@@ -188,6 +200,7 @@ class Stepping:
         rows, closed = self._rows.room(steps)
         if closed is not None:
             self._recording.append(*closed)
+            self._hand_over()
         if self._rows.block is not block:
             self._step = None
         return rows
@@ -273,7 +286,22 @@ class Stepping:
         """Hand the present block of records over."""
         if self._rows.used:
             self._recording.append(*self._rows.closed())
+        self._hand_over()
         self._step = None
+
+    def _hand_over(self) -> None:
+        """Let whoever wants records, or quantities that are read off them, have those that are there."""
+        record = self._recording
+        if self._choice is not None and record.chooser is None:
+            record.choose(self._choice, self._store, self._system_of_solution())
+        elif self._store is not None and self._choice is None and record.store is None:
+            if self._first_inputs:
+                raise ModelError(
+                    "Simulator: store= keeps no inputs, without which forces could not be told; choose what is "
+                    "recorded: record=[...]"
+                )
+            record.write_to(self._store)
+        record.flush()
 
     def _refuse_if_stopped(self) -> None:
         if self.stopped is not None:

@@ -122,7 +122,7 @@ def _given_start(system: System, q: Array, v: Array, t: float, tolerance: float)
     if np.abs((zd - rates) / lengths)[framed].max(initial=0.0) > tolerance * speed:
         return None
     solver = StartSolver(system, t, tolerance, None)
-    g, rate = system.constraints(q, t), system.constraint_velocity(q, v, t)
+    g, rate = system.constraint_defects(q, v, t)
     if not solver._below(g, tolerance) or not solver._below(rate, tolerance * solver.speed(v, rate)):
         return None
     check_branches(system, q, t)
@@ -137,6 +137,23 @@ def consistent_velocities(system: System, q: Array, v: Array, t: float, toleranc
     return v if solver._below(rate, tolerance * size) else solver._velocities(q, v, rate, size)
 
 
+def _parts(system: System) -> tuple[Array, Array, Array]:
+    """To which part velocities and coordinates belong, and the angle per unit of each velocity.
+
+    Parts: 2 i are the positions of node i, 2 i + 1 its rotation (or all coordinates of a generalized body).
+    """
+    nodes = system.tables.nodes
+    parts = np.arange(2 * len(nodes))
+    sizes_v = np.column_stack((nodes["nx"], nodes["nv"] - nodes["nx"]))
+    sizes_q = np.column_stack((nodes["nx"], nodes["nq"] - nodes["nx"]))
+    sizes_v[0] = sizes_q[0] = 0
+    part_v, part_q = np.repeat(parts, sizes_v.ravel()), np.repeat(parts, sizes_q.ravel())
+    factor = np.zeros((len(nodes), 2))  # increment of the rotation coordinates -> angle
+    for form, size in ((FORM_LIE, 1.0), (FORM_SPIN, 1.0), (FORM_QUATERNION, 2.0), (FORM_DIRECTORS, 0.5**0.5)):
+        factor[nodes["form"] == form, 1] = size
+    return part_v, part_q, factor.ravel()[part_v]
+
+
 class StartSolver:
     """One consistent start."""
 
@@ -144,32 +161,25 @@ class StartSolver:
         self.system, self.t, self.tolerance = system, t, tolerance
         self.rows = Rows(system)
         self.weight = 1.0 / self.rows.scale
-        nodes = system.tables.nodes
-        # parts: 2 i are the positions of node i, 2 i + 1 its rotation (or all coordinates of a generalized body)
-        parts = np.arange(2 * len(nodes))
-        sizes_v = np.column_stack((nodes["nx"], nodes["nv"] - nodes["nx"]))
-        sizes_q = np.column_stack((nodes["nx"], nodes["nq"] - nodes["nx"]))
-        sizes_v[0] = sizes_q[0] = 0
-        self.part_v, self.part_q = np.repeat(parts, sizes_v.ravel()), np.repeat(parts, sizes_q.ravel())
-        factor = np.zeros((len(nodes), 2))  # increment of the rotation coordinates -> angle
-        for form, size in ((FORM_LIE, 1.0), (FORM_SPIN, 1.0), (FORM_QUATERNION, 2.0), (FORM_DIRECTORS, 0.5**0.5)):
-            factor[nodes["form"] == form, 1] = size
-        self.turn_factor = factor.ravel()[self.part_v]
-        held = held_parts(system, fixed)
-        self.free_q, self.free_v = ~np.isin(self.part_v, held[0]), ~np.isin(self.part_v, held[1])
+        self.part_v, self.part_q, self.turn_factor = system.structural("start", lambda: _parts(system))
+        if fixed is None:
+            self.free_q = self.free_v = np.ones(system.n_v, dtype=bool)
+        else:
+            held = held_parts(system, fixed)
+            self.free_q, self.free_v = ~np.isin(self.part_v, held[0]), ~np.isin(self.part_v, held[1])
         self.regular = True  # until the block solver says otherwise
         self.blocks: BlockSolver | None = None
 
     def run(self, q0: Array, v0: Array) -> Start:
         system = self.system
         q, v, iterations = q0, v0, 0
-        g = system.constraints(q, self.t)
+        g, rate = system.constraint_defects(q, v, self.t)
         if not self._below(g, self.tolerance):
             q, iterations = self._corrected(q0)
             v = carried_rates(system, q0, q, v0, self.part_q)
+            rate = system.constraint_velocity(q, v, self.t)
         else:
             check_branches(system, q, self.t)
-        rate = system.constraint_velocity(q, v, self.t)
         size = self.speed(v, rate)
         if not self._below(rate, self.tolerance * size):
             v = self._velocities(q, v, rate, size)

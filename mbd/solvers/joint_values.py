@@ -58,7 +58,10 @@ def with_joint_values(model: Model, values: Mapping[Any, Any], rates: Mapping[An
 
 
 def _name(model: Model, key: Any) -> str:
+    """Name of a joint; where a file has a link of the same name, readers call the joint '... joint'."""
     element = model[key.name if isinstance(key, Joint) else key]
+    if not isinstance(element, Joint) and f"{key} joint" in model:
+        element = model[f"{key} joint"]
     if not isinstance(element, Joint):
         raise ModelError(f"{model}: {element} is no joint; expected names of joints and their values")
     return element.name
@@ -72,7 +75,8 @@ def _numbers(edge: Carried, value: Any, argument: str) -> Array:
         return np.array([check_number(value, edge.joint, argument)])
     numbers = np.asarray(value, dtype=float)
     if numbers.shape != (count,) or not np.isfinite(numbers).all():
-        raise bad_value(edge.joint, argument, value, f"{count} numbers ({', '.join(edge.motions)})")
+        expected = "a number" if count == 1 else f"{count} numbers"
+        raise bad_value(edge.joint, argument, value, f"{expected} ({', '.join(edge.motions)})")
     return numbers
 
 

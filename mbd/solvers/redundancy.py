@@ -59,8 +59,8 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if s.flags[FLAG_TREE] == BY_RECURSION:
         return False
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
-    system.constraints(q, t)
-    tangent(s, w, system._q(q), zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    q = system._move(q, zero_v, t)[0]
+    tangent(s, w, q, zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
         matrix = w.matrix.copy()
         factor(s, w, matrix, w.pivots, w.dinv)
@@ -79,6 +79,11 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         where = system.name_of_unknown(system.assembly.layout.position[blocks.weakest]) if blocks.weakest >= 0 else "?"
         raise AssemblyError(
             f"{where} has a direction without inertia that no joint holds; give it mass or inertia there [MBD-E21]"
+        )
+    if where := _without_inertia(system, q, t):
+        raise AssemblyError(
+            f"{where} has a direction without inertia that its joints leave free; give it mass or inertia there, or "
+            "hold it with a Fixed [MBD-E21]"
         )
     told = _Explanation(system, q, t, blocks)
     if not _surely_dependent(system, blocks) and told.here is not None and told.here.redundant == 0:
@@ -105,7 +110,7 @@ def _check_inertia(system: System, q: Array, t: float) -> None:
         node = immovable_joint(s, w, np.zeros_like(w.tree.articulated), MOVABLE)
         where = "" if node == 0 else system.name_of_unknown(int(s.nodes[node]["x0"]))
     else:
-        where = _immovable_in_loops(system, q, t)
+        where = _without_inertia(system, q, t)
     if where:
         raise AssemblyError(
             f"{where} moves no inertia: what it carries has no mass or inertia along its free motion; give it some "
@@ -113,8 +118,8 @@ def _check_inertia(system: System, q: Array, t: float) -> None:
         )
 
 
-def _immovable_in_loops(system: System, q: Array, t: float) -> str:
-    """The same where constraints hold bodies as well: a motion that they leave free has no inertia."""
+def _without_inertia(system: System, q: Array, t: float) -> str:
+    """Where constraints hold bodies: what has a motion that they leave free and that has no inertia, or nothing."""
     if system.n_v > DENSE:
         return ""
     mass, b = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, t).toarray()

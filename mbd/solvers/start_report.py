@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -28,6 +29,9 @@ SHOWN = 3  # elements that a text mentions by name
 QUANTITIES = {"position": 0, "rotation": 1, "velocity": 2, "angular_velocity": 3}
 
 
+MISSES = ("before", "after", "before_velocity", "after_velocity")  # of a report
+
+
 class Miss(NamedTuple):
     """By how much an element misses its constraints."""
 
@@ -35,41 +39,59 @@ class Miss(NamedTuple):
     number: float  # dot products of directions (about rad, rad/s), internal constraints, generalized constraints
 
 
+class _Places(NamedTuple):
+    """Owner and unit of every constraint row, as they follow from the structure of a model."""
+
+    owner: Array  # joints, then nodes with internal constraints
+    is_length: Array
+    internal: Array
+    nodes: list[int]
+
+
+def _places(system: System) -> _Places:
+    nodes, joints = system.tables.nodes, len(system.model.joints)
+    found = _Places(
+        np.zeros(system.n_l, dtype=np.int64), np.zeros(system.n_l, dtype=bool), np.zeros(system.n_l, dtype=bool),
+        np.flatnonzero(nodes["nl"]).tolist(),
+    )  # fmt: skip
+    for k, i in enumerate(found.nodes):  # before the joints: such nodes exist in conventional models only
+        rows = slice(nodes["l0"][i], nodes["l0"][i] + nodes["nl"][i])
+        found.owner[rows] = joints + k
+        found.internal[rows] = True
+    for table in (system.tables.primitives, system.tables.couplings):
+        for k in range(3):
+            has = (table["kind"] == COINCIDENT) | (k == 0)
+            row = table["l0"][has] + k
+            found.owner[row] = table["joint"][has]
+            found.is_length[row] = ~np.isin(table["kind"][has], (DOT1, ROTATING, ANGLE))
+    for g in system.tables.frame_elements:
+        if g.joint >= 0:
+            found.owner[g.l0 : g.l0 + g.rows] = g.joint
+            found.is_length[g.l0 : g.l0 + g.rows] = True
+    return found
+
+
 class Rows:
     """Unit and owner of every constraint row."""
 
     def __init__(self, system: System) -> None:
-        nodes = system.tables.nodes
-        primitives = np.concatenate((system.tables.primitives, system.tables.couplings))
-        joints = system.model.joints
-        self.names = [f"joint '{joint.name}'" for joint in joints]
-        self.labels = [joint.name for joint in joints]
+        bodies, joints = system.model.bodies, system.model.joints
+        self.owner, self.is_length, self.internal, own = system.structural("rows", lambda: _places(system))
         self.joints = len(joints)
-        self.owner = np.zeros(system.n_l, dtype=np.int64)
-        self.is_length = np.zeros(system.n_l, dtype=bool)
-        self.internal = np.zeros(system.n_l, dtype=bool)
-        for i in np.flatnonzero(nodes["nl"]):  # before the joints: such nodes exist in conventional models only
-            rows = slice(nodes["l0"][i], nodes["l0"][i] + nodes["nl"][i])
-            self.owner[rows] = len(self.names)
-            self.internal[rows] = True
-            name = system.model.bodies[i - 1].name
-            what = "constraints" if nodes["form"][i] == FORM_GENERALIZED else "unit length of the coordinates"
-            self.names.append(f"body '{name}' ({what})")
-            self.labels.append(name)
-        for k in range(3):
-            has = (primitives["kind"] == COINCIDENT) | (k == 0)
-            row = primitives["l0"][has] + k
-            self.owner[row] = primitives["joint"][has]
-            self.is_length[row] = ~np.isin(primitives["kind"][has], (DOT1, ROTATING, ANGLE))
-        for g in system.tables.frame_elements:
-            if g.joint >= 0:
-                self.owner[g.l0 : g.l0 + g.rows] = g.joint
-                self.is_length[g.l0 : g.l0 + g.rows] = True
+        self.labels = [*(joint.name for joint in joints), *(bodies[i - 1].name for i in own)]
+        self._generalized = [isinstance(bodies[i - 1], Generalized) for i in own]
         self.scale = np.where(self.is_length, system.length, 1.0)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Owners in words."""
+        what = ["constraints" if own else "unit length of the coordinates" for own in self._generalized]
+        bodies = zip(self.labels[self.joints :], what, strict=True)
+        return [*(f"joint '{x}'" for x in self.labels[: self.joints]), *(f"body '{x}' ({y})" for x, y in bodies)]
 
     def misses(self, g: Array) -> tuple[Array, Array]:
         """Norms of the lengths and of the numbers of every joint and of every node with internal constraints."""
-        squares, n = np.square(g), len(self.names)
+        squares, n = np.square(g), len(self.labels)
         lengths = np.bincount(self.owner, np.where(self.is_length, squares, 0.0), n)
         numbers = np.bincount(self.owner, np.where(self.is_length, 0.0, squares), n)
         return np.sqrt(lengths), np.sqrt(numbers)
@@ -120,6 +142,32 @@ class StartReport:
     after: dict[str, Miss] = field(default_factory=dict)
     before_velocity: dict[str, Miss] = field(default_factory=dict)
     after_velocity: dict[str, Miss] = field(default_factory=dict)
+
+    @classmethod
+    def unchanged(cls, rows: Rows, g: Array, rate: Array) -> StartReport:
+        """Of a state that was consistent; its misses are put under their names when somebody asks for them."""
+        made = cls()
+        for name in MISSES:
+            del vars(made)[name]
+        vars(made)["_rows"] = rows, g, rate
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in MISSES or "_rows" not in vars(self):
+            raise AttributeError(f"a StartReport has no attribute {name!r}")
+        return vars(self.settled())[name]
+
+    def settled(self) -> Self:
+        """The same with all misses under their names."""
+        found = vars(self).pop("_rows", None)
+        if found is not None:
+            rows, g, rate = found
+            before, before_rate = rows.by_name(g), rows.by_name(rate)
+            vars(self).update(zip(MISSES, (before, before, before_rate, before_rate), strict=True))
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self.settled())
 
     def __str__(self) -> str:
         position = _changes(self.moved, self.turned, _pose_words)
@@ -187,9 +235,9 @@ def report(
     iterations: int,
 ) -> StartReport:  # fmt: skip
     """From old = (q, v) with the residuals of both levels to new, which is made of the same arrays if unchanged."""
-    before, rate = rows.by_name(residuals[0]), rows.by_name(residuals[1])
     if new[0] is old[0] and new[1] is old[1]:
-        return StartReport(False, 0, {}, {}, {}, {}, before, before, rate, rate)
+        return StartReport.unchanged(rows, *residuals)
+    before, rate = rows.by_name(residuals[0]), rows.by_name(residuals[1])
     after = rows.by_name(system.constraints(new[0], t))
     after_rate = rows.by_name(system.constraint_velocity(new[0], new[1], t))
     return StartReport(True, iterations, *body_changes(system, old, new), before, after, rate, after_rate)

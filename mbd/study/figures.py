@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .compare import Study
 
 FLOOR = 1e-17  # exact zeros are drawn here
+SUBS = ((1.0, 2.0, 5.0), (1.0, 2.0, 3.0, 5.0, 7.0), (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0))
 MARKERS = "os^Dvp*Xh<>"
 
 
@@ -59,11 +60,13 @@ def _powers_of_ten(ax: Any) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        if high / low >= 10.0:
-            axis.set_minor_formatter(NullFormatter())
-        else:
-            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axis.set_minor_formatter(NullFormatter())
+        axis.set_minor_formatter(NullFormatter())
+        if high / low < 10.0:
+            decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.log10(high))
+            for subs in SUBS:  # the first with two ticks in the picture
+                if sum(low <= f * x <= high for f in subs for x in decades) > 1:
+                    break
+            axis.set_major_locator(LogLocator(subs=subs))
 
 
 def _slopes(ax: Any, lines: Any) -> None:

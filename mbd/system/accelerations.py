@@ -7,7 +7,8 @@ from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, vector
 from ..nodes.mass import free_accelerations
 from .instant import biases, constraint_accelerations, constraint_biases, dynamics, frames, velocities
-from .matrix import factor, solve, tangent
+from .mass_matrix import factor_mass
+from .matrix import finish, solve
 from .tables import (
     BY_RECURSION,
     FLAG_REDUNDANT,
@@ -48,12 +49,13 @@ def index_one(s, w, q, v, zero, vd, lam, moved):
     if lam.shape[0] > 0:
         biases(s, w, q, v)
         constraint_biases(s, w, q, v, w.x)
-    if moved != MOVED_AND_FACTORED:
-        tangent(s, w, q, v, zero, zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
-        factor(s, w, w.matrix, w.pivots, w.dinv)
     for k in range(w.x.shape[0]):
         w.x[k] = -w.x[k]
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    if moved == MOVED_AND_FACTORED:
+        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    else:
+        factor_mass(s, w, q, v, zero, w.x)
+        finish(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(vd.shape[0]):
         vd[k] = w.x[s.xv[k]]
     for k in range(lam.shape[0]):

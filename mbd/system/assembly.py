@@ -11,6 +11,7 @@ from ..bodies import Generalized, PointMass, RigidBody
 from ..compiled.entry import TABLE
 from ..compiled.functions.call_styles import Call
 from ..compiled.functions.callbacks import Callback, make_callback, twin_of
+from ..compiled.kinds import as_records
 from ..elements.prescribed_motion import MOTION
 from ..elements.user_functions import law_callback
 from ..errors import ModelError
@@ -32,7 +33,7 @@ from ..nodes.forms import (
     NODE,
 )
 from ..nodes.tree.records import no_tree
-from .frame_assembly import frame_element_table, place_frame_elements
+from .frame_assembly import frame_element_table
 from .numbers import (
     FORCE_NUMBERS,
     PRIMITIVE_NUMBERS,
@@ -44,11 +45,13 @@ from .numbers import (
     write_inertia,
     write_lengths,
 )
-from .placement import matrix_layout, place_blocks, unknown_classes
+from .placement import has_definite_fronts
+from .structure import Elements, Structure, structure_of
 from .tables import (
     FLAG_ANGLES,
     FLAG_CHARTS,
     FLAG_COUPLED,
+    FLAG_DEFINITE,
     FLAG_DENSE,
     FLAG_SIMPLE,
     FLAG_VELOCITY,
@@ -77,6 +80,7 @@ class Assembly:
 
     tables: Tables
     layout: Layout
+    structure: Structure | None  # None: of another process
     callbacks: list[Callback]
     node_of: dict[int, int]  # id(body) -> row of the node table
     joint_slices: list[slice]  # multipliers of every joint
@@ -89,6 +93,7 @@ class Assembly:
     turned: list[Any]  # and the joint that shows it, or None
     user_size: int
     buffer_size: int  # width of the buffers of frame elements
+    largest: int  # velocities and internal constraints of a node
     length: float  # characteristic length of the model
     tree: JointTree | None  # of a model in joint coordinates
     inner: Tables | None  # its tables of elements
@@ -133,40 +138,41 @@ class _Assembler:
         if not model.bodies:
             raise ModelError(f"model '{model.name}' has no bodies; add one with model.add(mbd.RigidBody(...))")
         nodes = self._nodes()
-        primitives, joint_slices, joint_rows = self._primitives(nodes)
+        primitives, joint_slices, joint_rows = self._primitives()
         forces, force_rows = self._forces()
         general = frame_element_table(self)
         n_v, n_l = self.n_v, self.n_l
-        count = len(model.bodies)
+        elements = Elements(nodes, primitives, forces, general, self.members)
         branches: Branches | None = None
         if self.tree is None:
-            layout = matrix_layout(nodes, primitives, forces, general, self.members, joint_rows, self.unknowns)
+            structure = structure_of(elements, joint_rows, self.unknowns, n_v, n_l)
         else:
-            branches = Branches(self, nodes, primitives, forces, general, joint_rows, force_rows)
-            layout = branches.layout
-        xv, xl = place_blocks(nodes, primitives, forces, layout, n_v, n_l, count, self.tree is None)
-        place_frame_elements(self.members, general, layout, xl, count, self.tree is None)
+            branches = Branches(self, elements, joint_rows, force_rows)
+            structure = branches.structure
+        layout, shared = structure.layout, primitives["shared"] != 0
+        coupled = bool(shared.any())
         flags = np.zeros(FLAGS, dtype=np.int64)
-        flags[FLAG_VELOCITY] = bool(np.isin(forces["kind"], COORDINATES).any()) or len(general) > 0
-        flags[FLAG_CHARTS] = bool((nodes["form"] == FORM_SPIN).any())
+        flags[FLAG_VELOCITY] = len(general) > 0 or not set(COORDINATES).isdisjoint(forces["kind"].tolist())
+        flags[FLAG_CHARTS] = FORM_SPIN in nodes["form"]
         flags[FLAG_DENSE] = layout.dense
         flags[FLAG_ANGLES] = len(self.turns) > 0
-        flags[FLAG_COUPLED] = len(general) > 0 or bool((primitives["shared"] != 0).any())
+        flags[FLAG_COUPLED] = len(general) > 0 or coupled
         flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and invert_inertia(nodes)
+        flags[FLAG_DEFINITE] = self.tree is None and has_definite_fronts(nodes, general, layout)
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
-            nodes=nodes.view(np.recarray),
-            primitives=primitives[primitives["shared"] == 0].view(np.recarray),
-            couplings=primitives[primitives["shared"] != 0].view(np.recarray),
-            forces=forces.view(np.recarray),
-            frame_elements=general.view(np.recarray),
+            nodes=as_records(nodes),
+            primitives=as_records(primitives[~shared] if coupled else primitives),
+            couplings=as_records(primitives[shared] if coupled else primitives[:0]),
+            forces=as_records(forces),
+            frame_elements=as_records(general),
             members=np.array(self.members, dtype=np.int64),
-            functions=np.array(self.functions, dtype=FUNCTION).view(np.recarray),
-            xv=xv,
-            xl=xl,
+            functions=as_records(np.array(self.functions, dtype=FUNCTION)),
+            xv=structure.xv,
+            xl=structure.xl,
             nonholonomic=np.array(self.nonholonomic, dtype=np.int64),
-            **unknown_classes(nodes, primitives, general, layout, n_v, n_l),
+            **structure.classes,
             parameters=np.zeros(PARAMETERS),
             gravity=np.array(model.gravity, dtype=float),
             constants=np.array(self.constants, dtype=float),
@@ -178,11 +184,14 @@ class _Assembler:
         size_F = layout.size_F
         if branches is not None:
             tables, size_F = branches.finish(tables)
+        structure.connect(tables)
         return Assembly(
-            tables=tables, layout=layout, callbacks=self.callbacks, node_of=self.node_of, joint_slices=joint_slices,
-            force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values, turns=self.turns,
-            turned=self.turned, user_size=self.user_size, buffer_size=8 + 18 * int(general["count"].max(initial=1))
-            + int(general["rows"].max(initial=0)), length=length, tree=self.tree,
+            tables=tables, layout=layout, structure=structure, callbacks=self.callbacks, node_of=self.node_of,
+            joint_slices=joint_slices, force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values,
+            turns=self.turns, turned=self.turned, user_size=self.user_size,
+            buffer_size=8 + 18 * int(general["count"].max(initial=1)) + int(general["rows"].max(initial=0)),
+            largest=int(nodes["nv"].max() + nodes["nl"].max()), length=length,
+            tree=self.tree,
             inner=branches.inner if branches is not None else None,
             inner_sizes=branches.inner_sizes if branches is not None else (0, 0, 0), size_F=size_F,
         )  # fmt: skip
@@ -192,7 +201,8 @@ class _Assembler:
     def _nodes(self) -> np.ndarray:
         bodies = self.model.bodies
         nodes = np.zeros(len(bodies) + 1, dtype=NODE)
-        nodes["mass_function"] = nodes["potential_function"] = nodes["constraint_function"] = -1
+        for name in ("mass_function", "potential_function", "constraint_function", "force_function"):
+            nodes[name] = -1
         self.node_of = {id(self.model.ground): 0}
         q0 = v0 = l0 = 0
         rows: list[tuple[Any, ...]] = []
@@ -252,6 +262,12 @@ class _Assembler:
             nodes["constraint_function"][i] = self._coordinates(
                 body.constraints, q, body.n_constraints, f"constraints of '{body.name}'"
             )
+        if body.force is not None:
+            value = body.force(0.0, q, body.node.coordinate_velocities())
+            call = Call("coordinate force", n, n, np.shape(value), isinstance(value, np.ndarray))
+            nodes["force_function"][i] = self.add_callback(
+                make_callback(body.force, call, f"force of '{body.name}'"), -1
+            )
 
     def add_callback(self, callback: Callback, offset: int) -> int:
         """Number of a user function in the table; functions of time have an offset of their values."""
@@ -300,7 +316,7 @@ class _Assembler:
 
     # --- joints and forces ----------------------------------------------------------------------------------------
 
-    def _primitives(self, nodes: np.ndarray) -> tuple[np.ndarray, list[slice], list[int]]:
+    def _primitives(self) -> tuple[np.ndarray, list[slice], list[int]]:
         rows: list[tuple[Any, ...]] = []
         slices: list[slice] = []
         joint_rows: list[int] = []

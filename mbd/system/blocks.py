@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from ..joints.instant import BOTH, COINCIDENT, primitive_blocks, primitive_stiffness
+from ..joints.instant import COINCIDENT, primitive_blocks, primitive_stiffness
 from ..nodes.forms import FORM_GENERALIZED, FORM_SPIN
 from ..nodes.inertia import frame_stiffness
 from ..nodes.internal import internal_blocks
@@ -29,12 +29,12 @@ def node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into):
 
 
 @kernel
-def joint_blocks(s, w, k, q, lam, ck, into):
-    """Blocks of a primitive: B, B^T, and its curvature."""
+def joint_blocks(s, w, k, q, lam, ck, where, into):
+    """Blocks of a primitive: B, B^T or what of both is above the diagonal, and its curvature."""
     p = s.primitives[k]
     a, b = p.a, p.b
     na, nb, ga, gb, za, zb = s.nodes[a], s.nodes[b], w.spin[a], w.spin[b], w.z[a], w.z[b]
     value = constant(p, w.values)
-    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, BOTH, w.jacobians, into)
+    primitive_blocks(p, na, nb, q, ga, gb, za, zb, za, zb, value, 1.0, where, w.jacobians, into)
     if ck != 0.0 and p.kind != COINCIDENT:
         primitive_stiffness(p, na, nb, q, ga, gb, za, zb, value, lam, p.l0, ck, w.jacobians, into)

@@ -1,9 +1,11 @@
-"""How far velocities are from those that the constraints admit."""
+"""How far a state is from those that the constraints admit."""
 
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from .tables import PARAMETER_LENGTH
+from ..compiled.kinds import real
+from .instant import constraint_rates, constraints, evaluate_functions, frames, velocities
+from .tables import PARAMETER_LENGTH, Tables, Work, coordinates, multipliers, velocity
 
 
 @kernel
@@ -21,3 +23,17 @@ def velocity_defect(s, v, rates):
         if violation > rate:
             rate, at = violation, k
     return speed, rate, at
+
+
+@kernel(kinds=(Tables, Work, real, coordinates, velocity, multipliers, multipliers))
+def constraint_defects(s, w, t, q, v, g, rate):
+    """g(q, t) and B v + g_t."""
+    evaluate_functions(s, w, t)
+    frames(s, w, q)
+    velocities(s, w, q, v)
+    constraints(s, w, q, w.x)
+    for k in range(s.xl.shape[0]):
+        g[k] = w.x[s.xl[k]]
+    constraint_rates(s, w, q, v, w.x)
+    for k in range(s.xl.shape[0]):
+        rate[k] = w.x[s.xl[k]]

@@ -144,6 +144,9 @@ class Inputs(MutableMapping[str, float]):
     def __delitem__(self, name: str) -> None:
         raise ModelError(f"{self._system.model}: inputs cannot be removed; build the model without {name!r}")
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._table
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._table)
 

@@ -300,8 +300,7 @@ def frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
     ``unit`` is scratch as long as the multipliers.
     """
     for r in range(g.rows):
-        for k in range(s.xl.shape[0]):
-            unit[k] = 0.0
+        clear(unit)
         unit[g.l0 + r] = 1.0
         gather(g, s, w)
         w.real_buffers[INPUT, 0] = time
@@ -319,9 +318,11 @@ def frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
 def rolling_blocks_over_step(g, s, w, qr, zr, q1, z1, unit, matrix):
     """Add the rows of rolling over a step, along increments of its end, and its reactions to the columns.
 
+    Methods that take gradients at an instant (no step) have rows for velocities elsewhere: the distance alone is added.
     ``unit`` is scratch as long as the multipliers.
     """
-    for r in range(g.rows):
+    at_instant = w.time[1] == 0.0
+    for r in range(1 if at_instant else g.rows):
         clear(unit)
         unit[g.l0 + r] = 1.0
         gather(g, s, w)
@@ -340,6 +341,11 @@ def rolling_blocks_over_step(g, s, w, qr, zr, q1, z1, unit, matrix):
         _end_jacobians(n, w, b, q1, z1[b])
         o = g.joint_blocks + 4 * j
         for k in range(n.nv):
+            if at_instant:
+                direction(n, j, w.jacobians, w.eye[b], k, 1.0, 0.0, d, dd)
+                distance_along_end(g, s, w, z1, d)
+                matrix[s.members[o] + k] += w.real_buffers[SUM, 0]
+                continue
             _end_direction(n, w, j, k, 1.0, d, dd)
             distance_along_end(g, s, w, z1, d)
             value = w.real_buffers[SUM, 0]

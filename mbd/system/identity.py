@@ -145,6 +145,8 @@ def fingerprint_of(model: Model) -> Fingerprint:
         _enter(found, "gravity", np.array(model.gravity, dtype=float))
         for body in model.bodies:
             parts = [getattr(body, name, None) for name in PROPERTIES]
+            force = getattr(body, "force", None)
+            parts += [force] if force is not None else []
             node: Any = body.node
             _enter(found, f"body '{body.name}'", [*parts, node.position if getattr(node, "pinned", False) else None])
         for joint in model.joints:

@@ -86,13 +86,15 @@ def one_generalized(s, w, i, q, v, vd, lam, x, request):
     n = s.nodes[i]
     own_q, own_v = q[n.q0 :], v[n.v0 :]
     if request == GENERALIZED_FORCES:
-        generalized_forces(n, own_q, own_v, vd[n.v0 :], lam[n.l0 :], s.functions, s.constants, w.user, w.buffers[1])
+        generalized_forces(
+            n, w.time[0], own_q, own_v, vd[n.v0 :], lam[n.l0 :], s.functions, s.constants, w.user, w.buffers[1]
+        )
         for k in range(n.nv):
             x[n.x0 + k] = w.buffers[1][k]
     elif request == GENERALIZED_VALUES:
         if n.nl > 0:
             zero = w.buffers[0]
-            generalized_forces(n, own_q, zero, zero, zero, s.functions, s.constants, w.user, w.buffers[1])
+            generalized_forces(n, w.time[0], own_q, zero, zero, zero, s.functions, s.constants, w.user, w.buffers[1])
             for k in range(n.nl):
                 x[n.x0 + n.nv + k] = w.buffers[1][n.nv + k]
     elif request == GENERALIZED_RATES:
@@ -106,7 +108,7 @@ def one_generalized(s, w, i, q, v, vd, lam, x, request):
         force, mass, zero = w.buffers[0], w.buffers[1], w.buffers[2]
         for k in range(n.nv + n.nl):
             zero[k] = 0.0
-        generalized_forces(n, own_q, own_v, zero, lam[n.l0 :], s.functions, s.constants, w.user, force)
+        generalized_forces(n, w.time[0], own_q, own_v, zero, lam[n.l0 :], s.functions, s.constants, w.user, force)
         generalized_mass(n, own_q, s.functions, s.constants, w.user, mass)
         for k in range(n.nv):
             largest = max(largest, abs(force[k]))
@@ -120,7 +122,7 @@ def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     """Diagonal block of a generalized node."""
     n = s.nodes[i]
     generalized_tangent(
-        n, q[n.q0 :], v[n.v0 :], vd[n.v0 :], lam[n.l0 :], s.functions, s.constants, w.user, w.buffers,
+        n, w.time[0], q[n.q0 :], v[n.v0 :], vd[n.v0 :], lam[n.l0 :], s.functions, s.constants, w.user, w.buffers,
         cm, cc, 1.0, ck, into,
     )  # fmt: skip
 

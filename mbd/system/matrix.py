@@ -5,7 +5,10 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, integers, matrix, real, vector
+from ..joints.instant import BOTH, UPPER
 from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
+from ..nodes.forms import FORM_LIE
+from ..nodes.tangent import lie_mass
 from .blocks import joint_blocks, node_blocks
 from .couplings import coupling_tangent
 from .instant_elements import all_force_tangents
@@ -48,32 +51,42 @@ def _end_of_blocks(s, k):
     return max(end, p.block_jb + 3 * p.ld_jb, p.block_bj + b.nv * p.ld_bj, p.block_ba + b.nv * p.ld_ba)
 
 
-@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values)
-def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
-    """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0] in the fronts.
-
-    ``t`` holds T_exp^-1 of every node. Needs frames and, for ck != 0, the frame forces of a residual at this state.
+@kernel
+def rigid_blocks(s, w, q, v, vd, lam, t, cm, cc, ck, where, into):
+    """Clear the matrix, add the blocks of nodes and primitives; those of constraints to ``where`` of them it is said.
 
     The last bodies come first, each with its joints: outer bodies are usually added last and eliminated first. Where
     that is so, the matrix is walked through once, and cleared on the way while it is in the cache.
     """
-    if s.flags[FLAG_TREE] != 0:
-        tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into)
-        return
     clean = clear_to(into.shape[0], 0, into) if into.shape[0] < IN_CACHE else 0
     k = s.primitives.shape[0] - 1
     for i in range(s.nodes.shape[0] - 1, 0, -1):
         n = s.nodes[i]
         clean = clear_to(n.block + (n.nv + n.nl) * n.ld, clean, into)
-        node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into)
+        if where == UPPER and n.form == FORM_LIE:
+            lie_mass(n, w.z[i], into)
+        else:
+            node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into)
         while k >= 0 and max(s.primitives[k].a, s.primitives[k].b) >= i:
             clean = clear_to(_end_of_blocks(s, k), clean, into)
-            joint_blocks(s, w, k, q, lam, ck, into)
+            joint_blocks(s, w, k, q, lam, ck, where, into)
             k -= 1
     clear_to(into.shape[0], clean, into)
     while k >= 0:
-        joint_blocks(s, w, k, q, lam, ck, into)
+        joint_blocks(s, w, k, q, lam, ck, where, into)
         k -= 1
+
+
+@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values)
+def tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
+    """The matrix [cm M T^-1 + cc C T^-1 + ck K, B^T; B, 0] in the fronts.
+
+    ``t`` holds T_exp^-1 of every node. Needs frames and, for ck != 0, the frame forces of a residual at this state.
+    """
+    if s.flags[FLAG_TREE] != 0:
+        tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into)
+        return
+    rigid_blocks(s, w, q, v, vd, lam, t, cm, cc, ck, BOTH, into)
     if s.forces.shape[0] > 0 and (cc != 0.0 or ck != 0.0):
         all_force_tangents(s, w, q, v, t, cc, ck, into)
     if s.flags[FLAG_COUPLED] != 0:

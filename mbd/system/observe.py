@@ -24,12 +24,12 @@ from ..joints.instant import ANGLE, primitive_force
 from ..linalg.front import FAILED
 from ..math.arrays import clear
 from ..nodes.arrays import axial, frame_axes, marker
-from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION, FORM_SPIN
+from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
-from ..nodes.generalized import generalized_mass, generalized_potential
+from ..nodes.generalized import generalized_mass, generalized_potential, subtract_force
 from ..nodes.inertia import frame_acceleration
 from ..nodes.markers import angular_velocity
-from ..nodes.mass import frame_inertia
+from ..nodes.mass import frame_inertia, inertia_times
 from ..nodes.spin import spin_matrix
 from ..nodes.tree.records import NOT_CARRIED
 from ..rotation import to_quaternion
@@ -209,9 +209,8 @@ def observe_force(forces, i, values, turns, za, zb, zda, zdb, on_a, f, out):
 
 
 @kernel
-def _add_node(s, w, i, q, v, row):
-    """Add kinetic energy, momenta and potential energy of one node."""
-    n = s.nodes[i]
+def _add_kinetic(s, w, n, i, q, v, row):
+    """Add the kinetic energy of one node; leaves the momentum of its frame in w.f."""
     kinetic = 0.0
     if n.form == FORM_GENERALIZED:
         mass = w.buffers[0]
@@ -219,15 +218,30 @@ def _add_node(s, w, i, q, v, row):
         for a in range(n.nv):
             for b in range(n.nv):
                 kinetic += v[n.v0 + a] * mass[a * n.nv + b] * v[n.v0 + b]
-        row[KINETIC] += 0.5 * kinetic
+    else:
+        zd, p = w.zd[i], w.f[i]
+        clear(p)
+        frame_inertia(n, zd, p)  # the momentum of the frame is its mass times its velocity
+        for m in range(12):
+            kinetic += zd[m] * p[m]
+    row[KINETIC] += 0.5 * kinetic
+
+
+@kernel
+def _add_node(s, w, i, q, v, row):
+    """Add kinetic energy, momenta and potential energy of one node."""
+    n = s.nodes[i]
+    _add_kinetic(s, w, n, i, q, v, row)
+    if n.form == FORM_GENERALIZED:
         row[POTENTIAL] += generalized_potential(n, q[n.q0 :], s.functions, w.user)
+        if n.force_function >= 0:
+            f = w.buffers[1]
+            clear(f)
+            subtract_force(n, w.time[0], q[n.q0 :], v[n.v0 :], s.functions, w.user, f)
+            for k in range(n.nv):
+                row[POWER] -= f[k] * v[n.v0 + k]
         return
     z, zd, p = w.z[i], w.zd[i], w.f[i]
-    clear(p)
-    frame_inertia(n, zd, p)  # the momentum of the frame is its mass times its velocity
-    for m in range(12):
-        kinetic += zd[m] * p[m]
-    row[KINETIC] += 0.5 * kinetic
     if n.apart != 0:
         return
     for m in range(3):
@@ -273,13 +287,28 @@ def _largest(x, index):
 
 @kernel(kinds={**RECORDED, "row": vector.at_least("columns", TOTALS), "out": vector.per(RECORDS)})
 def observe_kinetic(s, w, q, v, row, out):
-    """out[k] = kinetic energy of the whole system; row is scratch for the columns above."""
+    """out[k] = kinetic energy of a system in coordinates of its bodies; row is scratch for the columns above.
+
+    Frames are computed only where the energy depends on them.
+    """
     for k in range(q.shape[0]):
         clear(row)
-        frames(s, w, q[k])
-        velocities(s, w, q[k], v[k])
         for i in range(1, s.nodes.shape[0]):
-            _add_node(s, w, i, q[k], v[k], row)
+            n = s.nodes[i]
+            j = n.v0 + n.nx
+            if n.form == FORM_LIE and n.s1 == 0.0 and n.s2 == 0.0 and n.s3 == 0.0:
+                w1, w2, w3 = v[k, j], v[k, j + 1], v[k, j + 2]
+                h1, h2, h3 = inertia_times(n, w1, w2, w3)
+                row[KINETIC] += 0.5 * (w1 * h1 + w2 * h2 + w3 * h3)
+                for m in range(n.nx):
+                    row[KINETIC] += 0.5 * n.mass * v[k, n.v0 + m] * v[k, n.v0 + m]
+                continue
+            if n.form == FORM_LIE or n.form == FORM_SPIN or n.form == FORM_QUATERNION:
+                node_frame(n, q[k], w.z[i])
+            if n.form == FORM_SPIN:
+                spin_matrix(n, q[k], w.spin[i])
+            node_velocity(n, q[k], v[k], w.spin[i], w.z[i], w.zd[i], w.scratch)
+            _add_kinetic(s, w, n, i, q[k], v[k], row)
         out[k] = row[KINETIC]
 
 
@@ -293,6 +322,7 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             w.values[j] = values[k, j]
         for j in range(turns.shape[1]):
             w.turns[j] = turns[k, j]
+        w.time[0] = times[k]
         frames(s, w, q[k])
         velocities(s, w, q[k], v[k])
         for i in range(1, s.nodes.shape[0]):
@@ -301,7 +331,6 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
             row[KINETIC] += 0.5 * s.tree.inertia[j] * v[k, j] * v[k, j]
         for i in range(s.forces.shape[0]):
             _add_force(s, w, i, row)
-        w.time[0] = times[k]
         for i in range(s.frame_elements.shape[0]):
             observe_frame_element(s, w, i, lam[k], w.observed)
             row[POTENTIAL] += w.observed[0]

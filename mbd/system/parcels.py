@@ -68,6 +68,7 @@ def packed_assembly(assembly: Assembly, model: Model) -> Assembly:
     packing = _Packing([assembly.inner] if assembly.inner is not None else [])
     rows = [(body, assembly.node_of.get(id(body))) for body in (model.ground, *model.bodies)]
     parts: dict[str, Any] = {
+        "structure": None,
         "tables": packing.parcel(assembly.tables),
         "inner": packing.parcel(assembly.inner) if assembly.inner is not None else None,
         "layout": dataclasses.replace(assembly.layout, fronts=packing.parcel(assembly.layout.fronts)),  # type: ignore

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
-from ..linalg.symbolic import Layout, analyse
-from ..nodes.forms import FORM_GENERALIZED
+from ..linalg.symbolic import DENSE_MAX, PIVOTS, ROWS, Layout, analyse
+from ..nodes.forms import FORM_GENERALIZED, FORM_POINT
 from .frame_assembly import frame_element_pairs
 
 
@@ -68,6 +68,16 @@ def massless(nodes: np.ndarray) -> np.ndarray:
     found = (nodes["mass"] == 0.0) & (nodes["form"] != FORM_GENERALIZED)
     found[0] = False  # the ground
     return found
+
+
+def has_definite_fronts(nodes: np.ndarray, general: np.ndarray, layout: Layout) -> bool:
+    """Whether the matrix of accelerations and multipliers can be factorised without swaps of rows."""
+    regular = not massless(nodes).any() and not (nodes["form"] == FORM_GENERALIZED).any()
+    moments = np.array([nodes[name][nodes["form"] > FORM_POINT] for name in ("j11", "j22", "j33")])
+    regular = regular and bool((moments > 0.0).all())
+    fronts = layout.fronts.table
+    small = int((fronts[:, PIVOTS] + fronts[:, ROWS]).max(initial=0)) <= DENSE_MAX
+    return regular and small and bool(layout.is_joint.any()) and not (general["rows"] > 0).any()
 
 
 def place_blocks(

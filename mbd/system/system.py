@@ -17,6 +17,7 @@ import numpy as np
 from ..bodies import Body
 from ..elements.arguments import Vector
 from ..elements.function_errors import explain
+from ..elements.settling import Late, is_guarded
 from ..elements.values import Parameter, in_force
 from ..errors import ModelError
 from ..joints.joint import Joint
@@ -28,6 +29,7 @@ from ..nodes.tree.records import no_tree_work, tree_work
 from . import instant
 from .accelerations import accelerations
 from .assembly import Assembly, assemble_tables
+from .defect import constraint_defects
 from .following import Following, Inputs, check_captured
 from .frame_elements import BUFFERS
 from .handles import ParameterHandle
@@ -68,13 +70,25 @@ class System(Portable):
         self.tables: Tables = self.assembly.tables
         self.n_q, self.n_v, self.n_l = self.assembly.n_q, self.assembly.n_v, self.assembly.n_l
         self.length = self.assembly.length
-        self.identity: Identity = identity_of(model, self.assembly.tree)
+        self._identity = Late(model, partial(identity_of, model, self.assembly.tree))
         self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
         check_arrival(given)
         self.work: Work = self.new_work()
         self._carriers: dict[str, Carried] | None = None  # by joint, when they are asked for
         self._show_clock()
         check_captured(self)
+        if not self.is_guarded:
+            _ = self.identity
+
+    @cached_property
+    def is_guarded(self) -> bool:
+        """Whether nothing that acts can change unnoticed: neither elements nor what functions refer to."""
+        return not self.assembly.callbacks and is_guarded(self.model)
+
+    @property
+    def identity(self) -> Identity:
+        """What the numbers of its states mean (``mbd.system.identity``)."""
+        return self._identity.value
 
     def _show_clock(self) -> None:
         """Let functions know where the time of the evaluation is, and what their parameters are."""
@@ -116,6 +130,16 @@ class System(Portable):
             self.derived[key] = make()
         return self.derived[key]
 
+    def structural(self, key: str, make: Callable[[], Any]) -> Any:
+        """What follows from the integers of the tables alone: made once for all systems of the same structure."""
+        structure = self.assembly.structure
+        if structure is None:
+            return make()
+        found = structure.kept.get(key)
+        if found is None:
+            found = structure.kept[key] = make()
+        return found
+
     def __repr__(self) -> str:
         return f"System('{self.model.name}', {self.n_q} coordinates, {self.n_v} velocities, {self.n_l} constraints)"
 
@@ -124,28 +148,23 @@ class System(Portable):
         a, s = self.assembly, self.tables
         nodes = len(s.nodes)
         n, size = a.layout.n, a.size_F
-        largest = int(s.nodes.nv.max(initial=1) + s.nodes.nl.max(initial=0))
-        eye = np.zeros((nodes, 9))
-        eye[:, [0, 4, 8]] = 1.0
-        work = Work(
-            z=np.zeros((nodes, 12)), zd=np.zeros((nodes, 12)), zb=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)),
-            spin=np.zeros((nodes, 9)), base=np.full((nodes, 7), np.nan), t=eye.copy(), eye=eye,
-            values=np.zeros(max(1, a.n_values)), turns=self.initial_turns(), signs=np.zeros(nodes),
-            jacobians=np.zeros((8, 3, 12)), scratch=np.zeros((8, 16)),
-            force_a=np.zeros(12), force_b=np.zeros(12), pulled_back=np.zeros(12), rotation=np.zeros(12),
-            primitive_rows=np.zeros(3), observed=np.zeros(3), unit=np.zeros(a.n_l),
-            user=np.zeros(a.user_size), time=np.zeros(2),
-            real_buffers=np.zeros((BUFFERS, a.buffer_size)),
-            complex_buffers=np.zeros((BUFFERS, a.buffer_size), dtype=complex),
-            buffers=np.zeros((9, largest * largest + 16)),
-            matrix=np.zeros(size), pivots=np.zeros(n, dtype=np.int64), dinv=np.zeros(n), scale=np.zeros(n),
-            stiff_matrix=np.zeros(0), stiff_pivots=np.zeros(0, dtype=np.int64), stiff_dinv=np.zeros(0),
-            x=np.zeros(n), g=np.zeros(n), product=np.zeros(n), scales=np.zeros(4), report=np.zeros(5),
+        work = Work.zeros(
+            {
+                "z": (nodes, 12), "zd": (nodes, 12), "zb": (nodes, 12), "f": (nodes, 12), "spin": (nodes, 9),
+                "base": (nodes, 7), "t": (nodes, 9), "eye": (nodes, 9), "values": max(1, a.n_values),
+                "turns": max(1, len(a.turns)), "signs": nodes, "jacobians": (8, 3, 12), "scratch": (8, 16),
+                "force_a": 12, "force_b": 12, "pulled_back": 12, "rotation": 12, "primitive_rows": 3, "observed": 3,
+                "unit": a.n_l, "user": a.user_size, "time": 2, "real_buffers": (BUFFERS, a.buffer_size),
+                "complex_buffers": (BUFFERS, a.buffer_size), "buffers": (9, a.largest * a.largest + 16),
+                "pivots": n, "dinv": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
+                "stiff_matrix": 0, "stiff_pivots": 0, "stiff_dinv": 0, "matrix": size,
+            },
             tree=tree_work(nodes, self.n_v, *a.inner_sizes) if a.tree is not None else no_tree_work(),
         )  # fmt: skip
-        work.z[:, [3, 7, 11]] = 1.0  # axes of points and of the ground never change
-        for k, name in enumerate(("r1", "r2", "r3")):
-            work.z[:, k] = s.nodes[name]  # pinned positions neither
+        work.t[:, ::4] = work.eye[:, ::4] = 1.0
+        work.base[...] = np.nan
+        work.z[:, 3::4] = 1.0  # axes of points and of the ground never change
+        self.reset_work(work)
         return work
 
     def reset_work(self, work: Work) -> None:
@@ -225,13 +244,17 @@ class System(Portable):
     def _move(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         s, w = self.tables, self.work
         q, v = self._q(q), self._v(v)
-        self.refresh_functions()
-        self.forget_errors()
+        self._ask_functions()
         instant.evaluate_functions(s, w, float(t))
         self.raise_callback_errors()
         instant.frames(s, w, q)
         instant.velocities(s, w, q, v)
         return q, v
+
+    def _ask_functions(self) -> None:
+        """Functions of users see what they refer to now, and have done nothing wrong yet."""
+        self.refresh_functions()
+        self.forget_errors()
 
     # --- vectors --------------------------------------------------------------------------------------------------
 
@@ -273,6 +296,14 @@ class System(Portable):
         instant.constraint_rates(s, w, q, v, w.x)
         self.raise_callback_errors()
         return w.x[s.xl].copy()
+
+    def constraint_defects(self, q: Array, v: Array, t: float = 0.0) -> tuple[Array, Array]:
+        """(g, B v + g_t): both of the above."""
+        q, v, g, rate = self._q(q), self._v(v), np.zeros(self.n_l), np.zeros(self.n_l)
+        self._ask_functions()
+        constraint_defects(self.tables, self.work, float(t), q, v, g, rate)
+        self.raise_callback_errors()
+        return g, rate
 
     def constraint_bias(self, q: Array, v: Array, t: float = 0.0) -> Array:
         """gamma with g_ddot = B v_dot + gamma."""
@@ -344,7 +375,7 @@ class System(Portable):
     def constraint_hessian(self, q: Array, lam: Array, t: float = 0.0) -> csr_matrix:
         """d(B^T lam)/d(increment): contracted second derivatives of the constraints."""
         nodes = self.tables.nodes.copy()
-        nodes["potential_function"] = -1
+        nodes["potential_function"] = nodes["force_function"] = -1
         bare = bare_tables(self).changed(nodes=nodes)
         return self._matrix(q, None, None, lam, t, ck=1.0, tables=bare)[0]
 
@@ -457,6 +488,8 @@ class System(Portable):
 
     def refresh_functions(self) -> None:
         """Hand over what user functions refer to at present: values of globals, closures, attributes."""
+        if not self.assembly.callbacks:
+            return
         with in_force(self.values):
             for k, callback in enumerate(self.assembly.callbacks):
                 if callback.refresh():

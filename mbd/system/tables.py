@@ -63,7 +63,8 @@ FLAG_SIMPLE = 5  # unconstrained Lie and point nodes: accelerations node by node
 FLAG_TREE = 6  # joints carry bodies: BY_FRONTS or BY_RECURSION
 FLAG_COUPLED = 7  # there are couplings or frame elements
 FLAG_LOADED = 8  # elements act on the frames of a model in joint coordinates
-FLAGS = 9
+FLAG_DEFINITE = 9  # [M B^T; B 0] has small fronts and a definite M: no swaps of rows are needed
+FLAGS = 10
 
 BY_FRONTS = 1  # the matrix of joint coordinates is assembled and factorised
 BY_RECURSION = 2  # or solved along the tree without being assembled: there are no loops and no couplings

@@ -6,6 +6,7 @@ own; their blocks are stored apart and then projected onto the paths of the bodi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -287,8 +288,9 @@ class Projector:
         return records, np.column_stack((offset, stride)), paths
 
 
+@functools.cache
 def no_fronts() -> Fronts:
-    """Of tables whose matrix is never factorised."""
+    """Of tables whose matrix is never factorised: nothing, so that all of them may share it."""
     empty = np.zeros(0, np.uint64)
     return Fronts(
         table=np.zeros((0, 9), np.int64), children=np.zeros(0, np.int64), row_index=empty, row_map=empty,

@@ -17,6 +17,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, matrix, real
+from ..joints.instant import BOTH
 from ..math.arrays import clear
 from ..nodes.inertia import frame_stiffness
 from ..nodes.markers import axis, body_components
@@ -81,7 +82,7 @@ def element_blocks(s, w, q, v, lam, t, cc, ck):
     clear(y.stiffness)
     curved = 1.0 if ck != 0.0 else 0.0
     for k in range(inner.primitives.shape[0]):
-        joint_blocks(inner, w, k, y.q, lam, curved, y.stiffness)
+        joint_blocks(inner, w, k, y.q, lam, curved, BOTH, y.stiffness)
     if inner.forces.shape[0] > 0 and curved != 0.0:
         all_force_tangents(inner, w, y.q, y.v, y.t, 0.0, 1.0, y.stiffness)
     if inner.flags[FLAG_COUPLED] != 0:

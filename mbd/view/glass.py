@@ -107,6 +107,7 @@ class Glass:
         bar.GetPositionCoordinate().SetValue(0.64, 0.865)
         bar.SetWidth(0.32)
         bar.SetHeight(0.12)
+        bar.SetBarRatio(0.2)
         bar.UnconstrainedFontSizeOn()
         for style, share in ((bar.GetTitleTextProperty(), 0.028), (bar.GetLabelTextProperty(), 0.024)):
             style.SetColor(*colour(self.scene.theme.text))

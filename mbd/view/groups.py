@@ -89,7 +89,7 @@ class Group:
                 mapper.SelectColorArray("colour")
                 mapper.SetColorModeToDirectScalars()
                 material(actor)
-            if layer:  # equal bodies of several runs at the same place: the first run is seen
+            if layer and not is_shadow:  # equal bodies of several runs at the same place: the first run is seen
                 mapper.SetResolveCoincidentTopologyToPolygonOffset()
                 mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(2.0 * layer, 8.0 * layer)
             actor.SetMapper(mapper)

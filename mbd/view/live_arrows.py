@@ -1,4 +1,4 @@
-"""Arrows of a running simulation: forces of the present, on a scale that follows the largest of the run so far."""
+"""Arrows of a running simulation: forces of the present, on a round scale that follows the last seconds."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from mbd.view.scene import Scene
 
 
+HALF_LIFE = 2.0  # seconds in which a peak is half forgotten
+
+
 class LiveArrows:
     """Adds its arrows to the links of a scene; ``read`` gives them their vectors."""
 
@@ -24,7 +27,8 @@ class LiveArrows:
         self.arrows: list[Arrow] = reactions(scene, 0) if show_reactions else []
         self.arrows += [x for x in loads(scene, 0) if not is_hand(x.element.name)] if show_loads else []
         self.vectors = np.zeros((len(self.arrows), 3))
-        self.largest: dict[str, float] = {}
+        self.largest: dict[str, float] = {}  # by kind
+        self.t = -np.inf
         scene.links += [arrow.link(scene, self._ends(k)) for k, arrow in enumerate(self.arrows)]
 
     def _ends(self, k: int) -> Any:
@@ -37,16 +41,23 @@ class LiveArrows:
         return ends
 
     def read(self, now: Solution) -> None:
-        """Take the forces of the present; a larger one than ever makes all arrows of its kind shorter."""
+        """Take the forces of the present; peaks make all arrows of their kind shorter for some seconds."""
+        t = float(now.t[0])
+        if t < self.t:
+            self.largest.clear()
+            self.scene.scales.clear()
+        fade, self.t = 0.5 ** (max(t - self.t, 0.0) / HALF_LIFE), t
+        self.largest = {kind: fade * size for kind, size in self.largest.items()}
         for k, arrow in enumerate(self.arrows):
-            vector = np.nan_to_num(arrow.columns(now)[0], posinf=0.0, neginf=0.0)
-            self.vectors[k] = vector
-            size = float(np.linalg.norm(vector))
-            if size > self.largest.get(arrow.kind, 0.0):
-                self.largest[arrow.kind] = size
-                self.scene.scales[arrow.kind] = LONGEST * self.scene.radius / size
+            self.vectors[k] = np.nan_to_num(arrow.columns(now)[0], posinf=0.0, neginf=0.0)
+            size = float(np.linalg.norm(self.vectors[k]))
+            self.largest[arrow.kind] = max(size, self.largest.get(arrow.kind, 0.0))
+        for kind, size in self.largest.items():
+            if size > 0.0:
+                self.scene.scales[kind] = LONGEST * self.scene.radius / round_above(size)
 
-    def forget(self) -> None:
-        """Scales begin anew."""
-        self.largest.clear()
-        self.scene.scales.clear()
+
+def round_above(size: float) -> float:
+    """The next of 1, 2, 5, 10 ... which is not smaller."""
+    power = 10.0 ** np.floor(np.log10(size))
+    return float(min(f * power for f in (1.0, 2.0, 5.0, 10.0) if f * power >= size * (1.0 - 1e-9)))

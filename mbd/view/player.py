@@ -157,7 +157,9 @@ class Window:
         interactor.AddObserver("LeftButtonReleaseEvent", lambda *_: self._released(), 10.0)
         # while the camera is dragged, only its style hears of the button
         interactor.GetInteractorStyle().AddObserver("EndInteractionEvent", lambda *_: self._released())
-        pl.add_timer_event(max_steps=2**31 - 1, duration=TICK_MILLISECONDS, callback=lambda *_: self.tick())
+        # not add_timer_event, which before pyvista 0.45 leaves no time for anything else
+        interactor.AddObserver("TimerEvent", lambda *_: self.tick())
+        interactor.CreateRepeatingTimer(TICK_MILLISECONDS)
 
     # --- time
 

@@ -146,11 +146,12 @@ class Recording:
         groups: dict[Any, list[Solid]] = {}
         for solid in scene.solids:
             kind = solid.key[0] if solid.key[0] in many else None
-            groups.setdefault((kind or solid.key, solid.role), []).append(solid)
+            run = int(np.searchsorted(scene.first_rows, solid.body, side="right")) - 1
+            groups.setdefault((kind or solid.key, solid.role, run), []).append(solid)
         found = []
-        for (key, role), solids in groups.items():
+        for (key, role, run), solids in groups.items():
             unit = STRETCHED[key](scene.segments) if key in many else None
-            found.append(self._group(solids, role, (key, role == "unit"), unit))
+            found.append(self._group(solids, role, (key, role == "unit"), unit) | {"layer": run})
         if scene.axes:
             for key, surface, offset, turn, shade in frame_parts(0.16 * scene.measure, scene.theme):
                 axis = Solid(key, surface, 0, colour(shade or "grey"), "", "axes", offset, turn)

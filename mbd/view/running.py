@@ -260,7 +260,6 @@ class Live:
         """Back to the start, with the parameters of the sliders and the inputs of the start."""
         self.hand.body, self.left, self.message = "", 0.0, ""
         self.simulator.reset()
-        self.arrows.forget()
 
     def set_speed(self, value: float) -> None:
         """Simulated seconds per second."""

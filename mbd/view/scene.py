@@ -16,7 +16,7 @@ from mbd.view.motion import Motion, matrices
 from mbd.view.pieces import Link, Poses, Solid, Trail, between, rod_surface
 from mbd.view.runs import run_list
 from mbd.view.shading import Shading
-from mbd.view.springs import spring_pieces
+from mbd.view.springs import anchors, spring_pieces
 from mbd.view.theme import colour, mixed
 from mbd.view.theme import theme as find_theme
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mbd.results.solution import Solution
 
 MANY = 150  # bodies beyond which shapes get coarser
+BALL = 3.2  # radius of the ball that is drawn for a point, in sizes of glyphs
 ARROW_SAMPLES = 24  # records at which the lengths of arrows are looked at
 SAMPLES = 80  # records looked at to find the extent of a motion
 TRAIL_RECORDS = 3000
@@ -76,7 +77,7 @@ class Scene:
                 "drawn, but solution.plot(...) shows them"
             )
         self.segments = 32 if count <= MANY else 12
-        self._measure(bool(side_by_side))
+        self._measure(bool(side_by_side), bool(springs))
         self.held: list[dict[str, float]] = []  # of each run: body -> distance of its farthest joint
         self.scales: dict[str, float] = {}  # metres of arrow per unit of what it shows
         for run in range(len(self.motions)):
@@ -94,10 +95,11 @@ class Scene:
 
     # --- extent
 
-    def _measure(self, side_by_side: bool) -> None:
+    def _measure(self, side_by_side: bool, springs: bool) -> None:
         """Centre and radius of the whole motion, up, the height of the floor and the sizes of glyphs."""
         self.radii: list[dict[str, float]] = []
         runs = []
+        balls: list[Array] = []  # places of points without extent
         for motion in self.motions:
             clouds = []
             model = motion.solution.model
@@ -109,12 +111,15 @@ class Scene:
             )
             rows = np.repeat([motion.rows[b.name] for b in drawn], [len(c) for c in corners])
             local = np.concatenate(corners)
+            points = [motion.rows[b.name] for b in drawn if isinstance(b, PointMass) and b.shape is None]
             for k in motion.samples(SAMPLES if len(drawn) < MANY else SAMPLES // 4):
                 p, q = motion.record(int(k))
                 clouds.append(p[rows] + np.einsum("nij,nj->ni", matrices(q)[rows], local))
+                balls.append(p[points])
             for joint in model.joints:  # what holds a body to the ground belongs to the picture
                 if joint.uses_point != "none" and model.ground in joint.bodies[:2]:
                     clouds.append((joint.place_a if joint.body_a is model.ground else joint.point_b)[None])
+            clouds += [point[None] for point in anchors(model)] if springs else []
             cloud = np.concatenate(clouds)
             runs.append(cloud[np.isfinite(cloud).all(axis=1)])
         gravity = self.solutions[0].model.gravity
@@ -139,6 +144,8 @@ class Scene:
         self.size_of_start = self._size_of_start()
         self.measure = min(self.radius, 3.0 * self.size_of_start)  # for axes and trails, which go with the bodies
         self.glyph = 0.019 * min(self.size_of_start, self.radius)
+        lowest = np.nanmin(np.concatenate(balls) @ up, initial=np.inf)  # balls lie on the floor, not in it
+        self.floor_height = min(self.floor_height, float(lowest) - 1.01 * BALL * self.glyph)
 
     def _size_of_start(self) -> float:
         """Radius of the first picture; glyphs are sized by it, since a motion may go far."""
@@ -186,7 +193,7 @@ class Scene:
         for body in model.bodies:
             if not body.in_space:
                 continue
-            size = 3.2 * self.glyph
+            size = BALL * self.glyph
             if isinstance(body, PointMass):
                 size *= max(0.35, (body.mass / heaviest) ** (1.0 / 3.0))
             solids = body_solids(body, self.row(run, body), index, theme, self.segments, size)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbd.bodies import Body
+from mbd.errors import Array
 from mbd.forces import Gravitation, JointLimit, Motor
 from mbd.view import surfaces
 from mbd.view.pieces import Link, Solid, between, coil_surface
@@ -49,6 +50,17 @@ def spring_pieces(scene: Scene, run: int) -> tuple[list[Solid], list[Link]]:
         surface, weights = coil_surface(1.5 * scene.glyph, 0.32 * scene.glyph, TURNS)
         links.append(Link(surface, weights, between(rows, *ends[2:]), shade, force.name))
     return solids, links
+
+
+def anchors(model: Any) -> list[Array]:
+    """Points of the ground to which springs are fixed."""
+    found = []
+    for force in model.forces:
+        for body, point in ((f"body_{k}", f"point_{k}") for k in "ab"):
+            place = getattr(force, point, None)
+            if place is not None and getattr(force, body, None) is model.ground and not isinstance(force, Gravitation):
+                found.append(np.asarray(place, dtype=float))
+    return found
 
 
 def around_hinge(scene: Scene, run: int, force: Any, joint: Any, shade: Colour) -> Solid:

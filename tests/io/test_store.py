@@ -80,7 +80,7 @@ def test_killed(tmp_path, method):
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None and child.stdout.readline() == b"go\n"
         times = folder / "t.f8"
-        for _ in range(2000):  # until there are records, or the child has ended
+        for _ in range(12000):  # until there are records, or the child has ended
             if times.exists() and times.stat().st_size >= 80 and np.isfinite(np.fromfile(times, count=10)).all():
                 break
             assert child.poll() is None

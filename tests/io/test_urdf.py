@@ -405,3 +405,18 @@ def test_coordinates_and_limits_are_checked(tmp_path):
         load(tmp_path, limits=-1)
     with pytest.raises(mbd.ModelError, match=r"\(an MJCF file, which mbd.load_mjcf reads\)"):
         load(tmp_path, "<mujoco/>")
+
+
+def test_a_link_and_a_joint_of_one_name(tmp_path):
+    file = tmp_path / "same.urdf"
+    file.write_text(ARM.replace('joint name="shoulder"', 'joint name="upper"'), encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = mbd.load_urdf(file)
+    turned = model.with_joint_values({"upper": 0.3})
+    assert turned["upper joint"].at_start("angle")[0] == pytest.approx(0.3, abs=1e-15)
+    assert model.with_joint_values({"upper joint": 0.3})["upper"].node.rotation == pytest.approx(
+        turned["upper"].node.rotation
+    )
+    with pytest.raises(mbd.ModelError, match="body 'lower' is no joint"):
+        model.with_joint_values({"lower": 0.3})

@@ -461,7 +461,7 @@ def test_refused():
         mbd.Simulator(model, 0.1, GeneralizedAlpha)
     with pytest.raises(mbd.ModelError, match="expected positive numbers"):
         mbd.Simulator(model, -0.1)
-    with pytest.raises(mbd.ModelError, match="record is 3; expected True or False"):
+    with pytest.raises(mbd.ModelError, match="record is 3; expected True, False, or names"):
         mbd.Simulator(model, 0.1, record=3)
     with pytest.raises(mbd.ModelError, match="expected a multiple of the step"):
         mbd.Simulator(model, 0.1, output_step=0.25)
@@ -588,3 +588,65 @@ def test_nothing_is_read_across_a_hidden_change_of_an_input(tmp_path):
         sim.step()
     late = sim.solution().at(0.25)[body].position[0, 0]
     assert late == pytest.approx(0.5 * 0.2**2 + 0.2 * 0.05 + 0.05**2, rel=1e-9)
+
+
+# --- chosen records, and records on disk
+
+
+CHOSEN = ["cart.position", "hinge.angle", "motor.force", "hinge.force"]
+
+
+def test_chosen_quantities_and_records_on_disk(tmp_path):
+    """Quantities that depend on inputs are those of the steps in which they acted, also of blocks that are gone."""
+    sims = [
+        mbd.Simulator(cart_pole(), 1e-2),
+        mbd.Simulator(cart_pole(), 1e-2, record=CHOSEN),
+        mbd.Simulator(cart_pole(), 1e-2, record=CHOSEN, store=tmp_path / "run"),
+    ]
+    for k in range(600):  # several blocks
+        for sim in sims:
+            sim.inputs["u"] = 0.3 * np.sin(0.1 * k)
+            sim.step()
+    assert len({sim["hinge"].angle for sim in sims}) == 1
+    whole, chosen, stored = (sim.solution() for sim in sims)
+    for found in (chosen, stored, mbd.load(tmp_path / "run")):
+        assert np.array_equal(found.t, whole.t)
+        assert all(np.array_equal(found[name], whole.channel(name)) for name in CHOSEN if name != "hinge.angle")
+        assert np.allclose(found["hinge.angle"], whole["hinge"].angle, rtol=0.0, atol=1e-14)  # turns are added
+    assert len(sims[1]._recording.inputs) < 3  # no more than further records ask for
+    for sim in sims:
+        sim.step()
+    assert [len(sim.solution()) for sim in sims] == [602] * 3
+    with pytest.raises(mbd.ModelError, match="needs a folder of its own"):
+        sims[2].reset()
+    sims[1].reset()
+    assert len(sims[1].solution()) == 1
+    other = mbd.Simulator(cart_pole(), 1e-2, record=["cart.position"])
+    other.advance(0.5)
+    with pytest.raises(mbd.ModelError, match="turns of hinge in the last 50 steps are not known"):
+        _ = other["hinge"].angle
+    with pytest.raises(mbd.ModelError, match="choose what is recorded"):
+        mbd.Simulator(cart_pole(), 1e-2, store=tmp_path / "other").solution()
+    with pytest.raises(mbd.ModelError, match="record=False makes none"):
+        mbd.Simulator(cart_pole(), 1e-2, record=False, store=tmp_path / "other")
+
+
+def test_all_records_on_disk(tmp_path):
+    model = cart_pole().without_parameters()
+    sim = mbd.Simulator(model, 1e-2, store=tmp_path / "run")
+    sim.advance(6.0)
+    whole = mbd.simulate(model, 6.0, 1e-2, progress=False)
+    stored, again = sim.solution(), mbd.load(tmp_path / "run")
+    for name in ("t", "q", "v", "vd", "lam"):
+        assert np.array_equal(getattr(stored, name), getattr(whole, name))
+        assert np.array_equal(getattr(again, name), getattr(whole, name))
+    assert sim["hinge"].angle == whole["hinge"].angle[-1]
+
+
+def test_names_of_inputs_and_runs_without_end():
+    sim = mbd.Simulator(cart_pole(), 1e-2, record=False)
+    assert "u" in sim.inputs and "v" not in sim.inputs and 3 not in sim.inputs
+    for k in range(50):
+        sim.inputs["u"] = 0.01 * k
+        sim.step()
+    assert len(sim._recording.inputs) == 1  # nothing grows

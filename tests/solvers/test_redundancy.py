@@ -131,3 +131,15 @@ def test_structures_and_mechanisms_are_told_apart_without_the_text(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run(slider_crank(True))
+
+
+@pytest.mark.parametrize(("mass", "inertia"), [(0.0, 0.0), (1.0, 0.0)])
+@pytest.mark.parametrize("method", [mbd.integrators.GeneralizedAlpha(), mbd.integrators.RK4()], ids=lambda x: x.name)
+def test_a_hinge_that_moves_no_inertia_is_no_redundancy(mass, inertia, method):
+    model = mbd.Model("tip", gravity=(0, 0, -9.81))
+    tip = model.add(mbd.RigidBody("tip", mass, inertia * np.eye(3), mbd.nodes.RotationVector((1, 0, 0))))
+    model.add(Revolute(model.ground, tip, at=(1, 0, 0), axis=(0, 1, 0)))
+    with pytest.raises(
+        mbd.AssemblyError, match="body 'tip' has a direction without inertia that its joints leave free"
+    ):
+        mbd.simulate(model, 0.01, 1e-3, method)

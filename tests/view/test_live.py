@@ -14,6 +14,7 @@ import pytest
 
 import mbd
 from mbd.view.hand import own_inputs
+from mbd.view.live_arrows import round_above
 from mbd.view.running import Live
 from mbd.view.serving import Server
 
@@ -68,19 +69,20 @@ def test_arrows_show_the_forces_of_the_present() -> None:
     model.add(mbd.forces.Force(model["link 2"], (0, 0, 3.0), point=(0.25, 0, 0), name="lift"))
     live = Live(model, step=STEP, reactions=True)
     live.do({"do": "set", "name": "u", "value": 2.0})
-    peak = np.zeros(2)
+    peak = 0.0  # of the reactions, half of which is forgotten after two seconds
     for _ in range(10):
         picture = live.frame(1.0 / 30.0)
         now = live.simulator.now
         forces = np.array([now[f"hinge {k}"].force[0] for k in (1, 2)])
-        peak = np.maximum(peak, np.linalg.norm(forces, axis=1))
+        peak = max(0.5 ** (1.0 / 60.0) * peak, np.linalg.norm(forces, axis=1).max())
     links = numbers(picture)[7 * 3 :].reshape(-1, 6)
     arrows = links[-4:]
     assert len(links) == 1 + 4  # the coil, two reactions, a force, a torque
     f, radius = live.recording.f, live.scene.radius
-    scale = 0.42 * radius / peak.max()
+    scale = 0.42 * radius / round_above(peak)
+    assert [round_above(x) for x in (0.9, 1.0, 1.1, 30.0, 7e-5)] == pytest.approx([1.0, 1.0, 2.0, 50.0, 1e-4])
     np.testing.assert_allclose(arrows[:2, 3:] / f, scale * forces, rtol=1e-4, atol=1e-5 * radius)
-    np.testing.assert_allclose(arrows[2, 3:] / f, (0, 0, 0.42 * radius), rtol=1e-5, atol=1e-6 * radius)
+    np.testing.assert_allclose(arrows[2, 3:] / f, (0, 0, 0.6 * 0.42 * radius), rtol=1e-5, atol=1e-6 * radius)
     np.testing.assert_allclose(arrows[3, 3:] / f, (0, 0.42 * radius, 0), rtol=1e-5, atol=1e-6 * radius)
     place = now["link 2"].point((0.25, 0, 0))[0]
     np.testing.assert_allclose(arrows[2, :3] / f + live.recording.centre, place, atol=1e-5)

@@ -149,3 +149,18 @@ def test_arguments_are_checked(chain: mbd.Solution, tmp_path) -> None:
 def test_shrinking_keeps_flat_colours() -> None:
     image = np.full((40, 60, 3), (10, 200, 30), dtype=np.uint8)
     assert (shrunk(image, (30, 20)) == (10, 200, 30)).all()
+
+
+def test_runs_beside_each_other_all_have_shadows(mechanism: mbd.Solution) -> None:
+    """Bodies of later runs are drawn behind those of the first, but their shadows not behind the floor."""
+    from vtkmodules.vtkCommonCore import reference
+
+    scene = Scene([mechanism, mechanism], side_by_side=True)
+    with offscreen(scene, SIZE, "auto", None, "test") as stage:
+        behind = []
+        for group in stage.groups:
+            for actor in group.actors:
+                factor, units = reference(0.0), reference(0.0)
+                actor.GetMapper().GetRelativeCoincidentTopologyPolygonOffsetParameters(factor, units)
+                behind.append((actor is not group.actors[0], group.rows[0] >= scene.first_rows[1], float(factor) > 0.0))
+    assert (False, True, True) in behind and (True, True, True) not in behind and (True, True, False) in behind

@@ -218,3 +218,14 @@ def test_the_whole_motion_is_in_the_picture(chain: mbd.Solution, name: str) -> N
     x, y = local[:, 0] / -local[:, 2] / (half * 16 / 9), local[:, 1] / -local[:, 2] / half
     assert np.abs(x).max() <= 1.0 and np.abs(y).max() <= 1.0
     assert max(np.abs(x).max(), np.abs(y).max()) > 0.75
+
+
+def test_balls_lie_on_the_floor_and_springs_are_seen_to_their_ends() -> None:
+    model = mbd.Model("spring")
+    ball = model.add(mbd.PointMass("ball", 1.0, (1.2, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, ball, (-2, 0, 0), stiffness=9.0, length=1.0))
+    run = mbd.simulate(model, 0.5, 0.01)
+    scene = Scene(run)
+    radius = np.linalg.norm(next(s for s in scene.solids if s.owner == "ball").surface.points, axis=1).max()
+    assert scene.floor_height == pytest.approx(-1.01 * radius)
+    assert scene.low[0] == -2.0 and Scene(run, springs=False).low[0] > -1.0

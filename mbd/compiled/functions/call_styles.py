@@ -3,7 +3,7 @@
 Each style says what the function receives, once as a plain Python call and once as lines for the compiler, in which
 ``f0`` with its captured values ``b0`` stands for the function. The vector is (t, frames, velocities) for functions of
 frames, (length, rate) for laws, (t, u, u_dot) for functions of the coordinate of a joint, (t,) for functions of time,
-and the coordinates for functions of those.
+the coordinates for functions of those, and (t, coordinates, velocities) for forces on generalized coordinates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from .data_block import INDEFINITE, NO_DERIVATIVE, NOT_FINITE
 
 Array = np.ndarray
 
-Style = Literal["force", "potential", "constraint", "law", "joint", "time", "coordinates", "motion"]
+Style = Literal[
+    "force", "potential", "constraint", "law", "joint", "time", "coordinates", "motion", "coordinate force"
+]  # fmt: skip
 
 CALLS = {
     "force": "f0(b0, x[0].real, frames, velocities)",
@@ -28,9 +30,14 @@ CALLS = {
     "joint": "f0(b0, x[0].real, x[1], x[2])",
     "time": "f0(b0, x[0])",
     "coordinates": "f0(b0, x)",
+    "coordinate force": "f0(b0, x[0].real, frames, velocities)",
 }
-GIVEN = {"force": 3, "potential": 1, "constraint": 2, "law": 2, "joint": 3, "time": 1, "coordinates": 1}  # arguments
-TIMED = ("force", "potential", "constraint", "joint", "time", "motion")  # the first number of x is the time
+GIVEN = {
+    "force": 3, "potential": 1, "constraint": 2, "law": 2, "joint": 3, "time": 1, "coordinates": 1,
+    "coordinate force": 3,
+}  # fmt: skip
+"""Arguments of the function."""
+TIMED = ("force", "potential", "constraint", "joint", "time", "motion", "coordinate force")  # time is the first number
 
 TINY = 1e-30  # imaginary step; the result is exact to round-off
 FINE = 1e-4  # first step of differences of exact first derivatives
@@ -57,6 +64,8 @@ class Call:
         """Length of the vector of arguments."""
         if self.style in ("time", "motion"):
             return 1
+        if self.style == "coordinate force":
+            return 1 + 2 * self.count
         return {"law": 2, "joint": 3, "coordinates": self.count}.get(self.style, 1 + 18 * self.count)
 
     @property
@@ -78,6 +87,8 @@ class Call:
         if self.style == "coordinates":
             return function(x)
         k = self.count
+        if self.style == "coordinate force":
+            return function(float(x[0]), x[1 : 1 + k], x[1 + k :])
         frames, velocities = x[1 : 1 + 12 * k].reshape(k, 12), x[1 + 12 * k :].reshape(k, 6)
         if self.style == "force":
             return function(float(x[0]), frames, velocities)
@@ -88,6 +99,8 @@ class Call:
         views: dict[str, tuple[int, ...]] = {"x": (self.n_in,), "target": (self.size,)}
         if self.style in ("force", "potential", "constraint"):
             views |= {"frames": (self.count, 12), "velocities": (self.count, 6)}
+        if self.style == "coordinate force":
+            views |= {"frames": (self.count,), "velocities": (self.count,)}
         return views
 
     def lines(self, call: str, differences: bool = False) -> list[str]:
@@ -96,7 +109,8 @@ class Call:
         if "frames" in call:  # from the pointer: a reshape would cost more than many a force
             lines.append("frames = view_frames(advanced(pointer, 1))")
         if "velocities" in call:
-            lines.append(f"velocities = view_velocities(advanced(pointer, {1 + 12 * self.count}))")
+            first = 1 + (1 if self.style == "coordinate force" else 12) * self.count
+            lines.append(f"velocities = view_velocities(advanced(pointer, {first}))")
         lines += [f"for i in range({self.size}):", "    target[i] = nan"]  # left there by an exception
         lines.append(f"value = {call}")
         if self.is_array and len(self.shape) in (1, 2):

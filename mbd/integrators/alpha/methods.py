@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from ...errors import IncompatibleError, ModelError, check_number
 from ..base import Array, Invariant
 from ..fixed_step import Equations, FixedStep
@@ -198,14 +196,19 @@ class AlphaEquations(Equations):
         nq, nv, nl = system.n_q, system.n_v, system.n_l
         am, af, beta, gamma = method.weights
         index_2, paper, past = method.stabilized and nl > 0, method.newton_count == "paper", self.past
-        vectors = {name: np.zeros(nv) for name in ("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y")}
-        multipliers = {name: np.zeros(nl) for name in ("lam", "lam1", "lamn")}
-        self.x = AlphaState(
-            q=np.zeros(nq), qn=np.zeros(nq), **vectors, **multipliers, zero=np.zeros(max(nv, nl, 1)),
-            z0=np.zeros((len(system.tables.nodes), 12)), am=am, af=af, beta=beta, gamma=gamma,
-            predictor=0 if paper else PREDICTORS[method.predictor], tangent_operator=method.tangent_operator,
-            stiffness=method.stiffness, newton=NEWTON[method.newton], paper=paper, index_2=index_2,
-            stabilized=index_2, kept=-1, past_d=np.zeros((past, nv)), past_v=np.zeros((past, nv)),
+        vectors = dict.fromkeys(("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y"), nv)
+        shapes: dict[str, Any] = {
+            "q": nq,
+            "qn": nq,
+            **vectors,
+            **dict.fromkeys(("lam", "lam1", "lamn"), nl),
+            "zero": max(nv, nl, 1),
+        }
+        shapes |= {"z0": (len(system.tables.nodes), 12), "past_d": (past, nv), "past_v": (past, nv)}
+        self.x = AlphaState.zeros(
+            shapes, am=am, af=af, beta=beta, gamma=gamma, predictor=0 if paper else PREDICTORS[method.predictor],
+            tangent_operator=method.tangent_operator, stiffness=method.stiffness, newton=NEWTON[method.newton],
+            paper=paper, index_2=index_2, stabilized=index_2, kept=-1,
         )  # fmt: skip
         self.set_up(t, step, (self.x.z0, self.work.z), stagnation=STAGNATION, enough_at_once=-1.0 if paper else 1.0)
 

@@ -153,7 +153,7 @@ def natural_tables(system: System) -> Tables:
 def rigid_tables(system: System, count: int = 1) -> tuple[list[list[Tables]], Layout]:
     """Tables of the same bodies with six velocities in place of directors, for all pairs of ``count`` blocks.
 
-    Multipliers keep their numbers, except for those of frame elements, which count from the first joint.
+    Multipliers keep their numbers.
     """
     bodies = len(system.tables.nodes) - 1
     nodes = system.tables.nodes
@@ -176,7 +176,6 @@ def _rigid_pair(
     vertex, local = _owners(old)
     internal = int(s.nodes.nl.sum())  # their multipliers are the first ones
     joint, row = vertex[s.xl[internal:]], local[s.xl[internal:]]
-    result.frame_elements["l0"] -= internal
     offset, ld = layout.blocks(joint, joint)
     diagonal = np.concatenate([offset + (b * sizes[joint] + row) * (ld + 1) for b in range(count)])
     result.flags[FLAG_REDUNDANT] = min(1, s.flags[FLAG_REDUNDANT])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from ...compiled.kernel import kernel
 from ...nodes.generalized import generalized_mass
+from ...nodes.step.full import full_accept, full_blocks, full_correct, full_rows
+from ...nodes.step.full_generalized import full_generalized_equation, full_generalized_matrix
 from ...nodes.step.generalized import (
     HAMILTON,
     LIVENS,
@@ -22,6 +24,7 @@ from ...nodes.step.generalized import (
 )
 from .node_steps import (
     ACCEPT,
+    CORRECT,
     EQUATION,
     MATRIX,
     START,
@@ -42,15 +45,15 @@ def _energy_momentum(s, w, state, own, rule, request, h):
 @kernel
 def _one_energy_momentum(s, w, state, n, rule, request, h):
     m, k = n.nv, n.v0
-    qn, vn, b = state.qn, state.vn, w.buffers
-    x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[k:], state.lamn[n.l0 :]
+    qn, vn, b, t = state.qn, state.vn, w.buffers, w.time[0] - 0.5 * h
+    x, d, rate, momentum, own = state.q[n.q0 :], state.dq[k:], state.v[k:], state.p[n.q0 :], state.lamn[n.l0 :]
     if request == EQUATION:
-        step_forces(n, rule, x, d, rate, momentum, own, h, s.functions, s.constants, w.user, b, b[6])
+        step_forces(n, rule, t, x, d, rate, momentum, own, h, s.functions, s.constants, w.user, b, b[6])
         for j in range(m):
             w.x[n.x0 + j] = b[6][j]
     elif request == MATRIX:
         step_matrix(
-            n, rule, x, d, rate, momentum, own, h, 0.5 * h * h, s.functions, s.constants, w.user, b, w.matrix
+            n, rule, t, x, d, rate, momentum, own, h, 0.5 * h * h, s.functions, s.constants, w.user, b, w.matrix
         )  # fmt: skip
     elif request == ACCEPT:
         end_momentum(n, rule, x, d, momentum, h, s.functions, s.constants, w.user, b, b[3])
@@ -72,12 +75,12 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
     n = s.nodes[i]
     m, k = n.nv, n.v0
     x, d, momentum, own, b = q[n.q0 :], dq[k:], p[k:], lam[n.l0 :], w.buffers
-    zero = b[8]
+    zero, t = b[8], w.time[0] - 0.5 * h  # of the middle
     for j in range(m + n.nl):
         zero[j] = 0.0
     half = 0.5 * h * h
     if request == EQUATION or request == ACCEPT:
-        step_forces(n, rule, x, d, zero, zero, zero, h, s.functions, s.constants, w.user, b, b[6])
+        step_forces(n, rule, t, x, d, zero, zero, zero, h, s.functions, s.constants, w.user, b, b[6])
         if request == ACCEPT:  # P1 = 2 h pm - P0, without the constraint force of the start
             end_momentum(n, rule, x, d, zero, h, s.functions, s.constants, w.user, b, b[3])
             for j in range(m):
@@ -99,7 +102,7 @@ def _midpoint(s, w, i, rule, request, q, qn, v, p, dq, lam, h):
         for c in range(n.nl):
             b[8][m + c] = own[c] / half if rule == MIDPOINT else 0.0
         step_matrix(
-            n, rule, x, d, zero, zero, b[8][m:], h, half, s.functions, s.constants, w.user, b, w.matrix
+            n, rule, t, x, d, zero, zero, b[8][m:], h, half, s.functions, s.constants, w.user, b, w.matrix
         )  # fmt: skip
     elif request == VELOCITY:  # rows p - M v of the projection; v on entry is any guess
         generalized_mass(n, qn[n.q0 :], s.functions, s.constants, w.user, b[1])
@@ -119,9 +122,42 @@ def livens_generalized(s, w, x, own, request, h):
 
 
 @node_step
+def full_generalized(s, w, x, own, request, h):
+    """LivensEM(reduction="none")."""
+    b, t = w.buffers, w.time[0] - 0.5 * h
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] != own:
+            continue
+        n = s.nodes[i]
+        k = n.v0
+        q, d, v, rate, p, pn, lam = x.q[n.q0 :], x.dq[k:], x.v[k:], x.raten[k:], x.p[k:], x.pn[k:], x.lamn[n.l0 :]
+        if request == EQUATION:
+            full_generalized_equation(n, t, q, d, v, rate, p, pn, lam, h, s.functions, s.constants, w.user, b, w.x)
+            full_rows(n, x.dq, x.v, x.raten, h, w.x)
+        elif request == MATRIX:
+            full_generalized_matrix(n, t, q, d, v, rate, p, pn, lam, h, s.functions, s.constants, w.user, b, w.matrix)
+            full_blocks(n, h, w.matrix)
+        elif request == CORRECT:
+            full_correct(n, w.x, x.raten, x.pn)
+        elif request == ACCEPT:
+            full_accept(n, x.raten, x.pn, x.vn, x.p)
+        elif request == START:
+            generalized_momentum(n, q, v, p, 1.0, s.functions, s.constants, w.user, b[1])
+
+
+@node_step
 def hamilton_generalized(s, w, x, own, request, h):
     """HamiltonianEM."""
     _energy_momentum(s, w, x, own, HAMILTON, request, h)
+
+
+@node_step
+def energy_generalized(s, w, x, own, request, h):
+    """LieEM and GonzalezEM, which keep T + V: Hamilton's rule, or Livens' one where M is constant, perhaps singular."""
+    for i in range(1, s.nodes.shape[0]):
+        if x.step_of[i] == own:
+            rule = LIVENS if s.nodes[i].mass_function < 0 else HAMILTON
+            _one_energy_momentum(s, w, x, s.nodes[i], rule, request, h)
 
 
 @midpoint_step

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from ...errors import IncompatibleError
 from ..base import Array, Invariant, Trait
-from ..checks import SINGULAR, check_regular_directors
+from ..checks import check_regular_directors, check_regular_generalized
 from ..converted import StepsQuaternions
-from ..traits import bodies_of_form, has_form
+from ..traits import has_form
 from ..variational.equations import HAMILTON
 from .generalized_nodes import hamilton_generalized
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
@@ -26,19 +23,6 @@ CITE = (
     "Betsch & Siebert 2009, Int. J. Numer. Methods Eng. 79, 444 (rigid bodies in unit quaternions)",
     "Kinon & Betsch 2024, Multibody Syst. Dyn. (EMH, MPH)",
 )
-
-
-def check_regular_generalized(method: Any, system: System) -> None:
-    """Refuse generalized coordinates whose mass matrix cannot be inverted: they have no Hamiltonian."""
-    for body, _ in bodies_of_form(system, "generalized"):
-        generalized: Any = body
-        mass = generalized.mass(generalized.coordinates) if callable(generalized.mass) else generalized.mass
-        values = np.linalg.eigvalsh(np.atleast_2d(mass))
-        if values[0] <= SINGULAR * values[-1]:
-            raise IncompatibleError(
-                f"{method.name} needs a regular mass matrix; that of body '{body.name}' is singular. Use LivensEM, "
-                "LivensMidpoint or DiscreteVariational."
-            )
 
 
 @dataclass(frozen=True)

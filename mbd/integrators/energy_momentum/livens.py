@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from ...errors import IncompatibleError, ModelError
+from ...errors import ModelError
 from ...math.quaternions import e_times, g_matrix, g_times, lever_times, on_arrays
 from ...nodes import Quaternion
-from ...nodes.forms import FORMS
 from ...nodes.mass import central_inertia_matrix, frame_mass
 from ...system.system import System
 from ..base import Array, Variable
@@ -19,7 +18,7 @@ from ..converted import StepsQuaternions, frame_momenta, stepped_records
 from ..traits import Invariant, Trait, bodies_of_form, has_form
 from ..variational.equations import LIVENS
 from ..variational.methods import Variational
-from .generalized_nodes import livens_generalized, midpoint_generalized
+from .generalized_nodes import full_generalized, livens_generalized, midpoint_generalized
 from .methods import FrameEM
 from .node_steps import directors_step, full_linear_step, full_step, lie_step, livens_step, null_step
 from .state import FrameState
@@ -29,19 +28,19 @@ if TYPE_CHECKING:
 
 CITE = ("Kinon & Betsch 2024, Multibody Syst. Dyn. (Livens principle, rigid bodies in unit quaternions)",)
 
-REDUCIBLE = {  # nodes for which every form of LivensEM is written
-    "none": {"quaternion": "quaternions", "directors": "directors", "point": "points"},
-    "size": {
-        "quaternion": "quaternions",
-        "directors": "directors",
-        "point": "points",
-        "generalized": "generalized coordinates",
-    },
-    "nullspace": {"quaternion": "quaternions", "point": "points"},
+KNOWN_FORMS = {  # forms of rigid nodes that every form of LivensEM steps as they are
+    "none": frozenset({"quaternion", "directors"}),
+    "size": frozenset({"quaternion", "directors"}),
+    "nullspace": frozenset({"quaternion"}),
 }
-REDUCTIONS = tuple(REDUCIBLE)
+REDUCTIONS = tuple(KNOWN_FORMS)
 NODE_STEPS: dict[str, dict[str, Any]] = {
-    "none": {"point": full_linear_step, "directors": full_linear_step, "quaternion": full_step},
+    "none": {
+        "point": full_linear_step,
+        "directors": full_linear_step,
+        "quaternion": full_step,
+        "generalized": full_generalized,
+    },
     "size": {
         "point": lie_step,
         "quaternion": livens_step,
@@ -49,7 +48,7 @@ NODE_STEPS: dict[str, dict[str, Any]] = {
         "generalized": livens_generalized,
     },
     # quaternion bodies are Lie nodes but for the start
-    "nullspace": {"lie": null_step, "quaternion": null_step, "point": lie_step},
+    "nullspace": {"lie": null_step, "quaternion": null_step, "point": lie_step, "generalized": livens_generalized},
 }
 
 
@@ -95,16 +94,6 @@ class LivensEM(StepsQuaternions, FrameEM):
         if self.reduction not in REDUCTIONS:
             raise ModelError(f"LivensEM: reduction is {self.reduction!r}; expected one of {', '.join(REDUCTIONS)}")
 
-    def check(self, system: System) -> None:
-        system = self.twin(system)
-        super().check(system)
-        taken = REDUCIBLE[self.reduction]
-        for body, _ in bodies_of_form(system, *(form for form in FORMS if form not in taken)):
-            raise IncompatibleError(
-                f"{self.name} needs {' or '.join(taken.values())}; node of body '{body.name}' is {body.node}. "
-                "Use reduction='size'."
-            )
-
     def inner_system(self, system: System) -> System:
         if self.reduction == "none":
             return system.derive("three unknowns", lambda: System(system.model, unknowns=3))
@@ -112,14 +101,15 @@ class LivensEM(StepsQuaternions, FrameEM):
             turning = {body.name: Quaternion(lie=True) for body, _ in bodies_of_form(system, "quaternion")}
             if turning:
                 inner = system.derive("Lie quaternions", lambda: System(system.model.with_nodes(turning)))
-                inner.tables.nodes["l0"] = system.tables.nodes["l0"]  # of the multipliers that are eliminated
+                for k, (_, n) in enumerate(bodies_of_form(inner, "lie")):
+                    n.l0 = k  # of the multipliers that are eliminated
                 return inner
         return system
 
     @property
     def known_forms(self) -> frozenset[str]:  # type: ignore[override]
         """Forms of rigid nodes that are stepped as they are."""
-        return frozenset(REDUCIBLE[self.reduction]) - {"point", "generalized"}
+        return KNOWN_FORMS[self.reduction]
 
     @property
     def node_steps(self) -> dict[str, Any]:  # type: ignore[override]
@@ -135,6 +125,8 @@ class LivensEM(StepsQuaternions, FrameEM):
         for y, rate in ((x.v, x.rate), (x.vd, x.rated)):
             for n in inner.tables.nodes[1:]:
                 y[n.v0 : n.v0 + n.nx] = rate[n.q0 : n.q0 + n.nx]
+            for _, n in bodies_of_form(inner, "generalized"):
+                y[n.v0 : n.v0 + n.nv] = rate[n.q0 : n.q0 + n.nv]
             for _, n in bodies_of_form(inner, "lie"):
                 e = slice(n.q0 + n.nx, n.q0 + n.nq)
                 y[n.v0 + n.nx : n.v0 + n.nv] = 2.0 * g_matrix(x.q[e]) @ rate[e]  # G(e_dot) e_dot = 0

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..base import Array, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, keeps_momenta
+from ..checks import check_newton, check_regular_generalized, keeps_momenta
 from ..converted import KINETIC, StepsDirectors, StepsLieNodes, momenta
 from ..fixed_step import Equations, FixedStep
 from ..traits import bodies_of_form, has_form, steps_of_nodes
 from . import steps
+from .generalized_nodes import energy_generalized
 from .node_steps import directors_step, each_once, lie_step
 from .state import FrameState
 
@@ -38,7 +39,9 @@ class FrameEM(FixedStep):
 
     momenta: ClassVar[bool] = False
     """Whether the momenta of the scheme are more than mass times velocity."""
-    node_steps: ClassVar[dict[str, Any]] = {"lie": lie_step, "point": lie_step, "directors": directors_step}
+    node_steps: ClassVar[dict[str, Any]] = {
+        "lie": lie_step, "point": lie_step, "directors": directors_step, "generalized": energy_generalized,
+    }  # fmt: skip
     """What the scheme does with nodes, by form (``node_steps``)."""
 
     def __post_init__(self) -> None:
@@ -82,7 +85,8 @@ class LieEM(StepsLieNodes, FrameEM):
     their discrete power, loads act by their value in the middle of a step, drivers are met at its end. Rotations are
     stored in whatever the Lie nodes use; the energy that is kept is definite (unlike that of LivensEM), and joints
     between rotating bodies keep the angular momentum (which no scheme of this kind does on conventional quaternions).
-    Bodies in other coordinates are stepped as Lie nodes and recorded in their own.
+    Bodies in other coordinates are stepped as Lie nodes and recorded in their own; generalized coordinates are taken as
+    they are, with the energy exact for constant and for regular varying mass matrices.
     Velocities satisfy the velocity constraints on average over a step; a defect that grows says that the step does not
     resolve the motion. Rolling keeps energy and contact exactly, and does not slip over a step.
 
@@ -93,7 +97,7 @@ class LieEM(StepsLieNodes, FrameEM):
     """
 
     nonholonomic: ClassVar[bool] = True
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_POINT_OR_GENERALIZED})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     symmetric: ClassVar[bool] = True
     cite: ClassVar[tuple[str, ...]] = (
@@ -102,14 +106,19 @@ class LieEM(StepsLieNodes, FrameEM):
         "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241 (constraints)",
     )
 
+    def check(self, system: System) -> None:
+        super().check(system)
+        check_regular_generalized(self, system, only_varying=True)
+
 
 @dataclass(frozen=True)
 class GonzalezEM(StepsDirectors, FrameEM):
     """Energy-momentum scheme with position constraints only, for points and directors (EM-G in the cited comparison).
 
     Energy and momenta are exact as with LieEM; velocities satisfy the velocity constraints only on average over a
-    step. GGLEM satisfies both. Bodies in other coordinates are stepped in directors and recorded in their own: with the
-    same momenta, and the kinetic energy of the directors in ``solution.energy``, to which their stretching adds.
+    step. GGLEM satisfies both. Generalized coordinates are stepped as by LieEM. Bodies in other coordinates are stepped
+    in directors and recorded in their own: with the same momenta, and the kinetic energy of the directors in
+    ``solution.energy``, to which their stretching adds.
 
     Parameters
     ----------
@@ -118,7 +127,7 @@ class GonzalezEM(StepsDirectors, FrameEM):
     """
 
     nonholonomic: ClassVar[bool] = True
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.DIRECTORS_OR_GENERALIZED})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     symmetric: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("p",)
@@ -126,6 +135,10 @@ class GonzalezEM(StepsDirectors, FrameEM):
         "Gonzalez 1999, Comput. Methods Appl. Mech. Eng. 174, 241",
         "Kinon, Betsch & Schneider 2023, Nonlinear Dyn. 111, 14231 (EM-G)",
     )
+
+    def check(self, system: System) -> None:
+        super().check(system)
+        check_regular_generalized(self, system, only_varying=True)
 
     def variable(self, solution: Solution, name: str) -> Array:
         return momenta(solution)
@@ -152,10 +165,11 @@ class FrameEquations(Equations):
         # the null-space method has fewer velocities and multipliers than what is recorded
         fewer = inner.n_v < system.n_v
         rates = {name: np.zeros(nq if fewer else 0) for name in ("rate", "rated", "ratedm")}
-        hidden = system.n_l - nl
+        hidden, order = system.n_l - nl, _multiplier_order(system, inner)
         every = {name: np.zeros(system.n_l) for name in ("lam", "lamm", "lamn")}
-        multipliers = {name: array[hidden:] for name, array in every.items()}
-        multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in every.items()}
+        held = {name: array.copy() if len(order) else array for name, array in every.items()}
+        multipliers = {name: array[hidden:] for name, array in held.items()}
+        multipliers |= {name.replace("lam", "unit"): array[:hidden] for name, array in held.items()}
         shown = rates["rate"] if fewer else vectors["v"], rates["rated"] if fewer else vectors["vd"], every["lam"]
         step_of = steps_of_nodes(inner, method.node_steps)
         self.x = FrameState(
@@ -164,6 +178,7 @@ class FrameEquations(Equations):
             step_of=step_of, node_steps=each_once(step_of), smooth=is_analytic(inner),
             unreduced=_unreduced_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
             shown_p=coordinates["p"] if method.momenta else np.zeros(0), shown_lamm=every["lamm"],
+            order=order,
         )  # fmt: skip
         polished = {"enough": steps.POLISHED, "enough_later": steps.POLISHED_ROUGH}
         self.set_up(t, step, (self.x.z0, self.work.z), trusted=1, **polished)
@@ -182,10 +197,18 @@ class FrameEquations(Equations):
             return
         self.outer.start(t)
         x, y = self.x, self.outer.x
-        x.q[:], x.p[:], x.shown_v[:], x.shown_vd[:], x.shown_lam[:] = y.q, y.p, y.v, y.vd, y.lam
+        x.q[:], x.p[:], x.shown_v[:], x.shown_vd[:] = y.q, y.p, y.v, y.vd
+        self._take_multipliers(y.lam)
         x.turn[:] = y.turn
         self.work.turns[:] = self.outer.work.turns
         self.method.reduce_velocities(self.inner, x)
+
+    def _take_multipliers(self, lam: Array) -> None:
+        """Multipliers of the system at the present state."""
+        x = self.x
+        x.shown_lam[:] = lam
+        if len(x.order):
+            x.unit[:], x.lam[:] = lam[x.order[: len(x.unit)]], lam[x.order[len(x.unit) :]]
 
     def shown(self) -> list[Array]:
         return [self.x.q, self.x.shown_v, self.x.shown_p, self.x.shown_lamm]
@@ -203,7 +226,19 @@ class FrameEquations(Equations):
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.x.shown_v[:], self.x.shown_lam[:], self.x.v[:] = state["v"], state["lam"], state["inner_v"]
+        self.x.shown_v[:], self.x.v[:] = state["v"], state["inner_v"]
+        self._take_multipliers(np.asarray(state["lam"]))
+        if len(self.x.order):
+            self.x.shown_lamm[self.x.order] = np.concatenate((self.x.unitm, self.x.lamm))
+
+
+def _multiplier_order(system: System, inner: System) -> Array:
+    """Places in the system of multipliers that the inner one has eliminated, then of all others; empty if in order."""
+    if inner.n_l == system.n_l:
+        return np.zeros(0, dtype=np.int64)
+    units = [int(n.l0) for _, n in bodies_of_form(system, "quaternion")]
+    order = [*units, *(k for k in range(system.n_l) if k not in set(units))]
+    return np.array([] if order == sorted(order) else order, dtype=np.int64)
 
 
 def _points(system: System) -> int:

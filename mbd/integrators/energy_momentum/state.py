@@ -47,3 +47,4 @@ class FrameState(Record):
     shown_lam = vector
     shown_p = vector  # p, or empty where all masses are constant
     shown_lamm = vector  # multipliers of the last step
+    order = integers  # places in shown_lam of unit and then of lam, where these are no parts of it; otherwise empty

@@ -226,6 +226,10 @@ def _accept_rates(s, x, first, c0, c1, h):
     for k in range(x.unit.shape[0]):
         x.unit[k] = c0 * x.unitn[k] + c1 * (x.unit[k] if first else x.unitm[k])
         x.unitm[k] = x.unitn[k]
+    hidden = x.unit.shape[0]
+    for k in range(x.order.shape[0]):
+        x.shown_lam[x.order[k]] = x.unit[k] if k < hidden else x.lam[k - hidden]
+        x.shown_lamm[x.order[k]] = x.unitm[k] if k < hidden else x.lamm[k - hidden]
 
 
 @_step

@@ -16,9 +16,9 @@ from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import UnknownBlocks, name_of_row, natural_tables
 from ..fixed_step import Equations
 from . import steps
-from .equations import PAST, GGLState
 from .guess import ACCELERATED, AT_REST, UNIFORM, extrapolation_weights
 from .matrix import ENOUGH
+from .state import PAST, GGLState
 
 if TYPE_CHECKING:
     from ...system.system import System
@@ -43,7 +43,9 @@ class GGLEquations(Equations):
         super().__init__(method, system)
         self.tables, self.work = natural_tables(system), system.new_work()
         self.x = self._state(step)
-        self.rigid = not system.tables.flags[FLAG_DENSE]
+        tables = system.tables
+        self.coupled = len(tables.couplings) > 0 or bool((tables.frame_elements["rows"] > 0).any())
+        self.rigid = self.coupled or not tables.flags[FLAG_DENSE]
         self._choose_solver()
         self.set_up(t, step, (self.x.z0, self.x.z1), **self._enough())
 
@@ -61,8 +63,10 @@ class GGLEquations(Equations):
         coefficients, frames, times = method.coefficients(step)
         z |= {name: z[same] for name, same in frames.items()}
         at |= {f"at_{name}": at[f"at_{same}"] for name, same in times.items()}
+        instants = {"start": 0.0, "force": method.shift, "end": 1.0}
+        shifts = {f"shift_{name}": instants[same] for name, same in times.items()}
         return GGLState(
-            q=np.zeros(system.n_q), **vectors, **multipliers, **past, **z, **at, **coefficients,
+            q=np.zeros(system.n_q), **vectors, **multipliers, **past, **z, **at, **shifts, **coefficients,
             weights=extrapolation_weights(method.alternating), r1=np.zeros(nv + nl), r2=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             pairs=table_of([None] * 9), bodies=table_of([None]), scheme=method.scheme, shift=method.shift,
@@ -99,7 +103,7 @@ class GGLEquations(Equations):
         return [self.x.q, self.x.v, self.x.shown_gams, self.x.lamm]
 
     def recover(self) -> bool:
-        if not self.rigid:
+        if not self.rigid or self.coupled:  # whose second derivatives the large matrix does not have
             return False
         self.rigid = False
         self._choose_solver()

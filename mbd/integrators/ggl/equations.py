@@ -30,103 +30,14 @@ evaluated by one set of kernels: the frames zl, zh, zv, zp, ze of a run are the 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, integer, matrix, real, vector
-from ...compiled.record import Record
 from ...joints.instant import COINCIDENT, DOT1, ROTATING, primitive_drive, primitive_rate, primitive_value
 from ...nodes.inertia import rigid_velocity
 from ...nodes.internal import internal_bilinear, internal_frame_force
 from ...nodes.mass import frame_inertia, solve_mass, weight
 from ...system.element_forces import constant
+from ...system.tables import FLAG_COUPLED
 from ..directors.linear_frames import clear_frames, joint_forces
-
-THETA, EM, EULER = 0, 1, 2
-PAST = 8  # steps from which the first guess is extrapolated
-
-
-class GGLState(Record):
-    """State of the method (first ten and gams), its scratch, and what distinguishes the methods."""
-
-    q = vector
-    v = vector  # M^-1 p
-    vd = vector
-    lam = vector
-    vdm = vector
-    lamm = vector
-    excess = matrix  # frames of h p - M y0: of flat bodies in theta methods, zero else
-    past_u = matrix  # (PAST, ...) of the last steps: u - y0,
-    past_d = matrix  # dq minus what it would be without gamma',
-    past_l = matrix  # lambda',
-    past_g = matrix  # gamma'
-    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
-    dq = vector
-    u = vector  # velocity of the first block
-    w = vector  # h v (EULER)
-    y = vector  # h M^-1 p1
-    y0 = vector
-    r1 = vector  # residuals of the two blocks: dynamic rows, then constraints
-    r2 = vector
-    lams = vector  # scaled multipliers
-    gams = vector
-    shown_gams = vector  # gamma
-    mu = vector  # scratch multipliers
-    zero = vector
-    z0 = matrix  # frames at the start,
-    z1 = matrix  # at the end,
-    zt = matrix  # where gamma' acts
-    zl = matrix  # where lambda' acts,
-    ze = matrix  # and does so in the momenta of the end
-    zv = matrix  # of velocity constraints
-    zp = matrix  # of position constraints
-    zr = matrix  # where the derivative of velocity constraints is taken
-    zu = matrix  # frames of u
-    zy = matrix  # frames of the velocity that forces see, or of (y0 + u)/2 (EM)
-    zh = matrix  # of the velocity in H[gamma']
-    f1 = matrix  # frame forces of the two equations
-    f2 = matrix
-    fl = matrix  # of applied forces and lambda'
-    buffer = matrix  # of applied forces
-    torque = matrix
-    at_start = vector  # functions of time at the start of the step,
-    at_force = vector  # where forces are evaluated,
-    at_end = vector  # at the end,
-    at_t = vector  # and where the frames above are
-    at_l = vector
-    at_e = vector
-    at_v = vector
-    at_p = vector
-    square = matrix  # (4, 4) scratch
-    pairs = addresses  # (9,) tables of all pairs of unknown blocks, for the large matrix
-    bodies = addresses  # (1,) tables of rigid bodies, for their matrix
-    flat = vector  # 1 for nodes whose M is singular
-    fresh = integer  # whether this attempt has factored the matrix of rigid bodies
-    force_squares_1 = real  # sums of squares of the residuals of the two blocks,
-    torque_squares_1 = real
-    force_squares_2 = real
-    torque_squares_2 = real
-    largest_length = real  # and largest rows of constraints
-    largest_direction = real
-    scheme = integer
-    guess = integer  # first guess that was asked for
-    shift = real  # where in the step forces are evaluated
-    # coefficients of the method
-    explicit = real  # 1: w follows from lambda', and zt is at q + w (EULER)
-    theta = real  # zt is at q + theta dq
-    moves = real  # zv moves so much with u
-    follows = real  # dq is follows u + (1 - follows) y0 but for the force of gamma'; not with EULER
-    mean_u = real  # zy = mean_u u + mean_y y0
-    mean_y = real
-    force = real  # factors of F,
-    gradient = real  # of G(zl)^T lambda',
-    curvature = real  # and of H[gamma'] zh
-    last_force = real  # the same in the momenta of the end, with gradients at ze
-    last_gradient = real
-    last_curvature = real
-    d_curvature = real  # derivatives of zh with respect to u,
-    d_gradient = real  # of zl,
-    d_rate = real  # zv
-    d_value = real  # and zp with respect to dq
-    damping = real  # d(force F) = damping C du or dq + stiffness K dq
-    stiffness = real
+from .couplings import add_coupled_forces, coupled_equations, coupled_sizes, finish_coupled
 
 
 @kernel
@@ -162,14 +73,21 @@ def configure(s, x):
 @kernel
 def equations(s, w, x, h):
     """Residuals r1 and r2 with their sizes; the buffer has the applied forces."""
+    coupled = s.flags[FLAG_COUPLED] != 0
     joint_forces(s.primitives, x.at_l, x.zl, x.lams, x.gradient, True, w.primitive_rows, x.fl)
+    if coupled:
+        add_coupled_forces(s, w, x, h, x.lams, x.gradient, x.fl)
     _applied(s.nodes, x, w.scales)
     if x.explicit != 0.0:
         _explicit_velocity(s.nodes, x)
+    if coupled:
+        coupled_equations(s, w, x, h)
     if x.curvature != 0.0:
         joint_forces(s.primitives, x.at_t, x.zh, x.gams, x.curvature, False, w.primitive_rows, x.f1)
     joint_forces(s.primitives, x.at_t, x.zt, x.gams, -1.0, True, w.primitive_rows, x.f2)
     _joint_rows(s.primitives, x, h)
+    if coupled:
+        coupled_sizes(s, x)
     _rows(s.nodes, x, w.scratch)
 
 
@@ -280,12 +198,14 @@ def _rows(nodes, x, scratch):
 
 
 @kernel
-def finish(s, w, x):
+def finish(s, w, x, h):
     """Momenta at the end of the step: y = h M^-1 p1; the buffer has the applied forces."""
     force, gradient, curvature = x.last_force, x.last_gradient, x.last_curvature
     clear_frames(x.f1)
     joint_forces(s.primitives, x.at_e, x.ze, x.lams, gradient, True, w.primitive_rows, x.f1)
     joint_forces(s.primitives, x.at_t, x.zh, x.gams, curvature, False, w.primitive_rows, x.f1)
+    if s.flags[FLAG_COUPLED] != 0:
+        finish_coupled(s, w, x, h)
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         o = 0 if n.nx == 3 else 3

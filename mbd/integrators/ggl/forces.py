@@ -17,7 +17,7 @@ from ...system.over_step import begin_step
 from ...system.tables import FLAG_COUPLED, Tables, Work, tables_at
 from ..directors.linear_frames import clear_frames, copy_frames
 from ..numbers import NewtonNumbers
-from .equations import EM, GGLState
+from .state import EM, GGLState
 
 
 def _has_elements(s: Tables) -> bool:

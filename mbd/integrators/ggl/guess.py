@@ -7,7 +7,8 @@ import numpy as np
 from ...compiled.kernel import kernel
 from ...math.arrays import clear, copy
 from ..directors.linear_frames import extrapolate
-from .equations import EM, EULER, PAST, scaled
+from .equations import scaled
+from .state import EM, EULER, PAST
 
 ACCELERATED, UNIFORM, AT_REST = 0, 1, 2  # first guesses
 GUESSES = 3

@@ -17,13 +17,22 @@ from ...nodes.internal import internal_bilinear
 from ...nodes.mass import solve_mass
 from ...system.element_forces import constant
 from ...system.matrix import factor, solve
-from ...system.tables import Tables, Work, tables_at
-from ..directors.linear_frames import add_constraint_force, gradient_blocks, hessian_blocks, mass_blocks, subtract_mass
+from ...system.tables import FLAG_COUPLED, Tables, Work, tables_at
+from ..directors.linear_frames import (
+    add_constraint_force,
+    clear_frames,
+    gradient_blocks,
+    hessian_blocks,
+    mass_blocks,
+    subtract_mass,
+)
 from ..directors.rigid_solve import rigid_blocks, rigid_solve, rigid_tangent
 from ..newton import factorised, factors_suffice, measure
 from ..numbers import NewtonNumbers
-from .equations import EM, EULER, GGLState, scaled
+from .couplings import add_coupled_forces, coupled_blocks
+from .equations import scaled
 from .forces import element_blocks
+from .state import EM, EULER, GGLState
 
 ENOUGH = 0.3  # of the tolerance, for rigid bodies: Newton's method is well below it after its last correction
 SLOW = 0.2  # contraction that asks for new factors
@@ -99,6 +108,7 @@ def _factor_rigid(s, t, w, x, p):
     x.fresh = 1
     p.factored = 0
     rigid_blocks(t, w, x.at_p, x.zt, x.z1, w.matrix)
+    coupled_blocks(t, w, x, p.step)
     factor(t, w, w.matrix, w.pivots, w.dinv)
     good = factorised(w, p)
     if good and p.stiff != 0:
@@ -140,7 +150,7 @@ def _explicit_rows(s, x):
 
 
 @kernel
-def _sweep(s, t, w, x, stiff):
+def _sweep(s, t, w, x, h, stiff):
     """Corrections of the velocity and lambda' into r1, then of the increment and gamma' into r2.
 
     Rows of velocity constraints move with the velocity, as their frames do. The increment follows it (EULER: w, which
@@ -160,6 +170,14 @@ def _sweep(s, t, w, x, stiff):
         rigid_solve(s, t, w, x.at_l, x.at_v, x.zl, x.zr, w.matrix, w.pivots, w.dinv, x.r1, x.buffer, x.f1)
     if x.scheme == EULER:
         add_constraint_force(s, x.at_l, x.zl, x.r1[nv:], w.primitive_rows, x.f1, x.r2)
+        if s.flags[FLAG_COUPLED] != 0:
+            clear_frames(x.f1)
+            add_coupled_forces(s, w, x, h, x.r1[nv:], 1.0, x.f1)
+            for i in range(1, s.nodes.shape[0]):
+                n = s.nodes[i]
+                o = 0 if n.nx == 3 else 3
+                for m in range(n.nv):
+                    x.r2[n.v0 + m] += x.f1[i, o + m]
     else:
         subtract_mass(s.nodes, x.follows, x.r1, w.scratch, x.r2)
     rows = x.d_value
@@ -178,7 +196,7 @@ def solve_rigid(s, w, x, p):
         p.stiff = 1
     if (p.factored == 0 or slow) and not _factor_rigid(s, t, w, x, p):
         return
-    _sweep(s, t, w, x, p.stiff != 0)
+    _sweep(s, t, w, x, p.step, p.stiff != 0)
     if measure(s, s.nodes, p, x.q, x.dq, x.v, x.r2, False):
         nv, columns = x.v.shape[0], 1.0 / x.gradient
         for k in range(nv):

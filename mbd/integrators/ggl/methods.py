@@ -13,7 +13,7 @@ from ..checks import check_newton, check_no_lines, check_regular_directors, keep
 from ..converted import StepsDirectors, momenta
 from ..fixed_step import FixedStep, FixedStepRun
 from .assembly import GUESSES, GGLEquations
-from .equations import EM, EULER, THETA
+from .state import EM, EULER, THETA
 
 if TYPE_CHECKING:
     from ...results.solution import Solution
@@ -41,7 +41,7 @@ class GGL(StepsDirectors, FixedStep):
     max_iterations: int = 20
     guess: str = "acceleration"
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS, Trait.QUADRATIC})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     symplectic: ClassVar[bool] = True
     scheme: ClassVar[int] = THETA
     unknown_blocks: ClassVar[int] = 2

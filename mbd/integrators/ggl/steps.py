@@ -16,10 +16,11 @@ from ..directors.linear_frames import copy_frames
 from ..newton import FORCE, TORQUE, constraint_tolerances, force_error, fresh_scales, position_error
 from ..numbers import NewtonNumbers
 from ..verdicts import SINGULAR
-from .equations import THETA, GGLState, configure, equations, finish, scaled
+from .equations import configure, equations, finish, scaled
 from .forces import element_forces
 from .guess import AT_REST, choose_guess, nearest_guess, remember_step, take_guess
 from .matrix import solve_all, solve_rigid
+from .state import THETA, GGLState
 
 FEW = 2  # corrections with factors of an earlier step; after more of them the next step has new ones
 
@@ -53,6 +54,7 @@ def restart(s, w, x, p):
 def begin(s, w, x, p):
     """Functions of time at the start, where forces are evaluated, and at the end of the step."""
     t, h = p.time, p.step
+    x.begins = t
     evaluate_functions(s, w, t)
     copy(w.values, x.at_start)
     evaluate_functions(s, w, t + x.shift * h)
@@ -116,7 +118,7 @@ def accept(s, w, x, p):
     _judge_factors(x, p)
     p.nearest = nearest_guess(x, p)
     if x.scheme == THETA:
-        finish(s, w, x)
+        finish(s, w, x, h)
     else:
         copy(x.u, x.y)
     remember_step(x, p)

@@ -9,6 +9,10 @@ of the residual, M v the momenta, of which P0 and P1 are what the step makes of 
 [Hante & Arnold 2021, J. Comput. Appl. Math. 387]. The first one is Newton's method with constraint forces (columns) at
 the start and constraints (rows) at the end of the step; the second one is linear where forces do not depend on
 velocities, and a fixed-point iteration in their dependence elsewhere.
+
+Rolling: rows that exist for velocities only are met at the ends of the steps, by the second equation. Their
+multipliers, which are found there, act at the start of the next step as well, and are no unknowns of the positions
+[McLachlan & Perlmutter 2006, J. Nonlinear Sci. 16, 283; Ferraro, Iglesias & Martin de Diego 2008, Nonlinearity 21].
 """
 
 from __future__ import annotations
@@ -143,3 +147,5 @@ def position_matrix(s, w, x):
         copy_frames(x.z0, w.z)
         blocks_over_step(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
         copy_frames(x.z1, w.z)
+    for k in range(s.nonholonomic.shape[0]):  # whose multipliers are known
+        w.matrix[s.diagonal[s.nonholonomic[k]]] = 1.0

@@ -93,6 +93,9 @@ def predict(s, w, x, p):
             x.lams[k] = c * x.lam[k] if first else 0.0
         extrapolate(x.past_d, n, x.weights, x.dq)
         extrapolate(x.past_l, n, x.weights, x.lams)
+        for k in range(s.nonholonomic.shape[0]):
+            j = s.nonholonomic[k]
+            x.lams[j] = c * (x.lam[j] if first else x.shown_mu[j])  # found at the end of the last step
     else:
         for k in range(x.v.shape[0]):
             x.u[k] = h * x.v[k] + (h * h * x.vd[k] if first else 0.0)

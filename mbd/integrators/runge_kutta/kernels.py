@@ -28,7 +28,8 @@ from ...system.instant import (
     velocities,
 )
 from ...system.instant_elements import check_charts
-from ...system.matrix import factor, solve, tangent
+from ...system.mass_matrix import factor_mass
+from ...system.matrix import finish
 from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH, Tables, Work
 from ..newton import ROUND_OFF, largest_violation
 from ..verdicts import CHART, CONVERGED, NOT_FINITE, PROJECTION, SINGULAR, STALLED
@@ -103,13 +104,6 @@ def _error(s, x, p, h):
 
 
 @kernel
-def _mass_matrix(s, w, x, q, v):
-    """Factors of [M B^T; B 0] at q."""
-    tangent(s, w, q, v, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
-    factor(s, w, w.matrix, w.pivots, w.dinv)
-
-
-@kernel
 def _project(s, w, x, p):
     """Back to the constraints in the mass metric: positions (at most five times), then velocities, of (qn, vn).
 
@@ -128,21 +122,21 @@ def _project(s, w, x, p):
             p.verdict = PROJECTION
             return
         previous = error
-        _mass_matrix(s, w, x, x.qn, x.vn)
         for k in range(s.xl.shape[0]):
             w.x[s.xl[k]] = -w.x[s.xl[k]]
-        solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        factor_mass(s, w, x.qn, x.vn, x.zero, w.x)
+        finish(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(x.v.shape[0]):
             x.dq[k] = w.x[s.xv[k]]
         advance(s, w, x.qn, x.dq, x.qn)
         p.projections += 1
     velocities(s, w, x.qn, x.vn)
-    _mass_matrix(s, w, x, x.qn, x.vn)
     clear(w.x)
     constraint_rates(s, w, x.qn, x.vn, w.x)
     for k in range(s.xl.shape[0]):
         w.x[s.xl[k]] = -w.x[s.xl[k]]
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    factor_mass(s, w, x.qn, x.vn, x.zero, w.x)
+    finish(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(x.v.shape[0]):
         x.vn[k] += w.x[s.xv[k]]
 

@@ -262,6 +262,7 @@ def momenta_of_points(s, w, x, h):
     midpoint_rows(s, work_at(x.middle[0]), x.qm, x.secant, x.none, h, START, x.force)
     copy(x.force, x.p)
     frames(s, w, x.qn)
+    w.time[0] = work_at(x.middle[0]).time[0] + 0.5 * h
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
         n = s.nodes[i]

@@ -227,6 +227,7 @@ def momenta_of_points(s, w, x, h):
         x.qm[k] = 0.5 * (x.q[k] + x.qn[k])
     forces_in_the_middle(s, wm, x)
     update_frames(s.nodes, x.qn, w.z, w.spin)
+    w.time[0] = wm.time[0] + 0.5 * h
     for i in range(1, s.nodes.shape[0]):
         n = s.nodes[i]
         if x.node_steps[i] != 0:

@@ -13,13 +13,15 @@ HAMILTON   pm = 2 M0 (M0 + M1)^-1 M1 dq/h,  p1 = 2 pm - p0,   (p1 - p0)/h + D Ph
 MIDPOINT   pm = M(qm) dq/h,  p1 = 2 pm - p0,   (p1 - p0)/h + V'(qm) - T_q(qm, dq/h) + G(qm)^T lambda = 0
 VARIATIONAL  the same momenta in two halves, with G(q0)^T lambda in the first: discrete Euler-Lagrange equations
 
+Forces f(t, q, v) of the user are evaluated in the middle of the step, at t, qm and dq/h.
+
 Derivatives of user functions are exact by the complex step; the Newton matrix takes differences of these.
 """
 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ..generalized import TINY, _call, _load, generalized_mass, generalized_potential
+from ..generalized import TINY, _call, _load, generalized_mass, generalized_potential, subtract_force
 
 LIVENS, HAMILTON, MIDPOINT, VARIATIONAL = 0, 1, 2, 3
 NOISE = 16.0 * 2.220446049250313e-16  # share of its terms below which the numerator of the quotient is round-off
@@ -172,7 +174,7 @@ def end_momentum(n, rule, q0, dq, p0, h, functions, constants, user, b, out):
 
 
 @kernel
-def step_forces(n, rule, q0, dq, v0, p0, lam, h, functions, constants, user, b, out):
+def step_forces(n, rule, t, q0, dq, v0, p0, lam, h, functions, constants, user, b, out):
     """out = (p1 - p0)/h + forces of the rule (see the module's text)."""
     m = n.nv
     p1 = b[3]
@@ -188,6 +190,19 @@ def step_forces(n, rule, q0, dq, v0, p0, lam, h, functions, constants, user, b, 
         for k in range(m):
             va[k] = v0[k] if rule == LIVENS else dq[k] / h
             vb[k] = 2.0 * dq[k] / h - v0[k] if rule == LIVENS else dq[k] / h
+    momentum_balance(n, rule, t, q0, dq, va, vb, p0, p1, lam, h, functions, constants, user, b, out)
+
+
+@kernel
+def momentum_balance(n, rule, t, q0, dq, va, vb, p0, p1, lam, h, functions, constants, user, b, out):
+    """out = (p1 - p0)/h + forces of the rule, for velocities va and vb of the kinetic energy and momenta of both ends.
+
+    t is the middle of the step. Of the buffers b, rows 0, 1 and 4 are used.
+    """
+    m = n.nv
+    x, a = b[0], b[1]
+    for k in range(m):
+        x[k] = q0[k] + 0.5 * dq[k]
     _gradient(n, x, va, vb, lam, functions, user, out)
     if rule < MIDPOINT:
         first = 0.0
@@ -215,6 +230,11 @@ def step_forces(n, rule, q0, dq, v0, p0, lam, h, functions, constants, user, b, 
                     out[k] += c * dq[k]
     for k in range(m):
         out[k] += (p1[k] - p0[k]) / h
+    if n.force_function >= 0:
+        y = b[4]
+        for k in range(m):
+            x[k], y[k] = q0[k] + 0.5 * dq[k], dq[k] / h
+        subtract_force(n, t, x, y, functions, user, out)
 
 
 @kernel
@@ -244,7 +264,7 @@ def constraint_gradient(n, j, q0, dq, lean, functions, user, b, out):
 
 
 @kernel
-def step_matrix(n, rule, q0, dq, v0, p0, lam, h, scale, functions, constants, user, b, matrix):
+def step_matrix(n, rule, t, q0, dq, v0, p0, lam, h, scale, functions, constants, user, b, matrix):
     """Add scale times d(step_forces)/d(dq), rows G(q1), and columns of the discrete gradients of the constraints."""
     m, o, ld = n.nv, n.block, n.ld
     y, plus, minus = b[5], b[6], b[7]
@@ -253,12 +273,20 @@ def step_matrix(n, rule, q0, dq, v0, p0, lam, h, scale, functions, constants, us
         for k in range(m):
             y[k] = dq[k]
         y[j] = dq[j] + d
-        step_forces(n, rule, q0, y, v0, p0, lam, h, functions, constants, user, b, plus)
+        step_forces(n, rule, t, q0, y, v0, p0, lam, h, functions, constants, user, b, plus)
         y[j] = dq[j] - d
-        step_forces(n, rule, q0, y, v0, p0, lam, h, functions, constants, user, b, minus)
+        step_forces(n, rule, t, q0, y, v0, p0, lam, h, functions, constants, user, b, minus)
         for i in range(m):
             matrix[o + i * ld + j] += scale * (plus[i] - minus[i]) / (2.0 * d)
     lean = 2 if rule < MIDPOINT else (1 if rule == MIDPOINT else 0)
+    constraint_blocks(n, lean, q0, dq, functions, user, b, matrix)
+
+
+@kernel
+def constraint_blocks(n, lean, q0, dq, functions, user, b, matrix):
+    """Add rows G(q1), and columns of the discrete gradients of the constraints; b rows 0, 5, 6 and 7 are used."""
+    m, o, ld = n.nv, n.block, n.ld
+    y, plus, minus = b[5], b[6], b[7]
     for j in range(n.nl):
         constraint_gradient(n, j, q0, dq, lean, functions, user, b, plus)
         for k in range(m):

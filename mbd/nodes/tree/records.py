@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from ...compiled.kinds import addresses, integer_matrix, integers, matrix, records, vector
+from ...compiled.kinds import addresses, as_records, integer_matrix, integers, matrix, records, vector
 from ...compiled.record import Record
 
 F8, I8 = "f8", "i8"
@@ -60,11 +60,12 @@ class TreeTables(Record):
     inertia = vector  # of the rotors of motors, by velocity
 
 
+@functools.cache
 def no_tree() -> TreeTables:
-    """The tables of a model in absolute coordinates."""
+    """The tables of a model in absolute coordinates: empty, so that all of them may share them."""
     return TreeTables(
-        carried=np.zeros(0, CARRIED).view(np.recarray), order=np.zeros(0, np.int64), free=np.zeros(0, np.int64),
-        inner=np.zeros(0, np.int64), projections=np.zeros(0, PROJECTION).view(np.recarray),
+        carried=as_records(np.zeros(0, CARRIED)), order=np.zeros(0, np.int64), free=np.zeros(0, np.int64),
+        inner=np.zeros(0, np.int64), projections=as_records(np.zeros(0, PROJECTION)),
         places=np.zeros((0, 2), np.int64), paths=np.zeros((0, 2), np.int64), loads=np.zeros((0, 3), np.int64),
         inertia=np.zeros(0),
     )  # fmt: skip
@@ -103,20 +104,14 @@ def no_tree_work() -> TreeWork:
 
 def tree_work(nodes: int, velocities: int, inner_q: int, inner_v: int, blocks: int) -> TreeWork:
     """Buffers for so many nodes and velocities, none for models in absolute coordinates."""
-    eye = np.zeros((nodes, 9))
-    eye[:, [0, 4, 8]] = 1.0
-    by_node = {
-        name: np.zeros((nodes, width))
-        for name, width in (
-            ("balls", 18), ("twist", 6), ("acceleration", 6), ("bias", 6), ("inertial", 6), ("applied", 6),
-            ("wrench", 6), ("articulated", 21), ("body_jets", 108),
-        )
-    }  # fmt: skip
-    by_velocity = {
-        name: np.zeros((velocities, width))
-        for name, width in (("columns", 6), ("projected", 6), ("pivots", 2), ("jets", 18))
-    }
-    return TreeWork(
-        **by_node, **by_velocity, q=np.zeros(inner_q), v=np.zeros(inner_v), t=eye, stiffness=np.zeros(blocks),
-        damping=np.zeros(blocks), diagonal=np.zeros(velocities), scratch=np.zeros((16, 36)),
+    work = TreeWork.zeros(
+        {
+            "columns": (velocities, 6), "balls": (nodes, 18), "twist": (nodes, 6), "acceleration": (nodes, 6),
+            "bias": (nodes, 6), "inertial": (nodes, 6), "applied": (nodes, 6), "wrench": (nodes, 6),
+            "articulated": (nodes, 21), "projected": (velocities, 6), "pivots": (velocities, 2),
+            "jets": (velocities, 18), "body_jets": (nodes, 108), "q": inner_q, "v": inner_v, "t": (nodes, 9),
+            "stiffness": blocks, "damping": blocks, "diagonal": velocities, "scratch": (16, 36),
+        }
     )  # fmt: skip
+    work.t[:, ::4] = 1.0
+    return work

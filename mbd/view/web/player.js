@@ -160,7 +160,7 @@ class Player {
 
   fillSpeeds(select) {
     const factors = [0.1, 0.25, 0.5, 1, 2, 4, 10];
-    for (const f of factors) select.append(new Option(`× ${number(f * this.data.time.speed)}`, f));
+    for (const f of factors) select.append(new Option(`× ${number(f * this.data.time.speed).replace(/\.?0+(?=e)/, "")}`, f));
     select.value = 1;
     select.addEventListener("change", () => { this.speed = Number(select.value) * this.data.time.speed; });
     this.faster = (way) => {

@@ -390,7 +390,10 @@ class SceneView {
       for (const group of this.groups) {
         if (this.hidden[group.role] || (shadow && (group.role === "frame" || group.role === "axes"))) continue;
         gl.bindVertexArray(group.mesh.array);
+        const layer = shadow ? 0 : group.layer || 0; // equal bodies of several runs at the same place: the first run is seen
+        if (layer) { gl.enable(gl.POLYGON_OFFSET_FILL); gl.polygonOffset(2 * layer, 8 * layer); }
         gl.drawElementsInstanced(gl.TRIANGLES, group.mesh.count, group.mesh.kind, 0, group.n);
+        gl.disable(gl.POLYGON_OFFSET_FILL);
       }
       for (const link of this.links) {
         if (this.hidden[link.role] || (shadow && link.role !== "spring" && link.role !== "rod")) continue;

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.errors import IncompatibleError
 from mbd.integrators import (
     GGLEM,
     DiscreteVariational,
@@ -246,10 +245,3 @@ def test_torque_of_a_user_has_its_exact_impulse():
     model.add(mbd.forces.UserForce([b], lambda t, frames, velocities: np.array([[0.0, 0.0, 0.0, 0.3, -0.2, 0.1]])))
     momentum = mbd.simulate(model, 1.0, 0.05, LieEM()).momentum.angular
     assert momentum[-1] - momentum[0] == pytest.approx((0.3, -0.2, 0.1), abs=1e-12)
-
-
-def test_refusals_name_the_element():
-    with pytest.raises(IncompatibleError, match="GGLEM needs constraints that are at most quadratic.*gear 1"):
-        mbd.simulate(geared(DIRECTORS), 0.1, 0.01, GGLEM())
-    with pytest.raises(IncompatibleError, match="GGLEuler needs constraints that are at most quadratic.*user constr"):
-        mbd.simulate(user_elements(DIRECTORS), 0.1, 0.01, GGLEuler())

@@ -1,0 +1,90 @@
+"""What is found out about a model when somebody asks for it, or at the last moment before the model changes.
+
+A run leaves notes of its model: the fingerprint of all that acted, the identity of its coordinates. They take longer to
+write than a short run, and most of them are never read. All changes of a model pass through few doors: attributes that
+are assigned, elements that come or go. Before one of them opens, the notes that are still to be written about the model
+are written; nobody can tell the difference.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+PACKAGE = __name__.partition(".")[0]
+UNKNOWN: Any = object()
+
+_waiting: dict[int, list[weakref.ref[Late]]] = {}  # by id of the model
+
+
+class Late:
+    """Something about a model that is made when it is first asked for, or before the model changes.
+
+    ``known`` is the part of it that is there already.
+    """
+
+    def __init__(self, model: Any, make: Callable[[], Any], known: Any = None) -> None:
+        self.known = known
+        self._make: Callable[[], Any] | None = make
+        self._made: Any = None
+        key = id(model)
+        _waiting.setdefault(key, []).append(weakref.ref(self, lambda gone: _forget(key, gone)))
+        self._key = key
+
+    @property
+    def value(self) -> Any:
+        """The thing itself."""
+        if self._make is not None:
+            make, self._make = self._make, None
+            _drop(self._key, self)
+            self._made = make()
+        return self._made
+
+    def __reduce__(self) -> Any:  # for copies and other processes
+        return _finished, (self.value,)
+
+
+def _finished(value: Any) -> Late:
+    late = object.__new__(Late)
+    late._make, late._made, late.known = None, value, value
+    return late
+
+
+def _forget(key: int, gone: Any) -> None:
+    _keep(key, [each for each in _waiting.get(key, ()) if each is not gone])
+
+
+def _drop(key: int, late: Late) -> None:
+    _keep(key, [each for each in _waiting.get(key, ()) if each() is not late])
+
+
+def _keep(key: int, left: list[Any]) -> None:
+    if left:
+        _waiting[key] = left
+    else:
+        _waiting.pop(key, None)
+
+
+def before_change(x: Any) -> None:
+    """The model, one of its elements, or a node of unknown owner is about to change."""
+    if not _waiting:
+        return
+    model = getattr(x, "model", UNKNOWN)
+    if model is None:  # of no model
+        return
+    owner = x if hasattr(x, "_elements") else model
+    for key in [*_waiting] if owner is UNKNOWN else [id(owner)]:
+        for each in list(_waiting.get(key, ())):
+            late = each()
+            if late is not None:
+                _ = late.value
+
+
+def is_guarded(model: Any) -> bool:
+    """Whether a model can change through these doors alone: no parameters, no classes of users, which may do anything.
+
+    What functions of users refer to changes without a word as well; whoever asks knows whether there are some.
+    """
+    kinds = {type(model), *map(type, model.bodies), *map(type, model.joints), *map(type, model.forces)}
+    return not model._parameters and all(kind.__module__.partition(".")[0] == PACKAGE for kind in kinds)

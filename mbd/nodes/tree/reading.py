@@ -1,0 +1,153 @@
+"""Joint coordinates read off the poses of bodies, at all records: the inverse of ``motion``.
+
+Between the frames of a joint on its first and its second body, with axes (u, v, w) and origin, a turn is the angle of
+the second u about the first w, a slide is a component of the way between the origins, seen from the first frame, and a
+ball is the rotation of the child's frame as seen from the parent's. Rates are those of the relative twist.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...compiled.kernel import kernel
+from ...math.quaternions import axes_to_quaternion
+from ..conversion import body_motion, convert_body, copy_node, in_axes, turns_to, write_axes, write_quaternion
+from ..forms import FORM_DIRECTORS, FORM_GENERALIZED, FORM_POINT
+from ..frames import node_frame
+from ..markers import axis
+from .motion import motion_column, motion_kind
+from .records import SCREW, SLIDE_1, SLIDE_2, TURN
+
+
+@kernel
+def _axes_on_parent(c, z, out):
+    """Axes of the frame of a joint on the parent, in the world."""
+    out[3], out[4], out[5] = axis(z, c.a11, c.a21, c.a31)
+    out[6], out[7], out[8] = axis(z, c.a12, c.a22, c.a32)
+    out[9], out[10], out[11] = axis(z, c.a13, c.a23, c.a33)
+
+
+@kernel
+def _axes_on_child(c, z, out):
+    """The same on the child."""
+    out[3], out[4], out[5] = axis(z, c.b11, c.b21, c.b31)
+    out[6], out[7], out[8] = axis(z, c.b12, c.b22, c.b32)
+    out[9], out[10], out[11] = axis(z, c.b13, c.b23, c.b33)
+
+
+@kernel
+def _along(z, k, x1, x2, x3):
+    """Component along the k-th axis of a frame."""
+    return z[3 * k] * x1 + z[3 * k + 1] * x2 + z[3 * k + 2] * x3
+
+
+@kernel
+def _cosine(za, i, zb, j):
+    """Of the angle between an axis of one frame and one of another."""
+    return _along(za, i, zb[3 * j], zb[3 * j + 1], zb[3 * j + 2])
+
+
+@kernel
+def _origin_motion(z, twist, p1, p2, p3):
+    """Place and velocity of a point of a body."""
+    x1, x2, x3 = axis(z, p1, p2, p3)
+    w1, w2, w3 = twist[0], twist[1], twist[2]
+    u1, u2, u3 = w2 * x3 - w3 * x2, w3 * x1 - w1 * x3, w1 * x2 - w2 * x1
+    return z[0] + x1, z[1] + x2, z[2] + x3, twist[3] + u1, twist[4] + u2, twist[5] + u3
+
+
+@kernel
+def _read_slides(n, c, zp, tp, z, t, first, q, v):
+    """Displacements: the way d from the first origin to the second, and d_dot - omega_1 x d, in the first frame."""
+    a1, a2, a3, da1, da2, da3 = _origin_motion(zp, tp, c.pa1, c.pa2, c.pa3)
+    b1, b2, b3, db1, db2, db3 = _origin_motion(z, t, c.pb1, c.pb2, c.pb3)
+    d1, d2, d3 = c.sign * (b1 - a1), c.sign * (b2 - a2), c.sign * (b3 - a3)
+    w = tp if c.sign > 0.0 else t
+    u1 = c.sign * (db1 - da1) - (w[1] * d3 - w[2] * d2)
+    u2 = c.sign * (db2 - da2) - (w[2] * d1 - w[0] * d3)
+    u3 = c.sign * (db3 - da3) - (w[0] * d2 - w[1] * d1)
+    for m in range(c.motions):
+        kind = motion_kind(c, m)
+        if kind != TURN and kind != SCREW:
+            k = motion_column(n, c, m)
+            e = 1 if kind == SLIDE_1 else (2 if kind == SLIDE_2 else 3)
+            q[n.q0 + k - n.v0], v[k] = _along(first, e, d1, d2, d3), _along(first, e, u1, u2, u3)
+
+
+@kernel
+def _read_ball(n, parent, child, r1, r2, r3, near, q, v, g, scratch):
+    """The rotation of the child's frame as seen from the parent's, and the relative spin in axes of the child's."""
+    w1, w2, w3 = _along(child, 1, r1, r2, r3), _along(child, 2, r1, r2, r3), _along(child, 3, r1, r2, r3)
+    z = scratch[3]
+    for j in range(3):
+        for i in range(3):
+            z[3 + 3 * j + i] = _cosine(parent, 1 + i, child, 1 + j)
+    if in_axes(n):
+        return write_axes(n, z, w1, w2, w3, near, q, v, scratch[4], g)
+    e0, e1, e2, e3 = axes_to_quaternion(z)
+    return write_quaternion(n, e0, e1, e2, e3, w1, w2, w3, near, q, v, g)
+
+
+@kernel
+def read_joint(n, c, zp, tp, z, t, near, q, v, g, scratch):
+    """Coordinates and rates of a joint between frames and twists (omega, r_dot) of its bodies; 1 in gimbal lock."""
+    parent, child = scratch[6], scratch[7]
+    _axes_on_parent(c, zp, parent)
+    _axes_on_child(c, z, child)
+    first, second = (parent, child) if c.sign > 0.0 else (child, parent)
+    r1, r2, r3 = t[0] - tp[0], t[1] - tp[1], t[2] - tp[2]
+    turns = 0
+    for m in range(c.motions):
+        kind = motion_kind(c, m)
+        if kind == TURN or kind == SCREW:
+            turns += 1
+            k = motion_column(n, c, m)
+            j = n.q0 + k - n.v0
+            if c.turned == 0:
+                angle, about = math.atan2(_cosine(first, 2, second, 1), _cosine(first, 1, second, 1)), first
+            elif k == n.v0:  # the first normal of each frame is the other cross axis
+                angle, about = math.atan2(_cosine(first, 2, second, 3), _cosine(first, 1, second, 3)), first
+            else:
+                angle, about = math.atan2(-_cosine(first, 3, second, 2), _cosine(first, 3, second, 1)), second
+            q[j] = angle + turns_to(angle, near[j])
+            v[k] = c.sign * _along(about, 3, r1, r2, r3)
+    if turns < c.motions:
+        _read_slides(n, c, zp, tp, z, t, first, q, v)
+    if c.ball == 0:
+        return 0
+    return _read_ball(n, parent, child, r1, r2, r3, near, q, v, g, scratch)
+
+
+@kernel
+def convert_to_joints(nodes, targets, carried, joined, q, v, near, out_q, out_v, z, twist, g, scratch):
+    """Rows of a model in joint coordinates, for those of its bodies on nodes of their own; see ``convert``.
+
+    ``joined`` says by node whether a joint carries it; z and twist are scratch, whose fixed parts are set.
+    """
+    for row in range(q.shape[0]):
+        before = near if row == 0 else out_q[row - 1]
+        x, r, y, u = q[row], v[row], out_q[row], out_v[row]
+        for i in range(1, nodes.shape[0]):
+            n, m = nodes[i], targets[i]
+            if n.form == FORM_POINT or n.form == FORM_GENERALIZED:
+                copy_node(n, m, x, r, y, u)
+                continue
+            u1, u2, u3, w1, w2, w3 = body_motion(n, x, r, g, z[i], scratch)
+            if n.form != FORM_DIRECTORS:
+                node_frame(n, x, z[i])
+            elif n.nx == 3:
+                z[i, 0], z[i, 1], z[i, 2] = x[n.q0], x[n.q0 + 1], x[n.q0 + 2]
+            twist[i, 0], twist[i, 1], twist[i, 2] = axis(z[i], w1, w2, w3)
+            twist[i, 3], twist[i, 4], twist[i, 5] = u1, u2, u3
+            if joined[i] == 0:
+                if n.form == m.form and n.kind == m.kind:
+                    copy_node(n, m, x, r, y, u)
+                elif convert_body(n, m, x, r, before, y, u, g, scratch) != 0:
+                    return row, i
+        for i in range(1, nodes.shape[0]):
+            if joined[i] != 0:
+                c = carried[i]
+                p = c.parent
+                if read_joint(targets[i], c, z[p], twist[p], z[i], twist[i], before, y, u, g, scratch) != 0:
+                    return row, i
+    return -1, 0
