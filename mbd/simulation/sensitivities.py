@@ -51,9 +51,10 @@ FOLLOWED: Followers = {
 
 def sensitivities(
     model: Model, parameters: Iterable[str | Parameter], t_end: float, step: float,
-    integrator: Integrator | None = None, **options: Any,
+    integrator: Integrator | None = None, *, t_start: float = 0.0, output_step: float | None = None,
+    fixed: Held | None = None, progress: bool | None = None,
 ) -> Sensitivities:  # fmt: skip
-    """The sensitivities of ``simulate(model, t_end, step, integrator, sensitivities=parameters, **options)``.
+    """The sensitivities of ``simulate(model, t_end, step, integrator, sensitivities=parameters, ...)``.
 
     >>> model = mbd.Model(gravity=(0, 0, -10.0))
     >>> mass = model.parameter("mass", 2.0)
@@ -63,7 +64,10 @@ def sensitivities(
     >>> found.of("mass", lambda solution: solution["ball"].position[:, 0])[-1].round(6).tolist()
     -0.5
     """
-    solution = simulate(model, t_end, step, integrator, sensitivities=parameters, **options)
+    solution = simulate(
+        model, t_end, step, integrator, t_start=t_start, output_step=output_step, fixed=fixed, progress=progress,
+        sensitivities=parameters,
+    )  # fmt: skip
     assert solution.sensitivities is not None
     return solution.sensitivities
 
