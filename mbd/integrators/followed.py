@@ -70,7 +70,11 @@ class Followed:
 
     @abstractmethod
     def advance(self, count: int, every: int, out: list[Array], more: list[Array]) -> int:
-        """Make steps and record every so-manyth of them, as ``Run.advance`` does; returns the steps that were made."""
+        """Make steps and record every so-manyth of them; returns the steps that were made.
+
+        ``out`` begins with the next record, as for ``Run.advance``; ``more`` are all records of all parameters, one
+        parameter after the other, each from the start on.
+        """
 
     @property
     @abstractmethod

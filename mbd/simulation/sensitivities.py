@@ -51,9 +51,10 @@ FOLLOWED: Followers = {
 
 def sensitivities(
     model: Model, parameters: Iterable[str | Parameter], t_end: float, step: float,
-    integrator: Integrator | None = None, **options: Any,
+    integrator: Integrator | None = None, *, t_start: float = 0.0, output_step: float | None = None,
+    fixed: Held | None = None, progress: bool | None = None,
 ) -> Sensitivities:  # fmt: skip
-    """The sensitivities of ``simulate(model, t_end, step, integrator, sensitivities=parameters, **options)``.
+    """The sensitivities of ``simulate(model, t_end, step, integrator, sensitivities=parameters, ...)``.
 
     >>> model = mbd.Model(gravity=(0, 0, -10.0))
     >>> mass = model.parameter("mass", 2.0)
@@ -63,7 +64,10 @@ def sensitivities(
     >>> found.of("mass", lambda solution: solution["ball"].position[:, 0])[-1].round(6).tolist()
     -0.5
     """
-    solution = simulate(model, t_end, step, integrator, sensitivities=parameters, **options)
+    solution = simulate(
+        model, t_end, step, integrator, t_start=t_start, output_step=output_step, fixed=fixed, progress=progress,
+        sensitivities=parameters,
+    )  # fmt: skip
     assert solution.sensitivities is not None
     return solution.sensitivities
 
@@ -108,8 +112,10 @@ def run_followed(
         rows + 1, 1 + sum(widths) + n * (3 * system.n_v + system.n_l), "simulate", "record less often: output_step="
     )
     out = [np.zeros((rows, width)) for width in widths]
-    more = [np.zeros((rows * n, width)) for width in (system.n_v,) * 3 + (system.n_l,)]
-    first, made, clock = followed.first(), 0, time.perf_counter()
+    more = [np.zeros((n * (rows + 1), width)) for width in (system.n_v,) * 3 + (system.n_l,)]
+    for x, start in zip(more, followed.first(), strict=True):
+        x[:: rows + 1] = start
+    made, clock = 0, time.perf_counter()
 
     def made_of(message: str = "") -> Solution:
         kept = made // every
@@ -120,12 +126,8 @@ def run_followed(
             record.append(t, [x[:kept] for x in out])
         record.wall_time = time.perf_counter() - clock
         solution = record.solution(message)
-        found = [
-            np.concatenate((start[None], x[: kept * n].reshape(kept, n, x.shape[1])))
-            for start, x in zip(first, more, strict=True)
-        ]
         of = [
-            Sensitivity(solution, name, float(e), pair, [np.ascontiguousarray(x[:, i]) for x in found])
+            Sensitivity(solution, name, float(e), pair, [x[i * (rows + 1) :][: kept + 1] for x in more])
             for i, (name, e, pair) in enumerate(zip(names, sizes, pairs, strict=True))
         ]
         solution.sensitivities = Sensitivities(solution, of, followed.rounds, notes)
@@ -136,7 +138,7 @@ def run_followed(
         try:
             while made < count:
                 todo, done = min(CHUNK, count - made), made // every
-                new = followed.advance(todo, every, [x[done:] for x in out], [x[n * done :] for x in more])
+                new = followed.advance(todo, every, [x[done:] for x in out], more)
                 made += new
                 for one in (run.evaluated, *(one for pair in pairs for one in pair)):
                     one.raise_callback_errors()

@@ -513,7 +513,7 @@ def _follow(s, w, x, f, p, i):
     _extrapolate(f.dvd, f.past_vd, i, n, f.history, f.dvdn)
     _extrapolate(f.dlam, f.past_lam, i, n, f.history, f.dlamn)
     if x.index_2 != 0:
-        _extrapolate(f.dz, f.past_z, i, n, f.history - 1, f.dzn)  # the first one belongs to the first step
+        _extrapolate(f.dz, f.past_z, i, n, min(f.history - 1, 1), f.dzn)  # small, and mostly round-off
     _advance(s, x, f, p, i)
     if x.index_2 != 0:
         f.since[i] += 1.0
@@ -586,8 +586,9 @@ def run_with_sensitivities(
             copy(rows.first, out_first[row])
             copy(rows.second, out_second[row])
             copy(rows.turns, out_turns[row])
+            records = out_dq.shape[0] // n  # of each parameter, with that of the start
             for i in range(n):
-                copy(f.dq[i], out_dq[row * n + i])
-                copy(f.dv[i], out_dv[row * n + i])
-                copy(f.dvd[i], out_dvd[row * n + i])
-                copy(f.dlam[i], out_dlam[row * n + i])
+                copy(f.dq[i], out_dq[i * records + p.index // every])
+                copy(f.dv[i], out_dv[i * records + p.index // every])
+                copy(f.dvd[i], out_dvd[i * records + p.index // every])
+                copy(f.dlam[i], out_dlam[i * records + p.index // every])

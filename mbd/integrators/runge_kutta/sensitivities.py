@@ -117,8 +117,9 @@ def run_fixed_with_sensitivities(
         if p.steps % every == 0:
             row = p.steps // every - 1 - before
             write_row(w, x, row, out_q, out_v, out_vd, out_l, out_turns)
+            records = out_dq.shape[0] // n  # of each parameter, with that of the start
             for i in range(n):
-                copy(f.dq[i], out_dq[row * n + i])
-                copy(f.dv[i], out_dv[row * n + i])
-                copy(f.dvd[i], out_dvd[row * n + i])
-                copy(f.dlam[i], out_dlam[row * n + i])
+                copy(f.dq[i], out_dq[i * records + p.steps // every])
+                copy(f.dv[i], out_dv[i * records + p.steps // every])
+                copy(f.dvd[i], out_dvd[i * records + p.steps // every])
+                copy(f.dlam[i], out_dlam[i * records + p.steps // every])
