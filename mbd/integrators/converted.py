@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..nodes import Directors, Quaternion
+from ..nodes.conversion import convert
 from ..nodes.forms import of_form
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.mass import frame_mass
-from ..nodes.conversion import convert
 from ..solvers.redundancy import regularise
 from ..system.identity import turn_names
 from ..system.observe import TOTALS, observe_kinetic
@@ -353,7 +353,8 @@ class ConvertedRun(Run):
 
     def _converted_row(self, row: list[Array]) -> list[Array]:
         system, rows = self.system, [y[None, :] for y in row]
-        own = self.method.converted_variables(self.conversion, *rows[:2], rows[2:-1])
+        q, v, *variables, _ = rows
+        own = self.method.converted_variables(self.conversion, q, v, variables)
         widths = system.n_q, system.n_v, *(y.shape[1] for y in own), system.work.turns.size
         out = [np.zeros((1, width)) for width in widths]
         self._convert(rows, out)

@@ -1,8 +1,8 @@
 """The same bodies on other nodes: poses and velocities of rigid bodies, at all records.
 
 Methods that are written for certain coordinates step bodies there and ``convert`` what they record
-(``mbd.integrators.converted``). A rotation passes from node to node as a quaternion or as axes, whichever both are nearer
-to; nodes of the same kind are copied.
+(``mbd.integrators.converted``). A rotation passes from node to node as a quaternion or as axes, whichever is nearer to
+both; nodes of the same kind are copied.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def turns_to(x, near):
 
 @kernel
 def body_motion(n, q, v, g, z, scratch):
-    """Velocity of the reference point and body angular velocity of a rigid node; directors leave their rotation in z."""
+    """Velocity of the reference point and body angular velocity of a rigid node; directors leave a rotation in z."""
     k = n.v0 + n.nx
     u1, u2, u3 = 0.0, 0.0, 0.0
     if n.nx == 3:

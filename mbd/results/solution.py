@@ -38,10 +38,10 @@ from .tabular import Tabular
 from .views import ForceView, JointView, unwrapped
 
 if TYPE_CHECKING:
+    from ..elements.values import Parameter
     from ..integrators.base import Integrator
     from ..simulation.driven import Kinematics
     from ..solvers.start_report import StartReport
-    from ..elements.values import Parameter
     from .events import Occurrence
     from .sensitivity import Sensitivities, Sensitivity
 
