@@ -166,7 +166,8 @@ def places_of(system: System, element: Any) -> dict[str, tuple[int, int]]:
     if edge is None or edge.node is not None or isinstance(element, RotorHinge):
         return {}
     q, v = system.body_slices(edge.body)
-    motions, found = free_motions(element) or (), {}
+    motions = free_motions(element) or ()
+    found: dict[str, tuple[int, int]] = {}
     for name, kinds in (("angle", ("turn", "screw")), ("displacement", ("slide",))):
         k = next((k for k, motion in enumerate(motions) if motion in kinds), -1)
         if element.coordinate in (name, "both") and k >= 0:
