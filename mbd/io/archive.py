@@ -263,7 +263,7 @@ def save(solution: Solution, path: FilePath) -> None:
         "model": model,
         "integrator": encoder.integrator(s.integrator),
         "stats": encoder.value(s.stats, "stats"),
-        "start": encoder.value(None if s.start is None else s.start.settled(), "start"),
+        "start": encoder.value(s.start.settled() if isinstance(s.start, StartReport) else s.start, "start"),
         "state": encoder.value(state, "state"),
         "complete": s.complete,
         "message": s.message,

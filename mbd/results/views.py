@@ -177,6 +177,9 @@ class JointView:
 
     @cached_property
     def _displacement(self) -> tuple[Array, Array]:
+        if self._columns is not None and self.joint.coordinate in ("displacement", "both") and "slide" in self._motions:
+            k = self._motions.index("slide")
+            return self.coordinates[:, k], self.rates[:, k]
         return self._coordinate("displacement", AXIS_SPRING)
 
     def _coordinate(self, name: str, kind: int) -> tuple[Array, Array]:

@@ -9,12 +9,16 @@ import numpy as np
 
 from ..compiled.bound import bound
 from ..errors import Array
+from ..joints import Joint
+from ..joints.rotor_hinge import RotorHinge
+from ..joints.tree import free_motions
 from ..results.solution import Solution, named_rows, table_of_spring
 from ..results.views import JointView, whole_turns
 from ..system import observe
 from ..system.observe import PointView, frame_observer
 
 if TYPE_CHECKING:
+    from ..system.system import System
     from .simulator import Simulator
 
 
@@ -131,12 +135,17 @@ class Present(Solution):
 class Now:
     """What an element does at present: the quantities of ``solution[element]``, without the axis of records."""
 
-    __slots__ = ("_name", "_simulator")
+    __slots__ = ("_name", "_places", "_simulator")
 
-    def __init__(self, simulator: Simulator, name: str) -> None:
-        self._simulator, self._name = simulator, name
+    def __init__(self, simulator: Simulator, name: str, places: dict[str, tuple[int, int]]) -> None:
+        self._simulator, self._name, self._places = simulator, name, places
 
     def __getattr__(self, name: str) -> Any:
+        if name in self._places:
+            row = self._simulator._present_row()
+            if row is not None:
+                part, place = self._places[name]
+                return float(row[part][place])
         value = getattr(self._simulator.now[self._name], name)
         if isinstance(value, np.ndarray):
             return _only(value)
@@ -149,6 +158,21 @@ class Now:
 
     def __repr__(self) -> str:
         return f"<{self._simulator.model[self._name]} at t = {self._simulator.t:.6g}>"
+
+
+def places_of(system: System, element: Any) -> dict[str, tuple[int, int]]:
+    """Quantities of an element that are coordinates or velocities of the system: which of them, and its place."""
+    edge = system.carrier(element) if isinstance(element, Joint) else None
+    if edge is None or edge.node is not None or isinstance(element, RotorHinge):
+        return {}
+    q, v = system.body_slices(edge.body)
+    motions = free_motions(element) or ()
+    found: dict[str, tuple[int, int]] = {}
+    for name, kinds in (("angle", ("turn", "screw")), ("displacement", ("slide",))):
+        k = next((k for k, motion in enumerate(motions) if motion in kinds), -1)
+        if element.coordinate in (name, "both") and k >= 0:
+            found |= {name: (0, q.start + k), f"{name}_rate": (1, v.start + k)}
+    return found
 
 
 def _only(value: Array) -> Any:

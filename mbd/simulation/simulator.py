@@ -19,7 +19,7 @@ from ..system.following import Inputs
 from ..system.system import assemble
 from .continuing import belongings, continued
 from .growing import NEVER
-from .present import Now, Present
+from .present import Now, Present, places_of
 from .starting import check_times, checked_integrator, checked_model, first_run, steps_between_records
 from .stepping import Stepping
 
@@ -99,6 +99,7 @@ class Simulator(Stepping):
         self.integrator.check(self.system)
         self._first_inputs = dict(self.system.inputs)
         self._now: Present | None = None
+        self._places: dict[str, dict[str, tuple[int, int]]] = {}
         self._first_state: dict[str, Any] | None = None
         self._first_values: dict[str, float] = {}
         self._first_functions: list[bytes] = []
@@ -146,6 +147,7 @@ class Simulator(Stepping):
             self._now = Present(self, row)
         self._now.begin(run.t, row)
         self._shown = run.index, run.t
+        self._first_index = run.index
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -191,7 +193,15 @@ class Simulator(Stepping):
 
     def __getitem__(self, key: Element | str) -> Now:
         """What an element does at present: ``sim["tip"].position``, ``sim[joint].angle``."""
-        return Now(self, self.model[str(getattr(key, "name", key))].name)
+        name = self.model[str(getattr(key, "name", key))].name
+        places = self._places.get(name)
+        if places is None:
+            places = self._places[name] = places_of(self.system, self.system.model[name])
+        return Now(self, name, places)
+
+    def _present_row(self) -> list[Array] | None:
+        """Coordinates, velocities and more of the present state as the method has them; None of the first state."""
+        return self._run.row() if self._run.index != self._first_index else None
 
     @property
     def state(self) -> dict[str, Any]:
