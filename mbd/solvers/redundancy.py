@@ -80,7 +80,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         raise AssemblyError(
             f"{where} has a direction without inertia that no joint holds; give it mass or inertia there [MBD-E21]"
         )
-    if where := _without_inertia(system, q, t):
+    if _has_light_bodies(system) and (where := _without_inertia(system, q, t)):
         raise AssemblyError(
             f"{where} has a direction without inertia that its joints leave free; give it mass or inertia there, or "
             "hold it with a Fixed [MBD-E21]"
@@ -116,6 +116,15 @@ def _check_inertia(system: System, q: Array, t: float) -> None:
             f"{where} moves no inertia: what it carries has no mass or inertia along its free motion; give it some "
             "there, or hold it with a Fixed [MBD-E21]"
         )
+
+
+def _has_light_bodies(system: System) -> bool:
+    """Whether some body has no mass, or no inertia about an axis through its centre of mass."""
+    rigid = [body for body in system.model.bodies if isinstance(body, RigidBody)]
+    if not rigid:
+        return False
+    moments = np.linalg.eigvalsh(np.array([body.inertia for body in rigid]))
+    return any(body.mass == 0.0 for body in rigid) or bool((moments[:, 0] <= MOVABLE * moments[:, 2]).any())
 
 
 def _without_inertia(system: System, q: Array, t: float) -> str:
