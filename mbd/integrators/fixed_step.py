@@ -130,7 +130,8 @@ class Equations:
         for name in self.saved:
             getattr(self.x, name)[:] = state[name]
         self.work.turns[:] = state["turns"]
-        for name, value in zip(self.memory, np.asarray(state["memory"]).tolist(), strict=True):
+        # files of earlier versions lack numbers that were added later, and begin with none
+        for name, value in zip(self.memory, np.asarray(state["memory"]).tolist(), strict=False):
             setattr(self._holder(name), name, value)
 
     def _holder(self, name: str) -> Record:
