@@ -28,6 +28,8 @@ OWN_ARRAYS = {
     "multiply": "buffers of BlockSolver, which compares the vector",
     "apply_tangent_inverse": "System.tangent_inverse compares its vectors",
     "convert": "rows of two systems of the same bodies",
+    "convert_to_joints": "rows of two systems of the same bodies",
+    "fixed_frame": "made beside the call",
     "spin_determinant": "made beside the call",
     "spin_matrix": "the state of a run",
     "immovable_joint": "the state of a run",

@@ -146,6 +146,7 @@ OTHER_OF = {
     ("UserForce", "function"): lambda t, z, v: -2.0 * v,
     ("UserPotential", "function"): lambda z: 3.0 * z[0, 0],
     ("UserConstraint", "function"): lambda z, t: 2.0 * z[0, 1] - 0.1,
+    ("Generalized", "force"): lambda t, q, v: (0.3 * v[0], 0.2 * t),
     ("Generalized", "potential"): lambda q: 3.0 * q[1] ** 2,
     ("Generalized", "constraints"): lambda q: q[0] + q[1] - 3.0,
     ("Generalized", "node"): nodes.Generalized((3.0, 4.0)),

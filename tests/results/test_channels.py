@@ -146,7 +146,8 @@ def test_csv(solution, tmp_path):
     table = np.array(rows, dtype=float)
     np.testing.assert_array_equal(table[:, 0], solution.t)
     np.testing.assert_array_equal(table[:, 1:4], solution["tip"].position)  # all digits
-    np.testing.assert_array_equal(pandas.read_csv(tmp_path / "a.csv", float_precision="round_trip").to_numpy(), table)
+    rounded = {"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3 else {}  # the rule since 3
+    np.testing.assert_array_equal(pandas.read_csv(tmp_path / "a.csv", **rounded).to_numpy(), table)
     with pytest.raises(mbd.FileError, match="there is no folder"):
         solution.csv(tmp_path / "nowhere" / "a.csv")
     with pytest.raises(mbd.ModelError, match="did you mean"):

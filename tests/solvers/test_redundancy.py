@@ -19,7 +19,7 @@ KINDS = [
     mbd.nodes.EulerAngles,
     "joint",
 ]
-AFFORDABLE = 2.0  # times the work of a regular model
+AFFORDABLE = 4200  # calls: 1.1 ms of CPU time, beside the 1.6 ms of a run of the regular model
 Z = (0.0, 0.0, 1.0)
 
 
@@ -58,7 +58,7 @@ def test_a_redundant_model_costs_little_more_than_a_regular_one(kind):
             warnings.simplefilter("ignore")
             run(model)
             work[redundant] = calls(lambda model=model: run(model))
-    assert work[True] < AFFORDABLE * work[False]
+    assert work[True] - work[False] < AFFORDABLE
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: getattr(kind, "__name__", kind))

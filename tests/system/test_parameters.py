@@ -69,6 +69,8 @@ def cases():
 
 def other_value(name, attribute):
     special = {"force": 0.7, "torque": 0.9, "branch": 0.4}
+    if (name, attribute) == ("Generalized", "force"):  # a function of the coordinates, of which there is no number
+        return known.OTHER_OF[name, attribute]
     return special.get(attribute, known.OTHER_OF.get((name, attribute), known.OTHER.get(attribute)))
 
 

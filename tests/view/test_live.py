@@ -311,6 +311,10 @@ def test_in_the_browser(server: Server, chromium: str) -> None:
         page.get_by_role("slider", name="k").fill("70")
         page.get_by_role("slider", name="u").fill("10")
         page.wait_for_function("mbd.sliders.map((s) => Number(s.out.textContent)).join() === '10,70'", timeout=TIMEOUT)
+        for _ in range(200):  # the page shows a value before it has been sent
+            if abs(live.simulator.inputs["u"] - 10.0) < 0.1:
+                break
+            page.wait_for_timeout(50)
         assert live.simulator.system.values["k"] == pytest.approx(70.0, abs=0.2)
         assert live.simulator.inputs["u"] == pytest.approx(10.0, abs=0.1)
         x, y = page.evaluate("mbd.view.project(Array.from(mbd.view.pose(2)[0]))")
