@@ -48,21 +48,24 @@ class Interrupts:
 
     def __enter__(self) -> Interrupts:
         main = threading.current_thread() is threading.main_thread()
-        if _active and main:
-            _active.append(self)
-        elif main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            _active.append(self)
+        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            _active[:] = [self]  # what an interrupt at the end of an earlier run may have left there goes
             self._before = signal.signal(signal.SIGINT, self._handle)
+        elif main and _active:
+            _active.append(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self in _active:
-            _active.remove(self)
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-        if kind is None and not self.defer:
+        defer, self.defer = self.defer, True  # one that comes now is noted, as long as this handles them
+        try:
+            if self._before is not None:
+                signal.signal(signal.SIGINT, self._before)
+        finally:
+            if self in _active:
+                _active.remove(self)
+        if kind is None and not defer:
             self.check()  # it came in the last call
 
 
