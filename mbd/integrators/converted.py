@@ -181,6 +181,8 @@ class Conversion:
         self.kept = self._common_multipliers()
         nodes = system.tables.nodes
         self.may_lock = bool(((nodes["kind"] == EULER_ANGLES) & of_form(nodes, "spin")).any())
+        # joint angles go on from those of the step before; of fewer states whole turns would be lost, which move a nut
+        self.winds = joints
         self.g, self.scratch = np.zeros(9), np.zeros((8, 16))
 
     def _common_multipliers(self) -> Array:
@@ -233,17 +235,19 @@ class Conversion:
         return out
 
     def inward_turns(self, q: Array, turns: Array | None) -> Array | None:
-        """Counted angles of the twin; those of rotors are coordinates of the system."""
-        rotors = self.joints.rotors if self.joints is not None else []
-        if turns is None and not rotors:
+        """Counted angles of the twin; those of rotors and of screws that carry are coordinates of the system."""
+        rotors, screws = ([], []) if self.joints is None else (self.joints.rotors, self.joints.screws)
+        if turns is None and not rotors and not screws:
             return None
         inner = self.twin.initial_turns()
         if turns is not None:
             inner[self.turns] = turns[: len(self.turns)]
+        counted = [name.split(" (")[0] for name in turn_names(self.twin)]
         for rotor in rotors:
-            for k, name in enumerate(turn_names(self.twin)):
-                if name.split(" (")[0] == f"joint '{rotor.joint}'":
-                    inner[k] = q[rotor.q]
+            inner[[k for k, name in enumerate(counted) if name == f"joint '{rotor.joint}'"]] = q[rotor.q]
+        first = self.system.initial_state()[0] if screws else q
+        for screw in screws:
+            inner[counted.index(f"joint '{screw.joint}'")] += q[screw.q] - first[screw.q]
         return inner
 
     def outward_turns(self, turns: Array, out: Array) -> None:
@@ -308,10 +312,25 @@ class ConvertedRun(Run):
             self.buffers = Buffers(self)
         check_rows(out, self.buffers.row, (self.index + count) // every - self.index // every)
         start = self.index
+        if every > 1 and self.conversion.winds:
+            return self._follow(start, count, every, self.buffers, out)
         while self.index < start + count and not self.locked:
             row = self.index // every - start // every
             todo = min(start + count - self.index, self.buffers.size * every)
             if self._advance_block(todo, every, self.buffers, [y[row:] for y in out]) < todo:
+                break
+        return self.index - start
+
+    def _follow(self, start: int, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
+        """The same where angles are counted: those of every step are found, of which some are recorded."""
+        steps = buffers.every_step
+        while self.index < start + count and not self.locked:
+            before, todo = self.index, min(start + count - self.index, buffers.size)
+            done = self._advance_block(todo, 1, buffers, steps)
+            recorded = np.arange((before // every + 1) * every, before + done + 1, every)
+            for y, x in zip(out, steps, strict=True):
+                y[recorded // every - 1 - start // every] = x[recorded - before - 1]
+            if done < todo:
                 break
         return self.index - start
 
@@ -393,6 +412,11 @@ class Buffers:
         widths = [len(x) for x in inner]
         self.size = max(1, BLOCK // sum(width for width, alike in zip(widths, same, strict=True) if not alike))
         self.rows = [None if alike else np.zeros((self.size, n)) for n, alike in zip(widths, same, strict=True)]
+
+    @cached_property
+    def every_step(self) -> list[Array]:
+        """Room for the same records of the system."""
+        return [np.zeros((self.size, len(x))) for x in self.row]
 
 
 # --- a run within ------------------------------------------------------------------------------------------------

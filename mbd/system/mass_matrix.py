@@ -13,7 +13,7 @@ from .couplings import coupling_tangent
 from .matrix import factor_with, rigid_blocks, tangent
 from .tables import FLAG_COUPLED, FLAG_DEFINITE, FLAG_REDUNDANT, Tables, Work, coordinates, unknowns, velocity
 
-SMALL_PIVOT = 1e-6  # against the terms of its sum, or the inertia of bodies: rows should have been swapped
+SMALL_PIVOT = 1e-4  # against the terms of its sum, or the inertia of bodies: rows should have been swapped
 
 
 def _is_definite(s: Tables) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..bodies.rotor import AT_REST
+from ..joints.couplings import Screw
 from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import rotor_motion
 from ..nodes.arrays import axial
@@ -28,12 +29,12 @@ RATES = 6  # and its velocities
 
 
 class Turned(NamedTuple):
-    """A rotor whose inertia is on the coordinate of a joint; in coordinates of its own it turns as that joint does."""
+    """A body whose turns are a coordinate: of a screw, or a rotor, whose inertia is on the coordinate of a joint."""
 
     node: int
     q: int  # the coordinate,
     v: int  # and its velocity
-    joint: str  # what turns the rotor
+    joint: str  # what turns the body
 
 
 def turned_rotors(system: System) -> list[Turned]:
@@ -50,6 +51,18 @@ def turned_rotors(system: System) -> list[Turned]:
     return found
 
 
+def carrying_screws(system: System) -> list[Turned]:
+    """Screws that are coordinates: their equation, between bodies in coordinates of their own, counts turns."""
+    tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
+    assert tree is not None
+    found = []
+    for edge in tree.carried:
+        if isinstance(edge.joint, Screw):
+            i = int(node_of[id(edge.body)])
+            found.append(Turned(i, int(nodes[i].q0), int(nodes[i].v0), edge.joint.name))
+    return found
+
+
 class JointRecords:
     """Between a system in joint coordinates and its twin in those of the bodies."""
 
@@ -57,7 +70,7 @@ class JointRecords:
         self.system, self.twin = system, twin
         tree = system.assembly.tree
         assert tree is not None
-        self.rotors = turned_rotors(system)
+        self.rotors, self.screws = turned_rotors(system), carrying_screws(system)
         self.poses = _pose_nodes(twin)
         self.joined = np.zeros(len(self.poses), dtype=np.int64)  # whether a joint carries the body of a node
         self.joined[[system.assembly.node_of[id(edge.body)] for edge in tree.carried if edge.joint is not None]] = 1

@@ -336,3 +336,41 @@ def test_rotors_on_the_coordinates_of_joints_turn_in_the_twin(method):
     # another start with the same state: angles of rotors are read off the coordinates
     again = mbd.simulate(mbd.model_at(half), 0.2, 1.2 / 600, method, progress=False)
     np.testing.assert_allclose(again.v[-1], found.v[-1], atol=2e-3 * np.abs(found.v[-1]).max())
+
+
+def nut(stiffness: float = 20.0) -> mbd.Model:
+    """A nut on a screw that turns five times a second, and a spring along it."""
+    model, pitch, rate = mbd.Model("nut"), 0.1, 30.0
+    node = Quaternion(angular_velocity=(0, 0, rate), velocity=(0, 0, pitch * rate / (2.0 * np.pi)))
+    body = model.add(mbd.RigidBody("nut", 2.0, (0.3, 0.4, 0.5), node))
+    model.add(mbd.joints.Screw(model.ground, body, at=(0, 0, 0), axis=(0, 0, 1), pitch=pitch, name="screw"))
+    model.add(mbd.forces.Spring(model.ground, body, (0, 0, -1), stiffness=stiffness, length=1.0, name="spring"))
+    return model.with_coordinates("joint")
+
+
+@pytest.mark.parametrize("method", [LieEM(), Rattle(), LivensEM()], ids=lambda method: method.name)
+def test_turns_between_two_records_are_counted(method):
+    """Records that are several turns apart, or none at all, are those of a run with every step."""
+    whole = mbd.simulate(nut(), 1.5, 1e-3, method, progress=False)
+    assert whole["screw"].angle[-1] > 12.0 * np.pi
+    few = mbd.simulate(nut(), 1.5, 1e-3, method, output_step=0.5, progress=False)
+    np.testing.assert_array_equal(few.q, whole.q[::500])
+    np.testing.assert_array_equal(few["nut"].position, whole["nut"].position[::500])
+    for options in ({"record": False}, {"output_step": 0.5}):
+        simulator = mbd.Simulator(nut(), 1e-3, method, **options)
+        for _ in range(3):
+            simulator.advance(0.5)
+        np.testing.assert_array_equal(simulator["nut"].position, whole["nut"].position[-1])
+
+
+@pytest.mark.parametrize("method", [LieEM(), Rattle()], ids=lambda method: method.name)
+def test_a_screw_goes_on_after_a_change_of_the_model(method):
+    """Its turns in the twin are those of the coordinate, not those of the first start."""
+    model = nut()
+    half = mbd.simulate(model, 1.0, 1e-3, method, progress=False)
+    model["spring"].stiffness = 600.0
+    rest = mbd.simulate(model, 1.5, 1e-3, method, start=half, progress=False)
+    anew = mbd.simulate(mbd.model_at(half), 0.5, 1e-3, method, progress=False)
+    exact = mbd.simulate(mbd.model_at(half), 0.5, 1e-3, mbd.integrators.RK6(), progress=False)
+    for found in (rest, anew):
+        assert abs(found["nut"].position[-1, 2] - exact["nut"].position[-1, 2]) < 2e-4
