@@ -37,8 +37,12 @@ class Late:
         """The thing itself."""
         if self._make is not None:
             make, self._make = self._make, None
+            try:
+                self._made = make()
+            except BaseException:  # Ctrl-C for instance: it is still to be made
+                self._make = make
+                raise
             _drop(self._key, self)
-            self._made = make()
         return self._made
 
     def __reduce__(self) -> Any:  # for copies and other processes

@@ -130,8 +130,9 @@ class Equations:
         for name in self.saved:
             getattr(self.x, name)[:] = state[name]
         self.work.turns[:] = state["turns"]
-        # files of earlier versions lack numbers that were added later, and begin with none
-        for name, value in zip(self.memory, np.asarray(state["memory"]).tolist(), strict=False):
+        memory = np.asarray(state["memory"]).tolist()
+        known = self.memory[: max(len(memory), len(Equations.memory))]  # files of earlier versions lack the last ones
+        for name, value in zip(known, memory, strict=True):
             setattr(self._holder(name), name, value)
 
     def _holder(self, name: str) -> Record:

@@ -30,6 +30,16 @@ def extrapolate(past, n, weights, out):
 
 
 @kernel
+def add_correction(r, u, mu):
+    """u and mu += the two parts of a solution r, in the order of velocities and multipliers."""
+    nv = u.shape[0]
+    for k in range(nv):
+        u[k] += r[k]
+    for k in range(mu.shape[0]):
+        mu[k] += r[nv + k]
+
+
+@kernel
 def joint_forces(primitives, values, z, mu, c, constant, rows, f):
     """f += c G(z)^T mu of joints; without ``constant`` the bilinear part c D^2 g[mu] z of a velocity with frames z."""
     for k in range(primitives.shape[0]):

@@ -61,7 +61,7 @@ def coupled_equations(s, w, x, h):
     _gradient(s, w, x, x.zt, x.at_t, x.shift_t, h, x.gams, -1.0, x.f2)
     add_coupled_curvature(s, w, x, h, x.curvature, x.f1)
     _go_to(w, x, x.zv, x.at_v, x.shift_v, h)
-    _add_velocity(x.zu, 1.0 / h, w.zd)
+    _scaled_frames(x.zu, 1.0 / h, w.zd)
     coupling_constraints(s, w, x.r1, LEVEL_DRIVEN)
     for k in range(x.v.shape[0], x.r1.shape[0]):
         x.r1[k] *= h
@@ -70,7 +70,7 @@ def coupled_equations(s, w, x, h):
 
 
 @kernel
-def _add_velocity(z, c, zd):
+def _scaled_frames(z, c, zd):
     for i in range(z.shape[0]):
         for m in range(12):
             zd[i, m] = c * z[i, m]

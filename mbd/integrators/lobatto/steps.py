@@ -11,7 +11,7 @@ from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import Tables, Work, tables_at, work_at
 from .. import loop
 from ..directors.instant import dynamic_rows, moved_frames, vector_frames
-from ..directors.linear_frames import clear_frames, copy_frames, extrapolate
+from ..directors.linear_frames import add_correction, clear_frames, copy_frames, extrapolate
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
 from ..numbers import RENEW, NewtonNumbers
@@ -174,8 +174,8 @@ def solve_equations(s, w, x, p):
                 return
         solve_stages(s, w, x)
         measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
-        _add(x.rm, x.dm, x.lams)
-        _add(x.r, x.dq, x.lamm)
+        add_correction(x.rm, x.dm, x.lams)
+        add_correction(x.r, x.dq, x.lamm)
         if p.last != 0:
             moved_frames(s.nodes, x.z0, x.dq, x.z1)
     else:
@@ -189,19 +189,10 @@ def solve_equations(s, w, x, p):
             s, t, small, x.at_end, x.at_end, x.z1, x.z1, small.matrix, small.pivots, small.dinv, x.r, x.stretch, x.f
         )
         measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
-        _add(x.r, x.u, x.mus)
+        add_correction(x.r, x.u, x.mus)
     if p.last != 0:
         p.error = 0.0
         p.verdict = CONVERGED
-
-
-@kernel
-def _add(r, u, mu):
-    nv = u.shape[0]
-    for k in range(nv):
-        u[k] += r[k]
-    for k in range(mu.shape[0]):
-        mu[k] += r[nv + k]
 
 
 @_step

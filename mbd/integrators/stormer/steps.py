@@ -11,7 +11,7 @@ from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import FLAG_ANGLES, FLAG_VELOCITY, Tables, Work, tables_at
 from .. import loop
 from ..directors.instant import dynamic_rows, vector_frames
-from ..directors.linear_frames import clear_frames, copy_frames, extrapolate
+from ..directors.linear_frames import add_correction, clear_frames, copy_frames, extrapolate
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
 from ..numbers import RENEW, NewtonNumbers
@@ -178,18 +178,9 @@ def solve_equations(s, w, x, p):
     rigid_solve(s, t, w, at_c, x.at_end, zc, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f)
     measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
     if p.phase == POSITIONS:
-        _add(x.r, x.dq, x.lams)
+        add_correction(x.r, x.dq, x.lams)
     else:
-        _add(x.r, x.u, x.mus)
-
-
-@kernel
-def _add(r, u, mu):
-    nv = u.shape[0]
-    for k in range(nv):
-        u[k] += r[k]
-    for k in range(mu.shape[0]):
-        mu[k] += r[nv + k]
+        add_correction(x.r, x.u, x.mus)
 
 
 @_step
