@@ -159,3 +159,23 @@ def test_rigid_matrix_is_that_of_lie_nodes():
     assert own[np.ix_(mine, mine)] == pytest.approx(expected[np.ix_(theirs, theirs)], abs=1e-13)
     factor(t, w, w.matrix, w.pivots, w.dinv)
     assert w.report[FAILED] == 0.0
+
+
+def test_states_that_lack_later_numbers_continue():
+    """Files of earlier versions of ``Rattle`` hold one number less; states of another length are refused."""
+    model, method = mbd.Model("top", gravity=(0, 0, -9.81)), mbd.integrators.Rattle()
+    node = mbd.nodes.Directors(position=(0, 1, 0), angular_velocity=(0, 15.0, 0))
+    top = model.add(mbd.RigidBody("top", 15.0, (0.2, 0.4, 0.3), node))
+    model.add(mbd.joints.Spherical(model.ground, top, at=(0, 0, 0)))
+    whole = mbd.simulate(model, 0.02, 1e-3, method)
+    system = mbd.assemble(model)
+    run = method.start(system, whole.q[0], whole.v[0], 0.0, 1e-3, None)
+    out = [np.zeros((20, len(x))) for x in run.row()]
+    run.advance(10, 1, out)
+    state = run.state()
+    older = method.resume(system, {**state, "memory": state["memory"][:-1]})
+    older.advance(10, 1, out)
+    np.testing.assert_array_equal(out[0][9], whole.q[-1])
+    for memory in (state["memory"][:-2], np.append(state["memory"], 0.0)):
+        with pytest.raises(ValueError, match="zip"):
+            method.resume(system, {**state, "memory": memory})
