@@ -26,7 +26,7 @@ def add_frame_force(z, f, out):
     out[5] += f[2]
 
 
-@kernel
+@kernel(forceinline=True)
 def inertia_wrench(n, z, twist, acceleration, g, out, scratch):
     """out = I (A - G) + V x* I V of one body."""
     j = world_inertia(n, z)
@@ -86,7 +86,7 @@ def articulated_size(ia, x):
     return turning + 2.0 * mixed + sliding
 
 
-@kernel
+@kernel(forceinline=True)
 def eliminate_column(s, inertia, tau, ia, p, u, pivot):
     """Free one column: changes I^A and p; leaves u = I^A S, and in pivot 1/D and (tau - S^T p) / D. Returns D."""
     articulated_product(ia, s, u)
@@ -126,7 +126,7 @@ def eliminate_column(s, inertia, tau, ia, p, u, pivot):
     return d
 
 
-@kernel
+@kernel(forceinline=True)
 def add_to_parent(ia, d1, d2, d3, parent):
     """parent += X^T I^A X with the shift d: J + D H^T + H D^T + D M D^T, H + D M, M with D = hat(d)."""
     h11, h12, h13, h21, h22, h23, h31, h32, h33 = ia[6], ia[7], ia[8], ia[9], ia[10], ia[11], ia[12], ia[13], ia[14]
