@@ -14,7 +14,7 @@ from ...compiled.kernel import kernel
 from .spatial import add_force_cross, dot_six, inertia_product, world_inertia
 
 
-@kernel
+@kernel(forceinline=True)
 def add_frame_force(z, f, out):
     """out += torque about the reference point and force of the frame forces f."""
     for m in range(3, 12, 3):
@@ -39,7 +39,7 @@ def inertia_wrench(n, z, twist, acceleration, g, out, scratch):
     add_force_cross(1.0, twist, h, out)
 
 
-@kernel
+@kernel(forceinline=True)
 def velocity_wrench(n, z, twist, out, scratch):
     """out = V x* I V of one body."""
     h = scratch[0]
@@ -49,7 +49,7 @@ def velocity_wrench(n, z, twist, out, scratch):
     add_force_cross(1.0, twist, h, out)
 
 
-@kernel
+@kernel(forceinline=True)
 def begin_articulated(n, z, ia):
     """Articulated inertia of a body that carries nothing."""
     j11, j22, j33, j12, j13, j23, s1, s2, s3 = world_inertia(n, z)
@@ -60,7 +60,7 @@ def begin_articulated(n, z, ia):
     ia[15], ia[16], ia[17], ia[18], ia[19], ia[20] = n.mass, n.mass, n.mass, 0.0, 0.0, 0.0
 
 
-@kernel
+@kernel(forceinline=True)
 def articulated_product(ia, x, out):
     """out = I^A x."""
     w1, w2, w3, v1, v2, v3 = x[0], x[1], x[2], x[3], x[4], x[5]

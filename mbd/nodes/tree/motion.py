@@ -260,7 +260,7 @@ def add_columns(n, columns, x, out):
             out[i] += s[i] * u
 
 
-@kernel
+@kernel(forceinline=True)
 def move_child(n, c, q, v, spin, zp, z, columns, ball, vp, twist, bias, scratch):
     """Velocity of a child, and the acceleration that velocities alone give it beside the parent's."""
     shift_motion(vp, zp, z, twist)
@@ -268,7 +268,7 @@ def move_child(n, c, q, v, spin, zp, z, columns, ball, vp, twist, bias, scratch)
     add_joint_velocity(n, c, q, v, spin, columns, ball, twist, bias, scratch)
 
 
-@kernel
+@kernel(forceinline=True)
 def frame_rates(z, x, zd):
     """Velocity of a frame from that of its body."""
     w1, w2, w3 = x[0], x[1], x[2]
@@ -278,7 +278,7 @@ def frame_rates(z, x, zd):
         zd[m], zd[m + 1], zd[m + 2] = w2 * d3 - w3 * d2, w3 * d1 - w1 * d3, w1 * d2 - w2 * d1
 
 
-@kernel
+@kernel(forceinline=True)
 def frame_accelerations(z, x, a, zdd):
     """Acceleration of a frame from velocity x and spatial acceleration a of its body."""
     w1, w2, w3, v1, v2, v3 = x[0], x[1], x[2], x[3], x[4], x[5]
