@@ -73,41 +73,38 @@ def look_along(s, w, q, v, lam, z):
 
 
 @kernel
-def _bilinear_forces(s, w, g, lam, dlam):
-    """Frame forces of constraints along (dz, d lambda), added to g.df."""
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        if p.function >= 0:
-            continue
-        a, b = p.a, p.b
-        primitive_force(p, w.z[a], w.z[b], p.value, dlam, p.l0, g.df[a], g.df[b])
+def _bilinear_row(p, w, g, level, x):
+    """Rows of one constraint along the direction."""
+    a, b, i, row = p.a, p.b, p.x0, w.primitive_rows
+    if level == ON_POSITIONS:
+        primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, x, i)
+    elif level == ON_VELOCITIES:
+        primitive_rate(p, w.z[a], w.z[b], g.dzd[a], g.dzd[b], p.value, x, i)
         if p.kind != COINCIDENT:
-            primitive_force(p, g.dz[a], g.dz[b], p.value, lam, p.l0, g.df[a], g.df[b])
+            primitive_rate(p, g.dz[a], g.dz[b], w.zd[a], w.zd[b], p.value, row, 0)
+            x[i] += row[0]
+    else:
+        primitive_rate(p, w.z[a], w.z[b], g.dza[a], g.dza[b], p.value, x, i)
+        if p.kind != COINCIDENT:
+            primitive_rate(p, g.dz[a], g.dz[b], w.zb[a], w.zb[b], p.value, row, 0)
+            x[i] += row[0]
+            primitive_rate(p, w.zd[a], w.zd[b], g.dzd[a], g.dzd[b], p.value, row, 0)
+            x[i] += 2.0 * row[0]
 
 
 @kernel
-def _bilinear_rows(s, w, g, level, x):
-    """Rows of constraints along the direction."""
-    row = w.primitive_rows
+def _bilinear(s, w, g, lam, dlam, forces, level, x):
+    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows."""
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         if p.function >= 0:
             continue
-        a, b, i = p.a, p.b, p.x0
-        if level == ON_POSITIONS:
-            primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, x, i)
-        elif level == ON_VELOCITIES:
-            primitive_rate(p, w.z[a], w.z[b], g.dzd[a], g.dzd[b], p.value, x, i)
+        if forces:
+            a, b = p.a, p.b
+            primitive_force(p, w.z[a], w.z[b], p.value, dlam, p.l0, g.df[a], g.df[b])
             if p.kind != COINCIDENT:
-                primitive_rate(p, g.dz[a], g.dz[b], w.zd[a], w.zd[b], p.value, row, 0)
-                x[i] += row[0]
-        else:
-            primitive_rate(p, w.z[a], w.z[b], g.dza[a], g.dza[b], p.value, x, i)
-            if p.kind != COINCIDENT:
-                primitive_rate(p, g.dz[a], g.dz[b], w.zb[a], w.zb[b], p.value, row, 0)
-                x[i] += row[0]
-                primitive_rate(p, w.zd[a], w.zd[b], g.dzd[a], g.dzd[b], p.value, row, 0)
-                x[i] += 2.0 * row[0]
+                primitive_force(p, g.dz[a], g.dz[b], p.value, lam, p.l0, g.df[a], g.df[b])
+        _bilinear_row(p, w, g, level, x)
 
 
 @kernel
@@ -248,9 +245,9 @@ def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
             acceleration_along(n, v, vd, dv, g.dz[k], w.zd[k], g.dzd[k], g.dza[k], w.scratch)
         for m in range(12):
             g.df[k, m] = 0.0
-    _clear_rows(s, x)
-    _bilinear_forces(s, w, g, lam, dlam)
-    _bilinear_rows(s, w, g, level, x)
+    if g.loaded != 0:
+        _clear_rows(s, x)
+    _bilinear(s, w, g, lam, dlam, True, level, x)
     if g.loaded != 0:
         _differenced(s, w, g, i, lam, dlam, True, level, x)
     _touched_primitives(s, w, g, i, lam, True, level, x)
@@ -264,8 +261,9 @@ def positions_along(s, w, g, i, q, lam, dq, x):
     """x: derivative of the position constraints along an increment and parameter i; see ``equations_along``."""
     for k in range(1, s.nodes.shape[0]):
         node_velocity(s.nodes[k], q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
-    _clear_rows(s, x)
-    _bilinear_rows(s, w, g, ON_POSITIONS, x)
+    if g.loaded != 0:
+        _clear_rows(s, x)
+    _bilinear(s, w, g, lam, lam, False, ON_POSITIONS, x)
     if g.loaded != 0 and (g.driven.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0):
         _differenced(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
     _touched_primitives(s, w, g, i, lam, False, ON_POSITIONS, x)

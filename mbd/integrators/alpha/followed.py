@@ -31,20 +31,21 @@ class AlphaFollowed(Followed):
         super().__init__(run, sides, sizes, q, count)
         system, n = self.system, len(sides)
         n_v, n_l, rows, nodes = system.n_v, system.n_l, len(run.work.x), len(system.tables.nodes)
+        self.works.append(system.new_work())
         tables, works = self.addresses
         pairs = [(plus.system.tables, minus.system.tables) for plus, minus in sides]
         self.along = along(system.tables, pairs, sizes, self.works, rows)
         noisy = self.along.loaded | (self.along.exact == 0)
         shapes: list[tuple[Any, str]] = [
-            (n, "since known floor change change_z earlier rate interval spacing older_spacing"),
+            (n, "since known floor change change_z earlier interval spacing older_spacing"),
             ((n, n_v), "dz past_z dm past_m older_m dqn dvn dvdn dan dzn dmn"),
             ((n, n_l), "dlamn"),
-            ((n, rows), "rhs position"),
+            ((n, rows), "rhs position turn"),
             ((POINTS * n, n_v), "past_vd"),
             ((POINTS * n, n_l), "past_lam"),
-            (n_v, "guess_w guess_v guess_vd z turned v vd y"),
-            (n_l, "zeta lam guess_lam"),
-            (system.n_q, "q start_q guess_q"),
+            (n_v, "further_v further_vd guess_w guess_v guess_vd z turned v vd y"),
+            (n_l, "zeta lam guess_lam further_lam"),
+            (system.n_q, "q start_q guess_q further_q"),
             (rows, "along other rates mixed slip"),
             (AT_ONCE * rows, "block front"),
             ((nodes, 9), "from_start to_end"),
@@ -54,10 +55,10 @@ class AlphaFollowed(Followed):
         self.shadow = f = Shadow.zeros(
             {name: shape for shape, names in shapes for name in names.split()}, dq=self.dq, dv=self._of("v"),
             da=self._of("a"), size=sizes, spread=np.where(noisy, sizes, 1.0), tables=tables, works=works,
-            exact=self.along.exact, active=np.arange(n), due=np.arange(n), settled=SETTLED / np.sqrt(max(count, 1)),
+            exact=self.along.exact, active=np.arange(n), due=np.arange(n), rate=1.0, settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
         f.past_vd[:n], f.past_lam[:n] = self._of("vd"), self._of("lam")
-        for x in (f.rate, f.interval, f.spacing, f.older_spacing):
+        for x in (f.interval, f.spacing, f.older_spacing):
             x[:] = 1.0
         for one in self.tables:
             connect(one, run_with_sensitivities)

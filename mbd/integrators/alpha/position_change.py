@@ -5,17 +5,19 @@ g = 0. It changes with rho and with the matrix:
 
     J dz = (-dJ (z, zeta), d rho),    d rho such that B d_{n+1} + g_theta = 0.
 
-dJ (z, zeta) is a second derivative of the residual at the first guess of the step, where the matrix was evaluated:
-along the sensitivities of that guess, and along (z, zeta). Further factors within a step count as those of its first
-guess. The part of dz that follows from it is small and smooth; it is computed anew as often as its extrapolation asks.
+dJ (z, zeta) is a second derivative of the residual: along the sensitivities, and along (z, zeta). By the product rule it
+is the difference of the first one at the end of the step and a little further along (z, zeta); by differences it is
+taken at the first guess of the step, where the matrix was evaluated. The two differ by terms of h^2 of a quantity of
+h^3. Further factors within a step count as those of its first guess. The part of dz that follows from it is small and
+smooth; it is computed anew as often as its extrapolation asks.
 """
 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...math.arrays import clear, copy
-from ...nodes.increments import apply_rows, apply_tangent, apply_tangent_inverse
-from ...system.along import positions_along
+from ...math.arrays import clear, copy, largest
+from ...nodes.increments import add_commutator, apply_rows, apply_tangent, apply_tangent_inverse
+from ...system.along import ON_POSITIONS, equations_along, look_along, positions_along
 from ...system.instant import advance, dynamics, evaluate_functions, frames, jacobian_times, velocities
 from ...system.matrix import solve
 from ...system.tables import FLAG_VELOCITY, tables_at, work_at
@@ -103,7 +105,24 @@ def _forces_along(s, w, x, f, p, out):
 
 
 @kernel
-def prepare_position(s, w, own, x, f, p, length):
+def _look_further(s, w, x, f, p):
+    """Frames and forces at the end of the step, moved by f.reach along (z, zeta), as the matrix has it."""
+    further = work_at(f.works[2 * f.dq.shape[0] + 1])
+    bp, gp, c = _mass_factor(x, p.step), x.gamma / (p.step * x.beta), f.reach
+    for k in range(f.v.shape[0]):
+        f.y[k] = c * f.z[k] if x.stiffness != 0 else 0.0
+        f.further_v[k] = x.v[k] + c * gp * f.z[k]
+        f.further_vd[k] = x.vd[k] + c * bp * f.z[k]
+    for k in range(f.lam.shape[0]):
+        f.further_lam[k] = x.lam[k] + c * bp * f.zeta[k]
+    copy(w.turns, further.turns)
+    evaluate_functions(s, further, p.end)
+    advance(s, further, x.q, f.y, f.further_q)
+    look_along(s, further, f.further_q, f.further_v, f.further_lam, further.z)
+
+
+@kernel
+def prepare_position(s, w, own, x, f, p, length, exact, differences):
     """The position correction of the step and, if it is asked for, the residual along it; frames of own are at x.q."""
     n, largest = f.v.shape[0], 0.0
     f.reach = 0.0
@@ -126,9 +145,12 @@ def prepare_position(s, w, own, x, f, p, length):
     solve(s, w.matrix, w.pivots, w.dinv, w.x)
     for k in range(f.lam.shape[0]):
         f.zeta[k] = w.x[s.xl[k]]
-    _at_guess(s, own, x, f, p, 0, 0.0)
-    _forces_along(s, own, x, f, p, f.along)
-    frames(s, own, x.q)
+    if differences:
+        _at_guess(s, own, x, f, p, 0, 0.0)
+        _forces_along(s, own, x, f, p, f.along)
+        frames(s, own, x.q)
+    if exact:
+        _look_further(s, w, x, f, p)
 
 
 # --- change of the matrix ---------------------------------------------------------------------------------------------
@@ -204,16 +226,30 @@ def _turn_correction(s, x, f, p, i):
 
 
 @kernel
-def turn_equations(s, w, x, f, p, i, out):
-    """Right-hand side of that part of dz: -dJ (z, zeta)."""
-    bp = _mass_factor(x, p.step)
-    _change_of_matrix(w, x, f, p, i)
-    clear(out)
+def turn_equations(s, w, x, f, g, p, i, change):
+    """f.turn: right-hand side -dJ (z, zeta) of that part of dz; ``change`` is that of the equations along parameter i."""
+    out, bp = f.turn[i], _mass_factor(x, p.step)
+    if f.exact[i] == 0:
+        _change_of_matrix(w, x, f, p, i)
+        clear(out)
+        for k in range(s.xv.shape[0]):
+            out[s.xv[k]] = f.mixed[s.xv[k]] / bp
+        for k in range(s.nonholonomic.shape[0]):
+            j = s.xl[s.nonholonomic[k]]
+            out[j] = f.slip[j]
+        return
+    copy(f.dqn[i], f.y)
+    if x.stiffness != 0:  # the same direction, seen from further on
+        add_commutator(s.nodes, f.z, f.dqn[i], -f.reach, f.y)
+    equations_along(
+        s, work_at(f.works[2 * f.dq.shape[0] + 1]), g, i, f.further_q, f.further_v, f.further_vd, f.further_lam, f.y,
+        f.dvn[i], f.dvdn[i], f.dlamn[i], out, ON_POSITIONS,
+    )  # fmt: skip
     for k in range(s.xv.shape[0]):
-        out[s.xv[k]] = f.mixed[s.xv[k]] / bp
-    for k in range(s.nonholonomic.shape[0]):
-        j = s.xl[s.nonholonomic[k]]
-        out[j] = f.slip[j]
+        j = s.xv[k]
+        out[j] = (change[j] - out[j]) / (f.reach * bp)
+    for k in range(s.xl.shape[0]):
+        out[s.xl[k]] = 0.0
 
 
 @kernel
@@ -271,10 +307,9 @@ def position_equations(s, x, f, g, i, first, out):
 def correct_position(s, f, i, first, solution):
     """Take the solution over into f.dzn and f.dqn."""
     dq, dz, dm = f.dqn[i], f.dzn[i], f.dmn[i]
-    change = 0.0
     for k in range(f.v.shape[0]):
         d = solution[s.xv[k]] + (dm[k] - dz[k] if first else 0.0)
-        change = max(change, abs(d))
+        f.y[k] = d
         dz[k] += d
         dq[k] += d
-    f.change_z[i] = change
+    f.change_z[i] = largest(f.y)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix
-from ...math.arrays import copy, copy_frames
+from ...math.arrays import copy, copy_frames, largest
 from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
 from ...system.along import Along, look_along
 from ...system.instant import evaluate_functions, frames
@@ -44,19 +44,19 @@ from .position_change import (
     turn_equations,
 )
 from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, SLOW, Shadow, choose_weights, extrapolate, turn_ring
-from .state import WHILE_GOOD, AlphaState
+from .state import EVERY_ITERATION, WHILE_GOOD, AlphaState
 
 MOST_ROUNDS = 20  # corrections of a step
 SETTLED = 2e-9  # of the sensitivities of the configuration: what may remain of all corrections, in the mean
 TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
-FASTEST = 1e-5  # rates are not taken for smaller: the next step may have another one
-GROWS = 3.0  # a rate does not grow faster from one measurement to the next
-EVERY = 32  # steps after which the rate of corrections is measured again
+FASTEST = 1e-5  # rates are not taken for smaller
+TIMES_NEWTON = 1.0  # the rate of iterates of the step: as fast, corrections are taken to fall
 REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step
 STALLED = 1e-9  # of them: corrections that no longer fall below this are round-off
+AS_NOISE = 0.1  # of the round-off: what may remain beside it
 ROUND_OFF = 1e-16  # of the increments of a step, divided by the size of differences: their noise
 
 
@@ -85,7 +85,7 @@ def _prepare(s, w, x, f, g, p):
             frames(s, own, x.q)
         else:
             copy_frames(x.z0, own.z)
-        prepare_position(s, w, own, x, f, p, length)
+        prepare_position(s, w, own, x, f, p, length, exact, differences)
     if exact:
         g.time[0] = p.end
         look_along(s, own, x.q, x.v, x.lam, x.z0)
@@ -117,26 +117,10 @@ def _predict(s, x, f, p, i):
 
 
 @kernel
-def _turn(s, w, x, f, p):
-    """The effect of the matrix on the position correction, for parameters for which it is asked again."""
-    count = 0
-    for i in range(f.dq.shape[0]):
-        if is_due(f, i):
-            f.due[count] = i
-            count += 1
-            turn_equations(s, w, x, f, p, i, f.rhs[i])
-    solve_rows(s, w, f.rhs, f.due, count, f.block, f.front)
-    for j in range(count):
-        take_turn(s, x, f, p, f.due[j], f.rhs[f.due[j]])
-
-
-@kernel
-def _right_hand_side(s, w, x, f, g, p, i):
-    """-(R_x S + R_theta) at the present guess of dy, scaled as the equations of the step are."""
+def _scale(s, x, p, out):
+    """A right-hand side from the change of the equations, scaled as those of the step are."""
     bp = _mass_factor(x, p.step)
     cl = -p.step * x.beta / x.gamma if x.index_2 != 0 else -1.0
-    out = f.rhs[i]
-    change_of_equations(s, w, x, f, g, p, i, out)
     for k in range(s.xv.shape[0]):
         out[s.xv[k]] *= -1.0 / bp
     for k in range(s.xl.shape[0]):
@@ -148,7 +132,7 @@ def _correct(s, w, x, f, g, p, i, first):
     """Take the solution over; in index 2 leaves the right-hand side of the position correction."""
     bp, gp = _mass_factor(x, p.step), x.gamma / (p.step * x.beta)
     ca = bp * (1.0 - x.af) / (1.0 - x.am)
-    solution, dlam, change = f.rhs[i], f.dlamn[i], 0.0
+    solution, dlam = f.rhs[i], f.dlamn[i]
     dq, dv, dvd, da = f.dqn[i], f.dvn[i], f.dvdn[i], f.dan[i]
     for k in range(f.lam.shape[0]):
         dlam[k] += bp * solution[s.xl[k]]
@@ -158,38 +142,42 @@ def _correct(s, w, x, f, g, p, i, first):
         apply_rows(s.nodes, w.t, f.y, f.y)
     for k in range(f.v.shape[0]):
         y = f.y[k]
-        change = max(change, abs(y))
         dvd[k] += bp * y
         dv[k] += gp * y
         da[k] += ca * y
+    f.change[i], f.change_z[i] = largest(f.y), 0.0
     apply_rows(s.nodes, f.to_end, f.y, f.y)
     for k in range(f.v.shape[0]):
         dq[k] += f.y[k]
-    f.change[i], f.change_z[i] = change, 0.0
     if x.index_2 != 0:
         position_equations(s, x, f, g, i, first, solution)
 
 
 @kernel
+def _newton_rate(x, f, p):
+    """By how much one correction is smaller than the one before: as the iterates of the step were, with these factors."""
+    if p.iteration == 0:
+        return  # as in the last step
+    fresh = p.iteration == 1 or x.newton == EVERY_ITERATION
+    rate = p.error / p.before if fresh else p.before / p.earlier
+    f.rate = min(max(TIMES_NEWTON * rate, FASTEST), 1.0)
+
+
+@kernel
 def _is_settled(x, f, p, i, r):
-    """Whether corrections may end after this one, the r-th; their rate, and the round-off in them, are measured."""
-    size, acceleration, dq, dvd = 0.0, 0.0, f.dqn[i], f.dvdn[i]
-    for k in range(f.v.shape[0]):
-        size, acceleration = max(size, abs(dq[k])), max(acceleration, abs(dvd[k]))
+    """Whether corrections may end after this one, the r-th; the round-off in them is measured."""
+    size, acceleration, rate = largest(f.dqn[i]), largest(f.dvdn[i]), f.rate
     change, before, least = f.change[i], f.earlier[i], f.noise / f.spread[i]
     noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:
-        f.rate[i] = max(min(GROWS * f.rate[i], change / before), FASTEST)  # round-off makes it look larger
+        rate = max(change / before, FASTEST)  # round-off makes it look larger
     if r > 1 and change > FALLING * before and change <= max(STALLED * size, MOST_NOISE * least):
         f.floor[i] = change
         return True
-    limit = max(f.settled * size, noise)
-    if r == 0 and f.history % EVERY == 0 and change > limit:
+    limit = max(f.settled * size, AS_NOISE * noise)
+    if rate * f.change_z[i] > max(limit, f.noise_z / f.spread[i]):
         return False
-    left = f.rate[i] * change
-    if f.rate[i] * f.change_z[i] > max(limit, f.noise_z / f.spread[i]):
-        return False
-    return left <= limit and left <= max(REACTIONS * acceleration / _mass_factor(x, p.step), noise)
+    return rate * change <= min(limit, max(REACTIONS * acceleration / _mass_factor(x, p.step), AS_NOISE * noise))
 
 
 @kernel
@@ -197,15 +185,25 @@ def _follow(s, w, x, f, g, p):
     """Sensitivities at the end of the step along all parameters."""
     count = f.dq.shape[0]
     choose_weights(f)
+    _newton_rate(x, f, p)
     for i in range(count):
         f.active[i] = i
         _predict(s, x, f, p, i)
-    if x.index_2 != 0:
-        _turn(s, w, x, f, p)
+    due = 0
     for r in range(MOST_ROUNDS):
         for j in range(count):
-            _right_hand_side(s, w, x, f, g, p, f.active[j])
+            i = f.active[j]
+            change_of_equations(s, w, x, f, g, p, i, f.rhs[i])
+            if r == 0 and x.index_2 != 0 and is_due(f, i):
+                turn_equations(s, w, x, f, g, p, i, f.rhs[i])
+                f.due[due] = i
+                due += 1
+            _scale(s, x, p, f.rhs[i])
         solve_rows(s, w, f.rhs, f.active, count, f.block, f.front)
+        if r == 0:
+            solve_rows(s, w, f.turn, f.due, due, f.block, f.front)
+            for j in range(due):
+                take_turn(s, x, f, p, f.due[j], f.turn[f.due[j]])
         for j in range(count):
             _correct(s, w, x, f, g, p, f.active[j], r == 0)
         if x.index_2 != 0:

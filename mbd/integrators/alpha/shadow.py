@@ -27,9 +27,9 @@ class Shadow(Record):
     size = vector  # of the differences, by parameter
     spread = vector  # the same where round-off comes from differences, otherwise one
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
-    works = addresses  # beside them, and one for the system itself at the end
+    works = addresses  # beside them, and two for the system itself at the end
     exact = integers  # by parameter: whether its equations are differentiated by the product rule
-    rate = vector  # by parameter: by which one correction of a step is smaller than the one before
+    rate = real  # by which one correction of a step is smaller than the one before
     history = integer  # steps made
     ended = integer  # see FOLLOWED, ...
     rounds = integer  # corrections of all steps
@@ -80,6 +80,11 @@ class Shadow(Record):
     turned = vector  # change of T_exp times the position correction
     along = vector  # residual along the position correction, without a change of parameters
     mixed = vector  # -dJ (z, zeta)
+    turn = matrix  # the same as a right-hand side, and the solution
+    further_q = vector  # the end of the step, moved along the position correction
+    further_v = vector
+    further_vd = vector
+    further_lam = vector
     dm = matrix  # the part of dz that follows from it, as it was computed last, and before
     past_m = matrix
     older_m = matrix
