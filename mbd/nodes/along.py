@@ -7,6 +7,7 @@ the frame direction dz = Z dq these are the product rule, term by term.
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
+from ..math.so3 import tangent_inverse_along
 from .forms import FORM_LIE
 from .frames import spin_axes
 from .inertia import frame_torque
@@ -27,6 +28,20 @@ def velocity_along(n, v, dv, z, dz, dzd, scratch):
         spin_axes(dz, v[k], v[k + 1], v[k + 2], turned)
         for m in range(3, 12):
             dzd[m] += turned[m]
+
+
+@kernel
+def frame_acceleration_of(n, v, vd, z, zd, za, scratch):
+    """za = Z vd + Z_dot v: acceleration of the frame."""
+    if n.nx == 3:
+        za[0], za[1], za[2] = vd[n.v0], vd[n.v0 + 1], vd[n.v0 + 2]
+    if n.form == FORM_LIE:
+        k = n.v0 + n.nx
+        turned = scratch[0]
+        spin_axes(z, vd[k], vd[k + 1], vd[k + 2], za)
+        spin_axes(zd, v[k], v[k + 1], v[k + 2], turned)
+        for m in range(3, 12):
+            za[m] += turned[m]
 
 
 @kernel
@@ -103,3 +118,22 @@ def _moment_rate(w1, w2, w3, p1, p2, p3, s1, s2, s3):
         p3 * s1 - p1 * s3 + w3 * u1 - w1 * u3,
         p1 * s2 - p2 * s1 + w1 * u2 - w2 * u1,
     )
+
+
+@kernel
+def slope_along(nodes, t, dq, v, ddq, dv, out):
+    """out: change of T_exp^-1(dq) v with dq (along ddq) and v (along dv); t holds T_exp^-1(dq) of every Lie node."""
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        k = n.v0
+        for m in range(n.nx):
+            out[k + m] = dv[k + m]
+        if n.form == FORM_LIE:
+            k += n.nx
+            y1, y2, y3 = tangent_inverse_along(
+                dq[k], dq[k + 1], dq[k + 2], ddq[k], ddq[k + 1], ddq[k + 2], v[k], v[k + 1], v[k + 2]
+            )
+            x1, x2, x3, a = dv[k], dv[k + 1], dv[k + 2], t[i]
+            out[k] = y1 + a[0] * x1 + a[1] * x2 + a[2] * x3
+            out[k + 1] = y2 + a[3] * x1 + a[4] * x2 + a[5] * x3
+            out[k + 2] = y3 + a[6] * x1 + a[7] * x2 + a[8] * x3

@@ -16,8 +16,8 @@ from ..compiled.kernel import kernel
 from ..compiled.kinds import addresses, integer, integers, matrix, vector
 from ..compiled.record import Record
 from ..joints.instant import COINCIDENT, primitive_drive, primitive_force, primitive_rate, primitive_value
-from ..math.arrays import clear, copy_frames
-from ..nodes.along import acceleration_along, residual_along, velocity_along
+from ..math.arrays import clear, clear_frames, copy_frames
+from ..nodes.along import acceleration_along, frame_acceleration_of, residual_along, velocity_along
 from ..nodes.frames import node_velocity
 from ..nodes.inertia import node_residual
 from ..nodes.mass import weight
@@ -48,6 +48,7 @@ class Along(Record):
     dzd = matrix
     dza = matrix
     df = matrix
+    za = matrix  # accelerations of frames
     plus = vector  # rows on both sides
     minus = vector
     lam = vector  # multipliers there
@@ -86,7 +87,7 @@ def _bilinear_row(p, w, g, level, x):
     else:
         primitive_rate(p, w.z[a], w.z[b], g.dza[a], g.dza[b], p.value, x, i)
         if p.kind != COINCIDENT:
-            primitive_rate(p, g.dz[a], g.dz[b], w.zb[a], w.zb[b], p.value, row, 0)
+            primitive_rate(p, g.dz[a], g.dz[b], g.za[a], g.za[b], p.value, row, 0)
             x[i] += row[0]
             primitive_rate(p, w.zd[a], w.zd[b], g.dzd[a], g.dzd[b], p.value, row, 0)
             x[i] += 2.0 * row[0]
@@ -135,10 +136,6 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
             moved.z[n, m] = w.z[n, m] + e * g.dz[n, m]
             moved.zd[n, m] = w.zd[n, m] + e * g.dzd[n, m]
             moved.f[n, m] = 0.0
-    if level == ON_ACCELERATIONS:
-        for n in range(w.z.shape[0]):
-            for m in range(12):
-                moved.zb[n, m] = w.zb[n, m] + e * g.dza[n, m]
     for k in range(lam.shape[0]):
         g.lam[k] = lam[k] + e * dlam[k]
     for k in range(w.turns.shape[0]):
@@ -156,7 +153,7 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
         if s.flags[FLAG_COUPLED] != 0:
             coupling_forces(s, moved, g.lam)
     for k in range(g.driven.shape[0]):
-        _primitive_row(s.primitives[g.driven[k]], moved, moved.z, moved.zd, moved.zb, level, x)
+        _primitive_row(s.primitives[g.driven[k]], moved, moved.z, moved.zd, moved.zd, level, x)
     if s.flags[FLAG_COUPLED] != 0:
         coupling_constraints(s, moved, x, POSITION if level == ON_POSITIONS else LEVEL_DRIVEN)
 
@@ -198,24 +195,24 @@ def _touched_primitives(s, w, g, i, lam, forces, level, x):
                     g.df[a, j] += sign * f[a, j]
                     if b != a:
                         g.df[b, j] += sign * f[b, j]
-        _primitive_row(p, w, w.z, w.zd, w.zb, level, g.plus)
-        _primitive_row(m, w, w.z, w.zd, w.zb, level, g.minus)
+        _primitive_row(p, w, w.z, w.zd, g.za, level, g.plus)
+        _primitive_row(m, w, w.z, w.zd, g.za, level, g.minus)
         for j in range(p.x0, p.x0 + rows):
             x[j] += c * (g.plus[j] - g.minus[j])
 
 
 @kernel
-def _touched_nodes(s, w, g, i, q, v, vd, x):
-    """Change of inertia and weight of nodes that the parameter touches, where they are."""
+def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
+    """Change of inertia and, where that counts, weight of nodes that the parameter touches, where they are."""
     c = 0.5 / g.size[i]
     plus, minus = tables_at(g.tables[2 * i]), tables_at(g.tables[2 * i + 1])
     f, gp, gm = work_at(g.works[2 * i]).f, plus.gravity, minus.gravity
     for k in range(g.first_node[i], g.first_node[i + 1]):
         j = g.nodes[k]
         n, m = plus.nodes[j], minus.nodes[j]
-        weight(n, gp[0], gp[1], gp[2], f[j])
+        weight(n, weighs * gp[0], weighs * gp[1], weighs * gp[2], f[j])
         node_residual(n, q, v, vd, w.spin[j], w.z[j], w.zb[j], f[j], g.plus, w.scratch)
-        weight(m, gm[0], gm[1], gm[2], f[j])
+        weight(m, weighs * gm[0], weighs * gm[1], weighs * gm[2], f[j])
         node_residual(m, q, v, vd, w.spin[j], w.z[j], w.zb[j], f[j], g.minus, w.scratch)
         for r in range(n.x0, n.x0 + n.nv):
             x[r] += c * (g.plus[r] - g.minus[r])
@@ -234,7 +231,8 @@ def _clear_rows(s, x):
 def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
     """x: derivative of the dynamic rows, and of the constraint rows on a level, along a direction and parameter i.
 
-    w is where ``look_along`` was, and the accelerations of all frames in w.zb for rows on the level of accelerations.
+    w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and there
+    are no driven constraints and no couplings.
     """
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]
@@ -253,7 +251,7 @@ def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
     _touched_primitives(s, w, g, i, lam, True, level, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], v, vd, dv, dvd, w.z[k], g.dz[k], w.f[k], g.df[k], x)
-    _touched_nodes(s, w, g, i, q, v, vd, x)
+    _touched_nodes(s, w, g, i, q, v, vd, 1.0, x)
 
 
 @entry(Tables, Work, Along, integer, coordinates, multipliers, velocity, unknowns)
@@ -267,3 +265,57 @@ def positions_along(s, w, g, i, q, lam, dq, x):
     if g.loaded != 0 and (g.driven.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0):
         _differenced(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
     _touched_primitives(s, w, g, i, lam, False, ON_POSITIONS, x)
+
+
+@entry(Tables, Work, Along, velocity, velocity, multipliers)
+def look_at_accelerations(s, w, g, v, vd, lam):
+    """After ``index_one``: reactions are added to the frame forces, accelerations of frames are written to g.za."""
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        primitive_force(p, w.z[p.a], w.z[p.b], p.value, lam, p.l0, w.f[p.a], w.f[p.b])
+    for k in range(1, s.nodes.shape[0]):
+        frame_acceleration_of(s.nodes[k], v, vd, w.z[k], w.zd[k], g.za[k], w.scratch)
+
+
+@entry(Tables, Work, coordinates, velocity, multipliers)
+def look_at_projection(s, w, q, v, mu):
+    """Before ``projection_along``: w.zd of the velocities in its rows, and the frame forces of its multipliers."""
+    velocities(s, w, q, v)
+    clear_frames(w.f)
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        primitive_force(p, w.z[p.a], w.z[p.b], p.value, mu, p.l0, w.f[p.a], w.f[p.b])
+
+
+@entry(
+    Tables, Work, Along, integer, coordinates, velocity, velocity, multipliers, vector, velocity, velocity, unknowns,
+    integer,
+)  # fmt: skip
+def projection_along(s, w, g, i, q, v, u, mu, zero, dq, dv, x, valued):
+    """x: derivative of a projection to constraints in the mass metric, M u + B^T mu and B v, along a direction.
+
+    With ``valued`` the rows have g as well; there are no driven constraints and no couplings.
+    """
+    row = w.primitive_rows
+    for k in range(1, s.nodes.shape[0]):
+        n = s.nodes[k]
+        node_velocity(n, q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
+        velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], w.scratch)
+        for m in range(12):
+            g.df[k, m] = 0.0
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        a, b = p.a, p.b
+        if p.kind != COINCIDENT:
+            primitive_force(p, g.dz[a], g.dz[b], p.value, mu, p.l0, g.df[a], g.df[b])
+        _bilinear_row(p, w, g, ON_VELOCITIES, x)
+        if valued != 0:
+            primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, row, 0)
+            for m in range(3 if p.kind == COINCIDENT else 1):
+                x[p.x0 + m] += row[m]
+    _touched_primitives(s, w, g, i, mu, True, ON_VELOCITIES, x)
+    if valued != 0:
+        _touched_primitives(s, w, g, i, mu, False, ON_POSITIONS, x)
+    for k in range(1, s.nodes.shape[0]):
+        residual_along(s.nodes[k], zero, u, zero, zero, w.z[k], g.dz[k], w.f[k], g.df[k], x)
+    _touched_nodes(s, w, g, i, q, zero, u, 0.0, x)

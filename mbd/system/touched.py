@@ -31,7 +31,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     primitives = [np.setdiff1d(x, driven) for x in primitives]
     loaded = len(tables.forces) > 0 or len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
-        dict.fromkeys(("dz", "dzd", "dza", "df"), frames)
+        dict.fromkeys(("dz", "dzd", "dza", "df", "za"), frames)
         | dict.fromkeys(("plus", "minus"), rows) | {"lam": len(tables.xl), "time": 1},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
