@@ -28,6 +28,8 @@ import numpy as np
 from .kernel import JIT, deferred
 from .kinds import Kind, addresses
 
+NOTHING: dict[str, Any] = {}
+
 
 class Layout:
     """Where the words of a class of records are."""
@@ -72,6 +74,7 @@ class Record:
     fields: tuple[str, ...]
     address: int
     _words: np.ndarray
+    _block: np.ndarray  # of a record of zeros
     connected: set[Any]  # entries whose addresses are known to be there, as far as this record needs them
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -112,7 +115,8 @@ class Record:
         """A record with arrays of zeros of these shapes, which lie in one block of memory, and with others as given.
 
         Where every array is, seen from the start of the block, is found once for the same shapes: to describe many
-        arrays one by one takes longer than a short run.
+        arrays one by one takes longer than a short run. For the same reason an array is cut out of the block when
+        Python first asks for it; most are for compiled code alone.
         """
         if not JIT:
             arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in shapes.items()}
@@ -128,9 +132,7 @@ class Record:
         words = plan.words + plan.is_address * address_of(block)
         record = object.__new__(cls)
         own = record.__dict__
-        for name, start, stop, shape, dtype in plan.arrays:
-            part = block[start:stop]
-            own[name] = part if shape is None else part.reshape(shape) if dtype is None else _other(part, dtype, shape)
+        own["_block"], own["_parts"] = block, plan.arrays
         for name in given.keys() - cls.layout.numbers:
             member = cls.layout.members.get(name)
             own[name] = value = given[name]
@@ -178,6 +180,13 @@ class Record:
             self.__dict__[name] = value
 
     def __getattr__(self, name: str) -> Any:
+        part = self.__dict__.get("_parts", NOTHING).get(name)
+        if part is not None:
+            start, stop, shape, dtype = part
+            x = self._block[start:stop]
+            x = x if shape is None else x.reshape(shape) if dtype is None else x.view(dtype).reshape(shape)
+            self.__dict__[name] = x
+            return x
         if name in ("address", "_words", "_integers", "_reals", "connected") and JIT:
             raise ValueError(
                 f"a record {self.layout.label} that was copied or comes from another process is not known to compiled "
@@ -201,14 +210,15 @@ class _Plan(NamedTuple):
     """Where arrays lie in a block of numbers, and the words of their record at address zero."""
 
     size: int
-    arrays: tuple[tuple[str, int, int, Any, Any], ...]  # name, place, shape unless one row, type unless numbers
+    arrays: dict[str, tuple[int, int, Any, Any]]  # by name: place, shape unless one row, type unless numbers
     words: np.ndarray
     is_address: np.ndarray
 
 
 @functools.lru_cache(maxsize=256)
 def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
-    layout, end, arrays = cls.layout, 0, []
+    layout, end = cls.layout, 0
+    arrays: dict[str, tuple[int, int, Any, Any]] = {}
     words, is_address = np.zeros(layout.words, dtype=np.int64), np.zeros(layout.words, dtype=np.int64)
     for name, given in shapes:
         member: Any = layout.members[name]
@@ -217,17 +227,12 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
             raise ValueError(f"{layout.label}.{name}: {len(shape)} dimensions are given; expected {member.ndim}")
         start, end = end, end + math.prod(shape) * (member.dtype.itemsize // 8)
         other = None if member.dtype == np.float64 else member.dtype
-        arrays.append((name, start, end, None if other is None and len(shape) == 1 else shape, other))
+        arrays[name] = start, end, None if other is None and len(shape) == 1 else shape, other
         o = layout.offsets[name]
         words[o], is_address[o] = 8 * start, 1
         words[o + 1 : o + 1 + len(shape)] = shape
         end += end % 2  # complex numbers and vector registers take two
-    return _Plan(max(end, 1), tuple(arrays), words, is_address)
-
-
-def _other(part: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """A part of a block of numbers as numbers of another type."""
-    return part.view(dtype).reshape(shape)
+    return _Plan(max(end, 1), arrays, words, is_address)
 
 
 def address_of(array: Any) -> int:

@@ -101,7 +101,7 @@ class Invariant(Enum):
 
 def missing_trait(system: System, trait: Trait) -> str | None:
     """The element that spoils a trait, with what it is, or None."""
-    model, nodes = system.model, system.tables.nodes
+    model, nodes = system.model, np.asarray(system.tables.nodes)
     if trait in (Trait.SINGLE_BODIES, Trait.FREE_ROTATION, Trait.VELOCITY_FREE, Trait.SYMMETRIC_BODIES):
         from .rigid_body.requirements import missing_body_trait
 
@@ -126,9 +126,9 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
-        for body, n in zip(model.bodies, nodes[1:], strict=True):
-            if n.force_function >= 0:  # nobody knows whether it depends on time
-                return f"body '{body.name}' has a force on its coordinates"
+        forced = nodes["force_function"][1:] >= 0
+        if forced.any():  # nobody knows whether it depends on time
+            return f"body '{model.bodies[int(np.argmax(forced))].name}' has a force on its coordinates"
         for force in model.forces:
             if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
                 return f"force '{force.name}'"
@@ -140,8 +140,8 @@ def missing_trait(system: System, trait: Trait) -> str | None:
 
 def _is_driven(system: System) -> bool:
     """Whether some constraint is a function of time."""
-    tables = system.tables
-    return bool((tables.primitives["function"] >= 0).any() or (tables.couplings["function"] >= 0).any())
+    tables = [np.asarray(table) for table in (system.tables.primitives, system.tables.couplings)]
+    return any(bool((table["function"] >= 0).any()) for table in tables if len(table))
 
 
 def _is_damped(row: Any) -> bool:
