@@ -44,6 +44,9 @@ class Layout:
         for name, member in self.members.items():
             self.offsets[name] = self.words
             self.words += (1 + member.ndim if member.ndim else 1) if isinstance(member, Kind) else member.words
+        integer = {name: self.members[name].dtype.kind == "i" for name in self.numbers}
+        self.integers = {name: self.offsets[name] for name, is_integer in integer.items() if is_integer}
+        self.reals = {name: self.offsets[name] for name, is_integer in integer.items() if not is_integer}
         self.type: Any = None  # of the compiler, see record_types
         self.text = f"{label}({', '.join(f'{name}: {m.text}' for name, m in self.members.items())})"
         """All that compiled code depends on."""
@@ -107,8 +110,11 @@ class Record:
             if JIT:
                 words += _words(value, member, self, name)
         self._write(np.array(words, dtype=np.int64))
-        for name in numbers if not JIT else numbers & values.keys():
-            setattr(self, name, values.get(name, 0))
+        if JIT:
+            self._set_numbers(values)
+        else:
+            for name in numbers:
+                setattr(self, name, values.get(name, 0))
 
     @classmethod
     def zeros(cls, shapes: dict[str, Any], **given: Any) -> Self:
@@ -139,9 +145,18 @@ class Record:
             found, o = _words(value, member, record, name), cls.layout.offsets[name]
             words[o : o + len(found)] = found
         record._write(words)
-        for name in given.keys() & cls.layout.numbers:
-            setattr(record, name, given[name])
+        record._set_numbers(given)
         return record
+
+    def _set_numbers(self, given: dict[str, Any]) -> None:
+        """Write the numbers among these values into the block, as ``record.number = value`` does one by one."""
+        own, layout = self.__dict__, self.layout
+        integers, reals = own["_integers"], own["_reals"]
+        for name, value in given.items():
+            if name in layout.integers:
+                integers[layout.integers[name]] = int(value)
+            elif name in layout.reals:
+                reals[layout.reals[name]] = float(value)
 
     def changed(self, **values: Any) -> Self:
         """A record with some arrays or numbers replaced; the arrays of the others are shared."""
@@ -155,8 +170,7 @@ class Record:
                 words, o = _words(value, self.layout.members[name], self, name), self.layout.offsets[name]
                 block[o : o + len(words)] = words
         other._write(block)
-        for name in values.keys() & self.layout.numbers:
-            setattr(other, name, values[name])
+        other._set_numbers(values)
         return other
 
     def _write(self, block: np.ndarray) -> None:
@@ -236,22 +250,33 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
 
 
 def address_of(array: Any) -> int:
-    """Address of the numbers of a writable, contiguous array, in a quarter of the time that ``ctypes.data`` takes."""
-    return addressof(c_char.from_buffer(array)) if array.size else array.ctypes.data
+    """Address of the numbers of an array, in a quarter of the time that ``ctypes.data`` takes.
+
+    An array that is not contiguous, or read-only, is a ``ValueError`` or ``TypeError``.
+    """
+    return addressof(c_char.from_buffer(array)) if len(array) and array.size else NOWHERE
 
 
-def _words(value: Any, member: Any, owner: Record, name: str) -> list[int]:
+_nothing = np.zeros(2)
+NOWHERE = addressof(c_char.from_buffer(_nothing))
+"""Address of arrays without numbers, which nobody reads."""
+
+
+def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
     """Words of an array, or of an inner record, which is written into the outer one."""
     if isinstance(value, np.ndarray) and type(member) is Kind:  # the usual case
-        flags = value.flags
-        same = value.dtype is member.dtype or value.dtype == member.dtype
-        if same and flags.c_contiguous and flags.writeable and value.ndim == member.ndim:
-            return [address_of(value), *value.shape]
+        array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
+        same = array.dtype is member.dtype or array.dtype == member.dtype
+        if same and array.ndim == member.ndim:
+            try:
+                return [address_of(array), *array.shape]
+            except (ValueError, TypeError):  # what is wrong with it is said below
+                pass
     label = owner.layout.label
     if isinstance(value, Record):
         if value.layout is not member:
             raise TypeError(f"{label}.{name} is a record {value.layout.label}; expected {member.text}")
-        return value._words.tolist()
+        return value._integers
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{label}.{name} is of type {type(value).__name__}; expected an array")
     flags = value.flags

@@ -119,13 +119,13 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return f"node of body '{body.name}' is {body.node}"
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
-    if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and _is_driven(system)):
+    if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and system.assembly.callbacks and _is_driven(system)):
         for joint in model.joints:
             for primitive in joint.primitives():
                 driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
-    if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
+    if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS) and (model.forces or system.assembly.callbacks):
         forced = nodes["force_function"][1:] >= 0
         if forced.any():  # nobody knows whether it depends on time
             return f"body '{model.bodies[int(np.argmax(forced))].name}' has a force on its coordinates"

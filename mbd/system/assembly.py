@@ -45,7 +45,7 @@ from .numbers import (
     write_inertia,
     write_lengths,
 )
-from .placement import has_definite_fronts
+from .placement import is_definite
 from .structure import Elements, Structure, structure_of
 from .tables import (
     FLAG_ANGLES,
@@ -158,7 +158,6 @@ class _Assembler:
         flags[FLAG_ANGLES] = len(self.turns) > 0
         flags[FLAG_COUPLED] = len(general) > 0 or coupled
         flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and invert_inertia(nodes)
-        flags[FLAG_DEFINITE] = self.tree is None and has_definite_fronts(nodes, general, layout)
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
@@ -184,6 +183,8 @@ class _Assembler:
         size_F = layout.size_F
         if branches is not None:
             tables, size_F = branches.finish(tables)
+        elif structure.has_small_fronts and is_definite(tables):
+            flags[FLAG_DEFINITE] = 1
         structure.connect(tables)
         return Assembly(
             tables=tables, layout=layout, structure=structure, callbacks=self.callbacks, node_of=self.node_of,

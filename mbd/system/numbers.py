@@ -5,11 +5,14 @@ The assembly writes these numbers once, and the writers of parameters (``writers
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..bodies import PointMass, RigidBody
+from ..compiled.kernel import kernel
+from ..compiled.kinds import real
 from ..errors import ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
@@ -95,19 +98,38 @@ def write_lengths(model: Any, tables: Tables) -> float:
     arm = extent = 0.0
     positions = [body.position for body in model.bodies if isinstance(body, RigidBody | PointMass)]
     if positions:
-        extent = float(np.abs(np.array(positions)).max(initial=0.0))
-    for table in (tables.primitives, tables.couplings):
-        for side in ("a", "b") if len(table) else ():
-            points = np.abs(points_of(table, side))
-            extent = max(extent, float(points.max(initial=0.0)))
-            arm = max(arm, float(points[table[side] != 0].max(initial=0.0)))
+        extent = float(np.abs(np.concatenate(positions)).max())
     for body in model.bodies:
         if isinstance(body, RigidBody) and body.mass > 0.0:
-            arm = max(arm, float(np.sqrt(np.trace(body.inertia) / body.mass)), float(np.abs(body.com).max()))
+            trace = sum(body.inertia.diagonal().tolist())
+            arm = max(math.sqrt(trace / body.mass), *map(abs, body.com.tolist()))
             break
-    arm = arm if arm > 0.0 else (extent if extent > 0.0 else 1.0)
-    tables.parameters[PARAMETER_ARM], tables.parameters[PARAMETER_LENGTH] = arm, max(arm, extent)
-    return max(arm, extent)
+    _write_lengths(tables, arm, extent)
+    return float(tables.parameters[PARAMETER_LENGTH])
+
+
+@kernel
+def _longest(table, arm, extent):
+    """(arm, extent) with the points of primitives: their distances from the reference points of bodies, and all."""
+    for i in range(table.shape[0]):
+        p = table[i]
+        first, second = max(abs(p.pa1), abs(p.pa2), abs(p.pa3)), max(abs(p.pb1), abs(p.pb2), abs(p.pb3))
+        extent = max(extent, first, second)
+        if p.a != 0:
+            arm = max(arm, first)
+        if p.b != 0:
+            arm = max(arm, second)
+    return arm, extent
+
+
+@kernel(kinds=(Tables, real, real))
+def _write_lengths(s, arm, extent):
+    """The same lengths, where bodies alone have these."""
+    arm, extent = _longest(s.primitives, arm, extent)
+    arm, extent = _longest(s.couplings, arm, extent)
+    if arm == 0.0:
+        arm = extent if extent > 0.0 else 1.0
+    s.parameters[PARAMETER_ARM], s.parameters[PARAMETER_LENGTH] = arm, max(arm, extent)
 
 
 def numbers_of(table: Any) -> np.ndarray:
@@ -120,11 +142,6 @@ def columns(dtype: np.dtype, first: str, count: int) -> slice:
     assert dtype.fields is not None
     start = dtype.fields[first][1] // 8
     return slice(start, start + count)
-
-
-def points_of(table: Any, side: str) -> np.ndarray:
-    """The points of all primitives on their first or second bodies."""
-    return numbers_of(table)[:, columns(table.dtype, f"p{side}1", 3)]
 
 
 def invert_inertia(nodes: np.ndarray) -> bool:
