@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,10 +48,8 @@ def _checked_address(function: str, kind: Kind, value: Any, name: str, holder: A
     array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
     address = 0
     if isinstance(value, np.ndarray) and array.dtype == kind.dtype and array.ndim == kind.ndim:
-        try:
+        with suppress(TypeError, ValueError):  # not contiguous, or read-only
             address = address_of(array)
-        except (TypeError, ValueError):  # not contiguous, or read-only
-            pass
     if not address:
         text = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
         raise ValueError(f"{function}: {name} is {text}; expected a contiguous, writable array {kind.text}")

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-try:
-    import _signal as quick  # what ``signal`` wraps: numbers in place of members of an enumeration, in a tenth of the time
+try:  # what ``signal`` wraps, in a tenth of the time: numbers in place of an enumeration
+    import _signal as quick  # type: ignore[import-not-found]
 except ImportError:
-    quick = signal  # type: ignore[misc]
+    quick = signal
 
 SIGINT = int(signal.SIGINT)
 

@@ -30,7 +30,7 @@ from .cache import cache_file
 from .cache_files import read_code, write_code
 from .entry import Entry, connect, connect_arguments
 from .kinds import Kind
-from .record import Record, address_of
+from .record import Record
 
 # Where a numpy array (PyArrayObject) keeps the address of its data, its shape and its strides; part of numpy's ABI.
 ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES = (object.__basicsize__ + k for k in (0, 16, 24))

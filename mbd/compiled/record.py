@@ -257,7 +257,7 @@ def address_of(array: Any) -> int:
     return addressof(c_char.from_buffer(array)) if len(array) and array.size else NOWHERE
 
 
-_nothing = np.zeros(2)
+_nothing: Any = np.zeros(2)
 NOWHERE = addressof(c_char.from_buffer(_nothing))
 """Address of arrays without numbers, which nobody reads."""
 

@@ -26,17 +26,17 @@ def larger(a, b):
 
 @kernel(
     kinds={
-        "t": vector.per(RECORDS), "after": vector.per(RECORDS), "totals": matrix.at_least("columns", TOTALS).per(RECORDS),
-        "damped": integer, "quadrature": real, "gross": real, "small": real, "weight": real, "inertia": real,
-        "found": vector.at_least("numbers", FOUND),
+        "t": vector.per(RECORDS), "after": vector.per(RECORDS),
+        "totals": matrix.at_least("columns", TOTALS).per(RECORDS), "damped": integer, "quadrature": real,
+        "gross": real, "small": real, "weight": real, "inertia": real, "found": vector.at_least("numbers", FOUND),
     }
 )  # fmt: skip
 def energy_sums(t, after, totals, damped, quadrature, gross, small, weight, inertia, found):
     """The numbers above; see ``balance``.
 
     ``after`` is the power at the start of the step behind each record. Where the work is that of dampers, of which
-    nothing is known but its sign (``damped``), whatever energy was lost was theirs. Invisible is a fraction ``small`` of
-    the energies or of ``weight``, and the kinetic energy of a mass that moves by a small length in a step (``inertia``).
+    nothing is known but its sign (``damped``), whatever energy was lost was theirs. Invisible is a fraction ``small``
+    of the energies or of ``weight``, and the kinetic energy of a mass that moves a little in a step (``inertia``).
     """
     n = len(t)
     kinetic, potential = totals[0, KINETIC], totals[0, POTENTIAL]

@@ -51,7 +51,7 @@ def matrix_at_rest(s, w, t, q, zero_v, zero_l):
 
 @kernel(kinds=(Tables, Work, real, coordinates, velocity, real, multipliers, multipliers))
 def is_consistent(s, w, t, q, v, tolerance, g, rate):
-    """Whether a state violates constraints by less than a tolerance, in sizes of the model; g and B v + g_t as above."""
+    """Whether a state violates constraints by less than a tolerance, in sizes of the model; g and B v + g_t."""
     constraint_defects(s, w, t, q, v, g, rate)
     length = s.parameters[PARAMETER_LENGTH]
     for k in range(s.xl.shape[0]):
