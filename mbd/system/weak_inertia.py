@@ -17,6 +17,7 @@ from ..joints import Joint
 from ..joints.tree import free_motions
 from ..model import Model
 from ..nodes.forms import FORM_DIRECTORS, FORM_LIE
+from ..nodes.mass import central_inertia_matrix
 
 Array = np.ndarray
 
@@ -32,7 +33,7 @@ def loosely_held(model: Model, nodes: Array) -> Array:
         for each in (joint.body_a, joint.body_b):
             joints.setdefault(id(each), []).append(joint)
     for i in candidates:
-        moments, axes = np.linalg.eigh(_central_inertia(nodes[i]))
+        moments, axes = np.linalg.eigh(central_inertia_matrix(nodes.view(np.recarray)[i]))
         weak = axes[:, moments <= WEAK * max(moments[-1], 0.0)]
         body = model.bodies[i - 1]
         found[i] = weak.shape[1] > 0 and any(not _holds(joint, body, weak) for joint in joints.get(id(body), ()))
@@ -50,15 +51,6 @@ def _candidates(nodes: Array) -> Array:
         d, e, f = d + per * x * y, e + per * x * z, f + per * y * z
     determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)
     return np.flatnonzero(turning & (determinant <= WEAK * (a + b + c) ** 3))
-
-
-def _central_inertia(n: Any) -> Array:
-    """Inertia of a body about its centre of mass, or about the point that a pinned one turns about."""
-    inertia = np.array(((n["j11"], n["j12"], n["j13"]), (n["j12"], n["j22"], n["j23"]), (n["j13"], n["j23"], n["j33"])))
-    if n["nx"] == 3:
-        s = np.array((n["s1"], n["s2"], n["s3"]))
-        inertia -= (s @ s * np.eye(3) - np.outer(s, s)) / n["mass"]
-    return inertia
 
 
 def _holds(joint: Joint, body: Any, weak: Array) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 import mbd
 from mbd import benchmarks, joints
-from mbd.integrators import RK6, GeneralizedAlpha
+from mbd.integrators import RK6, DiscreteVariational, GeneralizedAlpha, HamiltonianMidpoint, LivensMidpoint
 from mbd.nodes import Directors, EulerAngles, Quaternion, RotationVector
 from mbd.system.weak_inertia import loosely_held
 
@@ -61,3 +61,11 @@ def test_only_rods_that_turn_about_their_own_axis_are_eliminated_with_their_join
     body = model.add(mbd.RigidBody("rod", 1.0, (0.0, 0.1, 0.1), node, com=(0, 0, 0.2)))
     model.add(joints.AngleDriver(model.ground, body, axis=(0, 1, 0), value=0.0))
     assert not loosely_held(model, mbd.assemble(model).tables.nodes).any()  # about its pin it has inertia
+
+
+@pytest.mark.parametrize(
+    "method", [DiscreteVariational(), LivensMidpoint(), HamiltonianMidpoint()], ids=lambda x: x.name
+)
+def test_methods_that_divide_by_inertia_name_the_body(method):
+    with pytest.raises(mbd.IncompatibleError, match="body 'link 1' has no inertia about an axis. Use GGLEM"):
+        mbd.simulate(benchmarks.puma().model, 1e-3, 1e-3, method)
