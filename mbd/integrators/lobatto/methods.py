@@ -95,10 +95,12 @@ class Lobatto(StepsDirectors, FixedStep, VariationalBase):
     middle and at the end of every step, velocity constraints at its end. Positions, velocities and the reactions of
     the recorded states are of order four, with forces that depend on velocities as well. Forces are evaluated three
     times per iteration and are no part of its matrix: the step must resolve the highest frequency, as with Rattle.
+    Rolling is refused, because the velocities of its stages are of second order; Composition(RATTLie()) has order four.
     """
 
     order: ClassVar[int] = 4
     symmetric: ClassVar[bool] = True
+    nonholonomic: ClassVar[bool] = False
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     derived: ClassVar[tuple[str, ...]] = ("p",)

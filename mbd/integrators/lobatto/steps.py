@@ -181,7 +181,7 @@ def solve_equations(s, w, x, p):
     else:
         t, small = tables_at(x.rigid[0]), work_at(x.small[0])
         if p.iteration == 0 or slow:
-            rigid_factors(t, small, x, x.z1, x.times[1])
+            rigid_factors(t, small, x, x.z1, x.times[1], p.step)
             if not factorised(small, p):
                 p.worst = -1 - p.worst
                 return

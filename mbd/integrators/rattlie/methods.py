@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..base import Array, Invariant, Trait, Variable
+from ..base import Array, Trait, Variable
 from ..converted import StepsLieNodes
 from ..fixed_step import Equations, FixedStep
 from ..stormer.methods import WEIGHTS
@@ -64,8 +64,8 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     of second order, and stiff ones ask for small steps. A step must turn no body by a full turn. Bodies in other
     coordinates are stepped as Lie nodes and recorded in their own.
 
-    Bodies may roll: velocities at the ends of the steps do not slip. A step then begins with multipliers of the one
-    before, is not symplectic and cannot be composed.
+    Bodies may roll: neither the steps slip nor the velocities at their ends. Such a step is symmetric, but not
+    symplectic: nothing that rolls has a symplectic form.
 
     Reactions and accelerations of the solution are those of the equations of motion at the records, of second order.
     The multipliers of the method act on half a step each and are of first order: ``solution.scheme`` has "lambda" of
@@ -78,7 +78,6 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     """
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
-    nonholonomic: ClassVar[bool] = True
     symmetric: ClassVar[bool] = True
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     cite: ClassVar[tuple[str, ...]] = (
@@ -86,15 +85,6 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
     )
-
-    def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = super().preserves(system)
-        return kept - {Invariant.SYMPLECTIC} if len(self.twin(system).tables.nonholonomic) else kept
-
-    def asymmetry(self, system: System) -> str | None:
-        if len(self.twin(system).tables.nonholonomic):
-            return "with rolling a step of RATTLie begins with multipliers that belong to the step before"
-        return super().asymmetry(system)
 
     @property
     def variables(self) -> dict[str, Variable]:

@@ -93,9 +93,6 @@ def predict(s, w, x, p):
             x.lams[k] = c * x.lam[k] if first else 0.0
         extrapolate(x.past_d, n, x.weights, x.dq)
         extrapolate(x.past_l, n, x.weights, x.lams)
-        for k in range(s.nonholonomic.shape[0]):
-            j = s.nonholonomic[k]
-            x.lams[j] = c * (x.lam[j] if first else x.shown_mu[j])  # found at the end of the last step
     else:
         for k in range(x.v.shape[0]):
             x.u[k] = h * x.v[k] + (h * h * x.vd[k] if first else 0.0)
@@ -147,7 +144,7 @@ def solve_equations(s, w, x, p):
         if linear:
             tangent(s, w, x.qn, x.vn, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
         else:
-            position_matrix(s, w, x)
+            position_matrix(s, w, x, p.step)
         factor_with(s, w, w.matrix, w.pivots, w.dinv, w.x)
         if not factorised(w, p):
             return

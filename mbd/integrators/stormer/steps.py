@@ -170,7 +170,7 @@ def solve_equations(s, w, x, p):
     t = tables_at(x.rigid[0])
     zc, at_c, time = side(x, p.phase == VELOCITIES)  # of constraint forces
     if p.factored == 0 or (p.iteration > 0 and p.error > max(1.0, SLOW * p.before)):
-        rigid_factors(t, w, x, zc, time)
+        rigid_factors(t, w, x, zc, time, p.step)
         p.factored = 1
         if not factorised(w, p):
             p.worst = -1 - p.worst  # a row of the matrix of rigid bodies
