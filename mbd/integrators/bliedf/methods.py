@@ -51,6 +51,7 @@ class BLieDF(FixedStep):
     max_iterations: int = 20
 
     nonholonomic: ClassVar[bool] = True
+    joint_coordinates: ClassVar[bool] = True
     newton: ClassVar[str] = "step"
     newton_count: ClassVar[str] = "own"
     predictor: ClassVar[str] = "linear"
