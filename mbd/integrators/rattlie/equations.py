@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...compiled.kinds import matrix, real, vector
+from ...compiled.kinds import integer, integers, matrix, real, vector
 from ...compiled.record import Record
 from ...joints.instant import primitive_force
 from ...joints.over_step import primitive_blocks_over_step
@@ -45,7 +45,9 @@ class RattlieState(Record):
     past_l = matrix  # lambda+',
     past_v = matrix  # h (v1 - v0)
     past_m = matrix  # and lambda-'
-    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    weights = matrix  # with which they are extrapolated (``past``),
+    sources = integers  # the stages
+    back = integers  # and rounds where they are
     dq = vector
     lams = vector  # lambda+'
     u = vector  # V1
@@ -64,6 +66,8 @@ class RattlieState(Record):
     at_end = vector
     times = vector
     shown_mu = vector  # lambda- of the last step
+    part = integer  # stage of a composition,
+    rounds = integer  # and whole steps of it
 
 
 def _is_coupled(s: Tables) -> bool:

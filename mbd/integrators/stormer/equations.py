@@ -21,7 +21,7 @@ projection, to which these rows belong as well, leaves velocities that do not sl
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, integer, matrix, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, vector
 from ...compiled.record import Record
 from ...math.arrays import copy
 from ...nodes.mass import solve_mass
@@ -55,7 +55,9 @@ class StormerState(Record):
     past_l = matrix  # lambda',
     past_v = matrix  # h (v1 - v0)
     past_m = matrix  # and mu
-    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    weights = matrix  # with which they are extrapolated (``past``),
+    sources = integers  # the stages
+    back = integers  # and rounds where they are
     dq = vector
     lams = vector
     u = vector  # V1
