@@ -18,7 +18,7 @@ from cases import chain
 
 import mbd
 from mbd.integrators.followed import Beside
-from mbd.simulation.sensitivities import FOLLOWED, _beside
+from mbd.simulation.sensitivities import _beside
 from mbd.simulation.starting import found_start
 
 ROUNDS = 6
@@ -67,7 +67,7 @@ def followed(model: mbd.Model, names: list[str], step: float, method: Any, count
     for pair in pairs:
         ends = [(one, *found_start(one, 0.0, None)[:2]) for one in pair]
         sides.append(tuple(Beside(*end, method.start(*end, 0.0, step, None)) for end in ends))
-    follower = FOLLOWED[type(method)](run, sides, sizes, q, count)
+    follower = method.followed()(run, sides, sizes, q, count)
     more = [np.zeros((len(names) * (count + 1), n)) for n in (system.n_v,) * 3 + (system.n_l,)]
     clock = time.process_time()
     assert follower.advance(count, 1, out, more) == count, follower.obstacle

@@ -1,8 +1,8 @@
 """The equations of a system along a direction of its state and a parameter: exact derivatives, of all at once.
 
 With the frames' direction dz = Z dq a constraint between two bodies is at most quadratic in z, so that its frame force
-g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with dz in
-the place of z, and d lambda in that of lambda. Force elements, driven constraints, couplings and frame elements are
+g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with
+dz in the place of z, and d lambda in that of lambda. Force elements, driven constraints, couplings and frame elements are
 differentiated by a central difference of their frame forces and rows, in the tables on both sides of the parameter; so
 are nodes and constraints that the parameter touches, at the frames where they are. Nothing else is evaluated.
 
@@ -147,9 +147,7 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
         for k in range(g.driven.shape[0]):
             p = s.primitives[g.driven[k]]
             a, b = p.a, p.b
-            primitive_force(
-                p, moved.z[a], moved.z[b], moved.values[p.function], g.lam, p.l0, moved.f[a], moved.f[b]
-            )
+            primitive_force(p, moved.z[a], moved.z[b], moved.values[p.function], g.lam, p.l0, moved.f[a], moved.f[b])
         if s.flags[FLAG_COUPLED] != 0:
             coupling_forces(s, moved, g.lam)
     for k in range(g.driven.shape[0]):
@@ -189,7 +187,8 @@ def _touched_primitives(s, w, g, i, lam, forces, level, x):
             for side in range(2):
                 for j in range(12):
                     f[a, j], f[b, j] = 0.0, 0.0
-                primitive_force(p if side == 0 else m, w.z[a], w.z[b], p.value if side == 0 else m.value, lam, p.l0, f[a], f[b])
+                one = p if side == 0 else m
+                primitive_force(one, w.z[a], w.z[b], one.value, lam, one.l0, f[a], f[b])
                 sign = c if side == 0 else -c
                 for j in range(12):
                     g.df[a, j] += sign * f[a, j]
@@ -231,8 +230,8 @@ def _clear_rows(s, x):
 def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
     """x: derivative of the dynamic rows, and of the constraint rows on a level, along a direction and parameter i.
 
-    w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and there
-    are no driven constraints and no couplings.
+    w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and
+    there are no driven constraints and no couplings.
     """
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]

@@ -38,7 +38,7 @@ class AlphaFollowed(Followed):
         noisy = self.along.loaded | (self.along.exact == 0)
         shapes: list[tuple[Any, str]] = [
             (n, "since known floor change change_z earlier interval spacing older_spacing"),
-            ((n, n_v), "dz past_z dm past_m older_m dqn dvn dvdn dan dzn dmn"),
+            ((n, n_v), "dz past_z dm past_m older_m dqn dvn dvdn dan dzn dmn moved"),
             ((n, n_l), "dlamn"),
             ((n, rows), "rhs position turn"),
             ((POINTS * n, n_v), "past_vd"),
@@ -50,12 +50,13 @@ class AlphaFollowed(Followed):
             (AT_ONCE * rows, "block front"),
             ((nodes, 9), "from_start to_end"),
             (9, "turning"),
-            (POINTS, "weights"),
+            (POINTS + 1, "weights"),
         ]
         self.shadow = f = Shadow.zeros(
             {name: shape for shape, names in shapes for name in names.split()}, dq=self.dq, dv=self._of("v"),
             da=self._of("a"), size=sizes, spread=np.where(noisy, sizes, 1.0), tables=tables, works=works,
-            exact=self.along.exact, active=np.arange(n), due=np.arange(n), rate=1.0, settled=SETTLED / np.sqrt(max(count, 1)),
+            exact=self.along.exact, active=np.arange(n), due=np.arange(n), rate=1.0,
+            settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
         f.past_vd[:n], f.past_lam[:n] = self._of("vd"), self._of("lam")
         for x in (f.interval, f.spacing, f.older_spacing):

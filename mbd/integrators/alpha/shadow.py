@@ -6,7 +6,7 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
 from ...compiled.record import Record
 
-POINTS = 4  # last steps from which the next one is extrapolated; more would amplify what alternates from step to step
+POINTS = 6  # last steps from which the next one is extrapolated
 
 FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
 
@@ -23,7 +23,7 @@ class Shadow(Record):
     past_z = matrix
     now = integer  # rows of the rings that hold the state, and the one before
     before = integer
-    weights = vector  # (POINTS,) of the extrapolation, latest first
+    weights = vector  # (POINTS + 1,) of the extrapolation, see ``choose_weights``
     size = vector  # of the differences, by parameter
     spread = vector  # the same where round-off comes from differences, otherwise one
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
@@ -41,7 +41,7 @@ class Shadow(Record):
     noise_z = real
     floor = vector  # by parameter: round-off of corrections as it was seen
     active = integers  # parameters that are still corrected
-    due = integers  # parameters for which the effect of the matrix on the position correction is computed
+    due = integers  # parameters whose position correction is computed: the effect of the matrix, or of constraints
     # at the end of the step, as far as it is known, a row for each parameter
     dqn = matrix
     dvn = matrix
@@ -52,6 +52,7 @@ class Shadow(Record):
     dmn = matrix  # part of dz that follows matrix and rotation, as it is foreseen
     rhs = matrix  # change of the equations, right-hand sides, solutions
     position = matrix  # change of the position constraints, where it comes from differences
+    moved = matrix  # correction of the configuration since then
     block = vector  # buffers of ``solve_rows``
     front = vector
     # differences
@@ -97,13 +98,20 @@ class Shadow(Record):
 
 
 @kernel
-def choose_weights(f):
-    """Weights of the polynomial through the last values: binomial coefficients with alternating signs."""
-    order = min(f.history, POINTS - 1)
-    c = order + 1.0
-    for j in range(POINTS):
-        f.weights[j] = c if j <= order else 0.0
-        c *= -(order - j) / (j + 2.0)
+def choose_weights(f, radius):
+    """Weights that extrapolate polynomials, and what alternates from step to step and decays by the given ratio.
+
+    The latter is the method's own oscillation at the highest frequency, which each further point of a polynomial would
+    double. c are the coefficients of (1 - B)^m (1 + radius B), where B is one step back.
+    """
+    c = f.weights
+    points = min(f.history, POINTS - 1) + 1
+    for j in range(POINTS + 1):
+        c[j] = 1.0 if j == 0 else 0.0
+    for m in range(points):
+        root = -radius if m == 2 else 1.0
+        for j in range(points, 0, -1):
+            c[j] -= root * c[j - 1]
 
 
 @kernel
@@ -111,12 +119,14 @@ def extrapolate(f, ring, i, out):
     """The next one of a sequence."""
     n = f.dq.shape[0]
     slot = f.now // n
-    r0, c0 = ring[f.now + i], f.weights[0]
-    r1, c1 = ring[(slot + POINTS - 1) % POINTS * n + i], f.weights[1]
-    r2, c2 = ring[(slot + POINTS - 2) % POINTS * n + i], f.weights[2]
-    r3, c3 = ring[(slot + POINTS - 3) % POINTS * n + i], f.weights[3]
+    r0, c0 = ring[f.now + i], -f.weights[1]
+    r1, c1 = ring[(slot + POINTS - 1) % POINTS * n + i], -f.weights[2]
+    r2, c2 = ring[(slot + POINTS - 2) % POINTS * n + i], -f.weights[3]
+    r3, c3 = ring[(slot + POINTS - 3) % POINTS * n + i], -f.weights[4]
+    r4, c4 = ring[(slot + POINTS - 4) % POINTS * n + i], -f.weights[5]
+    r5, c5 = ring[(slot + POINTS - 5) % POINTS * n + i], -f.weights[6]
     for k in range(out.shape[0]):
-        out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k]
+        out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k] + c4 * r4[k] + c5 * r5[k]
 
 
 @kernel
