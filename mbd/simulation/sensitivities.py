@@ -187,6 +187,7 @@ def _beside(system: System, names: list[str]) -> tuple[Array, list[tuple[System,
     handles = [[system.parameters([name]) for _ in range(2)] for name in names]
     values = [_number(name, handle[0].values[name]) for name, handle in zip(names, handles, strict=True)]
     sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in values])
+    sizes = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
     for name, x, e, (plus, minus) in zip(names, values, sizes, handles, strict=True):
         plus.set({name: x + e})
         minus.set({name: x - e})

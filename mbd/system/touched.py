@@ -29,12 +29,16 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         nodes.append(_touched_nodes(tables, pair) if e else NOTHING)
         changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
         primitives.append(np.setdiff1d(changed, driven))
+    differenced = np.zeros((len(pairs), len(tables.primitives)), dtype=np.int64)
+    for row, touched in zip(differenced, primitives, strict=True):
+        row[touched] = row[driven] = 1
     loaded = len(tables.forces) > 0 or len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
         dict.fromkeys(("dz", "dzd", "dza", "df", "za"), frames)
         | dict.fromkeys(("plus", "minus"), rows) | {"lam": len(tables.xl), "time": 1},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
+        differenced=differenced,
         **_lists("node", nodes), **_lists("primitive", primitives), loaded=int(loaded),
     )  # fmt: skip
 

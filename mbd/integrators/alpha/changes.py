@@ -2,8 +2,8 @@
 
 The product rule (``mbd.system.along``) is exact, and evaluates of the elements only what is not bilinear, or touched by
 the parameter. Other nodes, joint coordinates and rolling take the central difference of the residual at x +- eps S
-with the tables of theta +- eps, in which an increment is made at the end of the step; that differs from a motion through the
-step by terms of eps^2, which are the same on both sides.
+with the tables of theta +- eps, in which an increment is made at the end of the step; that differs from a motion
+through the step by terms of eps^2, which are the same on both sides.
 """
 
 from __future__ import annotations

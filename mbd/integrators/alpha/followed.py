@@ -35,7 +35,7 @@ class AlphaFollowed(Followed):
         tables, works = self.addresses
         pairs = [(plus.system.tables, minus.system.tables) for plus, minus in sides]
         self.along = along(system.tables, pairs, sizes, self.works, rows)
-        noisy = self.along.loaded | (self.along.exact == 0)
+        noisy = self.along.loaded | (self.along.exact == 0) | self.along.differenced.any(axis=1)
         shapes: list[tuple[Any, str]] = [
             (n, "since known floor change change_z earlier interval spacing older_spacing"),
             ((n, n_v), "dz past_z dm past_m older_m dqn dvn dvdn dan dzn dmn moved"),
