@@ -96,7 +96,7 @@ def _bilinear_row(p, w, g, level, x):
 
 @kernel
 def _bilinear(s, w, g, i, lam, dlam, forces, level, x):
-    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows; those that are differenced have none yet."""
+    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows, which are zero for differenced ones."""
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         if g.differenced[i, k] != 0:
