@@ -243,7 +243,7 @@ def turn_equations(s, w, x, f, g, p, i, change):
         add_commutator(s.nodes, f.z, f.dqn[i], -f.reach, f.y)
     equations_along(
         s, work_at(f.works[2 * f.dq.shape[0] + 1]), g, i, f.further_q, f.further_v, f.further_vd, f.further_lam, f.y,
-        f.dvn[i], f.dvdn[i], f.dlamn[i], out, ON_POSITIONS,
+        f.dvn[i], f.past_vd[f.next + i], f.past_lam[f.next + i], out, ON_POSITIONS,
     )  # fmt: skip
     for k in range(s.xv.shape[0]):
         j = s.xv[k]

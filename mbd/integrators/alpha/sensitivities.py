@@ -97,10 +97,10 @@ def _predict(s, x, f, p, i):
     """Sensitivities at the end of the step by extrapolation of v_dot and lambda, and the lines of the method."""
     h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
     c0, c1, c2 = (1.0 - af) / (1.0 - am), af / (1.0 - am), am / (1.0 - am)
-    dvd, dan, dvn, dqn = f.dvdn[i], f.dan[i], f.dvn[i], f.dqn[i]
+    dvd, dan, dvn, dqn = f.past_vd[f.next + i], f.dan[i], f.dvn[i], f.dqn[i]
     last, da, dv = f.past_vd[f.now + i], f.da[i], f.dv[i]
     extrapolate(f, f.past_vd, i, dvd)
-    extrapolate(f, f.past_lam, i, f.dlamn[i])
+    extrapolate(f, f.past_lam, i, f.past_lam[f.next + i])
     apply_rows(s.nodes, f.from_start, f.dq[i], f.y)
     for k in range(f.v.shape[0]):
         new = c0 * dvd[k] + c1 * last[k] - c2 * da[k]
@@ -133,8 +133,8 @@ def _correct(s, w, x, f, p, i):
     """Take the solution over."""
     bp, gp = _mass_factor(x, p.step), x.gamma / (p.step * x.beta)
     ca = bp * (1.0 - x.af) / (1.0 - x.am)
-    solution, dlam = f.rhs[i], f.dlamn[i]
-    dq, dv, dvd, da = f.dqn[i], f.dvn[i], f.dvdn[i], f.dan[i]
+    solution, dlam = f.rhs[i], f.past_lam[f.next + i]
+    dq, dv, dvd, da = f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.dan[i]
     for k in range(f.lam.shape[0]):
         dlam[k] += bp * solution[s.xl[k]]
     for k in range(f.v.shape[0]):
@@ -180,7 +180,7 @@ def _newton_rate(x, f, p):
 @kernel
 def _is_settled(x, f, p, i, r):
     """Whether corrections may end after this one, the r-th; the round-off in them is measured."""
-    size, acceleration, rate = largest(f.dqn[i]), largest(f.dvdn[i]), f.rate
+    size, acceleration, rate = largest(f.dqn[i]), largest(f.past_vd[f.next + i]), f.rate
     change, before, least = f.change[i], f.earlier[i], f.noise / f.spread[i]
     noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:
@@ -251,8 +251,6 @@ def _accept(x, f):
         copy(f.dqn[i], f.dq[i])
         copy(f.dvn[i], f.dv[i])
         copy(f.dan[i], f.da[i])
-        copy(f.dvdn[i], f.past_vd[f.now + i])
-        copy(f.dlamn[i], f.past_lam[f.now + i])
         if x.index_2 != 0:
             copy(f.dz[i], f.past_z[i])
             copy(f.dzn[i], f.dz[i])

@@ -7,6 +7,7 @@ from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
 from ...compiled.record import Record
 
 POINTS = 6  # last steps from which the next one is extrapolated
+RING = POINTS + 1  # with the next one
 
 FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
 
@@ -17,12 +18,13 @@ class Shadow(Record):
     dq = matrix  # increments of the configuration per parameter
     dv = matrix
     da = matrix
-    past_vd = matrix  # (POINTS * parameters, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
+    past_vd = matrix  # (RING * parameters, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
     past_lam = matrix
     dz = matrix  # of the position correction of index 2, as seen at the end of the step, and one step before
     past_z = matrix
-    now = integer  # rows of the rings that hold the state, and the one before
+    now = integer  # rows of the rings that hold the state, the one before, and the end of the step
     before = integer
+    next = integer
     weights = vector  # (POINTS + 1,) of the extrapolation, see ``choose_weights``
     size = vector  # of the differences, by parameter
     spread = vector  # the same where round-off comes from differences, otherwise one
@@ -45,9 +47,7 @@ class Shadow(Record):
     # at the end of the step, as far as it is known, a row for each parameter
     dqn = matrix
     dvn = matrix
-    dvdn = matrix
     dan = matrix
-    dlamn = matrix
     dzn = matrix
     dmn = matrix  # part of dz that follows matrix and rotation, as it is foreseen
     rhs = matrix  # change of the equations, right-hand sides, solutions
@@ -120,18 +120,18 @@ def extrapolate(f, ring, i, out):
     n = f.dq.shape[0]
     slot = f.now // n
     r0, c0 = ring[f.now + i], -f.weights[1]
-    r1, c1 = ring[(slot + POINTS - 1) % POINTS * n + i], -f.weights[2]
-    r2, c2 = ring[(slot + POINTS - 2) % POINTS * n + i], -f.weights[3]
-    r3, c3 = ring[(slot + POINTS - 3) % POINTS * n + i], -f.weights[4]
-    r4, c4 = ring[(slot + POINTS - 4) % POINTS * n + i], -f.weights[5]
-    r5, c5 = ring[(slot + POINTS - 5) % POINTS * n + i], -f.weights[6]
+    r1, c1 = ring[(slot + RING - 1) % RING * n + i], -f.weights[2]
+    r2, c2 = ring[(slot + RING - 2) % RING * n + i], -f.weights[3]
+    r3, c3 = ring[(slot + RING - 3) % RING * n + i], -f.weights[4]
+    r4, c4 = ring[(slot + RING - 4) % RING * n + i], -f.weights[5]
+    r5, c5 = ring[(slot + RING - 5) % RING * n + i], -f.weights[6]
     for k in range(out.shape[0]):
         out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k] + c4 * r4[k] + c5 * r5[k]
 
 
 @kernel
 def turn_ring(f):
-    """The row after the latest becomes the latest."""
+    """The end of the step becomes the latest."""
     n = f.dq.shape[0]
-    f.before = f.now
-    f.now = (f.now // n + 1) % POINTS * n
+    f.before, f.now = f.now, f.next
+    f.next = (f.now // n + 1) % RING * n
