@@ -28,7 +28,7 @@ FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and 
 class Recording:
     """What a run leaves behind."""
 
-    def __init__(self, system: System, integrator: Integrator, run: Run, report: Any) -> None:
+    def __init__(self, system: System, integrator: Integrator, run: Run, report: Any, first: list[Array]) -> None:
         self.system, self.integrator, self.run, self.report = system, integrator, run, report
         self.blocks: list[tuple[Array, list[Array]]] = []
         self.message, self.wall_time = "", 0.0
@@ -38,8 +38,7 @@ class Recording:
         self.chooser: Chooser | None = None
         self.interrupts = Interrupts()
         self.inputs: list[tuple[float, dict[str, float]]] = []  # times after which others acted
-        if report is not None:
-            self.append(np.array([run.t]), [row[None, :].copy() for row in run.initial_row()])
+        self.append(np.array([run.t]), [x[None, :].copy() for x in first])
 
     def append(self, t: Array, rows: list[Array]) -> None:
         self.blocks.append((t, rows))

@@ -71,7 +71,8 @@ def simulate(
         with half the step the error falls to a quarter. docs/default_method.md says when another choice is better.
     output_step: record only every so often (a multiple of the step for fixed-step methods); default: every step.
     fixed: what the correction of initial conditions must not change, see ``mbd.solvers.initial.consistent_start``.
-    start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted. If
+    start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted; that
+        state is the first record. If
         anything that acts has changed (forces, parameters, functions and the values they refer to, drivers, gravity,
         masses), accelerations, multipliers and the start of the method are computed anew from that state; see
         ``mbd.simulation.continuing``.
@@ -137,7 +138,8 @@ def run_simulation(
         state = dict(start.state if isinstance(start, Solution) else start)
         _refuse_beside_start(state, t_start, fixed)
         _tell_other_inputs(state, system)
-        run, report = continued(system, integrator, state, step), None
+        run, first = continued(system, integrator, state, step)
+        report = None
         t_start = run.t
         if not integrator.adaptive:
             _check_whole_steps(t_end - t_start, run.step)
@@ -150,10 +152,11 @@ def run_simulation(
                     f"second configuration of {integrator.name} belongs to this step"
                 )
         run, report = first_run(system, integrator, t_start, step, fixed)
+        first = run.initial_row()
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
-    record = Recording(system, integrator, run, report)
+    record = Recording(system, integrator, run, report, first)
     record.watch_for(events, step)
     if choice is not None:
         record.choose(choice, store)

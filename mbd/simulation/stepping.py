@@ -56,8 +56,7 @@ class Stepping:
                 "of its own: make another Simulator with another store="
             )
         self._run = run
-        self._recording = Recording(self.system, self.integrator, run, report)
-        self._recording.blocks = [(np.array([run.t]), [x[None, :].copy() for x in row])]
+        self._recording = Recording(self.system, self.integrator, run, report, row)
         self._recording.watch_for(self._events, run.step)
         handed = self._choice is not None or self._store is not None
         self._rows = GrowingRecords(run, self._every, HANDED_OVER if handed else LARGEST_BLOCK)
