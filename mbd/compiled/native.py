@@ -353,7 +353,7 @@ def packed_entry(entry: Entry, args: tuple) -> tuple[Any, bytes]:
     words: list[Any] = []
     for kind, value, word in zip(entry.kinds, args, found, strict=True):
         if isinstance(kind, Kind) and kind.ndim:
-            words += (0, 0, value.size, value.itemsize, word, *value.shape, *value.strides)
+            words += (word, *value.shape)
         else:
             words.append(word)
     if entry.when is not None and not entry.when(holder):
@@ -370,9 +370,9 @@ def _entry_function(entry: Entry) -> Any:
 
 @functools.cache
 def _entry_letters(entry: Entry) -> str:
-    """Letters of ``struct`` for arguments as the compiler lays them out: five words, shape and strides of an array."""
+    """Letters of ``struct`` for arguments as entries take them: of an array the address of its data and its shape."""
     letters = []
     for kind in entry.kinds:
-        count = 5 + 2 * kind.ndim if isinstance(kind, Kind) and kind.ndim else 1
+        count = 1 + kind.ndim if isinstance(kind, Kind) else 1
         letters.append("d" if isinstance(kind, Kind) and not kind.ndim and kind.dtype.kind == "f" else "q" * count)
     return "".join(letters)
