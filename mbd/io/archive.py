@@ -426,9 +426,7 @@ def _refuse_text(path: FilePath) -> None:
     with open(path, "rb") as file:
         begin = file.read(64).lstrip()
     if begin.startswith(b"{"):
-        raise ModelError(
-            "is a text as model.save(...) writes it, no solution; a model is read by mbd.Model.load(path)"
-        )
+        raise ModelError("is a text as model.save(...) writes it, no solution; a model is read by mbd.Model.load(path)")
 
 
 def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | None) -> Solution:
