@@ -26,11 +26,12 @@ class GrowingRecords:
         self.run, self.every, self.record, self.largest = run, every, record, largest
         self.widths = [len(row) for row in run.row()]
         self.made = 0  # rows that are closed
+        self._nothing = np.zeros(0), [np.zeros((0, n)) for n in self.widths]
         self._open(0)
 
     def _open(self, rows: int) -> None:
         self.before = self.run.index // self.every
-        self._times, self.block = np.zeros(0), [np.zeros((0, n)) for n in self.widths]
+        self._times, self.block = self._nothing  # nobody looks at the buffer while it grows
         if rows:
             self._times, self.block = self.record.room(rows)
 

@@ -51,6 +51,7 @@ class Recording:
         """Room for so many further records, which ``keep`` puts behind those that are there."""
         if self._buffer is None:
             self._buffer = RowBuffer([len(row) for row in self.run.row()])
+            self._buffer.free(rows + sum(len(t) for t, _ in self.blocks))
             for t, block in self.blocks:
                 for k, time in enumerate(t.tolist()):
                     self._buffer.add(time, [x[k] for x in block])
