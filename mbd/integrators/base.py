@@ -97,7 +97,7 @@ class Integrator(ABC):
                 if any(getattr(primitive, "nonholonomic", ()) for primitive in joint.primitives()):
                     raise IncompatibleError(
                         f"{self.name} needs constraints on positions; {joint} constrains velocities (nonholonomic). "
-                        "Use GeneralizedAlpha, LieEM, GonzalezEM, RATTLie or an explicit method such as RK4."
+                        "Use GeneralizedAlpha, RATTLie, GGLEM, Composition(GGLEM()) or an explicit method such as RK4."
                     )
         massless = self.massless or system.assembly.tree is not None  # what a joint moves has mass: the assembly checks
         needed = self.requires if massless else self.requires | {Trait.MASS}

@@ -27,10 +27,10 @@ class Rolling(Joint):
     centre: of the disk or ball, fixed in the second body.
 
     The distance to the plane is an equation on positions; the two that forbid slipping exist on the velocity level only
-    (nonholonomic), which GeneralizedAlpha, the explicit methods, LieEM and GonzalezEM can treat; the last two keep the
-    energy to round-off, and forbid slipping over a step, not at its ends. ``solution[joint].force`` is the contact
-    force on the second body, the torque is about its centre. A disk must not lie flat. A contact that would have to
-    pull is reported with a warning at the end of the run.
+    (nonholonomic). All methods for joined bodies treat them but Lobatto. LieEM, GonzalezEM, HamiltonianEM and GGLEM
+    keep the energy to round-off; all of these but GGLEM forbid slipping over a step, not at its ends.
+    ``solution[joint].force`` is the contact force on the second body, the torque is about its centre. A disk must not
+    lie flat. A contact that would have to pull is reported with a warning at the end of the run.
 
     Of the variants of GeneralizedAlpha take the default, ``stabilized=True``: wheels that spin fast make index 3
     unstable unless its steps are short or its dissipation large (``rho_inf`` of 0.5 for a bicycle with steps of 20 ms).

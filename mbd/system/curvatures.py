@@ -6,7 +6,8 @@ discrete gradient, with respect to the frames, of the rates G(z) y: with DG, the
 
     mu . (G(z1) y1 - G(z0) y0) = mu . DG (y1 - y0) + (what is added here) . (z1 - z0)
 
-holds exactly. For quadratic constraints that is H[mu] (y0 + y1)/2; others are corrected along the step.
+holds exactly, of rolling with its rows for velocities in place of G. For quadratic constraints that is
+H[mu] (y0 + y1)/2; others are corrected along the step.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from .frame_elements import (
     REST,
     SUM,
     frame_element_force,
-    frame_gradient,
     gather,
     gonzalez_weight,
 )
@@ -45,7 +45,9 @@ def _rate_at(g, s, w, mu, c, y, dy):
     x, xd, h, total = w.real_buffers[INPUT], w.real_buffers[RATE], w.time[1], 0.0
     for m in range(12 * g.count):
         x[1 + m] += c * h * xd[m]
-    frame_gradient(g, s, w, mu)
+    w.time[1] = 0.0
+    frame_element_force(g, s, w, mu)
+    w.time[1] = h
     for i in range(g.count):
         n = s.members[g.first + i]
         for m in range(12):

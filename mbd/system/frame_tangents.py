@@ -315,19 +315,24 @@ def frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, unit, matrix):
 
 
 @kernel
-def rolling_blocks_over_step(g, s, w, qr, zr, q1, z1, unit, matrix):
-    """Add the rows of rolling over a step, along increments of its end, and its reactions to the columns.
-
-    Methods that take gradients at an instant (no step) have rows for velocities elsewhere: the distance alone is added.
-    ``unit`` is scratch as long as the multipliers.
-    """
-    at_instant = w.time[1] == 0.0
-    for r in range(1 if at_instant else g.rows):
+def rolling_columns_over_step(g, s, w, qr, zr, unit, matrix):
+    """Add the reactions of rolling (w.z, w.zd) to the columns; ``unit`` is scratch as long as the multipliers."""
+    for r in range(g.rows):
         clear(unit)
         unit[g.l0 + r] = 1.0
         gather(g, s, w)
         frame_element_force(g, s, w, unit)
         _write_gradient(g, s, w, qr, zr, r, True, matrix)
+
+
+@kernel
+def rolling_rows_over_step(g, s, w, q1, z1, first, matrix):
+    """Add the rows of rolling over a step along increments of its end, from the first one on.
+
+    Without a step, for methods that take gradients at an instant, the distance alone is added: rows that restrict
+    velocities say nothing about an instant (``slip_rows_between``).
+    """
+    at_instant = w.time[1] == 0.0
     d, dd = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE]
     for m in range(12 * g.count):
         d[m] = 0.0
@@ -351,7 +356,7 @@ def rolling_blocks_over_step(g, s, w, qr, zr, q1, z1, unit, matrix):
             value = w.real_buffers[SUM, 0]
             rows_along_over_step(g, s, w, d, dd)
             w.real_buffers[SUM, 0] = 2.0 * value  # d is half of the motion of the end
-            for r in range(g.rows):
+            for r in range(first, g.rows):
                 matrix[s.members[o] + r * s.members[o + 1] + k] += w.real_buffers[SUM, r]
         for m in range(12 * j, 12 * j + 12):
             d[m] = 0.0

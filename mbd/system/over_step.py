@@ -21,7 +21,8 @@ from .frame_elements import gather, slip_over_step
 from .frame_tangents import (
     frame_element_blocks_over_step,
     frame_element_tangent_over_step,
-    rolling_blocks_over_step,
+    rolling_columns_over_step,
+    rolling_rows_over_step,
 )
 from .tables import FLAG_COUPLED, Tables, Work
 
@@ -41,6 +42,16 @@ def begin_step(w, z0, z1, zm, h):
     for i in range(z0.shape[0]):
         for m in range(12):
             w.z[i, m] = zm[i, m]
+            w.zd[i, m] = (z1[i, m] - z0[i, m]) / h
+
+
+@kernel
+def _between(w, z0, z1, h):
+    """The same for averages that nobody has computed."""
+    w.time[1] = h
+    for i in range(z0.shape[0]):
+        for m in range(12):
+            w.z[i, m] = 0.5 * (z0[i, m] + z1[i, m])
             w.zd[i, m] = (z1[i, m] - z0[i, m]) / h
 
 
@@ -68,6 +79,24 @@ def slips_over_step(s, w, into):
         if g.kind == ROLLING:
             gather(g, s, w)
             slip_over_step(g, s, w, into, g.x0)
+
+
+@entry(Tables, Work, matrix, matrix, real, vector, when=_rolls)
+def slips_between(s, w, z0, z1, h, into):
+    """The same of a step from the frames z0 to z1, neither of which is w.z, for methods with forces at an instant."""
+    _between(w, z0, z1, h)
+    slips_over_step(s, w, into)
+    w.time[1] = 0.0
+
+
+@entry(Tables, Work, matrix, vector, matrix, real, vector, when=_rolls)
+def slip_rows_between(s, w, z0, q1, z1, h, into):
+    """Their derivatives along increments of the end (q1, z1); those of a step that rests are rows of velocities."""
+    _between(w, z0, z1, h)
+    for k in range(s.frame_elements.shape[0]):
+        if s.frame_elements[k].kind == ROLLING:
+            rolling_rows_over_step(s.frame_elements[k], s, w, q1, z1, 1, into)
+    w.time[1] = 0.0
 
 
 @entry(Tables, Work, vector, matrix, vector, matrix, real, vector, when=_is_coupled)
@@ -105,7 +134,8 @@ def blocks_over_step(s, w, qr, zr, q1, z1, time, into):
     for k in range(s.frame_elements.shape[0]):
         g = s.frame_elements[k]
         if g.kind == ROLLING:
-            rolling_blocks_over_step(g, s, w, qr, zr, q1, z1, w.unit, into)
+            rolling_columns_over_step(g, s, w, qr, zr, w.unit, into)
+            rolling_rows_over_step(g, s, w, q1, z1, 0, into)
         elif g.rows > 0:
             frame_element_blocks_over_step(g, s, w, qr, zr, q1, z1, time, w.unit, into)
 

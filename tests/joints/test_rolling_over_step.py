@@ -136,8 +136,3 @@ def test_bicycle_keeps_its_energy():
         assert np.ptp(solution.energy.total) < EXACT * np.abs(solution.energy.total).max()
         errors.append(benchmark.error(solution))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
-
-
-def test_other_schemes_refuse_and_name_these():
-    with pytest.raises(mbd.IncompatibleError, match="contact.*nonholonomic.*LieEM"):
-        mbd.simulate(wobbling_disk().with_nodes(Directors), 0.1, 0.01, mbd.integrators.GGLEM())

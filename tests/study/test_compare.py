@@ -136,7 +136,7 @@ def test_symmetric_bodies_are_asked_about_for_the_method_that_needs_them(table):
     assert table.supports("BobenkoSuris", "Directors", "damping")
     assert not table.supports("JacobiExact", "Directors", "damping")
     assert table.supports("LieEM", "RotationVector Lie", "rolling")
-    assert not table.supports("GGLEM", "Directors", "rolling")
+    assert not table.supports("Lobatto", "Directors", "rolling")
     assert table.supports("GeneralizedAlpha", "Quaternion", "rolling")
     assert table.supports("GGLEM", "Directors", "mixed") and table.supports("RK4", "EulerAngles", "mixed")
     text = str(table)

@@ -50,6 +50,8 @@ class BLieDF(FixedStep):
     tolerance: float = 1e-10
     max_iterations: int = 20
 
+    nonholonomic: ClassVar[bool] = True
+    joint_coordinates: ClassVar[bool] = True
     newton: ClassVar[str] = "step"
     newton_count: ClassVar[str] = "own"
     predictor: ClassVar[str] = "linear"

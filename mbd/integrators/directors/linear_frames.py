@@ -17,19 +17,6 @@ from ...system.element_forces import constant as driven_value
 
 
 @kernel
-def extrapolate(past, n, weights, out):
-    """out += the sum of the last values, of n steps, with their weights."""
-    size = past.shape[0]
-    known = min(n, size)
-    row = n % size  # one after the last
-    for j in range(known):
-        row = size - 1 if row == 0 else row - 1
-        c, last = weights[known, j], past[row]
-        for k in range(out.shape[0]):
-            out[k] += c * last[k]
-
-
-@kernel
 def add_correction(r, u, mu):
     """u and mu += the two parts of a solution r, in the order of velocities and multipliers."""
     nv = u.shape[0]

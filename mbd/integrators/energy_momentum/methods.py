@@ -30,6 +30,7 @@ class FrameEM(FixedStep):
     max_iterations: int = 20
 
     order: ClassVar[int] = 2
+    nonholonomic: ClassVar[bool] = True
     recorded: ClassVar[tuple[str, ...]] = ("p", "lambda")
 
     @property
@@ -96,7 +97,6 @@ class LieEM(StepsLieNodes, FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_POINT_OR_GENERALIZED})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     symmetric: ClassVar[bool] = True
@@ -126,7 +126,6 @@ class GonzalezEM(StepsDirectors, FrameEM):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    nonholonomic: ClassVar[bool] = True
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.DIRECTORS_OR_GENERALIZED})
     recorded: ClassVar[tuple[str, ...]] = (KINETIC, "lambda")
     symmetric: ClassVar[bool] = True

@@ -14,7 +14,7 @@ from ..base import Array
 from ..checks import is_flat
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import UnknownBlocks, name_of_row, natural_tables
-from ..fixed_step import Equations
+from ..past import EquationsWithPast, guess_tables
 from . import steps
 from .guess import ACCELERATED, AT_REST, UNIFORM, extrapolation_weights
 from .matrix import ENOUGH
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GUESSES = {"acceleration": ACCELERATED, "velocity": UNIFORM, "position": AT_REST}
 
 
-class GGLEquations(Equations):
+class GGLEquations(EquationsWithPast):
     """A GGL method on a system.
 
     Large systems are solved with the matrix of rigid bodies; where that does not converge, the run goes on with the
@@ -35,6 +35,8 @@ class GGLEquations(Equations):
     """
 
     saved = ("q", "v", "vd", "lam", "vdm", "lamm", "excess", "gams", "past_u", "past_d", "past_l", "past_g")
+    past = ("past_u", "past_d", "past_l", "past_g")
+    depth = 6
     factors = ("matrix", "pivots", "dinv", "stiff_matrix", "stiff_pivots", "stiff_dinv")
     method: GGL
     solver: RigidBodies | UnknownBlocks
@@ -67,7 +69,8 @@ class GGLEquations(Equations):
         shifts = {f"shift_{name}": instants[same] for name, same in times.items()}
         return GGLState(
             q=np.zeros(system.n_q), **vectors, **multipliers, **past, **z, **at, **shifts, **coefficients,
-            weights=extrapolation_weights(method.alternating), r1=np.zeros(nv + nl), r2=np.zeros(nv + nl),
+            **guess_tables(PAST) | {"weights": extrapolation_weights(method.alternating)},
+            r1=np.zeros(nv + nl), r2=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             pairs=table_of([None] * 9), bodies=table_of([None]), scheme=method.scheme, shift=method.shift,
             guess=GUESSES[method.guess], flat=np.array(flat),

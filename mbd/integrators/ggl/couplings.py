@@ -2,6 +2,9 @@
 
 Their gradients are no linear functions of frames, and those of GGLEM are discrete ones: the work of the multipliers is
 then zero, and the energy exact (``system.curvatures`` says why).
+
+Rolling: its rows for velocities are met by the velocity, with lambda', and by the increment over the step, with gamma',
+as the distance is (``joints.rolling_over_step``).
 """
 
 from __future__ import annotations
@@ -10,9 +13,9 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import matrix, real, vector
 from ...math.arrays import copy
-from ...system.couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_reactions
+from ...system.couplings import FIRST_TERM, LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_reactions
 from ...system.curvatures import coupling_curvatures
-from ...system.over_step import begin_step, blocks_over_step
+from ...system.over_step import begin_step, blocks_over_step, slip_rows_between, slips_between
 from ...system.tables import FLAG_COUPLED, Tables, Work
 from ..directors.linear_frames import clear_frames, copy_frames
 from .state import EM, GGLState
@@ -67,6 +70,29 @@ def coupled_equations(s, w, x, h):
         x.r1[k] *= h
     _go_to(w, x, x.zp, x.at_p, x.shift_p, h)
     coupling_constraints(s, w, x.r2, POSITION)
+    if s.nonholonomic.shape[0] > 0:
+        slips_between(s, w, x.z0, x.z1, h, x.r2)
+        for k in range(s.nonholonomic.shape[0]):
+            x.r2[x.v.shape[0] + s.nonholonomic[k]] *= x.d_value  # by which rows of positions are divided
+
+
+@entry(Tables, Work, GGLState, real, when=_is_coupled)
+def moved_rates(s, w, x, h):
+    """Rows of velocities at frames that are zy further on, in place of those in r1."""
+    for i in range(x.zr.shape[0]):
+        for m in range(12):
+            x.zr[i, m] = x.zv[i, m] + x.zy[i, m]
+    _go_to(w, x, x.zr, x.at_v, x.shift_v, h)
+    _scaled_frames(x.zu, 1.0 / h, w.zd)
+    coupling_constraints(s, w, x.r1, LEVEL_DRIVEN)
+    nv = x.v.shape[0]
+    for k in range(s.couplings.shape[0]):
+        if s.couplings[k].shared == FIRST_TERM:
+            x.r1[nv + s.couplings[k].l0] *= h
+    for k in range(s.frame_elements.shape[0]):
+        g = s.frame_elements[k]
+        for j in range(g.rows):
+            x.r1[nv + g.l0 + j] *= h
 
 
 @kernel
@@ -129,3 +155,5 @@ def coupled_blocks(t, w, x, h):
     if t.flags[FLAG_COUPLED] != 0:
         _go_to(w, x, x.zt, x.at_p, x.shift_p, h)
         blocks_over_step(t, w, x.q, x.zt, x.q, x.z1, x.begins + x.shift_t * h, w.matrix)
+        if t.nonholonomic.shape[0] > 0:
+            slip_rows_between(t, w, x.z0, x.q, x.z1, h, w.matrix)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...compiled.kernel import kernel
 from ...math.arrays import clear, copy
-from ..directors.linear_frames import extrapolate
+from ..past import extrapolate, has_past, remembered_row
 from .equations import scaled
 from .state import EM, EULER, PAST
 
@@ -52,27 +52,27 @@ def take_guess(x, p):
     Velocities relative to the start of the step, increments relative to velocities and multipliers are extrapolated
     (``extrapolation_weights``).
     """
-    n, nv, nl, h, guess = p.history, x.v.shape[0], x.lam.shape[0], p.step, p.guess
+    first, nv, nl, h, guess = not has_past(x, p), x.v.shape[0], x.lam.shape[0], p.step, p.guess
     scaled(h, x.v, x.y0)
-    if guess != ACCELERATED or n == 0:
+    if guess != ACCELERATED or first:
         end = x.scheme == EM or x.scheme == EULER
         for k in range(nv):
             a = x.vd[k] if guess == ACCELERATED else 0.0
             x.dq[k] = h * (x.v[k] + 0.5 * h * a) if guess != AT_REST else 0.0
             x.u[k] = h * (x.v[k] + h * a) if end else x.dq[k]
         for k in range(nl):
-            x.lams[k] = h * h * (x.lam[k] if guess == ACCELERATED or n == 0 else x.lamm[k])
+            x.lams[k] = h * h * (x.lam[k] if guess == ACCELERATED or first else x.lamm[k])
             x.gams[k] = 0.0
         return
     copy(x.y0, x.u)
-    extrapolate(x.past_u, n, x.weights, x.u)
+    extrapolate(x, p, x.past_u, x.u)
     for k in range(nv):
         x.dq[k] = _base(x, k)
-    extrapolate(x.past_d, n, x.weights, x.dq)
+    extrapolate(x, p, x.past_d, x.dq)
     clear(x.lams)
     clear(x.gams)
-    extrapolate(x.past_l, n, x.weights, x.lams)
-    extrapolate(x.past_g, n, x.weights, x.gams)
+    extrapolate(x, p, x.past_l, x.lams)
+    extrapolate(x, p, x.past_g, x.gams)
 
 
 @kernel
@@ -82,15 +82,14 @@ def nearest_guess(x, p):
     Where steps are so large that accelerations alternate, extrapolation leads to another solution of the equations,
     farther away. The right one is that with the smallest increment.
     """
-    n = p.history
-    if n == 0:
+    if p.history == 0:
         return ACCELERATED
     copy(x.y0, x.y)
-    extrapolate(x.past_u, n, x.weights, x.y)
+    extrapolate(x, p, x.past_u, x.y)
     c = x.follows
     for k in range(x.v.shape[0]):
         x.y[k] = c * x.y[k] + (1.0 - c) * x.y0[k]
-    extrapolate(x.past_d, n, x.weights, x.y)
+    extrapolate(x, p, x.past_d, x.y)
     accelerated, uniform, rest = 0.0, 0.0, 0.0
     for k in range(x.v.shape[0]):
         accelerated += (x.dq[k] - x.y[k]) ** 2
@@ -104,7 +103,7 @@ def nearest_guess(x, p):
 @kernel
 def remember_step(x, p):
     """Keep what ``take_guess`` extrapolates."""
-    i = p.history % PAST
+    i = remembered_row(x, p)
     for k in range(x.v.shape[0]):
         x.past_u[i, k] = x.u[k] - x.y0[k]
         x.past_d[i, k] = x.dq[k] - _base(x, k)

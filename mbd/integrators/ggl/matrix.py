@@ -29,7 +29,7 @@ from ..directors.linear_frames import (
 from ..directors.rigid_solve import rigid_blocks, rigid_solve, rigid_tangent
 from ..newton import factorised, factors_suffice, measure
 from ..numbers import NewtonNumbers
-from .couplings import add_coupled_forces, coupled_blocks
+from .couplings import add_coupled_forces, coupled_blocks, moved_rates
 from .equations import scaled
 from .forces import element_blocks
 from .state import EM, EULER, GGLState
@@ -126,7 +126,7 @@ def _factor_rigid(s, t, w, x, p):
 
 
 @kernel
-def _explicit_rows(s, x):
+def _explicit_rows(s, w, x, h):
     """Velocity constraints hold at q + w, and w will change by M^-1 r1 more than u: add D^2 g[u, M^-1 r1] to them."""
     nv = x.v.shape[0]
     for i in range(1, s.nodes.shape[0]):
@@ -147,6 +147,8 @@ def _explicit_rows(s, x):
             a, b = p.a, p.b
             primitive_rate(p, x.zu[a], x.zu[b], x.zy[a], x.zy[b], constant(p, x.at_v), x.y, 0)
             x.r1[nv + p.l0] += x.y[0]
+    if s.flags[FLAG_COUPLED] != 0:
+        moved_rates(s, w, x, h)
 
 
 @kernel
@@ -158,7 +160,7 @@ def _sweep(s, t, w, x, h, stiff):
     """
     nv, moves = x.v.shape[0], x.moves
     if x.scheme == EULER:
-        _explicit_rows(s, x)
+        _explicit_rows(s, w, x, h)
     for i in range(s.nodes.shape[0]):
         for m in range(12):
             x.zr[i, m] = x.zv[i, m] + moves * x.zu[i, m]

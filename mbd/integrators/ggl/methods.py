@@ -42,6 +42,7 @@ class GGL(StepsDirectors, FixedStep):
     guess: str = "acceleration"
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    nonholonomic: ClassVar[bool] = True
     symplectic: ClassVar[bool] = True
     scheme: ClassVar[int] = THETA
     unknown_blocks: ClassVar[int] = 2
@@ -84,9 +85,11 @@ class GGL(StepsDirectors, FixedStep):
     def preserves(self, system: System) -> frozenset[Invariant]:
         kept, twin = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}, self.twin(system)
         conservative = all(missing_trait(twin, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE))
-        if conservative:
-            kept.add(Invariant.SYMPLECTIC if self.symplectic else Invariant.ENERGY)
-        if keeps_momenta(twin):
+        if conservative and not self.symplectic:
+            kept.add(Invariant.ENERGY)
+        elif conservative and not len(twin.tables.nonholonomic):  # what rolls has no symplectic form
+            kept.add(Invariant.SYMPLECTIC)
+        if keeps_momenta(twin) and not len(twin.tables.nonholonomic):  # gamma of what rolls pushes along the step
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}
         return frozenset(kept)
 

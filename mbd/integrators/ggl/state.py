@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...compiled.kinds import addresses, integer, matrix, real, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
 from ...compiled.record import Record
 
 THETA, EM, EULER = 0, 1, 2
@@ -23,7 +23,9 @@ class GGLState(Record):
     past_d = matrix  # dq minus what it would be without gamma',
     past_l = matrix  # lambda',
     past_g = matrix  # gamma'
-    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    weights = matrix  # with which they are extrapolated (``integrators.past``),
+    sources = integers  # the stages
+    back = integers  # and rounds where they are
     dq = vector
     u = vector  # velocity of the first block
     w = vector  # h v (EULER)
@@ -64,6 +66,8 @@ class GGLState(Record):
     pairs = addresses  # (9,) tables of all pairs of unknown blocks, for the large matrix
     bodies = addresses  # (1,) tables of rigid bodies, for their matrix
     flat = vector  # 1 for nodes whose M is singular
+    part = integer  # stage of a composition,
+    rounds = integer  # and whole steps of it
     fresh = integer  # whether this attempt has factored the matrix of rigid bodies
     force_squares_1 = real  # sums of squares of the residuals of the two blocks,
     torque_squares_1 = real

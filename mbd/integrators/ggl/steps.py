@@ -14,7 +14,8 @@ from ...system.tables import Tables, Work
 from .. import loop
 from ..directors.linear_frames import copy_frames
 from ..newton import FORCE, TORQUE, constraint_tolerances, force_error, fresh_scales, position_error
-from ..numbers import NewtonNumbers
+from ..numbers import RENEW, NewtonNumbers
+from ..past import forget_stages, next_stage
 from ..verdicts import SINGULAR
 from .equations import configure, equations, finish, scaled
 from .forces import element_forces
@@ -46,6 +47,8 @@ def restart(s, w, x, p):
     """Coefficients of GGLEM for the new step; factors that contain the stiffness are those of another one."""
     h = p.step
     x.force, x.damping, x.stiffness = h * h, h, 0.5 * h * h
+    if p.history == RENEW:
+        forget_stages(x)
     if p.stiff != 0:
         p.factored = 0
 
@@ -139,6 +142,7 @@ def accept(s, w, x, p):
     copy_frames(x.z1, w.z)
     remember_angles(s, w, x.q, x.v)
     scaled(1.0 / h, x.gams, x.shown_gams)
+    next_stage(x, p)
     p.history += 1
 
 

@@ -18,7 +18,7 @@ parabola, (4 dm - dq)/h, dq/h and (3 dq - 4 dm)/h, which are the stages of the t
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, matrix, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, vector
 from ...compiled.record import Record
 from ...system.tables import FLAG_VELOCITY
 from ..directors.instant import applied_forces, constraint_forces, constraint_rows, dynamic_rows, moved_frames
@@ -41,7 +41,9 @@ class LobattoState(Record):
     past_lm = matrix  # mu',
     past_v = matrix  # h (v1 - v0)
     past_m = matrix  # and nu
-    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    weights = matrix  # with which they are extrapolated (``past``),
+    sources = integers  # the stages
+    back = integers  # and rounds where they are
     dq = vector
     dm = vector
     lams = vector  # lambda'
@@ -76,6 +78,8 @@ class LobattoState(Record):
     small = addresses  # (1,) buffers for velocities
     shown_l = vector  # multipliers of the position constraints in the middle of the step
     shown_mu = vector  # and of the velocity constraints at its end
+    part = integer  # stage of a composition,
+    rounds = integer  # and whole steps of it
 
 
 @kernel

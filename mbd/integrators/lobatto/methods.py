@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,8 +13,9 @@ from ..base import Array, Trait, Variable
 from ..converted import StepsDirectors, momenta
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import natural_tables, new_work
-from ..fixed_step import Equations, FixedStep
+from ..fixed_step import FixedStep
 from ..newton import SCALES
+from ..past import EquationsWithPast, guess_tables
 from ..variational.methods import VariationalBase
 from . import steps
 from .equations import PAST, LobattoState
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ENOUGH = 1e-4  # of the tolerance: what is left of residuals adds up over many steps; more gets a last correction
 
 
-class LobattoEquations(Equations):
+class LobattoEquations(EquationsWithPast):
     """The method on a system: residuals in natural order, solved with the matrix of rigid bodies of both stages."""
 
     entries = steps.ENTRIES
@@ -36,6 +36,8 @@ class LobattoEquations(Equations):
         "q", "v", "vd", "lam", "p", "past_d", "past_dm", "past_l", "past_lm", "past_v", "past_m", "mus", "lamm",
         "force", "loads",
     )  # fmt: skip
+    past = ("past_d", "past_dm", "past_l", "past_lm", "past_v", "past_m")
+    depth = PAST
 
     def __init__(self, method: Lobatto, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
@@ -44,9 +46,6 @@ class LobattoEquations(Equations):
             new_work(system, rigid.layout.n, rigid.layout.size_F) for rigid in (self.stages, self.bodies)
         )
         nv, nl, nodes = system.n_v, system.n_l, len(system.tables.nodes)
-        weights = np.zeros((PAST + 1, PAST))  # of the last values, latest first, for the next one
-        for n in range(PAST + 1):
-            weights[n, :n] = [(-1) ** j * comb(n, j + 1) for j in range(n)]
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "p0", "dq", "dm", "u", "rate")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "lamm", "mus", "shown_l", "shown_mu")}
         kept = {"d": nv, "dm": nv, "l": nl, "lm": nl, "v": nv, "m": nl}
@@ -54,7 +53,7 @@ class LobattoEquations(Equations):
         frames = {name: self.work.z.copy() for name in ("z0", "zm", "z1")}
         names = ("zu", "force", "force0", "force_m", "f", "fm", "stretch", "stretch_m")
         self.x = LobattoState(
-            q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, weights=weights,
+            q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **guess_tables(PAST),
             **{name: np.zeros((nodes, 12)) for name in names}, r=np.zeros(nv + nl), rm=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), **{name: np.zeros(2) for name in ("loads", "loads0", "loads_m")},
             times=np.zeros(3), scales=np.zeros(SCALES), small=table_of([self.small]),
@@ -95,10 +94,12 @@ class Lobatto(StepsDirectors, FixedStep, VariationalBase):
     middle and at the end of every step, velocity constraints at its end. Positions, velocities and the reactions of
     the recorded states are of order four, with forces that depend on velocities as well. Forces are evaluated three
     times per iteration and are no part of its matrix: the step must resolve the highest frequency, as with Rattle.
+    Rolling is refused, because the velocities of its stages are of second order; Composition(RATTLie()) has order four.
     """
 
     order: ClassVar[int] = 4
     symmetric: ClassVar[bool] = True
+    nonholonomic: ClassVar[bool] = False
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     derived: ClassVar[tuple[str, ...]] = ("p",)

@@ -11,13 +11,14 @@ from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import Tables, Work, tables_at, work_at
 from .. import loop
 from ..directors.instant import dynamic_rows, moved_frames, vector_frames
-from ..directors.linear_frames import add_correction, clear_frames, copy_frames, extrapolate
+from ..directors.linear_frames import add_correction, clear_frames, copy_frames
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
 from ..numbers import RENEW, NewtonNumbers
+from ..past import extrapolate, forget_stages, has_past, next_stage, remembered_row
 from ..stormer.equations import position_scales, rigid_factors, velocity_residual, velocity_scales
 from ..verdicts import CONVERGED
-from .equations import PAST, LobattoState, end_momenta, forces_at_start, stage_residuals
+from .equations import LobattoState, end_momenta, forces_at_start, stage_residuals
 from .stage_solve import factor_stages, solve_stages
 
 POSITIONS, VELOCITIES = 0, 1  # phases
@@ -59,6 +60,7 @@ def restart(s, w, x, p):
     """Momenta of the velocities, scaled by the new step; forces are those of the end of the last one."""
     _momenta_of_velocities(s, w, x, p.step)
     if p.history == RENEW:
+        forget_stages(x)
         evaluate_functions(s, w, p.time)
         copy(w.values, x.at_start)
         x.times[0] = p.time
@@ -108,37 +110,38 @@ def predict(s, w, x, p):
     if p.guess < 0:
         return
     if p.phase == POSITIONS:
-        _predict_positions(x, p.history, p.step)
+        _predict_positions(x, p, p.step)
     else:
         end_momenta(s, w, x, p.step)
-        _predict_velocities(x, p.history, p.step)
+        _predict_velocities(x, p, p.step)
 
 
 @kernel
-def _predict_positions(x, n, h):
-    """First guess of the positions and their multipliers after n steps."""
-    c = 0.5 * h * h if n == 0 else 0.0
+def _predict_positions(x, p, h):
+    """First guess of the positions and their multipliers."""
+    c = 0.0 if has_past(x, p) else 0.5 * h * h
     for k in range(x.v.shape[0]):
         x.dq[k] = h * x.v[k] + c * x.vd[k]
         x.dm[k] = 0.5 * h * x.v[k] + 0.25 * c * x.vd[k]
     for k in range(x.lam.shape[0]):
         x.lams[k] = c * x.lam[k] / 3.0
         x.lamm[k] = 0.5 * c * x.lam[k]
-    extrapolate(x.past_d, n, x.weights, x.dq)
-    extrapolate(x.past_dm, n, x.weights, x.dm)
-    extrapolate(x.past_l, n, x.weights, x.lams)
-    extrapolate(x.past_lm, n, x.weights, x.lamm)
+    extrapolate(x, p, x.past_d, x.dq)
+    extrapolate(x, p, x.past_dm, x.dm)
+    extrapolate(x, p, x.past_l, x.lams)
+    extrapolate(x, p, x.past_lm, x.lamm)
 
 
 @kernel
-def _predict_velocities(x, n, h):
-    """First guess of V and nu after n steps: the last part of the constraint force lacks in the momenta."""
+def _predict_velocities(x, p, h):
+    """First guess of V and nu: the last part of the constraint force lacks in the momenta."""
+    later = has_past(x, p)
     for k in range(x.v.shape[0]):
-        x.u[k] = h * x.v[k] if n > 0 else 3.0 * x.dq[k] - 4.0 * x.dm[k]
+        x.u[k] = h * x.v[k] if later else 3.0 * x.dq[k] - 4.0 * x.dm[k]
     for k in range(x.lam.shape[0]):
-        x.mus[k] = 0.0 if n > 0 else x.lams[k]
-    extrapolate(x.past_v, n, x.weights, x.u)
-    extrapolate(x.past_m, n, x.weights, x.mus)
+        x.mus[k] = 0.0 if later else x.lams[k]
+    extrapolate(x, p, x.past_v, x.u)
+    extrapolate(x, p, x.past_m, x.mus)
 
 
 @_step
@@ -181,7 +184,7 @@ def solve_equations(s, w, x, p):
     else:
         t, small = tables_at(x.rigid[0]), work_at(x.small[0])
         if p.iteration == 0 or slow:
-            rigid_factors(t, small, x, x.z1, x.times[1])
+            rigid_factors(t, small, x, x.z1, x.times[1], p.step)
             if not factorised(small, p):
                 p.worst = -1 - p.worst
                 return
@@ -200,7 +203,7 @@ def accept(s, w, x, p):
     """Make the new values the state, with the forces of the next step."""
     h, n = p.step, p.history
     # the momenta of the start contain one half of the constraint force already
-    c, i = (2.0 if n == 0 else 1.0), n % PAST
+    c, i = (2.0 if n == 0 and p.parts == 0 else 1.0), remembered_row(x, p)
     for k in range(x.v.shape[0]):
         v = x.u[k] / h
         x.past_d[i, k] = x.dq[k] - h * x.v[k]
@@ -221,6 +224,7 @@ def accept(s, w, x, p):
     copy_frames(x.z1, w.z)
     vector_frames(s.nodes, 1.0, x.v, w.zd)
     remember_angles(s, w, x.q, x.v)
+    next_stage(x, p)
     p.history += 1
 
 

@@ -10,16 +10,16 @@ of the residual, M v the momenta, of which P0 and P1 are what the step makes of 
 the start and constraints (rows) at the end of the step; the second one is linear where forces do not depend on
 velocities, and a fixed-point iteration in their dependence elsewhere.
 
-Rolling: rows that exist for velocities only are met at the ends of the steps, by the second equation. Their
-multipliers, which are found there, act at the start of the next step as well, and are no unknowns of the positions
-[McLachlan & Perlmutter 2006, J. Nonlinear Sci. 16, 283; Ferraro, Iglesias & Martin de Diego 2008, Nonlinearity 21].
+Rolling: rows that restrict velocities are met by the velocity dq/h of the step, on average of both ends, and by the
+second equation; reactions act at the ends. That is the discrete Lagrange-d'Alembert principle [Cortes & Martinez 2001,
+Nonlinearity 14, 1365] with a symmetric rule for the constraint, which is exact where a wheel rolls straight on.
 """
 
 from __future__ import annotations
 
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...compiled.kinds import matrix, real, vector
+from ...compiled.kinds import integer, integers, matrix, real, vector
 from ...compiled.record import Record
 from ...joints.instant import primitive_force
 from ...joints.over_step import primitive_blocks_over_step
@@ -28,7 +28,7 @@ from ...nodes.step.exponential import end_equation, start_block, start_equation
 from ...system.couplings import coupling_reactions
 from ...system.element_forces import constant
 from ...system.instant import all_frame_forces, constraint_rates, constraints, velocities
-from ...system.over_step import blocks_over_step
+from ...system.over_step import blocks_over_step, slip_rows_between
 from ...system.tables import FLAG_COUPLED, Tables, Work
 
 PAST = 4  # steps from which first guesses are extrapolated
@@ -45,7 +45,9 @@ class RattlieState(Record):
     past_l = matrix  # lambda+',
     past_v = matrix  # h (v1 - v0)
     past_m = matrix  # and lambda-'
-    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    weights = matrix  # with which they are extrapolated (``past``),
+    sources = integers  # the stages
+    back = integers  # and rounds where they are
     dq = vector
     lams = vector  # lambda+'
     u = vector  # V1
@@ -64,10 +66,16 @@ class RattlieState(Record):
     at_end = vector
     times = vector
     shown_mu = vector  # lambda- of the last step
+    part = integer  # stage of a composition,
+    rounds = integer  # and whole steps of it
 
 
 def _is_coupled(s: Tables) -> bool:
     return bool(s.flags[FLAG_COUPLED])
+
+
+def _rolls(s: Tables) -> bool:
+    return len(s.nonholonomic) > 0
 
 
 @entry(Tables, Work, RattlieState, when=_is_coupled)
@@ -108,6 +116,29 @@ def position_equations(s, w, x, h):
     for i in range(1, s.nodes.shape[0]):
         start_equation(s.nodes[i], x.dq, x.v, x.z0[i], w.z[i], x.f[i], h, w.rotation, w.x)
     constraints(s, w, x.qn, w.x)
+    if s.nonholonomic.shape[0] > 0:
+        _slips(s, w, x, h)
+
+
+@entry(Tables, Work, RattlieState, real, when=_rolls)
+def _slips(s, w, x, h):
+    """How far the step slips, into w.x: rows for velocities with dq/h, half of them at either end."""
+    for k in range(x.v.shape[0]):
+        x.vn[k] = x.dq[k] / h
+    copy_frames(w.z, x.z1)
+    copy_frames(x.z0, w.z)
+    _add_slips(s, w, x.q, x.vn, 0.5 * h)
+    copy_frames(x.z1, w.z)
+    _add_slips(s, w, x.qn, x.vn, 0.5 * h)
+
+
+@kernel
+def _add_slips(s, w, q, v, c):
+    velocities(s, w, q, v)
+    constraint_rates(s, w, q, v, w.g)
+    for k in range(s.nonholonomic.shape[0]):
+        j = s.xl[s.nonholonomic[k]]
+        w.x[j] += c * w.g[j]  # nothing was said about positions
 
 
 @entry(Tables, Work, RattlieState, real)
@@ -129,8 +160,8 @@ def velocity_equations(s, w, x, h):
         end_equation(s.nodes[i], x.dq, x.u, x.z0[i], w.z[i], x.f[i], w.rotation, w.x)
 
 
-@entry(Tables, Work, RattlieState)
-def position_matrix(s, w, x):
+@entry(Tables, Work, RattlieState, real)
+def position_matrix(s, w, x, h):
     """Matrix of the positions: columns of constraint forces at the start, all else along motions of the end."""
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
@@ -146,6 +177,6 @@ def position_matrix(s, w, x):
         copy_frames(w.z, x.z1)
         copy_frames(x.z0, w.z)
         blocks_over_step(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
+        if s.nonholonomic.shape[0] > 0:  # up to (h omega)^2
+            slip_rows_between(s, w, x.z0, x.qn, x.z1, h, w.matrix)
         copy_frames(x.z1, w.z)
-    for k in range(s.nonholonomic.shape[0]):  # whose multipliers are known
-        w.matrix[s.diagonal[s.nonholonomic[k]]] = 1.0

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..base import Array, Invariant, Trait, Variable
+from ..base import Array, Trait, Variable
 from ..converted import StepsLieNodes
-from ..fixed_step import Equations, FixedStep
-from ..stormer.methods import WEIGHTS
+from ..fixed_step import FixedStep
+from ..past import EquationsWithPast, guess_tables
 from ..variational.methods import VariationalBase
 from . import steps
 from .equations import PAST, RattlieState
@@ -21,25 +21,24 @@ if TYPE_CHECKING:
 ENOUGH = 0.1  # of the tolerance: what is left of residuals adds up over many steps
 
 
-class RattlieEquations(Equations):
+class RattlieEquations(EquationsWithPast):
     """RATTLie on a system."""
 
     entries = steps.ENTRIES
     saved = ("q", "v", "vd", "lam", "past_d", "past_l", "past_v", "past_m", "shown_mu")
+    past = ("past_d", "past_l", "past_v", "past_m")
+    depth = 3
 
     def __init__(self, method: RATTLie, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
         self.tables, self.work = system.tables, system.new_work()
         nq, nv, nl, nodes = system.n_q, system.n_v, system.n_l, len(system.tables.nodes)
-        weights = np.zeros((PAST + 1, PAST))
-        for n, row in enumerate(WEIGHTS):
-            weights[n, : len(row)] = row
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "dq", "u", "vn", "vdn", "y")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "mus", "lamn", "shown_mu")}
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("dlvm", (nv, nl, nv, nl), strict=True)}
         frames = {name: self.work.z.copy() for name in ("z0", "z1")}
         self.x = RattlieState(
-            q=np.zeros(nq), qn=np.zeros(nq), **vectors, **multipliers, **past, **frames, weights=weights,
+            q=np.zeros(nq), qn=np.zeros(nq), **vectors, **multipliers, **past, **frames, **guess_tables(PAST),
             zero=np.zeros(max(nv, nl, 1)), force=np.zeros((nodes, 12)), f=np.zeros((nodes, 12)), times=np.zeros(2),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_end")},
         )  # fmt: skip
@@ -64,8 +63,8 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     of second order, and stiff ones ask for small steps. A step must turn no body by a full turn. Bodies in other
     coordinates are stepped as Lie nodes and recorded in their own.
 
-    Bodies may roll: velocities at the ends of the steps do not slip. A step then begins with multipliers of the one
-    before, is not symplectic and cannot be composed.
+    Bodies may roll: neither the steps slip nor the velocities at their ends. Such a step is symmetric, but not
+    symplectic: nothing that rolls has a symplectic form.
 
     Reactions and accelerations of the solution are those of the equations of motion at the records, of second order.
     The multipliers of the method act on half a step each and are of first order: ``solution.scheme`` has "lambda" of
@@ -78,7 +77,6 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     """
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
-    nonholonomic: ClassVar[bool] = True
     symmetric: ClassVar[bool] = True
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     cite: ClassVar[tuple[str, ...]] = (
@@ -86,15 +84,6 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
         "Andersen 1983, J. Comput. Phys. 52, 24",
         "Leimkuhler & Skeel 1994, J. Comput. Phys. 112, 117",
     )
-
-    def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = super().preserves(system)
-        return kept - {Invariant.SYMPLECTIC} if len(self.twin(system).tables.nonholonomic) else kept
-
-    def asymmetry(self, system: System) -> str | None:
-        if len(self.twin(system).tables.nonholonomic):
-            return "with rolling a step of RATTLie begins with multipliers that belong to the step before"
-        return super().asymmetry(system)
 
     @property
     def variables(self) -> dict[str, Variable]:

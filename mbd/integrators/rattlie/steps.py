@@ -11,7 +11,6 @@ from ...system.instant import advance, all_frame_forces, evaluate_functions, fra
 from ...system.matrix import factor_with, finish, solve, tangent
 from ...system.tables import Tables, Work
 from .. import loop
-from ..directors.linear_frames import extrapolate
 from ..newton import (
     FORCE,
     ROUND_OFF,
@@ -22,9 +21,9 @@ from ..newton import (
     fresh_scales,
     measure,
 )
-from ..numbers import NewtonNumbers
+from ..numbers import RENEW, NewtonNumbers
+from ..past import extrapolate, forget_stages, has_past, next_stage, remembered_row
 from .equations import (
-    PAST,
     RattlieState,
     position_equations,
     position_matrix,
@@ -49,6 +48,13 @@ def load_frames(s, w, x, p):
     """Frames of the state."""
     frames(s, w, x.q)
     copy_frames(w.z, x.z0)
+
+
+@_step
+def restart(s, w, x, p):
+    """A stage of a composition begins with coordinates and velocities, as every step does."""
+    if p.history == RENEW:
+        forget_stages(x)
 
 
 @kernel
@@ -83,26 +89,23 @@ def predict(s, w, x, p):
     p.guess = 0 if p.attempt == 0 else -1
     if p.guess < 0:
         return
-    h, n = p.step, p.history
+    h = p.step
     c = 0.5 * h * h
-    first = n == 0
+    first = not has_past(x, p)
     if p.phase == POSITIONS:
         for k in range(x.v.shape[0]):
             x.dq[k] = h * x.v[k] + (c * x.vd[k] if first else 0.0)
         for k in range(x.lam.shape[0]):
             x.lams[k] = c * x.lam[k] if first else 0.0
-        extrapolate(x.past_d, n, x.weights, x.dq)
-        extrapolate(x.past_l, n, x.weights, x.lams)
-        for k in range(s.nonholonomic.shape[0]):
-            j = s.nonholonomic[k]
-            x.lams[j] = c * (x.lam[j] if first else x.shown_mu[j])  # found at the end of the last step
+        extrapolate(x, p, x.past_d, x.dq)
+        extrapolate(x, p, x.past_l, x.lams)
     else:
         for k in range(x.v.shape[0]):
             x.u[k] = h * x.v[k] + (h * h * x.vd[k] if first else 0.0)
         for k in range(x.lam.shape[0]):
             x.mus[k] = x.lams[k] if first else 0.0
-        extrapolate(x.past_v, n, x.weights, x.u)
-        extrapolate(x.past_m, n, x.weights, x.mus)
+        extrapolate(x, p, x.past_v, x.u)
+        extrapolate(x, p, x.past_m, x.mus)
 
 
 @kernel
@@ -147,7 +150,7 @@ def solve_equations(s, w, x, p):
         if linear:
             tangent(s, w, x.qn, x.vn, x.zero, x.zero, w.eye, 1.0, 0.0, 0.0, w.matrix)
         else:
-            position_matrix(s, w, x)
+            position_matrix(s, w, x, p.step)
         factor_with(s, w, w.matrix, w.pivots, w.dinv, w.x)
         if not factorised(w, p):
             return
@@ -174,7 +177,7 @@ def solve_equations(s, w, x, p):
 @_step
 def accept(s, w, x, p):
     """Make the new values the state."""
-    h, i = p.step, p.history % PAST
+    h, i = p.step, remembered_row(x, p)
     c = 2.0 / (h * h)
     for k in range(x.v.shape[0]):
         x.past_d[i, k] = x.dq[k] - h * x.v[k]
@@ -192,6 +195,7 @@ def accept(s, w, x, p):
     copy_frames(w.z, x.z0)
     velocities(s, w, x.q, x.v)
     remember_angles(s, w, x.q, x.v)
+    next_stage(x, p)
     p.history += 1
 
 
@@ -202,4 +206,5 @@ ENTRIES = {
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
     loop.ACCEPT: accept,
+    loop.RESTART: restart,
 }

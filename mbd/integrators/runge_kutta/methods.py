@@ -162,7 +162,6 @@ class HEDOP5(AdaptiveRungeKutta):
     order: ClassVar[int] = 5
     tableau: ClassVar[Tableau] = DOPRI5_TABLEAU
     half_explicit: ClassVar[bool] = True
-    joint_coordinates: ClassVar[bool] = False
     cite: ClassVar[tuple[str, ...]] = (
         "Arnold 1998, BIT 38, 415",
         "Dormand & Prince 1980, J. Comput. Appl. Math. 6, 19",

@@ -11,17 +11,22 @@ A multiple of G(q)^T in P is taken up by the next lambda', so that the motion do
 velocities that are recorded do. Both systems are solved with the matrix of rigid bodies (``rigid_solve``): with
 columns at the start and rows at the end of the step it is Newton's method for the first; the second one, which is
 linear, is solved by iteration with the same factors. Bodies may be flat, for which M is singular.
+
+Rolling: constraint forces act at the ends of the steps as those of all joints, and rows that restrict velocities hold
+over a step, t.(D_b C - D_a C) = 0 with averaged frames and secants D (``joints.rolling_over_step``): the discrete
+Lagrange-d'Alembert principle [Cortes & Martinez 2001, Nonlinearity 14, 1365]. A step stays symmetric, and the second
+projection, to which these rows belong as well, leaves velocities that do not slip.
 """
 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, integer, matrix, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, vector
 from ...compiled.record import Record
 from ...math.arrays import copy
 from ...nodes.mass import solve_mass
 from ...system.matrix import factor
-from ...system.over_step import blocks_over_step
+from ...system.over_step import blocks_over_step, slip_rows_between, slips_between
 from ...system.tables import FLAG_COUPLED
 from ..directors.instant import (
     applied_forces,
@@ -50,7 +55,9 @@ class StormerState(Record):
     past_l = matrix  # lambda',
     past_v = matrix  # h (v1 - v0)
     past_m = matrix  # and mu
-    weights = matrix  # (PAST + 1, PAST) with which they are extrapolated, after so many steps
+    weights = matrix  # with which they are extrapolated (``past``),
+    sources = integers  # the stages
+    back = integers  # and rounds where they are
     dq = vector
     lams = vector
     u = vector  # V1
@@ -106,6 +113,8 @@ def position_residual(s, w, x, h):
     _reactions_of(s, w, x, False, x.lams)
     dynamic_rows(s.nodes, x.dq, x.p, 0.5 * h * h, x.force, x.f, x.r)
     constraint_rows(s, w, x.z1, x.at_end, x.times[1], x.v.shape[0], x.r)
+    if s.nonholonomic.shape[0] > 0:
+        slips_between(s, w, x.z0, x.z1, h, x.r)
 
 
 @kernel
@@ -172,12 +181,17 @@ def _scales(s, w, x, h):
 
 
 @kernel
-def rigid_factors(t, w, x, zc, time):
-    """Factors with columns at the frames zc, which are those of a time, and rows at the end of the step."""
+def rigid_factors(t, w, x, zc, time, h):
+    """Factors with columns at the frames zc, which are those of a time, and rows at the end of the step.
+
+    Rows of rolling belong to the step from zc to its end; where that is none, they are those of velocities.
+    """
     rigid_blocks(t, w, x.at_end, zc, x.z1, w.matrix)
     if t.flags[FLAG_COUPLED] != 0:
         copy_frames(zc, w.z)
         copy(x.at_end, w.values)
         w.time[0] = x.times[1]
         blocks_over_step(t, w, x.q, zc, x.q, x.z1, time, w.matrix)
+        if t.nonholonomic.shape[0] > 0:
+            slip_rows_between(t, w, zc, x.q, x.z1, h, w.matrix)
     factor(t, w, w.matrix, w.pivots, w.dinv)

@@ -14,8 +14,9 @@ from ..checks import check_regular_directors
 from ..converted import StepsDirectors, momenta
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import natural_tables
-from ..fixed_step import Equations, FixedStep
+from ..fixed_step import FixedStep
 from ..newton import SCALES
+from ..past import EquationsWithPast, guess_tables
 from ..variational.methods import VariationalBase
 from . import steps
 from .equations import PAST, StormerState
@@ -25,33 +26,29 @@ if TYPE_CHECKING:
     from ...system.system import System
 
 ENOUGH = 0.1  # of the tolerance: what is left of residuals adds up over many steps
-WEIGHTS = ((), (1,), (2, -1), (3, -3, 1), (4, -6, 4, -1))  # of the last values, latest first, for the next one
 
 
-class StormerEquations(Equations):
+class StormerEquations(EquationsWithPast):
     """Shake or Rattle on a system: residuals in natural order, solved with the matrix of rigid bodies."""
 
     entries = steps.ENTRIES
     anew = steps.act_anew
     saved = ("q", "v", "vd", "lam", "p", "past_d", "past_l", "past_v", "past_m", "mus", "force", "loads")
-    memory = (*Equations.memory, "rounds")
     past = ("past_d", "past_l", "past_v", "past_m")
+    depth = 3
 
     def __init__(self, method: Stormer, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
         self.tables, self.bodies = natural_tables(system), RigidBodies(system)
         self.work = self.bodies.new_work()
         nv, nl, nodes = system.n_v, system.n_l, len(system.tables.nodes)
-        weights = np.zeros((PAST + 1, PAST))
-        for n, row in enumerate(WEIGHTS):
-            weights[n, : len(row)] = row
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "p0", "dq", "u", "rate")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "mus")}
         past = {f"past_{name}": np.zeros((PAST, n)) for name, n in zip("dlvm", (nv, nl, nv, nl), strict=True)}
         frames = {name: self.work.z.copy() for name in ("z0", "z1")}
         empty = {name: np.zeros((nodes, 12)) for name in ("zu", "force", "force0", "f", "stretch")}
         self.x = StormerState(
-            q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **empty, weights=weights,
+            q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **empty, **guess_tables(PAST),
             r=np.zeros(nv + nl), zero=np.zeros(max(nv, nl, 1)), loads=np.zeros(2), loads0=np.zeros(2),
             times=np.zeros(2), scales=np.zeros(SCALES), square=np.zeros((4, 4)), rigid=table_of([self.bodies.tables]),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_end")},
@@ -73,14 +70,7 @@ class StormerEquations(Equations):
     def shown(self) -> list[Array]:
         return [self.x.q, self.x.v, self.x.shown_mu, self.x.lam]
 
-    def compose(self, parts: int) -> None:
-        rows = PAST * parts
-        if len(self.x.past_d) != rows:  # a state that is restored has them
-            self.x = self.x.changed(**{n: np.zeros((rows, getattr(self.x, n).shape[1])) for n in self.past})
-            self.connect()
-
     def restore(self, state: dict[str, Any]) -> None:
-        self.compose(len(state["past_d"]) // PAST)
         super().restore(state)
         h = self.numbers.step
         self.x.shown_mu[:] = 2.0 * self.x.mus[: len(self.x.shown_mu)] / (h * h)

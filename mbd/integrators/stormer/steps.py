@@ -11,12 +11,12 @@ from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import FLAG_ANGLES, FLAG_VELOCITY, Tables, Work, tables_at
 from .. import loop
 from ..directors.instant import dynamic_rows, vector_frames
-from ..directors.linear_frames import add_correction, clear_frames, copy_frames, extrapolate
+from ..directors.linear_frames import add_correction, clear_frames, copy_frames
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
 from ..numbers import RENEW, NewtonNumbers
+from ..past import extrapolate, forget_stages, has_past, next_stage, remembered_row
 from .equations import (
-    PAST,
     StormerState,
     forces_of,
     new_momenta,
@@ -68,7 +68,7 @@ def restart(s, w, x, p):
     clear_frames(x.f)
     dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
     if p.history == RENEW:
-        x.part, x.rounds = 0, 0
+        forget_stages(x)
         evaluate_functions(s, w, p.time)
         copy(w.values, x.at_start)
         x.times[0] = p.time
@@ -116,38 +116,34 @@ def predict(s, w, x, p):
     if p.guess < 0:
         return
     if p.phase == POSITIONS:
-        _predict_positions(x, _known(x, p), PAST * x.part, p.step)
+        _predict_positions(x, p, p.step)
     else:
         new_momenta(s, w, x, p.step)
-        _predict_velocities(x, _known(x, p), PAST * x.part, p.step)
+        _predict_velocities(x, p, p.step)
 
 
 @kernel
-def _known(x, p):
-    """Steps from which this one is extrapolated: of a composition those of the same stage, which are as long."""
-    return x.rounds if p.parts > 0 else p.history
-
-
-@kernel
-def _predict_positions(x, n, row, h):
-    """First guess of dq and lambda' after n steps, which are kept from a row on."""
+def _predict_positions(x, p, h):
+    """First guess of dq and lambda'."""
+    first = not has_past(x, p)
     for k in range(x.v.shape[0]):
-        x.dq[k] = h * x.v[k] + (0.5 * h * h * x.vd[k] if n == 0 else 0.0)
+        x.dq[k] = h * x.v[k] + (0.5 * h * h * x.vd[k] if first else 0.0)
     for k in range(x.lam.shape[0]):
-        x.lams[k] = 0.5 * h * h * x.lam[k] if n == 0 else 0.0
-    extrapolate(x.past_d[row : row + PAST], n, x.weights, x.dq)
-    extrapolate(x.past_l[row : row + PAST], n, x.weights, x.lams)
+        x.lams[k] = 0.5 * h * h * x.lam[k] if first else 0.0
+    extrapolate(x, p, x.past_d, x.dq)
+    extrapolate(x, p, x.past_l, x.lams)
 
 
 @kernel
-def _predict_velocities(x, n, row, h):
-    """First guess of V and mu after n steps: half of the constraint force lacks in the momenta."""
+def _predict_velocities(x, p, h):
+    """First guess of V and mu: half of the constraint force lacks in the momenta."""
+    first = not has_past(x, p)
     for k in range(x.v.shape[0]):
-        x.u[k] = h * x.v[k] if n > 0 else x.dq[k] + 0.5 * h * h * x.vd[k]
+        x.u[k] = x.dq[k] + 0.5 * h * h * x.vd[k] if first else h * x.v[k]
     for k in range(x.lam.shape[0]):
-        x.mus[k] = 0.0 if n > 0 else x.lams[k]
-    extrapolate(x.past_v[row : row + PAST], n, x.weights, x.u)
-    extrapolate(x.past_m[row : row + PAST], n, x.weights, x.mus)
+        x.mus[k] = x.lams[k] if first else 0.0
+    extrapolate(x, p, x.past_v, x.u)
+    extrapolate(x, p, x.past_m, x.mus)
 
 
 @_step
@@ -170,7 +166,7 @@ def solve_equations(s, w, x, p):
     t = tables_at(x.rigid[0])
     zc, at_c, time = side(x, p.phase == VELOCITIES)  # of constraint forces
     if p.factored == 0 or (p.iteration > 0 and p.error > max(1.0, SLOW * p.before)):
-        rigid_factors(t, w, x, zc, time)
+        rigid_factors(t, w, x, zc, time, p.step)
         p.factored = 1
         if not factorised(w, p):
             p.worst = -1 - p.worst  # a row of the matrix of rigid bodies
@@ -192,7 +188,7 @@ def accept(s, w, x, p):
         clear(x.mus)
         unprojected_velocities(s, w, x, 1.0 if n == 0 else 0.5)
     # the momenta of the start contain one half of the constraint force already
-    c, i = (2.0 if n == 0 else 1.0), PAST * x.part + _known(x, p) % PAST
+    c, i = (2.0 if n == 0 else 1.0), remembered_row(x, p)
     kept = c if p.parts == 0 else 1.0  # a stage always begins with momenta of velocities
     for k in range(x.v.shape[0]):
         x.past_d[i, k] = x.dq[k] - h * x.v[k]
@@ -215,11 +211,7 @@ def accept(s, w, x, p):
         remember_angles(s, w, x.q, x.v)
     for k in range(x.shown_mu.shape[0]):
         x.shown_mu[k] = 2.0 * x.mus[k] / (h * h)
-    if p.parts > 0:
-        x.part += 1
-        if x.part == p.parts:
-            x.part = 0
-            x.rounds += 1
+    next_stage(x, p)
     p.history += 1
 
 

@@ -11,6 +11,9 @@ The trapezoidal L_d, SHAKE and RATTLE, is in ``integrators.stormer``. LIVENS: th
 HAMILTON: the midpoint rule of Hamilton's equations [MPH], the same with the kinetic energy that belongs to the
 co-energy of quaternions.
 
+Rolling: constraint forces as those of all joints, and rows that restrict velocities over a step, with averaged frames
+and secants: the discrete Lagrange-d'Alembert principle [Cortes & Martinez 2001, Nonlinearity 14, 1365].
+
 Momenta and multipliers are scaled: P = h p, lambda' = h^2 lambda, so that the matrix does not degenerate for h -> 0.
 """
 
@@ -31,7 +34,7 @@ from ...system.couplings import coupling_reactions, coupling_stiffness
 from ...system.element_forces import constant
 from ...system.instant import all_frame_forces, constraint_rates, constraints
 from ...system.instant_elements import all_force_tangents
-from ...system.over_step import blocks_over_step
+from ...system.over_step import blocks_over_step, slip_rows_between, slips_between
 from ...system.tables import FLAG_COUPLED, Tables, Work, work_at
 from ..energy_momentum.node_steps import EQUATION, MATRIX, call_midpoint_step
 
@@ -174,6 +177,18 @@ def variational_residual(s, w, x, h):
             k = n.v0 + m
             w.x[n.x0 + m] += y[m] - x.p[k] + half * x.force[k]
     constraints(s, w, x.qn, w.x)
+    if s.nonholonomic.shape[0] > 0:
+        slips_of_step(s, w, x, h)
+
+
+@kernel
+def slips_of_step(s, w, x, h):
+    """Rows of rolling into w.x, which hold over the step (``joints.rolling_over_step``); frames of its end are w.z."""
+    for i in range(s.nodes.shape[0]):
+        copy(w.z[i], x.z1[i])
+    slips_between(s, w, x.z0, x.z1, h, w.x)
+    for i in range(s.nodes.shape[0]):
+        copy(x.z1[i], w.z[i])
 
 
 @kernel
@@ -214,6 +229,8 @@ def variational_matrix(s, w, x, h):
             blocks_over_step(s, w, x.qm, x.zm, x.qn, x.z1, x.times[1], w.matrix)
         else:
             blocks_over_step(s, w, x.q, x.z0, x.qn, x.z1, x.times[0], w.matrix)
+        if s.nonholonomic.shape[0] > 0:
+            slip_rows_between(s, w, x.z0, x.qn, x.z1, h, w.matrix)
         for i in range(s.nodes.shape[0]):
             copy(x.z1[i], w.z[i])
     ck = 0.25 * h * h

@@ -36,7 +36,7 @@ from ..energy_momentum.node_steps import ACCEPT, EQUATION, MATRIX, VELOCITY
 from ..energy_momentum.node_steps import START as START_OF_NODE
 from ..newton import equation_error, factorised, factors_suffice, fresh_scales, measure
 from ..numbers import NewtonNumbers
-from .equations import VariationalState, ask_node
+from .equations import VariationalState, ask_node, slips_of_step
 from .steps import predict, show_momenta
 
 _step = entry(Tables, Work, VariationalState, NewtonNumbers)
@@ -126,6 +126,8 @@ def residual(s, w, x, p):
         for k in range(n.nv):
             w.x[n.x0 + k] += w.pulled_back[k] + (0.5 * h * h - 1.0) * x.force[n.v0 + k]
     constraints(s, w, x.qn, w.x)
+    if s.nonholonomic.shape[0] > 0:  # whose derivatives are taken at the end of the step, not over it
+        slips_of_step(s, w, x, h)
     if p.iteration == 0:
         for k in range(x.v.shape[0]):
             x.vn[k] = 2.0 * (x.secant[k] - x.v[k]) / h

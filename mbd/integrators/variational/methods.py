@@ -34,6 +34,7 @@ class VariationalBase(Integrator):
     max_iterations: int = 30
 
     order: ClassVar[int] = 2
+    nonholonomic: ClassVar[bool] = True
     project: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -43,7 +44,8 @@ class VariationalBase(Integrator):
         kept = {Invariant.POSITION_CONSTRAINTS}
         if self.project:
             kept.add(Invariant.VELOCITY_CONSTRAINTS)
-        if all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE)):
+        conservative = all(missing_trait(system, t) is None for t in (Trait.AUTONOMOUS, Trait.CONSERVATIVE))
+        if conservative and not len(system.tables.nonholonomic):  # what rolls has no symplectic form
             kept.add(Invariant.SYMPLECTIC)
         if keeps_momenta(system):
             kept |= {Invariant.LINEAR_MOMENTUM, Invariant.ANGULAR_MOMENTUM}

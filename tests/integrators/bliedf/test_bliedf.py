@@ -90,3 +90,25 @@ def test_more_steps_are_refused():
         with pytest.raises(mbd.ModelError, match="k is .*expected 2 or 3"):
             BLieDF(k)
     assert len(reference("two bars")) == len(errors("two bars", BLieDF(), (20,))[0])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("spherical", [None, mbd.nodes.RotationVector(lie=False)], ids=["Lie", "rotation vector"])
+def test_order_in_joint_coordinates(k, spherical):
+    """Two balls, in Lie and in conventional coordinates, whose charts change on the way."""
+    t_end, numbers = 2.0, (400, 800)
+    exact = observed(mbd.simulate(pendulum(), t_end, t_end / 4000, RK6(), output_step=t_end / 10))
+    found = []
+    for n in numbers:
+        model = pendulum().with_coordinates("joint", spherical=spherical)
+        solution = mbd.simulate(model, t_end, t_end / n, BLieDF(k=k), output_step=t_end / 10)
+        found.append([np.abs(x - y)[1:].max() for x, y in zip(observed(solution), exact, strict=True)])
+    assert np.log2(np.array(found[0]) / np.array(found[1])) == pytest.approx([k] * 3, abs=0.25)
+
+
+def test_bicycle_in_joint_coordinates():
+    """Wheels that roll, on a tree of hinges: order three in positions, lean and steer."""
+    benchmark = mbd.benchmarks.bicycle()
+    model = benchmark.model.with_coordinates("joint")
+    found = [benchmark.error(mbd.simulate(model, benchmark.t_end, h, BLieDF())) for h in (0.01, 0.005)]
+    assert np.log2(found[0] / found[1]) == pytest.approx(3.0, abs=0.2)

@@ -254,10 +254,23 @@ def test_a_stage_that_fails_leaves_the_last_record():
     np.testing.assert_array_equal(solution.state["v"], solution.v[-1])
 
 
-def test_work_of_a_composition_is_that_of_its_stages():
-    """Two iterations of Newton's method per stage, as in a first step: there is nothing that could be extrapolated."""
-    stats = mbd.simulate(chain(Directors), 0.2, 0.01, Composition(Rattle())).stats
-    assert stats["steps"] == 20 and stats["newton_iterations"] <= 2 * 5 * 20
+LOOKING_BACK = {  # most iterations of a stage beside those of plain steps as long as the stages
+    "Rattle": (Rattle(), 4, 1.25), "RATTLie": (RATTLie(), 4, 1.25), "GGLEM": (GGLEM(), 4, 1.25),
+    "Lobatto": (integrators.Lobatto(), 6, 1.1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOKING_BACK)
+def test_first_guesses_of_stages_are_those_of_plain_steps(name):
+    """Extrapolated from stages of the same length, in this step and in the ones before it."""
+    method, order, most = LOOKING_BACK[name]
+    h, weights = 0.01, np.abs(weights_of(order))
+    plain = 0.0
+    for length, count in zip(*np.unique(weights.round(12), return_counts=True), strict=True):
+        stats = mbd.simulate(chain(), 60 * length * h, length * h, method).stats
+        plain += count * stats["newton_iterations"] / stats["steps"]
+    stats = mbd.simulate(chain(), 60 * h, h, Composition(method, order=order)).stats
+    assert stats["newton_iterations"] / stats["steps"] < most * plain
 
 
 # --- refusals -----------------------------------------------------------------------------------------------------

@@ -74,6 +74,20 @@ def test_step_size_control_keeps_the_tolerance():
     assert found[1] < 0.02 * found[0]
 
 
-def test_joint_coordinates_are_refused():
-    with pytest.raises(mbd.IncompatibleError, match="HEDOP5 needs the coordinates of each body"):
-        mbd.simulate(heavy_top().with_coordinates("joint"), 0.1, 0.01, FIXED)
+@pytest.mark.filterwarnings("ignore::mbd.RedundancyWarning")
+@pytest.mark.parametrize("name", ["two bars", "bicycle", "loop"])
+def test_order_in_joint_coordinates(name):
+    """A tree, which has no constraints, rolling wheels on hinges, and a loop."""
+    build, t_end, n = {
+        "two bars": (MODELS["two bars"][0], 0.5, 20), "bicycle": (lambda: mbd.benchmarks.bicycle().model, 0.5, 20),
+        "loop": (lambda: four_bar(True), 0.3, 20),
+    }[name]  # fmt: skip
+    exact = observed(mbd.simulate(build(), t_end, t_end / 800, RK6(), output_step=t_end / 10))
+    found = []
+    for steps in (n, 2 * n):
+        model = build().with_coordinates("joint")
+        solution = mbd.simulate(model, t_end, t_end / steps, FIXED, output_step=t_end / 10)
+        found.append([np.abs(x - y)[1:].max() for x, y in zip(observed(solution), exact, strict=True)])
+        assert solution.constraint_error.velocity.max(initial=0.0) < 1e-11
+    for one, other in zip(*found, strict=True):
+        assert other < 1e-9 or np.log2(one / other) > 5.0 - ORDER
