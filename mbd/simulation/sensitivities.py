@@ -93,7 +93,7 @@ def run_followed(
         if one.tables.flags[FLAG_REDUNDANT]:
             raise IncompatibleError(f"sensitivities need constraints that are independent, and some of {model} are not")
     run = integrator.start(system, q, v, float(t_start), step, None)
-    record = Recording(system, integrator, run, report)
+    record = Recording(system, integrator, run, report, run.initial_row())
     notes = _notes(model)
     for text in notes:
         note(text)
