@@ -26,13 +26,13 @@ from ...compiled.record import Record
 from ...joints.instant import primitive_force
 from ...joints.over_step import primitive_blocks_over_step
 from ...math.arrays import clear, clear_frames, copy, copy_frames
-from ...nodes.forms import FORM_GENERALIZED
+from ...nodes.frames import has_frame
 from ...nodes.generalized import gradient_block, mass_block
 from ...nodes.step.exponential import end_equation, start_block, start_equation
 from ...system.couplings import coupling_reactions
 from ...system.element_forces import constant
 from ...system.instant import all_frame_forces, constraint_rates, constraints, velocities
-from ...system.instant_elements import GENERALIZED_FORCES, one_generalized
+from ...system.instant_elements import GENERALIZED_FORCES, has_generalized, one_generalized
 from ...system.over_step import blocks_over_step, slip_rows_between
 from ...system.tables import FLAG_COUPLED, Tables, Work
 
@@ -83,11 +83,7 @@ def _rolls(s: Tables) -> bool:
     return len(s.nonholonomic) > 0
 
 
-def _has_generalized(s: Tables) -> bool:
-    return bool((s.nodes.form == FORM_GENERALIZED).any())
-
-
-@entry(Tables, Work, RattlieState, integer, integer, real, when=_has_generalized)
+@entry(Tables, Work, RattlieState, integer, integer, real, when=has_generalized)
 def _generalized_rows(s, w, x, i, end, h):
     """Equations of generalized coordinates at the start or the end of a step into w.x: h^2/2 times those of motion,
     with accelerations from the velocity there to that of the step, or back."""
@@ -106,7 +102,7 @@ def _generalized_rows(s, w, x, i, end, h):
         w.x[k] *= c
 
 
-@entry(Tables, Work, RattlieState, integer, when=_has_generalized)
+@entry(Tables, Work, RattlieState, integer, when=has_generalized)
 def _generalized_block(s, w, x, i):
     """Diagonal block of generalized coordinates: constraint forces of the start, constraints of the end."""
     n = s.nodes[i]
@@ -151,7 +147,7 @@ def position_equations(s, w, x, h):
     if s.flags[FLAG_COUPLED] != 0:
         start_reactions(s, w, x)
     for i in range(1, s.nodes.shape[0]):
-        if s.nodes[i].form == FORM_GENERALIZED:
+        if not has_frame(s.nodes[i]):
             _generalized_rows(s, w, x, i, 0, h)
             continue
         start_equation(s.nodes[i], x.dq, x.v, x.z0[i], w.z[i], x.f[i], h, w.rotation, w.x)
@@ -195,7 +191,7 @@ def velocity_equations(s, w, x, h):
     for k in range(s.xl.shape[0]):
         w.x[s.xl[k]] *= h
     for i in range(1, s.nodes.shape[0]):
-        if s.nodes[i].form == FORM_GENERALIZED:
+        if not has_frame(s.nodes[i]):
             _generalized_rows(s, w, x, i, 1, h)
             continue
         for m in range(12):
@@ -208,7 +204,7 @@ def position_matrix(s, w, x, h):
     """Matrix of the positions: columns of constraint forces at the start, all else along motions of the end."""
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
-        if s.nodes[i].form == FORM_GENERALIZED:
+        if not has_frame(s.nodes[i]):
             _generalized_block(s, w, x, i)
             continue
         start_block(s.nodes[i], x.q, x.dq, x.z0[i], w.z[i], w.rotation, w.jacobians, w.matrix)
