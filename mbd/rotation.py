@@ -169,7 +169,12 @@ def from_euler_angles(angles: Array, sequence: str = "xyz") -> Array:
 
 
 def to_quaternion(matrix: Array) -> Array:
-    """Unit quaternion, scalar first and not negative [Shepperd 1978: divide by the largest component]."""
+    """Unit quaternion, scalar first and not negative."""
+    return np.array(_quaternion(matrix))
+
+
+def _quaternion(matrix: Array) -> list[float]:
+    """The same as a list [Shepperd 1978: divide by the largest component]."""
     (r00, r01, r02), (r10, r11, r12), (r20, r21, r22) = matrix.tolist()
     squares = (r00 + r11 + r22, r00 - r11 - r22, r11 - r00 - r22, r22 - r00 - r11)  # 4 e_i^2 - 1
     largest = max(range(4), key=squares.__getitem__)
@@ -182,13 +187,15 @@ def to_quaternion(matrix: Array) -> Array:
     else:
         e = (r10 - r01, r02 + r20, r12 + r21, 1.0 + squares[3])
     length = math.copysign(math.sqrt(sum(x * x for x in e)), e[0])
-    return np.array([x / length for x in e])
+    return [x / length for x in e]
 
 
 def to_rotation_vector(matrix: Array) -> Array:
     """Rotation vector of length at most pi."""
-    quaternion = to_quaternion(matrix)
-    e0, vector = float(quaternion[0]), quaternion[1:]
+    e0, *rest = _quaternion(matrix)
+    vector = np.array(rest)
+    if not any(rest):  # no rotation, as most bodies start
+        return vector
     sine = float(np.linalg.norm(vector))
     return vector * (2.0 * math.atan2(sine, e0) / sine if sine > 1e-150 else 2.0)
 

@@ -41,10 +41,9 @@ def pytest_make_collect_report() -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """With numba's public interface alone, functions that read parameters are called as plain Python, and say so."""
+    """With numba's public interface alone, some functions are called as plain Python, and say so."""
     if PUBLIC:
-        config.addinivalue_line("filterwarnings", "ignore:.* is called as plain Python, which is slower.*Parameter")
-        config.addinivalue_line("filterwarnings", "ignore:.* is called as plain Python, which is slower.*Input")
+        config.addinivalue_line("filterwarnings", "ignore:.* is called as plain Python, which is slower")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -24,7 +24,7 @@ from files import put  # noqa: E402
 
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")
 QUICK = r"first_mechanism\.py"
-ALL = r"^(?!.*/optuna/).*\.py"  # Optuna is no part of the environment
+ALL = r".*\.py"
 REDIRECT = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">'
 REDIRECT += '<title>mbd</title><a href="docs/index.html">mbd</a>\n'
 

@@ -23,7 +23,6 @@ SECTIONS = {
         "Papers",
         "Figures and tables of publications, computed again; :doc:`/docs/papers` compares them with what is printed.",
     ),
-    "examples/optuna": ("examples/optuna", "Other optimisers", "Needs ``pip install optuna``; not run for this site."),
 }
 """Sections of the gallery: where the scripts are, title, and a sentence."""
 
@@ -35,7 +34,7 @@ __file__ = __import__("os").path.abspath("{name}")
 """Scripts are not run as files, but in their folder; they look for files beside them."""
 
 
-WRITTEN = {"pid": "PID", "gymnasium": "Gymnasium:", "puma": "Puma 560"}
+WRITTEN = {"pid": "PID", "gymnasium": "Gymnasium:", "puma": "Puma 560", "optuna": "Optuna:"}
 
 
 def prepare(into: Path) -> None:

@@ -30,7 +30,7 @@ from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
 from .entry import Entry
-from .intrinsics import type_of
+from .intrinsics import read_arguments, type_of
 from .kernel import OPTIONS, Deferred, Kernel
 from .native import ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES
 from .record_types import record_type
@@ -184,13 +184,14 @@ def make_known() -> None:
 def compile_entry(entry: Entry, symbol: str) -> tuple[dict[str, Any], bytes]:
     """Object code of an entry, whose pointer leads to its arguments one after the other."""
 
-    def read(context: Any, builder: Any, pointer: Any) -> list[Any]:
-        place = builder.bitcast(pointer, context.get_value_type(types.Tuple(kinds)).as_pointer())
-        return _parts(builder, builder.load(place), len(kinds))
-
     with compiling():
         kinds = tuple(type_of(kind) for kind in entry.kinds)
-        return _finish(InnerDispatcher(entry.py_func, OPTIONS), kinds, symbol, read)
+
+        def read(context: Any, builder: Any, pointer: Any) -> list[Any]:
+            return read_arguments(context, builder, kinds, pointer)
+
+        # it has this one caller, and arrays would be handed over word by word
+        return _finish(InnerDispatcher(entry.py_func, {**OPTIONS, "forceinline": True}), kinds, symbol, read)
 
 
 def compile_kernel(kernel: Kernel, kinds: tuple, symbol: str) -> tuple[dict[str, Any], bytes]:

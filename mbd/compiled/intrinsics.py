@@ -9,10 +9,12 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 from .kinds import Kind
-from .record_types import RecordType, record_type, type_of_kind
+from .record_types import RecordType, array_from_words, record_type, type_of_kind
 
+_WORD = ir.IntType(64)
 _POINTER = ir.IntType(8).as_pointer()
 _ENTRY = ir.FunctionType(ir.VoidType(), [_POINTER]).as_pointer()
 
@@ -25,7 +27,6 @@ def type_of(kind: Any) -> Any:
 def entry_call(name: str, kinds: tuple[Any, ...]) -> Any:
     """An intrinsic (address, arguments) that calls the entry at an address, whose arguments are of these kinds."""
     wanted = [type_of(kind) for kind in kinds]
-    packed = types.Tuple(wanted)
 
     @intrinsic
     def call(typing_context, address, arguments):  # type: ignore[no-untyped-def]
@@ -34,19 +35,46 @@ def entry_call(name: str, kinds: tuple[Any, ...]) -> Any:
                 raise TypingError(f"argument {i} of {name} is {given}; expected {expected}")
 
         def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            values = []
+            words: list[Any] = []
             for i, (given, expected) in enumerate(zip(arguments, wanted, strict=True)):
                 value = builder.extract_value(args[1], i)
-                values.append(value if isinstance(given, RecordType) else context.cast(builder, value, given, expected))
-            value = context.make_tuple(builder, packed, values)
-            memory = cgutils.alloca_once(builder, value.type)
-            builder.store(value, memory)
+                value = value if isinstance(given, RecordType) else context.cast(builder, value, given, expected)
+                words += _words(context, builder, expected, value)
+            memory = cgutils.alloca_once(builder, _WORD, len(words))
+            for k, word in enumerate(words):
+                builder.store(word, builder.gep(memory, [ir.Constant(_WORD, k)]))
             builder.call(builder.inttoptr(args[0], _ENTRY), [builder.bitcast(memory, _POINTER)])
             return context.get_dummy_value()
 
         return types.void(types.int64, arguments), generate
 
     return call
+
+
+def _words(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
+    """An argument as an entry takes it, as in records: of an array the address of its data and its shape."""
+    if isinstance(kind, types.Array):
+        array = make_array(kind)(context, builder, value)
+        return [builder.ptrtoint(array.data, _WORD), *cgutils.unpack_tuple(builder, array.shape, kind.ndim)]
+    return [builder.bitcast(value, _WORD) if kind == types.float64 else value]
+
+
+def read_arguments(context: Any, builder: Any, kinds: tuple[Any, ...], pointer: Any) -> list[Any]:
+    """The arguments of an entry of these compiled types from the words that its pointer leads to."""
+    values, first = [], 0
+    block = builder.bitcast(pointer, _WORD.as_pointer())
+    for kind in kinds:
+
+        def read(k: int, first: int = first) -> Any:
+            return builder.load(builder.gep(block, [ir.Constant(_WORD, first + k)]))
+
+        if isinstance(kind, types.Array):
+            values.append(array_from_words(context, builder, kind, read))
+            first += 1 + kind.ndim
+        else:
+            values.append(builder.bitcast(read(0), ir.DoubleType()) if kind == types.float64 else read(0))
+            first += 1
+    return values
 
 
 def entry_arguments(kinds: tuple[Any, ...]) -> Any:
@@ -56,10 +84,7 @@ def entry_arguments(kinds: tuple[Any, ...]) -> Any:
     @intrinsic
     def read(typing_context, pointer):  # type: ignore[no-untyped-def]
         def generate(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            value = builder.load(builder.bitcast(args[0], context.get_value_type(packed).as_pointer()))
-            if context.enable_nrt:
-                context.nrt.incref(builder, packed, value)  # the caller keeps its own
-            return value
+            return context.make_tuple(builder, packed, read_arguments(context, builder, packed.types, args[0]))
 
         return packed(types.voidptr), generate
 

@@ -56,6 +56,7 @@ class Kernel:
             raise TypeError(f"{function.__name__}: {len(kinds)} kinds for {self.count} arguments")
         self.options = options
         self.codes: dict[Any, Any] = {}  # kinds of arguments -> machine code
+        self.declared: Any = None  # machine code for the declared kinds
         self._dispatcher: Any = None
 
     def __call__(self, *args: Any) -> Any:

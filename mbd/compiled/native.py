@@ -30,7 +30,7 @@ from .cache import cache_file
 from .cache_files import read_code, write_code
 from .entry import Entry, connect, connect_arguments
 from .kinds import Kind
-from .record import Record, address_of
+from .record import Record
 
 # Where a numpy array (PyArrayObject) keeps the address of its data, its shape and its strides; part of numpy's ABI.
 ARRAY_DATA, ARRAY_SHAPE, ARRAY_STRIDES = (object.__basicsize__ + k for k in (0, 16, 24))
@@ -288,20 +288,40 @@ def _packed(kernel: Any, args: tuple) -> tuple[Code, Any]:
     missing = kernel.count - len(args)
     if missing > 0:
         args += (kernel.py_func.__defaults__ or ())[-missing:]
-    if kernel.kinds:
-        check_arguments(kernel, args)
-    kinds: list[Any] = []
     words: list[Any] = []
-    for a in args:
-        _describe(a, kinds, words)
-    key = tuple(kinds)
-    code = kernel.codes.get(key)
-    if code is None:
-        code = kernel.codes[key] = _code(kernel, key, len(args))
+    if kernel.kinds:
+        _, words = check_arguments(kernel, args)
+        if kernel.declared is None:
+            kernel.declared = _declared(kernel)
+        code, arrays = kernel.declared
+        for k in arrays:
+            words[k] = id(args[k])
+    else:
+        kinds: list[Any] = []
+        for a in args:
+            _describe(a, kinds, words)
+        key = tuple(kinds)
+        code = kernel.codes.get(key)
+        if code is None:
+            code = kernel.codes[key] = _code(kernel, key, len(args))
     connect_arguments(kernel, args)
     buffer = code.buffer()
     code.arguments.pack_into(buffer, 0, *words)
     return code, buffer
+
+
+def _declared(kernel: Any) -> tuple[Code, list[int]]:
+    """Machine code for arguments of the kinds that a kernel declares, and which of them are arrays."""
+    key: list[Any] = []
+    for kind in kernel.kinds:
+        if not isinstance(kind, Kind):
+            key.append(kind)
+        elif kind.ndim:
+            key.append((kind.dtype.char if kind.dtype.fields is None else kind.dtype, kind.ndim, "C"))
+        else:
+            key.append("f" if kind.dtype.kind == "f" else "i")
+    arrays = [k for k, kind in enumerate(kernel.kinds) if isinstance(kind, Kind) and kind.ndim]
+    return _code(kernel, tuple(key), kernel.count), arrays
 
 
 def _code(kernel: Any, kinds: tuple, count: int) -> Code:
@@ -329,15 +349,13 @@ def call_entry(entry: Entry, args: tuple) -> None:
 
 def packed_entry(entry: Entry, args: tuple) -> tuple[Any, bytes]:
     """Machine code of an entry, and its arguments as it takes them."""
-    holder = check_arguments(entry, args)
+    holder, found = check_arguments(entry, args)
     words: list[Any] = []
-    for kind, value in zip(entry.kinds, args, strict=True):
-        if not isinstance(kind, Kind):
-            words.append(value.address)
-        elif kind.ndim == 0:
-            words.append(float(value) if kind.dtype.kind == "f" else int(value))
+    for kind, value, word in zip(entry.kinds, args, found, strict=True):
+        if isinstance(kind, Kind) and kind.ndim:
+            words += (word, *value.shape)
         else:
-            words += (0, 0, value.size, value.itemsize, address_of(value), *value.shape, *value.strides)
+            words.append(word)
     if entry.when is not None and not entry.when(holder):
         raise ValueError(f"{entry.__name__}: this {type(holder).__name__} has nothing that it is for")
     if entry not in holder.connected:
@@ -352,9 +370,9 @@ def _entry_function(entry: Entry) -> Any:
 
 @functools.cache
 def _entry_letters(entry: Entry) -> str:
-    """Letters of ``struct`` for arguments as the compiler lays them out: five words, shape and strides of an array."""
+    """Letters of ``struct`` for arguments as entries take them: of an array the address of its data and its shape."""
     letters = []
     for kind in entry.kinds:
-        count = 5 + 2 * kind.ndim if isinstance(kind, Kind) and kind.ndim else 1
+        count = 1 + kind.ndim if isinstance(kind, Kind) else 1
         letters.append("d" if isinstance(kind, Kind) and not kind.ndim and kind.dtype.kind == "f" else "q" * count)
     return "".join(letters)

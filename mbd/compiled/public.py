@@ -106,7 +106,7 @@ _asked: dict[str, Entry] = {}
 def entry_parts(name: str) -> tuple[Any, Any]:
     """(how its arguments are read, the function itself) of an entry, for the file that compiles it."""
     entry = _asked[name]
-    return entry_arguments(entry.kinds), new_dispatcher(entry.py_func, OPTIONS)
+    return entry_arguments(entry.kinds), new_dispatcher(entry.py_func, {**OPTIONS, "forceinline": True})
 
 
 def entry_code(entry: Entry) -> int:

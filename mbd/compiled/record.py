@@ -28,6 +28,8 @@ import numpy as np
 from .kernel import JIT, deferred
 from .kinds import Kind, addresses
 
+NOTHING: dict[str, Any] = {}
+
 
 class Layout:
     """Where the words of a class of records are."""
@@ -42,6 +44,9 @@ class Layout:
         for name, member in self.members.items():
             self.offsets[name] = self.words
             self.words += (1 + member.ndim if member.ndim else 1) if isinstance(member, Kind) else member.words
+        integer = {name: self.members[name].dtype.kind == "i" for name in self.numbers}
+        self.integers = {name: self.offsets[name] for name, is_integer in integer.items() if is_integer}
+        self.reals = {name: self.offsets[name] for name, is_integer in integer.items() if not is_integer}
         self.type: Any = None  # of the compiler, see record_types
         self.text = f"{label}({', '.join(f'{name}: {m.text}' for name, m in self.members.items())})"
         """All that compiled code depends on."""
@@ -72,6 +77,7 @@ class Record:
     fields: tuple[str, ...]
     address: int
     _words: np.ndarray
+    _block: np.ndarray  # of a record of zeros
     connected: set[Any]  # entries whose addresses are known to be there, as far as this record needs them
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -104,15 +110,19 @@ class Record:
             if JIT:
                 words += _words(value, member, self, name)
         self._write(np.array(words, dtype=np.int64))
-        for name in numbers if not JIT else numbers & values.keys():
-            setattr(self, name, values.get(name, 0))
+        if JIT:
+            self._set_numbers(values)
+        else:
+            for name in numbers:
+                setattr(self, name, values.get(name, 0))
 
     @classmethod
     def zeros(cls, shapes: dict[str, Any], **given: Any) -> Self:
         """A record with arrays of zeros of these shapes, which lie in one block of memory, and with others as given.
 
         Where every array is, seen from the start of the block, is found once for the same shapes: to describe many
-        arrays one by one takes longer than a short run.
+        arrays one by one takes longer than a short run. For the same reason an array is cut out of the block when
+        Python first asks for it; most are for compiled code alone.
         """
         if not JIT:
             arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in shapes.items()}
@@ -128,18 +138,25 @@ class Record:
         words = plan.words + plan.is_address * address_of(block)
         record = object.__new__(cls)
         own = record.__dict__
-        for name, start, stop, shape, dtype in plan.arrays:
-            part = block[start:stop]
-            own[name] = part if shape is None else part.reshape(shape) if dtype is None else _other(part, dtype, shape)
+        own["_block"], own["_parts"] = block, plan.arrays
         for name in given.keys() - cls.layout.numbers:
             member = cls.layout.members.get(name)
             own[name] = value = given[name]
             found, o = _words(value, member, record, name), cls.layout.offsets[name]
             words[o : o + len(found)] = found
         record._write(words)
-        for name in given.keys() & cls.layout.numbers:
-            setattr(record, name, given[name])
+        record._set_numbers(given)
         return record
+
+    def _set_numbers(self, given: dict[str, Any]) -> None:
+        """Write the numbers among these values into the block, as ``record.number = value`` does one by one."""
+        own, layout = self.__dict__, self.layout
+        integers, reals = own["_integers"], own["_reals"]
+        for name, value in given.items():
+            if name in layout.integers:
+                integers[layout.integers[name]] = int(value)
+            elif name in layout.reals:
+                reals[layout.reals[name]] = float(value)
 
     def changed(self, **values: Any) -> Self:
         """A record with some arrays or numbers replaced; the arrays of the others are shared."""
@@ -153,8 +170,7 @@ class Record:
                 words, o = _words(value, self.layout.members[name], self, name), self.layout.offsets[name]
                 block[o : o + len(words)] = words
         other._write(block)
-        for name in values.keys() & self.layout.numbers:
-            setattr(other, name, values[name])
+        other._set_numbers(values)
         return other
 
     def _write(self, block: np.ndarray) -> None:
@@ -178,6 +194,13 @@ class Record:
             self.__dict__[name] = value
 
     def __getattr__(self, name: str) -> Any:
+        part = self.__dict__.get("_parts", NOTHING).get(name)
+        if part is not None:
+            start, stop, shape, dtype = part
+            x = self._block[start:stop]
+            x = x if shape is None else x.reshape(shape) if dtype is None else x.view(dtype).reshape(shape)
+            self.__dict__[name] = x
+            return x
         if name in ("address", "_words", "_integers", "_reals", "connected") and JIT:
             raise ValueError(
                 f"a record {self.layout.label} that was copied or comes from another process is not known to compiled "
@@ -201,14 +224,15 @@ class _Plan(NamedTuple):
     """Where arrays lie in a block of numbers, and the words of their record at address zero."""
 
     size: int
-    arrays: tuple[tuple[str, int, int, Any, Any], ...]  # name, place, shape unless one row, type unless numbers
+    arrays: dict[str, tuple[int, int, Any, Any]]  # by name: place, shape unless one row, type unless numbers
     words: np.ndarray
     is_address: np.ndarray
 
 
 @functools.lru_cache(maxsize=256)
 def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
-    layout, end, arrays = cls.layout, 0, []
+    layout, end = cls.layout, 0
+    arrays: dict[str, tuple[int, int, Any, Any]] = {}
     words, is_address = np.zeros(layout.words, dtype=np.int64), np.zeros(layout.words, dtype=np.int64)
     for name, given in shapes:
         member: Any = layout.members[name]
@@ -217,36 +241,42 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
             raise ValueError(f"{layout.label}.{name}: {len(shape)} dimensions are given; expected {member.ndim}")
         start, end = end, end + math.prod(shape) * (member.dtype.itemsize // 8)
         other = None if member.dtype == np.float64 else member.dtype
-        arrays.append((name, start, end, None if other is None and len(shape) == 1 else shape, other))
+        arrays[name] = start, end, None if other is None and len(shape) == 1 else shape, other
         o = layout.offsets[name]
         words[o], is_address[o] = 8 * start, 1
         words[o + 1 : o + 1 + len(shape)] = shape
         end += end % 2  # complex numbers and vector registers take two
-    return _Plan(max(end, 1), tuple(arrays), words, is_address)
-
-
-def _other(part: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """A part of a block of numbers as numbers of another type."""
-    return part.view(dtype).reshape(shape)
+    return _Plan(max(end, 1), arrays, words, is_address)
 
 
 def address_of(array: Any) -> int:
-    """Address of the numbers of a writable, contiguous array, in a quarter of the time that ``ctypes.data`` takes."""
-    return addressof(c_char.from_buffer(array)) if array.size else array.ctypes.data
+    """Address of the numbers of an array, in a quarter of the time that ``ctypes.data`` takes.
+
+    An array that is not contiguous, or read-only, is a ``ValueError`` or ``TypeError``.
+    """
+    return addressof(c_char.from_buffer(array)) if len(array) and array.size else NOWHERE
 
 
-def _words(value: Any, member: Any, owner: Record, name: str) -> list[int]:
+_nothing: Any = np.zeros(2)
+NOWHERE = addressof(c_char.from_buffer(_nothing))
+"""Address of arrays without numbers, which nobody reads."""
+
+
+def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
     """Words of an array, or of an inner record, which is written into the outer one."""
     if isinstance(value, np.ndarray) and type(member) is Kind:  # the usual case
-        flags = value.flags
-        same = value.dtype is member.dtype or value.dtype == member.dtype
-        if same and flags.c_contiguous and flags.writeable and value.ndim == member.ndim:
-            return [address_of(value), *value.shape]
+        array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
+        same = array.dtype is member.dtype or array.dtype == member.dtype
+        if same and array.ndim == member.ndim:
+            try:
+                return [address_of(array), *array.shape]
+            except (ValueError, TypeError):  # what is wrong with it is said below
+                pass
     label = owner.layout.label
     if isinstance(value, Record):
         if value.layout is not member:
             raise TypeError(f"{label}.{name} is a record {value.layout.label}; expected {member.text}")
-        return value._words.tolist()
+        return value._integers
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{label}.{name} is of type {type(value).__name__}; expected an array")
     flags = value.flags

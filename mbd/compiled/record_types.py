@@ -87,13 +87,18 @@ def _member(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any
         loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
         return loaded
 
-    array = make_array(member)(context, builder)
-    itemsize = ir.Constant(_WORD, context.get_abi_sizeof(context.get_data_type(member.dtype)))
-    shape = [read(1 + k) for k in range(member.ndim)]
+    return array_from_words(context, builder, member, read)
+
+
+def array_from_words(context: Any, builder: Any, kind: Any, read: Any) -> Any:
+    """An array from its words, which ``read(k)`` gives: the address of its data, then its shape."""
+    array = make_array(kind)(context, builder)
+    itemsize = ir.Constant(_WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    shape = [read(1 + k) for k in range(kind.ndim)]
     strides = [itemsize]
     for extent in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], extent))
-    data = builder.inttoptr(read(0), context.get_data_type(member.dtype).as_pointer())
+    data = builder.inttoptr(read(0), context.get_data_type(kind.dtype).as_pointer())
     populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
     return array._getvalue()
 

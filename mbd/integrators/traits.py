@@ -101,7 +101,7 @@ class Invariant(Enum):
 
 def missing_trait(system: System, trait: Trait) -> str | None:
     """The element that spoils a trait, with what it is, or None."""
-    model, nodes = system.model, system.tables.nodes
+    model, nodes = system.model, np.asarray(system.tables.nodes)
     if trait in (Trait.SINGLE_BODIES, Trait.FREE_ROTATION, Trait.VELOCITY_FREE, Trait.SYMMETRIC_BODIES):
         from .rigid_body.requirements import missing_body_trait
 
@@ -119,16 +119,16 @@ def missing_trait(system: System, trait: Trait) -> str | None:
             return f"node of body '{body.name}' is {body.node}"
     if trait is Trait.UNCONSTRAINED and system.n_l:
         return f"joint '{model.joints[0].name}'" if model.joints else "an internal constraint of a node"
-    if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and _is_driven(system)):
+    if trait is Trait.QUADRATIC or (trait is Trait.AUTONOMOUS and system.assembly.callbacks and _is_driven(system)):
         for joint in model.joints:
             for primitive in joint.primitives():
                 driven = getattr(getattr(primitive, "motion", None), "function", None) is not None
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
-    if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS):
-        for body, n in zip(model.bodies, nodes[1:], strict=True):
-            if n.force_function >= 0:  # nobody knows whether it depends on time
-                return f"body '{body.name}' has a force on its coordinates"
+    if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS) and (model.forces or system.assembly.callbacks):
+        forced = nodes["force_function"][1:] >= 0
+        if forced.any():  # nobody knows whether it depends on time
+            return f"body '{model.bodies[int(np.argmax(forced))].name}' has a force on its coordinates"
         for force in model.forces:
             if any(row.kind not in CONSERVATIVE_KINDS or _is_damped(row) for row in force.general()):
                 return f"force '{force.name}'"
@@ -140,8 +140,8 @@ def missing_trait(system: System, trait: Trait) -> str | None:
 
 def _is_driven(system: System) -> bool:
     """Whether some constraint is a function of time."""
-    tables = system.tables
-    return bool((tables.primitives["function"] >= 0).any() or (tables.couplings["function"] >= 0).any())
+    tables = [np.asarray(table) for table in (system.tables.primitives, system.tables.couplings)]
+    return any(bool((table["function"] >= 0).any()) for table in tables if len(table))
 
 
 def _is_damped(row: Any) -> bool:

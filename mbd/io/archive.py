@@ -39,8 +39,9 @@ from ..solvers.start_report import Miss, StartReport
 from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
-from .files import replacing, write_arrays
+from .files import replacing
 from .recheck import recheck, recheck_model, stored_keys
+from .zip_writer import write_arrays
 
 MODULES = {  # names in files -> modules in which their classes are found
     "bodies": ("mbd.bodies",),

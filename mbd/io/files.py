@@ -6,13 +6,10 @@ import io
 import os
 import secrets
 import shutil
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ..errors import FileError
 
@@ -59,19 +56,3 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a whole text file, or leave it as it was."""
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8")
-
-
-def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write what ``np.savez`` would write, from the memory of the arrays: it makes a copy of every piece."""
-    with path.open("wb", buffering=0) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, x in arrays.items():
-            array = np.asarray(x, order="C")
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                if array.size == 0 or array.dtype.hasobject:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
-                    continue
-                header = io.BytesIO()
-                np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
-                member.write(header.getvalue())
-                numbers: Any = array.reshape(-1).view(np.uint8)
-                member.write(memoryview(numbers))

@@ -21,7 +21,7 @@ class RotorHinge(Joint):
 
     ``mbd.forces.Motor`` makes it. Its last multiplier is what the inertia of the rotor does to the joint. In joint
     coordinates, where the angle or displacement of that joint is a coordinate, the inertia belongs to this coordinate,
-    and the rotor itself stays at rest.
+    and there is no multiplier; the views of the rotor and of this coupling show the same as in absolute coordinates.
     """
 
     coordinate = "angle"

@@ -73,7 +73,7 @@ class BlockSolver:
         self.backward_error = np.nan  # of the last solution
         self._factors = np.zeros(layout.size_F)
         self._failed = True
-        self._norm = 0.0
+        self._norm: float | None = None  # of the matrix, when it is asked for
         self._epsilon = 0.0  # asked for by the user
         self._diagonal = np.zeros(0, np.int64)
         self._regularised = False  # the present factors are
@@ -100,7 +100,7 @@ class BlockSolver:
         """Factor a copy of ``F``. Never raises; ``ratio``, ``weakest`` and ``redundant`` tell what was found."""
         layout = self.layout
         self.scale[:] = joint_scale(layout, self.F)
-        self._norm = float(self.sizes(np.ones(layout.n)).max(initial=0.0))
+        self._norm = None
         self._refactor(self._epsilon, self._diagonal)
         self.ratio, self.redundant = float(self.report[SMALLEST_RATIO]), int(self.report[REPLACED])
         self.weakest = layout.vertex_of(int(self.report[WEAKEST])) if self.report[WEAKEST] >= 0 else -1
@@ -153,6 +153,8 @@ class BlockSolver:
         """
         residual = np.abs(b - self.multiply(x)).max(initial=0.0)
         right = np.abs(b).max(initial=0.0)
+        if self._norm is None:
+            self._norm = float(self.sizes(np.ones(self.layout.n)).max(initial=0.0))
         bound = self._norm * np.abs(x).max(initial=0.0) + right
         self.backward_error = float(residual / bound) if bound > 0.0 else 0.0 if residual == 0.0 else np.nan
         return bool(self.backward_error <= BACKWARD_ERROR) and (not suspect or bool(residual <= CONSISTENT * right))

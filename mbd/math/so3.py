@@ -139,3 +139,25 @@ def cayley_tangent(x1, x2, x3, e1, e2, e3):
         e2 + 0.5 * (x3 * e1 - x1 * e3) + c * x2,
         e3 + 0.5 * (x1 * e2 - x2 * e1) + c * x3,
     )
+
+
+@kernel
+def tangent_inverse_along(x, y, z, dx, dy, dz, v1, v2, v3):
+    """Derivative of T_exp^-1(psi) v at fixed v, along (dx, dy, dz) of psi: T_exp^-1 = I + hat/2 + f3(|psi|^2) hat^2."""
+    s = x * x + y * y + z * z
+    if s < SMALL_ANGLE_SQUARED:
+        f3 = 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s / 47900160.0)))
+        slope = 1.0 / 720.0 + s * (1.0 / 15120.0 + s * (1.0 / 403200.0 + s / 11975040.0))
+    else:
+        half = 0.5 * math.sqrt(s)
+        sine = math.sin(half)
+        f3 = (1.0 - half / math.tan(half)) / s
+        slope = ((1.0 / (sine * sine) - 1.0 / (half * math.tan(half))) / 8.0 - f3) / s
+    a1, a2, a3 = y * v3 - z * v2, z * v1 - x * v3, x * v2 - y * v1  # psi x v
+    b1, b2, b3 = dy * v3 - dz * v2, dz * v1 - dx * v3, dx * v2 - dy * v1  # d psi x v
+    c = 2.0 * slope * (x * dx + y * dy + z * dz)
+    return (
+        0.5 * b1 + f3 * (dy * a3 - dz * a2 + y * b3 - z * b2) + c * (y * a3 - z * a2),
+        0.5 * b2 + f3 * (dz * a1 - dx * a3 + z * b1 - x * b3) + c * (z * a1 - x * a3),
+        0.5 * b3 + f3 * (dx * a2 - dy * a1 + x * b2 - y * b1) + c * (x * a2 - y * a1),
+    )

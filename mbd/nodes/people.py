@@ -67,6 +67,14 @@ class Node(Checked):
         """Initial velocities v that belong to the coordinates."""
         raise NotImplementedError
 
+    def coordinate_parts(self) -> tuple[Array, ...]:
+        """The coordinates in pieces, to be joined with those of other nodes."""
+        return (self.coordinates(),)
+
+    def velocity_parts(self) -> tuple[Array, ...]:
+        """The velocities in pieces."""
+        return (self.coordinate_velocities(),)
+
     def with_parametrisation(self, target: type[Node] | Node) -> Node:
         """The same pose and velocity in another parametrisation."""
         raise NotImplementedError
@@ -193,13 +201,19 @@ class RigidNode(Node):
 
     def coordinates(self) -> Array:
         """Position (unless pinned), then the rotational coordinates."""
-        rotational = self.rotation_coordinates()
-        return rotational if self.pinned else np.concatenate((self.position, rotational))
+        return np.concatenate(self.coordinate_parts())
 
     def coordinate_velocities(self) -> Array:
         """Velocity (unless pinned), then the angular velocity (Lie) or the rates of the rotational coordinates."""
-        rotational = self.angular_velocity.copy() if self.lie else self.rotation_rates()
-        return rotational if self.pinned else np.concatenate((self.velocity, rotational))
+        return np.concatenate(self.velocity_parts())
+
+    def coordinate_parts(self) -> tuple[Array, ...]:
+        rotational = self.rotation_coordinates()
+        return (rotational,) if self.pinned else (self.position, rotational)
+
+    def velocity_parts(self) -> tuple[Array, ...]:
+        rotational = self.angular_velocity if self.lie else self.rotation_rates()
+        return (rotational,) if self.pinned else (self.velocity, rotational)
 
     def with_parametrisation(self, target: type[Node] | Node) -> RigidNode:
         """The same pose, velocity and pinning in another parametrisation.

@@ -36,29 +36,6 @@ def node_tangent(n, q, v, vd, g, z, t, cm, cc, ck, matrix, scratch):
 
 
 @kernel
-def lie_mass(n, z, matrix):
-    """Add the upper triangle of the mass matrix of one Lie node."""
-    o, ld = n.block, n.ld
-    if n.nx == 3:
-        for i in range(3):
-            matrix[o + i * (ld + 1)] += n.mass
-        s1, s2, s3 = n.s1, n.s2, n.s3
-        if s1 != 0.0 or s2 != 0.0 or s3 != 0.0:  # -R hat(s)
-            for i in range(3):
-                d1, d2, d3 = z[3 + i], z[6 + i], z[9 + i]
-                matrix[o + i * ld + 3] += d3 * s2 - d2 * s3
-                matrix[o + i * ld + 4] += d1 * s3 - d3 * s1
-                matrix[o + i * ld + 5] += d2 * s1 - d1 * s2
-        o += 3 * (ld + 1)
-    matrix[o] += n.j11
-    matrix[o + 1] += n.j12
-    matrix[o + 2] += n.j13
-    matrix[o + ld + 1] += n.j22
-    matrix[o + ld + 2] += n.j23
-    matrix[o + 2 * ld + 2] += n.j33
-
-
-@kernel
 def _lie_tangent(n, v, vd, z, t, cm, cc, ck, matrix, scratch):
     k = n.v0 + n.nx
     ld = n.ld

@@ -24,6 +24,7 @@ from ..integrators.base import Integrator, Trait, missing_trait
 from ..integrators.runge_kutta.methods import RungeKutta
 from ..nodes.forms import FORM_LIE
 from ..system import observe
+from .energy_sums import FOUND, energy_sums
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -38,7 +39,7 @@ STEADY = 0.01  # rad by which the axis of a rotation may turn in a step that its
 STEADY_AXIS = 0.1  # ... and in the whole run: gyroscopic forces add up
 LEFT_OUT = 0.05  # of the steps: more that do without their velocity constraints are not single ones
 INVISIBLE = 1e-9  # of energies and of the model: what a structure at rest moves by
-SAMPLES = 200  # records at which a run is looked at when it ends, and at all of them only if these look wrong
+FEWEST, MOST = 20, 200  # records at which a run is looked at when it ends, a tenth of them; at all if these look wrong
 
 
 class Balance(NamedTuple):
@@ -75,54 +76,36 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     n = len(solution)
     if n < 2:
         return None
-    own_rows = bool(
-        (solution.system.tables.frame_elements.rows > 0).any()
-    )  # constraints of the user may depend on time
+    system, sparse = solution.system, _sparse(solution)
+    # constraints of the user may depend on time
+    own_rows = len(system.tables.frame_elements) > 0 and bool((system.tables.frame_elements.rows > 0).any())
     jumps = any(np.ptp(x) > 0.0 for x in solution.inputs.values())
-    timed = own_rows or jumps or missing_trait(solution.system, Trait.AUTONOMOUS) is not None
-    between = _sparse(solution) and missing_trait(solution.system, Trait.CONSERVATIVE) is not None
-    if (timed and _sparse(solution)) or (between and _loaded(solution)):
+    timed = own_rows or jumps or missing_trait(system, Trait.AUTONOMOUS) is not None
+    between = sparse and missing_trait(system, Trait.CONSERVATIVE) is not None
+    if (timed and sparse) or (between and _loaded(solution)):
         return None
-    stride = 1 if samples is None or jumps else -(-n // samples)
-    t = solution.t[::stride]
-    totals = _totals(solution, stride, timed)
+    chosen = _chosen(n, samples if samples is not None and not jumps else n)
+    totals = _totals(solution, chosen, timed)
     if totals is None:
         return None
     if samples is not None:
-        solution._shared[f"totals {stride}"] = totals  # for the other looks at the end of a run
-    with np.errstate(all="ignore"):
-        kinetic, potential, power = (totals[:, k] for k in (observe.KINETIC, observe.POTENTIAL, observe.POWER))
-        after = solution._power_after if jumps else power
-        energy, work, step = kinetic + potential, _sum(t, after, power), np.diff(t)
-        coarse = np.abs(work[::2] - _sum(t[::2], after[::2], power[::2])).max(initial=0.0)
-        if between:  # dampers took what is missing
-            work, coarse = np.minimum(energy - energy[0], 0.0), 0.0
-        exchanged = float(np.sum(0.5 * (np.abs(power[1:]) + np.abs(power[:-1])) * step))
-        scale = float(kinetic.max() + np.ptp(potential)) + exchanged + _invisible(solution, t, kinetic, potential)
-        defect = energy - energy[0] - work
-        beyond = np.sign(defect) * np.maximum(np.abs(defect) - QUADRATURE * coarse, 0.0)
-        beyond = np.where(np.isfinite(defect), beyond, np.inf)
-        late = np.flatnonzero(~(np.abs(beyond) <= GROSS * scale) & (scale > 0.0))
-    return Balance(
-        float(energy[-1] - energy[0]), float(work[-1]), float(beyond[np.argmax(np.abs(beyond))]), scale,
-        float(t[late[0]]) if len(late) else None,
-    )  # fmt: skip
+        solution._shared["totals"] = totals  # for the other looks at the end of a run
+    t = np.ascontiguousarray(solution.t[chosen])
+    after = solution._power_after if jumps else totals[:, observe.POWER].copy()
+    mass, length, found = float(np.asarray(system.tables.nodes)["mass"].sum()), system.length, np.zeros(FOUND)
+    weight = mass * math.hypot(*system.tables.gravity.tolist()) * length
+    inertia = mass * (INVISIBLE * length) ** 2
+    energy_sums(t, after, totals, int(between), QUADRATURE, GROSS, INVISIBLE, weight, inertia, found)
+    change, work, defect, scale, late = found.tolist()
+    return Balance(change, work, defect, scale, float(t[int(late)]) if late >= 0.0 else None)
 
 
-def _invisible(solution: Solution, t: Array, kinetic: Array, potential: Array) -> float:
-    """An energy that is none: round-off of what is there, and moving by a billionth of the model in a step."""
-    system = solution.system
-    mass, length = float(system.tables.nodes["mass"].sum()), system.length
-    weight = mass * float(np.linalg.norm(system.tables.gravity)) * length
-    steps = np.diff(t)
-    usual = float(np.median(steps)) if len(steps) > SAMPLES else sorted(steps.tolist())[len(steps) // 2]
-    speed = INVISIBLE * length / usual
-    return INVISIBLE * max(weight, float(np.abs(potential).max()), float(kinetic.max())) + mass * speed * speed
-
-
-def _sum(t: Array, after: Array, power: Array) -> Array:
-    """The integral up to every record, by trapezoids; ``after`` is the power at the start of the next step."""
-    return np.concatenate(([0.0], np.cumsum(0.5 * (power[1:] + after[:-1]) * np.diff(t))))
+def _chosen(n: int, samples: int) -> Any:
+    """About so many of n records, evenly, with the first and the last one."""
+    if n <= samples:
+        return slice(None)
+    stride = -(-n // samples)
+    return np.append(np.arange(0, n - 1, stride), n - 1)
 
 
 def _sparse(solution: Solution) -> bool:
@@ -130,7 +113,7 @@ def _sparse(solution: Solution) -> bool:
     adaptive = getattr(solution.integrator, "adaptive", False)
     step = 0.0 if adaptive else float(solution._numbers_of_state.get("step", 0.0))
     if step > 0.0:
-        return bool(np.diff(solution.t).max() > 1.5 * step)
+        return bool((solution.t[1:] - solution.t[:-1]).max() > 1.5 * step)
     return int(solution.stats.get("steps", 0)) > 1.2 * len(solution)
 
 
@@ -141,20 +124,20 @@ def _loaded(solution: Solution) -> bool:
     return loads or any(row.kind in EITHER_SIGN for force in forces for row in force.general())
 
 
-def _totals(solution: Solution, stride: int, driven: bool) -> Array | None:
-    """Totals at every ``stride``-th record; None if a function of the user fails that was called in the run."""
+def _totals(solution: Solution, chosen: Any, driven: bool) -> Array | None:
+    """Totals at chosen records; None if a function of the user fails that was called in the run."""
     try:
-        records = [np.ascontiguousarray(x[::stride]) for x in (solution.t, solution.q, solution.v)]
+        if solution.inputs:
+            return np.ascontiguousarray(solution._totals[chosen])
+        records = [x[chosen] for x in (solution.t, solution.q, solution.v)]
         n, work, tables = len(records[0]), solution._work, solution.system.tables
         # only constraints that depend on time do work, and only then their multipliers matter
-        lam = np.ascontiguousarray(solution.lam[::stride]) if driven else np.zeros((n, solution.system.n_l))
+        lam = solution.lam[chosen] if driven else np.zeros((n, solution.system.n_l))
         out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, work.values.size))
-        turns = np.ascontiguousarray(solution._turns[::stride])
-        if solution.inputs:
-            return solution._totals[::stride]
+        turns = solution._turns[chosen]
         if solution.system.assembly.n_values:
             observe.observe_values(tables, work, records[0], values)
-        if (tables.forces.call >= 0).any():
+        if len(tables.forces) and (tables.forces.call >= 0).any():
             observe.observe_laws(tables, work, *records, turns, values)
         observe.observe_totals(tables, work, *records, lam, values, turns, out)
         solution.system.raise_callback_errors()
@@ -173,7 +156,8 @@ def warn_of_gross_errors(solution: Solution, step: float, stacklevel: int) -> No
 def _gross_error(solution: Solution, step: float) -> str:
     """The first of these that is found, or nothing."""
     method, how = solution.integrator, f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
-    balance = energy_balance(solution, SAMPLES)
+    samples = min(max(FEWEST, len(solution) // 10), MOST)
+    balance = energy_balance(solution, samples)
     if balance is not None and abs(balance.relative) > 0.5 * GROSS:
         balance = energy_balance(solution)
     if balance is not None and balance.time is not None:
@@ -183,10 +167,9 @@ def _gross_error(solution: Solution, step: float) -> str:
             f"{100.0 * min(abs(balance.relative), 1.0):.0f} % of the energy in play, beyond 10 % from t = "
             f"{balance.time:.4g} on; the results are wrong by as much. {_advice(method, balance)}"
         )
-    stride = -(-len(solution) // SAMPLES)
-    totals = solution._shared.pop(f"totals {stride}", None)
+    totals = solution._shared.pop("totals", None)
     if totals is None and len(solution) > 1:
-        totals = _totals(solution, stride, False)
+        totals = _totals(solution, _chosen(len(solution), samples), False)
     if totals is None:
         return ""
     defect, speed, spin = (

@@ -16,7 +16,7 @@ from ..joints.tree import Carried, free_motions
 from ..nodes.arrays import frame_torques, marker
 from ..rotation import to_rotation_vector
 from ..system import observe
-from ..system.tree_observe import carried_wrench
+from ..system.tree_observe import carried_wrench, rotor_torque
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -69,6 +69,8 @@ class JointView:
         tables = s.system.tables
         i = s.system.node_index(edge.body)
         n = tables.nodes[i]
+        if isinstance(self.joint, RotorHinge):
+            return _as_frame_forces(rotor_torque(s, self.joint), np.zeros((len(s), 3)), self._b._z)
         wrench, columns = carried_wrench(s, i)
         z = (self._a if edge.reversed else self._b)._z
         for k in range(int(n.nv)):
@@ -86,11 +88,7 @@ class JointView:
             arm = z[:, :3] - self._b._z[:, :3]
             wrench[:, :3] += np.cross(arm, wrench[:, 3:])
             z = self._b._z
-        f = np.zeros((len(s), 12))
-        f[:, :3] = wrench[:, 3:]
-        for k in (3, 6, 9):
-            f[:, k : k + 3] = 0.5 * np.cross(wrench[:, :3], z[:, k : k + 3])
-        return f
+        return _as_frame_forces(wrench[:, :3], wrench[:, 3:], z)
 
     @property
     def force(self) -> Array:
@@ -215,6 +213,15 @@ class JointView:
         names = ["force", "torque", "multipliers", *own.get(self.joint.coordinate or "", [])]
         names += ["coordinates"] if free_motions(self.joint) else []
         return f"<{self.joint}: {len(self.solution)} records of {', '.join(names)}>"
+
+
+def _as_frame_forces(torque: Array, force: Array, z: Array) -> Array:
+    """Frame forces (n, 12) of a torque and a force at the reference points of frames."""
+    f = np.zeros((len(z), 12))
+    f[:, :3] = force
+    for k in (3, 6, 9):
+        f[:, k : k + 3] = 0.5 * np.cross(torque, z[:, k : k + 3])
+    return f
 
 
 class ForceView:

@@ -8,7 +8,8 @@ from pathlib import Path
 from ..errors import ModelError
 
 GB = 1e9
-ANYWAY = 1e6  # bytes that nobody asks for: to find out what is free takes as long as a short run
+ANYWAY = 3e7  # bytes that nobody asks for: to find out what is free takes a millisecond, as long as a short run
+FIRST_QUESTION = 1e6  # bytes of records of unknown number after which somebody asks
 SHARE = 0.95  # of the free memory that records may take
 CGROUP, OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 

@@ -26,7 +26,7 @@ from ..results.tabular import ChannelChoice
 from ..system.system import System, assemble
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, continued
-from .memory import ANYWAY, SHARE, available_memory, check_room
+from .memory import FIRST_QUESTION, SHARE, available_memory, check_room
 from .recording import Recording, on_grid
 from .starting import (
     check_resolution,
@@ -365,7 +365,7 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
             rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
             continue
         used += 8.0 * numbers * len(record.blocks[-1][0])
-        if used > ANYWAY and room == math.inf:
+        if used > FIRST_QUESTION and room == math.inf:
             room = used + SHARE * available_memory()
         if used > room:
             record.message = f"the memory was full of records at t = {run.t:.6g}; {remedy}"

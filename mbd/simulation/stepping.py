@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.functions.code import HEAD
 from ..compiled.interrupts import Interrupts
 from ..elements.arguments import FilePath
 from ..errors import MbdError, ModelError
@@ -244,9 +243,7 @@ class Stepping:
     def _signature(run: Run) -> list[bytes]:
         """What user functions refer to, as far as compiled code knows it."""
         functions = run.evaluated.assembly.callbacks
-        codes = [callback.code for callback in functions if callback.compiled]
-        arrays = [x.tobytes() for code in codes for x in code.kept if isinstance(x, np.ndarray)]
-        return [code.block[HEAD:].tobytes() for code in codes] + arrays
+        return [words for callback in functions if callback.compiled for words in callback.code.signature()]
 
     def _refresh(self) -> None:
         """Let user functions see what they refer to now; if it has changed, it has changed suddenly."""

@@ -26,6 +26,7 @@ from ..elements.arguments import Held, Numbers
 from ..errors import AssemblyError, ModelError, UserFunctionError, check_number
 from ..linalg.solver import BlockSolver, SingularMatrixError
 from ..nodes.forms import FORM_DIRECTORS, FORM_LIE, FORM_QUATERNION, FORM_SPIN
+from ..system.defect import is_consistent
 from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import Tables
@@ -84,6 +85,13 @@ def consistent_start(
     q0, v0 = system._q(given[0] if q is None else q).copy(), system._v(given[1] if v is None else v).copy()
     if system.assembly.tree is not None:
         return _start_of_joints(system, q, v, q0, v0, t, fixed, tolerance)
+    if not system.assembly.callbacks:  # as most models start
+        g, rate = np.zeros(system.n_l), np.zeros(system.n_l)
+        if is_consistent(system.tables, system.work, t, q0, v0, tolerance, g, rate):
+            check_branches(system, q0, t)
+            if fixed is not None:
+                held_parts(system, fixed)  # names that do not exist are refused
+            return Start(q0, v0, StartReport.unchanged(partial(Rows, system), g, rate))
     return StartSolver(system, t, tolerance, fixed).run(q0, v0)
 
 

@@ -16,7 +16,8 @@ from ..errors import AssemblyError, MbdError, RedundancyWarning
 from ..linalg.front import FAILED, SMALLEST_RATIO
 from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
-from ..system.matrix import factor, tangent
+from ..system.defect import matrix_at_rest
+from ..system.matrix import factor
 from ..system.system import System
 from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
 from ..system.tree_accelerations import immovable_joint
@@ -59,8 +60,9 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if s.flags[FLAG_TREE] == BY_RECURSION:
         return False
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
-    q = system._move(q, zero_v, t)[0]
-    tangent(s, w, q, zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+    system._ask_functions()
+    matrix_at_rest(s, w, float(t), q, zero_v, zero_l)
+    system.raise_callback_errors()
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
         matrix = w.matrix.copy()
         factor(s, w, matrix, w.pivots, w.dinv)

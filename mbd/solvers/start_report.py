@@ -75,7 +75,7 @@ class Rows:
     """Unit and owner of every constraint row."""
 
     def __init__(self, system: System) -> None:
-        bodies, joints = system.model.bodies, system.model.joints
+        bodies, joints, _ = system.elements
         self.owner, self.is_length, self.internal, own = system.structural("rows", lambda: _places(system))
         self.joints = len(joints)
         self.labels = [*(joint.name for joint in joints), *(bodies[i - 1].name for i in own)]
@@ -144,7 +144,7 @@ class StartReport:
     after_velocity: dict[str, Miss] = field(default_factory=dict)
 
     @classmethod
-    def unchanged(cls, rows: Rows, g: Array, rate: Array) -> StartReport:
+    def unchanged(cls, rows: Callable[[], Rows], g: Array, rate: Array) -> StartReport:
         """Of a state that was consistent; its misses are put under their names when somebody asks for them."""
         made = cls()
         for name in MISSES:
@@ -161,7 +161,8 @@ class StartReport:
         """The same with all misses under their names."""
         found = vars(self).pop("_rows", None)
         if found is not None:
-            rows, g, rate = found
+            find_rows, g, rate = found
+            rows = find_rows()
             before, before_rate = rows.by_name(g), rows.by_name(rate)
             vars(self).update(zip(MISSES, (before, before, before_rate, before_rate), strict=True))
         return self
@@ -236,7 +237,7 @@ def report(
 ) -> StartReport:  # fmt: skip
     """From old = (q, v) with the residuals of both levels to new, which is made of the same arrays if unchanged."""
     if new[0] is old[0] and new[1] is old[1]:
-        return StartReport.unchanged(rows, *residuals)
+        return StartReport.unchanged(lambda: rows, *residuals)
     before, rate = rows.by_name(residuals[0]), rows.by_name(residuals[1])
     after = rows.by_name(system.constraints(new[0], t))
     after_rate = rows.by_name(system.constraint_velocity(new[0], new[1], t))

@@ -44,8 +44,9 @@ from .numbers import (
     sum_numbers,
     write_inertia,
     write_lengths,
+    write_rows,
 )
-from .placement import has_definite_fronts
+from .placement import is_definite
 from .structure import Elements, Structure, structure_of
 from .tables import (
     FLAG_ANGLES,
@@ -158,7 +159,6 @@ class _Assembler:
         flags[FLAG_ANGLES] = len(self.turns) > 0
         flags[FLAG_COUPLED] = len(general) > 0 or coupled
         flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and invert_inertia(nodes)
-        flags[FLAG_DEFINITE] = self.tree is None and has_definite_fronts(nodes, general, layout)
         tables = Tables(
             entries=TABLE,
             lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
@@ -184,6 +184,8 @@ class _Assembler:
         size_F = layout.size_F
         if branches is not None:
             tables, size_F = branches.finish(tables)
+        elif structure.has_small_fronts and is_definite(tables):
+            flags[FLAG_DEFINITE] = 1
         structure.connect(tables)
         return Assembly(
             tables=tables, layout=layout, structure=structure, callbacks=self.callbacks, node_of=self.node_of,
@@ -206,7 +208,8 @@ class _Assembler:
         self.node_of = {id(self.model.ground): 0}
         q0 = v0 = l0 = 0
         rows: list[tuple[Any, ...]] = []
-        inertia = np.zeros((len(bodies), 10))  # mass, first moment, inertia about the reference point (6)
+        positions: list[Any] = []
+        inertia: list[Any] = []  # mass, first moment, inertia about the reference point (6)
         for i, body in enumerate(bodies):
             node: Any = body.node
             self.node_of[id(body)] = i + 1
@@ -225,7 +228,6 @@ class _Assembler:
                 form = FORM_POINT
             else:
                 form, nx = FORM_GENERALIZED, 0
-            inertia[i] = inertia_numbers(body)
             nq, nv, nl = node.n_coordinates, node.n_velocities, node.n_internal
             if isinstance(body, Generalized):
                 nl = body.n_constraints
@@ -234,14 +236,13 @@ class _Assembler:
                 own = joint_node(edge)
                 kind, form, axes, position = own.kind, own.form, own.axes, (0.0, 0.0, 0.0)
                 nq, nv, nx, nl = own.sizes
-            rows.append((kind, form, *axes, q0, nq, v0, nv, nx, l0, nl, *position))
+            rows.append((kind, form, *axes, q0, nq, v0, nv, nx, l0, nl, not body.in_space))
+            positions.append(position)
+            inertia.append(inertia_numbers(body))
             q0, v0, l0 = q0 + nq, v0 + nv, l0 + nl
-        names = ("kind", "form", "axis1", "axis2", "axis3", "q0", "nq", "v0", "nv", "nx", "l0", "nl", "r1", "r2", "r3")
-        for name, column in zip(names, zip(*rows, strict=True), strict=True):
-            nodes[name][1:] = column
-        write_inertia(nodes, slice(1, None), inertia.T)
+        write_rows(nodes[1:], rows, positions, "r1")
+        write_inertia(nodes, slice(1, None), inertia)
         nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
-        nodes["apart"][1:] = [not body.in_space for body in bodies]
         self.n_q, self.n_v, self.n_l = q0, v0, l0
         for i, body in enumerate(bodies):
             if isinstance(body, Generalized):
@@ -318,6 +319,7 @@ class _Assembler:
 
     def _primitives(self) -> tuple[np.ndarray, list[slice], list[int]]:
         rows: list[tuple[Any, ...]] = []
+        all_numbers: list[Any] = []
         slices: list[slice] = []
         joint_rows: list[int] = []
         for j, joint in enumerate(self.model.joints):
@@ -332,31 +334,30 @@ class _Assembler:
                     continue
                 if isinstance(p, CoordinateSum):
                     rows += self._sum(p, j, row, name)
+                    all_numbers += [numbers for _, numbers in sum_numbers(p)]
                     self.n_l, row = self.n_l + 1, row + 1
                     continue
                 kind, numbers = primitive_numbers(p, joint)
                 function = self._motion(getattr(p, "motion", None), name)
-                rows.append((kind, a, b, j, self.n_l, row, function, 0, 0, *numbers))
+                rows.append((kind, a, b, j, self.n_l, row, function, 0, 0))
+                all_numbers.append(numbers)
                 self.n_l += p.rows
                 row += p.rows
             slices.append(slice(start, self.n_l))
             joint_rows.append(row)
         table = np.zeros(len(rows), dtype=PRIMITIVE)
-        names = ["kind", "a", "b", "joint", "l0", "x0", "function", "turn", "shared", *PRIMITIVE_NUMBERS]
-        if rows:
-            for name, column in zip(names, zip(*rows, strict=True), strict=True):
-                table[name] = column
+        write_rows(table, rows, all_numbers, PRIMITIVE_NUMBERS[0])
         return table, slices, joint_rows
 
     def _sum(self, p: CoordinateSum, j: int, row: int, name: str) -> list[tuple[Any, ...]]:
         """The records of a sum of joint coordinates; all of them belong to one equation."""
         rows: list[tuple[Any, ...]] = []
-        for k, (term, (kind, numbers)) in enumerate(zip(p.terms, sum_numbers(p), strict=True)):
+        for k, (term, (kind, _)) in enumerate(zip(p.terms, sum_numbers(p), strict=True)):
             joint = term.joint
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             function = self._motion(p.motion, name) if k == 0 else -1
             turn = self._counter(joint.branch, joint) if kind == ANGLE else 0
-            rows.append((kind, a, b, j, self.n_l, row, function, turn, 1 + int(k > 0), *numbers))
+            rows.append((kind, a, b, j, self.n_l, row, function, turn, 1 + int(k > 0)))
         return rows
 
     def _counter(self, near: float, joint: Any) -> int:
@@ -367,6 +368,7 @@ class _Assembler:
 
     def _forces(self) -> tuple[np.ndarray, list[slice]]:
         rows: list[tuple[Any, ...]] = []
+        all_numbers: list[Any] = []
         slices = []
         for index, force in enumerate(self.model.forces):
             start = len(rows)
@@ -382,11 +384,9 @@ class _Assembler:
                     function, feed = (function, values) if r.kind in COORDINATES else (values, -1)
                 if r.kind == TORSION_SPRING:
                     turn = self._counter(r.branch, force.joints[0] if force.joints else None)
-                rows.append((r.kind, r.law, a, b, function, feed, call, dual, turn, *force_numbers(r)))
+                rows.append((r.kind, r.law, a, b, function, feed, call, dual, turn))
+                all_numbers.append(force_numbers(r))
             slices.append(slice(start, len(rows)))
         table = np.zeros(len(rows), dtype=FORCE)
-        names = ["kind", "law", "a", "b", "function", "feed", "call", "dual", "turn", *FORCE_NUMBERS]
-        if rows:
-            for name, column in zip(names, zip(*rows, strict=True), strict=True):
-                table[name] = column
+        write_rows(table, rows, all_numbers, FORCE_NUMBERS[0])
         return table, slices

@@ -1,10 +1,11 @@
-"""How far a state is from those that the constraints admit."""
+"""How far a state is from those that the constraints admit, and the matrix with which that is mended."""
 
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
 from ..compiled.kinds import real
 from .instant import constraint_rates, constraints, evaluate_functions, frames, velocities
+from .matrix import tangent
 from .tables import PARAMETER_LENGTH, Tables, Work, coordinates, multipliers, velocity
 
 
@@ -37,3 +38,24 @@ def constraint_defects(s, w, t, q, v, g, rate):
     constraint_rates(s, w, q, v, w.x)
     for k in range(s.xl.shape[0]):
         rate[k] = w.x[s.xl[k]]
+
+
+@kernel(kinds=(Tables, Work, real, coordinates, velocity, multipliers))
+def matrix_at_rest(s, w, t, q, zero_v, zero_l):
+    """w.matrix = [M B^T; B 0]."""
+    evaluate_functions(s, w, t)
+    frames(s, w, q)
+    velocities(s, w, q, zero_v)
+    tangent(s, w, q, zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+
+
+@kernel(kinds=(Tables, Work, real, coordinates, velocity, real, multipliers, multipliers))
+def is_consistent(s, w, t, q, v, tolerance, g, rate):
+    """Whether a state violates constraints by less than a tolerance, in sizes of the model; g and B v + g_t."""
+    constraint_defects(s, w, t, q, v, g, rate)
+    length = s.parameters[PARAMETER_LENGTH]
+    for k in range(s.xl.shape[0]):
+        if not abs(g[k]) <= tolerance * (length if s.lclass[k] == 0 else 1.0):
+            return False
+    speed, largest, _ = velocity_defect(s, v, w.x)
+    return largest <= tolerance * max(speed, largest)

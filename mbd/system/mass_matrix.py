@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..compiled.entry import entry
-from ..compiled.kernel import kernel
 from ..compiled.kinds import vector
 from ..joints.instant import UPPER
 from ..linalg.front import SMALLEST_RATIO
@@ -29,25 +28,13 @@ def definite_factors(s, w, q, v, zero, x):
     factor_definite(s.fronts, w.matrix, w.pivots, w.dinv, w.scale, w.report, x)
 
 
-@kernel
-def _has_signs_of_inertia(s, w):
-    """Whether pivots of velocities are positive, those of multipliers negative."""
-    for k in range(s.xv.shape[0]):
-        if not w.dinv[s.xv[k]] > 0.0:
-            return False
-    for k in range(s.xl.shape[0]):
-        if not w.dinv[s.xl[k]] < 0.0:
-            return False
-    return True
-
-
 @entry(Tables, Work, coordinates, velocity, vector, unknowns)
 def factor_mass(s, w, q, v, zero, x):
     """Factors of [M B^T; B 0] in w.matrix (frames must be at q), begin to solve for x; ``finish`` ends that."""
     if s.flags[FLAG_DEFINITE] != 0 and s.flags[FLAG_REDUNDANT] == 0:
         copy(x, w.product)
         definite_factors(s, w, q, v, zero, x)
-        if w.report[SMALLEST_RATIO] > SMALL_PIVOT and _has_signs_of_inertia(s, w):
+        if w.report[SMALLEST_RATIO] > SMALL_PIVOT:
             return
         copy(w.product, x)
     tangent(s, w, q, v, zero, zero, w.eye, 1.0, 0.0, 0.0, w.matrix)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, integers, matrix, real, vector
-from ..joints.instant import BOTH, UPPER
+from ..joints.instant import BOTH
 from ..linalg.numeric import factor_dense, factor_tree, solve_dense, solve_tree
-from ..nodes.forms import FORM_LIE
-from ..nodes.tangent import lie_mass
 from .blocks import joint_blocks, node_blocks
 from .couplings import coupling_tangent
 from .instant_elements import all_force_tangents
@@ -63,10 +61,7 @@ def rigid_blocks(s, w, q, v, vd, lam, t, cm, cc, ck, where, into):
     for i in range(s.nodes.shape[0] - 1, 0, -1):
         n = s.nodes[i]
         clean = clear_to(n.block + (n.nv + n.nl) * n.ld, clean, into)
-        if where == UPPER and n.form == FORM_LIE:
-            lie_mass(n, w.z[i], into)
-        else:
-            node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into)
+        node_blocks(s, w, i, q, v, vd, lam, t, cm, cc, ck, into)
         while k >= 0 and max(s.primitives[k].a, s.primitives[k].b) >= i:
             clean = clear_to(_end_of_blocks(s, k), clean, into)
             joint_blocks(s, w, k, q, lam, ck, where, into)

@@ -5,31 +5,59 @@ The assembly writes these numbers once, and the writers of parameters (``writers
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..bodies import PointMass, RigidBody
+from ..compiled.kernel import kernel
+from ..compiled.kinds import real
 from ..errors import ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
-from ..nodes.forms import FORM_LIE, FORM_POINT
+from ..nodes.forms import FORM_LIE, FORM_POINT, NODE
 from .tables import PARAMETER_ARM, PARAMETER_LENGTH, Tables
 
 Numbers = tuple[float, ...]
 
 _MARKERS = tuple(f"{name}{i}" for name in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3))
-PRIMITIVE_NUMBERS = (*_MARKERS, "value", "factor")
+PRIMITIVE_NUMBERS = (*_MARKERS, "value", "factor")  # in the order of the columns of the tables
 FORCE_NUMBERS = (*_MARKERS, "p1", "p2", "p3", "p4", "p5", "p6")
 _ZERO: Any = (0.0, 0.0, 0.0)
+_NO_AXES = (*_ZERO, *_ZERO, *_ZERO, *_ZERO, 0.0, 1.0)
+
+
+def numbers_of(table: Any) -> np.ndarray:
+    """All words of a table of records as numbers, row by row, in place."""
+    return np.asarray(table).view(np.float64).reshape(len(table), table.dtype.itemsize // 8)
+
+
+def columns(dtype: np.dtype, first: str, count: int) -> slice:
+    """Where some numbers of a record that follow each other are."""
+    assert dtype.fields is not None
+    start = dtype.fields[first][1] // 8
+    return slice(start, start + count)
+
+
+def write_rows(table: np.ndarray, integers: list[Any], numbers: list[Numbers], first: str) -> None:
+    """The integers with which the records of a table begin, and numbers that begin with a column."""
+    if integers:
+        given = np.array(integers, dtype=np.int64)
+        table.view(np.int64).reshape(len(table), table.dtype.itemsize // 8)[:, : given.shape[1]] = given
+        numbers_of(table)[:, columns(table.dtype, first, len(numbers[0]))] = numbers
+
+
+_INERTIA, _EULER = columns(NODE, "mass", 10), columns(NODE, "e11", 6)
 
 
 def inertia_numbers(body: Any) -> Numbers:
     """Mass, first moment, and inertia about the reference point: 11, 22, 33, 12, 13, 23."""
     if isinstance(body, RigidBody):
         c, m, j = body.com, body.mass, body.inertia
-        if not c.any():
-            return m, 0.0, 0.0, 0.0, j[0, 0], j[1, 1], j[2, 2], j[0, 1], j[0, 2], j[1, 2]
+        if not any(c.tolist()):
+            (j11, j12, j13), (_, j22, j23), (_, _, j33) = j.tolist()
+            return m, 0.0, 0.0, 0.0, j11, j22, j33, j12, j13, j23
         s = m * c
         full = j + m * (float(c @ c) * np.eye(3) - np.outer(c, c))  # Steiner
         return (m, *s, full[0, 0], full[1, 1], full[2, 2], full[0, 1], full[0, 2], full[1, 2])
@@ -38,15 +66,11 @@ def inertia_numbers(body: Any) -> Numbers:
 
 def write_inertia(nodes: Any, rows: Any, inertia: Any) -> None:
     """Mass properties of some rows of the table of nodes, with their Euler tensors."""
-    mass, s1, s2, s3, j11, j22, j33, j12, j13, j23 = inertia
-    half = 0.5 * (j11 + j22 + j33)
-    values = {
-        "mass": mass, "s1": s1, "s2": s2, "s3": s3,
-        "j11": j11, "j22": j22, "j33": j33, "j12": j12, "j13": j13, "j23": j23,
-        "e11": half - j11, "e22": half - j22, "e33": half - j33, "e12": -j12, "e13": -j13, "e23": -j23,
-    }  # fmt: skip
-    for name, numbers in values.items():
-        nodes[name][rows] = numbers
+    given = np.asarray(inertia)
+    numbers = numbers_of(nodes)
+    numbers[rows, _INERTIA] = given
+    half = 0.5 * (given[..., 4] + given[..., 5] + given[..., 6])
+    numbers[rows, _EULER] = np.concatenate((half[..., None] - given[..., 4:7], -given[..., 7:10]), axis=-1)
 
 
 def primitive_numbers(p: Any, joint: Any) -> tuple[int, Numbers]:
@@ -54,7 +78,8 @@ def primitive_numbers(p: Any, joint: Any) -> tuple[int, Numbers]:
     value = 0.0
     pa, pb, aa, ab, na = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
     if isinstance(p, Coincident):
-        kind, pa, pb = COINCIDENT, p.point_a, p.point_b
+        points: Any = p.point_a, p.point_b
+        return COINCIDENT, (*points[0].tolist(), *points[1].tolist(), *_NO_AXES)
     elif isinstance(p, Dot1):
         kind, aa, ab, value = DOT1, p.axis_a, p.axis_b, p.value
     elif isinstance(p, Dot2):
@@ -95,36 +120,38 @@ def write_lengths(model: Any, tables: Tables) -> float:
     arm = extent = 0.0
     positions = [body.position for body in model.bodies if isinstance(body, RigidBody | PointMass)]
     if positions:
-        extent = float(np.abs(np.array(positions)).max(initial=0.0))
-    for table in (tables.primitives, tables.couplings):
-        for side in ("a", "b") if len(table) else ():
-            points = np.abs(points_of(table, side))
-            extent = max(extent, float(points.max(initial=0.0)))
-            arm = max(arm, float(points[table[side] != 0].max(initial=0.0)))
+        extent = float(np.abs(np.concatenate(positions)).max())
     for body in model.bodies:
         if isinstance(body, RigidBody) and body.mass > 0.0:
-            arm = max(arm, float(np.sqrt(np.trace(body.inertia) / body.mass)), float(np.abs(body.com).max()))
+            trace = sum(body.inertia.diagonal().tolist())
+            arm = max(math.sqrt(trace / body.mass), *map(abs, body.com.tolist()))
             break
-    arm = arm if arm > 0.0 else (extent if extent > 0.0 else 1.0)
-    tables.parameters[PARAMETER_ARM], tables.parameters[PARAMETER_LENGTH] = arm, max(arm, extent)
-    return max(arm, extent)
+    _write_lengths(tables, arm, extent)
+    return float(tables.parameters[PARAMETER_LENGTH])
 
 
-def numbers_of(table: Any) -> np.ndarray:
-    """All words of a table of records as numbers, row by row, in place."""
-    return np.asarray(table).view(np.float64).reshape(len(table), table.dtype.itemsize // 8)
+@kernel
+def _longest(table, arm, extent):
+    """(arm, extent) with the points of primitives: their distances from the reference points of bodies, and all."""
+    for i in range(table.shape[0]):
+        p = table[i]
+        first, second = max(abs(p.pa1), abs(p.pa2), abs(p.pa3)), max(abs(p.pb1), abs(p.pb2), abs(p.pb3))
+        extent = max(extent, first, second)
+        if p.a != 0:
+            arm = max(arm, first)
+        if p.b != 0:
+            arm = max(arm, second)
+    return arm, extent
 
 
-def columns(dtype: np.dtype, first: str, count: int) -> slice:
-    """Where some numbers of a record that follow each other are."""
-    assert dtype.fields is not None
-    start = dtype.fields[first][1] // 8
-    return slice(start, start + count)
-
-
-def points_of(table: Any, side: str) -> np.ndarray:
-    """The points of all primitives on their first or second bodies."""
-    return numbers_of(table)[:, columns(table.dtype, f"p{side}1", 3)]
+@kernel(kinds=(Tables, real, real))
+def _write_lengths(s, arm, extent):
+    """The same lengths, where bodies alone have these."""
+    arm, extent = _longest(s.primitives, arm, extent)
+    arm, extent = _longest(s.couplings, arm, extent)
+    if arm == 0.0:
+        arm = extent if extent > 0.0 else 1.0
+    s.parameters[PARAMETER_ARM], s.parameters[PARAMETER_LENGTH] = arm, max(arm, extent)
 
 
 def invert_inertia(nodes: np.ndarray) -> bool:

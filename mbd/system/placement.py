@@ -6,10 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..compiled.kernel import kernel
 from ..joints.instant import ANGLE, COINCIDENT, DOT1, ROTATING
 from ..linalg.symbolic import DENSE_MAX, PIVOTS, ROWS, Layout, analyse
 from ..nodes.forms import FORM_GENERALIZED, FORM_POINT
 from .frame_assembly import frame_element_pairs
+from .tables import Tables
 
 
 class Places(Protocol):
@@ -70,14 +72,26 @@ def massless(nodes: np.ndarray) -> np.ndarray:
     return found
 
 
-def has_definite_fronts(nodes: np.ndarray, general: np.ndarray, layout: Layout) -> bool:
-    """Whether the matrix of accelerations and multipliers can be factorised without swaps of rows."""
-    regular = not massless(nodes).any() and not (nodes["form"] == FORM_GENERALIZED).any()
-    moments = np.array([nodes[name][nodes["form"] > FORM_POINT] for name in ("j11", "j22", "j33")])
-    regular = regular and bool((moments > 0.0).all())
+def has_small_fronts(layout: Layout) -> bool:
+    """Whether all fronts of the matrix are small, and some of them are of joints."""
     fronts = layout.fronts.table
     small = int((fronts[:, PIVOTS] + fronts[:, ROWS]).max(initial=0)) <= DENSE_MAX
-    return regular and small and bool(layout.is_joint.any()) and not (general["rows"] > 0).any()
+    return small and bool(layout.is_joint.any())
+
+
+@kernel(kinds=(Tables,))
+def is_definite(s):
+    """Whether the mass matrix is, and with it, where fronts are small, [M B^T; B 0] needs no swaps of rows."""
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if n.form == FORM_GENERALIZED or n.mass == 0.0:
+            return False
+        if n.form > FORM_POINT and not (n.j11 > 0.0 and n.j22 > 0.0 and n.j33 > 0.0):
+            return False
+    for i in range(s.frame_elements.shape[0]):
+        if s.frame_elements[i].rows > 0:
+            return False
+    return True
 
 
 def place_blocks(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from ..compiled.settings import JIT
 from ..linalg.symbolic import Layout
 from .frame_assembly import place_frame_elements
-from .placement import massless, matrix_layout, place_blocks, unknown_classes
+from .placement import has_small_fronts, massless, matrix_layout, place_blocks, unknown_classes
 
 Array = np.ndarray
 
@@ -109,6 +110,11 @@ class Structure:
     """Entries whose addresses are known, by what decides which of them tables of this structure need."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What others have found that follows from the structure alone."""
+
+    @cached_property
+    def has_small_fronts(self) -> bool:
+        """Whether all fronts of the matrix are small, and some of them are of joints."""
+        return has_small_fronts(self.layout)
 
     def connect(self, tables: Any) -> None:
         """Compiled functions that an earlier system of this structure has made known need not be looked for again."""

@@ -204,8 +204,8 @@ class System(Portable):
         for body, node in zip(self.model.bodies, nodes, strict=True):
             node.check(body.name)
         if self.assembly.tree is None:
-            q = np.concatenate([node.coordinates() for node in nodes])
-            v = np.concatenate([node.coordinate_velocities() for node in nodes])
+            q = np.concatenate([part for node in nodes for part in node.coordinate_parts()])
+            v = np.concatenate([part for node in nodes for part in node.velocity_parts()])
             return q, v
         q, v = np.zeros(self.n_q), np.zeros(self.n_v)
         for i in self.tables.tree.free:

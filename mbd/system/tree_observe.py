@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..bodies.rotor import AT_REST, Rotor
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, matrix
+from ..joints.rotor_hinge import RotorHinge
 from ..nodes.tree.motion import add_columns, frame_accelerations, frame_rates, move_child, place_carried
 from ..nodes.tree.spatial import add_six, shift_motion
 from .instant import dynamics, frames, velocities
 from .tables import RECORDED, RECORDS
 from .tree_assembly import path_of
+from .tree_records import Turned, turned_rotors
 
 Array = np.ndarray
 
@@ -122,6 +125,9 @@ def carried_motion(solution: Any, index: int, level: int) -> tuple[Array, Array,
     """
     s, n = solution, len(solution)
     tables, width = s.system.tables, 12 * (level + 1)
+    body = s.model.bodies[index - 1]
+    if isinstance(body, Rotor):
+        return _rotor_motion(s, _turned(s, body.hinge), level)
     vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
     if n * width * len(tables.nodes) <= AT_ONCE:
         key = f"frames of all bodies {level}"
@@ -136,6 +142,36 @@ def carried_motion(solution: Any, index: int, level: int) -> tuple[Array, Array,
     path = np.array(path_of(index, tables.tree.carried.parent)[::-1], dtype=np.int64)
     observe_carried(tables, s._work, path, s.q, s.v, vd, z, zd, zdd)
     return z, zd, zdd
+
+
+def _turned(solution: Any, hinge: RotorHinge) -> Turned:
+    """Where the coordinate is that turns a rotor."""
+    return next(one for one in turned_rotors(solution.system) if one.joint == hinge.name)
+
+
+def _rotor_motion(solution: Any, rotor: Turned, level: int) -> tuple[Array, Array, Array]:
+    """The same for a rotor, which the tree leaves at rest: it turns about the world's z as its joint does."""
+    s, n = solution, len(solution)
+    z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
+    angle, rate = s.q[:, rotor.q, None], s.v[:, rotor.v, None]
+    for k in range(3):
+        x, y, along = AT_REST[:, k]
+        o = 3 + 3 * k
+        around = np.concatenate((x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)), axis=1)
+        across = np.stack((-around[:, 1], around[:, 0]), axis=1)
+        z[:, o : o + 2], z[:, o + 2] = around, along
+        if level > 0:
+            zd[:, o : o + 2] = rate * across
+        if level > 1:
+            zdd[:, o : o + 2] = s.vd[:, rotor.v, None] * across - rate**2 * around
+    return z, zd, zdd
+
+
+def rotor_torque(solution: Any, hinge: RotorHinge) -> Array:
+    """Torque (n, 3) that turns a rotor whose inertia is on a coordinate: inertia times the acceleration there."""
+    rotor = _turned(solution, hinge)
+    node = solution.system.tables.nodes[rotor.node]
+    return np.outer(node.j11 * solution.vd[:, rotor.v], (0.0, 0.0, 1.0))
 
 
 def carried_wrench(solution: Any, index: int) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ import contextlib
 import io
 import warnings
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import cache, partial
 from typing import Any
 
@@ -32,6 +33,7 @@ from ..simulation.simulation import simulate
 from ..simulation.simulator import Simulator
 from ..solvers.diagnosis import diagnose
 from ..solvers.equilibrium import equilibrium
+from ..solvers.initial import consistent_start
 from ..solvers.linearisation import linearize
 from ..study.compatibility import FEATURES, NODES, all_integrators, needs_symmetry, small_model
 from ..system.system import System, assemble
@@ -146,6 +148,9 @@ def _analyses() -> None:
             known = _small(node, feature, False)
             if known is not None:
                 check_system(known[1], rng=rng)
+    pushed = deepcopy(_chain(0)[0])
+    pushed.bodies[LINKS // 2].node.velocity = (0.1, 0.0, 0.0)  # its joints do not allow that
+    consistent_start(assemble(pushed))
     arm = _arm()
     diagnose(arm)
     rest = equilibrium(arm)

@@ -183,31 +183,15 @@ def test_pendulum_clock(tmp_path, capsys, quick_movies):
     check_movie(tmp_path / "pendulum_clock.mp4", out, 4.0)
 
 
-def test_asking_another_optimiser(monkeypatch):
-    """Optuna's interface, with random numbers in place of it."""
+def test_asking_optuna(tmp_path, capsys):
+    """Every trial is a run, and the best of a few is near the closed solution."""
     sys.modules.pop("tuned_absorber", None)
-    module = load("optuna/absorber")
-
-    class Trial(dict):
-        def suggest_float(self, name, low, high):
-            return self.setdefault(name, rng.uniform(low, high))
-
-    class Random:
-        best = (np.inf, {})
-
-        def ask(self):
-            return Trial()
-
-        def tell(self, trial, value):
-            self.best = min(self.best, (value, dict(trial)), key=lambda one: one[0])
-
-        @property
-        def best_params(self):
-            return self.best[1]
-
-    rng, optimiser = np.random.default_rng(0), Random()
-    best = module.search(optimiser, generations=2, size=4)
-    assert best == optimiser.best[1] and set(best) == {"tuning", "damping"} and optimiser.best[0] < 10.0
+    optimiser = load("optuna_absorber").main(4, tmp_path)
+    values = [trial.value for trial in optimiser.trials]
+    assert len(values) == 32 and optimiser.best_value == min(values)
+    exact = sys.modules["tuned_absorber"].warburton(sys.modules["tuned_absorber"].RATIO)
+    assert all(abs(optimiser.best_params[name] - value) < 0.1 for name, value in exact.items())
+    assert "Warburton: tuning = " in capsys.readouterr().out and (tmp_path / "optuna_absorber.png").stat().st_size > 0
 
 
 def test_cart_pole(tmp_path, capsys, quick_movies):

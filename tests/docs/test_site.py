@@ -145,6 +145,6 @@ def test_every_joint_has_its_drawing_equations_and_results(site: Path) -> None:
 
 
 def test_every_script_is_a_page(site: Path) -> None:
-    for folder in ("examples", "examples/papers", "examples/optuna", "docs/lessons", "docs/notebooks"):
+    for folder in ("examples", "examples/papers", "docs/lessons", "docs/notebooks"):
         for path in {*(ROOT / folder).glob("*.py")} - {ROOT / "examples/papers/sheet.py"}:
             assert (site / "gallery" / folder.removeprefix("docs/") / f"{path.stem}.html").exists(), path

@@ -73,7 +73,15 @@ def test_reflected_inertia_is_the_armature_of_mujoco(slides, coordinates):
     for name in names:
         motor, angle = model[f"motor of {name}"], solution[name].coordinates[:, 0]
         assert motor.reflected_inertia == pytest.approx({"first": 0.7, "second": 0.3}[name])
-        assert solution[motor.hinge].angle == pytest.approx(angle, abs=1e-10)
+        hinge, rotor = solution[motor.hinge], solution[motor.rotor]
+        assert hinge.angle == pytest.approx(angle, abs=1e-10)
+        turned = motor.reflected_inertia * solution[name].accelerations[:, 0]
+        assert hinge.torque == pytest.approx(np.outer(turned, Z), abs=1e-6)
+        assert np.abs(hinge.force).max() < 1e-12
+        spin = np.einsum("nij,nj->ni", rotor.rotation, rotor.angular_velocity)
+        assert spin == pytest.approx(np.outer(solution[name].rates[:, 0], Z), abs=1e-9)
+        change = np.einsum("nij,nj->ni", rotor.rotation, rotor.angular_acceleration)
+        assert change == pytest.approx(np.outer(solution[name].accelerations[:, 0], Z), abs=1e-6)
         assert solution[motor].effort == pytest.approx(np.full(len(solution), motor.torque))
 
 

@@ -13,9 +13,6 @@ from mbd.elements.attributes import changeable
 from mbd.system.numbers import numbers_of
 from tests.elements import test_attributes as known
 
-if PUBLIC:  # numba alone cannot make parameters words of a function
-    pytestmark = pytest.mark.filterwarnings("ignore:the function of .* is called as plain Python:UserWarning")
-
 COORDINATES = ("absolute", "joint")
 ADDRESSES = ("entries", "functions", "inner", "place")  # which are others in every system
 START_ONLY = ("range", "effort", "speed")  # for information

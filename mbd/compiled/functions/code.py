@@ -113,6 +113,10 @@ class BoundCode:
         self._write(values)
         return True
 
+    def signature(self) -> list[bytes]:
+        """The values that the code reads, to be compared with those of another time."""
+        return [self.block[HEAD:].tobytes(), *(x.tobytes() for x in self.kept if isinstance(x, np.ndarray))]
+
     def _write(self, values: list[Any]) -> None:
         self.values = values
         kept: list[Any] = []

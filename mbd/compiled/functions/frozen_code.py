@@ -39,6 +39,10 @@ class FrozenCode:
         """Whether the values are still those of the code."""
         return _snapshot(self.functions) == self.snapshot
 
+    def signature(self) -> list[bytes]:
+        """The values of the code, to be compared with those of another time."""
+        return [self.snapshot.encode()]
+
     def restore(self, values: Any) -> bool:
         """Whether these are the values of the code, which cannot take over others."""
         return bool(values == self.snapshot)

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...compiled.entry import connect
+from ...system.right_hand_sides import AT_ONCE
+from ...system.touched import along
 from ..base import Array
 from ..followed import CHANGED_CHART_TEXT, Beside, Followed
-from .sensitivities import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, PAST, SETTLED, SLOW, Shadow, run_with_sensitivities
+from .sensitivities import SETTLED, run_with_sensitivities
+from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, SLOW, Shadow
 
 OBSTACLES = {
     FOLLOWED: "",
@@ -26,40 +29,54 @@ class AlphaFollowed(Followed):
 
     def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         super().__init__(run, sides, sizes, q, count)
-        n, n_v, n_l, rows = len(sides), self.system.n_v, self.system.n_l, len(run.work.x)
-        read = {name: self.difference(lambda one, x=name: getattr(one.run.x, x)) for name in ("v", "vd", "a", "lam")}
-        shapes: list[tuple[tuple[int, ...], str]] = [
-            ((n,), "since known floor"),
-            ((n_v,), "dqn dvn dvdn dan dzn dmn dw guess_w guess_v guess_vd z turned v vd y"),
-            ((n_l,), "dlamn zeta lam guess_lam"),
-            ((self.system.n_q,), "q start_q guess_q"),
-            ((rows,), "along residual other rates position mixed slip"),
-            ((9,), "turning"),
-            ((n, n_v), "dz dm past_m"),
-            ((PAST * n, n_v), "past_vd past_z"),
-            ((PAST * n, n_l), "past_lam"),
-            ((len(self.system.tables.nodes), 9), "from_start to_end"),
-        ]
-        buffers = {name: np.zeros(shape) for shape, names in shapes for name in names.split()}
+        system, n = self.system, len(sides)
+        n_v, n_l, rows, nodes = system.n_v, system.n_l, len(run.work.x), len(system.tables.nodes)
+        self.works.append(system.new_work())
         tables, works = self.addresses
-        self.shadow = Shadow(
-            dq=self.dq, **{f"d{name}": x for name, x in read.items()}, **buffers, size=sizes, tables=tables,
-            works=works, settled=SETTLED / np.sqrt(max(count, 1)),
-            **{name: np.ones(n) for name in ("rate", "interval", "spacing")},
+        pairs = [(plus.system.tables, minus.system.tables) for plus, minus in sides]
+        self.along = along(system.tables, pairs, sizes, self.works, rows)
+        noisy = self.along.loaded | (self.along.exact == 0)
+        shapes: list[tuple[Any, str]] = [
+            (n, "since known floor change change_z earlier interval spacing older_spacing"),
+            ((n, n_v), "dz past_z dm past_m older_m dqn dvn dvdn dan dzn dmn"),
+            ((n, n_l), "dlamn"),
+            ((n, rows), "rhs position turn"),
+            ((POINTS * n, n_v), "past_vd"),
+            ((POINTS * n, n_l), "past_lam"),
+            (n_v, "further_v further_vd guess_w guess_v guess_vd z turned v vd y"),
+            (n_l, "zeta lam guess_lam further_lam"),
+            (system.n_q, "q start_q guess_q further_q"),
+            (rows, "along other rates mixed slip"),
+            (AT_ONCE * rows, "block front"),
+            ((nodes, 9), "from_start to_end"),
+            (9, "turning"),
+            (POINTS, "weights"),
+        ]
+        self.shadow = f = Shadow.zeros(
+            {name: shape for shape, names in shapes for name in names.split()}, dq=self.dq, dv=self._of("v"),
+            da=self._of("a"), size=sizes, spread=np.where(noisy, sizes, 1.0), tables=tables, works=works,
+            exact=self.along.exact, active=np.arange(n), due=np.arange(n), rate=1.0, settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
+        f.past_vd[:n], f.past_lam[:n] = self._of("vd"), self._of("lam")
+        for x in (f.interval, f.spacing, f.older_spacing):
+            x[:] = 1.0
         for one in self.tables:
             connect(one, run_with_sensitivities)
 
+    def _of(self, name: str) -> Array:
+        """The derivative of a part of the state at the start."""
+        return self.difference(lambda one: getattr(one.run.x, name))
+
     def first(self) -> list[Array]:
-        f = self.shadow
-        return [f.dq.copy(), self.shown_dv, f.dvd.copy(), f.dlam.copy()]
+        f, n = self.shadow, len(self.sides)
+        return [f.dq.copy(), self.shown_dv, f.past_vd[:n].copy(), f.past_lam[:n].copy()]
 
     def advance(self, count: int, every: int, out: list[Array], more: list[Array]) -> int:
         run, e = self.run, self.run.equations
         before, history = run.index, self.shadow.history
         run_with_sensitivities(
-            self.system.tables, run.work, run.x, self.shadow, e.addresses, e.numbers, run.rows, before // every, count,
-            every, *out, *more,
+            self.system.tables, run.work, run.x, self.shadow, self.along, e.addresses, e.numbers, run.rows,
+            before // every, count, every, *out, *more,
         )  # fmt: skip
         return int(self.shadow.history - history)
 

@@ -9,9 +9,13 @@ import numpy as np
 from ...compiled.entry import connect
 from ...compiled.record import table_of
 from ...errors import IncompatibleError
+from ...system.right_hand_sides import AT_ONCE
+from ...system.tables import FLAG_COUPLED
+from ...system.touched import along
 from ..base import Array
 from ..followed import CHANGED_CHART_TEXT, Beside, Followed
 from .sensitivities import CHANGED_CHART, FAILED_BESIDE, FOLLOWED, StepShadow, run_fixed_with_sensitivities
+from .variations import Variations, run_fixed_with_variations
 
 OBSTACLES = {
     FOLLOWED: "",
@@ -21,22 +25,44 @@ OBSTACLES = {
 
 
 class RungeKuttaFollowed(Followed):
-    """A run of an explicit method with its sensitivities."""
+    """A run of an explicit method with its sensitivities: variational equations, or steps beside it where they fail."""
 
     def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         super().__init__(run, sides, sizes, q, count)
-        n_v, runs = self.system.n_v, [one.run for pair in sides for one in pair]
+        tables, pairs = self.system.tables, [(plus.system.tables, minus.system.tables) for plus, minus in sides]
+        self.along = along(tables, pairs, sizes, self.works, len(run.work.x))
+        plain = len(self.along.driven) == 0 and not tables.flags[FLAG_COUPLED]
+        half_explicit = run.numbers.half_explicit != 0 and self.system.n_l > 0
+        self.variational = bool(plain and self.along.exact.all() and not half_explicit)
+        """Whether stages are differentiated by the product rule."""
         read = {name: self.difference(lambda one, x=name: getattr(one.run.x, x)) for name in ("vd", "lam")}
+        start = {"dq": self.dq, "dv": self.shown_dv.copy(), **{f"d{name}": x for name, x in read.items()}}
+        self.shadow: Any = self._variations(start) if self.variational else self._steps_beside(start)
+        self._advance: Any = run_fixed_with_variations if self.variational else run_fixed_with_sensitivities
+        for one in self.tables:
+            connect(one, self._advance)
+
+    def _variations(self, start: dict[str, Array]) -> Variations:
+        n, n_v, n_l, rows = len(self.sides), self.system.n_v, self.system.n_l, len(self.run.work.x)
+        nodes, stages = len(self.system.tables.nodes), len(self.run.numbers.b)
+        shapes: list[tuple[Any, str]] = [
+            ((stages * n, n_v), "kq kv"), ((n, n_v), "step_q now_q now_v"), ((n, rows), "rhs"),
+            (AT_ONCE * rows, "block front"), ((nodes, 9), "from_start to_end inverse"), (n_v, "y u"), (n_l, "mu"),
+            (max(n_v, n_l), "zero"),
+        ]  # fmt: skip
+        zeros = {name: shape for shape, names in shapes for name in names.split()}
+        return Variations.zeros(zeros, which=np.arange(n), **start)
+
+    def _steps_beside(self, start: dict[str, Array]) -> StepShadow:
+        n_v, runs = self.system.n_v, [one.run for pair in self.sides for one in pair]
         self.works = [one.work for one in runs]
-        self.shadow = StepShadow(
-            dq=self.dq, dv=self.shown_dv.copy(), **{f"d{name}": x for name, x in read.items()}, size=sizes,
-            tables=table_of([one.system.tables for one in runs]), works=table_of(self.works),
-            states=table_of([one.x for one in runs]), numbers=table_of([one.numbers for one in runs]),
-            q=np.zeros(self.system.n_q), turns=np.zeros_like(run.work.turns),
+        return StepShadow(
+            **start, size=self.sizes, tables=table_of([one.system.tables for one in runs]),
+            works=table_of(self.works), states=table_of([one.x for one in runs]),
+            numbers=table_of([one.numbers for one in runs]), q=np.zeros(self.system.n_q),
+            turns=np.zeros_like(self.run.work.turns),
             **{name: np.zeros(n_v) for name in ("v", "vd", "increment", "between", "rate", "second")},
         )  # fmt: skip
-        for one in self.tables:
-            connect(one, run_fixed_with_sensitivities)
 
     @staticmethod
     def check(method: Any) -> None:
@@ -51,12 +77,12 @@ class RungeKuttaFollowed(Followed):
         return [x.copy() for x in (f.dq, f.dv, f.dvd, f.dlam)]
 
     def advance(self, count: int, every: int, out: list[Array], more: list[Array]) -> int:
-        run = self.run
-        run_fixed_with_sensitivities(
-            self.system.tables, run.work, run.x, run.numbers, self.shadow, run.index // every, count, every, *out, *more
+        run, records = self.run, [self.shadow, self.along] if self.variational else [self.shadow]
+        self._advance(
+            self.system.tables, run.work, run.x, run.numbers, *records, run.index // every, count, every, *out, *more
         )
         return int(run.numbers.done)
 
     @property
     def obstacle(self) -> str:
-        return OBSTACLES[self.shadow.ended]
+        return "" if self.variational else OBSTACLES[self.shadow.ended]

@@ -14,7 +14,7 @@ from ...compiled.kernel import kernel
 from .spatial import add_force_cross, dot_six, inertia_product, world_inertia
 
 
-@kernel
+@kernel(forceinline=True)
 def add_frame_force(z, f, out):
     """out += torque about the reference point and force of the frame forces f."""
     for m in range(3, 12, 3):
@@ -26,7 +26,7 @@ def add_frame_force(z, f, out):
     out[5] += f[2]
 
 
-@kernel
+@kernel(forceinline=True)
 def inertia_wrench(n, z, twist, acceleration, g, out, scratch):
     """out = I (A - G) + V x* I V of one body."""
     j = world_inertia(n, z)
@@ -39,7 +39,7 @@ def inertia_wrench(n, z, twist, acceleration, g, out, scratch):
     add_force_cross(1.0, twist, h, out)
 
 
-@kernel
+@kernel(forceinline=True)
 def velocity_wrench(n, z, twist, out, scratch):
     """out = V x* I V of one body."""
     h = scratch[0]
@@ -49,7 +49,7 @@ def velocity_wrench(n, z, twist, out, scratch):
     add_force_cross(1.0, twist, h, out)
 
 
-@kernel
+@kernel(forceinline=True)
 def begin_articulated(n, z, ia):
     """Articulated inertia of a body that carries nothing."""
     j11, j22, j33, j12, j13, j23, s1, s2, s3 = world_inertia(n, z)
@@ -60,7 +60,7 @@ def begin_articulated(n, z, ia):
     ia[15], ia[16], ia[17], ia[18], ia[19], ia[20] = n.mass, n.mass, n.mass, 0.0, 0.0, 0.0
 
 
-@kernel
+@kernel(forceinline=True)
 def articulated_product(ia, x, out):
     """out = I^A x."""
     w1, w2, w3, v1, v2, v3 = x[0], x[1], x[2], x[3], x[4], x[5]
@@ -86,7 +86,7 @@ def articulated_size(ia, x):
     return turning + 2.0 * mixed + sliding
 
 
-@kernel
+@kernel(forceinline=True)
 def eliminate_column(s, inertia, tau, ia, p, u, pivot):
     """Free one column: changes I^A and p; leaves u = I^A S, and in pivot 1/D and (tau - S^T p) / D. Returns D."""
     articulated_product(ia, s, u)
@@ -126,7 +126,7 @@ def eliminate_column(s, inertia, tau, ia, p, u, pivot):
     return d
 
 
-@kernel
+@kernel(forceinline=True)
 def add_to_parent(ia, d1, d2, d3, parent):
     """parent += X^T I^A X with the shift d: J + D H^T + H D^T + D M D^T, H + D M, M with D = hat(d)."""
     h11, h12, h13, h21, h22, h23, h31, h32, h33 = ia[6], ia[7], ia[8], ia[9], ia[10], ia[11], ia[12], ia[13], ia[14]

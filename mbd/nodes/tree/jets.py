@@ -119,7 +119,7 @@ def _add_ball(ball, x, out):
         out[m] += ball[m] * x1 + ball[6 + m] * x2 + ball[12 + m] * x3
 
 
-@kernel
+@kernel(forceinline=True)
 def column_jets(n, c, q, v, vd, g, t, columns, ball, carrier, acceleration, cm, cc, ck, jets, scratch):
     """Jets of all columns of a joint; carrier and acceleration begin as the parent's (at the child), end as its own."""
     s1, s2 = scratch[0], scratch[1]
@@ -217,7 +217,7 @@ def fill_inertia(m, j, b):
     b[30], b[31], b[32], b[33], b[34], b[35] = s2, -s1, 0.0, 0.0, 0.0, m
 
 
-@kernel
+@kernel(forceinline=True)
 def body_jet(n, z, x, inertia_part, g, p, b, h):
     """p (6 x 18) = change of the inertia's wrench with the jet; x velocity, inertia_part that wrench itself."""
     j = world_inertia(n, z)
@@ -269,7 +269,7 @@ def shift_jet_row(y, d1, d2, d3):
     shift_columns(y, 12, d1, d2, d3)
 
 
-@kernel
+@kernel(forceinline=True)
 def add_body_jet(p, d1, d2, d3, parent):
     """parent += a child's change of wrench with its jet, both at the parent; p is overwritten."""
     for a in range(6):
@@ -287,7 +287,7 @@ def add_body_jet(p, d1, d2, d3, parent):
         parent[90 + b] += m5
 
 
-@kernel
+@kernel(forceinline=True)
 def shift_jet(x, d1, d2, d3, out):
     """out = the jet x of a parent, at its child."""
     for o in range(0, JET, 6):
@@ -298,7 +298,7 @@ def shift_jet(x, d1, d2, d3, out):
         out[o + 5] = x[o + 5] + w1 * d2 - w2 * d1
 
 
-@kernel
+@kernel(forceinline=True)
 def jet_row(s, wrench, p, y):
     """y (18) = S^T p + (S x* W, 0, 0): change of S^T W with the jet of the body in which S is fixed."""
     s0, s1, s2, s3, s4, s5 = s[0], s[1], s[2], s[3], s[4], s[5]
@@ -324,7 +324,7 @@ def jet_dot(y, u):
     return first + second + third
 
 
-@kernel
+@kernel(forceinline=True)
 def jet_product(p, u, out):
     """out (6) = p u."""
     for a in range(6):

@@ -44,7 +44,7 @@ def _combine(x, y, w1, w2, w3, z):
     return w1 * x + w2 * y + w3 * z
 
 
-@kernel
+@kernel(forceinline=True)
 def place(n, c, q, e, zp, z, columns, ball):
     """Frame z of a child on its parent zp, and its columns; e is the frame of its ball."""
     # axes u, v, w of the frame of the joint, and its origin x
@@ -230,7 +230,7 @@ def place_carried(n, c, q, zp, z, spin, columns, ball, scratch):
         ball_columns(n, q, spin, ball, columns)
 
 
-@kernel
+@kernel(forceinline=True)
 def add_joint_velocity(n, c, q, v, spin, columns, ball, carrier, acceleration, scratch):
     """Take a carrier's velocity from the parent to the child; its acceleration too, at zero joint acceleration."""
     for m in range(c.motions):
@@ -251,7 +251,7 @@ def add_joint_velocity(n, c, q, v, spin, columns, ball, carrier, acceleration, s
             acceleration[i] += ball[i] * b1 + ball[6 + i] * b2 + ball[12 + i] * b3
 
 
-@kernel
+@kernel(forceinline=True)
 def add_columns(n, columns, x, out):
     """out += S x with the columns of a joint."""
     for k in range(n.v0, n.v0 + n.nv):
@@ -260,7 +260,7 @@ def add_columns(n, columns, x, out):
             out[i] += s[i] * u
 
 
-@kernel
+@kernel(forceinline=True)
 def move_child(n, c, q, v, spin, zp, z, columns, ball, vp, twist, bias, scratch):
     """Velocity of a child, and the acceleration that velocities alone give it beside the parent's."""
     shift_motion(vp, zp, z, twist)
@@ -268,7 +268,7 @@ def move_child(n, c, q, v, spin, zp, z, columns, ball, vp, twist, bias, scratch)
     add_joint_velocity(n, c, q, v, spin, columns, ball, twist, bias, scratch)
 
 
-@kernel
+@kernel(forceinline=True)
 def frame_rates(z, x, zd):
     """Velocity of a frame from that of its body."""
     w1, w2, w3 = x[0], x[1], x[2]
@@ -278,7 +278,7 @@ def frame_rates(z, x, zd):
         zd[m], zd[m + 1], zd[m + 2] = w2 * d3 - w3 * d2, w3 * d1 - w1 * d3, w1 * d2 - w2 * d1
 
 
-@kernel
+@kernel(forceinline=True)
 def frame_accelerations(z, x, a, zdd):
     """Acceleration of a frame from velocity x and spatial acceleration a of its body."""
     w1, w2, w3, v1, v2, v3 = x[0], x[1], x[2], x[3], x[4], x[5]

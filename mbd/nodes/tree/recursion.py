@@ -57,7 +57,7 @@ def invert_block(factors, o, size):
     return True
 
 
-@kernel
+@kernel(forceinline=True)
 def eliminate_joint(nodes, n, columns, wrench, parent, i, factors, y):
     """Free the joint of node i: its factors, and its part of the parent's P. Returns whether it can be done.
 
@@ -107,7 +107,7 @@ def eliminate_joint(nodes, n, columns, wrench, parent, i, factors, y):
     return True
 
 
-@kernel
+@kernel(forceinline=True)
 def solve_up(nodes, n, parent, i, factors, x):
     """The right-hand side x of a joint becomes D^-1 r; its part of the parent's w."""
     o = node_place(i) + WRENCH
@@ -156,7 +156,7 @@ def solve_up(nodes, n, parent, i, factors, x):
         factors[u + 5] += w5
 
 
-@kernel
+@kernel(forceinline=True)
 def solve_down(nodes, n, parent, i, factors, x):
     """The increments of a joint from the jet of the parent, and the jet of the child."""
     o, u = node_place(i), node_place(parent) + JET_AT

@@ -37,7 +37,7 @@ def add_six(c, x, out):
         out[k] += c * x[k]
 
 
-@kernel
+@kernel(forceinline=True)
 def motion_cross(x, y, out):
     """out = x x y of two motions."""
     x0, x1, x2, x3, x4, x5 = x[0], x[1], x[2], x[3], x[4], x[5]
@@ -50,7 +50,7 @@ def motion_cross(x, y, out):
     out[5] = x0 * y4 - x1 * y3 + x3 * y1 - x4 * y0
 
 
-@kernel
+@kernel(forceinline=True)
 def add_motion_cross(c, x, y, out):
     """out += c x x y of two motions."""
     x0, x1, x2, x3, x4, x5 = c * x[0], c * x[1], c * x[2], c * x[3], c * x[4], c * x[5]
@@ -62,7 +62,7 @@ def add_motion_cross(c, x, y, out):
     out[5] += x0 * y[4] - x1 * y[3] + x3 * y[1] - x4 * y[0]
 
 
-@kernel
+@kernel(forceinline=True)
 def add_force_cross(c, x, f, out):
     """out += c x x* f of a motion and a force."""
     x0, x1, x2, x3, x4, x5 = c * x[0], c * x[1], c * x[2], c * x[3], c * x[4], c * x[5]
@@ -87,7 +87,7 @@ def crossed_power(x, y, f):
     )
 
 
-@kernel
+@kernel(forceinline=True)
 def shift_motion(x, zp, z, out):
     """out = a motion of the parent's frame zp, at the reference point of the child's frame z."""
     d1, d2, d3 = z[0] - zp[0], z[1] - zp[1], z[2] - zp[2]
@@ -98,7 +98,7 @@ def shift_motion(x, zp, z, out):
     out[5] = x[5] + w1 * d2 - w2 * d1
 
 
-@kernel
+@kernel(forceinline=True)
 def add_shifted_force(f, z, zp, out):
     """out += a force at the reference point of z, at that of zp."""
     d1, d2, d3 = z[0] - zp[0], z[1] - zp[1], z[2] - zp[2]
@@ -110,7 +110,7 @@ def add_shifted_force(f, z, zp, out):
     out[5] += f[5]
 
 
-@kernel
+@kernel(forceinline=True)
 def world_inertia(n, z):
     """Inertia about the reference point (11, 22, 33, 12, 13, 23) and first moment of a body, in world axes."""
     a1, a2, a3, b1, b2, b3, c1, c2, c3 = z[3], z[4], z[5], z[6], z[7], z[8], z[9], z[10], z[11]
@@ -131,7 +131,7 @@ def world_inertia(n, z):
     )
 
 
-@kernel
+@kernel(forceinline=True)
 def inertia_product(m, j, x, out):
     """out = I x = (J w + s x v, m v - s x w) with the mass and what ``world_inertia`` returns."""
     j11, j22, j33, j12, j13, j23, s1, s2, s3 = j

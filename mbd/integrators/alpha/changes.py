@@ -1,0 +1,83 @@
+"""How the equations of a step of generalized-alpha change along a parameter: by the product rule, or by differences.
+
+The product rule (``mbd.system.along``) is exact, and evaluates of the elements only what is not bilinear or touched by the
+parameter. Other nodes, joint coordinates and rolling take the central difference of the residual at x +- eps S with the
+tables of theta +- eps, in which an increment is made at the end of the step; that differs from a motion through the
+step by terms of eps^2, which are the same on both sides.
+"""
+
+from __future__ import annotations
+
+from ...compiled.kernel import kernel
+from ...math.arrays import copy
+from ...system.along import ON_POSITIONS, ON_VELOCITIES, equations_along
+from ...system.instant import advance, constraint_rates, constraints, dynamics, evaluate_functions, velocities
+from ...system.tables import FLAG_VELOCITY, tables_at, work_at
+
+
+@kernel
+def _residual(s, w, x, f, p, out, position):
+    """The equations at f.q, f.v, f.vd, f.lam, whose frames are there; in index 2 those of velocities, and positions."""
+    if x.index_2 != 0:
+        velocities(s, w, f.q, f.v)
+        dynamics(s, w, f.q, f.v, f.vd, f.lam, out)
+        constraint_rates(s, w, f.q, f.v, out)
+        constraints(s, w, f.q, position)
+        return
+    if s.flags[FLAG_VELOCITY] != 0:
+        velocities(s, w, f.q, f.v)
+    dynamics(s, w, f.q, f.v, f.vd, f.lam, out)
+    if f.lam.shape[0] > 0:
+        constraints(s, w, f.q, out)
+    if s.nonholonomic.shape[0] > 0:
+        constraint_rates(s, w, f.q, f.v, f.rates)
+        for k in range(s.nonholonomic.shape[0]):
+            j = s.xl[s.nonholonomic[k]]
+            out[j] = f.rates[j] * p.step * x.beta / x.gamma
+
+
+@kernel
+def move_beside(s, w, x, f, p, i, e):
+    """Move to the end of the step, by e along the sensitivities."""
+    dq, dv, dvd, dlam = f.dqn[i], f.dvn[i], f.dvdn[i], f.dlamn[i]
+    for k in range(f.v.shape[0]):
+        f.y[k] = e * dq[k]
+        f.v[k] = x.v[k] + e * dv[k]
+        f.vd[k] = x.vd[k] + e * dvd[k]
+    for k in range(f.lam.shape[0]):
+        f.lam[k] = x.lam[k] + e * dlam[k]
+    evaluate_functions(s, w, p.end)
+    advance(s, w, x.q, f.y, f.q)
+
+
+@kernel
+def _differences(w, x, f, p, i, out):
+    """Central differences of the equations: out, and in index 2 f.position."""
+    c, position = 0.5 / f.size[i], f.position[i]
+    s, moved = tables_at(f.tables[2 * i]), work_at(f.works[2 * i])
+    copy(w.turns, moved.turns)
+    move_beside(s, moved, x, f, p, i, f.size[i])
+    _residual(s, moved, x, f, p, out, position)
+    s, moved = tables_at(f.tables[2 * i + 1]), work_at(f.works[2 * i + 1])
+    copy(w.turns, moved.turns)
+    move_beside(s, moved, x, f, p, i, -f.size[i])
+    _residual(s, moved, x, f, p, f.other, f.rates)
+    for k in range(out.shape[0]):
+        out[k] = (out[k] - f.other[k]) * c
+    if x.index_2 != 0:
+        for k in range(s.xl.shape[0]):
+            j = s.xl[k]
+            position[j] = (position[j] - f.rates[j]) * c
+
+
+@kernel
+def change_of_equations(s, w, x, f, g, p, i, out):
+    """out: R_x S + R_theta along parameter i."""
+    if f.exact[i] == 0:
+        _differences(w, x, f, p, i, out)
+        return
+    own = work_at(f.works[2 * f.dq.shape[0]])
+    level = ON_VELOCITIES if x.index_2 != 0 else ON_POSITIONS
+    equations_along(
+        s, own, g, i, x.q, x.v, x.vd, x.lam, f.dqn[i], f.dvn[i], f.dvdn[i], f.dlamn[i], out, level
+    )  # fmt: skip

@@ -1,0 +1,127 @@
+"""Sensitivities of a state of generalized-alpha, as their kernels see them; extrapolation from the last steps."""
+
+from __future__ import annotations
+
+from ...compiled.kernel import kernel
+from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
+from ...compiled.record import Record
+
+POINTS = 4  # last steps from which the next one is extrapolated; more would amplify what alternates from step to step
+
+FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
+
+
+class Shadow(Record):
+    """Sensitivities of a state, a row for each parameter, and buffers."""
+
+    dq = matrix  # increments of the configuration per parameter
+    dv = matrix
+    da = matrix
+    past_vd = matrix  # (POINTS * parameters, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
+    past_lam = matrix
+    dz = matrix  # of the position correction of index 2, as seen at the end of the step, and one step before
+    past_z = matrix
+    now = integer  # rows of the rings that hold the state, and the one before
+    before = integer
+    weights = vector  # (POINTS,) of the extrapolation, latest first
+    size = vector  # of the differences, by parameter
+    spread = vector  # the same where round-off comes from differences, otherwise one
+    tables = addresses  # of the systems at theta + size and theta - size, one after the other
+    works = addresses  # beside them, and two for the system itself at the end
+    exact = integers  # by parameter: whether its equations are differentiated by the product rule
+    rate = real  # by which one correction of a step is smaller than the one before
+    history = integer  # steps made
+    ended = integer  # see FOLLOWED, ...
+    rounds = integer  # corrections of all steps
+    settled = real  # what may remain in a step, of the sensitivities
+    change = vector  # by parameter: the last correction: of increments, and of the position correction
+    change_z = vector
+    earlier = vector  # the one before
+    noise = real  # round-off in both, times the size of the differences
+    noise_z = real
+    floor = vector  # by parameter: round-off of corrections as it was seen
+    active = integers  # parameters that are still corrected
+    due = integers  # parameters for which the effect of the matrix on the position correction is computed
+    # at the end of the step, as far as it is known, a row for each parameter
+    dqn = matrix
+    dvn = matrix
+    dvdn = matrix
+    dan = matrix
+    dlamn = matrix
+    dzn = matrix
+    dmn = matrix  # part of dz that follows matrix and rotation, as it is foreseen
+    rhs = matrix  # change of the equations, right-hand sides, solutions
+    position = matrix  # change of the position constraints, where it comes from differences
+    block = vector  # buffers of ``solve_rows``
+    front = vector
+    # differences
+    q = vector
+    v = vector
+    vd = vector
+    lam = vector
+    y = vector
+    other = vector
+    rates = vector
+    from_start = matrix  # (nodes, 9): T_exp(-dq)^-1, and T_exp(dq)
+    to_end = matrix
+    turning = vector  # (9,)
+    # the position correction of index 2, see ``position_change``
+    reach = real  # factor of the position correction in a difference, 0: there is none
+    c0 = real  # weights of the last two accelerations in the first guess of the step
+    c1 = real
+    start_q = vector  # where the step began, and its first guess
+    guess_q = vector
+    guess_w = vector
+    guess_v = vector
+    guess_vd = vector
+    guess_lam = vector
+    z = vector  # the position correction of the step, as seen at its end, and what it was made with
+    zeta = vector
+    turned = vector  # change of T_exp times the position correction
+    along = vector  # residual along the position correction, without a change of parameters
+    mixed = vector  # -dJ (z, zeta)
+    turn = matrix  # the same as a right-hand side, and the solution
+    further_q = vector  # the end of the step, moved along the position correction
+    further_v = vector
+    further_vd = vector
+    further_lam = vector
+    dm = matrix  # the part of dz that follows from it, as it was computed last, and before
+    past_m = matrix
+    older_m = matrix
+    interval = vector  # by parameter: steps after which it is computed again
+    since = vector  # steps since then
+    spacing = vector  # steps between the last two, and before
+    older_spacing = vector
+    known = vector  # how often it was computed
+    slip = vector  # of nonholonomic constraints, whose B z = 0
+
+
+@kernel
+def choose_weights(f):
+    """Weights of the polynomial through the last values: binomial coefficients with alternating signs."""
+    order = min(f.history, POINTS - 1)
+    c = order + 1.0
+    for j in range(POINTS):
+        f.weights[j] = c if j <= order else 0.0
+        c *= -(order - j) / (j + 2.0)
+
+
+@kernel
+def extrapolate(f, ring, i, out):
+    """The next one of a sequence."""
+    n = f.dq.shape[0]
+    slot = f.now // n
+    r0, c0 = ring[f.now + i], f.weights[0]
+    r1, c1 = ring[(slot + POINTS - 1) % POINTS * n + i], f.weights[1]
+    r2, c2 = ring[(slot + POINTS - 2) % POINTS * n + i], f.weights[2]
+    r3, c3 = ring[(slot + POINTS - 3) % POINTS * n + i], f.weights[3]
+    for k in range(out.shape[0]):
+        out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k]
+
+
+@kernel
+def turn_ring(f):
+    """The row after the latest becomes the latest."""
+    n = f.dq.shape[0]
+    f.before = f.now
+    f.now = (f.now // n + 1) % POINTS * n

@@ -1,0 +1,320 @@
+"""Forward sensitivities of explicit methods by the variational equations of their stages.
+
+The accelerations of a stage solve F = (M a - f + B^T lambda; B a + gamma) = 0 with A = [M B^T; B 0]. Along a parameter
+
+    A (da, d lambda) = -F',    F' = F_q dq + F_v dv + F_theta at fixed (a, lambda),
+
+so that a stage costs one directional derivative (``mbd.system.along``) and one more right-hand side for the factors that
+it has anyway, four at a time. The projections after a step are linear equations with the same matrix. Increments on Lie
+nodes follow
+
+    d_i = T_exp(dq_i) (T_exp(-dq_i)^-1 d_0 + d(dq_i)),    K_i = T_exp^-1(dq_i) v_i.
+
+For points and rigid bodies with Lie nodes, without driven constraints and couplings; stages and projections are those of
+``kernels``, bit for bit.
+"""
+
+from __future__ import annotations
+
+from ...compiled.entry import entry
+from ...compiled.kernel import kernel
+from ...compiled.kinds import integer, integers, matrix, vector
+from ...compiled.record import Record
+from ...linalg.front import FAILED, WEAKEST
+from ...math.arrays import clear, copy
+from ...nodes.along import slope_along
+from ...nodes.increments import apply_rows, apply_tangent_inverse, store_tangent, store_tangent_inverse
+from ...nodes.mass import free_accelerations
+from ...system.accelerations import accelerations_again, accelerations_here
+from ...system.along import (
+    ON_ACCELERATIONS,
+    ON_POSITIONS,
+    Along,
+    equations_along,
+    look_at_accelerations,
+    look_at_projection,
+    projection_along,
+)
+from ...system.instant import (
+    advance,
+    constraint_rates,
+    constraints,
+    evaluate_functions,
+    frames,
+    look_ahead,
+    remember_angles,
+    velocities,
+)
+from ...system.mass_matrix import factor_mass
+from ...system.matrix import finish
+from ...system.right_hand_sides import solve_rows
+from ...system.tables import FLAG_SIMPLE, PARAMETER_LENGTH, Tables, Work
+from ..newton import ROUND_OFF, largest_violation
+from ..verdicts import CONVERGED, NOT_FINITE, PROJECTION, SINGULAR
+from .kernels import write_row
+from .state import RungeKuttaNumbers, RungeKuttaState
+
+
+class Variations(Record):
+    """Sensitivities of a state, a row for each parameter, those of the stages of a step, and buffers."""
+
+    dq = matrix  # increments of the configuration per parameter
+    dv = matrix
+    dvd = matrix
+    dlam = matrix
+    kq = matrix  # (stages * parameters, n_v): slopes of the stages
+    kv = matrix
+    step_q = matrix  # increments since the start of the step, and the configuration and velocity that follow
+    now_q = matrix
+    now_v = matrix
+    rhs = matrix
+    which = integers  # all parameters
+    block = vector  # buffers of ``solve_rows``
+    front = vector
+    from_start = matrix  # (nodes, 9): T_exp(-dq)^-1, T_exp(dq) and T_exp(dq)^-1
+    to_end = matrix
+    inverse = matrix
+    y = vector
+    mu = vector
+    u = vector
+    zero = vector  # as long as velocities or multipliers
+
+
+@kernel
+def _move_along(s, f, base, dq):
+    """f.now_q: increments at the end of dq, from those at its start and those of dq in f.step_q."""
+    for k in range(f.y.shape[0]):
+        f.y[k] = -dq[k]
+    store_tangent_inverse(s.nodes, f.y, f.from_start)
+    store_tangent(s.nodes, dq, f.to_end)
+    for i in range(f.dq.shape[0]):
+        d, step = f.now_q[i], f.step_q[i]
+        apply_rows(s.nodes, f.from_start, base[i], d)
+        for k in range(d.shape[0]):
+            d[k] += step[k]
+        apply_rows(s.nodes, f.to_end, d, d)
+
+
+@kernel
+def _combine_along(f, stages, weights, h):
+    """f.step_q and f.now_v: increments and velocities of a stage or of the step, from the slopes before."""
+    n = f.dq.shape[0]
+    for i in range(n):
+        step, v = f.step_q[i], f.now_v[i]
+        clear(step)
+        copy(f.dv[i], v)
+        for j in range(stages):
+            c, kq, kv = h * weights[j], f.kq[j * n + i], f.kv[j * n + i]
+            if c != 0.0:
+                for k in range(v.shape[0]):
+                    step[k] += c * kq[k]
+                    v[k] += c * kv[k]
+
+
+@kernel
+def _solve_along(s, w, f):
+    """f.rhs = -A^-1 f.rhs for all parameters."""
+    for i in range(f.rhs.shape[0]):
+        row = f.rhs[i]
+        for k in range(row.shape[0]):
+            row[k] = -row[k]
+    solve_rows(s, w, f.rhs, f.which, f.rhs.shape[0], f.block, f.front)
+
+
+@kernel
+def _accelerations_along(s, w, x, f, g, v, vd, t, out, first):
+    """Rows of ``out`` from ``first`` on: change of the accelerations that have just been computed; f.dlam.
+
+    The state is at f.now_q, f.now_v along the parameters.
+    """
+    g.time[0] = t
+    simple = s.flags[FLAG_SIMPLE] != 0
+    if not simple:
+        look_at_accelerations(s, w, g, v, vd, x.lam)
+    for i in range(f.dq.shape[0]):
+        equations_along(
+            s, w, g, i, x.qn, v, vd, x.lam, f.now_q[i], f.now_v[i], f.zero, f.zero, f.rhs[i],
+            ON_POSITIONS if simple else ON_ACCELERATIONS,
+        )  # fmt: skip
+    if simple:
+        for i in range(f.dq.shape[0]):
+            free_accelerations(s.nodes, w.z, f.rhs[i], out[first + i])
+        return
+    _solve_along(s, w, f)
+    for i in range(f.dq.shape[0]):
+        row, a = f.rhs[i], out[first + i]
+        for k in range(a.shape[0]):
+            a[k] = row[s.xv[k]]
+        for k in range(x.lam.shape[0]):
+            f.dlam[i, k] = row[s.xl[k]]
+
+
+@kernel
+def _stages(s, w, x, p, f, g, t, h):
+    """Slopes of all stages, and how they change."""
+    n = f.dq.shape[0]
+    for k in range(x.v.shape[0]):
+        x.kq[0, k] = x.v[k]
+        x.kv[0, k] = x.vd[k]
+    for i in range(n):
+        copy(f.dv[i], f.kq[i])
+        copy(f.dvd[i], f.kv[i])
+    for i in range(1, p.b.shape[0]):
+        for k in range(x.v.shape[0]):
+            dq, dv = 0.0, 0.0
+            for j in range(i):
+                a = p.a[i, j]
+                dq += a * x.kq[j, k]
+                dv += a * x.kv[j, k]
+            x.dq[k] = h * dq
+            x.vn[k] = x.v[k] + h * dv
+        look_ahead(s, w, x.q, x.dq, x.qn)
+        time = t + min(max(p.c[i], 0.0), 1.0) * h
+        evaluate_functions(s, w, time)
+        accelerations_here(s, w, x.qn, x.vn, x.zero, x.kv[i], x.lam)
+        p.evaluations += 1
+        apply_tangent_inverse(s.nodes, x.dq, x.vn, x.kq[i], w.rotation)
+        _combine_along(f, i, p.a[i], h)
+        _move_along(s, f, f.dq, x.dq)
+        _accelerations_along(s, w, x, f, g, x.vn, x.kv[i], time, f.kv, i * n)
+        store_tangent_inverse(s.nodes, x.dq, f.inverse)
+        for j in range(n):
+            slope_along(s.nodes, f.inverse, x.dq, x.vn, f.step_q[j], f.now_v[j], f.kq[i * n + j])
+
+
+@kernel
+def _end(s, w, x, p, f, h):
+    """(qn, vn) at the end of the step, before it is projected."""
+    stages = p.b.shape[0]
+    for k in range(x.v.shape[0]):
+        dq, dv = 0.0, 0.0
+        for j in range(stages):
+            b = p.b[j]
+            dq += b * x.kq[j, k]
+            dv += b * x.kv[j, k]
+        x.dq[k] = h * dq
+        x.vn[k] = x.v[k] + h * dv
+    advance(s, w, x.q, x.dq, x.qn)
+    _combine_along(f, stages, p.b, h)
+    _move_along(s, f, f.dq, x.dq)
+
+
+@kernel
+def _multipliers_of(s, w, f):
+    for k in range(s.xl.shape[0]):
+        f.mu[k] = w.x[s.xl[k]]
+
+
+@kernel
+def _project(s, w, x, p, f, g):
+    """Back to the constraints in the mass metric, as in ``kernels``; f.now_q and f.now_v follow."""
+    length = s.parameters[PARAMETER_LENGTH]
+    previous = 1e300
+    for iteration in range(6):
+        frames(s, w, x.qn)
+        clear(w.x)
+        constraints(s, w, x.qn, w.x)
+        error, _ = largest_violation(s, w.x, ROUND_OFF * length, ROUND_OFF)
+        if error <= 1.0 or (iteration > 1 and error > 0.5 * previous and error < 1e3):
+            break
+        if iteration == 5 or not error < 1e200:
+            p.verdict = PROJECTION
+            return
+        previous = error
+        for k in range(s.xl.shape[0]):
+            w.x[s.xl[k]] = -w.x[s.xl[k]]
+        factor_mass(s, w, x.qn, x.vn, x.zero, w.x)
+        finish(s, w.matrix, w.pivots, w.dinv, w.x)
+        for k in range(x.v.shape[0]):
+            x.dq[k] = w.x[s.xv[k]]
+        _multipliers_of(s, w, f)
+        look_at_projection(s, w, x.qn, x.dq, f.mu)
+        for i in range(f.dq.shape[0]):
+            projection_along(
+                s, w, g, i, x.qn, x.dq, x.dq, f.mu, f.zero, f.now_q[i], f.zero, f.rhs[i], 1
+            )  # fmt: skip
+        _solve_along(s, w, f)
+        for i in range(f.dq.shape[0]):
+            for k in range(x.v.shape[0]):
+                f.step_q[i, k] = f.rhs[i, s.xv[k]]
+        _move_along(s, f, f.now_q, x.dq)
+        advance(s, w, x.qn, x.dq, x.qn)
+        p.projections += 1
+    velocities(s, w, x.qn, x.vn)
+    clear(w.x)
+    constraint_rates(s, w, x.qn, x.vn, w.x)
+    for k in range(s.xl.shape[0]):
+        w.x[s.xl[k]] = -w.x[s.xl[k]]
+    factor_mass(s, w, x.qn, x.vn, x.zero, w.x)
+    finish(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(x.v.shape[0]):
+        f.u[k] = w.x[s.xv[k]]
+        x.vn[k] += w.x[s.xv[k]]
+    _multipliers_of(s, w, f)
+    look_at_projection(s, w, x.qn, x.vn, f.mu)
+    for i in range(f.dq.shape[0]):
+        projection_along(s, w, g, i, x.qn, x.vn, f.u, f.mu, f.zero, f.now_q[i], f.now_v[i], f.rhs[i], 0)
+    _solve_along(s, w, f)
+    for i in range(f.dq.shape[0]):
+        for k in range(x.v.shape[0]):
+            f.now_v[i, k] += f.rhs[i, s.xv[k]]
+
+
+@kernel
+def _accept(s, w, x, p, f, g, t):
+    """Make (qn, vn) the state, projected, with v_dot and lambda there; leaves p.verdict."""
+    evaluate_functions(s, w, t)
+    if x.lam.shape[0] > 0:
+        _project(s, w, x, p, f, g)
+        if p.verdict != CONVERGED:
+            return
+    copy(x.qn, x.q)
+    copy(x.vn, x.v)
+    evaluate_functions(s, w, t)
+    if x.lam.shape[0] > 0:
+        accelerations_again(s, w, x.q, x.v, x.zero, x.vd, x.lam)  # with the factors of the projection
+    else:
+        accelerations_here(s, w, x.q, x.v, x.zero, x.vd, x.lam)
+    p.evaluations += 1
+    remember_angles(s, w, x.q, x.v)
+    finite = 0.0
+    for k in range(x.v.shape[0]):
+        finite += x.v[k] * 0.0 + x.vd[k] * 0.0
+    if finite != 0.0:
+        p.verdict = NOT_FINITE
+        return
+    if w.report[FAILED] != 0.0:
+        p.where, p.verdict = w.report[WEAKEST], SINGULAR
+        return
+    _accelerations_along(s, w, x, f, g, x.v, x.vd, t, f.dvd, 0)
+    for i in range(f.dq.shape[0]):
+        copy(f.now_q[i], f.dq[i])
+        copy(f.now_v[i], f.dv[i])
+
+
+@entry(
+    Tables, Work, RungeKuttaState, RungeKuttaNumbers, Variations, Along, integer, integer, integer, matrix, matrix,
+    matrix, matrix, matrix, matrix, matrix, matrix, matrix,
+)  # fmt: skip
+def run_fixed_with_variations(
+    s, w, x, p, f, g, before, count, every, out_q, out_v, out_vd, out_l, out_turns, out_dq, out_dv, out_dvd, out_dlam
+):
+    """Up to ``count`` equal steps with their sensitivities, recorded as by ``run_fixed``; p.done of them are made."""
+    n, h = f.dq.shape[0], p.step
+    p.done, p.verdict = 0, CONVERGED
+    for step in range(count):
+        _stages(s, w, x, p, f, g, p.origin + p.steps * h, h)
+        _end(s, w, x, p, f, h)
+        _accept(s, w, x, p, f, g, p.origin + (p.steps + 1) * h)
+        if p.verdict != CONVERGED:
+            return
+        p.steps += 1
+        p.done = step + 1
+        if p.steps % every == 0:
+            write_row(w, x, p.steps // every - 1 - before, out_q, out_v, out_vd, out_l, out_turns)
+            records = out_dq.shape[0] // n  # of each parameter, with that of the start
+            for i in range(n):
+                copy(f.dq[i], out_dq[i * records + p.steps // every])
+                copy(f.dv[i], out_dv[i * records + p.steps // every])
+                copy(f.dvd[i], out_dvd[i * records + p.steps // every])
+                copy(f.dlam[i], out_dlam[i * records + p.steps // every])

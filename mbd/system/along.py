@@ -1,0 +1,321 @@
+"""The equations of a system along a direction of its state and a parameter: exact derivatives, of all at once.
+
+With the frames' direction dz = Z dq a constraint between two bodies is at most quadratic in z, so that its frame force
+g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with dz in
+the place of z, and d lambda in that of lambda. Force elements, driven constraints, couplings and frame elements are
+differentiated by a central difference of their frame forces and rows, in the tables on both sides of the parameter; so
+are nodes and constraints that the parameter touches, at the frames where they are. Nothing else is evaluated.
+
+For systems of points and rigid bodies with Lie nodes; see ``Along.exact``.
+"""
+
+from __future__ import annotations
+
+from ..compiled.entry import entry
+from ..compiled.kernel import kernel
+from ..compiled.kinds import addresses, integer, integers, matrix, vector
+from ..compiled.record import Record
+from ..joints.instant import COINCIDENT, primitive_drive, primitive_force, primitive_rate, primitive_value
+from ..math.arrays import clear, clear_frames, copy_frames
+from ..nodes.along import acceleration_along, frame_acceleration_of, residual_along, velocity_along
+from ..nodes.frames import node_velocity
+from ..nodes.inertia import node_residual
+from ..nodes.mass import weight
+from .couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces
+from .element_forces import constant
+from .instant import all_frame_forces, evaluate_functions, velocities
+from .instant_elements import all_forces
+from .tables import (
+    FLAG_COUPLED,
+    FLAG_VELOCITY,
+    Tables,
+    Work,
+    coordinates,
+    multipliers,
+    tables_at,
+    unknowns,
+    velocity,
+    work_at,
+)
+
+ON_POSITIONS, ON_VELOCITIES, ON_ACCELERATIONS = 0, 1, 2  # level of the constraint rows
+
+
+class Along(Record):
+    """Directions of frames, what parameters touch, and the systems on both sides of them."""
+
+    dz = matrix  # (nodes, 12) of frames, of their velocities and accelerations, and of frame forces
+    dzd = matrix
+    dza = matrix
+    df = matrix
+    za = matrix  # accelerations of frames
+    plus = vector  # rows on both sides
+    minus = vector
+    lam = vector  # multipliers there
+    size = vector  # of the differences, by parameter
+    tables = addresses  # of the systems at theta + size and theta - size, one after the other
+    works = addresses  # beside them, and one for the system itself at the end
+    exact = integers  # by parameter: whether the product rule holds, otherwise the whole residual is differenced
+    first_node = integers  # by parameter: of the list of nodes whose inertia or weight it touches
+    nodes = integers
+    first_primitive = integers  # the same of constraints that are not driven
+    primitives = integers
+    driven = integers  # constraints that are driven
+    loaded = integer  # whether there are elements that are differenced
+    time = vector  # (1,) of the functions
+
+
+@entry(Tables, Work, coordinates, velocity, multipliers, matrix)
+def look_along(s, w, q, v, lam, z):
+    """Frames z, their velocities and the frame forces, from which directions start; functions are evaluated already."""
+    copy_frames(z, w.z)
+    velocities(s, w, q, v)
+    all_frame_forces(s, w, lam)
+
+
+@kernel
+def _bilinear_row(p, w, g, level, x):
+    """Rows of one constraint along the direction."""
+    a, b, i, row = p.a, p.b, p.x0, w.primitive_rows
+    if level == ON_POSITIONS:
+        primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, x, i)
+    elif level == ON_VELOCITIES:
+        primitive_rate(p, w.z[a], w.z[b], g.dzd[a], g.dzd[b], p.value, x, i)
+        if p.kind != COINCIDENT:
+            primitive_rate(p, g.dz[a], g.dz[b], w.zd[a], w.zd[b], p.value, row, 0)
+            x[i] += row[0]
+    else:
+        primitive_rate(p, w.z[a], w.z[b], g.dza[a], g.dza[b], p.value, x, i)
+        if p.kind != COINCIDENT:
+            primitive_rate(p, g.dz[a], g.dz[b], g.za[a], g.za[b], p.value, row, 0)
+            x[i] += row[0]
+            primitive_rate(p, w.zd[a], w.zd[b], g.dzd[a], g.dzd[b], p.value, row, 0)
+            x[i] += 2.0 * row[0]
+
+
+@kernel
+def _bilinear(s, w, g, lam, dlam, forces, level, x):
+    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows."""
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        if p.function >= 0:
+            continue
+        if forces:
+            a, b = p.a, p.b
+            primitive_force(p, w.z[a], w.z[b], p.value, dlam, p.l0, g.df[a], g.df[b])
+            if p.kind != COINCIDENT:
+                primitive_force(p, g.dz[a], g.dz[b], p.value, lam, p.l0, g.df[a], g.df[b])
+        _bilinear_row(p, w, g, level, x)
+
+
+@kernel
+def _primitive_row(p, w, z, zd, zb, level, x):
+    """The row of one constraint on a level: g, B v + g_t, or g_zz[z_dot, z_dot] + g_z z_ddot."""
+    a, b, i = p.a, p.b, p.x0
+    value = constant(p, w.values)
+    if level == ON_POSITIONS:
+        primitive_value(p, z[a], z[b], value, x, i)
+        return
+    motion = zd if level == ON_VELOCITIES else zb
+    primitive_rate(p, z[a], z[b], motion[a], motion[b], value, x, i)
+    if level == ON_ACCELERATIONS and p.kind != COINCIDENT:
+        primitive_rate(p, zd[a], zd[b], zd[a], zd[b], value, w.primitive_rows, 0)
+        x[i] += w.primitive_rows[0]
+    if p.function >= 0:
+        first, second = primitive_drive(p, z[a], z[b], zd[a], zd[b], w.values)
+        x[i] += first if level == ON_VELOCITIES else second
+
+
+@kernel
+def _beside(w, g, i, side, lam, dlam, forces, level, x):
+    """Frame forces (in the buffers beside) and rows x of elements that are differenced, on one side."""
+    e = g.size[i] if side == 0 else -g.size[i]
+    s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
+    for n in range(w.z.shape[0]):
+        for m in range(12):
+            moved.z[n, m] = w.z[n, m] + e * g.dz[n, m]
+            moved.zd[n, m] = w.zd[n, m] + e * g.dzd[n, m]
+            moved.f[n, m] = 0.0
+    for k in range(lam.shape[0]):
+        g.lam[k] = lam[k] + e * dlam[k]
+    for k in range(w.turns.shape[0]):
+        moved.turns[k] = w.turns[k]
+    evaluate_functions(s, moved, g.time[0])
+    if forces:
+        if s.forces.shape[0] > 0:
+            all_forces(s, moved)
+        for k in range(g.driven.shape[0]):
+            p = s.primitives[g.driven[k]]
+            a, b = p.a, p.b
+            primitive_force(
+                p, moved.z[a], moved.z[b], moved.values[p.function], g.lam, p.l0, moved.f[a], moved.f[b]
+            )
+        if s.flags[FLAG_COUPLED] != 0:
+            coupling_forces(s, moved, g.lam)
+    for k in range(g.driven.shape[0]):
+        _primitive_row(s.primitives[g.driven[k]], moved, moved.z, moved.zd, moved.zd, level, x)
+    if s.flags[FLAG_COUPLED] != 0:
+        coupling_constraints(s, moved, x, POSITION if level == ON_POSITIONS else LEVEL_DRIVEN)
+
+
+@kernel
+def _differenced(s, w, g, i, lam, dlam, forces, level, x):
+    """What force elements, driven constraints, couplings and frame elements add to g.df, and to rows of x."""
+    clear(g.plus)
+    clear(g.minus)
+    plus, minus = work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
+    _beside(w, g, i, 0, lam, dlam, forces, level, g.plus)
+    _beside(w, g, i, 1, lam, dlam, forces, level, g.minus)
+    c = 0.5 / g.size[i]
+    if forces:
+        for n in range(w.z.shape[0]):
+            for m in range(12):
+                g.df[n, m] += c * (plus.f[n, m] - minus.f[n, m])
+    for k in range(s.xl.shape[0]):
+        j = s.xl[k]
+        x[j] += c * (g.plus[j] - g.minus[j])
+
+
+@kernel
+def _touched_primitives(s, w, g, i, lam, forces, level, x):
+    """Change of constraints that the parameter touches, where they are: frame forces, and rows of x."""
+    c = 0.5 / g.size[i]
+    plus, minus = tables_at(g.tables[2 * i]), tables_at(g.tables[2 * i + 1])
+    f = work_at(g.works[2 * i]).f
+    for k in range(g.first_primitive[i], g.first_primitive[i + 1]):
+        p, m = plus.primitives[g.primitives[k]], minus.primitives[g.primitives[k]]
+        a, b, rows = p.a, p.b, 3 if p.kind == COINCIDENT else 1
+        if forces:
+            for side in range(2):
+                for j in range(12):
+                    f[a, j], f[b, j] = 0.0, 0.0
+                primitive_force(p if side == 0 else m, w.z[a], w.z[b], p.value if side == 0 else m.value, lam, p.l0, f[a], f[b])
+                sign = c if side == 0 else -c
+                for j in range(12):
+                    g.df[a, j] += sign * f[a, j]
+                    if b != a:
+                        g.df[b, j] += sign * f[b, j]
+        _primitive_row(p, w, w.z, w.zd, g.za, level, g.plus)
+        _primitive_row(m, w, w.z, w.zd, g.za, level, g.minus)
+        for j in range(p.x0, p.x0 + rows):
+            x[j] += c * (g.plus[j] - g.minus[j])
+
+
+@kernel
+def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
+    """Change of inertia and, where that counts, weight of nodes that the parameter touches, where they are."""
+    c = 0.5 / g.size[i]
+    plus, minus = tables_at(g.tables[2 * i]), tables_at(g.tables[2 * i + 1])
+    f, gp, gm = work_at(g.works[2 * i]).f, plus.gravity, minus.gravity
+    for k in range(g.first_node[i], g.first_node[i + 1]):
+        j = g.nodes[k]
+        n, m = plus.nodes[j], minus.nodes[j]
+        weight(n, weighs * gp[0], weighs * gp[1], weighs * gp[2], f[j])
+        node_residual(n, q, v, vd, w.spin[j], w.z[j], w.zb[j], f[j], g.plus, w.scratch)
+        weight(m, weighs * gm[0], weighs * gm[1], weighs * gm[2], f[j])
+        node_residual(m, q, v, vd, w.spin[j], w.z[j], w.zb[j], f[j], g.minus, w.scratch)
+        for r in range(n.x0, n.x0 + n.nv):
+            x[r] += c * (g.plus[r] - g.minus[r])
+
+
+@kernel
+def _clear_rows(s, x):
+    for k in range(s.xl.shape[0]):
+        x[s.xl[k]] = 0.0
+
+
+@entry(
+    Tables, Work, Along, integer, coordinates, velocity, velocity, multipliers, velocity, velocity, velocity,
+    multipliers, unknowns, integer,
+)  # fmt: skip
+def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
+    """x: derivative of the dynamic rows, and of the constraint rows on a level, along a direction and parameter i.
+
+    w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and there
+    are no driven constraints and no couplings.
+    """
+    for k in range(1, s.nodes.shape[0]):
+        n = s.nodes[k]
+        node_velocity(n, q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
+        if level != ON_POSITIONS or s.flags[FLAG_VELOCITY] != 0:
+            velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], w.scratch)
+        if level == ON_ACCELERATIONS:
+            acceleration_along(n, v, vd, dv, g.dz[k], w.zd[k], g.dzd[k], g.dza[k], w.scratch)
+        for m in range(12):
+            g.df[k, m] = 0.0
+    if g.loaded != 0:
+        _clear_rows(s, x)
+    _bilinear(s, w, g, lam, dlam, True, level, x)
+    if g.loaded != 0:
+        _differenced(s, w, g, i, lam, dlam, True, level, x)
+    _touched_primitives(s, w, g, i, lam, True, level, x)
+    for k in range(1, s.nodes.shape[0]):
+        residual_along(s.nodes[k], v, vd, dv, dvd, w.z[k], g.dz[k], w.f[k], g.df[k], x)
+    _touched_nodes(s, w, g, i, q, v, vd, 1.0, x)
+
+
+@entry(Tables, Work, Along, integer, coordinates, multipliers, velocity, unknowns)
+def positions_along(s, w, g, i, q, lam, dq, x):
+    """x: derivative of the position constraints along an increment and parameter i; see ``equations_along``."""
+    for k in range(1, s.nodes.shape[0]):
+        node_velocity(s.nodes[k], q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
+    if g.loaded != 0:
+        _clear_rows(s, x)
+    _bilinear(s, w, g, lam, lam, False, ON_POSITIONS, x)
+    if g.loaded != 0 and (g.driven.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0):
+        _differenced(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
+    _touched_primitives(s, w, g, i, lam, False, ON_POSITIONS, x)
+
+
+@entry(Tables, Work, Along, velocity, velocity, multipliers)
+def look_at_accelerations(s, w, g, v, vd, lam):
+    """After ``index_one``: reactions are added to the frame forces, accelerations of frames are written to g.za."""
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        primitive_force(p, w.z[p.a], w.z[p.b], p.value, lam, p.l0, w.f[p.a], w.f[p.b])
+    for k in range(1, s.nodes.shape[0]):
+        frame_acceleration_of(s.nodes[k], v, vd, w.z[k], w.zd[k], g.za[k], w.scratch)
+
+
+@entry(Tables, Work, coordinates, velocity, multipliers)
+def look_at_projection(s, w, q, v, mu):
+    """Before ``projection_along``: w.zd of the velocities in its rows, and the frame forces of its multipliers."""
+    velocities(s, w, q, v)
+    clear_frames(w.f)
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        primitive_force(p, w.z[p.a], w.z[p.b], p.value, mu, p.l0, w.f[p.a], w.f[p.b])
+
+
+@entry(
+    Tables, Work, Along, integer, coordinates, velocity, velocity, multipliers, vector, velocity, velocity, unknowns,
+    integer,
+)  # fmt: skip
+def projection_along(s, w, g, i, q, v, u, mu, zero, dq, dv, x, valued):
+    """x: derivative of a projection to constraints in the mass metric, M u + B^T mu and B v, along a direction.
+
+    With ``valued`` the rows have g as well; there are no driven constraints and no couplings.
+    """
+    row = w.primitive_rows
+    for k in range(1, s.nodes.shape[0]):
+        n = s.nodes[k]
+        node_velocity(n, q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
+        velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], w.scratch)
+        for m in range(12):
+            g.df[k, m] = 0.0
+    for k in range(s.primitives.shape[0]):
+        p = s.primitives[k]
+        a, b = p.a, p.b
+        if p.kind != COINCIDENT:
+            primitive_force(p, g.dz[a], g.dz[b], p.value, mu, p.l0, g.df[a], g.df[b])
+        _bilinear_row(p, w, g, ON_VELOCITIES, x)
+        if valued != 0:
+            primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, row, 0)
+            for m in range(3 if p.kind == COINCIDENT else 1):
+                x[p.x0 + m] += row[m]
+    _touched_primitives(s, w, g, i, mu, True, ON_VELOCITIES, x)
+    if valued != 0:
+        _touched_primitives(s, w, g, i, mu, False, ON_POSITIONS, x)
+    for k in range(1, s.nodes.shape[0]):
+        residual_along(s.nodes[k], zero, u, zero, zero, w.z[k], g.dz[k], w.f[k], g.df[k], x)
+    _touched_nodes(s, w, g, i, q, zero, u, 0.0, x)

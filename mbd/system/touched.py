@@ -1,0 +1,79 @@
+"""What parameters touch: tables on both sides of each are compared with those of the system itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiled.record import table_of
+from ..nodes.forms import of_form
+from .along import Along
+from .tables import FLAG_COUPLED, FLAG_TREE, Tables
+
+Array = np.ndarray
+INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11", "22", "33", "12", "13", "23")))
+"""Columns of a node on which its frame does not depend."""
+PLACES = ("primitives", "forces", "couplings", "frame_elements")  # tables of elements
+
+
+def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, works: list[Any], rows: int) -> Along:
+    """The record of ``mbd.system.along`` for parameters with tables on both sides of each."""
+    frames = (len(tables.nodes), 12)
+    fits = _fits(tables)
+    exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]
+    nodes = [_touched_nodes(tables, pair) if e else np.zeros(0, dtype=int) for e, pair in zip(exact, pairs, strict=True)]
+    primitives = [
+        _changed(tables.primitives, [one.primitives for one in pair]) if e else np.zeros(0, dtype=int)
+        for e, pair in zip(exact, pairs, strict=True)
+    ]
+    driven = np.flatnonzero(tables.primitives["function"] >= 0)
+    primitives = [np.setdiff1d(x, driven) for x in primitives]
+    loaded = len(tables.forces) > 0 or len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
+    return Along.zeros(
+        dict.fromkeys(("dz", "dzd", "dza", "df", "za"), frames)
+        | dict.fromkeys(("plus", "minus"), rows) | {"lam": len(tables.xl), "time": 1},
+        size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
+        works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
+        **_lists("node", nodes), **_lists("primitive", primitives), loaded=int(loaded),
+    )  # fmt: skip
+
+
+def _lists(name: str, lists: list[Array]) -> dict[str, Array]:
+    first = np.cumsum([0, *(len(x) for x in lists)]).astype(np.int64)
+    return {f"first_{name}": first, f"{name}s": np.concatenate([*lists, np.zeros(0)]).astype(np.int64)}
+
+
+def _fits(tables: Tables) -> bool:
+    """Whether all nodes are such that the product rule of ``mbd.nodes.along`` is theirs."""
+    simple = of_form(tables.nodes, "ground", "point", "lie").all()
+    return bool(simple and not tables.flags[FLAG_TREE] and len(tables.nonholonomic) == 0)
+
+
+def _same_places(tables: Tables, other: Tables) -> bool:
+    """Whether everything has its place, and no frame moves with the parameter alone."""
+    for name in PLACES:
+        a, b = getattr(tables, name), getattr(other, name)
+        whole = [x for x in a.dtype.names if a.dtype[x].kind == "i"]
+        if len(a) != len(b) or not all(np.array_equal(a[x], b[x]) for x in whole):
+            return False
+    fixed = [x for x in tables.nodes.dtype.names if x not in INERTIA]
+    return len(tables.nodes) == len(other.nodes) and all(
+        np.array_equal(tables.nodes[x], other.nodes[x]) for x in fixed
+    )
+
+
+def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
+    """Nodes whose inertia or weight changes; the ground has none."""
+    if any(not np.array_equal(one.gravity, tables.gravity) for one in pair):
+        return np.arange(1, len(tables.nodes))
+    return _changed(tables.nodes, [one.nodes for one in pair])
+
+
+def _changed(table: Any, others: list[Any]) -> Array:
+    """Rows in which one of the others differs."""
+    changed = np.zeros(len(table), dtype=bool)
+    for other in others:
+        for name in table.dtype.names:
+            changed |= table[name] != other[name]
+    return np.flatnonzero(changed)
