@@ -1,7 +1,8 @@
 # make demo        run the demonstration
 # make test        lint, types and all tests
 # make lint        lint and types only
-# make proof       longer proofs: do the tests notice wrong formulas? counts of iterations in the literature
+# make proof       longer proofs, with pages: do tests notice wrong formulas? iterations in the literature, every method
+#                  on every model, a million steps
 # make benchmarks  time the toolkit on this machine
 # make docs        the documentation site, from which everything can be read offline: build/site/html/index.html
 # make wheel       a wheel for all machines, and one with compiled code for processors of level x86-64-v3
@@ -57,6 +58,9 @@ proof: $(FOR_TEST)
 	$(BIN)/python -m tests.mutants $(MUTANTS)
 	$(BIN)/python benchmarks/paper_iterations.py > docs/paper_iterations.md.new
 	mv docs/paper_iterations.md.new docs/paper_iterations.md
+	$(BIN)/python benchmarks/long_runs.py > docs/long_runs.md.new
+	mv docs/long_runs.md.new docs/long_runs.md
+	$(BIN)/python benchmarks/compatibility.py --page docs/compatibility.md
 
 benchmarks: $(FOR_DEMO)
 	$(BIN)/python -m mbd benchmarks

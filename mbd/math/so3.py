@@ -73,14 +73,19 @@ def log_quaternion(w, x, y, z):
 
 
 @kernel
+def _inverse_factor(s):
+    """f3(s) of T_exp^-1, s = |psi|^2: (1 - (|psi|/2) cot(|psi|/2)) / s."""
+    if s < SMALL_ANGLE_SQUARED:
+        return 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s / 47900160.0)))
+    half = 0.5 * math.sqrt(s)
+    return (1.0 - half / math.tan(half)) / s
+
+
+@kernel
 def tangent_inverse(x, y, z, t):
     """T_exp^-1(psi) = I + hat/2 + f3 hat^2 as nine numbers, row by row [Holzinger et al. 2024, (A3), (A6)]."""
     s = x * x + y * y + z * z
-    if s < SMALL_ANGLE_SQUARED:
-        f3 = 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s / 47900160.0)))
-    else:
-        half = 0.5 * math.sqrt(s)
-        f3 = (1.0 - half / math.tan(half)) / s
+    f3 = _inverse_factor(s)
     d = 1.0 - f3 * s
     t[0] = d + f3 * x * x
     t[1] = f3 * x * y - 0.5 * z
@@ -145,13 +150,12 @@ def cayley_tangent(x1, x2, x3, e1, e2, e3):
 def tangent_inverse_along(x, y, z, dx, dy, dz, v1, v2, v3):
     """Derivative of T_exp^-1(psi) v at fixed v, along (dx, dy, dz) of psi: T_exp^-1 = I + hat/2 + f3(|psi|^2) hat^2."""
     s = x * x + y * y + z * z
+    f3 = _inverse_factor(s)
     if s < SMALL_ANGLE_SQUARED:
-        f3 = 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s * (1.0 / 1209600.0 + s / 47900160.0)))
         slope = 1.0 / 720.0 + s * (1.0 / 15120.0 + s * (1.0 / 403200.0 + s / 11975040.0))
     else:
         half = 0.5 * math.sqrt(s)
         sine = math.sin(half)
-        f3 = (1.0 - half / math.tan(half)) / s
         slope = ((1.0 / (sine * sine) - 1.0 / (half * math.tan(half))) / 8.0 - f3) / s
     a1, a2, a3 = y * v3 - z * v2, z * v1 - x * v3, x * v2 - y * v1  # psi x v
     b1, b2, b3 = dy * v3 - dz * v2, dz * v1 - dx * v3, dx * v2 - dy * v1  # d psi x v

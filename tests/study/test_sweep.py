@@ -371,3 +371,5 @@ def test_what_matters():
     share = explained_share(x, y + np.sqrt(4.0 / 45.0) * noise)
     assert share == pytest.approx(0.5, abs=0.04)
     assert explained_share(noise, x) < 0.02
+    few = [explained_share(noise[k : k + 40], x[k : k + 40]) for k in range(0, 2000, 40)]
+    assert np.mean(few) < 0.05  # of forty runs chance would explain 0.08
