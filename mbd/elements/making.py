@@ -8,7 +8,8 @@ things happened: all checks, defaults and derived data follow the one path of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,9 @@ class Remaking:
                     pose = _pose(x)
                     if name:
                         setattr(x, name, resolved(record.changes[name][1]))
+                    elif (plain := _plain_arguments(x, record, changed)) and _has_moved(x, record, number, dirty):
+                        for argument, value in plain.items():
+                            setattr(x, argument, resolved(value))
                     else:
                         _refuse_later_moves(x, record, number, dirty)
                         make_again(x, record)
@@ -204,17 +208,39 @@ def _pose(x: Any) -> tuple[bytes, ...] | None:
     return tuple(np.asarray(vars(node)[name]).tobytes() for name in names if name in vars(node))
 
 
-def _refuse_later_moves(x: Any, record: Record, number: float, dirty: dict[int, Any]) -> None:
-    """What an object referred to when it was made must not have moved since."""
+def _plain_arguments(x: Any, record: Record, changed: set[str]) -> dict[str, Any]:
+    """What was given for an object and is made of changed parameters, if all of it can be assigned as it is."""
+    columns = getattr(type(x), "input_columns", {})
+    if not columns or record.maker is not None or record.arguments is None or record.options is None:
+        return {}
+    bound = inspect.signature(type(x).__init__).bind(None, *record.arguments, **record.options).arguments
+    given = {**bound, **bound.get("arguments", {})}
+    given.pop("arguments", None)
+    follows = {name: y for name, y in given.items() if not {p.name for p in parameters_in(y)}.isdisjoint(changed)}
+    return follows if all(name in columns for name in follows) else {}
+
+
+def _has_moved(x: Any, record: Record, number: float, dirty: dict[int, Any]) -> bool:
+    return next(_later_moves(x, record, number, dirty), None) is not None
+
+
+def _later_moves(x: Any, record: Record, number: float, dirty: dict[int, Any]) -> Iterator[tuple[str, Any]]:
+    """Poses of what an object referred to when it was made that were assigned since."""
     for part in record.parts:
         for each in (part, vars(part).get("node")):
             later = record_of(each) if each is not None and each is not x else None
             for name, (when, _) in later.changes.items() if later is not None else ():
                 if when > number and name in POSE and not (id(each) in dirty and hasattr(x, "start_node")):
-                    raise ModelError(
-                        f"{x} follows a parameter and has to be made again, but {name} of {part} was assigned after "
-                        f"{x} was made; give {name} to the constructor, or make {x} afterwards"
-                    )
+                    yield name, part
+
+
+def _refuse_later_moves(x: Any, record: Record, number: float, dirty: dict[int, Any]) -> None:
+    """What an object referred to when it was made must not have moved since: points may have been given in space."""
+    for name, part in _later_moves(x, record, number, dirty):
+        raise ModelError(
+            f"{x} follows a parameter and has to be made again, but {name} of {part} was assigned after {x} was made; "
+            f"give {name} to the constructor, or make {x} afterwards (of a model_at: change parameters before the run)"
+        )
 
 
 def refuse_inputs(cls: Any, x: object, arguments: Mapping[str, Any]) -> None:

@@ -263,7 +263,9 @@ class FixedStepRun(Run):
         """Continue from a saved state."""
         self.equations.restore(state)
         self.equations.numbers.index = int(state["index"])
-        self._set_rows()
+        shown = *self.equations.shown(), self.equations.work.turns
+        if any(x is not y for x, y in zip(shown, self.row(), strict=True)):
+            self._set_rows()
 
     def statistics(self) -> dict[str, Any]:
         p = self.equations.numbers

@@ -402,6 +402,7 @@ def load(path: FilePath, model: Model | None = None) -> Solution:
 
         return load_store(path, model)
     try:
+        _refuse_text(path)
         header, arrays = read_file(path)
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file") from None
@@ -418,6 +419,14 @@ def load(path: FilePath, model: Model | None = None) -> Solution:
             f"{path}: is damaged or no solution of mbd ({type(error).__name__}: {error}); expected a file "
             "that solution.save(...) wrote"
         ) from error
+
+
+def _refuse_text(path: FilePath) -> None:
+    """Say how to read a model that ``model.save`` wrote."""
+    with open(path, "rb") as file:
+        begin = file.read(64).lstrip()
+    if begin.startswith(b"{"):
+        raise ModelError("is a text as model.save(...) writes it, no solution; a model is read by mbd.Model.load(path)")
 
 
 def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | None) -> Solution:

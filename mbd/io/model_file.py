@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,9 @@ def load_model(path: FilePath) -> Model:
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
+        with suppress(OSError):
+            if Path(path).read_bytes()[:2] == b"PK":
+                raise ModelError(f"{path}: is an archive, no model; a solution is read by mbd.load(path)") from None
         raise ModelError(f"{path}: cannot be read as text ({error})") from None
     try:
         data = json.loads(text, object_pairs_hook=_without_duplicates)

@@ -67,8 +67,8 @@ def noted_state(system: System, integrator: Integrator, state: dict[str, Any]) -
     return Late(system.model, make, state) if ours and system.is_guarded else make()
 
 
-def continued(system: System, integrator: Integrator, state: dict[str, Any], step: float) -> Run:
-    """A run that goes on from a state."""
+def continued(system: System, integrator: Integrator, state: dict[str, Any], step: float) -> tuple[Run, list[Array]]:
+    """A run that goes on from a state, and the record of its start."""
     _check_state(system, integrator, state, step)
     if FLAG_REDUNDANT in state.get("flags", ()):
         regularise(system)
@@ -76,14 +76,16 @@ def continued(system: System, integrator: Integrator, state: dict[str, Any], ste
     changed = changes(fingerprint_of(system.model), state["fingerprint"])
     method = method_digest(integrator)
     if not changed and method is not None and method == state["method"] and counted == state["turn_names"]:
-        return _resumed(system, integrator, state)
+        run = _resumed(system, integrator, state)
+        return run, [x.copy() for x in run.row()]
     before = dict(zip(state["turn_names"], state.get("turns", ()), strict=False))
     turns = system.initial_turns()
     turns[: len(counted)] = [before.get(name, near) for name, near in zip(counted, turns, strict=False)]
     q, t = np.array(state["q"], dtype=float), float(state["t"])
     v = _fitting_velocities(system, q, np.array(state["v"], dtype=float), t, turns, state)
     step = float(step if integrator.adaptive else state["step"])
-    return integrator.from_any_state().start(system, q, v, t, step, turns)
+    run = integrator.from_any_state().start(system, q, v, t, step, turns)
+    return run, run.initial_row()
 
 
 def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> Run:

@@ -1,4 +1,4 @@
-"""Records of a run without a known end, in blocks that grow with it."""
+"""Records of a run without a known end, in a block that grows with it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from ..integrators.base import Array, Run
 from .memory import check_room
+from .recording import Recording
+from .row_buffer import FIRST_ROWS
 
-FIRST_ROWS = 256  # of the first block; later ones are half as long as all before them together
 LARGEST_BLOCK = 8_000_000  # numbers
 NEVER = sys.maxsize  # steps between two records
 
@@ -18,18 +19,21 @@ class GrowingRecords:
     """Every ``every``-th step of a run, counted from its origin.
 
     How many rows are filled follows from the number of steps, which compiled code counts: nothing is lost if an
-    interrupt arrives between a step and whoever asked for it.
+    interrupt arrives between a step and whoever asked for it. Each opening is half as long as all before together.
     """
 
-    def __init__(self, run: Run, every: int, largest: int = LARGEST_BLOCK) -> None:
-        self.run, self.every, self.largest = run, every, largest
+    def __init__(self, run: Run, every: int, record: Recording, largest: int = LARGEST_BLOCK) -> None:
+        self.run, self.every, self.record, self.largest = run, every, record, largest
         self.widths = [len(row) for row in run.row()]
-        self.made = 0  # rows of blocks that are closed
+        self.made = 0  # rows that are closed
+        self._nothing = np.zeros(0), [np.zeros((0, n)) for n in self.widths]
         self._open(0)
 
     def _open(self, rows: int) -> None:
         self.before = self.run.index // self.every
-        self.block = [np.zeros((rows, n)) for n in self.widths]
+        self._times, self.block = self._nothing  # nobody looks at the buffer while it grows
+        if rows:
+            self._times, self.block = self.record.room(rows)
 
     @property
     def used(self) -> int:
@@ -40,23 +44,29 @@ class GrowingRecords:
         """Whether the record of the next step finds no row."""
         return (self.run.index + 1) % self.every == 0 and self.used >= len(self.block[0])
 
-    def room(self, steps: int) -> tuple[list[Array], tuple[Array, list[Array]] | None]:
-        """Rows for the records of so many further steps, and the block before if that had to be closed for them."""
-        needed = (self.run.index + steps) // self.every - self.run.index // self.every
-        closed = None
-        if self.used + needed > len(self.block[0]):
-            closed = self.closed() if self.used else None
-            numbers = 1 + sum(self.widths)
-            rows = max(needed, min(max(FIRST_ROWS, self.made // 2), self.largest // numbers))
-            check_room(rows, numbers, "Simulator", "record less often: output_step=, or record=False")
-            self._open(rows)
-        return [x[self.used :] for x in self.block], closed
+    def _needed(self, steps: int) -> int:
+        return (self.run.index + steps) // self.every - self.run.index // self.every
 
-    def closed(self) -> tuple[Array, list[Array]]:
-        """Times and rows of the block, which ends here."""
+    def lacks(self, steps: int) -> bool:
+        """Whether the records of so many further steps find no room."""
+        return self.used + self._needed(steps) > len(self.block[0])
+
+    def open_for(self, steps: int) -> None:
+        """Room for the records of so many further steps; the block before is closed."""
+        numbers = 1 + sum(self.widths)
+        rows = max(self._needed(steps), min(max(FIRST_ROWS, self.made // 2), self.largest // numbers))
+        check_room(rows, numbers, "Simulator", "record less often: output_step=, or record=False")
+        self._open(rows)
+
+    def free(self) -> list[Array]:
+        """The rows that are not filled."""
+        return [x[self.used :] for x in self.block]
+
+    def close(self) -> None:
+        """Hand the filled rows over, with their times."""
         used, run = self.used, self.run
-        numbers = self.before + 1.0 + np.arange(used)
-        rows = [x[:used] for x in self.block]
-        self.made += used
+        if used:
+            self._times[:used] = run.origin + run.step * self.every * (self.before + 1.0 + np.arange(used))
+            self.record.keep(used)
+            self.made += used
         self._open(0)
-        return run.origin + run.step * self.every * numbers, rows

@@ -21,6 +21,7 @@ from ..results.solution import Solution, named_rows
 from ..system.system import System
 from ..system.tree_state import locked_angles
 from .continuing import noted_state
+from .row_buffer import RowBuffer
 
 FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane
 
@@ -28,7 +29,7 @@ FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and 
 class Recording:
     """What a run leaves behind."""
 
-    def __init__(self, system: System, integrator: Integrator, run: Run, report: Any) -> None:
+    def __init__(self, system: System, integrator: Integrator, run: Run, report: Any, first: list[Array]) -> None:
         self.system, self.integrator, self.run, self.report = system, integrator, run, report
         self.blocks: list[tuple[Array, list[Array]]] = []
         self.message, self.wall_time = "", 0.0
@@ -38,11 +39,33 @@ class Recording:
         self.chooser: Chooser | None = None
         self.interrupts = Interrupts()
         self.inputs: list[tuple[float, dict[str, float]]] = []  # times after which others acted
-        if report is not None:
-            self.append(np.array([run.t]), [row[None, :].copy() for row in run.initial_row()])
+        self.append(np.array([run.t]), [x[None, :].copy() for x in first])
+        self._buffer: RowBuffer | None = None
+        self.is_final = False  # there will be one solution, so that nobody else looks at records that are cut off
+        self._whole: tuple[Array, list[Array]] | None = None  # before records at its end were cut off
 
     def append(self, t: Array, rows: list[Array]) -> None:
         self.blocks.append((t, rows))
+
+    def room(self, rows: int) -> tuple[Array, list[Array]]:
+        """Room for so many further records, which ``keep`` puts behind those that are there."""
+        if self._buffer is None:
+            self._buffer = RowBuffer([len(row) for row in self.run.row()])
+            self._buffer.free(rows + sum(len(t) for t, _ in self.blocks))
+            for t, block in self.blocks:
+                for k, time in enumerate(t.tolist()):
+                    self._buffer.add(time, [x[k] for x in block])
+        self.blocks = []  # nobody looks at the buffer while it grows
+        try:
+            return self._buffer.free(rows)
+        finally:
+            self.blocks = [self._buffer.filled()]
+
+    def keep(self, rows: int) -> None:
+        """Keep the first rows of the room that was given last."""
+        assert self._buffer is not None
+        self._buffer.take(rows)
+        self.blocks = [self._buffer.filled()]
 
     def watch_for(self, events: Event | Iterable[Event], step: float) -> None:
         """Look for events from the present state on."""
@@ -94,7 +117,7 @@ class Recording:
                 self.chooser.take(t, rows, self.inputs_at(t))
         if self.chooser is not None and self.blocks and len(self.blocks[-1][0]):
             self._forget_inputs(float(self.blocks[-1][0][-1]))
-        self.blocks = []
+        self.blocks, self._buffer = [], None
 
     def _forget_inputs(self, t: float) -> None:
         """Those that no further record will ask for."""
@@ -121,8 +144,21 @@ class Recording:
 
     def _cut(self, end: float) -> None:
         """Keep the records before a time."""
+        self._whole = self.blocks[0] if len(self.blocks) == 1 else None
         count = [int(np.searchsorted(t, end)) for t, _ in self.blocks]
         self.blocks = [(t[:n], [x[:n] for x in rows]) for n, (t, rows) in zip(count, self.blocks, strict=True)]
+
+    def _end_with(self, t: float, row: list[Array]) -> None:
+        """One more record, in the place of one that was cut off, if there is one."""
+        times, rows = self.blocks[-1] if self.blocks else (np.zeros(0), [])
+        whole, count = self._whole, len(times)
+        if not self.is_final or len(self.blocks) != 1 or whole is None or count >= len(whole[0]):
+            self.append(np.array([t]), [x[None, :] for x in row])
+            return
+        whole[0][count] = t
+        for array, x in zip(whole[1], row, strict=True):
+            array[count] = x
+        self.blocks = [(whole[0][: count + 1], [x[: count + 1] for x in whole[1]])]
 
     def joined(self) -> tuple[Array, list[Array]]:
         """All records in one block, which takes the place of the others; those of a folder are read when needed."""
@@ -151,7 +187,7 @@ class Recording:
         self._cut(self.wrong_from if stopped is None else stopped.t)
         if self.store is None:
             if stopped is not None and self.watch is not None:
-                self.append(np.array([stopped.t]), [x[None, :] for x in self.watch.last_row])
+                self._end_with(stopped.t, self.watch.last_row)
             t, joined = self.joined()
         else:
             last = (stopped.t, self.watch.last_row) if stopped is not None and self.watch is not None else None
@@ -236,3 +272,11 @@ def on_grid(t: Array, spacing: float, t_end: float) -> Array:
     """Which of these times are multiples of the spacing, or the end (as in ``run_adaptive``)."""
     off = np.abs(t - np.floor(t / spacing + 0.5) * spacing)
     return (off <= 1e-9 * spacing + 1e-15 * np.abs(t)) | (t >= t_end)
+
+
+def thinned(t: Array, rows: list[Array], kept: Array) -> tuple[tuple[Array, list[Array]], int]:
+    """Move what is kept to the front; a copy of all, and how many are kept."""
+    whole, count = (t.copy(), [x.copy() for x in rows]), int(np.count_nonzero(kept))
+    for x in (t, *rows):
+        x[:count] = x[kept]
+    return whole, count

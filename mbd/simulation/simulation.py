@@ -27,7 +27,7 @@ from ..system.system import System, assemble
 from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, continued
 from .memory import FIRST_QUESTION, SHARE, available_memory, check_room
-from .recording import Recording, on_grid
+from .recording import Recording, on_grid, thinned
 from .starting import (
     check_resolution,
     check_times,
@@ -71,7 +71,8 @@ def simulate(
         with half the step the error falls to a quarter. docs/default_method.md says when another choice is better.
     output_step: record only every so often (a multiple of the step for fixed-step methods); default: every step.
     fixed: what the correction of initial conditions must not change, see ``mbd.solvers.initial.consistent_start``.
-    start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted. If
+    start: continue where a solution (or its ``state``) ended, bit for bit as if the run had not been interrupted; that
+        state is the first record. If
         anything that acts has changed (forces, parameters, functions and the values they refer to, drivers, gravity,
         masses), accelerations, multipliers and the start of the method are computed anew from that state; see
         ``mbd.simulation.continuing``.
@@ -137,7 +138,8 @@ def run_simulation(
         state = dict(start.state if isinstance(start, Solution) else start)
         _refuse_beside_start(state, t_start, fixed)
         _tell_other_inputs(state, system)
-        run, report = continued(system, integrator, state, step), None
+        run, first = continued(system, integrator, state, step)
+        report = None
         t_start = run.t
         if not integrator.adaptive:
             _check_whole_steps(t_end - t_start, run.step)
@@ -150,10 +152,12 @@ def run_simulation(
                     f"second configuration of {integrator.name} belongs to this step"
                 )
         run, report = first_run(system, integrator, t_start, step, fixed)
+        first = run.initial_row()
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
-    record = Recording(system, integrator, run, report)
+    record = Recording(system, integrator, run, report, first)
+    record.is_final = True
     record.watch_for(events, step)
     if choice is not None:
         record.choose(choice, store)
@@ -346,33 +350,34 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
     else:
         record.flush()  # the first record
     while run.t < t_end:
-        t, arrays = np.zeros(rows), [np.zeros((rows, n)) for n in widths]
+        t, arrays = record.room(rows)
         clock = time.perf_counter()
         # events look at every step
         made = run.advance_to(t_end, spacing if record.watch is None else -spacing, t, arrays)
         t, arrays = t[:made], [a[:made] for a in arrays]
-        kept = on_grid(t, spacing, t_end) if record.watch is not None and spacing else slice(None)
-        record.append(t[kept].copy(), [a[kept].copy() for a in arrays])
-        if record.happened(t, arrays):
+        steps = t, arrays
+        if record.watch is not None and spacing:
+            steps, made = thinned(t, arrays, on_grid(t, spacing, t_end))
+        new = t[:made], [a[:made] for a in arrays]
+        record.keep(made)
+        if record.happened(*steps):
             break
         if run.failed:
             record.fail()
-        record.check_functions(*record.blocks[-1])
+        record.check_functions(*new)
+        del t, arrays, steps, new  # whoever looks at the records keeps them where they are
+        bar.update(run.t)
+        record.interrupts.check()
+        rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
         if record.store is not None or record.chooser is not None:
             record.flush()
-            bar.update(run.t)
-            record.interrupts.check()
-            rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
             continue
-        used += 8.0 * numbers * len(record.blocks[-1][0])
+        used += 8.0 * numbers * made
         if used > FIRST_QUESTION and room == math.inf:
             room = used + SHARE * available_memory()
         if used > room:
             record.message = f"the memory was full of records at t = {run.t:.6g}; {remedy}"
             return
-        bar.update(run.t)
-        record.interrupts.check()
-        rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
     else:
         record.finish()
     forced = run.statistics().get("forced_steps", 0)

@@ -125,7 +125,7 @@ class Simulator(Stepping):
             run.evaluated.raise_callback_errors()
             self._first_values, self._first_functions = dict(self.system.values), self._signature(run)
             self._first_state = run.state() if hasattr(run, "restore") else None
-        self._begin(run, self._report)
+        self._begin(run, self._report, run.initial_row())
 
     def set_state(self, state: Solution | Mapping[str, Any]) -> None:
         """Go on from a state, of this simulator, of another one or of a solution; records begin anew there.
@@ -138,10 +138,10 @@ class Simulator(Stepping):
             self.system.inputs[name] = value
         self._settle()
         self._first_state = None  # which belongs to the run that is left here
-        self._begin(continued(self.system, self.integrator, given, self._given), None)
+        run, row = continued(self.system, self.integrator, given, self._given)
+        self._begin(run, None, row)
 
-    def _begin(self, run: Run, report: Any) -> None:
-        row = run.initial_row() if report is not None else run.row()
+    def _begin(self, run: Run, report: Any, row: list[Array]) -> None:
         self._take(run, report, row)
         if self._now is None or self._now.system is not self.system:
             self._now = Present(self, row)

@@ -22,7 +22,7 @@ from ..system.tables import FLAG_REDUNDANT
 from .continuing import WHOLE_STEPS
 from .growing import LARGEST_BLOCK, GrowingRecords
 from .memory import check_room
-from .recording import Recording, on_grid
+from .recording import Recording, on_grid, thinned
 from .starting import check_resolution
 
 CHUNK_SECONDS = 0.05  # compiled code returns this often, for Ctrl-C
@@ -55,11 +55,10 @@ class Stepping:
                 "of its own: make another Simulator with another store="
             )
         self._run = run
-        self._recording = Recording(self.system, self.integrator, run, report)
-        self._recording.blocks = [(np.array([run.t]), [x[None, :].copy() for x in row])]
+        self._recording = Recording(self.system, self.integrator, run, report, row)
         self._recording.watch_for(self._events, run.step)
         handed = self._choice is not None or self._store is not None
-        self._rows = GrowingRecords(run, self._every, HANDED_OVER if handed else LARGEST_BLOCK)
+        self._rows = GrowingRecords(run, self._every, self._recording, HANDED_OVER if handed else LARGEST_BLOCK)
         self._functions = run.evaluated.assembly.callbacks
         self._function_values = self._signature(run)
         self._values, self._acting = self.system.values, dict(self.system.values)
@@ -85,6 +84,7 @@ class Stepping:
         index = run.index
         call()
         if run.index == index:
+            call = None
             self._not_made()
         if self._functions:
             self._check_functions()
@@ -155,19 +155,24 @@ class Stepping:
             while run.t < t_end and self.stopped is None:
                 interrupts.defer = True
                 clock = time.perf_counter()
-                t, arrays = np.zeros(rows), [np.zeros((rows, len(x))) for x in run.row()]
+                if self._records:
+                    numbers = 1 + sum(len(x) for x in run.row())
+                    check_room(rows, numbers, "Simulator", "record less often: output_step=")
+                    t, arrays = record.room(rows)
+                else:
+                    t, arrays = np.zeros(rows), [np.zeros((rows, len(x))) for x in run.row()]
                 spacing = self._output_step
                 made = run.advance_to(t_end, spacing if record.watch is None else -spacing, t, arrays)
                 t, arrays = t[:made], [x[:made] for x in arrays]
+                steps = t, arrays
                 if self._records:
-                    check_room(
-                        made, 1 + sum(x.shape[1] for x in arrays), "Simulator", "record less often: output_step="
-                    )
-                    kept = on_grid(t, spacing, t_end) if record.watch is not None and spacing else slice(None)
-                    record.append(t[kept].copy(), [x[kept].copy() for x in arrays])
+                    if record.watch is not None and spacing:
+                        steps, made = thinned(t, arrays, on_grid(t, spacing, t_end))
+                    record.keep(made)
                     self._hand_over()
                 with self._carrying_solution():
-                    record.happened(t, arrays)
+                    record.happened(*steps)
+                del t, arrays, steps  # whoever looks at the records keeps them where they are
                 if self.stopped is None:
                     self._judge(not run.failed)
                 interrupts.defer = False
@@ -195,14 +200,14 @@ class Stepping:
 
     def _room(self, steps: int) -> list[Array]:
         """Rows for the records of further steps."""
-        block = self._rows.block
-        rows, closed = self._rows.room(steps)
-        if closed is not None:
-            self._recording.append(*closed)
-            self._hand_over()
-        if self._rows.block is not block:
-            self._step = None
-        return rows
+        if self._rows.lacks(steps):
+            self._step = None  # which holds the present block
+            filled = self._rows.used
+            self._rows.close()
+            if filled:
+                self._hand_over()
+            self._rows.open_for(steps)
+        return self._rows.free()
 
     def _judge(self, made: bool) -> None:
         """After steps: raise what stopped them, with the computed part."""
@@ -281,10 +286,9 @@ class Stepping:
 
     def _close(self) -> None:
         """Hand the present block of records over."""
-        if self._rows.used:
-            self._recording.append(*self._rows.closed())
-        self._hand_over()
         self._step = None
+        self._rows.close()
+        self._hand_over()
 
     def _hand_over(self) -> None:
         """Let whoever wants records, or quantities that are read off them, have those that are there."""

@@ -108,6 +108,8 @@ def test_an_unchanged_model_goes_on_bit_for_bit(name):
     whole = mbd.simulate(counting(method), 0.4, STEP, method, output_step=None if method.adaptive else 4 * STEP)
     first = mbd.simulate(counting(method), 0.3, STEP, method)
     rest = mbd.simulate(counting(method), 0.4, STEP, method, start=first)
+    for part in ("q", "v", "vd", "lam", "turns"):  # the start is the first record
+        assert np.array_equal(getattr(rest, part)[0], getattr(first, part)[-1]), part
     if method.adaptive:  # the first run ends with a step that the whole one has not
         again = mbd.simulate(counting(method), 0.4, STEP, method, start=first.state)
         assert same(rest, again)

@@ -286,3 +286,14 @@ def test_every_element_passes_the_door_again(tmp_path):
         model.save(tmp_path / "a.json")
         mbd.Model.load(tmp_path / "a.json").save(tmp_path / "b.json")
         assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text(), name
+
+
+def test_a_model_is_no_solution_and_the_other_way_round(tmp_path):
+    model = mbd.Model("ball", gravity=(0, 0, -9.81))
+    model.add(mbd.RigidBody("ball", 1.0, (1, 1, 1)))
+    model.save(tmp_path / "model.json")
+    mbd.simulate(model, 0.1, 0.1).save(tmp_path / "run.npz")
+    with pytest.raises(mbd.ModelError, match=r"a model is read by mbd\.Model\.load"):
+        mbd.load(tmp_path / "model.json")
+    with pytest.raises(mbd.ModelError, match=r"a solution is read by mbd\.load"):
+        mbd.Model.load(tmp_path / "run.npz")

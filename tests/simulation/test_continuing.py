@@ -171,11 +171,11 @@ def test_a_changed_method_begins_anew():
     first = mbd.simulate(crank(), 0.2, STEP, GeneralizedAlpha(rho_inf=0.9))
     same = mbd.simulate(crank(), 0.4, STEP, GeneralizedAlpha(rho_inf=0.9), start=first)
     whole = mbd.simulate(crank(), 0.4, STEP, GeneralizedAlpha(rho_inf=0.9))
-    assert np.array_equal(same.q, whole.q[len(first) :]) and same.stats["steps"] == 40
+    assert np.array_equal(same.q, whole.q[len(first) - 1 :]) and same.stats["steps"] == 40
     other = mbd.simulate(crank(), 0.4, STEP, GeneralizedAlpha(rho_inf=0.2), start=first)
     assert other.stats["steps"] == 20
     reference = mbd.simulate(crank(), 0.4, 1e-3, RK4())
-    assert np.abs(other["b"].force[0] - reference["b"].force[210]).max() < 0.05
+    assert np.abs(other["b"].force[:2] - reference["b"].force[200:211:10]).max() < 0.05
 
 
 def test_a_driver_of_another_speed_imposes_it():
@@ -214,7 +214,8 @@ def test_turns_follow_their_springs():
     first = mbd.simulate(wound(False), 1.0, STEP, RK4())
     second = mbd.simulate(wound(True), 1.2, STEP, RK4(), start=first)
     assert first["spring"].angle[-1] > 3 * np.pi
-    assert second["spring"].angle[0] == pytest.approx(first["spring"].angle[-1] + 0.0945, abs=0.01)
+    assert second["spring"].angle[0] == pytest.approx(first["spring"].angle[-1], abs=1e-12)
+    assert second["spring"].angle[1] == pytest.approx(first["spring"].angle[-1] + 0.0945, abs=0.01)
 
 
 def test_a_stopped_run_says_how_to_go_on():

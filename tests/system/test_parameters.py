@@ -362,3 +362,19 @@ def test_assignments_are_repeated():
     model.parameters.update(x=2.0, m=3.0)
     assert body.position.tolist() == [2, 4, 0] and body.velocity.tolist() == [1, 0, 0] and body.com[0] == 0.1
     assert (body.mass, spring.stiffness, spring.damping, spring.length) == (3.0, 3.0, 0.4, np.sqrt(20.0))
+
+
+def test_inputs_of_a_model_that_was_placed_can_be_changed():
+    """What is given for a force is assigned; elements with points in space would have to be made again, and are not."""
+    model = mbd.Model("pushed")
+    u, k = model.input("u", 1.0), model.parameter("k", 2.0)
+    body = model.add(mbd.RigidBody("body", 2.0, (1, 1, 1)))
+    model.add(mbd.forces.Force(body, (u, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, body, stiffness=k, length=0.0, name="spring"))
+    placed = mbd.model_at(mbd.simulate(model, 0.1, 0.01))
+    with pytest.raises(mbd.ModelError, match="before the run"):
+        placed.set_parameters({"k": 3.0})
+    placed.set_parameters({"u": 5.0})
+    start = placed["body"].position[0]
+    acceleration = mbd.simulate(placed, 0.01, 0.01)["body"].acceleration[0, 0]
+    assert acceleration == pytest.approx((5.0 - 2.0 * start) / 2.0, rel=1e-12)

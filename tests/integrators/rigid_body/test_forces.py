@@ -114,8 +114,8 @@ def test_restart_with_forces_is_bit_identical():
         whole = mbd.simulate(loaded(), 2.0, 0.05, method)
         half = mbd.simulate(loaded(), 1.0, 0.05, method)
         rest = mbd.simulate(loaded(), 2.0, 0.05, method, start=half)
-        np.testing.assert_array_equal(rest.q, whole.q[21:])
-        np.testing.assert_array_equal(rest.lam, whole.lam[21:])
+        np.testing.assert_array_equal(rest.q, whole.q[20:])
+        np.testing.assert_array_equal(rest.lam, whole.lam[20:])
 
 
 # --- refusals -----------------------------------------------------------------------------------------------------
