@@ -32,9 +32,9 @@ from mbd.study.compatibility import all_integrators
 VERDICTS = ("taken", "right", "refused", "wrong")
 PAGE = """# Every method on every model
 
-`make proof` runs every integrator on all choices of coordinates and classes of models (`benchmarks/compatibility.py`) and
-writes this page. A cell is *right* if poses and velocities of all bodies after a short run are those of a fine run of RK4:
-nearer with half the step, or equal to round-off; *refused* if the method says so before the first step; *wrong*
+`make proof` runs every integrator on all choices of coordinates and classes of models (`benchmarks/compatibility.py`)
+and writes this page. A cell is *right* if poses and velocities of all bodies after a short run are those of a fine run
+of RK4: nearer with half the step, or equal to round-off; *refused* if the method says so before the first step; *wrong*
 otherwise. {date}: {summary}.
 
 | method | right | refused | wrong |
@@ -103,7 +103,7 @@ def main() -> None:
             elif verdict == "wrong":
                 print(f"WRONG {method.name}, {cell.choice}, {cell.feature}: {why}", flush=True)
         counts += of_method
-        rows.append("| " + " | ".join([f"`{method.name}`", *(str(of_method[verdict]) for verdict in VERDICTS[1:])]) + " |")
+        rows.append(f"| `{method.name}` | " + " | ".join(str(of_method[verdict]) for verdict in VERDICTS[1:]) + " |")
         numbers = "".join(f"{of_method[verdict]:8d} {verdict}" for verdict in VERDICTS if of_method[verdict])
         print(f"{method.name:36s}{numbers}", flush=True)
     summary = f"{len(methods)} methods, {len(CHOICES)} choices of coordinates, {sum(counts.values())} cells: "

@@ -64,8 +64,8 @@ def main(steps: int = 10**6) -> None:
     """Print the table."""
     print("# Long runs\n")
     print(f"Largest deviations from the invariants in {steps} steps, relative, and of the constraints; `make proof`")
-    print(f"(`benchmarks/long_runs.py`) writes this page. {datetime.date.today()}. What these numbers mean, and why `LieEM`")
-    print("leaves constraints on velocities, is told in [structure_preserving.md](structure_preserving.md).\n")
+    print(f"(`benchmarks/long_runs.py`) writes this page. {datetime.date.today()}. What these numbers mean, and why")
+    print("`LieEM` leaves constraints on velocities, is told in [structure_preserving.md](structure_preserving.md).\n")
     print("| model | method | h [s] | energy, first tenth | last | L, first tenth | last | g | g_dot | time [s] |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     cases = (

@@ -1,9 +1,9 @@
-"""What sensitivities cost: steps with none, one and three parameters, of 300 steps.
+"""What sensitivities cost: steps with none, 1, 4 and 16 parameters, which are parts of masses.
 
 CPU time, the least of several rounds in which the runs take turns; more of it than the plain run, in percent of that
-and per parameter.
+and per parameter. "each" is what a further one costs beside four.
 
-    python benchmarks/sensitivities.py [step]
+    python benchmarks/sensitivities.py [steps [step]]
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from cases import chain
+from cases import chain, heavy_top
 
 import mbd
+from mbd.benchmarks.puma import puma
 from mbd.integrators.followed import Beside
-from mbd.simulation.sensitivities import FOLLOWED, _beside
+from mbd.simulation.sensitivities import _beside
 from mbd.simulation.starting import found_start
 
-ROUNDS = 6
+ROUNDS, NUMBERS = 5, (0, 1, 4, 16)
 
 
 def loop() -> mbd.Model:
@@ -52,53 +53,78 @@ def arm() -> mbd.Model:
     return model.with_coordinates("joint")
 
 
-def followed(model: mbd.Model, names: list[str], step: float, method: Any, count: int) -> tuple[float, float]:
+def with_parts(model: mbd.Model) -> mbd.Model:
+    """The masses of the bodies, in turn, have parts that are parameters."""
+    bodies = model.bodies[: max(NUMBERS)]
+    for i in range(max(NUMBERS)):
+        body = bodies[i % len(bodies)]
+        body.mass = body.mass + model.parameter(f"part {i}", 0.01)
+    return model
+
+
+def followed(model: mbd.Model, names: list[str], step: float, method: Any, count: int, every: int = 1) -> Any:
     """(CPU time of all steps, corrections per step) with sensitivities with respect to these parameters."""
     system = mbd.assemble(model)
     q, v, _ = found_start(system, 0.0, None)
     run = method.start(system, q, v, 0.0, step, None)
-    out = [np.zeros((count, len(x))) for x in run.row()]
+    rows = count // every
+    out = [np.zeros((rows, len(x))) for x in run.row()]
     if not names:
         clock = time.process_time()
-        run.advance(count, 1, out)
+        run.advance(count, every, out)
         return time.process_time() - clock, 0.0
     sizes, pairs = _beside(system, names)
     sides = []
     for pair in pairs:
         ends = [(one, *found_start(one, 0.0, None)[:2]) for one in pair]
         sides.append(tuple(Beside(*end, method.start(*end, 0.0, step, None)) for end in ends))
-    follower = FOLLOWED[type(method)](run, sides, sizes, q, count)
-    more = [np.zeros((len(names) * (count + 1), n)) for n in (system.n_v,) * 3 + (system.n_l,)]
+    follower = method.followed()(run, sides, sizes, q, count)
+    more = [np.zeros((len(names) * (rows + 1), n)) for n in (system.n_v,) * 3 + (system.n_l,)]
     clock = time.process_time()
-    assert follower.advance(count, 1, out, more) == count, follower.obstacle
+    assert follower.advance(count, every, out, more) == count, follower.obstacle
     return time.process_time() - clock, follower.rounds
 
 
 def cost(model: mbd.Model, step: float, method: Any, count: int) -> str:
     """A line of the table."""
-    names = [f"bar {k}.mass" for k in (1, 2, 3)]
-    best: dict[int, float] = {}
+    names = [f"part {k}" for k in range(max(NUMBERS))]
+    best: dict[tuple[int, int], float] = {}
     rounds = 0.0
     for _ in range(ROUNDS):
-        for n in (0, 1, len(names)):
-            spent, rounds = followed(model, names[:n], step, method, count)
-            best[n] = min(best.get(n, spent), spent)
-    one, each = (100.0 * (best[n] / best[0] - 1.0) / n for n in (1, len(names)))
-    return f"{1e6 * best[0] / count:8.1f} us {one:6.0f} % {each:6.0f} % {rounds:6.2f}"
+        for n in NUMBERS:
+            for every in (1, 10):
+                if every == 1 or n in (0, 4):
+                    spent, rounds = followed(model, names[:n], step, method, count, every)
+                    best[n, every] = min(best.get((n, every), spent), spent)
+    plain = best[0, 1]
+    per = [100.0 * (best[n, 1] / plain - 1.0) / n for n in NUMBERS[1:]]
+    rare = 100.0 * (best[4, 10] / best[0, 10] - 1.0) / 4.0
+    each = 100.0 * (best[16, 1] - best[4, 1]) / (12.0 * plain)
+    numbers = " ".join(f"{x:6.0f} %" for x in (*per, each, rare))
+    return f"{1e6 * plain / count:8.1f} us {numbers} {rounds:6.2f}"
 
 
 if __name__ == "__main__":
-    step = float(sys.argv[1]) if len(sys.argv) > 1 else 1e-3
-    print(f"step {step:g}: a step; more with one parameter, with three (each); corrections per step")
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    step = float(sys.argv[2]) if len(sys.argv) > 2 else 1e-3
+    print(f"{count} steps of {step:g}: a step; more per parameter with 1, 4, 16, each further one, 4 with every tenth")
+    print("step recorded; corrections per step")
     methods = mbd.integrators
+    alpha, rk4 = methods.GeneralizedAlpha(), methods.RK4()
     for name, model, method in (
-        ("loop of 4", loop(), methods.GeneralizedAlpha()),
-        ("chain of 10", chain(10), methods.GeneralizedAlpha()),
-        ("chain of 100", chain(100), methods.GeneralizedAlpha()),
+        ("heavy top", heavy_top(), alpha),
+        ("loop of 4", loop(), alpha),
+        ("chain of 10", chain(10), alpha),
+        ("chain of 100", chain(100), alpha),
         ("chain of 10, index 3", chain(10), methods.GeneralizedAlpha(stabilized=False)),
-        ("chain of 10, joint coordinates", chain(10).with_coordinates("joint"), methods.GeneralizedAlpha()),
-        ("six-joint arm", arm(), methods.GeneralizedAlpha()),
-        ("loop of 4, RK4", loop(), methods.RK4()),
-        ("six-joint arm, RK4", arm(), methods.RK4()),
+        ("Puma", puma().model, alpha),
+        ("Puma, joint coordinates", puma().model.with_coordinates("joint"), alpha),
+        ("chain of 10, joint coordinates", chain(10).with_coordinates("joint"), alpha),
+        ("six-joint arm", arm(), alpha),
+        ("heavy top, RK4", heavy_top(), rk4),
+        ("loop of 4, RK4", loop(), rk4),
+        ("chain of 100, RK4", chain(100), rk4),
+        ("six-joint arm, RK4", arm(), rk4),
     ):
-        print(f"{name:32s} {cost(model, step, method, 100 if '100' in name else 300)}", flush=True)
+        few = min(count, 300) if "100" in name else min(count, 500) if "loop" in name else count
+        print(f"{name:32s} {cost(with_parts(model), step, method, few)}", flush=True)

@@ -17,6 +17,7 @@ from .traits import ADVICE, Invariant, Trait, missing_trait
 if TYPE_CHECKING:
     from ..results.solution import Solution
     from ..system.system import System
+    from .followed import Followed
 
 Array = np.ndarray
 
@@ -122,6 +123,11 @@ class Integrator(ABC):
 
     def asymmetry(self, system: System) -> str | None:
         """Why the steps of a symmetric method are no symmetric map of this system, or None."""
+        return None
+
+    @classmethod
+    def followed(cls) -> type[Followed] | None:
+        """How runs are followed by their sensitivities, see ``mbd.integrators.followed``; None if they are not."""
         return None
 
     def from_any_state(self) -> Integrator:

@@ -53,9 +53,9 @@ def check_regular_directors(method: Any, system: System) -> None:
             )
 
 
-def check_no_lines(method: Any, system: System) -> None:
-    """Refuse directors of a body without inertia about an axis: its momenta do not say how it turns about it."""
-    for body, n in bodies_of_form(system, "directors"):
+def check_no_lines(method: Any, system: System, form: str = "directors") -> None:
+    """Refuse nodes of a body without inertia about an axis: its momenta do not say how it turns about it."""
+    for body, n in bodies_of_form(system, form):
         if is_line(n):
             raise IncompatibleError(
                 f"{method.name} needs bodies whose velocities follow from their momenta; body '{body.name}' has no "

@@ -59,8 +59,8 @@ class Trait(Enum):
 
     VELOCITY_IS_QDOT = "velocities that are rates of coordinates (conventional nodes)"
     CONSTANT_MASS = "a constant mass matrix"
-    LIE_OR_POINT = "Lie or point nodes"
     LIE_POINT_OR_GENERALIZED = "Lie or point nodes, or generalized coordinates"
+    LIE_POINT_OR_CONSTANT = "Lie or point nodes, or generalized coordinates with a constant mass matrix"
     DIRECTORS_OR_GENERALIZED = "points and conventional directors, or generalized coordinates"
     POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
     POLYNOMIAL_OR_GENERALIZED = "points, conventional directors or quaternions, or generalized coordinates"
@@ -77,8 +77,8 @@ class Trait(Enum):
 
 FORMS_OF = {
     Trait.VELOCITY_IS_QDOT: ("point", "spin", "quaternion", "directors", "generalized"),
-    Trait.LIE_OR_POINT: ("lie", "point"),
     Trait.LIE_POINT_OR_GENERALIZED: ("lie", "point", "generalized"),
+    Trait.LIE_POINT_OR_CONSTANT: ("lie", "point", "generalized"),
     Trait.DIRECTORS_OR_GENERALIZED: ("point", "directors", "generalized"),
     Trait.POLYNOMIAL_OR_GENERALIZED: ("point", "quaternion", "directors", "generalized", "joint"),
     Trait.POINT_OR_DIRECTORS: ("point", "directors"),
@@ -111,7 +111,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
         return f"body '{model.bodies[int(np.argmax(light))].name}' has none" if light.any() else None
     if trait in FORMS_OF:
         other = ~of_form(nodes, *FORMS_OF[trait])
-        if trait is Trait.CONSTANT_MASS:
+        if trait in (Trait.CONSTANT_MASS, Trait.LIE_POINT_OR_CONSTANT):
             other |= nodes["mass_function"] >= 0
         other[0] = False  # the ground
         if other.any():
@@ -154,10 +154,10 @@ ADVICE = {
     Trait.VELOCITY_IS_QDOT: "Use conventional nodes: model.with_nodes(mbd.nodes.Directors)",
     Trait.CONSTANT_MASS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.LIE_POINT_OR_GENERALIZED: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
+    Trait.LIE_POINT_OR_CONSTANT: "Use DiscreteVariational, which takes varying mass matrices, or LieEM",
     Trait.DIRECTORS_OR_GENERALIZED: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
-    Trait.LIE_OR_POINT: "Use Lie nodes: model.with_nodes(mbd.nodes.RotationVector)",
     Trait.POLYNOMIAL_OR_GENERALIZED: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
-    Trait.POINT_OR_DIRECTORS: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
+    Trait.POINT_OR_DIRECTORS: "Generalized coordinates: use RATTLie, which is RATTLE on them, or DiscreteVariational",
     Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
     Trait.QUADRATIC: "Use an integrator for general constraints such as GeneralizedAlpha",

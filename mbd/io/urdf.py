@@ -63,7 +63,8 @@ def load_urdf(
     keep: names of links that shall be bodies of their own although fixed joints hold them, such as the tool of a robot.
     ignore: paths of what may be left out although the motion will be another, such as "joint@damping".
 
-    Revolute, continuous, prismatic, planar, floating and fixed joints are taken over. Damping and friction become a
+    Revolute, continuous, prismatic, planar (with displacements along ``n1_a`` of the joint and across it; the format
+    does not say along what), floating and fixed joints are taken over. Damping and friction become a
     ``JointFriction``, mimic a ``Coupling``. Joints show the positions of the file; ``joint.range``, ``.effort`` and
     ``.speed`` are its limits, of which effort is meant for ``limit=`` of drives. Collision geometry, transmissions and
     extensions of other programs are named in one warning.

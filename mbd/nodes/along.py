@@ -63,7 +63,7 @@ def acceleration_along(n, v, vd, dv, dz, zd, dzd, dza, scratch):
 
 @kernel
 def residual_along(n, v, vd, dv, dvd, z, dz, f, df, x):
-    """x[x0 : x0+nv]: change of M vd + gyroscopic forces + Z^T f, see ``node_residual``; df is that of the frame force."""
+    """x[x0 : x0+nv]: change of M vd + gyroscopic forces + Z^T f, see ``node_residual``; df is that of f."""
     k, i = n.v0, n.x0
     a1, a2, a3, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if n.nx == 3:

@@ -147,25 +147,39 @@ def generalized_potential(n, x, functions, user):
 
 
 @kernel
+def mass_block(n, x, functions, constants, user, scratch, cm, matrix):
+    """Add cm M to the node's diagonal block."""
+    generalized_mass(n, x, functions, constants, user, scratch)
+    for i in range(n.nv):
+        for j in range(n.nv):
+            matrix[n.block + i * n.ld + j] += cm * scratch[i * n.nv + j]
+
+
+@kernel
+def gradient_block(n, x, functions, user, crow, ccol, matrix):
+    """Add crow G(x) and ccol G(x)^T to the rows and columns of the constraints in the node's diagonal block."""
+    if n.constraint_function < 0:
+        return
+    m, o, ld = n.nv, n.block, n.ld
+    _load(x, user, m)
+    for k in range(m):
+        user[2 * k + 1] = TINY
+        _call(n.constraint_function, functions, user, m)
+        user[2 * k + 1] = 0.0
+        for j in range(n.nl):
+            value = user[2 * m + 2 * j + 1] / TINY
+            matrix[o + (m + j) * ld + k] += crow * value
+            matrix[o + k * ld + m + j] += ccol * value
+
+
+@kernel
 def generalized_tangent(n, t, x, v, vd, lam, functions, constants, user, buffers, cm, cc, cb, ck, matrix):
     """Add cm M + cc C + ck K and cb G, G^T to the node's diagonal block."""
     m = n.nv
     o, ld = n.block, n.ld
     plus, minus, y = buffers[0], buffers[1], buffers[2]
-    generalized_mass(n, x, functions, constants, user, plus)
-    for i in range(m):
-        for j in range(m):
-            matrix[o + i * ld + j] += cm * plus[i * m + j]
-    if n.constraint_function >= 0:
-        _load(x, user, m)
-        for k in range(m):
-            user[2 * k + 1] = TINY
-            _call(n.constraint_function, functions, user, m)
-            user[2 * k + 1] = 0.0
-            for j in range(n.nl):
-                value = cb * user[2 * m + 2 * j + 1] / TINY
-                matrix[o + (m + j) * ld + k] += value
-                matrix[o + k * ld + m + j] += value
+    mass_block(n, x, functions, constants, user, plus, cm, matrix)
+    gradient_block(n, x, functions, user, cb, cb, matrix)
     for request in range(2):  # 0: with respect to velocity, 1: with respect to coordinates
         c = cc if request == 0 else ck
         if c == 0.0:

@@ -81,7 +81,8 @@ def inverse_dynamics(
 
     As ``kinematics``, and with all reactions: ``solution[motor].torque`` and ``.force`` of drivers are what they do on
     the second body, ``solution.power`` is what they put in. They are exact at every record, because nothing is
-    integrated. Where constraints are redundant, reactions are those of minimum norm, and a warning names the joints.
+    integrated. Where constraints are redundant, reactions are those of minimum norm, and a warning names the joints; in
+    joint coordinates the norm counts drivers and cut joints only, so that such reactions depend on the coordinates.
 
     >>> model = mbd.Model()
     >>> node = mbd.nodes.Quaternion(position=(1, 0, 0))

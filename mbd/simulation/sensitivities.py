@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import integrators
 from ..compiled.interrupts import Interrupts
 from ..elements.arguments import Held
 from ..elements.values import Parameter
 from ..errors import IncompatibleError, MbdError, ModelError
 from ..forces import JointLimit
-from ..integrators.alpha.followed import AlphaFollowed
-from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.base import Array, Integrator
 from ..integrators.followed import Beside, Followed
-from ..integrators.runge_kutta.followed import RungeKuttaFollowed
-from ..integrators.runge_kutta.methods import DOPRI5, HEDOP5, ODE23, RK4, RK6
 from ..io.notes import note
 from ..io.progress import Progress
 from ..model import Model
@@ -41,12 +38,6 @@ from .starting import (
 SIZE = 2e-5  # of the differences, beside the parameter
 CHUNK = 256  # steps after which Ctrl-C comes through
 OTHER_WAY = "mbd.study.identify and minimize take differences of whole runs, with any method"
-
-Followers = dict[type[Integrator], type[Followed]]
-FOLLOWED: Followers = {
-    GeneralizedAlpha: AlphaFollowed, **dict.fromkeys((RK4, RK6, ODE23, DOPRI5, HEDOP5), RungeKuttaFollowed),
-}  # fmt: skip
-"""Methods that have sensitivities."""
 
 
 def sensitivities(
@@ -196,6 +187,7 @@ def _beside(system: System, names: list[str]) -> tuple[Array, list[tuple[System,
     handles = [[system.parameters([name]) for _ in range(2)] for name in names]
     values = [_number(name, handle[0].values[name]) for name, handle in zip(names, handles, strict=True)]
     sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in values])
+    sizes = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
     for name, x, e, (plus, minus) in zip(names, values, sizes, handles, strict=True):
         plus.set({name: x + e})
         minus.set({name: x - e})
@@ -210,11 +202,12 @@ def _number(name: str, x: Any) -> float:
     return float(x)
 
 
-def _checked(integrator: Any) -> type[Followed]:
+def _checked(integrator: Integrator) -> type[Followed]:
     """How the method is followed."""
-    kind = FOLLOWED.get(type(integrator))
+    kind = integrator.followed()
     if kind is None:
-        known = ", ".join(sorted(method.__name__ for method in FOLLOWED))
+        methods = [x for x in vars(integrators).values() if isinstance(x, type) and issubclass(x, Integrator)]
+        known = ", ".join(sorted(x.__name__ for x in methods if x.followed() is not None))
         raise IncompatibleError(f"{integrator.name} has no sensitivities; expected one of {known}. {OTHER_WAY}")
     kind.check(integrator)
     return kind

@@ -1,10 +1,10 @@
 """The equations of a system along a direction of its state and a parameter: exact derivatives, of all at once.
 
 With the frames' direction dz = Z dq a constraint between two bodies is at most quadratic in z, so that its frame force
-g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with dz in
-the place of z, and d lambda in that of lambda. Force elements, driven constraints, couplings and frame elements are
-differentiated by a central difference of their frame forces and rows, in the tables on both sides of the parameter; so
-are nodes and constraints that the parameter touches, at the frames where they are. Nothing else is evaluated.
+g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with
+dz in the place of z, and d lambda in that of lambda. Force elements, driven constraints, couplings and frame elements
+are differentiated by a central difference of their frame forces and rows, in the tables on both sides of the parameter;
+so are nodes and constraints that the parameter touches, at the frames where they are. Nothing else is evaluated.
 
 For systems of points and rigid bodies with Lie nodes; see ``Along.exact``.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
-from ..compiled.kinds import addresses, integer, integers, matrix, vector
+from ..compiled.kinds import addresses, integer, integer_matrix, integers, matrix, vector
 from ..compiled.record import Record
 from ..joints.instant import COINCIDENT, primitive_drive, primitive_force, primitive_rate, primitive_value
 from ..math.arrays import clear, clear_frames, copy_frames
@@ -61,6 +61,7 @@ class Along(Record):
     first_primitive = integers  # the same of constraints that are not driven
     primitives = integers
     driven = integers  # constraints that are driven
+    differenced = integer_matrix  # by parameter and constraint: whether it is one of these
     loaded = integer  # whether there are elements that are differenced
     time = vector  # (1,) of the functions
 
@@ -94,11 +95,13 @@ def _bilinear_row(p, w, g, level, x):
 
 
 @kernel
-def _bilinear(s, w, g, lam, dlam, forces, level, x):
-    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows."""
+def _bilinear(s, w, g, i, lam, dlam, forces, level, x):
+    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows, which are zero for differenced ones."""
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
-        if p.function >= 0:
+        if g.differenced[i, k] != 0:
+            for m in range(p.x0, p.x0 + (3 if p.kind == COINCIDENT else 1)):
+                x[m] = 0.0
             continue
         if forces:
             a, b = p.a, p.b
@@ -147,9 +150,7 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
         for k in range(g.driven.shape[0]):
             p = s.primitives[g.driven[k]]
             a, b = p.a, p.b
-            primitive_force(
-                p, moved.z[a], moved.z[b], moved.values[p.function], g.lam, p.l0, moved.f[a], moved.f[b]
-            )
+            primitive_force(p, moved.z[a], moved.z[b], moved.values[p.function], g.lam, p.l0, moved.f[a], moved.f[b])
         if s.flags[FLAG_COUPLED] != 0:
             coupling_forces(s, moved, g.lam)
     for k in range(g.driven.shape[0]):
@@ -177,27 +178,41 @@ def _differenced(s, w, g, i, lam, dlam, forces, level, x):
 
 
 @kernel
-def _touched_primitives(s, w, g, i, lam, forces, level, x):
-    """Change of constraints that the parameter touches, where they are: frame forces, and rows of x."""
-    c = 0.5 / g.size[i]
-    plus, minus = tables_at(g.tables[2 * i]), tables_at(g.tables[2 * i + 1])
-    f = work_at(g.works[2 * i]).f
+def _move_frames(w, g, moved, a, e):
+    """Frames of one body, their velocities and accelerations, by e along the direction; no frame force yet."""
+    for m in range(12):
+        moved.z[a, m] = w.z[a, m] + e * g.dz[a, m]
+        moved.zd[a, m] = w.zd[a, m] + e * g.dzd[a, m]
+        moved.zb[a, m] = g.za[a, m] + e * g.dza[a, m]
+        moved.f[a, m] = 0.0
+
+
+@kernel
+def _touched_primitives(s, w, g, i, lam, dlam, forces, level, x):
+    """Constraints that the parameter touches: frame forces, added to g.df, and rows, added to x.
+
+    With the parameter they move along the direction, on which they hold: where the parameter alone moves, the error of
+    a difference would be that of a violated constraint.
+    """
     for k in range(g.first_primitive[i], g.first_primitive[i + 1]):
-        p, m = plus.primitives[g.primitives[k]], minus.primitives[g.primitives[k]]
-        a, b, rows = p.a, p.b, 3 if p.kind == COINCIDENT else 1
-        if forces:
-            for side in range(2):
-                for j in range(12):
-                    f[a, j], f[b, j] = 0.0, 0.0
-                primitive_force(p if side == 0 else m, w.z[a], w.z[b], p.value if side == 0 else m.value, lam, p.l0, f[a], f[b])
-                sign = c if side == 0 else -c
-                for j in range(12):
-                    g.df[a, j] += sign * f[a, j]
+        for side in range(2):
+            e = g.size[i] if side == 0 else -g.size[i]
+            moved = work_at(g.works[2 * i + side])
+            p = tables_at(g.tables[2 * i + side]).primitives[g.primitives[k]]
+            a, b, rows = p.a, p.b, g.plus if side == 0 else g.minus
+            _move_frames(w, g, moved, a, e)
+            _move_frames(w, g, moved, b, e)
+            if forces:
+                for m in range(3 if p.kind == COINCIDENT else 1):
+                    g.lam[p.l0 + m] = lam[p.l0 + m] + e * dlam[p.l0 + m]
+                primitive_force(p, moved.z[a], moved.z[b], p.value, g.lam, p.l0, moved.f[a], moved.f[b])
+                for m in range(12):
+                    g.df[a, m] += 0.5 / e * moved.f[a, m]
                     if b != a:
-                        g.df[b, j] += sign * f[b, j]
-        _primitive_row(p, w, w.z, w.zd, g.za, level, g.plus)
-        _primitive_row(m, w, w.z, w.zd, g.za, level, g.minus)
-        for j in range(p.x0, p.x0 + rows):
+                        g.df[b, m] += 0.5 / e * moved.f[b, m]
+            _primitive_row(p, moved, moved.z, moved.zd, moved.zb, level, rows)
+        c, p = 0.5 / g.size[i], s.primitives[g.primitives[k]]
+        for j in range(p.x0, p.x0 + (3 if p.kind == COINCIDENT else 1)):
             x[j] += c * (g.plus[j] - g.minus[j])
 
 
@@ -231,8 +246,8 @@ def _clear_rows(s, x):
 def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
     """x: derivative of the dynamic rows, and of the constraint rows on a level, along a direction and parameter i.
 
-    w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and there
-    are no driven constraints and no couplings.
+    w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and
+    there are no driven constraints and no couplings.
     """
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]
@@ -245,10 +260,10 @@ def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
             g.df[k, m] = 0.0
     if g.loaded != 0:
         _clear_rows(s, x)
-    _bilinear(s, w, g, lam, dlam, True, level, x)
+    _bilinear(s, w, g, i, lam, dlam, True, level, x)
     if g.loaded != 0:
         _differenced(s, w, g, i, lam, dlam, True, level, x)
-    _touched_primitives(s, w, g, i, lam, True, level, x)
+    _touched_primitives(s, w, g, i, lam, dlam, True, level, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], v, vd, dv, dvd, w.z[k], g.dz[k], w.f[k], g.df[k], x)
     _touched_nodes(s, w, g, i, q, v, vd, 1.0, x)
@@ -261,10 +276,10 @@ def positions_along(s, w, g, i, q, lam, dq, x):
         node_velocity(s.nodes[k], q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
     if g.loaded != 0:
         _clear_rows(s, x)
-    _bilinear(s, w, g, lam, lam, False, ON_POSITIONS, x)
+    _bilinear(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
     if g.loaded != 0 and (g.driven.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0):
         _differenced(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
-    _touched_primitives(s, w, g, i, lam, False, ON_POSITIONS, x)
+    _touched_primitives(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
 
 
 @entry(Tables, Work, Along, velocity, velocity, multipliers)
@@ -306,6 +321,10 @@ def projection_along(s, w, g, i, q, v, u, mu, zero, dq, dv, x, valued):
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
         a, b = p.a, p.b
+        if g.differenced[i, k] != 0:
+            for m in range(p.x0, p.x0 + (3 if p.kind == COINCIDENT else 1)):
+                x[m] = 0.0
+            continue
         if p.kind != COINCIDENT:
             primitive_force(p, g.dz[a], g.dz[b], p.value, mu, p.l0, g.df[a], g.df[b])
         _bilinear_row(p, w, g, ON_VELOCITIES, x)
@@ -313,9 +332,9 @@ def projection_along(s, w, g, i, q, v, u, mu, zero, dq, dv, x, valued):
             primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, row, 0)
             for m in range(3 if p.kind == COINCIDENT else 1):
                 x[p.x0 + m] += row[m]
-    _touched_primitives(s, w, g, i, mu, True, ON_VELOCITIES, x)
+    _touched_primitives(s, w, g, i, mu, zero, True, ON_VELOCITIES, x)
     if valued != 0:
-        _touched_primitives(s, w, g, i, mu, False, ON_POSITIONS, x)
+        _touched_primitives(s, w, g, i, mu, zero, False, ON_POSITIONS, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], zero, u, zero, zero, w.z[k], g.dz[k], w.f[k], g.df[k], x)
     _touched_nodes(s, w, g, i, q, zero, u, 0.0, x)

@@ -46,7 +46,7 @@ from .numbers import (
     write_lengths,
     write_rows,
 )
-from .placement import is_definite
+from .placement import is_definite, massless
 from .structure import Elements, Structure, structure_of
 from .tables import (
     FLAG_ANGLES,
@@ -65,6 +65,7 @@ from .tables import (
 )
 from .tree_assembly import joint_node
 from .tree_branches import Branches
+from .weak_inertia import loosely_held
 
 LAW_NUMBERS = 8  # scratch for a function of a coordinate: three arguments and the result, complex
 CONVENTIONAL_FORM = {
@@ -143,7 +144,8 @@ class _Assembler:
         forces, force_rows = self._forces()
         general = frame_element_table(self)
         n_v, n_l = self.n_v, self.n_l
-        elements = Elements(nodes, primitives, forces, general, self.members)
+        light = massless(nodes) | loosely_held(model, nodes)
+        elements = Elements(nodes, primitives, forces, general, self.members, light)
         branches: Branches | None = None
         if self.tree is None:
             structure = structure_of(elements, joint_rows, self.unknowns, n_v, n_l)

@@ -32,7 +32,7 @@ def _has_spin(s: Tables) -> bool:
     return FORM_SPIN in s.nodes["form"]
 
 
-def _has_generalized(s: Tables) -> bool:
+def has_generalized(s: Tables) -> bool:
     return FORM_GENERALIZED in s.nodes["form"]
 
 
@@ -80,7 +80,7 @@ def one_spin_tangent(s, w, i, q, v, vd, cm, cc, ck, into):
         spin_frame_stiffness(n, w.spin[i], q, w.z[i], w.f[i], ck, into, w.scratch)
 
 
-@entry(Tables, Work, integer, vector, vector, vector, vector, vector, integer, when=_has_generalized)
+@entry(Tables, Work, integer, vector, vector, vector, vector, vector, integer, when=has_generalized)
 def one_generalized(s, w, i, q, v, vd, lam, x, request):
     """What is asked of a generalized node: its rows of x, or its largest force in x[0]."""
     n = s.nodes[i]
@@ -117,7 +117,7 @@ def one_generalized(s, w, i, q, v, vd, lam, x, request):
         x[0] = largest
 
 
-@entry(Tables, Work, integer, vector, vector, vector, vector, real, real, real, vector, when=_has_generalized)
+@entry(Tables, Work, integer, vector, vector, vector, vector, real, real, real, vector, when=has_generalized)
 def one_generalized_tangent(s, w, i, q, v, vd, lam, cm, cc, ck, into):
     """Diagonal block of a generalized node."""
     n = s.nodes[i]

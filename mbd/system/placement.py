@@ -28,11 +28,11 @@ DIRECTIONS = (DOT1, ROTATING, ANGLE)  # primitives whose equations are angles ra
 
 def matrix_layout(
     nodes: np.ndarray, primitives: np.ndarray, forces: np.ndarray, general: np.ndarray, members: list[int],
-    joint_rows: list[int], unknowns: int,
+    joint_rows: list[int], unknowns: int, light: np.ndarray,
 ) -> Layout:  # fmt: skip
-    """Sizes and couplings of bodies and joints, and their elimination order."""
+    """Sizes and couplings of bodies and joints, and their elimination order; ``light`` nodes go with their joints."""
     vertices = coupled_vertices(nodes, primitives, forces, general, members, joint_rows, unknowns)
-    return analyse(*vertices, massless=np.flatnonzero(massless(nodes)[1:]))
+    return analyse(*vertices, massless=np.flatnonzero(light[1:]))
 
 
 def coupled_vertices(

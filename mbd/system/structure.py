@@ -20,7 +20,7 @@ import numpy as np
 from ..compiled.settings import JIT
 from ..linalg.symbolic import Layout
 from .frame_assembly import place_frame_elements
-from .placement import has_small_fronts, massless, matrix_layout, place_blocks, unknown_classes
+from .placement import has_small_fronts, matrix_layout, place_blocks, unknown_classes
 
 Array = np.ndarray
 
@@ -67,14 +67,16 @@ class Elements:
     forces: Array
     general: Array
     members: list[int]
+    light: Array
+    """Nodes that are eliminated together with their joints: bodies without mass, or without inertia where it counts."""
 
     def integers(self) -> list[Array]:
         """All that decides about places, and all places: the integers of the tables."""
         return [integers_of(table) for table in (self.nodes, self.primitives, self.forces, self.general)]
 
     def key(self) -> tuple[bytes, ...]:
-        """The integers before any place is known; bodies without mass are eliminated together with others."""
-        parts = [table.tobytes() for table in (*self.integers(), massless(self.nodes))]
+        """The integers before any place is known."""
+        parts = [table.tobytes() for table in (*self.integers(), self.light)]
         return *parts, np.array(self.members, dtype=np.int64).tobytes()
 
     def take(self, placed: Placed) -> None:
@@ -129,7 +131,7 @@ def structure_of(elements: Elements, joint_rows: list[int], unknowns: int, n_v: 
 
     def make() -> Structure:
         e = elements
-        layout = matrix_layout(e.nodes, e.primitives, e.forces, e.general, e.members, joint_rows, unknowns)
+        layout = matrix_layout(e.nodes, e.primitives, e.forces, e.general, e.members, joint_rows, unknowns, e.light)
         return placed_structure(elements, layout, n_v, n_l, with_elements=True)
 
     structure = remembered(key, len(elements.nodes) + len(joint_rows), make)

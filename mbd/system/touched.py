@@ -14,6 +14,7 @@ from .tables import FLAG_COUPLED, FLAG_TREE, Tables
 Array = np.ndarray
 INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11", "22", "33", "12", "13", "23")))
 """Columns of a node on which its frame does not depend."""
+NOTHING = np.zeros(0, dtype=np.int64)
 PLACES = ("primitives", "forces", "couplings", "frame_elements")  # tables of elements
 
 
@@ -22,19 +23,22 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     frames = (len(tables.nodes), 12)
     fits = _fits(tables)
     exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]
-    nodes = [_touched_nodes(tables, pair) if e else np.zeros(0, dtype=int) for e, pair in zip(exact, pairs, strict=True)]
-    primitives = [
-        _changed(tables.primitives, [one.primitives for one in pair]) if e else np.zeros(0, dtype=int)
-        for e, pair in zip(exact, pairs, strict=True)
-    ]
     driven = np.flatnonzero(tables.primitives["function"] >= 0)
-    primitives = [np.setdiff1d(x, driven) for x in primitives]
+    nodes, primitives = [], []
+    for e, pair in zip(exact, pairs, strict=True):
+        nodes.append(_touched_nodes(tables, pair) if e else NOTHING)
+        changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
+        primitives.append(np.setdiff1d(changed, driven))
+    differenced = np.zeros((len(pairs), len(tables.primitives)), dtype=np.int64)
+    for row, touched in zip(differenced, primitives, strict=True):
+        row[touched] = row[driven] = 1
     loaded = len(tables.forces) > 0 or len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
         dict.fromkeys(("dz", "dzd", "dza", "df", "za"), frames)
         | dict.fromkeys(("plus", "minus"), rows) | {"lam": len(tables.xl), "time": 1},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
+        differenced=differenced,
         **_lists("node", nodes), **_lists("primitive", primitives), loaded=int(loaded),
     )  # fmt: skip
 
@@ -58,9 +62,7 @@ def _same_places(tables: Tables, other: Tables) -> bool:
         if len(a) != len(b) or not all(np.array_equal(a[x], b[x]) for x in whole):
             return False
     fixed = [x for x in tables.nodes.dtype.names if x not in INERTIA]
-    return len(tables.nodes) == len(other.nodes) and all(
-        np.array_equal(tables.nodes[x], other.nodes[x]) for x in fixed
-    )
+    return len(tables.nodes) == len(other.nodes) and all(np.array_equal(tables.nodes[x], other.nodes[x]) for x in fixed)
 
 
 def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables]) -> Array:

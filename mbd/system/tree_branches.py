@@ -64,8 +64,9 @@ class Branches:
         others[self.loads[:, 0]] = False
         inner, n_q, n_v = inner_nodes(nodes, self.carried)
         self.elements = Elements(
-            inner, elements.primitives.copy(), forces[others], elements.general.copy(), list(elements.members)
-        )
+            inner, elements.primitives.copy(), forces[others], elements.general.copy(), list(elements.members),
+            elements.light,
+        )  # fmt: skip
         key = *elements.key(), tuple(joint_rows), integers_of(self.carried).tobytes(), self.loads.tobytes()
         size = len(nodes) + len(joint_rows) + len(self.order) ** 2 // DENSE_PATHS
         self.found: InnerStructure = remembered(

@@ -126,7 +126,7 @@ def carried_motion(solution: Any, index: int, level: int) -> tuple[Array, Array,
     s, n = solution, len(solution)
     tables, width = s.system.tables, 12 * (level + 1)
     body = s.model.bodies[index - 1]
-    if isinstance(body, Rotor):
+    if isinstance(body, Rotor) and s.system.carrier(body.hinge) is not None:
         return _rotor_motion(s, _turned(s, body.hinge), level)
     vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
     if n * width * len(tables.nodes) <= AT_ONCE:
@@ -145,7 +145,7 @@ def carried_motion(solution: Any, index: int, level: int) -> tuple[Array, Array,
 
 
 def _turned(solution: Any, hinge: RotorHinge) -> Turned:
-    """Where the coordinate is that turns a rotor."""
+    """Where the coordinate is that turns a rotor, of a joint that is one."""
     return next(one for one in turned_rotors(solution.system) if one.joint == hinge.name)
 
 

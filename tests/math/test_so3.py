@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from mbd.math.quaternions import axes_to_quaternion, multiply_quaternions, quaternion_axes
-from mbd.math.so3 import exp_quaternion, log_quaternion, stumpff, tangent_inverse, tangent_operator
+from mbd.math.so3 import (
+    exp_quaternion,
+    log_quaternion,
+    stumpff,
+    tangent_inverse,
+    tangent_inverse_along,
+    tangent_operator,
+)
 from mbd.nodes import kinds
 from mbd.nodes.forms import NODE
 from mbd.nodes.spin import (
@@ -213,3 +220,14 @@ def test_euler_angles_of_a_frame(sequence, rng, tolerance):
         assert np.abs(z[3:].reshape(3, 3).T - from_euler_angles((a, b, c), sequence)).max() < tolerance.round_off
         euler_axes(*axes, *axes_to_euler(*axes, z, y), back)
         assert np.abs(back - z).max() < tolerance.round_off, f"middle angle {b!r}"
+
+
+@pytest.mark.parametrize("size", [1e-6, 0.05, 0.4, 2.5])
+def test_inverse_tangent_along_a_direction(size):
+    rng = np.random.default_rng(5)
+    psi, direction, v = rng.normal(size=(3, 3))
+    psi *= size / np.linalg.norm(psi)
+    h = 1e-3 * max(size, 0.1)
+    at = [tangent(psi + c * h * direction, inverse=True) @ v for c in (1.0, -1.0, 2.0, -2.0)]
+    expected = (8.0 * (at[0] - at[1]) - (at[2] - at[3])) / (12.0 * h)
+    assert np.abs(np.array(tangent_inverse_along(*psi, *direction, *v)) - expected).max() < 1e-9

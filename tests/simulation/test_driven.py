@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -289,3 +290,97 @@ def test_files_and_arguments(tmp_path):
         mbd.kinematics(slider_crank(), 1.0, 0.1, t_start=2.0)
     with pytest.raises(mbd.ModelError, match="no integrator"):
         mbd.find_events(solution, mbd.Event(lambda s: s["slider"].position[:, 0] - 2.0))
+
+
+# --- joint coordinates ----------------------------------------------------------------------------------------------
+
+
+def four_bar():
+    """Spatial joints without redundancy, a motor with its rotor beside the driver, control and a spring."""
+    model = mbd.Model("four-bar", gravity=(0, 0, -G))
+    corners = [np.array(p) for p in ((0, 0, 0), (0, 0, 0.3), (0.8, 0, 0.6), (0.9, 0, 0))]
+    bars = []
+    for k, (p, q) in enumerate(itertools.pairwise(corners)):
+        turn = mbd.rotation((0, -np.arctan2(q[2] - p[2], q[0] - p[0]), 0))
+        node = mbd.nodes.RotationVector(0.5 * (p + q), rotation=turn)
+        bars.append(model.add(mbd.RigidBody(f"bar {k}", 1.0 + k, (0.01, 0.02, 0.02), node, com=(0.02, 0.03, 0.01))))
+    first = model.add(Revolute(model.ground, bars[0], at=corners[0], axis=(0, 1, 0), name="first"))
+    model.add(mbd.joints.Spherical(bars[0], bars[1], at=corners[1], name="second"))
+    model.add(mbd.joints.Universal(bars[1], bars[2], at=corners[2], axis_a=(0, 1, 0), axis_b=(0, 0, 1), name="third"))
+    last = model.add(Revolute(model.ground, bars[2], at=corners[3], axis=(0, 1, 0), name="last"))
+    model.add(AngleDriver.on(first, lambda t: 2.0 * t + 0.3 * np.sin(3.0 * t), name="driver"))
+    model.add(mbd.forces.Motor(first, 1.0, gear=5.0, rotor_inertia=0.01, name="motor"))
+    model.add(mbd.forces.PDControl(last, 0.1, 20.0, 1.0, name="control"))
+    model.add(mbd.forces.Spring(model.ground, bars[1], (0, 0, 1), (0, 0, 0), stiffness=50.0, length=0.5, name="spring"))
+    return model
+
+
+def open_chain():
+    """Every coordinate of a cylinder, a slide, a hinge and a screw is driven; motors, friction and limits act there."""
+    model = mbd.Model("chain", gravity=(0, 0, -G))
+    a, b, c, d = (
+        model.add(mbd.RigidBody(name, 1.0, (0.1, 0.2, 0.25), mbd.nodes.RotationVector((x, 0, 0)), com=(0.1, 0.1, 0)))
+        for name, x in (("a", 0.5), ("b", 1.5), ("c", 2.5), ("d", 3.5))
+    )
+    cylinder = model.add(mbd.joints.Cylindrical(model.ground, a, at=(0, 0, 0), axis=(0, 1, 0)))
+    slide = model.add(Prismatic(a, b, at=(1, 0, 0), axis=(1, 0, 0.2)))
+    hinge = model.add(Revolute(b, c, at=(2, 0, 0), axis=(0, 0, 1)))
+    screw = model.add(mbd.joints.Screw(c, d, at=(3, 0, 0), axis=(1, 0, 0), pitch=0.1))
+    model.add(AngleDriver.on(cylinder, lambda t: 0.5 * np.sin(2.0 * t)))
+    model.add(PositionDriver.on(cylinder, lambda t: 0.3 * t * t))
+    model.add(PositionDriver.on(slide, lambda t: 0.1 * np.sin(5.0 * t)))
+    model.add(AngleDriver.on(hinge, lambda t: 5.0 * t * t))
+    model.add(AngleDriver.on(screw, lambda t: 9.0 * t))
+    for joint in (slide, hinge):
+        model.add(mbd.forces.Motor(joint, 1.0, gear=3.0, rotor_inertia=0.05))
+    model.add(mbd.forces.JointFriction(hinge, viscous=0.3, coulomb=0.1))
+    model.add(mbd.forces.JointLimit(slide, upper=0.05, stiffness=1e3))
+    return model
+
+
+CHOICES = {
+    "its own": {}, "driven joint cut": {"cut": ["first"]}, "ball cut": {"cut": ["second"]},
+    "absolute body in the loop": {"absolute": ["bar 2"]},
+    "quaternion of a ball": {"cut": ["third"], "spherical": mbd.nodes.Quaternion()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("build, choice", [(four_bar, c) for c in CHOICES] + [(open_chain, "its own")])
+def test_joint_coordinates_give_the_same(build, choice):
+    """Motion, reactions, and what drivers, motors and springs do."""
+    model = build()
+    absolute, joint = (
+        mbd.inverse_dynamics(x, 1.0, 0.1) for x in (model, model.with_coordinates("joint", **CHOICES[choice]))
+    )
+    for body in model.bodies:
+        for name in ("position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"):
+            given = getattr(joint[body.name], name)
+            assert np.abs(given - getattr(absolute[body.name], name)).max() < 10 * SECOND_DERIVATIVE
+    for element in (*model.joints, *model.forces):
+        for name in ("force", "torque"):
+            given = getattr(joint[element.name], name)
+            assert np.abs(given - getattr(absolute[element.name], name)).max() < 100 * SECOND_DERIVATIVE
+    assert joint.power == pytest.approx(absolute.power, abs=100 * SECOND_DERIVATIVE)
+
+
+def test_redundant_drivers_share_their_work_as_the_coordinates_have_it():
+    """With two driven hinges of a parallelogram the sum of torques is unique; minimum norm depends on what counts."""
+    model = mbd.Model("parallelogram", gravity=(0, 0, -G))
+    node = mbd.nodes.RotationVector
+    left, top, right = (
+        model.add(mbd.RigidBody(name, 1.0, (0.1, 0.1, 0.1), node(at)))
+        for name, at in (("left", (0, 0, 0.5)), ("top", (0.5, 0, 1)), ("right", (1, 0, 0.5)))
+    )
+    first = model.add(Revolute(model.ground, left, at=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(Revolute(left, top, at=(0, 0, 1), axis=(0, 1, 0)))
+    model.add(Revolute(top, right, at=(1, 0, 1), axis=(0, 1, 0)))
+    last = model.add(Revolute(model.ground, right, at=(1, 0, 0), axis=(0, 1, 0)))
+    for name, joint in (("a", first), ("b", last)):
+        model.add(AngleDriver.on(joint, lambda t: 0.6 * np.sin(2.0 * t), name=name))
+    torques = []
+    for x in (model, model.with_coordinates("joint")):
+        with pytest.warns(mbd.RedundancyWarning, match="minimum norm"):
+            solution = mbd.inverse_dynamics(x, 1.0, 0.1)
+        torques.append([solution[name].torque[:, 1] for name in ("a", "b")])
+    assert torques[0][0] == pytest.approx(torques[0][1], abs=1e-6)  # all joints count, and the model is symmetric
+    assert np.sum(torques[1], axis=0) == pytest.approx(np.sum(torques[0], axis=0), abs=1e-6)

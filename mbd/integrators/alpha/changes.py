@@ -1,9 +1,9 @@
 """How the equations of a step of generalized-alpha change along a parameter: by the product rule, or by differences.
 
-The product rule (``mbd.system.along``) is exact, and evaluates of the elements only what is not bilinear or touched by the
-parameter. Other nodes, joint coordinates and rolling take the central difference of the residual at x +- eps S with the
-tables of theta +- eps, in which an increment is made at the end of the step; that differs from a motion through the
-step by terms of eps^2, which are the same on both sides.
+The product rule (``mbd.system.along``) is exact, and evaluates of the elements only what is not bilinear, or touched by
+the parameter. Other nodes, joint coordinates and rolling take the central difference of the residual at x +- eps S
+with the tables of theta +- eps, in which an increment is made at the end of the step; that differs from a motion
+through the step by terms of eps^2, which are the same on both sides.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _residual(s, w, x, f, p, out, position):
 @kernel
 def move_beside(s, w, x, f, p, i, e):
     """Move to the end of the step, by e along the sensitivities."""
-    dq, dv, dvd, dlam = f.dqn[i], f.dvn[i], f.dvdn[i], f.dlamn[i]
+    dq, dv, dvd, dlam = f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.past_lam[f.next + i]
     for k in range(f.v.shape[0]):
         f.y[k] = e * dq[k]
         f.v[k] = x.v[k] + e * dv[k]
@@ -79,5 +79,6 @@ def change_of_equations(s, w, x, f, g, p, i, out):
     own = work_at(f.works[2 * f.dq.shape[0]])
     level = ON_VELOCITIES if x.index_2 != 0 else ON_POSITIONS
     equations_along(
-        s, own, g, i, x.q, x.v, x.vd, x.lam, f.dqn[i], f.dvn[i], f.dvdn[i], f.dlamn[i], out, level
+        s, own, g, i, x.q, x.v, x.vd, x.lam, f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.past_lam[f.next + i], out,
+        level,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from ...system.touched import along
 from ..base import Array
 from ..followed import CHANGED_CHART_TEXT, Beside, Followed
 from .sensitivities import SETTLED, run_with_sensitivities
-from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, SLOW, Shadow
+from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, RING, SLOW, Shadow
 
 OBSTACLES = {
     FOLLOWED: "",
@@ -35,14 +35,13 @@ class AlphaFollowed(Followed):
         tables, works = self.addresses
         pairs = [(plus.system.tables, minus.system.tables) for plus, minus in sides]
         self.along = along(system.tables, pairs, sizes, self.works, rows)
-        noisy = self.along.loaded | (self.along.exact == 0)
+        noisy = self.along.loaded | (self.along.exact == 0) | self.along.differenced.any(axis=1)
         shapes: list[tuple[Any, str]] = [
             (n, "since known floor change change_z earlier interval spacing older_spacing"),
-            ((n, n_v), "dz past_z dm past_m older_m dqn dvn dvdn dan dzn dmn"),
-            ((n, n_l), "dlamn"),
+            ((n, n_v), "dz past_z dm past_m older_m dqn dvn dan dzn dmn moved"),
             ((n, rows), "rhs position turn"),
-            ((POINTS * n, n_v), "past_vd"),
-            ((POINTS * n, n_l), "past_lam"),
+            ((RING * n, n_v), "past_vd"),
+            ((RING * n, n_l), "past_lam"),
             (n_v, "further_v further_vd guess_w guess_v guess_vd z turned v vd y"),
             (n_l, "zeta lam guess_lam further_lam"),
             (system.n_q, "q start_q guess_q further_q"),
@@ -50,12 +49,13 @@ class AlphaFollowed(Followed):
             (AT_ONCE * rows, "block front"),
             ((nodes, 9), "from_start to_end"),
             (9, "turning"),
-            (POINTS, "weights"),
+            (POINTS + 1, "weights"),
         ]
         self.shadow = f = Shadow.zeros(
             {name: shape for shape, names in shapes for name in names.split()}, dq=self.dq, dv=self._of("v"),
             da=self._of("a"), size=sizes, spread=np.where(noisy, sizes, 1.0), tables=tables, works=works,
-            exact=self.along.exact, active=np.arange(n), due=np.arange(n), rate=1.0, settled=SETTLED / np.sqrt(max(count, 1)),
+            exact=self.along.exact, active=np.arange(n), due=np.arange(n), rate=1.0, next=n,
+            settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
         f.past_vd[:n], f.past_lam[:n] = self._of("vd"), self._of("lam")
         for x in (f.interval, f.spacing, f.older_spacing):

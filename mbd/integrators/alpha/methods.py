@@ -17,6 +17,7 @@ from .state import EVERY_ITERATION, EVERY_STEP, WHILE_GOOD, AlphaState
 
 if TYPE_CHECKING:
     from ...system.system import System
+    from ..followed import Followed
 
 NEWTON = {"full": EVERY_ITERATION, "step": EVERY_STEP, "modified": WHILE_GOOD}
 STAGNATION = 100.0  # multiple of the tolerance that is accepted when round-off stops the iteration
@@ -76,6 +77,12 @@ class GeneralizedAlpha(FixedStep):
         "Hilber, Hughes & Taylor 1977, Earthquake Eng. Struct. Dyn. 5, 283 (hht)",
         "Wood, Bossak & Zienkiewicz 1980, Int. J. Numer. Methods Eng. 15, 1562 (wbz)",
     )
+
+    @classmethod
+    def followed(cls) -> type[Followed] | None:
+        from .followed import AlphaFollowed
+
+        return AlphaFollowed if cls is GeneralizedAlpha else None  # other classes step otherwise
 
     def __post_init__(self) -> None:
         if self.parameters is not None:

@@ -5,8 +5,8 @@ g = 0. It changes with rho and with the matrix:
 
     J dz = (-dJ (z, zeta), d rho),    d rho such that B d_{n+1} + g_theta = 0.
 
-dJ (z, zeta) is a second derivative of the residual: along the sensitivities, and along (z, zeta). By the product rule it
-is the difference of the first one at the end of the step and a little further along (z, zeta); by differences it is
+dJ (z, zeta) is a second derivative of the residual: along the sensitivities, and along (z, zeta). By the product rule
+it is the difference of the first one at the end of the step and a little further along (z, zeta); by differences it is
 taken at the first guess of the step, where the matrix was evaluated. The two differ by terms of h^2 of a quantity of
 h^3. Further factors within a step count as those of its first guess. The part of dz that follows from it is small and
 smooth; it is computed anew as often as its extrapolation asks.
@@ -158,7 +158,7 @@ def prepare_position(s, w, own, x, f, p, length, exact, differences):
 
 @kernel
 def foresee_turn(f, i):
-    """f.dmn: the part of dz that follows matrix and rotation, by the polynomial through its last values, three at most."""
+    """f.dmn: the part of dz that follows matrix and rotation, by the parabola through its last values."""
     f.since[i] += 1.0
     t, a, b = f.since[i], f.spacing[i], f.spacing[i] + f.older_spacing[i]  # values are at 0, -a and -b
     c0, c1, c2 = 1.0, 0.0, 0.0
@@ -227,7 +227,7 @@ def _turn_correction(s, x, f, p, i):
 
 @kernel
 def turn_equations(s, w, x, f, g, p, i, change):
-    """f.turn: right-hand side -dJ (z, zeta) of that part of dz; ``change`` is that of the equations along parameter i."""
+    """f.turn: right-hand side -dJ (z, zeta) of that part of dz; ``change`` is that of the equations."""
     out, bp = f.turn[i], _mass_factor(x, p.step)
     if f.exact[i] == 0:
         _change_of_matrix(w, x, f, p, i)
@@ -243,7 +243,7 @@ def turn_equations(s, w, x, f, g, p, i, change):
         add_commutator(s.nodes, f.z, f.dqn[i], -f.reach, f.y)
     equations_along(
         s, work_at(f.works[2 * f.dq.shape[0] + 1]), g, i, f.further_q, f.further_v, f.further_vd, f.further_lam, f.y,
-        f.dvn[i], f.dvdn[i], f.dlamn[i], out, ON_POSITIONS,
+        f.dvn[i], f.past_vd[f.next + i], f.past_lam[f.next + i], out, ON_POSITIONS,
     )  # fmt: skip
     for k in range(s.xv.shape[0]):
         j = s.xv[k]
@@ -278,7 +278,7 @@ def take_turn(s, x, f, p, i, solution):
 
 @kernel
 def position_equations(s, x, f, g, i, first, out):
-    """Right-hand side of the position correction that belongs to the configuration f.dqn, corrected by f.y.
+    """Right-hand side of the position correction that belongs to the configuration f.dqn.
 
     In the first round for all of it that is not f.dmn, then for what remains.
     """
@@ -294,7 +294,7 @@ def position_equations(s, x, f, g, i, first, out):
             out[s.xl[k]] = -out[s.xl[k]]
         return
     for k in range(f.v.shape[0]):
-        f.v[k] = (dz[k] - dm[k] if first else 0.0) - f.y[k]
+        f.v[k] = (dz[k] - dm[k] if first else 0.0) - f.moved[i, k]
     velocities(s, own, x.q, f.v)
     jacobian_times(s, own, x.q, f.v, out)
     for k in range(s.xl.shape[0]):

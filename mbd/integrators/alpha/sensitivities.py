@@ -5,7 +5,7 @@ Along a parameter, with S = dx/d theta,
 
     J dy = -(R_x S + R_theta),    J = R_y.
 
-The right-hand side is one directional derivative (``changes``). J is the matrix that the step has factorised, and serves
+The right-hand side is one directional derivative (``changes``). J is the matrix that the step has factorised; it serves
 all parameters, four right-hand sides at a time. It belongs to the first iterate of the step, not to its solution, so
 that dy is an extrapolation plus a correction, and another one where the rate at which corrections fall tells that
 something would remain. The state then follows by the derivatives of the method's own lines; on Lie nodes the increment
@@ -32,7 +32,7 @@ from ..newton import ACCELERATION
 from ..numbers import NewtonNumbers
 from ..verdicts import CONVERGED
 from .changes import change_of_equations
-from .equations import _factorise, _mass_factor
+from .equations import KEEP_CONTRACTION, _factorise, _mass_factor
 from .position_change import (
     correct_position,
     foresee_turn,
@@ -56,6 +56,7 @@ FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step
 STALLED = 1e-9  # of them: corrections that no longer fall below this are round-off
+UNMOVED = 0.1  # of what may remain: later corrections that change the configuration by less leave positions alone
 AS_NOISE = 0.1  # of the round-off: what may remain beside it
 ROUND_OFF = 1e-16  # of the increments of a step, divided by the size of differences: their noise
 
@@ -96,10 +97,10 @@ def _predict(s, x, f, p, i):
     """Sensitivities at the end of the step by extrapolation of v_dot and lambda, and the lines of the method."""
     h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
     c0, c1, c2 = (1.0 - af) / (1.0 - am), af / (1.0 - am), am / (1.0 - am)
-    dvd, dan, dvn, dqn = f.dvdn[i], f.dan[i], f.dvn[i], f.dqn[i]
+    dvd, dan, dvn, dqn = f.past_vd[f.next + i], f.dan[i], f.dvn[i], f.dqn[i]
     last, da, dv = f.past_vd[f.now + i], f.da[i], f.dv[i]
     extrapolate(f, f.past_vd, i, dvd)
-    extrapolate(f, f.past_lam, i, f.dlamn[i])
+    extrapolate(f, f.past_lam, i, f.past_lam[f.next + i])
     apply_rows(s.nodes, f.from_start, f.dq[i], f.y)
     for k in range(f.v.shape[0]):
         new = c0 * dvd[k] + c1 * last[k] - c2 * da[k]
@@ -128,12 +129,12 @@ def _scale(s, x, p, out):
 
 
 @kernel
-def _correct(s, w, x, f, g, p, i, first):
-    """Take the solution over; in index 2 leaves the right-hand side of the position correction."""
+def _correct(s, w, x, f, p, i):
+    """Take the solution over."""
     bp, gp = _mass_factor(x, p.step), x.gamma / (p.step * x.beta)
     ca = bp * (1.0 - x.af) / (1.0 - x.am)
-    solution, dlam = f.rhs[i], f.dlamn[i]
-    dq, dv, dvd, da = f.dqn[i], f.dvn[i], f.dvdn[i], f.dan[i]
+    solution, dlam = f.rhs[i], f.past_lam[f.next + i]
+    dq, dv, dvd, da = f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.dan[i]
     for k in range(f.lam.shape[0]):
         dlam[k] += bp * solution[s.xl[k]]
     for k in range(f.v.shape[0]):
@@ -149,15 +150,28 @@ def _correct(s, w, x, f, g, p, i, first):
     apply_rows(s.nodes, f.to_end, f.y, f.y)
     for k in range(f.v.shape[0]):
         dq[k] += f.y[k]
-    if x.index_2 != 0:
-        position_equations(s, x, f, g, i, first, solution)
+    if x.index_2 != 0 and f.exact[i] == 0:
+        copy(f.y, f.moved[i])
+
+
+@kernel
+def _select_moved(f, count, r):
+    """f.due: parameters whose position correction changes with the last correction; returns their number."""
+    moved = 0
+    for j in range(count):
+        i = f.active[j]
+        if r == 0 or f.change[i] > UNMOVED * f.settled * largest(f.dqn[i]):
+            f.due[moved] = i
+            moved += 1
+    return moved
 
 
 @kernel
 def _newton_rate(x, f, p):
-    """By how much one correction is smaller than the one before: as the iterates of the step were, with these factors."""
-    if p.iteration == 0:
-        return  # as in the last step
+    """By how much one correction is smaller than the one before: as iterates of the step with these factors were."""
+    if p.iteration == 0:  # nothing was iterated: new factors are those of the solution, old ones tell nothing
+        f.rate = FASTEST if x.kept == 0 or x.newton != WHILE_GOOD else KEEP_CONTRACTION
+        return
     fresh = p.iteration == 1 or x.newton == EVERY_ITERATION
     rate = p.error / p.before if fresh else p.before / p.earlier
     f.rate = min(max(TIMES_NEWTON * rate, FASTEST), 1.0)
@@ -166,7 +180,7 @@ def _newton_rate(x, f, p):
 @kernel
 def _is_settled(x, f, p, i, r):
     """Whether corrections may end after this one, the r-th; the round-off in them is measured."""
-    size, acceleration, rate = largest(f.dqn[i]), largest(f.dvdn[i]), f.rate
+    size, acceleration, rate = largest(f.dqn[i]), largest(f.past_vd[f.next + i]), f.rate
     change, before, least = f.change[i], f.earlier[i], f.noise / f.spread[i]
     noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:
@@ -184,7 +198,7 @@ def _is_settled(x, f, p, i, r):
 def _follow(s, w, x, f, g, p):
     """Sensitivities at the end of the step along all parameters."""
     count = f.dq.shape[0]
-    choose_weights(f)
+    choose_weights(f, x.af / (1.0 - x.af))
     _newton_rate(x, f, p)
     for i in range(count):
         f.active[i] = i
@@ -205,11 +219,14 @@ def _follow(s, w, x, f, g, p):
             for j in range(due):
                 take_turn(s, x, f, p, f.due[j], f.turn[f.due[j]])
         for j in range(count):
-            _correct(s, w, x, f, g, p, f.active[j], r == 0)
+            _correct(s, w, x, f, p, f.active[j])
         if x.index_2 != 0:
-            solve_rows(s, w, f.rhs, f.active, count, f.block, f.front)
-            for j in range(count):
-                correct_position(s, f, f.active[j], r == 0, f.rhs[f.active[j]])
+            moved = _select_moved(f, count, r)
+            for j in range(moved):
+                position_equations(s, x, f, g, f.due[j], r == 0, f.rhs[f.due[j]])
+            solve_rows(s, w, f.rhs, f.due, moved, f.block, f.front)
+            for j in range(moved):
+                correct_position(s, f, f.due[j], r == 0, f.rhs[f.due[j]])
         f.rounds += count
         left = 0
         for j in range(count):
@@ -234,8 +251,6 @@ def _accept(x, f):
         copy(f.dqn[i], f.dq[i])
         copy(f.dvn[i], f.dv[i])
         copy(f.dan[i], f.da[i])
-        copy(f.dvdn[i], f.past_vd[f.now + i])
-        copy(f.dlamn[i], f.past_lam[f.now + i])
         if x.index_2 != 0:
             copy(f.dz[i], f.past_z[i])
             copy(f.dzn[i], f.dz[i])

@@ -6,7 +6,8 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
 from ...compiled.record import Record
 
-POINTS = 4  # last steps from which the next one is extrapolated; more would amplify what alternates from step to step
+POINTS = 6  # last steps from which the next one is extrapolated
+RING = POINTS + 1  # with the next one
 
 FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
 
@@ -17,13 +18,14 @@ class Shadow(Record):
     dq = matrix  # increments of the configuration per parameter
     dv = matrix
     da = matrix
-    past_vd = matrix  # (POINTS * parameters, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
+    past_vd = matrix  # (RING * parameters, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
     past_lam = matrix
     dz = matrix  # of the position correction of index 2, as seen at the end of the step, and one step before
     past_z = matrix
-    now = integer  # rows of the rings that hold the state, and the one before
+    now = integer  # rows of the rings that hold the state, the one before, and the end of the step
     before = integer
-    weights = vector  # (POINTS,) of the extrapolation, latest first
+    next = integer
+    weights = vector  # (POINTS + 1,) of the extrapolation, see ``choose_weights``
     size = vector  # of the differences, by parameter
     spread = vector  # the same where round-off comes from differences, otherwise one
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
@@ -41,17 +43,16 @@ class Shadow(Record):
     noise_z = real
     floor = vector  # by parameter: round-off of corrections as it was seen
     active = integers  # parameters that are still corrected
-    due = integers  # parameters for which the effect of the matrix on the position correction is computed
+    due = integers  # parameters whose position correction is computed: the effect of the matrix, or of constraints
     # at the end of the step, as far as it is known, a row for each parameter
     dqn = matrix
     dvn = matrix
-    dvdn = matrix
     dan = matrix
-    dlamn = matrix
     dzn = matrix
     dmn = matrix  # part of dz that follows matrix and rotation, as it is foreseen
     rhs = matrix  # change of the equations, right-hand sides, solutions
     position = matrix  # change of the position constraints, where it comes from differences
+    moved = matrix  # correction of the configuration since then
     block = vector  # buffers of ``solve_rows``
     front = vector
     # differences
@@ -97,13 +98,20 @@ class Shadow(Record):
 
 
 @kernel
-def choose_weights(f):
-    """Weights of the polynomial through the last values: binomial coefficients with alternating signs."""
-    order = min(f.history, POINTS - 1)
-    c = order + 1.0
-    for j in range(POINTS):
-        f.weights[j] = c if j <= order else 0.0
-        c *= -(order - j) / (j + 2.0)
+def choose_weights(f, radius):
+    """Weights that extrapolate polynomials, and what alternates from step to step and decays by the given ratio.
+
+    The latter is the method's own oscillation at the highest frequency, which each further point of a polynomial would
+    double. c are the coefficients of (1 - B)^m (1 + radius B), where B is one step back.
+    """
+    c = f.weights
+    points = min(f.history, POINTS - 1) + 1
+    for j in range(POINTS + 1):
+        c[j] = 1.0 if j == 0 else 0.0
+    for m in range(points):
+        root = -radius if m == 2 else 1.0
+        for j in range(points, 0, -1):
+            c[j] -= root * c[j - 1]
 
 
 @kernel
@@ -111,17 +119,19 @@ def extrapolate(f, ring, i, out):
     """The next one of a sequence."""
     n = f.dq.shape[0]
     slot = f.now // n
-    r0, c0 = ring[f.now + i], f.weights[0]
-    r1, c1 = ring[(slot + POINTS - 1) % POINTS * n + i], f.weights[1]
-    r2, c2 = ring[(slot + POINTS - 2) % POINTS * n + i], f.weights[2]
-    r3, c3 = ring[(slot + POINTS - 3) % POINTS * n + i], f.weights[3]
+    r0, c0 = ring[f.now + i], -f.weights[1]
+    r1, c1 = ring[(slot + RING - 1) % RING * n + i], -f.weights[2]
+    r2, c2 = ring[(slot + RING - 2) % RING * n + i], -f.weights[3]
+    r3, c3 = ring[(slot + RING - 3) % RING * n + i], -f.weights[4]
+    r4, c4 = ring[(slot + RING - 4) % RING * n + i], -f.weights[5]
+    r5, c5 = ring[(slot + RING - 5) % RING * n + i], -f.weights[6]
     for k in range(out.shape[0]):
-        out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k]
+        out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k] + c4 * r4[k] + c5 * r5[k]
 
 
 @kernel
 def turn_ring(f):
-    """The row after the latest becomes the latest."""
+    """The end of the step becomes the latest."""
     n = f.dq.shape[0]
-    f.before = f.now
-    f.now = (f.now // n + 1) % POINTS * n
+    f.before, f.now = f.now, f.next
+    f.next = (f.now // n + 1) % RING * n

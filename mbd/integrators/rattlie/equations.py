@@ -10,6 +10,8 @@ of the residual, M v the momenta, of which P0 and P1 are what the step makes of 
 the start and constraints (rows) at the end of the step; the second one is linear where forces do not depend on
 velocities, and a fixed-point iteration in their dependence elsewhere.
 
+Generalized coordinates with a constant mass matrix take the same steps, with exp(dq) = 1 + dq.
+
 Rolling: rows that restrict velocities are met by the velocity dq/h of the step, on average of both ends, and by the
 second equation; reactions act at the ends. That is the discrete Lagrange-d'Alembert principle [Cortes & Martinez 2001,
 Nonlinearity 14, 1365] with a symmetric rule for the constraint, which is exact where a wheel rolls straight on.
@@ -24,10 +26,13 @@ from ...compiled.record import Record
 from ...joints.instant import primitive_force
 from ...joints.over_step import primitive_blocks_over_step
 from ...math.arrays import clear, clear_frames, copy, copy_frames
+from ...nodes.frames import has_frame
+from ...nodes.generalized import gradient_block, mass_block
 from ...nodes.step.exponential import end_equation, start_block, start_equation
 from ...system.couplings import coupling_reactions
 from ...system.element_forces import constant
 from ...system.instant import all_frame_forces, constraint_rates, constraints, velocities
+from ...system.instant_elements import GENERALIZED_FORCES, has_generalized, one_generalized
 from ...system.over_step import blocks_over_step, slip_rows_between
 from ...system.tables import FLAG_COUPLED, Tables, Work
 
@@ -78,6 +83,34 @@ def _rolls(s: Tables) -> bool:
     return len(s.nonholonomic) > 0
 
 
+@entry(Tables, Work, RattlieState, integer, integer, real, when=has_generalized)
+def _generalized_rows(s, w, x, i, end, h):
+    """Equations of generalized coordinates at the start or the end of a step into w.x: h^2/2 times those of motion,
+    with accelerations from the velocity there to that of the step, or back."""
+    n, c = s.nodes[i], 0.5 * h * h
+    for k in range(n.v0, n.v0 + n.nv):
+        x.vdn[k] = (x.u[k] - x.dq[k] if end != 0 else x.dq[k] - h * x.v[k]) / c
+    for k in range(n.l0, n.l0 + n.nl):
+        x.lamn[k] = (x.mus[k] if end != 0 else x.lams[k]) / c
+    w.time[0] = x.times[end]
+    if end != 0:
+        one_generalized(s, w, i, x.qn, x.vn, x.vdn, x.lamn, w.x, GENERALIZED_FORCES)
+    else:
+        one_generalized(s, w, i, x.q, x.v, x.vdn, x.lamn, w.x, GENERALIZED_FORCES)
+    w.time[0] = x.times[1]
+    for k in range(n.x0, n.x0 + n.nv):
+        w.x[k] *= c
+
+
+@entry(Tables, Work, RattlieState, integer, when=has_generalized)
+def _generalized_block(s, w, x, i):
+    """Diagonal block of generalized coordinates: constraint forces of the start, constraints of the end."""
+    n = s.nodes[i]
+    mass_block(n, x.q[n.q0 :], s.functions, s.constants, w.user, w.buffers[0], 1.0, w.matrix)
+    gradient_block(n, x.q[n.q0 :], s.functions, w.user, 0.0, 1.0, w.matrix)
+    gradient_block(n, x.qn[n.q0 :], s.functions, w.user, 1.0, 0.0, w.matrix)
+
+
 @entry(Tables, Work, RattlieState, when=_is_coupled)
 def start_reactions(s, w, x):
     """x.f += frame forces of the multipliers of couplings and general constraints at the start of the step."""
@@ -114,6 +147,9 @@ def position_equations(s, w, x, h):
     if s.flags[FLAG_COUPLED] != 0:
         start_reactions(s, w, x)
     for i in range(1, s.nodes.shape[0]):
+        if not has_frame(s.nodes[i]):
+            _generalized_rows(s, w, x, i, 0, h)
+            continue
         start_equation(s.nodes[i], x.dq, x.v, x.z0[i], w.z[i], x.f[i], h, w.rotation, w.x)
     constraints(s, w, x.qn, w.x)
     if s.nonholonomic.shape[0] > 0:
@@ -155,6 +191,9 @@ def velocity_equations(s, w, x, h):
     for k in range(s.xl.shape[0]):
         w.x[s.xl[k]] *= h
     for i in range(1, s.nodes.shape[0]):
+        if not has_frame(s.nodes[i]):
+            _generalized_rows(s, w, x, i, 1, h)
+            continue
         for m in range(12):
             x.f[i, m] = c * w.f[i, m]
         end_equation(s.nodes[i], x.dq, x.u, x.z0[i], w.z[i], x.f[i], w.rotation, w.x)
@@ -165,6 +204,9 @@ def position_matrix(s, w, x, h):
     """Matrix of the positions: columns of constraint forces at the start, all else along motions of the end."""
     clear(w.matrix)
     for i in range(1, s.nodes.shape[0]):
+        if not has_frame(s.nodes[i]):
+            _generalized_block(s, w, x, i)
+            continue
         start_block(s.nodes[i], x.q, x.dq, x.z0[i], w.z[i], w.rotation, w.jacobians, w.matrix)
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]

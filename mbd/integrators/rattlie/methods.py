@@ -61,7 +61,8 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     order; energy has no drift where the step resolves the motion. Reference points need not be centres of mass. Forces
     act at both ends of a step; where they depend on velocities (dampers, controls) they are iterated at its end, still
     of second order, and stiff ones ask for small steps. A step must turn no body by a full turn. Bodies in other
-    coordinates are stepped as Lie nodes and recorded in their own.
+    coordinates are stepped as Lie nodes and recorded in their own; generalized coordinates with a constant mass matrix
+    are stepped as they are.
 
     Bodies may roll: neither the steps slip nor the velocities at their ends. Such a step is symmetric, but not
     symplectic: nothing that rolls has a symplectic form.
@@ -76,7 +77,7 @@ class RATTLie(StepsLieNodes, FixedStep, VariationalBase):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_OR_POINT})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LIE_POINT_OR_CONSTANT})
     symmetric: ClassVar[bool] = True
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     cite: ClassVar[tuple[str, ...]] = (

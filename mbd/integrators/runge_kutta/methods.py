@@ -21,6 +21,7 @@ from .tableaux import DOPRI5_TABLEAU, ODE23_TABLEAU, RK4_TABLEAU, RK6_TABLEAU, T
 
 if TYPE_CHECKING:
     from ...system.system import System
+    from ..followed import Followed
 
 PATIENCE = 300  # steps of the smallest size in a row that do not meet the tolerance, before a run stops
 HOLZINGER = "Holzinger, Arnold & Gerstmayr 2024, Multibody Syst. Dyn., Algorithms 2 and 3, Appendix B"
@@ -43,6 +44,12 @@ class RungeKutta(Integrator):
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         return frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM})
+
+    @classmethod
+    def followed(cls) -> type[Followed] | None:
+        from .followed import RungeKuttaFollowed
+
+        return RungeKuttaFollowed
 
     def control(self, step: float) -> dict[str, float]:
         """Parameters of the step-size control, by the names of ``RungeKuttaNumbers``; none for fixed steps."""

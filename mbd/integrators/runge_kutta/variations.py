@@ -4,14 +4,14 @@ The accelerations of a stage solve F = (M a - f + B^T lambda; B a + gamma) = 0 w
 
     A (da, d lambda) = -F',    F' = F_q dq + F_v dv + F_theta at fixed (a, lambda),
 
-so that a stage costs one directional derivative (``mbd.system.along``) and one more right-hand side for the factors that
-it has anyway, four at a time. The projections after a step are linear equations with the same matrix. Increments on Lie
-nodes follow
+so that a stage costs one directional derivative (``mbd.system.along``) and one more right-hand side for the factors
+that it has anyway, four at a time. The projections after a step are linear equations with the same matrix. Increments
+on Lie nodes follow
 
     d_i = T_exp(dq_i) (T_exp(-dq_i)^-1 d_0 + d(dq_i)),    K_i = T_exp^-1(dq_i) v_i.
 
-For points and rigid bodies with Lie nodes, without driven constraints and couplings; stages and projections are those of
-``kernels``, bit for bit.
+For points and rigid bodies with Lie nodes, without driven constraints and couplings; stages and projections are those
+of ``kernels``, bit for bit.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import RK4, GonzalezEM, HamiltonianEM, LieEM, LivensEM
+from mbd.integrators import RK4, RK6, Composition, GonzalezEM, HamiltonianEM, LieEM, LivensEM, RATTLie
 
 GRAVITY = 9.81
 T_END, FINE = 0.4, 1e-4
@@ -182,3 +182,42 @@ def test_equilibrium_and_linear_motion_know_the_force():
     assert rest.q[0] == pytest.approx(0.1, abs=1e-9)
     system = mbd.assemble(model)
     assert system.damping(*system.initial_state()).toarray()[0, 0] == pytest.approx(0.6, rel=1e-7)
+
+
+def constant_model(forced=True):
+    """A top, a bead with a constraint, and three coupled masses, damped and driven."""
+    model = mbd.Model("constant masses", gravity=(0, 0, -GRAVITY))
+    node = mbd.nodes.RotationVector(position=(0, 0.2, 1), velocity=(0.35, -1.0, 0.2), angular_velocity=(1, 0.35, 0))
+    top = model.add(mbd.RigidBody("top", 2.0, (0.3, 0.5, 0.4), node))
+    model.add(mbd.Generalized(
+        "bead", coordinates=[1.0, 0.0], velocities=[0.0, 1.0], mass=[[2.0, 0.3], [0.3, 1.0]],
+        potential=lambda q: 3.0 * q[0] + q[1] ** 4, constraints=lambda q: [0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0)],
+    ))  # fmt: skip
+    model.add(mbd.Generalized(
+        "chain", coordinates=[0.3, -0.2, 0.5], velocities=[1.0, 0.0, -0.4],
+        mass=[[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 3.0]],
+        potential=lambda q: 4.0 * q[0] ** 2 + 3.0 * (q[1] - q[0]) ** 4 + 5.0 * (q[2] - q[1]) ** 2,
+        force=(lambda t, q, v: [np.sin(3.0 * t) - 0.2 * v[0], 0.0, -0.4 * v[2]]) if forced else None,
+    ))  # fmt: skip
+    model.add(mbd.joints.Spherical(model.ground, top, at=(0, 0, 0), name="ball"))
+    return model
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_rattlie_steps_constant_masses(order):
+    """Second order in coordinates, velocities and multipliers, constraints exact; compositions without forces of
+    velocities have order four."""
+    method = RATTLie(tolerance=1e-12) if order == 2 else Composition(RATTLie(tolerance=1e-13))
+    exact = run(constant_model(order == 2), RK6(), 2000, output_step=T_END)
+    errors = []
+    for steps in (40, 80):
+        found = run(constant_model(order == 2), method, steps)
+        pairs = (found.q, exact.q), (found.v, exact.v), (found.lam, exact.lam)
+        errors.append([np.abs(a[-1] - b[-1]).max() for a, b in pairs])
+        assert found.constraint_error.position.max() < 1e-12 and found.constraint_error.velocity.max() < 1e-11
+    np.testing.assert_allclose(np.log2(np.divide(*errors)), order, atol=0.1)
+
+
+def test_rattlie_refuses_varying_masses():
+    with pytest.raises(mbd.IncompatibleError, match="'pendulum'.*DiscreteVariational"):
+        run(mixed_model(), RATTLie(), 40)

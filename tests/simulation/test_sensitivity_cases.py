@@ -1,0 +1,197 @@
+"""Sensitivities where they could be wrong without a word: each place of a parameter, each way of stepping.
+
+Every case is compared with differences of whole runs of fourth order: positions, velocities and reactions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+
+EXACT = 1e-8  # of the largest derivative of a channel
+REACTIONS = 2e-7  # the same of reactions: round-off of constraints and of differences, divided by the step
+BESIDE = 1e-6  # the same of explicit methods by steps beside the run, where a motion of time is differentiated twice
+INDEX_3_REACTIONS = 1e-4  # divided by the square of the step
+T_END, STEP, VALUE = 0.2, 0.01, 1.3
+ALPHA = mbd.integrators.GeneralizedAlpha(tolerance=1e-13)
+INDEX_3 = mbd.integrators.GeneralizedAlpha(tolerance=1e-13, stabilized=False)
+MODIFIED = mbd.integrators.GeneralizedAlpha(tolerance=1e-13, stabilized=False, newton="modified")
+FULL = mbd.integrators.GeneralizedAlpha(tolerance=1e-13, newton="full")
+RK4, RK6, DOPRI5 = mbd.integrators.RK4(), mbd.integrators.RK6(), mbd.integrators.DOPRI5(fixed=True)
+
+
+def driven(model, a):
+    """A driven crank with a pendulum whose centre of mass is off its reference point."""
+    model.gravity = (0, 0, -9.81)
+    crank = model.add(mbd.RigidBody("crank", 1.0, (0.02, 0.03, 0.025), mbd.nodes.RotationVector((0.2, 0, 0))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, crank, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    model.add(mbd.joints.AngleDriver.on(hinge, lambda t: 0.3 * a * np.sin(2.0 * a * t), name="drive"))
+    start = mbd.nodes.RotationVector((0.4, 0, 0))
+    bob = model.add(mbd.RigidBody("bob", 0.7, (0.05, 0.03, 0.045), start, com=(0.2, 0.05, 0.1 * a)))
+    model.add(mbd.joints.Spherical(crank, bob, at=(0.4, 0, 0), name="ball"))
+
+
+def geared(model, a):
+    """Two wheels on hinges with a gear and a spring."""
+    model.gravity = (0, 0, -9.81)
+    axles = []
+    for i in range(2):
+        start = mbd.nodes.RotationVector((0.5 * i, 0, 0))
+        body = model.add(mbd.RigidBody(f"wheel {i}", 1.0 + 0.2 * i, (0.02, 0.03, 0.025), start, com=(0.1, 0, 0)))
+        axle = mbd.joints.Revolute(model.ground, body, at=(0.5 * i, 0, 0), axis=(0, 1, 0), name=f"axle {i}")
+        axles.append(model.add(axle))
+    model.add(mbd.joints.Gear(*axles, ratio=a, name="gear"))
+    model.add(mbd.forces.TorsionSpring(axles[0], stiffness=2.0 * a, damping=0.1 * a))
+
+
+def pinned(model, a):
+    """A heavy top whose fixed point, mass and spin depend on the parameter, with a spring."""
+    model.gravity = (0, 0, -9.81)
+    node = mbd.nodes.RotationVector((0, 0, 0.1 * a), angular_velocity=(0.3, 1.0, 5.0 * a), pinned=True)
+    top = model.add(mbd.RigidBody("top", 1.0 * a, (0.2, 0.25, 0.1), node, com=(0.05, 0, 0.3)))
+    ends = {"point_a": (1, 0, 0), "point_b": (0, 0, 0.4)}
+    model.add(mbd.forces.Spring(model.ground, top, stiffness=5.0 * a, length=0.5, **ends))
+
+
+def top(model, a):
+    """The same with a fixed point that stays."""
+    model.gravity = (0, 0, -9.81 * a)
+    node = mbd.nodes.RotationVector((0, 0, 0), angular_velocity=(0.3, 1.0, 5.0), pinned=True)
+    model.add(mbd.RigidBody("top", 1.0 * a, (0.2, 0.25, 0.1), node, com=(0.05, 0, 0.3)))
+
+
+def free(model, a):
+    """A free body with a force of a user, without constraints."""
+    model.gravity = (0, 0, -9.81 * a)
+    node = mbd.nodes.RotationVector((0, 0, 0), velocity=(a, 0, 0), angular_velocity=(0.3, 4.0, 0.5 * a))
+    body = model.add(mbd.RigidBody("body", 1.0 + a, (0.4, 0.45, 0.3), node, com=(0.05, 0.02, 0.3)))
+
+    def push(t, frames, velocities):
+        out = np.zeros_like(velocities)
+        out[0, 0] = a * frames[0, 3] - 0.1 * velocities[0, 0] ** 3 + np.sin(3.0 * a * t)
+        return out
+
+    model.add(mbd.forces.UserForce(body, push))
+
+
+def rods(model, a):
+    """A point mass on a rod whose length is the parameter, a body that slides, and a spring with a damper."""
+    model.gravity = (0.4, 0, -9.81)
+    mass = model.add(mbd.PointMass("mass", 1.0, position=(a, 0, 0)))
+    model.add(mbd.joints.Distance(model.ground, mass, length=a, name="rod"))
+    slider = model.add(mbd.RigidBody("slider", 2.0, (0.1, 0.2, 0.25), mbd.nodes.RotationVector((0, 0, 1.0))))
+    model.add(mbd.joints.Prismatic(model.ground, slider, axis=(1, 0, 0.3), name="guide"))
+    model.add(mbd.forces.Spring(mass, slider, stiffness=20.0, damping=1.0, length=0.8 * a))
+
+
+def mixed(model, a):
+    """A chain with bodies of different nodes: one that the product rule knows, one that it does not."""
+    model.gravity = (0, 0, -9.81)
+    last = model.ground
+    for i, node in enumerate((mbd.nodes.RotationVector, mbd.nodes.Quaternion)):
+        body = model.add(mbd.RigidBody(f"bar {i}", 1.0 * a, (0.02, 0.03, 0.045), node((0.5 * i + 0.25, 0, 0))))
+        model.add(mbd.joints.Revolute(last, body, at=(0.5 * i, 0, 0), axis=(0, 1, 0.3 * i), name=f"hinge {i}"))
+        last = body
+
+
+CASES = {
+    "driven": (driven, ALPHA), "driven, full Newton": (driven, FULL), "driven, RK4": (driven, RK4),
+    "geared": (geared, ALPHA), "geared, RK4": (geared, RK4), "pinned": (pinned, ALPHA), "pinned, RK6": (pinned, RK6),
+    "top": (top, ALPHA), "top, RK6": (top, RK6), "free": (free, ALPHA), "free, DOPRI5": (free, DOPRI5),
+    "rods": (rods, ALPHA), "rods, index 3": (rods, INDEX_3), "rods, modified Newton": (rods, MODIFIED),
+    "rods, RK4": (rods, RK4), "mixed": (mixed, ALPHA), "mixed, RK4": (mixed, RK4),
+}  # fmt: skip
+
+
+def build(fill, value, symbol=False):
+    model = mbd.Model(fill.__name__)
+    fill(model, model.parameter("a", value) if symbol else value)
+    return model
+
+
+def motion(solution):
+    return np.hstack([np.hstack((solution[x].position, solution[x].velocity)) for x in solution.model.bodies])
+
+
+def differences(at, x, e):
+    return (8.0 * (at(x + e) - at(x - e)) - (at(x + 2 * e) - at(x - 2 * e))) / (12.0 * e)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_against_differences_of_runs(case):
+    fill, method = CASES[case]
+    solution = mbd.simulate(build(fill, VALUE, True), T_END, STEP, method, sensitivities=["a"])
+    plain = mbd.simulate(build(fill, VALUE), T_END, STEP, method)
+    assert np.array_equal(solution.q, plain.q) and np.array_equal(solution.lam, plain.lam)
+    reactions = INDEX_3_REACTIONS if method in (INDEX_3, MODIFIED) else BESIDE if method is RK4 else REACTIONS
+    for read, tolerance in ((motion, EXACT), (lambda s: s.lam, reactions)):
+        expected = differences(lambda x: read(mbd.simulate(build(fill, x), T_END, STEP, method)), VALUE, 1e-3)  # noqa: B023
+        found = solution.sensitivity("a").of(read)
+        if expected.size:
+            assert np.abs(found - expected).max() < tolerance * max(np.abs(expected).max(), 1.0)
+
+
+def test_every_record_and_some_of_them():
+    """Records at every step and at every fourth are the same, as are one parameter and several."""
+    for method in (ALPHA, RK4):
+        model = build(rods, VALUE, True)
+        every = mbd.simulate(model, T_END, STEP, method, sensitivities=["a"])
+        some = mbd.simulate(model, T_END, STEP, method, sensitivities=["a"], output_step=4 * STEP)
+        more = mbd.simulate(model, T_END, STEP, method, sensitivities=["mass.mass", "slider.mass", "a"])
+        d = every.sensitivity("a")
+        assert np.array_equal(some.sensitivity("a").q, d.q[::4]) and np.array_equal(
+            some.sensitivity("a").lam, d.lam[::4]
+        )
+        for name in ("q", "v", "vd"):
+            one, other = getattr(d, name), getattr(more.sensitivity("a"), name)
+            assert np.abs(one - other).max() < EXACT * np.abs(one).max()
+
+
+def test_values_that_change_between_runs():
+    """A run after a change is that of the new value; what an earlier one told stays."""
+    model = build(rods, VALUE, True)
+    first = mbd.simulate(model, T_END, STEP, ALPHA, sensitivities=["a"])
+    model.parameters["a"] = 1.1
+    second = mbd.simulate(model, T_END, STEP, ALPHA, sensitivities=["a"])
+    for solution, value in ((first, VALUE), (second, 1.1)):
+        fresh = mbd.simulate(build(rods, value, True), T_END, STEP, ALPHA, sensitivities=["a"])
+        assert np.array_equal(solution.sensitivity("a").of(motion), fresh.sensitivity("a").of(motion))
+
+
+def test_what_a_parameter_does_not_touch():
+    """Exactly zero, in exact arithmetic and in the run."""
+    model = build(top, VALUE)
+    model.parameter("unused", 3.0)
+    for method in (ALPHA, RK4):
+        solution = mbd.simulate(model, T_END, STEP, method, sensitivities=["unused"])
+        assert np.abs(solution.sensitivity("unused").q).max() == 0.0
+
+
+def test_refused():
+    """What would be wrong is refused by name."""
+    model = build(rods, VALUE, True)
+    run = mbd.simulate(model, T_END, STEP, ALPHA)
+    with pytest.raises(mbd.ModelError, match="start= is given beside sensitivities="):
+        mbd.simulate(model, 2 * T_END, STEP, ALPHA, start=run, sensitivities=["a"])
+    for method in (mbd.integrators.AdaptiveAlpha(), mbd.integrators.BLieDF(), mbd.integrators.Rattle()):
+        with pytest.raises(
+            mbd.IncompatibleError, match=f"{method.name} has no sensitivities; expected one of DOPRI5, "
+        ):
+            mbd.simulate(model, T_END, STEP, method, sensitivities=["a"])
+    redundant = build(rods, VALUE, True)
+    redundant.add(mbd.joints.Distance(redundant.ground, redundant["mass"], length=VALUE, name="twin"))
+    with pytest.warns(mbd.RedundancyWarning), pytest.raises(mbd.IncompatibleError, match="that are independent"):
+        mbd.simulate(redundant, T_END, STEP, ALPHA, sensitivities=["slider.mass"])
+    with pytest.raises(mbd.ModelError, match="nothing"):
+        mbd.simulate(model, T_END, STEP, ALPHA, sensitivities=["nothing"])
+
+
+def test_input():
+    """A value that stays as it is during a run is a number like others: x = u t^2 / 2m."""
+    model = mbd.Model("pushed")
+    mass = model.add(mbd.PointMass("mass", 2.0))
+    model.add(mbd.forces.Force(mass, (model.input("u", 3.0), 0, 0)))
+    solution = mbd.simulate(model, T_END, STEP, sensitivities=["u"])
+    assert np.abs(solution.sensitivity("u")["mass"].position[:, 0] - solution.t**2 / 4.0).max() < EXACT

@@ -1,0 +1,90 @@
+"""The equations along a direction: by the product rule, against differences of the residual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.system import instant
+from mbd.system.along import equations_along, look_along, look_at_accelerations, positions_along
+from mbd.system.touched import along
+
+DIFFERENCE = 1e-8  # of the largest entry: what central differences leave
+SIZE = 1e-5
+
+
+def mechanism():
+    """Every primitive, a spring, and bodies whose centres of mass are off."""
+    model = mbd.Model("mechanism", gravity=(0.3, 0.2, -9.81))
+    rng = np.random.default_rng(7)
+    bodies = [model.ground]
+    for i in range(4):
+        start = mbd.nodes.RotationVector((i + 0.5, 0.1 * i, 0), pinned=i == 0)
+        bodies.append(
+            model.add(mbd.RigidBody(f"bar {i}", 1.0 + i, (0.5, 0.6, 0.7), start, com=0.2 * rng.normal(size=3)))
+        )
+    point = model.add(mbd.PointMass("point", 0.5, position=(3.0, 1.0, 2.0)))
+    model.add(mbd.joints.Revolute(bodies[1], bodies[2], at=(1, 0, 0), axis=(0, 1, 0.3)))
+    model.add(mbd.joints.Prismatic(bodies[2], bodies[3], axis=(1, 0.2, 0), name="slide"))
+    model.add(mbd.joints.Spherical(bodies[3], bodies[4], at=(3, 0, 0)))
+    model.add(mbd.joints.Distance(bodies[4], point, name="rod"))
+    model.add(mbd.forces.Spring(bodies[1], bodies[4], stiffness=30.0, damping=2.0, length=1.0))
+    return model
+
+
+def residual(system, q, v, vd, lam, level):
+    s, w = system.tables, system.new_work()
+    x = np.zeros_like(w.x)
+    instant.evaluate_functions(s, w, 0.0)
+    instant.frames(s, w, q)
+    instant.velocities(s, w, q, v)
+    instant.dynamics(s, w, q, v, vd, lam, x)
+    if level == 0:
+        instant.constraints(s, w, q, x)
+    elif level == 1:
+        instant.constraint_rates(s, w, q, v, x)
+    else:
+        instant.biases(s, w, q, v)
+        instant.constraint_accelerations(s, w, q, v, vd, x)
+    return x
+
+
+@pytest.mark.parametrize("name", ["bar 2.mass", "rod.length", "nothing"])
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_product_rule(name, level):
+    model = mechanism()
+    model.parameter("nothing", 2.0)
+    system = mbd.assemble(model)
+    pair = []
+    for sign in (1.0, -1.0):
+        handle = system.parameters([name])
+        handle.set([handle.values[name] + sign * SIZE])
+        pair.append(handle.system)
+    rng = np.random.default_rng(3)
+    s, w = system.tables, system.new_work()
+    q = system.update(system.initial_state()[0], 0.3 * rng.normal(size=system.n_v))
+    v, vd, dq, dv, dvd = rng.normal(size=(5, system.n_v))
+    lam, dlam = rng.normal(size=(2, system.n_l))
+    if level == 2:
+        dvd, dlam = 0 * dvd, 0 * dlam
+    works = [one.new_work() for one in pair]
+    g = along(s, [(pair[0].tables, pair[1].tables)], np.array([SIZE]), works, len(w.x))
+    assert g.exact.all() and len(g.primitives) == (name == "rod.length") and len(g.nodes) == (name == "bar 2.mass")
+    instant.frames(s, w, q)
+    look_along(s, w, q, v, lam, w.z.copy())
+    if level == 2:
+        none = np.zeros(system.n_l)
+        look_along(s, w, q, v, none, w.z.copy())
+        look_at_accelerations(s, w, g, v, vd, lam)
+    found = np.zeros_like(w.x)
+    equations_along(s, w, g, 0, q, v, vd, lam, dq, dv, dvd, dlam, found, level)
+    plus, minus = (
+        residual(one, system.update(q, e * dq), v + e * dv, vd + e * dvd, lam + e * dlam, level)
+        for one, e in zip(pair, (SIZE, -SIZE), strict=True)
+    )
+    expected = (plus - minus) / (2.0 * SIZE)
+    assert np.abs(found - expected).max() < DIFFERENCE * np.abs(expected).max()
+    if level == 0:
+        positions_along(s, w, g, 0, q, lam, dq, found)
+        assert np.abs(found - expected)[s.xl].max() < DIFFERENCE * np.abs(expected[s.xl]).max()

@@ -1,0 +1,48 @@
+"""Several right-hand sides at once are solved as one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.system.instant import dynamics, frames, velocities
+from mbd.system.matrix import factor, solve, tangent
+from mbd.system.right_hand_sides import solve_rows
+
+ROUND_OFF = 1e-13
+
+
+def chain(count):
+    model = mbd.Model("chain")
+    last = model.ground
+    for i in range(count):
+        body = model.add(mbd.RigidBody(f"bar {i}", 1.0, (0.02, 0.03, 0.04), mbd.nodes.RotationVector((i + 0.5, 0, 0))))
+        model.add(mbd.joints.Revolute(last, body, at=(i, 0, 0), axis=(0, 1, 0.2 * i)))
+        last = body
+    return model
+
+
+@pytest.mark.parametrize("count", [1, 12])
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_four_at_once(count, coordinates):
+    """One front, several, and the recursion along a tree; a rest of every length."""
+    system = mbd.assemble(chain(count).with_coordinates(coordinates))
+    rng = np.random.default_rng(1)
+    s, w = system.tables, system.new_work()
+    q, v, lam = system.initial_state()[0], rng.normal(size=system.n_v), rng.normal(size=system.n_l)
+    frames(s, w, q)
+    velocities(s, w, q, v)
+    dynamics(s, w, q, v, v, lam, w.x)
+    tangent(s, w, q, v, v, lam, w.eye, 1.0, 1e-3, 1e-5, w.matrix)
+    factor(s, w, w.matrix, w.pivots, w.dinv)
+    rows = rng.normal(size=(7, len(w.x)))
+    one_by_one = rows.copy()
+    for row in one_by_one:
+        solve(s, w.matrix, w.pivots, w.dinv, row)
+    which = np.array([6, 0, 3, 2, 5, 1, 4])
+    for n in range(1, 8):
+        found = rows.copy()
+        solve_rows(s, w, found, which, n, np.zeros(4 * len(w.x)), np.zeros(4 * len(w.x)))
+        assert np.abs(found[which[:n]] - one_by_one[which[:n]]).max() < ROUND_OFF * np.abs(one_by_one).max()
+        assert np.array_equal(found[which[n:]], rows[which[n:]])
