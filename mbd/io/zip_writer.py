@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .checksum import checksum
+from ..compiled.checksum import checksum
 
 LARGE = 1 << 20  # bytes of an array for which room is reserved at once
 VERSION, UTF8, STORED = 45, 1 << 11, 0

@@ -6,8 +6,8 @@ import zlib
 import numpy as np
 import pytest
 
-from mbd.io import checksum as checksums
-from mbd.io.checksum import WORTHWHILE, checksum
+from mbd.compiled import checksum as checksums
+from mbd.compiled.checksum import WORTHWHILE, checksum
 from mbd.io.zip_writer import write_arrays
 
 ARRAYS = {

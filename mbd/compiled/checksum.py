@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.settings import JIT
+from .settings import JIT
 
 BLOCK = 64  # bytes
 WORTHWHILE = 1 << 20  # bytes
@@ -45,7 +45,7 @@ def _fold() -> Callable[..., Any] | None:
 
         if not {**binding.get_host_cpu_features()}.get("pclmul"):
             return None
-        from ..compiled.native import _LOADING, _engine
+        from .native import _LOADING, _engine
 
         with _LOADING:
             engine, module = _engine(), binding.parse_assembly(_program())
