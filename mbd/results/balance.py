@@ -39,7 +39,7 @@ STEADY = 0.01  # rad by which the axis of a rotation may turn in a step that its
 STEADY_AXIS = 0.1  # ... and in the whole run: gyroscopic forces add up
 LEFT_OUT = 0.05  # of the steps: more that do without their velocity constraints are not single ones
 INVISIBLE = 1e-9  # of energies and of the model: what a structure at rest moves by
-FEWEST, MOST = 20, 200  # records at which a run is looked at when it ends, a tenth of them; at all if these look wrong
+SAMPLES = 200  # records at which a run is looked at when it ends, and at all of them only if these look wrong
 
 
 class Balance(NamedTuple):
@@ -156,8 +156,7 @@ def warn_of_gross_errors(solution: Solution, step: float, stacklevel: int) -> No
 def _gross_error(solution: Solution, step: float) -> str:
     """The first of these that is found, or nothing."""
     method, how = solution.integrator, f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
-    samples = min(max(FEWEST, len(solution) // 10), MOST)
-    balance = energy_balance(solution, samples)
+    balance = energy_balance(solution, SAMPLES)
     if balance is not None and abs(balance.relative) > 0.5 * GROSS:
         balance = energy_balance(solution)
     if balance is not None and balance.time is not None:
@@ -169,7 +168,7 @@ def _gross_error(solution: Solution, step: float) -> str:
         )
     totals = solution._shared.pop("totals", None)
     if totals is None and len(solution) > 1:
-        totals = _totals(solution, _chosen(len(solution), samples), False)
+        totals = _totals(solution, _chosen(len(solution), SAMPLES), False)
     if totals is None:
         return ""
     defect, speed, spin = (

@@ -83,6 +83,9 @@ def consistent_start(
     t = check_number(t, "consistent_start", "t")
     given = system.initial_state() if q is None or v is None else (q, v)
     q0, v0 = system._q(given[0] if q is None else q).copy(), system._v(given[1] if v is None else v).copy()
+    for name, asked, x in (("q", q, q0), ("v", v, v0)):  # those of nodes are numbers
+        if asked is not None and not np.isfinite(x).all():
+            raise ModelError(f"consistent_start: {name}[{np.isfinite(x).argmin()}] is not finite; expected numbers")
     if system.assembly.tree is not None:
         return _start_of_joints(system, q, v, q0, v0, t, fixed, tolerance)
     if not system.assembly.callbacks:  # as most models start

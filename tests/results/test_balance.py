@@ -152,6 +152,29 @@ def test_energy_that_is_lost_at_every_other_record_is_seen():
         mbd.simulate(model, 10.0, 0.05)
 
 
+def double_pendulum(stiffness: float, damping: float, force: float) -> mbd.Model:
+    model = mbd.Model("double pendulum", gravity=(0.0, 0.0, -9.81))
+    last: mbd.bodies.Body = model.ground
+    for i in range(2):
+        start = mbd.nodes.RotationVector((0.5 * i + 0.25, 0.0, 0.0))
+        link = model.add(mbd.RigidBody(f"link {i}", 1.0, (0.02, 0.03, 0.02), start))
+        hinge = model.add(mbd.joints.Revolute(last, link, at=(0.5 * i, 0.0, 0.0), axis=(0.0, 1.0, 0.1 * i)))
+        model.add(mbd.forces.TorsionSpring(hinge, stiffness=stiffness, damping=damping, rest=0.3))
+        last = link
+    model.add(mbd.forces.Force(last, lambda t: np.array((force * np.sin(20.0 * t), 0.0, 0.0))))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("numbers", "step", "count", "what"),
+    [((606.0, 1.0, 5.0), 0.0344, 150, "gained energy"), ((1090.0, 0.0, 50.0), 0.0697, 60, "turns by .* rad in a step")],
+)
+def test_errors_of_short_runs_are_seen_though_few_records_show_them(numbers, step, count, what):
+    """A vibration of some steps that dies out or is driven: every tenth record, or twenty of them, miss it."""
+    with pytest.warns(mbd.AccuracyWarning, match=what):
+        mbd.simulate(double_pendulum(*numbers), count * step, step)
+
+
 def test_velocities_that_contradict_constraints_are_named_between_records_far_apart():
     """No balance tells there: the load changes between the records."""
     model, last = mbd.Model("four-bar", gravity=(0.0, 0.0, -9.81)), None

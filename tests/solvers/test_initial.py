@@ -100,6 +100,21 @@ def test_consistent_input_is_returned_bit_for_bit():
     assert np.array_equal(third.v, again.v)
 
 
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("name", ["q", "v"])
+def test_states_that_are_no_numbers_are_refused(name, coordinates):
+    """Comparisons with them are false, so that they would pass for consistent."""
+    for model in (four_bar(), Model("free")):
+        if not model.bodies:
+            model.add(RigidBody("body", 1.0, (1, 1, 1)))
+        system = System(model.with_coordinates(coordinates))
+        for value in (np.nan, np.inf):
+            state = dict(zip("qv", (x.copy() for x in system.initial_state()), strict=True))
+            state[name][1] = value
+            with pytest.raises(ModelError, match=rf"{name}\[1\] is not finite"):
+                consistent_start(system, **state)
+
+
 def test_four_bar_converges_from_noisy_starts():
     system = System(four_bar())
     assert (system.n_v, system.n_l) == (18, 20)
