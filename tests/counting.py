@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +16,13 @@ def calls(function: Callable[[], Any]) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    before = sys.getprofile()
+    before, collecting = sys.getprofile(), gc.isenabled()
+    gc.disable()  # or what earlier tests left behind would be counted
     sys.setprofile(note)
     try:
         function()
     finally:
         sys.setprofile(before)
+        if collecting:
+            gc.enable()
     return count
