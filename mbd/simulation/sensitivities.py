@@ -21,6 +21,7 @@ from ..io.progress import Progress
 from ..model import Model
 from ..results.sensitivity import Sensitivities, Sensitivity
 from ..results.solution import Solution
+from ..system.numbers import numbers_of
 from ..system.system import System, assemble
 from ..system.tables import FLAG_REDUNDANT
 from .memory import check_room
@@ -36,6 +37,8 @@ from .starting import (
 )
 
 SIZE = 2e-5  # of the differences, beside the parameter
+PROBES = (2.0**-6, 2.0**24)  # of the parameter: what it changes, and what it would change if it were larger
+LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
 CHUNK = 256  # steps after which Ctrl-C comes through
 OTHER_WAY = "mbd.study.identify and minimize take differences of whole runs, with any method"
 
@@ -189,9 +192,38 @@ def _beside(system: System, names: list[str]) -> tuple[Array, list[tuple[System,
     sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in values])
     sizes = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
     for name, x, e, (plus, minus) in zip(names, values, sizes, handles, strict=True):
+        _refuse_lost_digits(name, x, e, plus)
         plus.set({name: x + e})
         minus.set({name: x - e})
     return sizes, [(plus.system, minus.system) for plus, minus in handles]
+
+
+def _refuse_lost_digits(name: str, x: float, e: float, handle: Any) -> None:
+    """Refuse a parameter that is tiny against what it is added to: differences of the sum would be round-off."""
+    here, noise = _all_numbers(handle.system), 0.0
+    for probe in PROBES if x != 0.0 else ():
+        try:
+            handle.set({name: x + probe * x})
+        except ModelError:  # a value that the model does not take
+            continue
+        with np.errstate(invalid="ignore"):  # integers among the numbers look like anything
+            change = np.nan_to_num(np.abs(_all_numbers(handle.system) - here), posinf=0.0)
+        most = change > 1e-3 * change.max(initial=0.0)
+        expected = change[most] * (e / abs(probe * x))
+        noise = max(noise, float((np.finfo(float).eps * np.abs(here[most]) / expected).max(initial=0.0)))
+    handle.set({name: x})
+    if noise > LOST:
+        raise ModelError(
+            f"sensitivities: {name} = {x:.3g} is so small against what it is added to that its differences there are "
+            f"known to {noise:.0e} only. Give zero in its place, or another parameter"
+        )
+
+
+def _all_numbers(system: System) -> Array:
+    """Numbers of elements, gravity and initial state as one row."""
+    s = system.tables
+    tables = [numbers_of(x).ravel() for x in (s.nodes, s.primitives, s.forces, s.couplings)]
+    return np.concatenate([*tables, s.gravity, *system.initial_state()])
 
 
 def _number(name: str, x: Any) -> float:

@@ -306,3 +306,30 @@ def test_refusals():
         mbd.simulate(model, 0.1, 0.01).sensitivity("k")
     with pytest.raises(AttributeError, match="has no 'constraint_error'"):
         _ = result["k"].constraint_error
+
+
+def unbalanced(eccentricity, with_parameters=False):
+    """A body whose centre of mass is beside the point at which a rod holds it."""
+    model = mbd.Model("unbalanced", gravity=(0, 0, -9.81))
+    x = model.parameter("eccentricity", eccentricity) if with_parameters else eccentricity
+    body = model.add(mbd.RigidBody("body", 1.0, (0.1, 0.1, 0.1), com=(x, 0, 0)))
+    model.add(mbd.joints.Distance(model.ground, body, point_a=(1.0, 0, 0.5), point_b=(x + 0.5, 0, 0)))
+    return model
+
+
+@pytest.mark.parametrize("method", [TIGHT, mbd.integrators.RK4()], ids=["implicit", "explicit"])
+def test_tiny_parameters_beside_large_numbers_are_refused(method):
+    """Where differences of the sum would be round-off, to the last of them; zero and larger numbers are right."""
+
+    def at(x):
+        return mbd.simulate(unbalanced(x), 0.1, 0.01, method)["body"].position
+
+    e = 1e-3
+    expected = (8.0 * (at(e) - at(-e)) - (at(2 * e) - at(-2 * e))) / (12.0 * e)
+    for value, tolerance in ((0.0, 1e-7), (1e-5, 3e-5)):
+        solution = mbd.simulate(unbalanced(value, True), 0.1, 0.01, method, sensitivities=["eccentricity"])
+        found = solution.sensitivity("eccentricity")["body"].position
+        assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
+    for value in (1e-9, 1e-12, -1e-15, 1e-20):
+        with pytest.raises(mbd.ModelError, match="eccentricity = .*is so small against what it is added to.*Give zero"):
+            mbd.simulate(unbalanced(value, True), 0.1, 0.01, method, sensitivities=["eccentricity"])
