@@ -114,7 +114,7 @@ def main() -> int:
     if arguments.quick:
         os.environ["MBD_SITE_SMALL"] = "1"  # movies
     prepare_pages(source)
-    scripts.prepare(prepared)
+    scripts.prepare(prepared, source / "gallery")
     reference.prepare(source)
     from sphinx.cmd.build import build_main
 

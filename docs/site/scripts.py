@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 from pathlib import Path
 
 from docstrings import as_rst
@@ -37,8 +38,13 @@ __file__ = __import__("os").path.abspath("{name}")
 WRITTEN = {"pid": "PID", "gymnasium": "Gymnasium:", "puma": "Puma 560", "optuna": "Optuna:"}
 
 
-def prepare(into: Path) -> None:
-    """Copies of all scripts with the header that sphinx-gallery expects."""
+def prepare(into: Path, gallery: Path) -> None:
+    """Copies of all scripts with the header that sphinx-gallery expects; sections of earlier builds go."""
+    for header in list(into.rglob("GALLERY_HEADER.rst")):
+        section = header.parent.relative_to(into).as_posix()
+        if section not in SECTIONS:
+            shutil.rmtree(header.parent)
+            shutil.rmtree(gallery / section, ignore_errors=True)
     for section, (folder, title, sentence) in SECTIONS.items():
         mark = "-" if "/" in section else "="
         put(into / section / "GALLERY_HEADER.rst", f"{title}\n{mark * len(title)}\n\n{sentence}\n")
