@@ -217,3 +217,15 @@ def test_a_thrown_point_keeps_its_velocity(method):
     solution = mbd.simulate(model, 0.1, 0.01, method)
     assert np.allclose(solution["stone"].velocity[-1], (0.0, 3.0, 4.0 - 0.981), atol=1e-9)
     assert np.allclose(solution["stone"].position[-1], (1.0, 0.3, 0.4 - 0.5 * 9.81 * 0.01), atol=1e-9)
+
+
+def test_inputs_that_jump_belong_to_the_balance():
+    model = oscillator(400.0)
+    push = model.input("push", 0.0)
+    model.add(mbd.forces.Force(model["mass"], lambda t: (0.0, 0.0, 1.0 * push)))
+    sim = mbd.Simulator(model, 0.002)
+    for k in range(200):
+        sim.inputs["push"] = 20.0 * (k // 50 % 2)
+        sim.step()
+    balance = energy_balance(sim.solution())
+    assert balance is not None and abs(balance.work) > 0.01 * balance.scale and abs(balance.relative) < 0.01
