@@ -10,7 +10,7 @@ from mbd.rotation import rotation  # eager: the submodule of the same name must 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing  # type: ignore[attr-defined]
+    from mbd import benchmarks, bodies, forces, integrators, joints, nodes, sensors, shapes, study, testing
     from mbd.bodies import Generalized, Ground, PointMass, RigidBody
     from mbd.bodies.mass_properties import MassProperties, composite, mass_properties
     from mbd.citing import cite
@@ -91,7 +91,7 @@ _MODULES = {
     "joints": "mbd.joints",
     "forces": "mbd.forces",
     "integrators": "mbd.integrators",
-    "shapes": "mbd.bodies.shapes",
+    "shapes": "mbd.shapes",
     "testing": "mbd.testing",
     "view": "mbd.view",
     "benchmarks": "mbd.benchmarks",

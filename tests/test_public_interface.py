@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import functools
+import importlib
 import inspect
 import re
 import sys
@@ -49,6 +50,12 @@ FUNCTIONS = [pytest.param(x, id=name) for name, x in objects() if inspect.isfunc
 
 def is_ours(x: object) -> bool:
     return str(getattr(x, "__module__", "")).partition(".")[0] == "mbd"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_public_modules_can_be_imported(name):
+    """``from mbd.shapes import Box`` finds what ``mbd.shapes.Box`` finds."""
+    assert importlib.import_module(name) is module(name)
 
 
 @pytest.mark.parametrize("name", MODULES)

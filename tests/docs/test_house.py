@@ -16,7 +16,7 @@ MOST_MODULES = 9  # at the root of the package
 
 # who may import whom: a layer imports from itself and from those below it
 LAYERS = (
-    ("compiled", "errors"), ("math", "linalg", "rotation", "elements"), ("nodes",), ("bodies",), ("joints",),
+    ("compiled", "errors"), ("math", "linalg", "rotation", "elements"), ("nodes",), ("bodies", "shapes"), ("joints",),
     ("forces",), ("model",), ("system",), ("solvers", "integrators"), ("results", "io", "view"),
     ("simulation", "sensors", "citing", "study", "testing", "benchmarks"), ("cli", "__init__", "__main__"),
 )  # fmt: skip
