@@ -41,7 +41,7 @@ class GGL(StepsDirectors, FixedStep):
     max_iterations: int = 20
     guess: str = "acceleration"
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LINEAR_OR_CONSTANT})
     nonholonomic: ClassVar[bool] = True
     symplectic: ClassVar[bool] = True
     scheme: ClassVar[int] = THETA

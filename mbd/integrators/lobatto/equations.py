@@ -13,12 +13,14 @@ lambda' = h^2/6 lambda, mu' = h^2/4 mu, with dm = qm - q0 and dq = q1 - q0; F ar
 The second row is Stormer's method in the middle of the step. Nothing asks for the inverse of M: bodies may be flat. A
 multiple of G(q)^T in P is taken up by the next lambda'. Forces that depend on velocities act with those of the
 parabola, (4 dm - dq)/h, dq/h and (3 dq - 4 dm)/h, which are the stages of the tableaux.
+
+Bodies in generalized coordinates take the same steps (``user_coordinates``).
 """
 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, integer, integers, matrix, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
 from ...compiled.record import Record
 from ...system.tables import FLAG_VELOCITY
 from ..directors.instant import applied_forces, constraint_forces, constraint_rows, dynamic_rows, moved_frames
@@ -80,6 +82,13 @@ class LobattoState(Record):
     shown_mu = vector  # and of the velocity constraints at its end
     part = integer  # stage of a composition,
     rounds = integer  # and whole steps of it
+    # bodies in generalized coordinates (``directors.user_coordinates``)
+    own = addresses  # (1,) tables that show them, empty if there are none
+    own_y = vector  # corrections of the end,
+    own_m = vector  # and of the middle
+    own_matrix = vector
+    own_rows = matrix
+    own_moved = real  # size of their correction
 
 
 @kernel

@@ -21,7 +21,7 @@ Derivatives of user functions are exact by the complex step; the Newton matrix t
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ..generalized import TINY, _call, _load, generalized_mass, generalized_potential, subtract_force
+from ..generalized import TINY, _call, _load, add_reactions, generalized_mass, generalized_potential, subtract_force
 
 LIVENS, HAMILTON, MIDPOINT, VARIATIONAL = 0, 1, 2, 3
 NOISE = 16.0 * 2.220446049250313e-16  # share of its terms below which the numerator of the quotient is round-off
@@ -92,14 +92,7 @@ def _gradient(n, x, va, vb, lam, functions, user, out):
             _call(n.potential_function, functions, user, m)
             user[2 * k + 1] = 0.0
             out[k] += user[o + 1] / TINY
-    if n.constraint_function >= 0:
-        _load(x, user, m)
-        for k in range(m):
-            user[2 * k + 1] = TINY
-            _call(n.constraint_function, functions, user, m)
-            user[2 * k + 1] = 0.0
-            for j in range(n.nl):
-                out[k] += user[o + 2 * j + 1] / TINY * lam[j]
+    add_reactions(n, x, lam, 1.0, functions, user, out)
 
 
 @kernel
