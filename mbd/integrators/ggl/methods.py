@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...errors import ModelError, ModelWarning, check_number
 from ..base import Array, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, check_no_lines, check_regular_directors, keeps_momenta
+from ..checks import check_newton, check_no_lines, check_regular_directors, check_regular_generalized, keeps_momenta
 from ..converted import StepsDirectors, momenta
 from ..fixed_step import FixedStep, FixedStepRun
 from .assembly import GUESSES, GGLEquations
@@ -100,6 +100,8 @@ class GGL(StepsDirectors, FixedStep):
             check_no_lines(self, system)
         elif self.scheme == EULER:  # w = y0 - M^-1 (...)
             check_regular_directors(self, system)
+        if self.scheme != EM:
+            check_regular_generalized(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
         factor, what, advice = self.growth

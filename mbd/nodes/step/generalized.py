@@ -108,7 +108,7 @@ def _potential(n, x, lam, functions, user):
 
 
 @kernel
-def _correction(first, last, gradient, dq, m):
+def correction(first, last, gradient, dq, m):
     """The quotient of Gonzalez' gradient; zero where its numerator is round-off."""
     along = _dot(gradient, dq, m)
     numerator = last - first - along
@@ -218,7 +218,7 @@ def momentum_balance(n, rule, t, q0, dq, va, vb, p0, p1, lam, h, functions, cons
             if end == 0:
                 first = value
             else:
-                c = _correction(first, value, out, dq, m)
+                c = correction(first, value, out, dq, m)
                 for k in range(m):
                     out[k] += c * dq[k]
     for k in range(m):
@@ -251,7 +251,7 @@ def constraint_gradient(n, j, q0, dq, lean, functions, user, b, out):
             x[k] = q0[k] + dq[k]
         _load(x, user, m)
         _call(n.constraint_function, functions, user, m)
-        c = _correction(first, user[2 * m + 2 * j], out, dq, m)
+        c = correction(first, user[2 * m + 2 * j], out, dq, m)
         for k in range(m):
             out[k] += c * dq[k]
 
