@@ -19,11 +19,11 @@ from ...compiled.record import table_of
 from ...nodes.forms import of_form
 from ...nodes.frames import has_frame
 from ...nodes.generalized import generalized_forces, gradient_block, mass_block
-from ...nodes.step.generalized import solve_small
+from ...nodes.step.generalized import generalized_momentum, solve_small
 from ...system.instant_elements import has_generalized
 from ...system.system import System
 from ...system.tables import FLAG_REDUNDANT, PARAMETER_REGULARISATION, Tables, Work
-from ..newton import equation_scales, measure
+from ..newton import GENERALIZED, ROUND_OFF, equation_scales, measure
 from ..verdicts import SINGULAR
 from .unknown_blocks import natural_tables
 
@@ -53,10 +53,26 @@ class UserBodies:
             connect(self.tables, *entries)
 
 
-@entry(Tables, Work, vector, vector, vector, vector, real, vector, when=has_generalized)
-def own_scales(s, w, q, v, vd, lam, weight, out):
+@entry(Tables, Work, vector, vector, vector, vector, real, real, vector, when=has_generalized)
+def own_scales(s, w, q, v, vd, lam, h, tolerance, out):
     """``equation_scales`` with these bodies."""
-    equation_scales(s, w, q, v, vd, lam, weight, out)
+    equation_scales(s, w, q, v, vd, lam, 1.0 / (h * h), out)
+    out[GENERALIZED] = max(out[GENERALIZED], round_off_of_momenta(s, w, q, v) / (h * tolerance))
+
+
+@kernel
+def round_off_of_momenta(s, w, q, v):
+    """Round-off of the largest M v of these bodies: nothing else is left of the equations where no force acts."""
+    largest = 0.0
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        if not has_frame(n):
+            generalized_momentum(
+                n, q[n.q0 :], v[n.v0 :], w.buffers[2], 1.0, s.functions, s.constants, w.user, w.buffers[1]
+            )
+            for k in range(n.nv):
+                largest = max(largest, abs(w.buffers[2][k]))
+    return ROUND_OFF * largest
 
 
 @kernel

@@ -87,15 +87,20 @@ def predict(s, w, x, p):
 
 
 @kernel
+def _square(squares, scale):
+    return (math.sqrt(squares) / scale) ** 2
+
+
+@kernel
 def _error(s, x, p):
     """Residual relative to the tolerance (<= 1: converged); norms as those of ``newton``."""
     c0, c1 = 1.0 / p.scales[FORCE], 1.0 / p.scales[TORQUE]
     first = c0 * c0 * x.force_squares_1 + c1 * c1 * x.torque_squares_1
     second = c0 * c0 * x.force_squares_2 + c1 * c1 * x.torque_squares_2
-    if x.own.shape[0] > 0:
-        c2 = 1.0 / p.scales[GENERALIZED]
-        first += c2 * c2 * x.own_squares_1
-        second += c2 * c2 * x.own_squares_2
+    if x.own.shape[0] > 0:  # the only bodies, perhaps: scales of others may be so small that their squares vanish
+        a, b, c = p.scales[FORCE], p.scales[TORQUE], p.scales[GENERALIZED]
+        first = _square(x.force_squares_1, a) + _square(x.torque_squares_1, b) + _square(x.own_squares_1, c)
+        second = _square(x.force_squares_2, a) + _square(x.torque_squares_2, b) + _square(x.own_squares_2, c)
     error = math.sqrt(max(first, second) / x.v.shape[0]) / p.tolerance
     total = first + second
     if x.lam.shape[0] > 0:

@@ -33,9 +33,10 @@ from ..directors.user_coordinates import (
     move_own_rows,
     own_forces,
     regularise_own,
+    round_off_of_momenta,
     solve_own,
 )
-from ..newton import fresh_scales
+from ..newton import GENERALIZED, fresh_scales
 from ..numbers import NewtonNumbers
 from ..verdicts import OVERSHOT, SINGULAR
 from .state import EM, EULER, GGLState
@@ -49,7 +50,9 @@ UNKNOWNS, RESIDUAL, PLUS, MINUS, RIGHT, HEAVY, CURVED = range(7)  # rows of scra
 def own_bodies(s, w, x, p, request):
     """What is asked of all of them; s are tables that show them."""
     if request == SCALES:
+        w.time[0] = p.time + x.shift * p.step
         fresh_scales(s, w, x.q, x.v, x.y, x.lam, p.step * p.step, p)
+        p.scales[GENERALIZED] = max(p.scales[GENERALIZED], round_off_of_momenta(s, w, x.q, x.dq) / p.tolerance)
         return
     x.own_squares_1, x.own_squares_2 = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):

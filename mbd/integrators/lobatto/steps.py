@@ -164,7 +164,7 @@ def residual(s, w, x, p):
     nl = x.lam.shape[0]
     if p.phase == POSITIONS:
         if p.iteration == 0:
-            position_scales(s, w, x, p.step, p.scales)
+            position_scales(s, w, x, p.step, p.tolerance, p.scales)
         stage_residuals(s, w, x, p.step)
         if x.own.shape[0] > 0:
             own_bodies(tables_at(x.own[0]), w, x, p, STAGE_ROWS)
@@ -175,7 +175,7 @@ def residual(s, w, x, p):
             p.error, p.worst = first, worst
     else:
         if p.iteration == 0:
-            velocity_scales(s, w, x, p.step, p.scales)
+            velocity_scales(s, w, x, p.step, p.tolerance, p.scales)
         velocity_residual(s, w, x, p.step)
         if x.own.shape[0] > 0:
             own_bodies(tables_at(x.own[0]), w, x, p, VELOCITY_ROWS)

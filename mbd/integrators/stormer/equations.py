@@ -159,35 +159,35 @@ def unprojected_velocities(s, w, x, share):
 
 
 @kernel
-def position_scales(s, w, x, h, scales):
+def position_scales(s, w, x, h, tolerance, scales):
     """Scales of the equations of the positions, from their first guess and the forces that are known."""
     for k in range(x.v.shape[0]):
         u = x.dq[k] / h
         x.rate[k] = u
         x.r[k] = 2.0 * (u - x.v[k]) / h
-    _scales(s, w, x, h)
+    _scales(s, w, x, h, tolerance)
     copy(x.scales, scales)
 
 
 @kernel
-def velocity_scales(s, w, x, h, scales):
+def velocity_scales(s, w, x, h, tolerance, scales):
     """Scales of the equations of the velocities, which are at least those of the positions."""
     for k in range(x.v.shape[0]):
         u = x.u[k] / h
         x.rate[k] = u
         x.r[k] = (u - x.v[k]) / h
-    _scales(s, w, x, h)
+    _scales(s, w, x, h, tolerance)
     for k in range(scales.shape[0]):
         scales[k] = max(x.scales[k], scales[k])
 
 
 @kernel
-def _scales(s, w, x, h):
+def _scales(s, w, x, h, tolerance):
     """x.scales at the velocities x.rate and accelerations x.r."""
     w.scales[0], w.scales[1] = x.loads[0], x.loads[1]
     if x.own.shape[0] > 0:
         w.time[0] = x.times[1]
-        own_scales(tables_at(x.own[0]), w, x.q, x.rate, x.r, x.lam, 1.0 / (h * h), x.scales)
+        own_scales(tables_at(x.own[0]), w, x.q, x.rate, x.r, x.lam, h, tolerance, x.scales)
     else:
         equation_scales(s, w, x.q, x.rate, x.r, x.lam, 1.0 / (h * h), x.scales)
     for k in range(ACCELERATION):

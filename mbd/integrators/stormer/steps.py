@@ -171,13 +171,13 @@ def residual(s, w, x, p):
     """Equations of the positions or of the velocities, and their error."""
     if p.phase == POSITIONS:
         if p.iteration == 0:
-            position_scales(s, w, x, p.step, p.scales)
+            position_scales(s, w, x, p.step, p.tolerance, p.scales)
         position_residual(s, w, x, p.step)
         if x.own.shape[0] > 0:
             own_bodies(tables_at(x.own[0]), w, x, p, POSITION_ROWS)
     else:
         if p.iteration == 0:
-            velocity_scales(s, w, x, p.step, p.scales)
+            velocity_scales(s, w, x, p.step, p.tolerance, p.scales)
         velocity_residual(s, w, x, p.step)
         if x.own.shape[0] > 0:
             own_bodies(tables_at(x.own[0]), w, x, p, VELOCITY_ROWS)
