@@ -26,7 +26,8 @@ Coefficients = tuple[dict[str, float], dict[str, str], dict[str, str]]
 class GGL(StepsDirectors, FixedStep):
     """Base of the GGL integrators; use GGLEuler, GGLMidpoint, GGLTrapezoidal or GGLEM.
 
-    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own.
+    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own;
+    generalized coordinates with a constant mass matrix are stepped as they are.
 
     Parameters
     ----------

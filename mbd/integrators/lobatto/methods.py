@@ -94,8 +94,9 @@ class LobattoEquations(EquationsWithPast):
 class Lobatto(StepsDirectors, FixedStep, VariationalBase):
     """The Lobatto IIIA-IIIB pair with three stages: symplectic, symmetric and of order four; with two it is Rattle.
 
-    It works on points and directors, in which bodies in other coordinates are stepped. Position constraints hold in the
-    middle and at the end of every step, velocity constraints at its end. Positions, velocities and the reactions of
+    It works on points and directors, in which bodies in other coordinates are stepped, and on generalized coordinates
+    with a constant mass matrix. Position constraints hold in the middle and at the end of every step, velocity
+    constraints at its end. Positions, velocities and the reactions of
     the recorded states are of order four, with forces that depend on velocities as well. Forces are evaluated three
     times per iteration and are no part of its matrix: the step must resolve the highest frequency, as with Rattle.
     Rolling is refused, because the velocities of its stages are of second order; Composition(RATTLie()) has order four.

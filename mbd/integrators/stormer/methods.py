@@ -85,7 +85,8 @@ class StormerEquations(EquationsWithPast):
 class Stormer(StepsDirectors, FixedStep, VariationalBase):
     """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps.
 
-    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own.
+    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own;
+    generalized coordinates with a constant mass matrix are stepped as they are.
     """
 
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LINEAR_OR_CONSTANT})
