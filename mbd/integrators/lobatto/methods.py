@@ -56,7 +56,7 @@ class LobattoEquations(EquationsWithPast):
         names = ("zu", "force", "force0", "force_m", "f", "fm", "stretch", "stretch_m")
         self.x = LobattoState(
             q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **guess_tables(PAST),
-            **{name: np.zeros((nodes, 12)) for name in names}, r=np.zeros(nv + nl), rm=np.zeros(nv + nl),
+            **{name: np.zeros((nodes, 12)) for name in names}, r=np.zeros(nv + nl), rm=np.zeros(nv + nl), slip=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), **{name: np.zeros(2) for name in ("loads", "loads0", "loads_m")},
             times=np.zeros(3), scales=np.zeros(SCALES), small=table_of([self.small]),
             rigid=table_of([self.bodies.tables, *self.stages.pairs[0], *self.stages.pairs[1]]),
@@ -99,16 +99,18 @@ class Lobatto(StepsDirectors, FixedStep, VariationalBase):
     constraints at its end. Positions, velocities and the reactions of
     the recorded states are of order four, with forces that depend on velocities as well. Forces are evaluated three
     times per iteration and are no part of its matrix: the step must resolve the highest frequency, as with Rattle.
-    Rolling is refused, because the velocities of its stages are of second order; Composition(RATTLie()) has order four.
+    Bodies may roll: the integrals of the slip to the middle and the end of a step vanish, and the slip at its end.
     """
 
     order: ClassVar[int] = 4
     symmetric: ClassVar[bool] = True
-    nonholonomic: ClassVar[bool] = False
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LINEAR_OR_CONSTANT})
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     derived: ClassVar[tuple[str, ...]] = ("p",)
-    cite: ClassVar[tuple[str, ...]] = ("Jay 1996, SIAM J. Numer. Anal. 33, 368",)
+    cite: ClassVar[tuple[str, ...]] = (
+        "Jay 1996, SIAM J. Numer. Anal. 33, 368",
+        "Jay 2009, Lagrange-d'Alembert SPARK integrators for nonholonomic Lagrangian systems",
+    )
 
     @property
     def variables(self) -> dict[str, Variable]:
