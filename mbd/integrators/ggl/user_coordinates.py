@@ -77,13 +77,13 @@ def own_bodies(s, w, x, p, request):
 @kernel
 def _unknowns(x, n, y):
     """y = (u, lambda', dq, gamma') of a body."""
-    m, l = n.nv, n.nl
+    m, rows = n.nv, n.nl
     for k in range(m):
         y[k] = x.u[n.v0 + k]
-        y[m + l + k] = x.dq[n.v0 + k]
-    for k in range(l):
+        y[m + rows + k] = x.dq[n.v0 + k]
+    for k in range(rows):
         y[m + k] = x.lams[n.l0 + k]
-        y[2 * m + l + k] = x.gams[n.l0 + k]
+        y[2 * m + rows + k] = x.gams[n.l0 + k]
 
 
 @kernel
@@ -96,10 +96,10 @@ def _moved(q, dq, c, m, out):
 @kernel
 def _residual(s, w, x, p, n, y, r):
     """r = both blocks of equations for the unknowns y of a body, each dynamic rows and constraints."""
-    f, c, b, m, l, h = s.functions, s.constants, w.buffers, n.nv, n.nl, p.step
+    f, c, b, m, half = s.functions, s.constants, w.buffers, n.nv, n.nv + n.nl
     q0, y0 = x.q[n.q0 :], x.y0[n.v0 :]
-    u, lam, dq, gam = y, y[m:], y[m + l :], y[2 * m + l :]
-    first, second = r, r[m + l :]
+    u, lam, dq, gam = y, y[m:], y[half:], y[half + m :]
+    first, second = r, r[half:]
     heavy, point, load = x.own_rows[HEAVY], b[6], b[7]
     if x.scheme == EM:
         _discrete_forces(s, w, x, p, n, u, lam, dq, load)
@@ -128,7 +128,7 @@ def _residual(s, w, x, p, n, y, r):
     _add_curvature(s, w, x, n, point, u, gam, dq, x.curvature, first)
     if x.scheme != EULER:
         _moved(q0, dq, x.d_rate, m, point)
-    if l > 0:
+    if n.nl > 0:
         generalized_rate(n, point, u, 0.0, f, w.user, first[m:])
     _moved(q0, dq, x.d_value, m, point)
     constraint_values(n, point, f, w.user, second[m:])

@@ -14,9 +14,10 @@ The second row is Stormer's method in the middle of the step. Nothing asks for t
 multiple of G(q)^T in P is taken up by the next lambda'. Forces that depend on velocities act with those of the
 parabola, (4 dm - dq)/h, dq/h and (3 dq - 4 dm)/h, which are the stages of the tableaux.
 
-Rolling: rows k(q, v) that restrict velocities hold in the integrals h sum_j a_ij k(Q_j, V_j) = 0 to the middle and to the
-end of the step, with the weights a_ij of Lobatto IIIA and the velocities of the parabola, in place of g(qm) and g(q1),
-and at its end [Jay 2009, Lagrange-d'Alembert SPARK integrators]. That has order four; k = 0 at the stages has order two.
+Rolling: rows k(q, v) that restrict velocities hold in the integrals h sum_j a_ij k(Q_j, V_j) = 0 to the middle and to
+the end of the step, with the weights a_ij of Lobatto IIIA and the velocities of the parabola, in place of g(qm) and
+g(q1), and at its end [Jay 2009, Lagrange-d'Alembert SPARK integrators]. That has order four; k = 0 at the stages has
+order two.
 
 Bodies in generalized coordinates take the same steps (``user_coordinates``).
 """

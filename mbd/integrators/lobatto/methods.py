@@ -56,7 +56,8 @@ class LobattoEquations(EquationsWithPast):
         names = ("zu", "force", "force0", "force_m", "f", "fm", "stretch", "stretch_m")
         self.x = LobattoState(
             q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **guess_tables(PAST),
-            **{name: np.zeros((nodes, 12)) for name in names}, r=np.zeros(nv + nl), rm=np.zeros(nv + nl), slip=np.zeros(nv + nl),
+            **{name: np.zeros((nodes, 12)) for name in names}, r=np.zeros(nv + nl), rm=np.zeros(nv + nl),
+            slip=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), **{name: np.zeros(2) for name in ("loads", "loads0", "loads_m")},
             times=np.zeros(3), scales=np.zeros(SCALES), small=table_of([self.small]),
             rigid=table_of([self.bodies.tables, *self.stages.pairs[0], *self.stages.pairs[1]]),

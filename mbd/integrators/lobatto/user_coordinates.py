@@ -80,7 +80,7 @@ def _add_stage(s, w, x, n, t, q, a, b, h, c, out):
 
 @kernel
 def _rows(s, w, x, p, n, request):
-    f, c, b, h, k, l = s.functions, s.constants, w.buffers, p.step, n.v0, x.v.shape[0] + n.l0
+    f, c, b, h, k, row = s.functions, s.constants, w.buffers, p.step, n.v0, x.v.shape[0] + n.l0
     q0, qm, q1, u = x.q[n.q0 :], b[0], b[5], b[6]
     _positions(x, n, qm, q1)
     if request == MOMENTA:
@@ -92,19 +92,19 @@ def _rows(s, w, x, p, n, request):
             x.rm[k + j] -= x.p[k + j]
         _add_stage(s, w, x, n, x.times[0], q0, 4.0, -1.0, h, 1.0 / 6.0, x.rm[k:])
         add_reactions(n, q0, x.lams[n.l0 :], 1.0, f, w.user, x.rm[k:])
-        constraint_values(n, qm, f, w.user, x.rm[l:])
+        constraint_values(n, qm, f, w.user, x.rm[row:])
         _combined(x, n, SECOND_MIDDLE, SECOND_END, u)
         generalized_momentum(n, qm, u, x.r[k:], 1.0, f, c, w.user, b[1])
         _add_stage(s, w, x, n, x.times[2], qm, 0.0, 1.0, h, 0.25, x.r[k:])
         add_reactions(n, qm, x.lamm[n.l0 :], 1.0, f, w.user, x.r[k:])
-        constraint_values(n, q1, f, w.user, x.r[l:])
+        constraint_values(n, q1, f, w.user, x.r[row:])
     elif request == VELOCITY_ROWS:
         generalized_momentum(n, q1, x.u[k:], x.r[k:], 1.0, f, c, w.user, b[1])
         for j in range(n.nv):
             x.r[k + j] -= x.p[k + j]
         add_reactions(n, q1, x.mus[n.l0 :], 1.0, f, w.user, x.r[k:])
         if n.nl > 0:
-            generalized_rate(n, q1, x.u[k:], 0.0, f, w.user, x.r[l:])
+            generalized_rate(n, q1, x.u[k:], 0.0, f, w.user, x.r[row:])
     else:
         _combined(x, n, -8.0 / 3.0, 7.0 / 3.0, u)
         generalized_momentum(n, q1, u, x.p[k:], 1.0, f, c, w.user, b[1])

@@ -61,7 +61,7 @@ def _end(x, n, q1):
 
 @kernel
 def _rows(s, w, x, p, n, request):
-    f, c, b, h, k, l = s.functions, s.constants, w.buffers, p.step, n.v0, x.v.shape[0] + n.l0
+    f, c, b, h, k, row = s.functions, s.constants, w.buffers, p.step, n.v0, x.v.shape[0] + n.l0
     q0, q1, out = x.q[n.q0 :], b[0], x.r[k:]
     _end(x, n, q1)
     if request == MOMENTA:
@@ -75,14 +75,14 @@ def _rows(s, w, x, p, n, request):
         for j in range(n.nv):
             out[j] += 0.5 * h * h * x.own_force[k + j] - x.p[k + j]
         add_reactions(n, q0, x.lams[n.l0 :], 1.0, f, w.user, out)
-        constraint_values(n, q1, f, w.user, x.r[l:])
+        constraint_values(n, q1, f, w.user, x.r[row:])
     elif request == VELOCITY_ROWS:
         generalized_momentum(n, q1, x.u[k:], out, 1.0, f, c, w.user, b[1])
         for j in range(n.nv):
             out[j] -= x.p[k + j]
         add_reactions(n, q1, x.mus[n.l0 :], 1.0, f, w.user, out)
         if n.nl > 0:
-            generalized_rate(n, q1, x.u[k:], 0.0, f, w.user, x.r[l:])
+            generalized_rate(n, q1, x.u[k:], 0.0, f, w.user, x.r[row:])
     elif request == END:
         for j in range(n.nv):
             b[3][j] = x.dq[k + j] / h + 0.5 * h * x.vd[k + j]  # as dampers see it
