@@ -454,8 +454,11 @@ def stepped_records(solution: Solution) -> tuple[System, Array, Array]:
 
 
 def frame_momenta(system: System, v: Array) -> Array:
-    """Momenta M v (n, n_v) of points and directors."""
+    """Momenta M v (n, n_v) of points, directors, and generalized coordinates whose mass matrix is constant."""
     p = np.zeros_like(v)
+    for _, n in bodies_of_form(system, "generalized"):
+        k = slice(n.v0, n.v0 + n.nv)
+        p[:, k] = v[:, k] @ system.tables.constants[n.u0 : n.u0 + n.nv**2].reshape(n.nv, n.nv)
     for _, n in bodies_of_form(system, "point", "directors"):
         k = slice(n.v0, n.v0 + n.nv)
         p[:, k] = v[:, k] @ (frame_mass(n)[: n.nv, : n.nv] if n.nx else frame_mass(n)[3:, 3:])
@@ -463,6 +466,6 @@ def frame_momenta(system: System, v: Array) -> Array:
 
 
 def momenta(solution: Solution) -> Array:
-    """Momenta M v at the records, in the coordinates in which the run was stepped: of points and directors."""
+    """Momenta M v at the records, in the coordinates in which the run was stepped."""
     system, _, v = stepped_records(solution)
     return frame_momenta(system, v)

@@ -62,7 +62,7 @@ class Trait(Enum):
     LIE_POINT_OR_GENERALIZED = "Lie or point nodes, or generalized coordinates"
     LIE_POINT_OR_CONSTANT = "Lie or point nodes, or generalized coordinates with a constant mass matrix"
     DIRECTORS_OR_GENERALIZED = "points and conventional directors, or generalized coordinates"
-    POINT_OR_DIRECTORS = "points and conventional directors (frames linear in the coordinates)"
+    LINEAR_OR_CONSTANT = "points and conventional directors, or generalized coordinates with a constant mass matrix"
     POLYNOMIAL_OR_GENERALIZED = "points, conventional directors or quaternions, or generalized coordinates"
     UNCONSTRAINED = "no constraints"
     CONSERVATIVE = "forces that have a potential"
@@ -81,7 +81,7 @@ FORMS_OF = {
     Trait.LIE_POINT_OR_CONSTANT: ("lie", "point", "generalized"),
     Trait.DIRECTORS_OR_GENERALIZED: ("point", "directors", "generalized"),
     Trait.POLYNOMIAL_OR_GENERALIZED: ("point", "quaternion", "directors", "generalized", "joint"),
-    Trait.POINT_OR_DIRECTORS: ("point", "directors"),
+    Trait.LINEAR_OR_CONSTANT: ("point", "directors", "generalized"),
     Trait.CONSTANT_MASS: ("point", "directors", "generalized"),
 }
 """Forms of nodes that have a trait."""
@@ -111,7 +111,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
         return f"body '{model.bodies[int(np.argmax(light))].name}' has none" if light.any() else None
     if trait in FORMS_OF:
         other = ~of_form(nodes, *FORMS_OF[trait])
-        if trait in (Trait.CONSTANT_MASS, Trait.LIE_POINT_OR_CONSTANT):
+        if trait in (Trait.CONSTANT_MASS, Trait.LIE_POINT_OR_CONSTANT, Trait.LINEAR_OR_CONSTANT):
             other |= nodes["mass_function"] >= 0
         other[0] = False  # the ground
         if other.any():
@@ -157,7 +157,7 @@ ADVICE = {
     Trait.LIE_POINT_OR_CONSTANT: "Use DiscreteVariational, which takes varying mass matrices, or LieEM",
     Trait.DIRECTORS_OR_GENERALIZED: "Use Directors: model.with_nodes(mbd.nodes.Directors)",
     Trait.POLYNOMIAL_OR_GENERALIZED: "Use Quaternion or Directors: model.with_nodes(mbd.nodes.Quaternion)",
-    Trait.POINT_OR_DIRECTORS: "Generalized coordinates: use RATTLie, which is RATTLE on them, or DiscreteVariational",
+    Trait.LINEAR_OR_CONSTANT: "Use DiscreteVariational, which takes varying mass matrices, or LieEM",
     Trait.UNCONSTRAINED: "Remove the constraint, or use an integrator for constrained systems such as GeneralizedAlpha",
     Trait.CONSERVATIVE: "Use an integrator for general forces such as GeneralizedAlpha",
     Trait.QUADRATIC: "Use an integrator for general constraints such as GeneralizedAlpha",

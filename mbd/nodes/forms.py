@@ -49,3 +49,16 @@ def lie_rotations(nodes: Any) -> list[int]:
 def become_lie(nodes: Any, which: np.ndarray, kind: int) -> None:
     """Turn records of nodes into those of Lie nodes of a kind."""
     nodes["form"][which], nodes["kind"][which] = FORM_LIE, kind
+
+
+def become_points(nodes: Any, which: np.ndarray) -> None:
+    """Turn records of nodes into those of points with the mass one."""
+    nodes["form"][which], nodes["nx"][which], nodes["mass"][which] = FORM_POINT, 3, 1.0
+
+
+def leave_out(nodes: Any, which: np.ndarray) -> None:
+    """Let records of nodes have no coordinates and no functions, so that whoever goes over them does nothing."""
+    for name in ("nq", "nv", "nl"):
+        nodes[name][which] = 0
+    for name in ("mass_function", "potential_function", "constraint_function", "force_function"):
+        nodes[name][which] = -1

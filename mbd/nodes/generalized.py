@@ -106,6 +106,49 @@ def generalized_forces(n, t, x, v, vd, lam, functions, constants, user, out):
 
 
 @kernel
+def constraint_values(n, x, functions, user, out):
+    """out[0:nl] = g(x)."""
+    if n.constraint_function < 0:
+        return
+    _load(x, user, n.nv)
+    _call(n.constraint_function, functions, user, n.nv)
+    for j in range(n.nl):
+        out[j] = user[2 * n.nv + 2 * j]
+
+
+@kernel
+def add_reactions(n, x, lam, c, functions, user, out):
+    """out[0:n] += c G(x)^T lam."""
+    if n.constraint_function < 0:
+        return
+    m = n.nv
+    _load(x, user, m)
+    for k in range(m):
+        user[2 * k + 1] = TINY
+        _call(n.constraint_function, functions, user, m)
+        user[2 * k + 1] = 0.0
+        for j in range(n.nl):
+            out[k] += c * (user[2 * m + 2 * j + 1] / TINY) * lam[j]
+
+
+@kernel
+def add_reaction_change(n, x, y, lam, c, functions, user, shifted, out):
+    """out[0:n] += c D^2 (lam.g)(x) y by a fourth-order difference of exact first derivatives; shifted is scratch."""
+    size = 0.0
+    for k in range(n.nv):
+        size = max(size, abs(y[k]))
+    if n.constraint_function < 0 or size == 0.0:
+        return
+    h = STENCIL / size
+    for p in range(4):
+        step = (2.0, 1.0, -1.0, -2.0)[p]
+        weight = (-1.0, 8.0, -8.0, 1.0)[p]
+        for k in range(n.nv):
+            shifted[k] = x[k] + step * h * y[k]
+        add_reactions(n, shifted, lam, c * weight / (12.0 * h), functions, user, out)
+
+
+@kernel
 def generalized_rate(n, x, v, shift, functions, user, out):
     """out[0:nl] = G(x + shift v) v."""
     m = n.nv

@@ -219,7 +219,12 @@ def test_bicycle_in_joint_coordinates(coordinates):
     assert np.log2(frames[0] / frames[1]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_lobatto_refuses():
-    """Velocities of its parabola are of second order in the middle of a step, where constraints had to hold."""
-    with pytest.raises(mbd.IncompatibleError, match="Lobatto.*Composition"):
-        mbd.simulate(disk(), 0.1, 0.01, Lobatto())
+@pytest.mark.parametrize("model", BUILD)
+def test_lobatto_has_order_four(model):
+    """The integrals of the slip vanish; with no slip at the stages themselves the order would be two."""
+    numbers = (50, 100)
+    found, runs = errors(model, Lobatto(tolerance=EXACT), 1.0, numbers)
+    assert orders(found, numbers) == pytest.approx([4.0, 4.0, 4.0], abs=0.1)
+    for solution in runs:
+        assert solution.constraint_error.position.max() < EXACT
+        assert solution.constraint_error.velocity.max() < NO_SLIP

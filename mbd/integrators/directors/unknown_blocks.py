@@ -5,7 +5,8 @@ body and joint then owns one larger front, divided into these blocks. The tables
 equation block I and unknown block J, so that all kernels that add to a matrix serve unchanged.
 
 ``UnknownBlocks`` makes one large matrix for Newton's method. ``natural_tables`` are those of residuals that are kept in
-the order of velocities and multipliers, and ``rigid_tables`` those of the small matrix of ``rigid_solve``.
+the order of velocities and multipliers, and ``rigid_tables`` those of the small matrix of ``rigid_solve``. None of them
+shows bodies in generalized coordinates, on which nothing acts but their own functions (``user_coordinates``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from ...joints.instant import COINCIDENT
 from ...linalg.symbolic import Layout, analyse
 from ...nodes import kinds
-from ...nodes.forms import become_lie, of_form
+from ...nodes.forms import become_lie, become_points, leave_out, of_form
 from ...system.frame_assembly import frame_element_pairs, position_frame_element
 from ...system.system import System
 from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, LENGTH_MATRIX, LENGTH_X, Tables, Work
@@ -133,6 +134,7 @@ class UnknownBlocks:
         size = old.sizes[vertex[s.xl]]
         diagonal = np.concatenate([offset + (b * size + local[s.xl]) * (ld + 1) for b in range(self.count)])
         placed = _placed(self.system, self.layout, old.sizes, i, j)
+        leave_out(placed.nodes, of_form(s.nodes, "generalized"))
         return placed.changed(xv=xv, xl=xl, diagonal=diagonal)
 
     def new_work(self) -> Work:
@@ -140,12 +142,17 @@ class UnknownBlocks:
         return new_work(self.system, self.layout.n, self.layout.size_F)
 
 
-def natural_tables(system: System) -> Tables:
-    """Tables for residuals in the order of velocities, then multipliers: no fronts, and rows that are not permuted."""
+def natural_tables(system: System, whole: bool = False) -> Tables:
+    """Tables for residuals in the order of velocities, then multipliers: no fronts, and rows that are not permuted.
+
+    ``whole``: with the coordinates of generalized bodies.
+    """
     s, nv = system.tables, system.n_v
     changed = {name: getattr(s, name).copy() for name in ("nodes", "primitives", "couplings", "frame_elements")}
     for name, table in changed.items():
         table["x0"] = table["v0"] if name == "nodes" else nv + table["l0"]
+    if not whole:
+        leave_out(changed["nodes"], of_form(s.nodes, "generalized"))
     views = {name: table.view(np.recarray) for name, table in changed.items()}
     return s.changed(**views, xv=np.arange(nv), xl=nv + np.arange(system.n_l))
 
@@ -153,11 +160,12 @@ def natural_tables(system: System) -> Tables:
 def rigid_tables(system: System, count: int = 1) -> tuple[list[list[Tables]], Layout]:
     """Tables of the same bodies with six velocities in place of directors, for all pairs of ``count`` blocks.
 
-    Multipliers keep their numbers.
+    Multipliers keep their numbers. In place of generalized bodies there are free points: the matrix stays regular.
     """
     bodies = len(system.tables.nodes) - 1
     nodes = system.tables.nodes
     nv = np.where(of_form(nodes, "directors"), nodes.nx + 3, nodes.nv)
+    nv[of_form(nodes, "generalized")] = 3
     sizes = system.assembly.layout.sizes.copy()
     sizes[:bodies] = nv[1:]
     layout = _layout(system, sizes * count)
@@ -172,6 +180,7 @@ def _rigid_pair(
     result = _placed(system, layout, sizes, i, j)
     nodes = result.nodes
     become_lie(nodes, of_form(s.nodes, "directors"), kinds.ROTATION_VECTOR)
+    become_points(nodes, of_form(s.nodes, "generalized"))
     nodes["nv"], nodes["nl"], nodes["v0"] = nv, 0, np.cumsum(nv) - nv
     vertex, local = _owners(old)
     internal = int(s.nodes.nl.sum())  # their multipliers are the first ones

@@ -14,6 +14,7 @@ from ..base import Array
 from ..checks import is_flat
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import UnknownBlocks, name_of_row, natural_tables
+from ..directors.user_coordinates import UserBodies
 from ..past import EquationsWithPast, guess_tables
 from . import steps
 from .guess import ACCELERATED, AT_REST, UNIFORM, extrapolation_weights
@@ -44,6 +45,7 @@ class GGLEquations(EquationsWithPast):
     def __init__(self, method: GGL, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
         self.tables, self.work = natural_tables(system), system.new_work()
+        self.own = UserBodies(system, 2)
         self.x = self._state(step)
         tables = system.tables
         self.coupled = len(tables.couplings) > 0 or bool((tables.frame_elements["rows"] > 0).any())
@@ -74,10 +76,12 @@ class GGLEquations(EquationsWithPast):
             zero=np.zeros(max(nv, nl, 1)), torque=np.zeros((nodes, 3)), square=np.zeros((4, 4)),
             pairs=table_of([None] * 9), bodies=table_of([None]), scheme=method.scheme, shift=method.shift,
             guess=GUESSES[method.guess], flat=np.array(flat),
+            **self.own.fields, own_u=self.own.fields["own_y"].copy(),
         )  # fmt: skip
 
     def _choose_solver(self) -> None:
         """Entries, tables and buffers of the matrix: of rigid bodies, or large."""
+        self.x.rigid = int(self.rigid)
         if self.rigid:
             self.entries, self.solver = steps.RIGID, RigidBodies(self.system)
             self.rows = self.solver.tables
@@ -97,6 +101,7 @@ class GGLEquations(EquationsWithPast):
     def connect(self) -> None:
         super().connect()
         connect(self.rows, *self.entries.values())  # the matrix has fronts of its own
+        self.own.connect(*self.entries.values())
 
     def start(self, t: float) -> None:
         work = self.system.new_work().changed(turns=self.work.turns)

@@ -33,6 +33,7 @@ from .couplings import add_coupled_forces, coupled_blocks, moved_rates
 from .equations import scaled
 from .forces import element_blocks
 from .state import EM, EULER, GGLState
+from .user_coordinates import BLOCKS, own_bodies, solve_bodies
 
 ENOUGH = 0.3  # of the tolerance, for rigid bodies: Newton's method is well below it after its last correction
 SLOW = 0.2  # contraction that asks for new factors
@@ -80,10 +81,14 @@ def solve_all(s, w, x, p):
     if p.iteration == 0 or not factors_suffice(p.error, p.before):
         _all_blocks(w, x)
         element_blocks(s, w, x, p)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, BLOCKS)
         factor(first, w, w.matrix, w.pivots, w.dinv)
         if not factorised(w, p):
             p.worst = -1 - p.worst
             return
+    if x.own.shape[0] > 0 and not solve_bodies(w, x, p):
+        return
     clear(w.x)
     nv = x.v.shape[0]
     for k in range(nv):
@@ -100,6 +105,8 @@ def solve_all(s, w, x, p):
         for k in range(x.lam.shape[0]):
             x.lams[k] += w.x[first.xl[k]]
             x.gams[k] += w.x[second.xl[k]]
+    if x.own.shape[0] > 0:
+        p.moved = max(p.moved, x.own_moved)
 
 
 @kernel
@@ -198,6 +205,8 @@ def solve_rigid(s, w, x, p):
         p.stiff = 1
     if (p.factored == 0 or slow) and not _factor_rigid(s, t, w, x, p):
         return
+    if x.own.shape[0] > 0 and not solve_bodies(w, x, p):
+        return
     _sweep(s, t, w, x, p.step, p.stiff != 0)
     if measure(s, s.nodes, p, x.q, x.dq, x.v, x.r2, False):
         nv, columns = x.v.shape[0], 1.0 / x.gradient
@@ -207,3 +216,5 @@ def solve_rigid(s, w, x, p):
         for k in range(x.lam.shape[0]):
             x.lams[k] += columns * x.r1[nv + k]
             x.gams[k] -= x.r2[nv + k]
+    if x.own.shape[0] > 0:
+        p.moved = max(p.moved, x.own_moved)

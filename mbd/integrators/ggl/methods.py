@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...errors import ModelError, ModelWarning, check_number
 from ..base import Array, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, check_no_lines, check_regular_directors, keeps_momenta
+from ..checks import check_newton, check_no_lines, check_regular_directors, check_regular_generalized, keeps_momenta
 from ..converted import StepsDirectors, momenta
 from ..fixed_step import FixedStep, FixedStepRun
 from .assembly import GUESSES, GGLEquations
@@ -26,7 +26,8 @@ Coefficients = tuple[dict[str, float], dict[str, str], dict[str, str]]
 class GGL(StepsDirectors, FixedStep):
     """Base of the GGL integrators; use GGLEuler, GGLMidpoint, GGLTrapezoidal or GGLEM.
 
-    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own.
+    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own;
+    generalized coordinates with a constant mass matrix are stepped as they are.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class GGL(StepsDirectors, FixedStep):
     max_iterations: int = 20
     guess: str = "acceleration"
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LINEAR_OR_CONSTANT})
     nonholonomic: ClassVar[bool] = True
     symplectic: ClassVar[bool] = True
     scheme: ClassVar[int] = THETA
@@ -100,6 +101,8 @@ class GGL(StepsDirectors, FixedStep):
             check_no_lines(self, system)
         elif self.scheme == EULER:  # w = y0 - M^-1 (...)
             check_regular_directors(self, system)
+        if self.scheme != EM:
+            check_regular_generalized(self, system)
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
         factor, what, advice = self.growth

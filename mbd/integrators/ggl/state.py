@@ -103,3 +103,13 @@ class GGLState(Record):
     d_value = real  # and zp with respect to dq
     damping = real  # d(force F) = damping C du or dq + stiffness K dq
     stiffness = real
+    # bodies in generalized coordinates (``directors.user_coordinates``)
+    own = addresses  # (1,) tables that show them, empty if there are none
+    own_u = vector  # corrections of the first
+    own_y = vector  # and of the second block
+    own_matrix = vector
+    own_rows = matrix
+    own_moved = real  # size of their correction
+    own_squares_1 = real  # sums of squares of their residuals
+    own_squares_2 = real
+    rigid = integer  # whether the matrix is that of rigid bodies

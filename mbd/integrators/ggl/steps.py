@@ -10,10 +10,10 @@ from ...math.arrays import copy
 from ...nodes.frames import update_frames
 from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, remember_angles
-from ...system.tables import Tables, Work
+from ...system.tables import Tables, Work, tables_at
 from .. import loop
 from ..directors.linear_frames import copy_frames
-from ..newton import FORCE, TORQUE, constraint_tolerances, force_error, fresh_scales, position_error
+from ..newton import FORCE, GENERALIZED, TORQUE, constraint_tolerances, force_error, fresh_scales, position_error
 from ..numbers import RENEW, NewtonNumbers
 from ..past import forget_stages, next_stage
 from ..verdicts import SINGULAR
@@ -22,6 +22,7 @@ from .forces import element_forces
 from .guess import AT_REST, choose_guess, nearest_guess, remember_step, take_guess
 from .matrix import solve_all, solve_rigid
 from .state import THETA, GGLState
+from .user_coordinates import EQUATIONS, FINISH, SCALES, own_bodies
 
 FEW = 2  # corrections with factors of an earlier step; after more of them the next step has new ones
 
@@ -86,11 +87,20 @@ def predict(s, w, x, p):
 
 
 @kernel
+def _square(squares, scale):
+    return (math.sqrt(squares) / scale) ** 2
+
+
+@kernel
 def _error(s, x, p):
     """Residual relative to the tolerance (<= 1: converged); norms as those of ``newton``."""
     c0, c1 = 1.0 / p.scales[FORCE], 1.0 / p.scales[TORQUE]
     first = c0 * c0 * x.force_squares_1 + c1 * c1 * x.torque_squares_1
     second = c0 * c0 * x.force_squares_2 + c1 * c1 * x.torque_squares_2
+    if x.own.shape[0] > 0:  # the only bodies, perhaps: scales of others may be so small that their squares vanish
+        a, b, c = p.scales[FORCE], p.scales[TORQUE], p.scales[GENERALIZED]
+        first = _square(x.force_squares_1, a) + _square(x.torque_squares_1, b) + _square(x.own_squares_1, c)
+        second = _square(x.force_squares_2, a) + _square(x.torque_squares_2, b) + _square(x.own_squares_2, c)
     error = math.sqrt(max(first, second) / x.v.shape[0]) / p.tolerance
     total = first + second
     if x.lam.shape[0] > 0:
@@ -107,10 +117,15 @@ def residual(s, w, x, p):
     configure(s, x)
     element_forces(s, w, x, p)
     equations(s, w, x, h)
+    if x.own.shape[0] > 0:
+        own_bodies(tables_at(x.own[0]), w, x, p, EQUATIONS)
     if p.iteration == 0:
         for k in range(x.v.shape[0]):
             x.y[k] = 2.0 * (x.dq[k] / h - x.v[k]) / h
-        fresh_scales(s, w, x.q, x.v, x.y, x.lam, h * h, p)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, SCALES)
+        else:
+            fresh_scales(s, w, x.q, x.v, x.y, x.lam, h * h, p)
     p.error = _error(s, x, p)
 
 
@@ -122,6 +137,8 @@ def accept(s, w, x, p):
     p.nearest = nearest_guess(x, p)
     if x.scheme == THETA:
         finish(s, w, x, h)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, FINISH)
     else:
         copy(x.u, x.y)
     remember_step(x, p)

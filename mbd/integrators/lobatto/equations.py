@@ -13,16 +13,33 @@ lambda' = h^2/6 lambda, mu' = h^2/4 mu, with dm = qm - q0 and dq = q1 - q0; F ar
 The second row is Stormer's method in the middle of the step. Nothing asks for the inverse of M: bodies may be flat. A
 multiple of G(q)^T in P is taken up by the next lambda'. Forces that depend on velocities act with those of the
 parabola, (4 dm - dq)/h, dq/h and (3 dq - 4 dm)/h, which are the stages of the tableaux.
+
+Rolling: rows k(q, v) that restrict velocities hold in the integrals h sum_j a_ij k(Q_j, V_j) = 0 to the middle and to
+the end of the step, with the weights a_ij of Lobatto IIIA and the velocities of the parabola, in place of g(qm) and
+g(q1), and at its end [Jay 2009, Lagrange-d'Alembert SPARK integrators]. That has order four; k = 0 at the stages has
+order two.
+
+Bodies in generalized coordinates take the same steps (``user_coordinates``).
 """
 
 from __future__ import annotations
 
+from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, integer, integers, matrix, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
 from ...compiled.record import Record
-from ...system.tables import FLAG_VELOCITY
-from ..directors.instant import applied_forces, constraint_forces, constraint_rows, dynamic_rows, moved_frames
-from ..directors.linear_frames import clear_frames
+from ...math.arrays import copy
+from ...system.couplings import LEVEL_DRIVEN, coupling_constraints
+from ...system.tables import FLAG_VELOCITY, Tables, Work
+from ..directors.instant import (
+    applied_forces,
+    constraint_forces,
+    constraint_rows,
+    dynamic_rows,
+    moved_frames,
+    vector_frames,
+)
+from ..directors.linear_frames import clear_frames, copy_frames
 
 PAST = 6  # steps from which the first guesses are extrapolated
 
@@ -53,6 +70,7 @@ class LobattoState(Record):
     rate = vector  # velocities as well as they are known
     r = vector  # residual: dynamic rows of the middle, constraints of the end
     rm = vector  # and dynamic rows of the start, constraints of the middle
+    slip = vector  # rows of velocities at a stage
     zero = vector
     z0 = matrix
     zm = matrix
@@ -80,6 +98,13 @@ class LobattoState(Record):
     shown_mu = vector  # and of the velocity constraints at its end
     part = integer  # stage of a composition,
     rounds = integer  # and whole steps of it
+    # bodies in generalized coordinates (``directors.user_coordinates``)
+    own = addresses  # (1,) tables that show them, empty if there are none
+    own_y = vector  # corrections of the end,
+    own_m = vector  # and of the middle
+    own_matrix = vector
+    own_rows = matrix
+    own_moved = real  # size of their correction
 
 
 @kernel
@@ -114,6 +139,40 @@ def stage_residuals(s, w, x, h):
     constraint_forces(s, w, x.zm, x.at_middle, x.times[2], x.lamm, x.f)
     dynamic_rows(s.nodes, x.rate, x.zero, 0.25 * h * h, x.force_m, x.f, x.r)
     constraint_rows(s, w, x.z1, x.at_end, x.times[1], nv, x.r)
+    if s.nonholonomic.shape[0] > 0:
+        stage_slips(s, w, x, h)
+
+
+def _rolls(s: Tables) -> bool:
+    return len(s.nonholonomic) > 0
+
+
+@entry(Tables, Work, LobattoState, real, when=_rolls)
+def stage_slips(s, w, x, h):
+    """Rows that exist for velocities only: how far the step slips to its middle, and to its end."""
+    for k in range(s.nonholonomic.shape[0]):
+        i = x.v.shape[0] + s.nonholonomic[k]
+        x.rm[i], x.r[i] = 0.0, 0.0
+    parabola_rate(x, 4.0 / h, -1.0 / h)
+    _add_slips(s, w, x, x.z0, x.at_start, x.times[0], 5.0 / 24.0 * h, h / 6.0)
+    parabola_rate(x, 0.0, 1.0 / h)
+    _add_slips(s, w, x, x.zm, x.at_middle, x.times[2], h / 3.0, 2.0 / 3.0 * h)
+    parabola_rate(x, -4.0 / h, 3.0 / h)
+    _add_slips(s, w, x, x.z1, x.at_end, x.times[1], -h / 24.0, h / 6.0)
+
+
+@kernel
+def _add_slips(s, w, x, z, values, time, middle, end):
+    """Add the rows at a stage with velocities x.rate, times weights, to those of both integrals."""
+    copy_frames(z, w.z)
+    copy(values, w.values)
+    w.time[0] = time
+    vector_frames(s.nodes, 1.0, x.rate, w.zd)
+    coupling_constraints(s, w, x.slip, LEVEL_DRIVEN)
+    for k in range(s.nonholonomic.shape[0]):
+        i = x.v.shape[0] + s.nonholonomic[k]
+        x.rm[i] += middle * x.slip[i]
+        x.r[i] += end * x.slip[i]
 
 
 @kernel

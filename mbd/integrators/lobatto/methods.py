@@ -13,6 +13,7 @@ from ..base import Array, Trait, Variable
 from ..converted import StepsDirectors, momenta
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import natural_tables, new_work
+from ..directors.user_coordinates import UserBodies
 from ..fixed_step import FixedStep
 from ..newton import SCALES
 from ..past import EquationsWithPast, guess_tables
@@ -45,6 +46,7 @@ class LobattoEquations(EquationsWithPast):
         self.work, self.small = (
             new_work(system, rigid.layout.n, rigid.layout.size_F) for rigid in (self.stages, self.bodies)
         )
+        self.own = UserBodies(system, 2)
         nv, nl, nodes = system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "p0", "dq", "dm", "u", "rate")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "lamm", "mus", "shown_l", "shown_mu")}
@@ -55,10 +57,12 @@ class LobattoEquations(EquationsWithPast):
         self.x = LobattoState(
             q=np.zeros(system.n_q), **vectors, **multipliers, **past, **frames, **guess_tables(PAST),
             **{name: np.zeros((nodes, 12)) for name in names}, r=np.zeros(nv + nl), rm=np.zeros(nv + nl),
+            slip=np.zeros(nv + nl),
             zero=np.zeros(max(nv, nl, 1)), **{name: np.zeros(2) for name in ("loads", "loads0", "loads_m")},
             times=np.zeros(3), scales=np.zeros(SCALES), small=table_of([self.small]),
             rigid=table_of([self.bodies.tables, *self.stages.pairs[0], *self.stages.pairs[1]]),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_middle", "at_end")},
+            **self.own.fields, own_m=self.own.fields["own_y"].copy(),
         )  # fmt: skip
         enough = {name: ENOUGH for name in ("enough_at_once", "enough", "enough_later")}
         self.set_up(t, step, None, phases=2, trusted=1, **enough)
@@ -67,6 +71,7 @@ class LobattoEquations(EquationsWithPast):
         super().connect()
         for tables in (self.bodies.tables, self.stages.tables):
             connect(tables, *self.entries.values())
+        self.own.connect(*self.entries.values())
 
     def start(self, t: float) -> None:
         work = self.system.new_work()
@@ -90,20 +95,23 @@ class LobattoEquations(EquationsWithPast):
 class Lobatto(StepsDirectors, FixedStep, VariationalBase):
     """The Lobatto IIIA-IIIB pair with three stages: symplectic, symmetric and of order four; with two it is Rattle.
 
-    It works on points and directors, in which bodies in other coordinates are stepped. Position constraints hold in the
-    middle and at the end of every step, velocity constraints at its end. Positions, velocities and the reactions of
+    It works on points and directors, in which bodies in other coordinates are stepped, and on generalized coordinates
+    with a constant mass matrix. Position constraints hold in the middle and at the end of every step, velocity
+    constraints at its end. Positions, velocities and the reactions of
     the recorded states are of order four, with forces that depend on velocities as well. Forces are evaluated three
     times per iteration and are no part of its matrix: the step must resolve the highest frequency, as with Rattle.
-    Rolling is refused, because the velocities of its stages are of second order; Composition(RATTLie()) has order four.
+    Bodies may roll: the integrals of the slip to the middle and the end of a step vanish, and the slip at its end.
     """
 
     order: ClassVar[int] = 4
     symmetric: ClassVar[bool] = True
-    nonholonomic: ClassVar[bool] = False
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LINEAR_OR_CONSTANT})
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     derived: ClassVar[tuple[str, ...]] = ("p",)
-    cite: ClassVar[tuple[str, ...]] = ("Jay 1996, SIAM J. Numer. Anal. 33, 368",)
+    cite: ClassVar[tuple[str, ...]] = (
+        "Jay 1996, SIAM J. Numer. Anal. 33, 368",
+        "Jay 2009, Lagrange-d'Alembert SPARK integrators for nonholonomic Lagrangian systems",
+    )
 
     @property
     def variables(self) -> dict[str, Variable]:

@@ -19,7 +19,7 @@ from ...compiled.kernel import kernel
 from ...math.arrays import copy
 from ...nodes.mass import frame_inertia
 from ...system.matrix import factor, solve
-from ...system.over_step import blocks_over_step
+from ...system.over_step import blocks_over_step, slip_rows_between
 from ...system.tables import FLAG_COUPLED, tables_at
 from ..directors.linear_frames import copy_frames
 from ..directors.rigid_solve import (
@@ -44,6 +44,8 @@ def _joint_blocks(t, w, x, zc, zr, values, time, time_of_columns):
         copy(values, w.values)
         w.time[0] = time
         blocks_over_step(t, w, x.q, zc, x.q, zr, time_of_columns, w.matrix)
+        if t.nonholonomic.shape[0] > 0:  # integrals of rows, as if these were those of zr throughout
+            slip_rows_between(t, w, zr, x.q, zr, x.times[1] - x.times[0], w.matrix)
 
 
 @kernel

@@ -20,6 +20,16 @@ from ..stormer.equations import position_scales, rigid_factors, velocity_residua
 from ..verdicts import CONVERGED
 from .equations import LobattoState, end_momenta, forces_at_start, stage_residuals
 from .stage_solve import factor_stages, solve_stages
+from .user_coordinates import (
+    END,
+    MOMENTA,
+    SOLVE_STAGES,
+    SOLVE_VELOCITIES,
+    STAGE_ROWS,
+    VELOCITY_ROWS,
+    own_bodies,
+    solve_bodies,
+)
 
 POSITIONS, VELOCITIES = 0, 1  # phases
 SLOW = 0.1  # contraction that asks for new factors
@@ -36,17 +46,19 @@ def start(s, n, w, x, p):
     update_frames(s.nodes, x.q, x.z0, w.spin)
     copy(w.values, x.at_start)
     x.times[0] = p.origin
-    _momenta_of_velocities(n, w, x, p.step)
+    _momenta_of_velocities(n, w, x, p)
     forces_at_start(n, w, x, x.v)
 
 
 @kernel
-def _momenta_of_velocities(s, w, x, h):
+def _momenta_of_velocities(s, w, x, p):
     """x.p = h M v."""
     for k in range(x.v.shape[0]):
-        x.rate[k] = h * x.v[k]
+        x.rate[k] = p.step * x.v[k]
     clear_frames(x.f)
     dynamic_rows(s.nodes, x.rate, x.zero, 0.0, x.force, x.f, x.p)
+    if x.own.shape[0] > 0:
+        own_bodies(tables_at(x.own[0]), w, x, p, MOMENTA)
 
 
 @_step
@@ -58,7 +70,7 @@ def load(s, w, x, p):
 @_step
 def restart(s, w, x, p):
     """Momenta of the velocities, scaled by the new step; forces are those of the end of the last one."""
-    _momenta_of_velocities(s, w, x, p.step)
+    _momenta_of_velocities(s, w, x, p)
     if p.history == RENEW:
         forget_stages(x)
         evaluate_functions(s, w, p.time)
@@ -113,6 +125,8 @@ def predict(s, w, x, p):
         _predict_positions(x, p, p.step)
     else:
         end_momenta(s, w, x, p.step)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, END)
         _predict_velocities(x, p, p.step)
 
 
@@ -150,8 +164,10 @@ def residual(s, w, x, p):
     nl = x.lam.shape[0]
     if p.phase == POSITIONS:
         if p.iteration == 0:
-            position_scales(s, w, x, p.step, p.scales)
+            position_scales(s, w, x, p.step, p.tolerance, p.scales)
         stage_residuals(s, w, x, p.step)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, STAGE_ROWS)
         first = equation_error(s, x.rm, nl, p)
         worst = p.worst
         p.error = equation_error(s, x.r, nl, p)
@@ -159,8 +175,10 @@ def residual(s, w, x, p):
             p.error, p.worst = first, worst
     else:
         if p.iteration == 0:
-            velocity_scales(s, w, x, p.step, p.scales)
+            velocity_scales(s, w, x, p.step, p.tolerance, p.scales)
         velocity_residual(s, w, x, p.step)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, VELOCITY_ROWS)
         p.error = equation_error(s, x.r, nl, p)
 
 
@@ -175,6 +193,8 @@ def solve_equations(s, w, x, p):
             if not factorised(w, p):
                 p.worst = -1 - p.worst  # a row of the matrix of rigid bodies
                 return
+        if x.own.shape[0] > 0 and not solve_bodies(w, x, p, SOLVE_STAGES):
+            return
         solve_stages(s, w, x)
         measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
         add_correction(x.rm, x.dm, x.lams)
@@ -188,11 +208,15 @@ def solve_equations(s, w, x, p):
             if not factorised(small, p):
                 p.worst = -1 - p.worst
                 return
+        if x.own.shape[0] > 0 and not solve_bodies(w, x, p, SOLVE_VELOCITIES):
+            return
         rigid_solve(
             s, t, small, x.at_end, x.at_end, x.z1, x.z1, small.matrix, small.pivots, small.dinv, x.r, x.stretch, x.f
         )
         measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
         add_correction(x.r, x.u, x.mus)
+    if x.own.shape[0] > 0:
+        p.moved = max(p.moved, x.own_moved)
     if p.last != 0:
         p.error = 0.0
         p.verdict = CONVERGED

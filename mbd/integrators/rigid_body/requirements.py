@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,6 +71,9 @@ def _turned(system: System) -> str | None:
 def velocity_dependent(system: System) -> str | None:
     """Forces are probed with random velocities of the frames, whatever elements they come from."""
     model, tables = system.model, system.tables
+    for node in has_generalized(system):
+        if _force_depends(model.bodies[node - 1]):
+            return f"the force on the coordinates of body '{model.bodies[node - 1].name}' depends on velocities"
     if not model.forces:
         return None
     w, rng = system.new_work(), np.random.default_rng(0)
@@ -100,6 +103,19 @@ def velocity_dependent(system: System) -> str | None:
         if depends(rows, of_forces & (tables.frame_elements.owner == k)):
             return f"force '{force.name}' depends on velocities"
     return "some force depends on velocities"
+
+
+def _force_depends(body: Any) -> bool:
+    """Whether the force of a body in generalized coordinates depends on velocities, near the start and at any time."""
+    if body.force is None:
+        return False
+    rng, q, size = np.random.default_rng(0), body.coordinates, len(body.coordinates)
+    for k in range(PROBES):
+        time, x = float(k), q + (rng.normal(size=size) if k else 0.0)
+        at_rest = np.asarray(body.force(time, x, np.zeros(size)), dtype=float)
+        if not np.array_equal(at_rest, np.asarray(body.force(time, x, rng.normal(size=size)), dtype=float)):
+            return True
+    return False
 
 
 def _asymmetric(system: System) -> str | None:

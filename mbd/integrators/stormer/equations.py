@@ -16,18 +16,20 @@ Rolling: constraint forces act at the ends of the steps as those of all joints, 
 over a step, t.(D_b C - D_a C) = 0 with averaged frames and secants D (``joints.rolling_over_step``): the discrete
 Lagrange-d'Alembert principle [Cortes & Martinez 2001, Nonlinearity 14, 1365]. A step stays symmetric, and the second
 projection, to which these rows belong as well, leaves velocities that do not slip.
+
+Bodies in generalized coordinates take the same steps (``user_coordinates``).
 """
 
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, integer, integers, matrix, vector
+from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
 from ...compiled.record import Record
 from ...math.arrays import copy
 from ...nodes.mass import solve_mass
 from ...system.matrix import factor
 from ...system.over_step import blocks_over_step, slip_rows_between, slips_between
-from ...system.tables import FLAG_COUPLED
+from ...system.tables import FLAG_COUPLED, tables_at
 from ..directors.instant import (
     applied_forces,
     constraint_forces,
@@ -38,6 +40,7 @@ from ..directors.instant import (
 )
 from ..directors.linear_frames import clear_frames, copy_frames
 from ..directors.rigid_solve import rigid_blocks
+from ..directors.user_coordinates import own_scales
 from ..newton import ACCELERATION, equation_scales
 
 PAST = 4  # steps from which the first guesses are extrapolated
@@ -84,6 +87,13 @@ class StormerState(Record):
     shown_mu = vector  # multipliers of the velocity constraints, none for SHAKE
     part = integer  # stage of a composition,
     rounds = integer  # and whole steps of it from which stages can be extrapolated
+    # bodies in generalized coordinates (``directors.user_coordinates``)
+    own = addresses  # (1,) tables that show them, empty if there are none
+    own_y = vector  # their corrections
+    own_matrix = vector
+    own_rows = matrix
+    own_force = vector  # forces at the start of the step
+    own_moved = real  # size of their correction
 
 
 @kernel
@@ -149,33 +159,37 @@ def unprojected_velocities(s, w, x, share):
 
 
 @kernel
-def position_scales(s, w, x, h, scales):
+def position_scales(s, w, x, h, tolerance, scales):
     """Scales of the equations of the positions, from their first guess and the forces that are known."""
     for k in range(x.v.shape[0]):
         u = x.dq[k] / h
         x.rate[k] = u
         x.r[k] = 2.0 * (u - x.v[k]) / h
-    _scales(s, w, x, h)
+    _scales(s, w, x, h, tolerance)
     copy(x.scales, scales)
 
 
 @kernel
-def velocity_scales(s, w, x, h, scales):
+def velocity_scales(s, w, x, h, tolerance, scales):
     """Scales of the equations of the velocities, which are at least those of the positions."""
     for k in range(x.v.shape[0]):
         u = x.u[k] / h
         x.rate[k] = u
         x.r[k] = (u - x.v[k]) / h
-    _scales(s, w, x, h)
+    _scales(s, w, x, h, tolerance)
     for k in range(scales.shape[0]):
         scales[k] = max(x.scales[k], scales[k])
 
 
 @kernel
-def _scales(s, w, x, h):
+def _scales(s, w, x, h, tolerance):
     """x.scales at the velocities x.rate and accelerations x.r."""
     w.scales[0], w.scales[1] = x.loads[0], x.loads[1]
-    equation_scales(s, w, x.q, x.rate, x.r, x.lam, 1.0 / (h * h), x.scales)
+    if x.own.shape[0] > 0:
+        w.time[0] = x.times[1]
+        own_scales(tables_at(x.own[0]), w, x.q, x.rate, x.r, x.lam, h, tolerance, x.scales)
+    else:
+        equation_scales(s, w, x.q, x.rate, x.r, x.lam, 1.0 / (h * h), x.scales)
     for k in range(ACCELERATION):
         x.scales[k] *= h * h
 

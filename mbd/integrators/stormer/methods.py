@@ -10,10 +10,11 @@ import numpy as np
 from ...compiled.entry import connect
 from ...compiled.record import table_of
 from ..base import Array, Trait, Variable
-from ..checks import check_regular_directors
+from ..checks import check_regular_directors, check_regular_generalized
 from ..converted import StepsDirectors, momenta
 from ..directors.rigid_solve import RigidBodies
 from ..directors.unknown_blocks import natural_tables
+from ..directors.user_coordinates import UserBodies
 from ..fixed_step import FixedStep
 from ..newton import SCALES
 from ..past import EquationsWithPast, guess_tables
@@ -40,7 +41,7 @@ class StormerEquations(EquationsWithPast):
     def __init__(self, method: Stormer, system: System, t: float, step: float) -> None:
         super().__init__(method, system)
         self.tables, self.bodies = natural_tables(system), RigidBodies(system)
-        self.work = self.bodies.new_work()
+        self.work, self.own = self.bodies.new_work(), UserBodies(system)
         nv, nl, nodes = system.n_v, system.n_l, len(system.tables.nodes)
         vectors = {name: np.zeros(nv) for name in ("v", "vd", "p", "p0", "dq", "u", "rate")}
         multipliers = {name: np.zeros(nl) for name in ("lam", "lams", "mus")}
@@ -52,7 +53,7 @@ class StormerEquations(EquationsWithPast):
             r=np.zeros(nv + nl), zero=np.zeros(max(nv, nl, 1)), loads=np.zeros(2), loads0=np.zeros(2),
             times=np.zeros(2), scales=np.zeros(SCALES), square=np.zeros((4, 4)), rigid=table_of([self.bodies.tables]),
             **{name: np.zeros_like(self.work.values) for name in ("at_start", "at_end")},
-            shown_mu=np.zeros(nl if method.project else 0),
+            shown_mu=np.zeros(nl if method.project else 0), **self.own.fields, own_force=np.zeros(nv),
         )  # fmt: skip
         enough = {name: ENOUGH for name in ("enough_at_once", "enough", "enough_later")}
         self.set_up(t, step, None, phases=2 if method.project else 1, **enough)
@@ -60,6 +61,7 @@ class StormerEquations(EquationsWithPast):
     def connect(self) -> None:
         super().connect()
         connect(self.bodies.tables, *self.entries.values())
+        self.own.connect(*self.entries.values())
 
     def start(self, t: float) -> None:
         work = self.system.new_work()
@@ -83,10 +85,11 @@ class StormerEquations(EquationsWithPast):
 class Stormer(StepsDirectors, FixedStep, VariationalBase):
     """Base of Shake and Rattle: the trapezoidal discrete Lagrangian, forces at the ends of the steps.
 
-    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own.
+    They work on points and directors. Bodies in other coordinates are stepped in directors and recorded in their own;
+    generalized coordinates with a constant mass matrix are stepped as they are.
     """
 
-    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POINT_OR_DIRECTORS})
+    requires: ClassVar[frozenset[Trait]] = frozenset({Trait.LINEAR_OR_CONSTANT})
     recorded: ClassVar[tuple[str, ...]] = ("mu", "lambda")
     derived: ClassVar[tuple[str, ...]] = ("p",)
 
@@ -108,6 +111,7 @@ class Stormer(StepsDirectors, FixedStep, VariationalBase):
         super().check(system)
         if not self.project:  # velocities from momenta alone
             check_regular_directors(self, system)
+            check_regular_generalized(self, system)
 
     def equations(self, system: System, t: float, step: float) -> StormerEquations:
         return StormerEquations(self, system, t, step)

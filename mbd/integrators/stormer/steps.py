@@ -28,6 +28,18 @@ from .equations import (
     velocity_residual,
     velocity_scales,
 )
+from .user_coordinates import (
+    END,
+    FORCES,
+    MOMENTA,
+    POSITION_ROWS,
+    SOLVE_POSITIONS,
+    SOLVE_VELOCITIES,
+    UNPROJECTED,
+    VELOCITY_ROWS,
+    own_bodies,
+    solve_bodies,
+)
 
 POSITIONS, VELOCITIES = 0, 1  # phases
 SLOW = 0.1  # contraction that asks for new factors
@@ -49,6 +61,8 @@ def start(s, n, w, x, p):
         x.r[k] = 0.0
     clear_frames(x.f)
     dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
+    if x.own.shape[0] > 0:
+        own_bodies(tables_at(x.own[0]), w, x, p, MOMENTA)
     x.times[0] = t
     forces_of(n, w, x, False, x.v)
 
@@ -67,6 +81,8 @@ def restart(s, w, x, p):
         x.r[k] = 0.0
     clear_frames(x.f)
     dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
+    if x.own.shape[0] > 0:
+        own_bodies(tables_at(x.own[0]), w, x, p, MOMENTA)
     if p.history == RENEW:
         forget_stages(x)
         evaluate_functions(s, w, p.time)
@@ -98,6 +114,8 @@ def begin(s, w, x, p):
     copy(x.p, x.p0)
     copy_frames(x.force, x.force0)
     copy(x.loads, x.loads0)
+    if x.own.shape[0] > 0:
+        own_bodies(tables_at(x.own[0]), w, x, p, FORCES)
     p.factored = 0
 
 
@@ -119,6 +137,8 @@ def predict(s, w, x, p):
         _predict_positions(x, p, p.step)
     else:
         new_momenta(s, w, x, p.step)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, END)
         _predict_velocities(x, p, p.step)
 
 
@@ -151,12 +171,16 @@ def residual(s, w, x, p):
     """Equations of the positions or of the velocities, and their error."""
     if p.phase == POSITIONS:
         if p.iteration == 0:
-            position_scales(s, w, x, p.step, p.scales)
+            position_scales(s, w, x, p.step, p.tolerance, p.scales)
         position_residual(s, w, x, p.step)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, POSITION_ROWS)
     else:
         if p.iteration == 0:
-            velocity_scales(s, w, x, p.step, p.scales)
+            velocity_scales(s, w, x, p.step, p.tolerance, p.scales)
         velocity_residual(s, w, x, p.step)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, VELOCITY_ROWS)
     p.error = equation_error(s, x.r, x.lam.shape[0], p)
 
 
@@ -171,8 +195,14 @@ def solve_equations(s, w, x, p):
         if not factorised(w, p):
             p.worst = -1 - p.worst  # a row of the matrix of rigid bodies
             return
+    if x.own.shape[0] > 0 and not solve_bodies(
+        w, x, p, SOLVE_POSITIONS if p.phase == POSITIONS else SOLVE_VELOCITIES
+    ):  # fmt: skip
+        return
     rigid_solve(s, t, w, at_c, x.at_end, zc, x.z1, w.matrix, w.pivots, w.dinv, x.r, x.stretch, x.f)
     measure(s, s.nodes, p, x.q, x.dq, x.v, x.r, False)
+    if x.own.shape[0] > 0:
+        p.moved = max(p.moved, x.own_moved)
     if p.phase == POSITIONS:
         add_correction(x.r, x.dq, x.lams)
     else:
@@ -187,6 +217,9 @@ def accept(s, w, x, p):
         new_momenta(s, w, x, h)
         clear(x.mus)
         unprojected_velocities(s, w, x, 1.0 if n == 0 else 0.5)
+        if x.own.shape[0] > 0:
+            own_bodies(tables_at(x.own[0]), w, x, p, END)
+            own_bodies(tables_at(x.own[0]), w, x, p, UNPROJECTED)
     # the momenta of the start contain one half of the constraint force already
     c, i = (2.0 if n == 0 else 1.0), remembered_row(x, p)
     kept = c if p.parts == 0 else 1.0  # a stage always begins with momenta of velocities

@@ -21,7 +21,7 @@ Derivatives of user functions are exact by the complex step; the Newton matrix t
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ..generalized import TINY, _call, _load, generalized_mass, generalized_potential, subtract_force
+from ..generalized import TINY, _call, _load, add_reactions, generalized_mass, generalized_potential, subtract_force
 
 LIVENS, HAMILTON, MIDPOINT, VARIATIONAL = 0, 1, 2, 3
 NOISE = 16.0 * 2.220446049250313e-16  # share of its terms below which the numerator of the quotient is round-off
@@ -92,14 +92,7 @@ def _gradient(n, x, va, vb, lam, functions, user, out):
             _call(n.potential_function, functions, user, m)
             user[2 * k + 1] = 0.0
             out[k] += user[o + 1] / TINY
-    if n.constraint_function >= 0:
-        _load(x, user, m)
-        for k in range(m):
-            user[2 * k + 1] = TINY
-            _call(n.constraint_function, functions, user, m)
-            user[2 * k + 1] = 0.0
-            for j in range(n.nl):
-                out[k] += user[o + 2 * j + 1] / TINY * lam[j]
+    add_reactions(n, x, lam, 1.0, functions, user, out)
 
 
 @kernel
@@ -115,7 +108,7 @@ def _potential(n, x, lam, functions, user):
 
 
 @kernel
-def _correction(first, last, gradient, dq, m):
+def correction(first, last, gradient, dq, m):
     """The quotient of Gonzalez' gradient; zero where its numerator is round-off."""
     along = _dot(gradient, dq, m)
     numerator = last - first - along
@@ -225,7 +218,7 @@ def momentum_balance(n, rule, t, q0, dq, va, vb, p0, p1, lam, h, functions, cons
             if end == 0:
                 first = value
             else:
-                c = _correction(first, value, out, dq, m)
+                c = correction(first, value, out, dq, m)
                 for k in range(m):
                     out[k] += c * dq[k]
     for k in range(m):
@@ -258,7 +251,7 @@ def constraint_gradient(n, j, q0, dq, lean, functions, user, b, out):
             x[k] = q0[k] + dq[k]
         _load(x, user, m)
         _call(n.constraint_function, functions, user, m)
-        c = _correction(first, user[2 * m + 2 * j], out, dq, m)
+        c = correction(first, user[2 * m + 2 * j], out, dq, m)
         for k in range(m):
             out[k] += c * dq[k]
 

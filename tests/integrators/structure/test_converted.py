@@ -166,11 +166,12 @@ def test_mixtures_with_points_and_generalized_bodies():
     model, alone = pendulum(RotationVector).with_nodes({"a": EulerAngles, "b": Quaternion}), mbd.Model("alone")
     for one in (model, alone):
         one.add(mbd.Generalized("bead", [1.0, 0.0], [0.0, 1.0], mass=[[2.0, 0.0], [0.0, 1.0]]))
-    for method in (DiscreteVariational(), LivensMidpoint(), HamiltonianEM()):
+    for method in (DiscreteVariational(), LivensMidpoint(), HamiltonianEM(), Rattle(), GGLEM()):
         solution = mbd.simulate(model, 0.1, 0.01, method)
         bead = mbd.simulate(alone, 0.1, 0.01, method)["bead"]
         assert near(solution["bead"].coordinates, bead.coordinates)
         assert "bead" not in solution.notes[0]
+    model.bodies[-1].mass = lambda q: [[2.0 + q[0] ** 2, 0.0], [0.0, 1.0]]
     with pytest.raises(mbd.IncompatibleError, match="node of body 'bead' is Generalized"):
         mbd.simulate(model, 0.1, 0.01, Rattle())
 

@@ -138,6 +138,8 @@ METHODS = [
     mbd.integrators.GeneralizedAlpha(), RK4(), LieEM(), GonzalezEM(), HamiltonianEM(), LivensEM(),
     LivensEM(reduction="none"), LivensEM(reduction="nullspace"), mbd.integrators.LivensMidpoint(),
     mbd.integrators.HamiltonianMidpoint(), mbd.integrators.DiscreteVariational(), mbd.integrators.BLieDF(),
+    RATTLie(), mbd.integrators.Rattle(), mbd.integrators.Shake(), mbd.integrators.Lobatto(), mbd.integrators.GGLEM(),
+    mbd.integrators.GGLMidpoint(), mbd.integrators.GGLTrapezoidal(theta=0.5),
 ]  # fmt: skip
 
 
