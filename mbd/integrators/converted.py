@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..nodes import Directors, Quaternion
-from ..nodes.conversion import convert
+from ..nodes.conversion import SPINS, convert
 from ..nodes.forms import of_form
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.mass import frame_mass
@@ -183,7 +183,7 @@ class Conversion:
         self.may_lock = bool(((nodes["kind"] == EULER_ANGLES) & of_form(nodes, "spin")).any())
         # joint angles go on from those of the step before; of fewer states whole turns would be lost, which move a nut
         self.winds = joints
-        self.g, self.scratch = np.zeros(9), np.zeros((8, 16))
+        self.scratch = np.zeros((len(nodes), SPINS)), np.zeros(9), np.zeros((8, 16))
 
     def _common_multipliers(self) -> Array:
         """For every multiplier of the system that of the twin, -1 where there is none."""
@@ -269,7 +269,7 @@ class Conversion:
 
     def _convert(self, source: System, target: System, *rows: Array) -> tuple[int, int]:
         nodes = source.tables.nodes, target.tables.nodes
-        return convert(*nodes, *rows, self.g, self.scratch)  # type: ignore[no-any-return]
+        return convert(*nodes, *rows, *self.scratch)  # type: ignore[no-any-return]
 
 
 class ConvertedRun(Run):

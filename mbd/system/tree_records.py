@@ -16,7 +16,7 @@ from ..joints.couplings import Screw
 from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import rotor_motion
 from ..nodes.arrays import axial
-from ..nodes.conversion import convert
+from ..nodes.conversion import SPINS, convert
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
 from ..nodes.frames import fixed_frame
 from ..nodes.kinds import DIRECTORS
@@ -79,7 +79,7 @@ class JointRecords:
             fixed_frame(n, z)
         self.n_q = int(self.poses["q0"].max() + AXES)
         self.n_v = int(self.poses["v0"].max() + AXES)
-        self.g, self.scratch = np.zeros(9), np.zeros((8, 16))
+        self.scratch = np.zeros((len(self.poses), SPINS)), np.zeros(9), np.zeros((8, 16))
 
     def inward(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The state of the twin."""
@@ -102,13 +102,13 @@ class JointRecords:
                 pose_v[0, rates] = np.concatenate((zd[i, :3], spins[i]))[3 - n.nx :][: n.nv]
         out = np.zeros((1, twin.n_q)), np.zeros((1, twin.n_v))
         near = np.zeros(twin.n_q)
-        convert(self.poses, twin.tables.nodes, pose_q, pose_v, near, *out, self.g, self.scratch)
+        convert(self.poses, twin.tables.nodes, pose_q, pose_v, near, *out, *self.scratch)
         return out[0][0], out[1][0]
 
     def outward(self, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> tuple[int, int]:
         """Rows of the system; returns the first row and node whose Euler angles do not exist, or -1, 0."""
         s, twin = self.system.tables, self.twin.tables.nodes
-        scratch = (self.z, self.twist, self.g, self.scratch)
+        scratch = (self.z, self.twist, *self.scratch)
         return convert_to_joints(twin, s.nodes, s.tree.carried, self.joined, q, v, near, out_q, out_v, *scratch)  # type: ignore[no-any-return]
 
 
