@@ -18,7 +18,7 @@ from .frames import body_rates, node_frame, spin_axes
 from .kinds import DIRECTORS, EULER_ANGLES, QUATERNION
 from .markers import axis, body_components
 from .mass import central_cofactors, frame_mass_times
-from .spin import euler_rates, euler_sines, spin_determinant, spin_matrix
+from .spin import euler_rates, euler_sides, spin_determinant, spin_matrix
 from .update import CHART_LIMIT, solve_spin
 
 TURN = 2.0 * math.pi
@@ -119,7 +119,7 @@ def _write_euler(n, z, w1, w2, w3, near, q, v):
     """
     k = n.q0 + n.nx
     proper = n.axis1 == n.axis3
-    sa, ca, sb, cb, sc, cc = euler_sines(n.axis1, n.axis2, n.axis3, z)
+    sa, ca, sb, cb, sc, cc = euler_sides(n.axis1, n.axis2, n.axis3, z)
     a, b, c = angle_of(sa, ca), angle_of(sb, cb), angle_of(sc, cc)
     a, b, c = a + turns_to(a, near[k]), b + turns_to(b, near[k + 1]), c + turns_to(c, near[k + 2])
     far = abs(a - near[k]) + abs(b - near[k + 1]) + abs(c - near[k + 2])
@@ -139,6 +139,8 @@ def _write_euler(n, z, w1, w2, w3, near, q, v):
     if n.form == FORM_LIE:
         v[k], v[k + 1], v[k + 2] = w1, w2, w3
         return 0
+    f, e = 1.0 / math.sqrt(sb * sb + cb * cb), 1.0 / math.sqrt(sc * sc + cc * cc)
+    sb, cb, sc, cc = f * sb, f * cb, e * sc, e * cc
     if not abs(sb if proper else cb) > CHART_LIMIT:
         return 1
     euler_rates(n, sb, cb, sc, cc, w1, w2, w3, v)

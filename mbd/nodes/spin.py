@@ -41,41 +41,34 @@ def euler_axes(axis1, axis2, axis3, a, b, c, z):
 
 
 @kernel(forceinline=True)
-def euler_sines(axis1, axis2, axis3, z):
-    """(sin a, cos a, sin b, cos b, sin c, cos c) of the frame z for any sequence.
+def euler_sides(axis1, axis2, axis3, z):
+    """Sine and cosine of the angles a, b, c of the frame z for any sequence, each pair times a positive number.
 
-    Stable at gimbal lock: there the split between a and c is arbitrary, but c is computed from what a and b leave
-    of R, so that the three angles always give back R to round-off.
+    No division stands before the arc tangents. Stable at gimbal lock: there the split between a and c is arbitrary,
+    but c is computed from what a and b leave of R, so that the three angles always give back R to round-off.
     """
     other = 3 - axis1 - axis2  # the axis that is neither the first nor the second
     even = 1.0 if axis2 - axis1 == 1 or axis2 - axis1 == -2 else -1.0
     proper = axis3 == axis1
     last = 3 + 3 * axis3
     ui, uj, ul = z[last + axis1], z[last + axis2], z[last + other]  # R e_3
-    lateral = math.sqrt(uj * uj + ul * ul)
-    if proper:
-        sb, cb, sa, ca = lateral, ui, uj, -even * ul
-    else:  # Tait-Bryan angles
-        sb, cb, sa, ca = even * ui, lateral, -even * uj, ul
-    if lateral > 0.0:
-        f = 1.0 / lateral
-        sa, ca = f * sa, f * ca
-    else:
+    square = uj * uj + ul * ul
+    lateral, length = math.sqrt(square), math.sqrt(ui * ui + square)
+    sa, ca = (uj, -even * ul) if proper else (-even * uj, ul)
+    if not lateral > 0.0:
         sa, ca = 0.0, 1.0
-    f = 1.0 / math.sqrt(sb * sb + cb * cb)
-    sb, cb = f * sb, f * cb
     column = 3 + 3 * (axis2 if proper else axis1)  # R_2(b)^T R_1(a)^T of this axis is R_3(c) of it
     xi, xj, xo = z[column + axis1], z[column + axis2], z[column + other]
     xj, xo = ca * xj + even * sa * xo, ca * xo - even * sa * xj
-    sc, cc = (even * cb * xo + sb * xi, xj) if proper else (even * xj, cb * xi - even * sb * xo)
-    f = 1.0 / math.sqrt(sc * sc + cc * cc)
-    return sa, ca, sb, cb, f * sc, f * cc
+    if proper:
+        return sa, ca, lateral, ui, even * ui * xo + square * xi, length * xj
+    return sa, ca, even * ui, lateral, even * length * xj, square * xi - ui * xo
 
 
 @kernel
 def axes_to_euler(axis1, axis2, axis3, z):
     """Angles (a, b, c) of the frame z for any sequence."""
-    sa, ca, sb, cb, sc, cc = euler_sines(axis1, axis2, axis3, z)
+    sa, ca, sb, cb, sc, cc = euler_sides(axis1, axis2, axis3, z)
     return math.atan2(sa, ca), math.atan2(sb, cb), math.atan2(sc, cc)
 
 
