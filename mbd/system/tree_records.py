@@ -94,7 +94,7 @@ class JointRecords:
                 self.turning[i], self.turning[parent] = JOINT_TURNS, self.turning[parent] or 1
         self.turning[0] = 0  # the ground
         self.winds = bool((self.turning == JOINT_TURNS).any())
-        # turns of Euler angles go on from step to step as well; signs of quaternions, as elsewhere, from record to record
+        # turns of Euler angles go on from step to step too; signs of quaternions, as elsewhere, from record to record
         alike = (nodes["form"] == self.twin.tables.nodes["form"]) & (nodes["kind"] == self.twin.tables.nodes["kind"])
         rigid = of_form(nodes, "lie", "spin") & ((self.joined > 0) | ~alike)
         self.remembers = bool((rigid & (nodes["kind"] == EULER_ANGLES)).any())
