@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..nodes import Directors, Quaternion
-from ..nodes.conversion import convert
+from ..nodes.conversion import SPINS, convert
 from ..nodes.forms import of_form
 from ..nodes.kinds import EULER_ANGLES
 from ..nodes.mass import frame_mass
@@ -181,9 +181,7 @@ class Conversion:
         self.kept = self._common_multipliers()
         nodes = system.tables.nodes
         self.may_lock = bool(((nodes["kind"] == EULER_ANGLES) & of_form(nodes, "spin")).any())
-        # joint angles go on from those of the step before; of fewer states whole turns would be lost, which move a nut
-        self.winds = joints
-        self.g, self.scratch = np.zeros(9), np.zeros((8, 16))
+        self.scratch = np.zeros((len(nodes), SPINS)), np.zeros(9), np.zeros((8, 16))
 
     def _common_multipliers(self) -> Array:
         """For every multiplier of the system that of the twin, -1 where there is none."""
@@ -269,7 +267,7 @@ class Conversion:
 
     def _convert(self, source: System, target: System, *rows: Array) -> tuple[int, int]:
         nodes = source.tables.nodes, target.tables.nodes
-        return convert(*nodes, *rows, self.g, self.scratch)  # type: ignore[no-any-return]
+        return convert(*nodes, *rows, *self.scratch)  # type: ignore[no-any-return]
 
 
 class ConvertedRun(Run):
@@ -312,7 +310,8 @@ class ConvertedRun(Run):
             self.buffers = Buffers(self)
         check_rows(out, self.buffers.row, (self.index + count) // every - self.index // every)
         start = self.index
-        if every > 1 and self.conversion.winds:
+        joints = self.conversion.joints
+        if every > 1 and joints is not None and (joints.winds or joints.remembers):
             return self._follow(start, count, every, self.buffers, out)
         while self.index < start + count and not self.locked:
             row = self.index // every - start // every
@@ -322,17 +321,41 @@ class ConvertedRun(Run):
         return self.index - start
 
     def _follow(self, start: int, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
-        """The same where angles are counted: those of every step are found, of which some are recorded."""
-        steps = buffers.every_step
+        """The same with joint angles: these go on from step to step, lest whole turns be lost, which move a nut."""
+        block = self._read_block if self.conversion.joints.remembers else self._follow_block  # type: ignore[union-attr]
         while self.index < start + count and not self.locked:
             before, todo = self.index, min(start + count - self.index, buffers.size)
-            done = self._advance_block(todo, 1, buffers, steps)
-            recorded = np.arange((before // every + 1) * every, before + done + 1, every)
-            for y, x in zip(out, steps, strict=True):
-                y[recorded // every - 1 - start // every] = x[recorded - before - 1]
-            if done < todo:
+            row = before // every - start // every
+            if block(todo, every, buffers, [y[row:] for y in out]) < todo:
                 break
         return self.index - start
+
+    def _read_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
+        """All coordinates of every step are found, of which some are recorded."""
+        before, steps = self.index, buffers.every_step
+        done = self._advance_block(count, 1, buffers, steps)
+        first = every - 1 - before % every
+        for y, x in zip(out, steps, strict=True):
+            rows = x[first:done:every]
+            y[: len(rows)] = rows
+        return done
+
+    def _follow_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
+        """Joint angles of every step are followed, and records converted."""
+        assert self.conversion.joints is not None
+        before, (q, v, *own, turns) = self.index, buffers.all_rows
+        done = self.inner.advance(count, 1, [q, v, *own, turns])
+        first = every - 1 - before % every
+        some = [np.ascontiguousarray(x[first:done:every]) for x in (q, v, *own, turns)]
+        made = len(some[0])
+        if made:
+            variables = self.method.converted_variables(self.conversion, some[0], some[1], some[2:-1])
+            for y, x in zip(out[2:-1], variables, strict=True):
+                y[:made] = x
+            self.conversion.outward_turns(some[-1], out[-1][:made])
+        rows = q[:done], v[:done], self.near, out[0][:made], out[1][:made]
+        self.conversion.joints.outward_some(first, every, *rows)
+        return done
 
     def _advance_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
         """So many steps, whose records go to the first rows of ``out``; what is not converted is written there."""
@@ -417,6 +440,11 @@ class Buffers:
     def every_step(self) -> list[Array]:
         """Room for the same records of the system."""
         return [np.zeros((self.size, len(x))) for x in self.row]
+
+    @cached_property
+    def all_rows(self) -> list[Array]:
+        """Room for all records of the twin."""
+        return [np.zeros((self.size, len(y))) if x is None else x for x, y in zip(self.rows, self.row, strict=True)]
 
 
 # --- a run within ------------------------------------------------------------------------------------------------

@@ -106,14 +106,21 @@ def centre_block(n, qr, zr, qc, zc, jacobians, matrix):
 
 
 @kernel
-def solve_central_inertia(n, y1, y2, y3):
-    """J^-1 y with the inertia about the centre of mass (Cramer's rule)."""
+def central_cofactors(n):
+    """(c11, c22, c33, c12, c13, c23) of the inertia J about the centre of mass, det J and tr J: J^-1 = c / det J."""
     a11, a12, a13 = central_inertia(n, 1.0, 0.0, 0.0)
     b12, a22, a23 = central_inertia(n, 0.0, 1.0, 0.0)
     b13, b23, a33 = central_inertia(n, 0.0, 0.0, 1.0)
     c11, c12, c13 = a22 * a33 - a23 * a23, a13 * a23 - a12 * a33, a12 * a23 - a13 * a22
     c22, c23, c33 = a11 * a33 - a13 * a13, a12 * a13 - a11 * a23, a11 * a22 - a12 * a12
-    d = 1.0 / (a11 * c11 + a12 * c12 + a13 * c13)
+    return c11, c22, c33, c12, c13, c23, a11 * c11 + a12 * c12 + a13 * c13, a11 + a22 + a33
+
+
+@kernel
+def solve_central_inertia(n, y1, y2, y3):
+    """J^-1 y with the inertia about the centre of mass (Cramer's rule)."""
+    c11, c22, c33, c12, c13, c23, determinant, trace = central_cofactors(n)
+    d = 1.0 / determinant
     return (
         d * (c11 * y1 + c12 * y2 + c13 * y3),
         d * (c12 * y1 + c22 * y2 + c23 * y3),

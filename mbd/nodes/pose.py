@@ -54,7 +54,7 @@ def write_rotation(n, e0, e1, e2, e3, w1, w2, w3, q, v, z, zd, g):
         for m in range(9):
             q[j + m] = z[3 + m]
     elif n.kind == EULER_ANGLES:
-        q[j], q[j + 1], q[j + 2] = axes_to_euler(n.axis1, n.axis2, n.axis3, z, g)
+        q[j], q[j + 1], q[j + 2] = axes_to_euler(n.axis1, n.axis2, n.axis3, z)
     if n.form == FORM_LIE:
         v[k], v[k + 1], v[k + 2] = w1, w2, w3
     elif n.form == FORM_SPIN:

@@ -40,56 +40,58 @@ def euler_axes(axis1, axis2, axis3, a, b, c, z):
     quaternion_axes(p0, p1, p2, p3, z)
 
 
-@kernel
-def rotate_back(axis, c, s, x):
-    """x := R_axis^T x for a rotation about a coordinate axis, by an angle with cosine c and sine s."""
-    i = (axis + 1) % 3
-    j = (axis + 2) % 3
-    u, v = x[i], x[j]
-    x[i] = c * u + s * v
-    x[j] = c * v - s * u
+@kernel(forceinline=True)
+def euler_sides(axis1, axis2, axis3, z):
+    """Sine and cosine of the angles a, b, c of the frame z for any sequence, each pair times a positive number.
 
-
-@kernel
-def euler_sines(axis1, axis2, axis3, z, y):
-    """(sin a, cos a, sin b, cos b, sin c, cos c) of the frame z for any sequence; y is scratch of three.
-
-    Stable at gimbal lock: there the split between a and c is arbitrary, but c is computed from what a and b leave
-    of R, so that the three angles always give back R to round-off.
+    No division stands before the arc tangents. Stable at gimbal lock: there the split between a and c is arbitrary,
+    but c is computed from what a and b leave of R, so that the three angles always give back R to round-off.
     """
     other = 3 - axis1 - axis2  # the axis that is neither the first nor the second
-    even = 1.0 if (axis1 + 1) % 3 == axis2 else -1.0
-    if axis3 == axis1:  # proper Euler angles: u = R e_1
-        ui, uj, ul = z[3 + 3 * axis1 + axis1], z[3 + 3 * axis1 + axis2], z[3 + 3 * axis1 + other]
-        lateral = math.sqrt(uj * uj + ul * ul)
-        sb, cb, sa, ca = lateral, ui, uj, -even * ul
-        column, sine, cosine = axis2, other, axis2
-    else:  # Tait-Bryan angles: u = R e_3
-        ui, uj, uk = z[3 + 3 * axis3 + axis1], z[3 + 3 * axis3 + axis2], z[3 + 3 * axis3 + axis3]
-        lateral = math.sqrt(uj * uj + uk * uk)
-        sb, cb, sa, ca = even * ui, lateral, -even * uj, uk
-        column, sine, cosine = axis1, axis2, axis1
-    if lateral > 0.0:
-        f = 1.0 / lateral
-        sa, ca = f * sa, f * ca
-    else:
+    even = 1.0 if axis2 - axis1 == 1 or axis2 - axis1 == -2 else -1.0
+    proper = axis3 == axis1
+    last = 3 + 3 * axis3
+    ui, uj, ul = z[last + axis1], z[last + axis2], z[last + other]  # R e_3
+    square = uj * uj + ul * ul
+    lateral, length = math.sqrt(square), math.sqrt(ui * ui + square)
+    sa, ca = (uj, -even * ul) if proper else (-even * uj, ul)
+    if not lateral > 0.0:
         sa, ca = 0.0, 1.0
-    f = 1.0 / math.sqrt(sb * sb + cb * cb)
-    sb, cb = f * sb, f * cb
-    for m in range(3):
-        y[m] = z[3 + 3 * column + m]
-    rotate_back(axis1, ca, sa, y)
-    rotate_back(axis2, cb, sb, y)
-    sc, cc = even * y[sine], y[cosine]
-    f = 1.0 / math.sqrt(sc * sc + cc * cc)
-    return sa, ca, sb, cb, f * sc, f * cc
+    column = 3 + 3 * (axis2 if proper else axis1)  # R_2(b)^T R_1(a)^T of this axis is R_3(c) of it
+    xi, xj, xo = z[column + axis1], z[column + axis2], z[column + other]
+    xj, xo = ca * xj + even * sa * xo, ca * xo - even * sa * xj
+    if proper:
+        return sa, ca, lateral, ui, even * ui * xo + square * xi, length * xj
+    return sa, ca, even * ui, lateral, even * length * xj, square * xi - ui * xo
 
 
 @kernel
-def axes_to_euler(axis1, axis2, axis3, z, y):
-    """Angles (a, b, c) of the frame z for any sequence; y is scratch of three."""
-    sa, ca, sb, cb, sc, cc = euler_sines(axis1, axis2, axis3, z, y)
+def axes_to_euler(axis1, axis2, axis3, z):
+    """Angles (a, b, c) of the frame z for any sequence."""
+    sa, ca, sb, cb, sc, cc = euler_sides(axis1, axis2, axis3, z)
     return math.atan2(sa, ca), math.atan2(sb, cb), math.atan2(sc, cc)
+
+
+@kernel(forceinline=True)
+def euler_rates(n, sb, cb, sc, cc, w1, w2, w3, v):
+    """Store G^-1 omega of Euler angles, from sines and cosines of the second and the third one.
+
+    R_3(c) omega = a_dot R_2(b)^T e_1 + b_dot e_2 + c_dot e_3, whose first vector has no part along e_2.
+    """
+    i, j, k = n.axis1, n.axis2, n.v0 + n.nx
+    o = 3 - i - j
+    even = 1.0 if j - i == 1 or j - i == -2 else -1.0
+    wi, wj, wo = (
+        w1 if i == 0 else (w2 if i == 1 else w3),
+        w1 if j == 0 else (w2 if j == 1 else w3),
+        w1 if o == 0 else (w2 if o == 1 else w3),
+    )
+    if n.axis3 == i:
+        rate = (sc * wj + even * cc * wo) / sb
+        v[k], v[k + 1], v[k + 2] = rate, cc * wj - even * sc * wo, wi - rate * cb
+    else:
+        rate = (cc * wi - even * sc * wj) / cb
+        v[k], v[k + 1], v[k + 2] = rate, cc * wj + even * sc * wi, wo - even * rate * sb
 
 
 @kernel
@@ -112,7 +114,7 @@ def euler_spin_matrix(n, sb, cb, s, c, g):
     g[3 * l + 2] = 1.0
     # R_2(b)^T e_1: components on e_1 and on the axis perpendicular to both
     o = 3 - i - j
-    sign = 1.0 if (j + 1) % 3 == i else -1.0  # e_o = sign * ... see rotate_back: (j, j+1, j+2)
+    sign = 1.0 if (j + 1) % 3 == i else -1.0  # e_o = sign * ... for rotations about e_j
     x1 = cb
     xo = -sb if sign > 0.0 else sb
     # R_3(c)^T applied to e_2 -> column 2, and to (x1 e_1 + xo e_o) -> column 1

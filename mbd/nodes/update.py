@@ -62,7 +62,7 @@ def compose(n, q, t1, t2, t3, out, z, base, stored, scratch):
         for m in range(9):
             out[k + m] = z[3 + m]
     else:  # Euler angles only store R here, so gimbal lock is no singularity of the composition
-        out[k], out[k + 1], out[k + 2] = axes_to_euler(n.axis1, n.axis2, n.axis3, z, scratch)
+        out[k], out[k + 1], out[k + 2] = axes_to_euler(n.axis1, n.axis2, n.axis3, z)
 
 
 @kernel

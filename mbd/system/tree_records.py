@@ -16,11 +16,11 @@ from ..joints.couplings import Screw
 from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import rotor_motion
 from ..nodes.arrays import axial
-from ..nodes.conversion import convert
-from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT
+from ..nodes.conversion import SPINS, convert
+from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT, of_form
 from ..nodes.frames import fixed_frame
-from ..nodes.kinds import DIRECTORS
-from ..nodes.tree.reading import convert_to_joints
+from ..nodes.kinds import DIRECTORS, EULER_ANGLES
+from ..nodes.tree.reading import JOINT_TURNS, convert_some_to_joints, convert_to_joints
 from .system import System
 
 Array = np.ndarray
@@ -74,12 +74,30 @@ class JointRecords:
         self.poses = _pose_nodes(twin)
         self.joined = np.zeros(len(self.poses), dtype=np.int64)  # whether a joint carries the body of a node
         self.joined[[system.assembly.node_of[id(edge.body)] for edge in tree.carried if edge.joint is not None]] = 1
+        self.turning = np.zeros_like(self.joined)
+        self._find_turns(tree.carried)
         self.z, self.twist = np.zeros((len(self.poses), AXES)), np.zeros((len(self.poses), RATES))
         for n, z in zip(self.poses, self.z, strict=True):
             fixed_frame(n, z)
         self.n_q = int(self.poses["q0"].max() + AXES)
         self.n_v = int(self.poses["v0"].max() + AXES)
-        self.g, self.scratch = np.zeros(9), np.zeros((8, 16))
+        self.sides = np.zeros((system.n_q, 4))
+        self.scratch = np.zeros((len(self.poses), SPINS)), np.zeros(9), np.zeros((8, 16))
+
+    def _find_turns(self, carried: Any) -> None:
+        """Joints with angles, of which whole turns between two records count."""
+        nodes, node_of = self.system.tables.nodes, self.system.assembly.node_of
+        for edge in carried:
+            if edge.joint is not None and {"turn", "screw"} & set(edge.motions):
+                i = node_of[id(edge.body)]
+                parent = self.system.tables.tree.carried[i].parent
+                self.turning[i], self.turning[parent] = JOINT_TURNS, self.turning[parent] or 1
+        self.turning[0] = 0  # the ground
+        self.winds = bool((self.turning == JOINT_TURNS).any())
+        # turns of Euler angles go on from step to step too; signs of quaternions, as elsewhere, from record to record
+        alike = (nodes["form"] == self.twin.tables.nodes["form"]) & (nodes["kind"] == self.twin.tables.nodes["kind"])
+        rigid = of_form(nodes, "lie", "spin") & ((self.joined > 0) | ~alike)
+        self.remembers = bool((rigid & (nodes["kind"] == EULER_ANGLES)).any())
 
     def inward(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The state of the twin."""
@@ -102,14 +120,21 @@ class JointRecords:
                 pose_v[0, rates] = np.concatenate((zd[i, :3], spins[i]))[3 - n.nx :][: n.nv]
         out = np.zeros((1, twin.n_q)), np.zeros((1, twin.n_v))
         near = np.zeros(twin.n_q)
-        convert(self.poses, twin.tables.nodes, pose_q, pose_v, near, *out, self.g, self.scratch)
+        convert(self.poses, twin.tables.nodes, pose_q, pose_v, near, *out, *self.scratch)
         return out[0][0], out[1][0]
 
     def outward(self, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> tuple[int, int]:
         """Rows of the system; returns the first row and node whose Euler angles do not exist, or -1, 0."""
         s, twin = self.system.tables, self.twin.tables.nodes
-        scratch = (self.z, self.twist, self.g, self.scratch)
+        scratch = (self.z, self.twist, *self.scratch)
         return convert_to_joints(twin, s.nodes, s.tree.carried, self.joined, q, v, near, out_q, out_v, *scratch)  # type: ignore[no-any-return]
+
+    def outward_some(self, first: int, every: int, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> None:
+        """Of rows of successive states the first and every so-manieth after it; ``near`` follows all of them."""
+        s, twin = self.system.tables, self.twin.tables.nodes
+        tree = (s.nodes, s.tree.carried, self.joined, self.turning)
+        scratch = (self.z, self.twist, *self.scratch)
+        convert_some_to_joints(twin, *tree, first, every, q, v, near, self.sides, out_q, out_v, *scratch)
 
 
 def _pose_nodes(twin: System) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 from ..base import Array, Invariant, Trait, Variable, missing_trait
 from ..checks import check_newton, check_regular_generalized, keeps_momenta
 from ..converted import KINETIC, StepsDirectors, StepsLieNodes, momenta
-from ..fixed_step import Equations, FixedStep
+from ..fixed_step import FixedStep
+from ..past import EquationsWithPast, guess_tables
 from ..traits import bodies_of_form, has_form, steps_of_nodes
 from . import steps
 from .generalized_nodes import energy_generalized
@@ -20,6 +21,9 @@ from .state import FrameState
 if TYPE_CHECKING:
     from ...results.solution import Solution
     from ...system.system import System
+
+
+PAST = 3  # stages of the same length from which first guesses of a composition are extrapolated
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ class GonzalezEM(StepsDirectors, FrameEM):
         return momenta(solution)
 
 
-class FrameEquations(Equations):
+class FrameEquations(EquationsWithPast):
     """An energy-momentum scheme on a system, in the unknowns of the ``inner`` one.
 
     Where these are others, the start is computed in the unknowns of the system itself.
@@ -151,7 +155,9 @@ class FrameEquations(Equations):
 
     entries = steps.ENTRIES
     # velocities and multipliers are saved as they are recorded, and the velocities of the inner system besides
-    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm", "turn")
+    saved = ("q", "vd", "vdm", "lamm", "p", "dq", "rated", "ratedm", "unitm", "turn", "past_d", "past_l")
+    past = ("past_d", "past_l")
+    depth = PAST
     outer: FrameEquations
 
     def __init__(self, method: FrameEM, system: System, inner: System, t: float, step: float) -> None:
@@ -177,7 +183,7 @@ class FrameEquations(Equations):
             step_of=step_of, node_steps=each_once(step_of), smooth=is_analytic(inner),
             unreduced=_unreduced_rows(inner), shown_v=shown[0], shown_vd=shown[1], shown_lam=shown[2],
             shown_p=coordinates["p"] if method.momenta else np.zeros(0), shown_lamm=every["lamm"],
-            order=order,
+            order=order, past_d=np.zeros((0, nv)), past_l=np.zeros((0, nl)), part=0, rounds=0, **guess_tables(PAST),
         )  # fmt: skip
         polished = {"enough": steps.POLISHED, "enough_later": steps.POLISHED_ROUGH}
         self.set_up(t, step, (self.x.z0, self.work.z), trusted=1, **polished)
@@ -224,7 +230,7 @@ class FrameEquations(Equations):
         return super().state() | {"v": x.shown_v.copy(), "lam": x.shown_lam.copy(), "inner_v": x.v.copy()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        super().restore(state)
+        super().restore({name: np.zeros((0, 0)) for name in self.past} | state)  # files of earlier versions have none
         self.x.shown_v[:], self.x.v[:] = state["v"], state["inner_v"]
         self._take_multipliers(np.asarray(state["lam"]))
         if len(self.x.order):

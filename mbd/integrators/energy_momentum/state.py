@@ -48,3 +48,10 @@ class FrameState(Record):
     shown_p = vector  # p, or empty where all masses are constant
     shown_lamm = vector  # multipliers of the last step
     order = integers  # places in shown_lam of unit and then of lam, where these are no parts of it; otherwise empty
+    past_d = matrix  # (PAST, ...) of earlier stages of a composition: dq - h v0
+    past_l = matrix  # and multipliers; without rows where the method is not composed
+    weights = matrix  # with which they are extrapolated (``past``),
+    sources = integers  # the stages
+    back = integers  # and the steps before this one that they belong to
+    part = integer  # the present stage
+    rounds = integer  # whole steps that are remembered

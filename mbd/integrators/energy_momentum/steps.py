@@ -1,7 +1,8 @@
 """Energy-momentum schemes on frames, as the time loop asks for them.
 
 The unknowns are the increments dq, from which the end of the step follows, and the multipliers; equations and matrix
-are in ``equations``. First guesses are extrapolated from the middles of the last two steps. What is left of Newton's
+are in ``equations``. First guesses are extrapolated from the middles of the last two steps, those of a composition from
+stages of the same length (``past``). What is left of Newton's
 error adds up over many steps, so that a residual just below the tolerance gets one more correction (``POLISHED``). Such
 a correction is not checked, nor is one of analytic equations that is sure to end below the tolerance.
 """
@@ -33,7 +34,8 @@ from ..newton import (
     measure,
     will_converge,
 )
-from ..numbers import NewtonNumbers
+from ..numbers import RENEW, NewtonNumbers
+from ..past import extrapolate, forget_stages, has_past, next_stage, remembered_row
 from .equations import frame_forces, frame_matrix, frame_residual, move
 from .node_steps import ACCEPT, CORRECT, GUESS, START, ask_nodes
 from .state import FrameState
@@ -83,6 +85,7 @@ def predict(s, w, x, p):
     if guess < 0:
         return
     later, extrapolated = p.history > 0, guess == EXTRAPOLATED or guess == AS_BEFORE
+    stages = extrapolated and p.parts > 0 and has_past(x, p)
     nodes, dq, v, vd, vdm = s.nodes, x.dq, x.v, x.vd, x.vdm
     lam, lamm, lamn = x.lam, x.lamm, x.lamn
     for i in range(1, nodes.shape[0]):
@@ -91,14 +94,17 @@ def predict(s, w, x, p):
             continue  # the increment of the last step
         for k in range(n.v0, n.v0 + n.nv):
             middle = 2.0 * vd[k] - vdm[k] if later else vd[k]
-            if extrapolated:
+            if extrapolated and not stages:
                 dq[k] = h * (v[k] + 0.5 * h * middle)
             else:
-                dq[k] = h * v[k] if guess == UNIFORM else 0.0
+                dq[k] = h * v[k] if guess == UNIFORM or stages else 0.0
     for k in range(lam.shape[0]):
-        lamn[k] = 2.0 * lam[k] - lamm[k] if later and extrapolated else lam[k]
+        lamn[k] = 0.0 if stages else 2.0 * lam[k] - lamm[k] if later and extrapolated else lam[k]
     if later and extrapolated:
         ask_nodes(s, w, x, GUESS, h)
+    if stages:
+        extrapolate(x, p, x.past_d, dq)
+        extrapolate(x, p, x.past_l, lamn)
     for k in range(x.unreduced.shape[0] // 2):
         x.raten[k] = 2.0 * x.dq[k] / h - x.v[k]
         x.pn[k] = x.p[k]
@@ -232,10 +238,29 @@ def _accept_rates(s, x, first, c0, c1, h):
         x.shown_lamm[x.order[k]] = x.unitm[k] if k < hidden else x.lamm[k - hidden]
 
 
+@kernel
+def _remember_stage(x, p):
+    """What a stage of a composition adds to uniform motion, and its multipliers."""
+    i = remembered_row(x, p)
+    for k in range(x.v.shape[0]):
+        x.past_d[i, k] = x.dq[k] - p.step * x.v[k]
+    copy(x.lamn, x.past_l[i])
+    next_stage(x, p)
+
+
+@_step
+def restart(s, w, x, p):
+    """A stage of a composition begins with coordinates and velocities, as every step does."""
+    if p.history == RENEW:
+        forget_stages(x)
+
+
 @_step
 def accept(s, w, x, p):
     """Make the new values the state; accelerations and multipliers of the middle are carried to the end."""
     h = p.step
+    if p.parts > 0:
+        _remember_stage(x, p)
     ask_nodes(s, w, x, ACCEPT, h)
     first = p.history == 0
     c0, c1 = (2.0, -1.0) if first else (1.5, -0.5)
@@ -264,4 +289,5 @@ ENTRIES = {
     loop.RESIDUAL: residual,
     loop.SOLVE: solve_equations,
     loop.ACCEPT: accept,
+    loop.RESTART: restart,
 }
