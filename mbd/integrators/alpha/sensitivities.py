@@ -21,7 +21,7 @@ from __future__ import annotations
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix
-from ...math.arrays import copy, copy_frames, largest
+from ...math.arrays import copy, largest
 from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
 from ...system.along import Along, look_along
 from ...system.instant import evaluate_functions, frames
@@ -33,13 +33,13 @@ from ..numbers import NewtonNumbers
 from ..verdicts import CONVERGED
 from .changes import change_of_equations
 from .equations import KEEP_CONTRACTION, _factorise, _mass_factor
+from .matrix_change import remember_guess
 from .position_change import (
     correct_position,
     foresee_turn,
     is_due,
     position_equations,
     prepare_position,
-    remember_guess,
     take_turn,
     turn_equations,
 )
@@ -82,11 +82,9 @@ def _prepare(s, w, x, f, g, p):
         copy(w.turns, own.turns)
         evaluate_functions(s, own, p.end)
     if x.index_2 != 0:
+        prepare_position(s, w, own, x, f, p, length, exact, differences)
         if differences:
             frames(s, own, x.q)
-        else:
-            copy_frames(x.z0, own.z)
-        prepare_position(s, w, own, x, f, p, length, exact, differences)
     if exact:
         g.time[0] = p.end
         look_along(s, own, x.q, x.v, x.lam, x.z0)
@@ -209,7 +207,7 @@ def _follow(s, w, x, f, g, p):
             i = f.active[j]
             change_of_equations(s, w, x, f, g, p, i, f.rhs[i])
             if r == 0 and x.index_2 != 0 and is_due(f, i):
-                turn_equations(s, w, x, f, g, p, i, f.rhs[i])
+                turn_equations(s, w, x, f, g, p, i)
                 f.due[due] = i
                 due += 1
             _scale(s, x, p, f.rhs[i])
