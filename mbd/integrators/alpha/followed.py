@@ -37,7 +37,7 @@ class AlphaFollowed(Followed):
         self.along = along(system.tables, pairs, sizes, self.works, rows)
         noisy = self.along.loaded | (self.along.exact == 0) | self.along.differenced.any(axis=1)
         shapes: list[tuple[Any, str]] = [
-            (n, "since known floor change change_z earlier interval spacing older_spacing"),
+            (n, "since known seen floor change change_z earlier interval spacing older_spacing"),
             ((n, n_v), "dz past_z dm past_m older_m dqn dvn dan dzn dmn moved"),
             ((n, rows), "rhs position turn"),
             ((RING * n, n_v), "past_vd"),

@@ -50,8 +50,9 @@ MOST_ROUNDS = 20  # corrections of a step
 SETTLED = 2e-9  # of the sensitivities of the configuration: what may remain of all corrections, in the mean
 TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
 FASTEST = 1e-5  # rates are not taken for smaller
-TIMES_NEWTON = 1.0  # the rate of iterates of the step: as fast, corrections are taken to fall
-REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
+TIMES_SEEN = 2.0  # the rate at which corrections fell when it was last seen: so much slower they may fall later
+UNSEEN = 1.02  # by which that grows with every step in which one correction told nothing
+REACTIONS = 1e-8  # the same of accelerations and multipliers, in which it does not add up
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step
@@ -172,7 +173,7 @@ def _newton_rate(x, f, p):
         return
     fresh = p.iteration == 1 or x.newton == EVERY_ITERATION
     rate = p.error / p.before if fresh else p.before / p.earlier
-    f.rate = min(max(TIMES_NEWTON * rate, FASTEST), 1.0)
+    f.rate = min(max(rate, FASTEST), 1.0)
 
 
 @kernel
@@ -182,7 +183,12 @@ def _is_settled(x, f, p, i, r):
     change, before, least = f.change[i], f.earlier[i], f.noise / f.spread[i]
     noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:
-        rate = max(change / before, FASTEST)  # round-off makes it look larger
+        rate = max(change / before, rate)  # round-off makes it look larger
+        if r == 1:
+            f.seen[i] = min(change / before, 1.0)
+    elif r == 0:
+        rate = max(rate, TIMES_SEEN * f.seen[i])
+        f.seen[i] *= UNSEEN
     if r > 1 and change > FALLING * before and change <= max(STALLED * size, MOST_NOISE * least):
         f.floor[i] = change
         return True

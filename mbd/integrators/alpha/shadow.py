@@ -41,6 +41,7 @@ class Shadow(Record):
     earlier = vector  # the one before
     noise = real  # round-off in both, times the size of the differences
     noise_z = real
+    seen = vector  # by parameter: the second correction, of the first one, when it was last seen
     floor = vector  # by parameter: round-off of corrections as it was seen
     active = integers  # parameters that are still corrected
     due = integers  # parameters whose position correction is computed: the effect of the matrix, or of constraints
