@@ -26,7 +26,8 @@ from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
 from ...system.along import Along, look_along
 from ...system.instant import evaluate_functions, frames
 from ...system.right_hand_sides import solve_rows
-from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH, Tables, Work, work_at
+from ...system.tables import FLAG_CHARTS, FLAG_TREE, PARAMETER_LENGTH, Tables, Work, work_at
+from ...system.tree_along import look_along_tree
 from ..loop import LOAD, Rows, ask, make_step
 from ..newton import ACCELERATION
 from ..numbers import NewtonNumbers
@@ -88,7 +89,10 @@ def _prepare(s, w, x, f, g, p):
             frames(s, own, x.q)
     if exact:
         g.time[0] = p.end
-        look_along(s, own, x.q, x.v, x.lam, x.z0)
+        if s.flags[FLAG_TREE] != 0:
+            look_along_tree(s, w, g.tree, x.q, x.v, x.vd)
+        else:
+            look_along(s, own, x.q, x.v, x.lam, x.z0)
 
 
 @kernel

@@ -127,6 +127,15 @@ def eliminate_column(s, inertia, tau, ia, p, u, pivot):
 
 
 @kernel(forceinline=True)
+def eliminate_again(s, tau, p, u, pivot):
+    """One column with another force: changes p as ``eliminate_column`` does, returns (tau - S^T p) / D."""
+    r = pivot[0] * (tau - dot_six(s, p))
+    for k in range(6):
+        p[k] += u[k] * r
+    return r
+
+
+@kernel(forceinline=True)
 def add_to_parent(ia, d1, d2, d3, parent):
     """parent += X^T I^A X with the shift d: J + D H^T + H D^T + D M D^T, H + D M, M with D = hat(d)."""
     h11, h12, h13, h21, h22, h23, h31, h32, h33 = ia[6], ia[7], ia[8], ia[9], ia[10], ia[11], ia[12], ia[13], ia[14]
