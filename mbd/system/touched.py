@@ -64,12 +64,19 @@ def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]]) -> TreeAlong
     tree, n = tables.tree, len(tables.nodes) if tables.flags[FLAG_TREE] else 0
     n_v = len(tree.inertia)
     placed = [len(_changed(tree.carried, [one.tree.carried for one in pair])) > 0 if n else False for pair in pairs]
+    beside = [n > 0 and (len(tables.functions) > 0 or _touches_joints(tables, pair)) for pair in pairs]
     n_q = 1 + int((tables.nodes["q0"] + tables.nodes["nq"]).max()) if n else 0
     shapes: dict[str, Any] = {
         "rates": (n_v, 18), "bodies": (n, 16), "jets": (n, 18), "wrench": (n, 6), "carrier": 6, "acceleration": 6,
-        "q": n_q, "v": n_v,
+        "q": n_q, "v": n_v, "slopes": (len(tree.loads), 2),
     }  # fmt: skip
-    return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64))
+    return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64), beside=np.array(beside, dtype=np.int64))
+
+
+def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
+    """Whether springs, motors or rotors on joints differ."""
+    rotors = any(not np.array_equal(one.tree.inertia, tables.tree.inertia) for one in pair)
+    return rotors or len(_changed(tables.forces, [one.forces for one in pair])) > 0
 
 
 def _same_places(tables: Tables, other: Tables) -> bool:

@@ -2,9 +2,10 @@
 
 A direction moves every body by a jet X = (xi, xi', xi''), see ``mbd.nodes.tree.jets``: the parent's, and that of each
 column of its joint times the direction's components. The wrench of a body then changes by one product, what joints
-carry by the sums of these, from the leaves to the root. Elements along the coordinates of joints are differenced in the
-tables on both sides of the parameter, so are bodies whose inertia or weight it touches, where they are; of a parameter
-that moves joints the whole residual, at the same state.
+carry by the sums of these, from the leaves to the root. Elements along the coordinates of joints have derivatives of
+their own. Where the parameter may touch them, they are differenced in the tables on both sides of it; so are bodies
+whose inertia or weight it touches, where they are; of a parameter that moves joints the whole residual, at the same
+state.
 
 For trees without loops on which no other elements act, see ``touched``.
 """
@@ -15,7 +16,8 @@ from ..compiled.entry import entry
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integers, matrix, vector
 from ..compiled.record import Record
-from ..nodes.tree.dynamics import eliminate_again, inertia_wrench
+from ..nodes.forms import FORM_LIE
+from ..nodes.tree.dynamics import eliminate_again, inertia_wrench, wrench_with
 from ..nodes.tree.jets import column_jets, shift_jet, wrench_along
 from ..nodes.tree.own_block import own_correction
 from ..nodes.tree.spatial import (
@@ -56,6 +58,8 @@ class TreeAlong(Record):
     acceleration = vector
     q = vector  # coordinates and velocities beside
     v = vector
+    slopes = matrix  # (loads, 2) derivatives of elements along the coordinates of joints
+    beside = integers  # by parameter: whether it touches these or rotors, or functions may do so
     placed = integers  # by parameter: whether it moves joints on their bodies
 
 
@@ -82,13 +86,15 @@ def look_along_tree(s, w, g, q, v, vd):
         b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8] = j
         b[9] = n.mass
         inertia_product(n.mass, j, y.twist[i], b[10:])
-        inertia_wrench(n, z, y.twist[i], y.acceleration[i], s.gravity, y.inertial[i], y.scratch)
+        wrench_with(n.mass, j, b[10:], y.twist[i], y.acceleration[i], s.gravity, y.inertial[i], y.scratch[0])
         copy_six(y.inertial[i], y.wrench[i])
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]
         p = s.tree.carried[i].parent
         if p > 0:
             add_shifted_force(y.wrench[i], w.z[i], w.z[p], y.wrench[p])
+    for m in range(s.tree.loads.shape[0]):
+        f, g.slopes[m, 0], g.slopes[m, 1] = joint_tension(s, w, m, q, v, 1)
 
 
 @kernel
@@ -146,8 +152,8 @@ def _beside(a, i, q, v, dq, dv, vd, side, c, x):
 
 
 @kernel
-def _placed(s, w, a, i, q, v, vd, dq, dv, x):
-    """A parameter that moves joints: the whole residual at the same state, and joint forces along the direction."""
+def _placed(s, a, i, q, v, vd, x):
+    """A parameter that moves joints: the whole residual at the same state."""
     c = 0.5 / a.size[i]
     for side in range(2):
         t, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
@@ -157,10 +163,14 @@ def _placed(s, w, a, i, q, v, vd, dq, dv, x):
     for k in range(s.xv.shape[0]):
         j = s.xv[k]
         x[j] += c * (a.plus[j] - a.minus[j])
+
+
+@kernel
+def _joint_forces(s, g, dq, dv, x):
+    """Elements along the coordinates of joints, along the direction."""
     for m in range(s.tree.loads.shape[0]):
         k = s.tree.loads[m, 1]
-        f, du, dr = joint_tension(s, w, m, q, v, 1)
-        x[s.xv[k]] += du * dq[k] + dr * dv[k]
+        x[s.xv[k]] += g.slopes[m, 0] * dq[k] + g.slopes[m, 1] * dv[k]
 
 
 @kernel
@@ -176,7 +186,7 @@ def tree_rows_along(s, w, a, i, q, v, vd, dq, dv, dvd, x):
         f, df, xi = y.wrench[k], g.wrench[k], g.jets[k]
         for j in range(n.v0, n.v0 + n.nv):
             value = dot_six(y.columns[j], df) + crossed_power(xi, y.columns[j], f) + s.tree.inertia[j] * dvd[j]
-            if n.nv > 1:
+            if n.nv > 1 and (c.motions > 0 or n.form != FORM_LIE):
                 for o in range(n.v0, n.v0 + n.nv):
                     value += own_correction(
                         n, c, q, w.spin[k], y.columns, y.balls[k], f, dq[o], j, o, y.scratch
@@ -185,7 +195,9 @@ def tree_rows_along(s, w, a, i, q, v, vd, dq, dv, dvd, x):
         if c.parent > 0:
             add_shifted_force(df, w.z[k], w.z[c.parent], g.wrench[c.parent])
     if g.placed[i] != 0:
-        _placed(s, w, a, i, q, v, vd, dq, dv, x)
+        _placed(s, a, i, q, v, vd, x)
+    if g.placed[i] != 0 or g.beside[i] == 0:
+        _joint_forces(s, g, dq, dv, x)
         return
     half = 0.5 / a.size[i]
     _beside(a, i, q, v, dq, dv, vd, 0, half, x)

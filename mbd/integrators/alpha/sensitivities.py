@@ -53,7 +53,7 @@ TELLING = 1e-10  # a correction that is large enough to tell a rate; below, roun
 FASTEST = 1e-5  # rates are not taken for smaller
 TIMES_SEEN = 2.0  # the rate at which corrections fell when it was last seen: so much slower they may fall later
 UNSEEN = 1.02  # by which that grows with every step in which one correction told nothing
-REACTIONS = 1e-8  # the same of accelerations and multipliers, in which it does not add up
+REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step
@@ -199,7 +199,8 @@ def _is_settled(x, f, p, i, r):
     limit = max(f.settled * size, AS_NOISE * noise)
     if rate * f.change_z[i] > max(limit, f.noise_z / f.spread[i]):
         return False
-    return rate * change <= min(limit, max(REACTIONS * acceleration / _mass_factor(x, p.step), AS_NOISE * noise))
+    reactions = max(REACTIONS, p.tolerance) * acceleration / _mass_factor(x, p.step)  # as much the run itself leaves
+    return rate * change <= min(limit, max(reactions, AS_NOISE * noise))
 
 
 @kernel
