@@ -175,7 +175,7 @@ COARSE = {
 @pytest.mark.parametrize("case", COARSE)
 @pytest.mark.parametrize("step", [0.005, 0.015, 0.02])
 def test_coarse_steps(case, step):
-    """The position correction of index 2 depends on the first guess of a step, and is followed as exactly as the rest."""
+    """The position correction of index 2 depends on the first guess of a step; it is followed as the rest is."""
     build, options = COARSE[case]
     found = mbd.sensitivities(build(NUMBERS, True, **options), ["m"], 30 * step, step, TIGHT)
 
