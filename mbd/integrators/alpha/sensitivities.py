@@ -199,7 +199,9 @@ def _is_settled(x, f, p, i, r):
     limit = max(f.settled * size, AS_NOISE * noise)
     if rate * f.change_z[i] > max(limit, f.noise_z / f.spread[i]):
         return False
-    reactions = max(REACTIONS, p.tolerance) * acceleration / _mass_factor(x, p.step)  # as much the run itself leaves
+    reactions = (
+        max(REACTIONS, 2.0 * p.tolerance) * acceleration / _mass_factor(x, p.step)
+    )  # as much the run itself leaves
     return rate * change <= min(limit, max(reactions, AS_NOISE * noise))
 
 
