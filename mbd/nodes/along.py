@@ -126,7 +126,7 @@ def slope_along(nodes, t, dq, v, ddq, dv, out):
     for i in range(1, nodes.shape[0]):
         n = nodes[i]
         k = n.v0
-        for m in range(n.nx):
+        for m in range(n.nx if n.form == FORM_LIE else n.nv):
             out[k + m] = dv[k + m]
         if n.form == FORM_LIE:
             k += n.nx

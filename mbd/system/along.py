@@ -6,7 +6,7 @@ dz in the place of z, and d lambda in that of lambda. Force elements, driven con
 are differentiated by a central difference of their frame forces and rows, in the tables on both sides of the parameter;
 so are nodes and constraints that the parameter touches, at the frames where they are. Nothing else is evaluated.
 
-For systems of points and rigid bodies with Lie nodes; see ``Along.exact``.
+For systems of points and rigid bodies with Lie nodes, and of joint coordinates (``tree_along``); see ``Along.exact``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .instant import all_frame_forces, evaluate_functions, velocities
 from .instant_elements import all_forces
 from .tables import (
     FLAG_COUPLED,
+    FLAG_TREE,
     FLAG_VELOCITY,
     Tables,
     Work,
@@ -37,6 +38,7 @@ from .tables import (
     velocity,
     work_at,
 )
+from .tree_along import TreeAlong, tree_rows_along
 
 ON_POSITIONS, ON_VELOCITIES, ON_ACCELERATIONS = 0, 1, 2  # level of the constraint rows
 
@@ -62,6 +64,7 @@ class Along(Record):
     primitives = integers
     driven = integers  # constraints that are driven
     differenced = integer_matrix  # by parameter and constraint: whether it is one of these
+    tree = TreeAlong  # of joint coordinates
     loaded = integer  # whether there are elements that are differenced
     time = vector  # (1,) of the functions
 
@@ -247,8 +250,11 @@ def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
     """x: derivative of the dynamic rows, and of the constraint rows on a level, along a direction and parameter i.
 
     w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and
-    there are no driven constraints and no couplings.
+    there are no driven constraints and no couplings. In joint coordinates where ``look_along_tree`` was.
     """
+    if s.flags[FLAG_TREE] != 0:
+        tree_rows_along(s, w, g, i, q, v, vd, dq, dv, dvd, x)
+        return
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]
         node_velocity(n, q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)

@@ -9,7 +9,8 @@ import numpy as np
 from ..compiled.record import table_of
 from ..nodes.forms import of_form
 from .along import Along
-from .tables import FLAG_COUPLED, FLAG_TREE, Tables
+from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables
+from .tree_along import TreeAlong
 
 Array = np.ndarray
 INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11", "22", "33", "12", "13", "23")))
@@ -40,6 +41,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
         differenced=differenced,
         **_lists("node", nodes), **_lists("primitive", primitives), loaded=int(loaded),
+        tree=_tree_along(tables, pairs),
     )  # fmt: skip
 
 
@@ -49,9 +51,32 @@ def _lists(name: str, lists: list[Array]) -> dict[str, Array]:
 
 
 def _fits(tables: Tables) -> bool:
-    """Whether all nodes are such that the product rule of ``mbd.nodes.along`` is theirs."""
+    """Whether the product rule of ``mbd.nodes.along``, or of ``tree_along``, is that of all nodes."""
+    if tables.flags[FLAG_TREE]:
+        plain = tables.flags[FLAG_TREE] == BY_RECURSION and not tables.flags[FLAG_LOADED] and not len(tables.tree.free)
+        return bool(plain and of_form(tables.nodes, "ground", "joint", "lie").all())
     simple = of_form(tables.nodes, "ground", "point", "lie").all()
-    return bool(simple and not tables.flags[FLAG_TREE] and len(tables.nonholonomic) == 0)
+    return bool(simple and len(tables.nonholonomic) == 0)
+
+
+def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]]) -> TreeAlong:
+    """Buffers for joint coordinates, and which parameters move joints."""
+    tree, n = tables.tree, len(tables.nodes) if tables.flags[FLAG_TREE] else 0
+    n_v = len(tree.inertia)
+    placed = [len(_changed(tree.carried, [one.tree.carried for one in pair])) > 0 if n else False for pair in pairs]
+    beside = [n > 0 and (len(tables.functions) > 0 or _touches_joints(tables, pair)) for pair in pairs]
+    n_q = 1 + int((tables.nodes["q0"] + tables.nodes["nq"]).max()) if n else 0
+    shapes: dict[str, Any] = {
+        "rates": (n_v, 18), "bodies": (n, 16), "jets": (n, 18), "wrench": (n, 6), "carrier": 6, "acceleration": 6,
+        "q": n_q, "v": n_v, "slopes": (len(tree.loads), 2),
+    }  # fmt: skip
+    return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64), beside=np.array(beside, dtype=np.int64))
+
+
+def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
+    """Whether springs, motors or rotors on joints differ."""
+    rotors = any(not np.array_equal(one.tree.inertia, tables.tree.inertia) for one in pair)
+    return rotors or len(_changed(tables.forces, [one.forces for one in pair])) > 0
 
 
 def _same_places(tables: Tables, other: Tables) -> bool:
@@ -61,6 +86,12 @@ def _same_places(tables: Tables, other: Tables) -> bool:
         whole = [x for x in a.dtype.names if a.dtype[x].kind == "i"]
         if len(a) != len(b) or not all(np.array_equal(a[x], b[x]) for x in whole):
             return False
+    one, two = tables.tree, other.tree
+    if not all(np.array_equal(getattr(one, x), getattr(two, x)) for x in ("order", "loads")):
+        return False
+    whole = [x for x in one.carried.dtype.names if one.carried.dtype[x].kind == "i"]
+    if not all(np.array_equal(one.carried[x], two.carried[x]) for x in whole):
+        return False
     fixed = [x for x in tables.nodes.dtype.names if x not in INERTIA]
     return len(tables.nodes) == len(other.nodes) and all(np.array_equal(tables.nodes[x], other.nodes[x]) for x in fixed)
 

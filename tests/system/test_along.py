@@ -7,8 +7,10 @@ import pytest
 
 import mbd
 from mbd.system import instant
+from mbd.system.accelerations import accelerations
 from mbd.system.along import equations_along, look_along, look_at_accelerations, positions_along
 from mbd.system.touched import along
+from mbd.system.tree_along import articulated_solution, look_along_tree
 
 DIFFERENCE = 1e-8  # of the largest entry: what central differences leave
 SIZE = 1e-5
@@ -88,3 +90,61 @@ def test_product_rule(name, level):
     if level == 0:
         positions_along(s, w, g, 0, q, lam, dq, found)
         assert np.abs(found - expected)[s.xl].max() < DIFFERENCE * np.abs(expected[s.xl]).max()
+
+
+def arm():
+    """Every kind of joint that carries, with a spring, a law of an own function and a rotor on some of them."""
+    model = mbd.Model("arm", gravity=(0.3, 0.2, -9.81))
+    reach = model.parameter("reach", 0.4)
+    rng, last = np.random.default_rng(5), model.ground
+    joints = (mbd.joints.Revolute, mbd.joints.Spherical, mbd.joints.Cylindrical, mbd.joints.Universal)
+    for i, kind in enumerate((*joints, mbd.joints.Prismatic)):
+        start = mbd.nodes.RotationVector((i + 0.5, 0.1 * i, 0))
+        inertia = (0.5, 0.6, 0.7)
+        bar = model.add(mbd.RigidBody(f"bar {i}", 1.0 + i, inertia, start, com=0.2 * rng.normal(size=3)))
+        axes = {} if kind is mbd.joints.Spherical else {"axis": (0, 1, 0.3)}
+        if kind is mbd.joints.Universal:
+            axes = {"axis": (0, 1, 0), "axis_b": (0, 0, 1)}
+        at = (i, 0, reach) if i == 3 else (i, 0, 0)
+        joint = model.add(kind(last, bar, at=at, **axes, name=f"joint {i}"))
+        if i == 0:
+            model.add(mbd.forces.TorsionSpring(joint, stiffness=3.0, damping=0.7, name="spring"))
+        last = bar
+    return model.with_coordinates("joint")
+
+
+@pytest.mark.parametrize("name", ["bar 2.mass", "spring.stiffness", "reach", "nothing"])
+def test_product_rule_of_trees(name):
+    """Inverse dynamics along a direction; accelerations along it are those of the articulated bodies."""
+    model = arm()
+    model.parameter("nothing", 2.0)
+    system = mbd.assemble(model)
+    pair = []
+    for sign in (1.0, -1.0):
+        handle = system.parameters([name])
+        handle.set([handle.values[name] + sign * SIZE])
+        pair.append(handle.system)
+    rng = np.random.default_rng(3)
+    s, w = system.tables, system.new_work()
+    q = system.update(system.initial_state()[0], 0.3 * rng.normal(size=system.n_v))
+    v, vd, dq, dv, dvd = rng.normal(size=(5, system.n_v))
+    none = np.zeros(0)
+    works = [one.new_work() for one in pair]
+    g = along(s, [(pair[0].tables, pair[1].tables)], np.array([SIZE]), works, len(w.x))
+    assert g.exact.all() and g.tree.placed[0] == (name == "reach") and g.tree.beside[0] == (name == "spring.stiffness")
+    instant.evaluate_functions(s, w, 0.0)
+    instant.frames(s, w, q)
+    look_along_tree(s, w, g.tree, q, v, vd)
+    found = np.zeros_like(w.x)
+    equations_along(s, w, g, 0, q, v, vd, none, dq, dv, dvd, none, found, 0)
+    plus, minus = (
+        residual(one, system.update(q, e * dq), v + e * dv, vd + e * dvd, none, 0)
+        for one, e in zip(pair, (SIZE, -SIZE), strict=True)
+    )
+    expected = (plus - minus) / (2.0 * SIZE)
+    assert np.abs(found - expected).max() < DIFFERENCE * np.abs(expected).max()
+    zero, out = np.zeros(system.n_v), np.zeros(system.n_v)
+    accelerations(s, w, q, v, zero, out, none)
+    row = residual(system, q, v, dvd, none, 0) - residual(system, q, v, zero, none, 0)  # M dvd
+    articulated_solution(s, w, row, out)
+    assert np.abs(out + dvd).max() < 1e-10 * np.abs(dvd).max()

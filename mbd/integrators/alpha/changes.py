@@ -12,7 +12,7 @@ from ...compiled.kernel import kernel
 from ...math.arrays import copy
 from ...system.along import ON_POSITIONS, ON_VELOCITIES, equations_along
 from ...system.instant import advance, constraint_rates, constraints, dynamics, evaluate_functions, velocities
-from ...system.tables import FLAG_VELOCITY, tables_at, work_at
+from ...system.tables import FLAG_TREE, FLAG_VELOCITY, tables_at, work_at
 
 
 @kernel
@@ -76,7 +76,7 @@ def change_of_equations(s, w, x, f, g, p, i, out):
     if f.exact[i] == 0:
         _differences(w, x, f, p, i, out)
         return
-    own = work_at(f.works[2 * f.dq.shape[0]])
+    own = w if s.flags[FLAG_TREE] != 0 else work_at(f.works[2 * f.dq.shape[0]])
     level = ON_VELOCITIES if x.index_2 != 0 else ON_POSITIONS
     equations_along(
         s, own, g, i, x.q, x.v, x.vd, x.lam, f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.past_lam[f.next + i], out,

@@ -31,23 +31,26 @@ class AlphaFollowed(Followed):
         super().__init__(run, sides, sizes, q, count)
         system, n = self.system, len(sides)
         n_v, n_l, rows, nodes = system.n_v, system.n_l, len(run.work.x), len(system.tables.nodes)
-        self.works.append(system.new_work())
+        self.works += [system.new_work(), system.new_work()]
         tables, works = self.addresses
         pairs = [(plus.system.tables, minus.system.tables) for plus, minus in sides]
         self.along = along(system.tables, pairs, sizes, self.works, rows)
         noisy = self.along.loaded | (self.along.exact == 0) | self.along.differenced.any(axis=1)
         shapes: list[tuple[Any, str]] = [
-            (n, "since known floor change change_z earlier interval spacing older_spacing"),
+            (n, "since known seen floor change change_z earlier interval spacing older_spacing"),
             ((n, n_v), "dz past_z dm past_m older_m dqn dvn dan dzn dmn moved"),
             ((n, rows), "rhs position turn"),
             ((RING * n, n_v), "past_vd"),
             ((RING * n, n_l), "past_lam"),
-            (n_v, "further_v further_vd guess_w guess_v guess_vd z turned v vd y"),
-            (n_l, "zeta lam guess_lam further_lam"),
-            (system.n_q, "q start_q guess_q further_q"),
-            (rows, "along other rates mixed slip"),
+            (n_v, "guess_w guess_v guess_vd guess_dq guess_dv guess_dvd u turned v vd y"),
+            (n_l, "zeta lam guess_lam guess_dlam"),
+            (system.n_q, "q start_q guess_q"),
+            ((2, system.n_q), "further_q"),
+            ((2, n_v), "further_v further_vd"),
+            ((2, n_l), "further_lam"),
+            (rows, "other rates mixed slip"),
             (AT_ONCE * rows, "block front"),
-            ((nodes, 9), "from_start to_end"),
+            ((nodes, 9), "from_start to_end untwist"),
             (9, "turning"),
             (POINTS + 1, "weights"),
         ]

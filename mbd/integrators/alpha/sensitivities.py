@@ -21,25 +21,26 @@ from __future__ import annotations
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix
-from ...math.arrays import copy, copy_frames, largest
+from ...math.arrays import copy, largest
 from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
 from ...system.along import Along, look_along
 from ...system.instant import evaluate_functions, frames
 from ...system.right_hand_sides import solve_rows
-from ...system.tables import FLAG_CHARTS, PARAMETER_LENGTH, Tables, Work, work_at
+from ...system.tables import FLAG_CHARTS, FLAG_TREE, PARAMETER_LENGTH, Tables, Work, work_at
+from ...system.tree_along import look_along_tree
 from ..loop import LOAD, Rows, ask, make_step
 from ..newton import ACCELERATION
 from ..numbers import NewtonNumbers
 from ..verdicts import CONVERGED
 from .changes import change_of_equations
 from .equations import KEEP_CONTRACTION, _factorise, _mass_factor
+from .matrix_change import remember_guess
 from .position_change import (
     correct_position,
     foresee_turn,
     is_due,
     position_equations,
     prepare_position,
-    remember_guess,
     take_turn,
     turn_equations,
 )
@@ -50,7 +51,8 @@ MOST_ROUNDS = 20  # corrections of a step
 SETTLED = 2e-9  # of the sensitivities of the configuration: what may remain of all corrections, in the mean
 TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
 FASTEST = 1e-5  # rates are not taken for smaller
-TIMES_NEWTON = 1.0  # the rate of iterates of the step: as fast, corrections are taken to fall
+TIMES_SEEN = 2.0  # the rate at which corrections fell when it was last seen: so much slower they may fall later
+UNSEEN = 1.02  # by which that grows with every step in which one correction told nothing
 REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
@@ -82,14 +84,15 @@ def _prepare(s, w, x, f, g, p):
         copy(w.turns, own.turns)
         evaluate_functions(s, own, p.end)
     if x.index_2 != 0:
+        prepare_position(s, w, own, x, f, p, length, exact, differences)
         if differences:
             frames(s, own, x.q)
-        else:
-            copy_frames(x.z0, own.z)
-        prepare_position(s, w, own, x, f, p, length, exact, differences)
     if exact:
         g.time[0] = p.end
-        look_along(s, own, x.q, x.v, x.lam, x.z0)
+        if s.flags[FLAG_TREE] != 0:
+            look_along_tree(s, w, g.tree, x.q, x.v, x.vd)
+        else:
+            look_along(s, own, x.q, x.v, x.lam, x.z0)
 
 
 @kernel
@@ -174,7 +177,7 @@ def _newton_rate(x, f, p):
         return
     fresh = p.iteration == 1 or x.newton == EVERY_ITERATION
     rate = p.error / p.before if fresh else p.before / p.earlier
-    f.rate = min(max(TIMES_NEWTON * rate, FASTEST), 1.0)
+    f.rate = min(max(rate, FASTEST), 1.0)
 
 
 @kernel
@@ -184,14 +187,22 @@ def _is_settled(x, f, p, i, r):
     change, before, least = f.change[i], f.earlier[i], f.noise / f.spread[i]
     noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:
-        rate = max(change / before, FASTEST)  # round-off makes it look larger
+        rate = max(change / before, rate)  # round-off makes it look larger
+        if r == 1:
+            f.seen[i] = min(change / before, 1.0)
+    elif r == 0:
+        rate = max(rate, TIMES_SEEN * f.seen[i])
+        f.seen[i] *= UNSEEN
     if r > 1 and change > FALLING * before and change <= max(STALLED * size, MOST_NOISE * least):
         f.floor[i] = change
         return True
     limit = max(f.settled * size, AS_NOISE * noise)
     if rate * f.change_z[i] > max(limit, f.noise_z / f.spread[i]):
         return False
-    return rate * change <= min(limit, max(REACTIONS * acceleration / _mass_factor(x, p.step), AS_NOISE * noise))
+    reactions = (
+        max(REACTIONS, 2.0 * p.tolerance) * acceleration / _mass_factor(x, p.step)
+    )  # as much the run itself leaves
+    return rate * change <= min(limit, max(reactions, AS_NOISE * noise))
 
 
 @kernel
@@ -209,7 +220,7 @@ def _follow(s, w, x, f, g, p):
             i = f.active[j]
             change_of_equations(s, w, x, f, g, p, i, f.rhs[i])
             if r == 0 and x.index_2 != 0 and is_due(f, i):
-                turn_equations(s, w, x, f, g, p, i, f.rhs[i])
+                turn_equations(s, w, x, f, g, p, i)
                 f.due[due] = i
                 due += 1
             _scale(s, x, p, f.rhs[i])

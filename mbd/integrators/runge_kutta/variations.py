@@ -10,8 +10,9 @@ on Lie nodes follow
 
     d_i = T_exp(dq_i) (T_exp(-dq_i)^-1 d_0 + d(dq_i)),    K_i = T_exp^-1(dq_i) v_i.
 
-For points and rigid bodies with Lie nodes, without driven constraints and couplings; stages and projections are those
-of ``kernels``, bit for bit.
+In joint coordinates without loops A is the mass matrix, whose factors are those of the articulated bodies. For these,
+and points and rigid bodies with Lie nodes without driven constraints and couplings; stages and projections are those of
+``kernels``, bit for bit.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ from ...system.instant import (
 from ...system.mass_matrix import factor_mass
 from ...system.matrix import finish
 from ...system.right_hand_sides import solve_rows
-from ...system.tables import FLAG_SIMPLE, PARAMETER_LENGTH, Tables, Work
+from ...system.tables import FLAG_SIMPLE, FLAG_TREE, PARAMETER_LENGTH, Tables, Work
+from ...system.tree_along import articulated_solution, look_along_tree
 from ..newton import ROUND_OFF, largest_violation
 from ..verdicts import CONVERGED, NOT_FINITE, PROJECTION, SINGULAR
 from .kernels import write_row
@@ -128,6 +130,15 @@ def _accelerations_along(s, w, x, f, g, v, vd, t, out, first):
     The state is at f.now_q, f.now_v along the parameters.
     """
     g.time[0] = t
+    if s.flags[FLAG_TREE] != 0:
+        look_along_tree(s, w, g.tree, x.qn, v, vd)
+        for i in range(f.dq.shape[0]):
+            equations_along(
+                s, w, g, i, x.qn, v, vd, x.lam, f.now_q[i], f.now_v[i], f.zero, f.zero, f.rhs[i], ON_POSITIONS
+            )  # fmt: skip
+        for i in range(f.dq.shape[0]):
+            articulated_solution(s, w, f.rhs[i], out[first + i])
+        return
     simple = s.flags[FLAG_SIMPLE] != 0
     if not simple:
         look_at_accelerations(s, w, g, v, vd, x.lam)

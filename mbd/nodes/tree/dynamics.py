@@ -29,13 +29,18 @@ def add_frame_force(z, f, out):
 @kernel(forceinline=True)
 def inertia_wrench(n, z, twist, acceleration, g, out, scratch):
     """out = I (A - G) + V x* I V of one body."""
-    j = world_inertia(n, z)
-    y, h = scratch[0], scratch[1]
+    j, h = world_inertia(n, z), scratch[1]
+    inertia_product(n.mass, j, twist, h)
+    wrench_with(n.mass, j, h, twist, acceleration, g, out, scratch[0])
+
+
+@kernel(forceinline=True)
+def wrench_with(mass, j, h, twist, acceleration, g, out, y):
+    """The same with inertia and momentum that are known; y is scratch."""
     for m in range(3):
         y[m] = acceleration[m]
         y[3 + m] = acceleration[3 + m] - g[m]
-    inertia_product(n.mass, j, y, out)
-    inertia_product(n.mass, j, twist, h)
+    inertia_product(mass, j, y, out)
     add_force_cross(1.0, twist, h, out)
 
 
@@ -124,6 +129,15 @@ def eliminate_column(s, inertia, tau, ia, p, u, pivot):
     ia[19] -= c4 * u6
     ia[20] -= c5 * u6
     return d
+
+
+@kernel(forceinline=True)
+def eliminate_again(s, tau, p, u, pivot):
+    """One column with another force: changes p as ``eliminate_column`` does, returns (tau - S^T p) / D."""
+    r = pivot[0] * (tau - dot_six(s, p))
+    for k in range(6):
+        p[k] += u[k] * r
+    return r
 
 
 @kernel(forceinline=True)

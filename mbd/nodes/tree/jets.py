@@ -28,6 +28,7 @@ from ..forms import FORM_LIE, FORM_SPIN
 from ..spin import spin_derivative, spin_second_derivative
 from .motion import ball_bias, ball_rate, motion_column, quaternion_square
 from .spatial import (
+    add_force_cross,
     add_motion_cross,
     clear_six,
     inertia_product,
@@ -250,6 +251,27 @@ def body_jet(n, z, x, inertia_part, g, p, b, h):
         p[96 + a] += x0 * f4 - x1 * f3
     add_force_operator(p, 6, JET, h)
     add_force_operator(p, 0, JET, inertia_part)
+
+
+@kernel(forceinline=True)
+def wrench_along(b, x, inertia_part, g, u, out, y, h):
+    """out = p u, the change of the inertia's wrench with the jet u, without the matrix p of ``body_jet``.
+
+    b: inertia in world axes (nine numbers), mass, momentum; x velocity; y, h scratch.
+    """
+    j = b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8]
+    mass, momentum, xi, first, second = b[9], b[10:16], u[0:6], u[6:12], u[12:18]
+    w1, w2, w3, g1, g2, g3 = u[0], u[1], u[2], g[0], g[1], g[2]
+    y[0], y[1], y[2] = second[0], second[1], second[2]
+    y[3] = second[3] + w2 * g3 - w3 * g2
+    y[4] = second[4] + w3 * g1 - w1 * g3
+    y[5] = second[5] + w1 * g2 - w2 * g1
+    add_motion_cross(-1.0, x, first, y)
+    inertia_product(mass, j, y, out)
+    inertia_product(mass, j, first, h)
+    add_force_cross(1.0, x, h, out)
+    add_force_cross(1.0, first, momentum, out)
+    add_force_cross(1.0, xi, inertia_part, out)
 
 
 @kernel

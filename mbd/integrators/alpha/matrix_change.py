@@ -1,0 +1,202 @@
+"""How the matrix of a step of index 2 changes along a parameter: it belongs to the first guess of the step.
+
+The position correction U of a step solves J (U, zeta) = (0, rho) with the matrix of the first guess. Along a parameter
+dJ (U, zeta) is a mixed second derivative of the dynamic rows there: along the sensitivities of the guess, and along
+(U, zeta) as the matrix has it. By the product rule it is a central difference of the first derivative, otherwise one of
+four residuals. At the end of the step it would be another one, by terms of h^4, which coarse steps would show.
+Factors that replace the first ones within a step count as those of its first guess.
+"""
+
+from __future__ import annotations
+
+from ...compiled.kernel import kernel
+from ...math.arrays import clear, copy
+from ...nodes.increments import add_commutator, apply_tangent, apply_tangent_inverse
+from ...system.along import ON_POSITIONS, equations_along, look_along
+from ...system.instant import advance, dynamics, evaluate_functions, jacobian_times, velocities
+from ...system.matrix import solve
+from ...system.tables import FLAG_VELOCITY, tables_at, work_at
+from .equations import _mass_factor
+
+ALONG = 1e-4  # of the increments of a step: how far differences along the position correction go
+
+
+@kernel
+def remember_guess(x, f, p):
+    """Before a step: its start, and its first guess."""
+    h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
+    order = 1 if x.predictor == 2 and p.history < 1 else x.predictor
+    f.c0, f.c1 = (0.0 if order == 0 else (1.0 if order == 1 else 2.0)), (1.0 if order == 2 else 0.0)
+    copy(x.q, f.start_q)
+    for k in range(f.v.shape[0]):
+        vd = f.c0 * x.vd[k] - f.c1 * x.vd1[k]
+        a = ((1.0 - af) * vd + af * x.vd[k] - am * x.a[k]) / (1.0 - am)
+        f.guess_vd[k] = vd
+        f.guess_v[k] = x.v[k] + h * ((1.0 - gamma) * x.a[k] + gamma * a)
+        f.guess_w[k] = h * x.v[k] + h * h * ((0.5 - beta) * x.a[k] + beta * a)
+    for k in range(f.lam.shape[0]):
+        f.guess_lam[k] = f.c0 * x.lam[k] - f.c1 * x.lam1[k]
+
+
+@kernel
+def _return_to_guess(s, w, x, f, p):
+    """f.guess_q, with frames in w; after other attempts than the usual first guess the solution takes its place."""
+    if p.attempt == 0:
+        advance(s, w, f.start_q, f.guess_w, f.guess_q)
+        return
+    clear(f.y)
+    copy(x.v, f.guess_v)
+    copy(x.vd, f.guess_vd)
+    copy(x.lam, f.guess_lam)
+    advance(s, w, x.q, f.y, f.guess_q)
+
+
+@kernel
+def _guess_along(s, x, f, p, i):
+    """Sensitivities of the first guess with respect to a parameter: f.guess_dq, f.guess_dv, f.guess_dvd, f.guess_dlam.
+
+    The increment is one at the guess.
+    """
+    h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
+    if p.attempt != 0:
+        copy(f.dqn[i], f.guess_dq)
+        copy(f.dvn[i], f.guess_dv)
+        copy(f.past_vd[f.next + i], f.guess_dvd)
+        copy(f.past_lam[f.next + i], f.guess_dlam)
+        return
+    dvd, past, dlam, past_lam = (
+        f.past_vd[f.now + i], f.past_vd[f.before + i], f.past_lam[f.now + i], f.past_lam[f.before + i]
+    )  # fmt: skip
+    for k in range(f.v.shape[0]):
+        f.y[k] = -f.guess_w[k]
+    apply_tangent_inverse(s.nodes, f.y, f.dq[i], f.y, f.turning)
+    for k in range(f.v.shape[0]):
+        vd, a, v = f.c0 * dvd[k] - f.c1 * past[k], f.da[i, k], f.dv[i, k]
+        new = ((1.0 - af) * vd + af * dvd[k] - am * a) / (1.0 - am)
+        f.guess_dvd[k] = vd
+        f.guess_dv[k] = v + h * ((1.0 - gamma) * a + gamma * new)
+        f.y[k] += h * v + h * h * ((0.5 - beta) * a + beta * new)
+    apply_tangent(s.nodes, f.guess_w, f.y, f.guess_dq, f.turning)
+    for k in range(f.lam.shape[0]):
+        f.guess_dlam[k] = f.c0 * dlam[k] - f.c1 * past_lam[k]
+
+
+@kernel
+def _move_further(s, w, x, f, p, c, q):
+    """f.q, f.v, f.vd, f.lam: moved from q, f.v, f.vd, f.lam by c along (U, zeta), as the matrix has it."""
+    bp, gp = _mass_factor(x, p.step), x.gamma / (p.step * x.beta)
+    for k in range(f.v.shape[0]):
+        f.y[k] = c * f.u[k] if x.stiffness != 0 else 0.0
+        f.v[k] += c * gp * f.u[k]
+        f.vd[k] += c * bp * f.u[k]
+    for k in range(f.lam.shape[0]):
+        f.lam[k] += c * bp * f.zeta[k]
+    advance(s, w, q, f.y, f.q)
+
+
+@kernel
+def _look_further(s, w, x, f, p, side):
+    """Frames and forces at the first guess, moved by f.reach or back along (U, zeta)."""
+    further = work_at(f.works[2 * f.dq.shape[0] + 1 + side])
+    copy(f.guess_v, f.v)
+    copy(f.guess_vd, f.vd)
+    copy(f.guess_lam, f.lam)
+    copy(w.turns, further.turns)
+    evaluate_functions(s, further, p.end)
+    _move_further(s, further, x, f, p, f.reach if side == 0 else -f.reach, f.guess_q)
+    copy(f.q, f.further_q[side])
+    copy(f.v, f.further_v[side])
+    copy(f.vd, f.further_vd[side])
+    copy(f.lam, f.further_lam[side])
+    look_along(s, further, f.q, f.v, f.lam, further.z)
+
+
+@kernel
+def prepare_matrix(s, w, own, x, f, p, exact):
+    """f.zeta of the step, and what the derivative of the matrix along (U, zeta) needs for all parameters."""
+    _return_to_guess(s, own, x, f, p)
+    velocities(s, own, f.guess_q, f.u)
+    clear(w.x)
+    jacobian_times(s, own, f.guess_q, f.u, w.x)
+    solve(s, w.matrix, w.pivots, w.dinv, w.x)
+    for k in range(f.lam.shape[0]):
+        f.zeta[k] = w.x[s.xl[k]]
+    if exact:
+        _look_further(s, w, x, f, p, 0)
+        _look_further(s, w, x, f, p, 1)
+
+
+# --- by the product rule ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def _rows_along(s, x, f, g, i, side, out):
+    """Change of the equations at the first guess, moved along (U, zeta), with a parameter."""
+    copy(f.guess_dq, f.y)
+    if x.stiffness != 0:  # the same direction, seen from further on
+        add_commutator(s.nodes, f.u, f.guess_dq, -f.reach if side == 0 else f.reach, f.y)
+    equations_along(
+        s, work_at(f.works[2 * f.dq.shape[0] + 1 + side]), g, i, f.further_q[side], f.further_v[side],
+        f.further_vd[side], f.further_lam[side], f.y, f.guess_dv, f.guess_dvd, f.guess_dlam, out, ON_POSITIONS,
+    )  # fmt: skip
+
+
+# --- by differences ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _move_guess(s, w, f, e):
+    """f.q, f.v, f.vd, f.lam: the first guess, moved by e along its sensitivities."""
+    for k in range(f.v.shape[0]):
+        f.y[k] = e * f.guess_dq[k]
+        f.v[k] = f.guess_v[k] + e * f.guess_dv[k]
+        f.vd[k] = f.guess_vd[k] + e * f.guess_dvd[k]
+    for k in range(f.lam.shape[0]):
+        f.lam[k] = f.guess_lam[k] + e * f.guess_dlam[k]
+    advance(s, w, f.guess_q, f.y, f.q)
+
+
+@kernel
+def _rows_beside(w, x, f, p, i, side, out):
+    """Dynamic rows of the system beside the parameter, a difference along (U, zeta); f.slip of B U at the guess."""
+    e = f.size[i] if side == 0 else -f.size[i]
+    s, moved = tables_at(f.tables[2 * i + side]), work_at(f.works[2 * i + side])
+    copy(w.turns, moved.turns)
+    evaluate_functions(s, moved, p.end)
+    for back in range(2):
+        _move_guess(s, moved, f, e)
+        if back == 0 and s.nonholonomic.shape[0] > 0:
+            velocities(s, moved, f.q, f.u)
+            jacobian_times(s, moved, f.q, f.u, f.rates)
+            for k in range(s.nonholonomic.shape[0]):
+                j = s.xl[s.nonholonomic[k]]
+                f.slip[j] -= 0.5 / e * f.rates[j]
+        _move_further(s, moved, x, f, p, f.reach if back == 0 else -f.reach, f.q)
+        if s.flags[FLAG_VELOCITY] != 0:
+            velocities(s, moved, f.q, f.v)
+        dynamics(s, moved, f.q, f.v, f.vd, f.lam, out if back == 0 else f.other)
+    for k in range(s.xv.shape[0]):
+        out[s.xv[k]] -= f.other[s.xv[k]]
+
+
+@kernel
+def change_of_matrix(s, w, x, f, g, p, i, out):
+    """out: the right-hand side -dJ (U, zeta)."""
+    _guess_along(s, x, f, p, i)
+    clear(f.slip)
+    if f.exact[i] != 0:
+        _rows_along(s, x, f, g, i, 0, out)
+        _rows_along(s, x, f, g, i, 1, f.mixed)
+        c = 0.5 / (f.reach * _mass_factor(x, p.step))
+    else:
+        _rows_beside(w, x, f, p, i, 0, out)
+        _rows_beside(w, x, f, p, i, 1, f.mixed)
+        c = 0.25 / (f.reach * f.size[i] * _mass_factor(x, p.step))
+    for k in range(s.xv.shape[0]):
+        j = s.xv[k]
+        out[j] = c * (f.mixed[j] - out[j])
+    for k in range(s.xl.shape[0]):
+        out[s.xl[k]] = 0.0
+    for k in range(s.nonholonomic.shape[0]):
+        j = s.xl[s.nonholonomic[k]]
+        out[j] = f.slip[j]

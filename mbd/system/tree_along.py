@@ -1,0 +1,230 @@
+"""The equations of joint coordinates along a direction of the state and a parameter: exact derivatives of trees.
+
+A direction moves every body by a jet X = (xi, xi', xi''), see ``mbd.nodes.tree.jets``: the parent's, and that of each
+column of its joint times the direction's components. The wrench of a body then changes by one product, what joints
+carry by the sums of these, from the leaves to the root. Elements along the coordinates of joints have derivatives of
+their own. Where the parameter may touch them, they are differenced in the tables on both sides of it; so are bodies
+whose inertia or weight it touches, where they are; of a parameter that moves joints the whole residual, at the same
+state.
+
+For trees without loops on which no other elements act, see ``touched``.
+"""
+
+from __future__ import annotations
+
+from ..compiled.entry import entry
+from ..compiled.kernel import kernel
+from ..compiled.kinds import integers, matrix, vector
+from ..compiled.record import Record
+from ..nodes.forms import FORM_LIE
+from ..nodes.tree.dynamics import eliminate_again, inertia_wrench, wrench_with
+from ..nodes.tree.jets import column_jets, shift_jet, wrench_along
+from ..nodes.tree.own_block import own_correction
+from ..nodes.tree.spatial import (
+    add_shifted_force,
+    add_six,
+    clear_six,
+    copy_six,
+    crossed_power,
+    dot_six,
+    inertia_product,
+    shift_motion,
+    world_inertia,
+)
+from .instant import evaluate_functions
+from .tables import (
+    BY_RECURSION,
+    FLAG_TREE,
+    Tables,
+    Work,
+    coordinates,
+    tables_at,
+    unknowns,
+    velocity,
+    work_at,
+)
+from .tree_instant import joint_load, joint_tension, tree_dynamics, tree_frames
+from .tree_matrix import all_jets
+
+
+class TreeAlong(Record):
+    """Jets of a tree along a direction, and what they start from."""
+
+    rates = matrix  # (velocities, 18) jets of columns per unit of velocity, for balls
+    bodies = matrix  # (nodes, 16) mass, inertia and first moment in world axes, and momentum
+    jets = matrix  # (nodes, 18) of bodies, along a direction
+    wrench = matrix  # (nodes, 6) change of what joints carry
+    carrier = vector  # (6,) scratch
+    acceleration = vector
+    q = vector  # coordinates and velocities beside
+    v = vector
+    slopes = matrix  # (loads, 2) derivatives of elements along the coordinates of joints
+    beside = integers  # by parameter: whether it touches these or rotors, or functions may do so
+    placed = integers  # by parameter: whether it moves joints on their bodies
+
+
+def _by_recursion(s: Tables) -> bool:
+    return bool(s.flags[FLAG_TREE] == BY_RECURSION)
+
+
+@entry(Tables, Work, TreeAlong, coordinates, velocity, velocity, when=_by_recursion)
+def look_along_tree(s, w, g, q, v, vd):
+    """Jets of columns, and motion, momenta and wrenches of bodies, from which directions start; w has frames of q."""
+    y = w.tree
+    all_jets(s, w, q, v, vd, w.eye, 0.0, 0.0, 1.0)
+    for m in range(s.tree.order.shape[0]):
+        i = s.tree.order[m]
+        n, c, z = s.nodes[i], s.tree.carried[i], w.z[i]
+        if c.ball != 0:
+            shift_motion(y.twist[c.parent], w.z[c.parent], z, g.carrier)
+            shift_motion(y.acceleration[c.parent], w.z[c.parent], z, g.acceleration)
+            column_jets(
+                n, c, q, v, vd, w.spin[i], w.eye[i], y.columns, y.balls[i], g.carrier, g.acceleration, 0.0, 1.0, 0.0,
+                g.rates, y.scratch,
+            )  # fmt: skip
+        b, j = g.bodies[i], world_inertia(n, z)
+        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8] = j
+        b[9] = n.mass
+        inertia_product(n.mass, j, y.twist[i], b[10:])
+        wrench_with(n.mass, j, b[10:], y.twist[i], y.acceleration[i], s.gravity, y.inertial[i], y.scratch[0])
+        copy_six(y.inertial[i], y.wrench[i])
+    for m in range(s.tree.order.shape[0] - 1, -1, -1):
+        i = s.tree.order[m]
+        p = s.tree.carried[i].parent
+        if p > 0:
+            add_shifted_force(y.wrench[i], w.z[i], w.z[p], y.wrench[p])
+    for m in range(s.tree.loads.shape[0]):
+        f, g.slopes[m, 0], g.slopes[m, 1] = joint_tension(s, w, m, q, v, 1)
+
+
+@kernel
+def _move_bodies(s, w, g, dq, dv, dvd):
+    """Jets of all bodies along the direction, and the change of their own wrenches."""
+    y = w.tree
+    for m in range(s.tree.order.shape[0]):
+        i = s.tree.order[m]
+        n, c = s.nodes[i], s.tree.carried[i]
+        x, zp, z = g.jets[i], w.z[c.parent], w.z[i]
+        shift_jet(g.jets[c.parent], z[0] - zp[0], z[1] - zp[1], z[2] - zp[2], x)
+        for k in range(n.v0, n.v0 + n.nv):
+            a, b, e, u, s0 = dq[k], dv[k], dvd[k], y.jets[k], y.columns[k]
+            if c.ball != 0:
+                r = g.rates[k]
+                for o in range(18):
+                    x[o] += a * u[o] + b * r[o]
+                for o in range(6):
+                    x[12 + o] += e * s0[o]
+                continue
+            for o in range(6):
+                x[o] += a * u[o]
+                x[6 + o] += a * u[6 + o] + b * s0[o]
+                x[12 + o] += a * u[12 + o] + 2.0 * b * u[6 + o] + e * s0[o]
+        wrench_along(g.bodies[i], y.twist[i], y.inertial[i], s.gravity, x, g.wrench[i], y.scratch[0], y.scratch[1])
+
+
+@kernel
+def _touched_bodies(w, a, i):
+    """Change of the wrenches of bodies whose inertia or weight the parameter touches, where they are."""
+    y, g, c = w.tree, a.tree, 0.5 / a.size[i]
+    plus, minus = tables_at(a.tables[2 * i]), tables_at(a.tables[2 * i + 1])
+    f = y.scratch[2]
+    for k in range(a.first_node[i], a.first_node[i + 1]):
+        j = a.nodes[k]
+        inertia_wrench(plus.nodes[j], w.z[j], y.twist[j], y.acceleration[j], plus.gravity, f, y.scratch)
+        add_six(c, f, g.wrench[j])
+        inertia_wrench(minus.nodes[j], w.z[j], y.twist[j], y.acceleration[j], minus.gravity, f, y.scratch)
+        add_six(-c, f, g.wrench[j])
+
+
+@kernel
+def _beside(a, i, q, v, dq, dv, vd, side, c, x):
+    """What springs, motors and rotors on joints add to the rows, on one side of the parameter and the direction."""
+    e, g = a.size[i] if side == 0 else -a.size[i], a.tree
+    s, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
+    if s.tree.loads.shape[0] > 0:
+        evaluate_functions(s, moved, a.time[0])
+    for m in range(s.tree.loads.shape[0]):
+        k, j = s.tree.loads[m, 1], s.tree.loads[m, 2]
+        g.q[j], g.v[k] = q[j] + e * dq[k], v[k] + e * dv[k]
+        x[s.xv[k]] += c * joint_load(s, moved, m, g.q, g.v)
+    for k in range(s.tree.inertia.shape[0]):
+        x[s.xv[k]] += c * s.tree.inertia[k] * vd[k]
+
+
+@kernel
+def _placed(s, a, i, q, v, vd, x):
+    """A parameter that moves joints: the whole residual at the same state."""
+    c = 0.5 / a.size[i]
+    for side in range(2):
+        t, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
+        evaluate_functions(t, moved, a.time[0])
+        tree_frames(t, moved, q)
+        tree_dynamics(t, moved, q, v, vd, a.lam, a.plus if side == 0 else a.minus)
+    for k in range(s.xv.shape[0]):
+        j = s.xv[k]
+        x[j] += c * (a.plus[j] - a.minus[j])
+
+
+@kernel
+def _joint_forces(s, g, dq, dv, x):
+    """Elements along the coordinates of joints, along the direction."""
+    for m in range(s.tree.loads.shape[0]):
+        k = s.tree.loads[m, 1]
+        x[s.xv[k]] += g.slopes[m, 0] * dq[k] + g.slopes[m, 1] * dv[k]
+
+
+@kernel
+def tree_rows_along(s, w, a, i, q, v, vd, dq, dv, dvd, x):
+    """x: derivative of the dynamic rows along a direction and parameter i; w is where ``look_along_tree`` was."""
+    y, g = w.tree, a.tree
+    _move_bodies(s, w, g, dq, dv, dvd)
+    if g.placed[i] == 0:
+        _touched_bodies(w, a, i)
+    for m in range(s.tree.order.shape[0] - 1, -1, -1):
+        k = s.tree.order[m]
+        n, c = s.nodes[k], s.tree.carried[k]
+        f, df, xi = y.wrench[k], g.wrench[k], g.jets[k]
+        for j in range(n.v0, n.v0 + n.nv):
+            value = dot_six(y.columns[j], df) + crossed_power(xi, y.columns[j], f) + s.tree.inertia[j] * dvd[j]
+            if n.nv > 1 and (c.motions > 0 or n.form != FORM_LIE):
+                for o in range(n.v0, n.v0 + n.nv):
+                    value += own_correction(
+                        n, c, q, w.spin[k], y.columns, y.balls[k], f, dq[o], j, o, y.scratch
+                    )  # fmt: skip
+            x[s.xv[j]] = value
+        if c.parent > 0:
+            add_shifted_force(df, w.z[k], w.z[c.parent], g.wrench[c.parent])
+    if g.placed[i] != 0:
+        _placed(s, a, i, q, v, vd, x)
+    if g.placed[i] != 0 or g.beside[i] == 0:
+        _joint_forces(s, g, dq, dv, x)
+        return
+    half = 0.5 / a.size[i]
+    _beside(a, i, q, v, dq, dv, vd, 0, half, x)
+    _beside(a, i, q, v, dq, dv, vd, 1, -half, x)
+
+
+@entry(Tables, Work, unknowns, velocity, when=_by_recursion)
+def articulated_solution(s, w, x, out):
+    """out = -M^-1 x with what ``articulated_accelerations`` left in w."""
+    y = w.tree
+    for m in range(s.tree.order.shape[0]):
+        clear_six(y.wrench[s.tree.order[m]])
+    for m in range(s.tree.order.shape[0] - 1, -1, -1):
+        i = s.tree.order[m]
+        n, p, f = s.nodes[i], s.tree.carried[i].parent, y.wrench[i]
+        for k in range(n.v0, n.v0 + n.nv):
+            out[k] = eliminate_again(y.columns[k], -x[s.xv[k]], f, y.projected[k], y.pivots[k])
+        if p > 0:
+            add_shifted_force(f, w.z[i], w.z[p], y.wrench[p])
+    for m in range(s.tree.order.shape[0]):
+        i = s.tree.order[m]
+        n, p = s.nodes[i], s.tree.carried[i].parent
+        a = y.bias[i]
+        if p > 0:
+            shift_motion(y.bias[p], w.z[p], w.z[i], a)
+        else:
+            clear_six(a)
+        for k in range(n.v0 + n.nv - 1, n.v0 - 1, -1):
+            out[k] -= y.pivots[k, 0] * dot_six(y.projected[k], a)
+            add_six(out[k], y.columns[k], a)
