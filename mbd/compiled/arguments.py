@@ -34,9 +34,7 @@ def declared_arguments(function: Entry | Kernel) -> list[Argument]:
     for kind, name in zip(function.kinds, function.parameters, strict=True):
         if isinstance(kind, Kind):
             number = None if kind.ndim else float if kind.dtype.kind == "f" else int
-            found.append(
-                Argument(name, None, kind, kind.dtype, kind.ndim, kind.length, kind.least, kind.rows, number)
-            )
+            found.append(Argument(name, None, kind, kind.dtype, kind.ndim, kind.length, kind.least, kind.rows, number))
         else:
             found.append(Argument(name, kind, kind, None, 0, -1, 0, "", None))
     return found
@@ -53,8 +51,8 @@ def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
     holder: Any = None
     counts: dict[str, tuple[int, str]] = {}
     words: list[Any] = list(args)
-    k = 0
-    for (name, record, kind, dtype, ndim, length, least, rows, number), value in zip(declared, args, strict=True):
+    for k, (name, record, kind, dtype, ndim, length, least, rows, number) in enumerate(declared):
+        value = args[k]
         if ndim:
             array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
             same = array.dtype is dtype or array.dtype == dtype
@@ -82,7 +80,6 @@ def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
             words[k] = value.address
         else:
             words[k] = number(value)
-        k += 1
     return words
 
 

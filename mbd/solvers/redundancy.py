@@ -64,9 +64,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     system._ask_functions()
     if system.n_v <= LARGE and not s.flags[FLAG_REDUNDANT]:  # a first look in one call, as most models are
         entries = *layout.diagonal_entries, *layout.joint_entries
-        regular = is_regular_at_rest(
-            s, w, float(t), q, zero_v, zero_l, SINGULAR, *entries, np.zeros(len(layout.sizes))
-        )
+        regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, SINGULAR, *entries, np.zeros(len(layout.sizes)))
         system.raise_callback_errors()
         if regular:
             return False
