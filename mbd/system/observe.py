@@ -209,6 +209,23 @@ def observe_force(forces, i, values, turns, za, zb, zda, zdb, on_a, f, out):
             out[k, EFFORT] = -elastic - other
 
 
+@kernel(kinds={**RECORDED, "out": _force_columns})
+def observe_joint(s, w, i, j, forces, q, v, vd, turns, za, zda, zb, zdb, zdd, out):
+    """Coordinate and rate of the first row of a table of forces, a spring, between nodes i and j that nothing carries.
+
+    Frames and their velocities are scratch; ``vd`` and ``zdd`` are empty.
+    """
+    for k in range(q.shape[0]):
+        clear(za[k])
+        clear(zb[k])
+        clear(zda[k])
+        clear(zdb[k])
+    observe_frames(s, w, i, q, v, vd, za, zda, zdd)
+    observe_frames(s, w, j, q, v, vd, zb, zdb, zdd)
+    for k in range(q.shape[0]):
+        out[k, COORDINATE], out[k, RATE] = spring_state(forces[0], za[k], zb[k], zda[k], zdb[k], turns[k])
+
+
 @kernel
 def _kinetic_energy(s, w, n, i, q, v):
     """Kinetic energy of one node; leaves the momentum of its frame in w.f."""

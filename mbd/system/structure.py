@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.entry import TABLE
-from ..compiled.kinds import Kind
+from ..compiled.kinds import Kind, as_records
 from ..compiled.settings import JIT
 from ..forces.kinds import COORDINATES
 from ..linalg.symbolic import Layout
@@ -132,11 +132,9 @@ class Structure:
     @cached_property
     def blank(self) -> Tables:
         """Tables without elements and numbers, in which those of a model take their places."""
-        none = {
-            name: np.zeros((0,) * kind.ndim, dtype=kind.dtype)
-            for name, kind in Tables.layout.members.items()
-            if isinstance(kind, Kind)
-        }
+        kinds = {name: kind for name, kind in Tables.layout.members.items() if isinstance(kind, Kind)}
+        none = {name: np.zeros((0,) * kind.ndim, dtype=kind.dtype) for name, kind in kinds.items()}
+        none = {name: as_records(x) if x.dtype.names else x for name, x in none.items()}
         shared: dict[str, Any] = {"entries": TABLE, "xv": self.xv, "xl": self.xl, **self.classes}
         return Tables(**{**none, **shared, "fronts": self.layout.fronts, "tree": no_tree()})
 
