@@ -131,8 +131,8 @@ class Present(Solution):
     def gauge(self, name: str, kind: str, run: Run) -> tuple[float, float] | None:
         """A coordinate of a joint and its rate at present.
 
-        None of the first state of a run, and where this is no way to tell the turns of an angle: it is looked at for the
-        first time, or some steps were not looked at.
+        None of the first state of a run, and where this is no way to tell the turns of an angle: nobody has looked at
+        it before, or some steps were not looked at.
         """
         step = run.index
         last = self._looks.get(name)
