@@ -182,6 +182,7 @@ def read_only(array: Array) -> Array:
 
 ZERO3: Array = read_only(np.zeros(3))
 IDENTITY3: Array = read_only(np.eye(3))
+FLOAT = np.dtype(np.float64)
 TRUTH_VALUES = {bool, np.bool_}  # they are no numbers: mass=True is a mistake
 
 
@@ -217,8 +218,9 @@ def check_vector(value: Any, owner: object, argument: str, size: int | None = 3)
         if not math.isfinite(x + y + z):
             _refuse_non_finite(np.array((x, y, z)), owner, argument, value)
         return read_only(np.array((x, y, z)))
-    if size == 3 and type(value) is np.ndarray and value.shape == (3,) and value.dtype == np.float64:
-        if not math.isfinite(sum(value.tolist())):
+    if size == 3 and type(value) is np.ndarray and value.dtype is FLOAT and value.shape == (3,):
+        x, y, z = value.tolist()
+        if not math.isfinite(x + y + z):
             _refuse_non_finite(value, owner, argument, value)
         return value if value.base is None and not value.flags.writeable else read_only(value.copy())
     expected = "a vector of numbers" if size is None else f"{size} numbers"

@@ -177,7 +177,7 @@ def _quaternion(matrix: Array) -> list[float]:
     """The same as a list [Shepperd 1978: divide by the largest component]."""
     (r00, r01, r02), (r10, r11, r12), (r20, r21, r22) = matrix.tolist()
     squares = (r00 + r11 + r22, r00 - r11 - r22, r11 - r00 - r22, r22 - r00 - r11)  # 4 e_i^2 - 1
-    largest = max(range(4), key=squares.__getitem__)
+    largest = squares.index(max(squares))
     if largest == 0:
         e = (1.0 + squares[0], r21 - r12, r02 - r20, r10 - r01)
     elif largest == 1:
@@ -186,15 +186,18 @@ def _quaternion(matrix: Array) -> list[float]:
         e = (r02 - r20, r01 + r10, 1.0 + squares[2], r12 + r21)
     else:
         e = (r10 - r01, r02 + r20, r12 + r21, 1.0 + squares[3])
-    length = math.copysign(math.sqrt(sum(x * x for x in e)), e[0])
-    return [x / length for x in e]
+    e0, e1, e2, e3 = e
+    length = math.copysign(math.sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3), e0)
+    return [e0 / length, e1 / length, e2 / length, e3 / length]
 
 
 def to_rotation_vector(matrix: Array) -> Array:
     """Rotation vector of length at most pi."""
+    if matrix is IDENTITY3:  # as most bodies start
+        return np.zeros(3)
     e0, *rest = _quaternion(matrix)
     vector = np.array(rest)
-    if not any(rest):  # no rotation, as most bodies start
+    if not any(rest):
         return vector
     sine = float(np.linalg.norm(vector))
     return vector * (2.0 * math.atan2(sine, e0) / sine if sine > 1e-150 else 2.0)

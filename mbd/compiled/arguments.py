@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,45 +14,81 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 
-def check_arguments(function: Entry | Kernel, args: tuple) -> tuple[Any, list[Any]]:
-    """Compare arguments with the kinds that a function declares.
+class Argument(NamedTuple):
+    """What a function declares of one of its arguments, spelled out once: short runs consist of such calls."""
 
-    Returns the first record among them, or None, and of every argument its address, or the number that it is.
+    name: str
+    record: Any  # the class of a record, None for numbers and arrays
+    kind: Any
+    dtype: Any
+    ndim: int
+    length: int
+    least: int
+    rows: str
+    number: Any  # float or int for single numbers
+
+
+def declared_arguments(function: Entry | Kernel) -> list[Argument]:
+    """The arguments of a function as calls look at them."""
+    found: list[Argument] = []
+    for kind, name in zip(function.kinds, function.parameters, strict=True):
+        if isinstance(kind, Kind):
+            number = None if kind.ndim else float if kind.dtype.kind == "f" else int
+            found.append(Argument(name, None, kind, kind.dtype, kind.ndim, kind.length, kind.least, kind.rows, number))
+        else:
+            found.append(Argument(name, kind, kind, None, 0, -1, 0, "", None))
+    return found
+
+
+def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
+    """Compare arguments with the kinds that a function declares; the first record tells lengths.
+
+    Returns of every record its address, and of every number the number; arrays are as they were given.
     """
-    if len(args) != len(function.kinds):
-        raise TypeError(f"{function.__name__} takes {len(function.kinds)} arguments, {len(args)} were given")
+    declared = function.declared_arguments
+    if len(args) != len(declared):
+        raise TypeError(f"{function.__name__} takes {len(declared)} arguments, {len(args)} were given")
     holder: Any = None
-    rows: dict[str, tuple[int, str]] = {}
-    words: list[Any] = []
-    for kind, value, name in zip(function.kinds, args, function.parameters, strict=True):
-        if not isinstance(kind, Kind):
-            if type(value) is not kind:
-                raise TypeError(f"{function.__name__}: {name} is {value!r}; expected a record {kind.__name__}")
+    counts: dict[str, tuple[int, str]] = {}
+    words: list[Any] = list(args)
+    for k, (name, record, kind, dtype, ndim, length, least, rows, number) in enumerate(declared):
+        value = args[k]
+        if ndim:
+            array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
+            same = array.dtype is dtype or array.dtype == dtype
+            if not (same and array.ndim == ndim and isinstance(value, np.ndarray)) or not (
+                array.flags.carray or array.size == 0
+            ):
+                text = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
+                raise ValueError(
+                    f"{function.__name__}: {name} is {text}; expected a contiguous, writable array {kind.text}"
+                )
+            if length >= 0 and holder is not None:
+                least = holder.lengths.item(length)
+            if array.shape[-1] < least:
+                raise ValueError(f"{function.__name__}: {name} has {array.shape[-1]} {kind.what}; expected {least}")
+            if rows and not (kind.optional and len(array) == 0):
+                count, first = counts.setdefault(rows, (len(array), name))
+                if len(array) != count:
+                    text = f"{name} has {len(array)} {rows}, and {first} has {count}"
+                    raise ValueError(f"{function.__name__}: {text}; expected as many")
+        elif record is not None:
+            if type(value) is not record:
+                raise TypeError(f"{function.__name__}: {name} is {value!r}; expected a record {record.__name__}")
             if holder is None:
                 holder = value
-            words.append(value.address)
-        elif kind.ndim > 0:
-            words.append(_checked_address(function.__name__, kind, value, name, holder))
-            if kind.rows and not (kind.optional and len(value) == 0):
-                count, first = rows.setdefault(kind.rows, (len(value), name))
-                if len(value) != count:
-                    text = f"{name} has {len(value)} {kind.rows}, and {first} has {count}"
-                    raise ValueError(f"{function.__name__}: {text}; expected as many")
+            words[k] = value.address
         else:
-            words.append(float(value) if kind.dtype.kind == "f" else int(value))
-    return holder, words
+            words[k] = number(value)
+    return words
 
 
-def _checked_address(function: str, kind: Kind, value: Any, name: str, holder: Any) -> int:
-    array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
-    address = 0
-    if isinstance(value, np.ndarray) and array.dtype == kind.dtype and array.ndim == kind.ndim:
-        with suppress(TypeError, ValueError):  # not contiguous, or read-only
-            address = address_of(array)
-    if not address:
-        text = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
-        raise ValueError(f"{function}: {name} is {text}; expected a contiguous, writable array {kind.text}")
-    least = int(holder.lengths[kind.length]) if kind.length >= 0 and holder is not None else kind.least
-    if array.shape[-1] < least:
-        raise ValueError(f"{function}: {name} has {array.shape[-1]} {kind.what}; expected {least}")
-    return address
+def entry_words(entry: Entry, args: tuple) -> list[Any]:
+    """Checked arguments as entries take them: of an array the address of its data and its shape."""
+    words: list[Any] = []
+    for (_, _, _, _, ndim, *_), value in zip(entry.declared_arguments, check_arguments(entry, args), strict=True):
+        if ndim:
+            words += (address_of(value if type(value) is np.ndarray else np.asarray(value)), *value.shape)
+        else:
+            words.append(value)
+    return words

@@ -37,6 +37,7 @@ TABLE = np.zeros(SLOTS if JIT else 1, dtype=integers.dtype)
 """Addresses of all entries of this process: the field ``entries`` of records."""
 
 _registered: dict[int, Entry] = {}
+_call: Any = None  # from ``native``, which only runs need
 
 
 class Entry:
@@ -76,6 +77,13 @@ class Entry:
         return address
 
     @functools.cached_property
+    def declared_arguments(self) -> list[Any]:
+        """Its arguments as calls from Python look at them."""
+        from .arguments import declared_arguments
+
+        return declared_arguments(self)
+
+    @functools.cached_property
     def reaches(self) -> tuple[Entry, ...]:
         """Entries that this one calls, directly or through kernels."""
         return tuple(one for one in _entries_below(self.py_func) if one is not self)
@@ -90,9 +98,12 @@ class Entry:
         return self._caller
 
     def __call__(self, *args: Any) -> Any:
-        from .native import call_entry
+        global _call
+        if _call is None:
+            from .native import call_entry
 
-        return call_entry(self, args)
+            _call = call_entry
+        return _call(self, args)
 
 
 def entry(*kinds: Any, when: Callable[[Any], bool] | None = None) -> Any:

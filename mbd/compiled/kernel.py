@@ -10,6 +10,7 @@ The compiler is loaded when something has to be compiled. Machine code on disk i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -69,6 +70,13 @@ class Kernel:
 
             _call = call_kernel
         return _call(self, args)
+
+    @functools.cached_property
+    def declared_arguments(self) -> list[Any]:
+        """Arguments of declared kinds as calls from Python look at them."""
+        from .arguments import declared_arguments
+
+        return declared_arguments(self)
 
     @property
     def dispatcher(self) -> Any:

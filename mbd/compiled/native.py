@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import check_arguments
+from .arguments import check_arguments, entry_words
 from .cache import cache_file
 from .cache_files import read_code, write_code
 from .entry import Entry, connect, connect_arguments
@@ -268,35 +268,42 @@ class Code:
 
 def call_kernel(kernel: Any, args: tuple) -> Any:
     """Call a kernel from Python."""
-    code, buffer = _packed(kernel, args)
-    code.function(buffer)
+    code, words = _packed(kernel, args)
     if code.result == "n":
+        code.function(code.arguments.pack(*words))
         return None
+    buffer = code.buffer()
+    code.arguments.pack_into(buffer, 0, *words)
+    code.function(buffer)
     return _value(code.result, iter(code.results.unpack_from(buffer)))
 
 
 def packed_kernel(kernel: Any, args: tuple) -> tuple[Any, Any]:
     """Machine code of a kernel without result, and its arguments as it takes them."""
-    code, buffer = _packed(kernel, args)
+    code, words = _packed(kernel, args)
     if code.result != "n":
         raise TypeError(f"{kernel.__name__} has a result, which would be written over its arguments")
-    return code.function, buffer
+    return code.function, code.arguments.pack(*words)
 
 
-def _packed(kernel: Any, args: tuple) -> tuple[Code, Any]:
+def _packed(kernel: Any, args: tuple) -> tuple[Code, list[Any]]:
     """Machine code for these arguments, and the words that it reads."""
     missing = kernel.count - len(args)
     if missing > 0:
         args += (kernel.py_func.__defaults__ or ())[-missing:]
-    words: list[Any] = []
+    words: list[Any]
     if kernel.kinds:
-        _, words = check_arguments(kernel, args)
+        words = check_arguments(kernel, args)
         if kernel.declared is None:
             kernel.declared = _declared(kernel)
-        code, arrays = kernel.declared
+        code, arrays, records = kernel.declared
         for k in arrays:
             words[k] = id(args[k])
+        for k in records:
+            if kernel not in args[k].connected:
+                connect_arguments(kernel, args)
     else:
+        words = []
         kinds: list[Any] = []
         for a in args:
             _describe(a, kinds, words)
@@ -304,14 +311,12 @@ def _packed(kernel: Any, args: tuple) -> tuple[Code, Any]:
         code = kernel.codes.get(key)
         if code is None:
             code = kernel.codes[key] = _code(kernel, key, len(args))
-    connect_arguments(kernel, args)
-    buffer = code.buffer()
-    code.arguments.pack_into(buffer, 0, *words)
-    return code, buffer
+        connect_arguments(kernel, args)
+    return code, words
 
 
-def _declared(kernel: Any) -> tuple[Code, list[int]]:
-    """Machine code for arguments of the kinds that a kernel declares, and which of them are arrays."""
+def _declared(kernel: Any) -> tuple[Code, list[int], list[int]]:
+    """Machine code for arguments of the kinds that a kernel declares; which of them are arrays, and which records."""
     key: list[Any] = []
     for kind in kernel.kinds:
         if not isinstance(kind, Kind):
@@ -321,7 +326,8 @@ def _declared(kernel: Any) -> tuple[Code, list[int]]:
         else:
             key.append("f" if kind.dtype.kind == "f" else "i")
     arrays = [k for k, kind in enumerate(kernel.kinds) if isinstance(kind, Kind) and kind.ndim]
-    return _code(kernel, tuple(key), kernel.count), arrays
+    records = [k for k, kind in enumerate(kernel.kinds) if not isinstance(kind, Kind)]
+    return _code(kernel, tuple(key), kernel.count), arrays, records
 
 
 def _code(kernel: Any, kinds: tuple, count: int) -> Code:
@@ -349,13 +355,8 @@ def call_entry(entry: Entry, args: tuple) -> None:
 
 def packed_entry(entry: Entry, args: tuple) -> tuple[Any, bytes]:
     """Machine code of an entry, and its arguments as it takes them."""
-    holder, found = check_arguments(entry, args)
-    words: list[Any] = []
-    for kind, value, word in zip(entry.kinds, args, found, strict=True):
-        if isinstance(kind, Kind) and kind.ndim:
-            words += (word, *value.shape)
-        else:
-            words.append(word)
+    words = entry_words(entry, args)
+    holder = next(a for a in args if isinstance(a, Record))
     if entry.when is not None and not entry.when(holder):
         raise ValueError(f"{entry.__name__}: this {type(holder).__name__} has nothing that it is for")
     if entry not in holder.connected:

@@ -117,7 +117,15 @@ class Record:
                 setattr(self, name, values.get(name, 0))
 
     @classmethod
-    def zeros(cls, shapes: dict[str, Any], **given: Any) -> Self:
+    def plan(cls, shapes: dict[str, Any]) -> Plan:
+        """Where arrays of these shapes lie in one block of memory, for ``zeros``; whoever makes many keeps it."""
+        try:
+            return _plan(cls, tuple(shapes.items()))  # type: ignore[arg-type]
+        except KeyError as error:
+            raise TypeError(f"{cls.layout.label}: unknown {error}; expected {', '.join(cls.fields)}") from None
+
+    @classmethod
+    def zeros(cls, shapes: dict[str, Any] | Plan, **given: Any) -> Self:
         """A record with arrays of zeros of these shapes, which lie in one block of memory, and with others as given.
 
         Where every array is, seen from the start of the block, is found once for the same shapes: to describe many
@@ -125,25 +133,23 @@ class Record:
         Python first asks for it; most are for compiled code alone.
         """
         if not JIT:
-            arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in shapes.items()}
+            asked = shapes.shapes if isinstance(shapes, Plan) else shapes
+            arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in asked.items()}
             return cls(**arrays, **given)
-        try:
-            plan = _plan(cls, tuple(shapes.items()))  # type: ignore[arg-type]
-        except KeyError as error:
-            raise TypeError(f"{cls.layout.label}: unknown {error}; expected {', '.join(cls.fields)}") from None
-        if not given.keys() | shapes.keys() >= cls.layout.needed:
-            missing = cls.layout.needed - shapes.keys() - given.keys()
-            raise TypeError(f"{cls.layout.label}: missing {', '.join(sorted(missing))}")
+        plan = shapes if isinstance(shapes, Plan) else cls.plan(shapes)
+        if not plan.missing <= given.keys():
+            raise TypeError(f"{cls.layout.label}: missing {', '.join(sorted(plan.missing - given.keys()))}")
         block = np.zeros(plan.size)
         words = plan.words + plan.is_address * address_of(block)
         record = object.__new__(cls)
         own = record.__dict__
         own["_block"], own["_parts"] = block, plan.arrays
-        for name in given.keys() - cls.layout.numbers:
-            member = cls.layout.members.get(name)
-            own[name] = value = given[name]
-            found, o = _words(value, member, record, name), cls.layout.offsets[name]
-            words[o : o + len(found)] = found
+        layout = cls.layout
+        for name, value in given.items():
+            if name not in layout.numbers:
+                own[name] = value
+                found, o = _words(value, layout.members.get(name), record, name), layout.offsets[name]
+                words[o : o + len(found)] = found
         record._write(words)
         record._set_numbers(given)
         return record
@@ -220,17 +226,19 @@ class Record:
         return f"{self.layout.label}({', '.join(self.fields)})"
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """Where arrays lie in a block of numbers, and the words of their record at address zero."""
 
     size: int
     arrays: dict[str, tuple[int, int, Any, Any]]  # by name: place, shape unless one row, type unless numbers
     words: np.ndarray
     is_address: np.ndarray
+    missing: frozenset[str]  # arrays and records that have to be given
+    shapes: dict[str, Any]
 
 
 @functools.lru_cache(maxsize=256)
-def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
+def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> Plan:
     layout, end = cls.layout, 0
     arrays: dict[str, tuple[int, int, Any, Any]] = {}
     words, is_address = np.zeros(layout.words, dtype=np.int64), np.zeros(layout.words, dtype=np.int64)
@@ -246,7 +254,8 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> _Plan:
         words[o], is_address[o] = 8 * start, 1
         words[o + 1 : o + 1 + len(shape)] = shape
         end += end % 2  # complex numbers and vector registers take two
-    return _Plan(max(end, 1), arrays, words, is_address)
+    missing = frozenset(layout.needed - arrays.keys())
+    return Plan(max(end, 1), arrays, words, is_address, missing, dict(shapes))
 
 
 def address_of(array: Any) -> int:

@@ -30,7 +30,10 @@ class Primitive:
     def _vectors(self, *arguments: str) -> None:
         name = type(self).__name__
         for argument in arguments:
-            object.__setattr__(self, argument, check_vector(getattr(self, argument), name, argument))
+            given = getattr(self, argument)
+            checked = check_vector(given, name, argument)
+            if checked is not given:  # those of joints are checked already
+                object.__setattr__(self, argument, checked)
 
     def _number(self, argument: str, positive: bool = False) -> None:
         name = type(self).__name__

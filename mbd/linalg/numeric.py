@@ -76,6 +76,28 @@ def start_scale(F: Any, dinv: Any, scale: Any, o: Any, n: Any, ld: Any, x0: Any)
 
 
 @kernel
+def joint_scale(
+    own: Any, diagonal: Any, begins: Any, row: Any, place: Any, body: Any, F: Any, largest: Any, scale: Any
+) -> None:
+    """A-priori size of the pivots of joints (``mbd.linalg.solver``); of the layout its ``diagonal_entries`` and
+    ``joint_entries``, ``largest`` is scratch with a number per vertex."""
+    for k in range(own.shape[0]):
+        end = begins[k + 1] if k + 1 < own.shape[0] else diagonal.shape[0]
+        top = 0.0
+        for i in range(begins[k], end):
+            size = abs(F[diagonal[i]])
+            if size > top or size != size:  # what is no number stays
+                top = size
+        largest[own[k]] = top
+    for k in range(scale.shape[0]):
+        scale[k] = 0.0
+    for k in range(row.shape[0]):
+        size = largest[body[k]]
+        if size > 0.0:
+            scale[row[k]] += F[place[k]] * F[place[k]] / size
+
+
+@kernel
 def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any) -> None:
     """LU in place of a system that is one small front; x, if it is not empty, is eliminated on the way."""
     reset(report)

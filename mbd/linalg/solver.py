@@ -38,18 +38,9 @@ def joint_scale(layout: Layout, F: np.ndarray) -> np.ndarray:
     It makes redundant constraints visible that cancel before any other term has told the size of the pivot. The
     largest entry of the body's diagonal is used, not that of the same coordinate: a flat body may have a zero there.
     """
-    own, diagonal, begins = layout.diagonal_entries
-    largest = np.zeros(len(layout.sizes))
-    if len(own):
-        largest[own] = np.maximum.reduceat(np.abs(F[diagonal]), begins)
-    row, place, body = layout.joint_entries
-    if not len(row):
-        return np.zeros(layout.n)
-    size = largest[body]
-    use = size > 0.0
-    if not use.all():
-        row, place, size = row[use], place[use], size[use]
-    return np.bincount(row, F[place] ** 2 / size, layout.n)
+    scale = np.zeros(layout.n)
+    numeric.joint_scale(*layout.diagonal_entries, *layout.joint_entries, F, np.zeros(len(layout.sizes)), scale)
+    return scale
 
 
 class BlockSolver:

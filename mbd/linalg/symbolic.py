@@ -101,9 +101,15 @@ class Layout:
         """The vertex that owns the permuted index ``k``."""
         if not 0 <= k < self.n:
             raise IndexError(f"permuted index {k} outside 0..{self.n - 1}")
+        order, position = self._in_order
+        return int(order[position.searchsorted(k, side="right") - 1])
+
+    @cached_property
+    def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices that are not empty in the order of their unknowns, and where these begin."""
         order = np.argsort(self._rank, kind="stable")
         order = order[self.sizes[order] > 0]
-        return int(order[np.searchsorted(self.position[order], k, side="right") - 1])
+        return order, self.position[order]
 
     def entries(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows, columns, values) of the assembled, not factored matrix in permuted order."""

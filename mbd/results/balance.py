@@ -100,10 +100,10 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     return Balance(change, work, defect, scale, float(t[int(late)]) if late >= 0.0 else None)
 
 
-def _chosen(n: int, samples: int) -> Any:
+def _chosen(n: int, samples: int) -> Array:
     """About so many of n records, evenly, with the first and the last one."""
     if n <= samples:
-        return slice(None)
+        return np.arange(n)
     stride = -(-n // samples)
     return np.append(np.arange(0, n - 1, stride), n - 1)
 
@@ -124,22 +124,21 @@ def _loaded(solution: Solution) -> bool:
     return loads or any(row.kind in EITHER_SIGN for force in forces for row in force.general())
 
 
-def _totals(solution: Solution, chosen: Any, driven: bool) -> Array | None:
+def _totals(solution: Solution, chosen: Array, driven: bool) -> Array | None:
     """Totals at chosen records; None if a function of the user fails that was called in the run."""
     try:
         if solution.inputs:
             return np.ascontiguousarray(solution._totals[chosen])
-        records = [x[chosen] for x in (solution.t, solution.q, solution.v)]
-        n, work, tables = len(records[0]), solution._work, solution.system.tables
+        t, q, v, turns = solution.t, solution.q, solution.v, solution._turns
+        n, work, tables = len(chosen), solution._work, solution.system.tables
         # only constraints that depend on time do work, and only then their multipliers matter
-        lam = solution.lam[chosen] if driven else np.zeros((n, solution.system.n_l))
-        out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, work.values.size))
-        turns = solution._turns[chosen]
+        lam = solution.lam if driven else np.zeros((0, solution.system.n_l))
+        out, values = np.zeros((n, observe.TOTALS)), np.zeros((n, len(work.values)))
         if solution.system.assembly.n_values:
-            observe.observe_values(tables, work, records[0], values)
+            observe.observe_values(tables, work, t[chosen], values)
         if len(tables.forces) and (tables.forces.call >= 0).any():
-            observe.observe_laws(tables, work, *records, turns, values)
-        observe.observe_totals(tables, work, *records, lam, values, turns, out)
+            observe.observe_laws(tables, work, t[chosen], q[chosen], v[chosen], turns[chosen], values)
+        observe.observe_balance(tables, work, chosen, t, q, v, lam, values, turns, out)
         solution.system.raise_callback_errors()
         return out
     except (MbdError, ArithmeticError, ValueError, TypeError):

@@ -135,7 +135,9 @@ class Solution(Drawn, Tabular):
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
-        array = np.require(values, dtype=float, requirements=("C", "W"))
+        array = values
+        if not (type(values) is np.ndarray and values.dtype == np.float64 and values.flags.carray):
+            array = np.require(values, dtype=float, requirements=("C", "W"))
         if array.shape != (len(self), width):
             raise ModelError(f"solution: {name} has shape {array.shape}; expected {(len(self), width)}")
         return array

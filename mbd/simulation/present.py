@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +17,15 @@ from ..results.solution import Solution, named_rows, table_of_spring
 from ..results.views import JointView, whole_turns
 from ..system import observe
 from ..system.observe import PointView, frame_observer
+from .gauges import COORDINATES, Gauge
 
 if TYPE_CHECKING:
+    from ..integrators.base import Run
     from ..system.system import System
     from .simulator import Simulator
+
+
+NEVER = -1, 0.0  # a step that no run makes
 
 
 class _Look(NamedTuple):
@@ -44,6 +50,10 @@ class Present(Solution):
         self._looks: dict[str, _Look] = {}
         self._motions: dict[int, Any] = {}
         self._coordinates: dict[Any, Any] = {}
+        self._gauges: dict[tuple[str, str], Gauge] = {}
+        self._copied: tuple[int, float] = NEVER  # the state that gauges look at
+        self._read: dict[tuple[str, str], tuple[float, float]] = {}  # and what they have read of it
+        self._states = np.zeros_like(self.q), np.zeros_like(self.v)
         self._none = np.zeros((1, 1))
         self._fresh = dict(vars(self))  # before anything is computed
         self._fresh_views: dict[str, dict[str, Any]] = {}
@@ -51,6 +61,8 @@ class Present(Solution):
     def begin(self, t: float, row: list[Array]) -> None:
         """Show the first state of a run: no angle has been looked at."""
         self._looks.clear()
+        self._gauges.clear()
+        self._fresh["_copied"] = NEVER
         self.move(t, row)
 
     def move(self, t: float, row: list[Array]) -> None:
@@ -116,6 +128,35 @@ class Present(Solution):
         motion: tuple[Array, Array] = known["_motion"]
         return motion
 
+    def gauge(self, name: str, kind: str, run: Run) -> tuple[float, float] | None:
+        """A coordinate of a joint and its rate at present.
+
+        None of the first state of a run, and where this is no way to tell the turns of an angle: nobody has looked at
+        it before, or some steps were not looked at.
+        """
+        step = run.index
+        last = self._looks.get(name)
+        if step == self._simulator._first_index or (kind == "angle" and (last is None or step - last.step > 1)):
+            return None
+        t, key = run.t, (name, kind)
+        if self._copied != (step, t):
+            row = run.row()
+            self._states[0][0], self._states[1][0] = row[0], row[1]
+            self._read.clear()
+            self._fresh["_copied"] = vars(self)["_copied"] = step, t
+        gauge = self._gauges.get(key)
+        if gauge is None or not gauge.holds:
+            joint = self.model[name]
+            gauge = self._gauges[key] = Gauge(self.system, joint, COORDINATES[kind], *self._states)
+        elif key in self._read:
+            return self._read[key]
+        value, rate = gauge.read()
+        if kind == "angle" and last is not None:
+            value += _turns(last.angle + 0.5 * (last.rate + rate) * (t - last.t) - value)
+            self._looks[name] = _Look(step, t, value, rate)
+        self._read[key] = value, rate
+        return value, rate
+
     def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
         """The angle with the turns since the start, which the records tell where several steps were not looked at."""
         step, t = self._simulator.index, float(self.t[0])
@@ -135,10 +176,12 @@ class Present(Solution):
 class Now:
     """What an element does at present: the quantities of ``solution[element]``, without the axis of records."""
 
-    __slots__ = ("_name", "_places", "_simulator")
+    __slots__ = ("_gauged", "_name", "_places", "_simulator")
 
-    def __init__(self, simulator: Simulator, name: str, places: dict[str, tuple[int, int]]) -> None:
-        self._simulator, self._name, self._places = simulator, name, places
+    def __init__(
+        self, simulator: Simulator, name: str, places: dict[str, tuple[int, int]], gauged: dict[str, tuple[str, int]]
+    ) -> None:
+        self._simulator, self._name, self._places, self._gauged = simulator, name, places, gauged
 
     def __getattr__(self, name: str) -> Any:
         if name in self._places:
@@ -146,6 +189,12 @@ class Now:
             if row is not None:
                 part, place = self._places[name]
                 return float(row[part][place])
+        elif name in self._gauged:
+            now, (kind, which) = self._simulator._now, self._gauged[name]
+            assert now is not None
+            found = now.gauge(self._name, kind, self._simulator._run)
+            if found is not None:
+                return found[which]
         value = getattr(self._simulator.now[self._name], name)
         if isinstance(value, np.ndarray):
             return _only(value)
@@ -158,6 +207,12 @@ class Now:
 
     def __repr__(self) -> str:
         return f"<{self._simulator.model[self._name]} at t = {self._simulator.t:.6g}>"
+
+
+def _turns(angle: float) -> float:
+    """``whole_turns`` of one number, in a tenth of the time."""
+    count = angle / (2.0 * math.pi)
+    return 2.0 * math.pi * math.copysign(round(count), count) if math.isfinite(count) else count
 
 
 def places_of(system: System, element: Any) -> dict[str, tuple[int, int]]:

@@ -18,6 +18,7 @@ from ..results.tabular import ChannelChoice
 from ..system.following import Inputs
 from ..system.system import assemble
 from .continuing import belongings, continued
+from .gauges import gauged
 from .growing import NEVER
 from .present import Now, Present, places_of
 from .starting import check_times, checked_integrator, checked_model, first_run, steps_between_records
@@ -99,7 +100,7 @@ class Simulator(Stepping):
         self.integrator.check(self.system)
         self._first_inputs = dict(self.system.inputs)
         self._now: Present | None = None
-        self._places: dict[str, dict[str, tuple[int, int]]] = {}
+        self._places: dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[str, int]]]] = {}
         self._first_state: dict[str, Any] | None = None
         self._first_values: dict[str, float] = {}
         self._first_functions: list[bytes] = []
@@ -196,8 +197,9 @@ class Simulator(Stepping):
         name = self.model[str(getattr(key, "name", key))].name
         places = self._places.get(name)
         if places is None:
-            places = self._places[name] = places_of(self.system, self.system.model[name])
-        return Now(self, name, places)
+            element = self.system.model[name]
+            places = self._places[name] = places_of(self.system, element), gauged(self.system, element)
+        return Now(self, name, *places)
 
     def _present_row(self) -> list[Array] | None:
         """Coordinates, velocities and more of the present state as the method has them; None of the first state."""

@@ -14,9 +14,9 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, MbdError, RedundancyWarning
 from ..linalg.front import FAILED, SMALLEST_RATIO
-from ..linalg.solver import BlockSolver
+from ..linalg.solver import SINGULAR, BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
-from ..system.defect import matrix_at_rest
+from ..system.defect import is_regular_at_rest, matrix_at_rest
 from ..system.matrix import factor
 from ..system.system import System
 from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
@@ -60,7 +60,14 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if s.flags[FLAG_TREE] == BY_RECURSION:
         return False
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
+    layout = system.assembly.layout
     system._ask_functions()
+    if system.n_v <= LARGE and not s.flags[FLAG_REDUNDANT]:  # a first look in one call, as most models are
+        entries = *layout.diagonal_entries, *layout.joint_entries
+        regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, SINGULAR, *entries, np.zeros(len(layout.sizes)))
+        system.raise_callback_errors()
+        if regular:
+            return False
     matrix_at_rest(s, w, float(t), q, zero_v, zero_l)
     system.raise_callback_errors()
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
@@ -71,7 +78,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
             fresh.turns[:] = w.turns
             system.work = fresh
             return False
-    blocks = BlockSolver(system.assembly.layout)
+    blocks = BlockSolver(layout)
     blocks.F[:] = w.matrix
     blocks.factor()
     if blocks.redundant == 0 and not blocks.report[FAILED]:

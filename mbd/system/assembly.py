@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..bodies import Generalized, PointMass, RigidBody
-from ..compiled.entry import TABLE
 from ..compiled.functions.call_styles import Call
 from ..compiled.functions.callbacks import Callback, make_callback, twin_of
 from ..compiled.kinds import as_records
@@ -32,16 +31,18 @@ from ..nodes.forms import (
     FORM_SPIN,
     NODE,
 )
-from ..nodes.tree.records import no_tree
 from .frame_assembly import frame_element_table
 from .numbers import (
     FORCE_NUMBERS,
     PRIMITIVE_NUMBERS,
+    columns,
     force_numbers,
     inertia_numbers,
     invert_inertia,
+    numbers_of,
     primitive_numbers,
     sum_numbers,
+    words_of,
     write_inertia,
     write_lengths,
     write_rows,
@@ -50,13 +51,8 @@ from .placement import is_definite, massless
 from .structure import Elements, Structure, structure_of
 from .tables import (
     FLAG_ANGLES,
-    FLAG_CHARTS,
-    FLAG_COUPLED,
     FLAG_DEFINITE,
-    FLAG_DENSE,
     FLAG_SIMPLE,
-    FLAG_VELOCITY,
-    FLAGS,
     FORCE,
     FUNCTION,
     PARAMETERS,
@@ -67,6 +63,7 @@ from .tree_assembly import joint_node
 from .tree_branches import Branches
 from .weak_inertia import loosely_held
 
+NODE_FUNCTIONS, PINNED = columns(NODE, "mass_function", 4), columns(NODE, "r1", 3)
 LAW_NUMBERS = 8  # scratch for a function of a coordinate: three arguments and the result, complex
 CONVENTIONAL_FORM = {
     kinds.QUATERNION: FORM_QUATERNION,
@@ -152,36 +149,30 @@ class _Assembler:
         else:
             branches = Branches(self, elements, joint_rows, force_rows)
             structure = branches.structure
-        layout, shared = structure.layout, primitives["shared"] != 0
-        coupled = bool(shared.any())
-        flags = np.zeros(FLAGS, dtype=np.int64)
-        flags[FLAG_VELOCITY] = len(general) > 0 or not set(COORDINATES).isdisjoint(forces["kind"].tolist())
-        flags[FLAG_CHARTS] = FORM_SPIN in nodes["form"]
-        flags[FLAG_DENSE] = layout.dense
+        layout, shared, flags = structure.layout, structure.shared, structure.flags.copy()
         flags[FLAG_ANGLES] = len(self.turns) > 0
-        flags[FLAG_COUPLED] = len(general) > 0 or coupled
         flags[FLAG_SIMPLE] = self.tree is None and self.n_l == 0 and invert_inertia(nodes)
-        tables = Tables(
-            entries=TABLE,
-            lengths=np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
-            nodes=as_records(nodes),
-            primitives=as_records(primitives[~shared] if coupled else primitives),
-            couplings=as_records(primitives[shared] if coupled else primitives[:0]),
-            forces=as_records(forces),
-            frame_elements=as_records(general),
-            members=np.array(self.members, dtype=np.int64),
-            functions=as_records(np.array(self.functions, dtype=FUNCTION)),
-            xv=structure.xv,
-            xl=structure.xl,
-            nonholonomic=np.array(self.nonholonomic, dtype=np.int64),
-            **structure.classes,
-            parameters=np.zeros(PARAMETERS),
-            gravity=np.array(model.gravity, dtype=float),
-            constants=np.array(self.constants, dtype=float),
-            flags=flags,
-            fronts=layout.fronts,
-            tree=no_tree(),
-        )
+        given: dict[str, Any] = {
+            "lengths": np.array([self.n_q, n_v, n_l, layout.n, layout.size_F], dtype=np.int64),
+            "nodes": as_records(nodes), "parameters": np.zeros(PARAMETERS), "flags": flags,
+            "gravity": np.array(model.gravity, dtype=float),
+        }  # fmt: skip
+        if len(primitives):
+            given["primitives"] = as_records(primitives if shared is None else primitives[~shared])
+        if shared is not None:
+            given["couplings"] = as_records(primitives[shared])
+        if len(forces):
+            given["forces"] = as_records(forces)
+        if len(general):
+            given["frame_elements"] = as_records(general)
+            given["members"] = np.array(self.members, dtype=np.int64)
+        if self.functions:
+            given["functions"] = as_records(np.array(self.functions, dtype=FUNCTION))
+        if self.nonholonomic:
+            given["nonholonomic"] = np.array(self.nonholonomic, dtype=np.int64)
+        if self.constants:
+            given["constants"] = np.array(self.constants, dtype=float)
+        tables = structure.blank.changed(**given)
         length = write_lengths(model, tables)
         size_F = layout.size_F
         if branches is not None:
@@ -193,8 +184,7 @@ class _Assembler:
             tables=tables, layout=layout, structure=structure, callbacks=self.callbacks, node_of=self.node_of,
             joint_slices=joint_slices, force_rows=force_rows, n_q=self.n_q, n_v=n_v, n_l=n_l, n_values=self.n_values,
             turns=self.turns, turned=self.turned, user_size=self.user_size,
-            buffer_size=8 + 18 * int(general["count"].max(initial=1)) + int(general["rows"].max(initial=0)),
-            largest=int(nodes["nv"].max() + nodes["nl"].max()), length=length,
+            buffer_size=structure.buffer_size, largest=structure.largest, length=length,
             tree=self.tree,
             inner=branches.inner if branches is not None else None,
             inner_sizes=branches.inner_sizes if branches is not None else (0, 0, 0), size_F=size_F,
@@ -205,50 +195,47 @@ class _Assembler:
     def _nodes(self) -> np.ndarray:
         bodies = self.model.bodies
         nodes = np.zeros(len(bodies) + 1, dtype=NODE)
-        for name in ("mass_function", "potential_function", "constraint_function", "force_function"):
-            nodes[name] = -1
-        self.node_of = {id(self.model.ground): 0}
+        words_of(nodes)[:, NODE_FUNCTIONS] = -1
+        self.node_of = node_of = {id(self.model.ground): 0}
         q0 = v0 = l0 = 0
         rows: list[tuple[Any, ...]] = []
-        positions: list[Any] = []
         inertia: list[Any] = []  # mass, first moment, inertia about the reference point (6)
-        for i, body in enumerate(bodies):
+        generalized: list[int] = []
+        numbers, edges = numbers_of(nodes), self.edges
+        for i, body in enumerate(bodies, 1):
             node: Any = body.node
-            self.node_of[id(body)] = i + 1
-            axes = (0, 0, 0)
-            position = (0.0, 0.0, 0.0)
-            nx = 3
-            edge = self.edges.get(id(body))
+            node_of[id(body)] = i
+            kind, axes, nx = node.kind, (0, 0, 0), 3
+            edge = edges.get(id(body)) if edges else None
             if isinstance(body, RigidBody):
-                form = FORM_LIE if node.lie else CONVENTIONAL_FORM[node.kind]
-                if node.kind == kinds.EULER_ANGLES:
+                form = FORM_LIE if node.lie else CONVENTIONAL_FORM[kind]
+                if kind == kinds.EULER_ANGLES:
                     axes = node.axes
                 if node.pinned:
                     nx = 0
-                    position = node.position
+                    if edge is None:
+                        numbers[i, PINNED] = node.position
             elif isinstance(body, PointMass):
                 form = FORM_POINT
             else:
                 form, nx = FORM_GENERALIZED, 0
+                generalized.append(i)
             nq, nv, nl = node.n_coordinates, node.n_velocities, node.n_internal
             if isinstance(body, Generalized):
                 nl = body.n_constraints
-            kind = node.kind
             if edge is not None:
                 own = joint_node(edge)
-                kind, form, axes, position = own.kind, own.form, own.axes, (0.0, 0.0, 0.0)
+                kind, form, axes = own.kind, own.form, own.axes
                 nq, nv, nx, nl = own.sizes
             rows.append((kind, form, *axes, q0, nq, v0, nv, nx, l0, nl, not body.in_space))
-            positions.append(position)
             inertia.append(inertia_numbers(body))
             q0, v0, l0 = q0 + nq, v0 + nv, l0 + nl
-        write_rows(nodes[1:], rows, positions, "r1")
+        words_of(nodes)[1:, : len(rows[0])] = np.array(rows, dtype=np.int64)
         write_inertia(nodes, slice(1, None), inertia)
         nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
         self.n_q, self.n_v, self.n_l = q0, v0, l0
-        for i, body in enumerate(bodies):
-            if isinstance(body, Generalized):
-                self._generalized(body, nodes, i + 1)
+        for i in generalized:
+            self._generalized(cast(Generalized, bodies[i - 1]), nodes, i)
         return nodes
 
     def _generalized(self, body: Generalized, nodes: np.ndarray, i: int) -> None:
@@ -327,7 +314,6 @@ class _Assembler:
         for j, joint in enumerate(self.model.joints):
             a, b = self.node_of[id(joint.body_a)], self.node_of[id(joint.body_b)]
             start, row = self.n_l, 0
-            name = f"joint '{joint.name}'"
             for p in joint.primitives() if id(joint) not in self.carrying else ():
                 if isinstance(p, FrameRows):
                     self.element_rows.append((p, j, -1, self.n_l, row))
@@ -335,12 +321,13 @@ class _Assembler:
                     self.n_l, row = self.n_l + p.rows, row + p.rows
                     continue
                 if isinstance(p, CoordinateSum):
-                    rows += self._sum(p, j, row, name)
+                    rows += self._sum(p, j, row, f"joint '{joint.name}'")
                     all_numbers += [numbers for _, numbers in sum_numbers(p)]
                     self.n_l, row = self.n_l + 1, row + 1
                     continue
                 kind, numbers = primitive_numbers(p, joint)
-                function = self._motion(getattr(p, "motion", None), name)
+                motion = getattr(p, "motion", None)
+                function = -1 if motion is None else self._motion(motion, f"joint '{joint.name}'")
                 rows.append((kind, a, b, j, self.n_l, row, function, 0, 0))
                 all_numbers.append(numbers)
                 self.n_l += p.rows

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from ..compiled.kernel import kernel
-from ..compiled.kinds import real
+from ..compiled.kinds import integers, real, vector
+from ..linalg.front import FAILED, REPLACED, THRESHOLD
+from ..linalg.numeric import joint_scale
+from ..math.arrays import clear
 from .instant import constraint_rates, constraints, evaluate_functions, frames, velocities
-from .matrix import tangent
+from .matrix import factor_with, tangent
 from .tables import PARAMETER_LENGTH, Tables, Work, coordinates, multipliers, velocity
 
 
@@ -47,6 +50,29 @@ def matrix_at_rest(s, w, t, q, zero_v, zero_l):
     frames(s, w, q)
     velocities(s, w, q, zero_v)
     tangent(s, w, q, zero_v, zero_v, zero_l, w.eye, 1.0, 0.0, 0.0, w.matrix)
+
+
+@kernel(
+    kinds={
+        "s": Tables, "w": Work, "t": real, "q": coordinates, "zero_v": velocity, "zero_l": multipliers,
+        "threshold": real, "own": integers, "diagonal": integers, "begins": integers, "row": integers,
+        "place": integers, "body": integers, "largest": vector,
+    }
+)  # fmt: skip
+def is_regular_at_rest(
+    s, w, t, q, zero_v, zero_l, threshold, own, diagonal, begins, row, place, body, largest
+):  # fmt: skip
+    """Whether no pivot of [M B^T; B 0] is below a threshold, judged as ``BlockSolver`` does it; w.matrix is used up.
+
+    What follows after ``threshold`` is what ``joint_scale`` wants to know of the layout, and its scratch.
+    """
+    matrix_at_rest(s, w, t, q, zero_v, zero_l)
+    joint_scale(own, diagonal, begins, row, place, body, w.matrix, largest, w.scale)
+    w.report[THRESHOLD] = threshold
+    factor_with(s, w, w.matrix, w.pivots, w.dinv, w.x[:0])
+    w.report[THRESHOLD] = 0.0
+    clear(w.scale)
+    return w.report[REPLACED] == 0.0 and w.report[FAILED] == 0.0
 
 
 @kernel(kinds=(Tables, Work, real, coordinates, velocity, real, multipliers, multipliers))

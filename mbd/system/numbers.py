@@ -20,6 +20,7 @@ from ..nodes.forms import FORM_LIE, FORM_POINT, NODE
 from .tables import PARAMETER_ARM, PARAMETER_LENGTH, Tables
 
 Numbers = tuple[float, ...]
+FRAMED = RigidBody, PointMass
 
 _MARKERS = tuple(f"{name}{i}" for name in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3))
 PRIMITIVE_NUMBERS = (*_MARKERS, "value", "factor")  # in the order of the columns of the tables
@@ -33,6 +34,11 @@ def numbers_of(table: Any) -> np.ndarray:
     return np.asarray(table).view(np.float64).reshape(len(table), table.dtype.itemsize // 8)
 
 
+def words_of(table: Any) -> np.ndarray:
+    """The same words as integers."""
+    return np.asarray(table).view(np.int64).reshape(len(table), table.dtype.itemsize // 8)
+
+
 def columns(dtype: np.dtype, first: str, count: int) -> slice:
     """Where some numbers of a record that follow each other are."""
     assert dtype.fields is not None
@@ -43,8 +49,7 @@ def columns(dtype: np.dtype, first: str, count: int) -> slice:
 def write_rows(table: np.ndarray, integers: list[Any], numbers: list[Numbers], first: str) -> None:
     """The integers with which the records of a table begin, and numbers that begin with a column."""
     if integers:
-        given = np.array(integers, dtype=np.int64)
-        table.view(np.int64).reshape(len(table), table.dtype.itemsize // 8)[:, : given.shape[1]] = given
+        words_of(table)[:, : len(integers[0])] = np.array(integers, dtype=np.int64)
         numbers_of(table)[:, columns(table.dtype, first, len(numbers[0]))] = numbers
 
 
@@ -118,7 +123,7 @@ def force_numbers(r: Any) -> Numbers:
 def write_lengths(model: Any, tables: Tables) -> float:
     """Write the typical distance of joints from reference points, and the extent of the model, which is returned."""
     arm = extent = 0.0
-    positions = [body.position for body in model.bodies if isinstance(body, RigidBody | PointMass)]
+    positions = [body.node.position for body in model.bodies if isinstance(body, FRAMED)]
     if positions:
         extent = float(np.abs(np.concatenate(positions)).max())
     for body in model.bodies:

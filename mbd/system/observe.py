@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled.kernel import kernel
-from ..compiled.kinds import matrix, vector
+from ..compiled.kinds import integers, matrix, vector
 from ..errors import Array, check_vector, read_only
 from ..forces.instant import force_residual, law_at_instant, spring_state
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
@@ -67,6 +67,7 @@ FORCE_POWER = 3
 EFFORT = 4  # along or about the axis of a joint, on its second body
 FORCE_COLUMNS = 5
 
+CHOSEN = "chosen records"
 _totals: Any = matrix.at_least("columns", TOTALS).per(RECORDS)
 _force_columns: Any = matrix.at_least("columns", FORCE_COLUMNS).per(RECORDS)
 _observing = kernel(kinds=RECORDED)
@@ -208,9 +209,26 @@ def observe_force(forces, i, values, turns, za, zb, zda, zdb, on_a, f, out):
             out[k, EFFORT] = -elastic - other
 
 
+@kernel(kinds={**RECORDED, "out": _force_columns})
+def observe_joint(s, w, i, j, forces, q, v, vd, turns, za, zda, zb, zdb, zdd, out):
+    """Coordinate and rate of the first row of a table of forces, a spring, between nodes i and j that nothing carries.
+
+    Frames and their velocities are scratch; ``vd`` and ``zdd`` are empty.
+    """
+    for k in range(q.shape[0]):
+        clear(za[k])
+        clear(zb[k])
+        clear(zda[k])
+        clear(zdb[k])
+    observe_frames(s, w, i, q, v, vd, za, zda, zdd)
+    observe_frames(s, w, j, q, v, vd, zb, zdb, zdd)
+    for k in range(q.shape[0]):
+        out[k, COORDINATE], out[k, RATE] = spring_state(forces[0], za[k], zb[k], zda[k], zdb[k], turns[k])
+
+
 @kernel
-def _add_kinetic(s, w, n, i, q, v, row):
-    """Add the kinetic energy of one node; leaves the momentum of its frame in w.f."""
+def _kinetic_energy(s, w, n, i, q, v):
+    """Kinetic energy of one node; leaves the momentum of its frame in w.f."""
     kinetic = 0.0
     if n.form == FORM_GENERALIZED:
         mass = w.buffers[0]
@@ -224,36 +242,85 @@ def _add_kinetic(s, w, n, i, q, v, row):
         frame_inertia(n, zd, p)  # the momentum of the frame is its mass times its velocity
         for m in range(12):
             kinetic += zd[m] * p[m]
-    row[KINETIC] += 0.5 * kinetic
+    return 0.5 * kinetic
 
 
 @kernel
-def _add_node(s, w, i, q, v, row):
-    """Add kinetic energy, momenta and potential energy of one node."""
-    n = s.nodes[i]
-    _add_kinetic(s, w, n, i, q, v, row)
-    if n.form == FORM_GENERALIZED:
-        row[POTENTIAL] += generalized_potential(n, q[n.q0 :], s.functions, w.user)
-        if n.force_function >= 0:
-            f = w.buffers[1]
-            clear(f)
-            subtract_force(n, w.time[0], q[n.q0 :], v[n.v0 :], s.functions, w.user, f)
-            for k in range(n.nv):
-                row[POWER] -= f[k] * v[n.v0 + k]
-        return
-    z, zd, p = w.z[i], w.zd[i], w.f[i]
-    if n.apart != 0:
-        return
-    for m in range(3):
-        row[LINEAR + m] += p[m]
-        row[POTENTIAL] -= s.gravity[m] * (n.mass * z[m] + n.s1 * z[3 + m] + n.s2 * z[6 + m] + n.s3 * z[9 + m])
-    w1, w2, w3 = angular_velocity(z, zd)
-    row[SPIN] = max(row[SPIN], math.sqrt(w1 * w1 + w2 * w2 + w3 * w3))
-    for m in range(4):
-        j = 3 * m
-        row[ANGULAR] += z[j + 1] * p[j + 2] - z[j + 2] * p[j + 1]
-        row[ANGULAR + 1] += z[j + 2] * p[j] - z[j] * p[j + 2]
-        row[ANGULAR + 2] += z[j] * p[j + 1] - z[j + 1] * p[j]
+def _add_nodes(s, w, q, v, row):
+    """Energies of all nodes, powers of generalized ones, and the largest spin; leaves momenta of frames in w.f.
+
+    Sums are kept in numbers until the end: through memory every addition would wait for the one before.
+    """
+    kinetic, potential, power, spin = 0.0, 0.0, 0.0, 0.0
+    g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
+    for i in range(1, s.nodes.shape[0]):
+        n = s.nodes[i]
+        kinetic += _kinetic_energy(s, w, n, i, q, v)
+        if n.form == FORM_GENERALIZED:
+            potential += generalized_potential(n, q[n.q0 :], s.functions, w.user)
+            if n.force_function >= 0:
+                f = w.buffers[1]
+                clear(f)
+                subtract_force(n, w.time[0], q[n.q0 :], v[n.v0 :], s.functions, w.user, f)
+                for k in range(n.nv):
+                    power -= f[k] * v[n.v0 + k]
+        elif n.apart == 0:
+            z = w.z[i]
+            potential -= g1 * (n.mass * z[0] + n.s1 * z[3] + n.s2 * z[6] + n.s3 * z[9])
+            potential -= g2 * (n.mass * z[1] + n.s1 * z[4] + n.s2 * z[7] + n.s3 * z[10])
+            potential -= g3 * (n.mass * z[2] + n.s1 * z[5] + n.s2 * z[8] + n.s3 * z[11])
+            w1, w2, w3 = angular_velocity(z, w.zd[i])
+            spin = max(spin, math.sqrt(w1 * w1 + w2 * w2 + w3 * w3))
+    for j in range(s.tree.inertia.shape[0]):  # of rotors
+        kinetic += 0.5 * s.tree.inertia[j] * v[j] * v[j]
+    row[KINETIC], row[POTENTIAL], row[POWER], row[SPIN] = kinetic, potential, power, spin
+
+
+@kernel
+def _add_momenta(s, w, row):
+    """Momenta of all nodes, from those of their frames in w.f."""
+    for i in range(1, s.nodes.shape[0]):
+        n, z, p = s.nodes[i], w.z[i], w.f[i]
+        if n.form == FORM_GENERALIZED or n.apart != 0:
+            continue
+        for m in range(3):
+            row[LINEAR + m] += p[m]
+        for m in range(4):
+            j = 3 * m
+            row[ANGULAR] += z[j + 1] * p[j + 2] - z[j + 2] * p[j + 1]
+            row[ANGULAR + 1] += z[j + 2] * p[j] - z[j] * p[j + 2]
+            row[ANGULAR + 2] += z[j] * p[j + 1] - z[j + 1] * p[j]
+
+
+@kernel
+def _add_elements(s, w, lam, row):
+    """Add energies and powers of forces and frame elements."""
+    for i in range(s.forces.shape[0]):
+        _add_force(s, w, i, row)
+    for i in range(s.frame_elements.shape[0]):
+        observe_frame_element(s, w, i, lam, w.observed)
+        row[POTENTIAL] += w.observed[0]
+        row[POWER] += w.observed[2]
+
+
+@kernel
+def _add_power_of_constraints(s, w, q, v, lam, row):
+    """Add the constraints' power on the system, lambda . g_t; w.x has their rates B v + g_t."""
+    jacobian_times(s, w, q, v, w.g)
+    for j in range(s.xl.shape[0]):
+        row[POWER] += lam[j] * (w.x[s.xl[j]] - w.g[s.xl[j]])
+
+
+@kernel
+def _move(s, w, t, q, v, values, turns):
+    """Frames and their velocities at a record."""
+    for j in range(values.shape[0]):
+        w.values[j] = values[j]
+    for j in range(turns.shape[0]):
+        w.turns[j] = turns[j]
+    w.time[0] = t
+    frames(s, w, q)
+    velocities(s, w, q, v)
 
 
 @kernel
@@ -308,7 +375,7 @@ def observe_kinetic(s, w, q, v, row, out):
             if n.form == FORM_SPIN:
                 spin_matrix(n, q[k], w.spin[i])
             node_velocity(n, q[k], v[k], w.spin[i], w.z[i], w.zd[i], w.scratch)
-            _add_kinetic(s, w, n, i, q[k], v[k], row)
+            row[KINETIC] += _kinetic_energy(s, w, n, i, q[k], v[k])
         out[k] = row[KINETIC]
 
 
@@ -318,31 +385,39 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
     for k in range(q.shape[0]):
         row = out[k]
         clear(row)
-        for j in range(values.shape[1]):
-            w.values[j] = values[k, j]
-        for j in range(turns.shape[1]):
-            w.turns[j] = turns[k, j]
-        w.time[0] = times[k]
-        frames(s, w, q[k])
-        velocities(s, w, q[k], v[k])
-        for i in range(1, s.nodes.shape[0]):
-            _add_node(s, w, i, q[k], v[k], row)
-        for j in range(s.tree.inertia.shape[0]):  # of rotors
-            row[KINETIC] += 0.5 * s.tree.inertia[j] * v[k, j] * v[k, j]
-        for i in range(s.forces.shape[0]):
-            _add_force(s, w, i, row)
-        for i in range(s.frame_elements.shape[0]):
-            observe_frame_element(s, w, i, lam[k], w.observed)
-            row[POTENTIAL] += w.observed[0]
-            row[POWER] += w.observed[2]
+        _move(s, w, times[k], q[k], v[k], values[k], turns[k])
+        _add_nodes(s, w, q[k], v[k], row)
+        _add_momenta(s, w, row)
+        _add_elements(s, w, lam[k], row)
         constraints(s, w, q[k], w.x)
         row[POSITION_ERROR] = _largest(w.x, s.xl)
         constraint_rates(s, w, q[k], v[k], w.x)
         row[VELOCITY_ERROR] = _largest(w.x, s.xl)
         row[SPEED], row[VELOCITY_DEFECT], _ = velocity_defect(s, v[k], w.x)
-        jacobian_times(s, w, q[k], v[k], w.g)
-        for j in range(s.xl.shape[0]):  # the constraints' power on the system is lambda . g_t
-            row[POWER] += lam[k, j] * (w.x[s.xl[j]] - w.g[s.xl[j]])
+        _add_power_of_constraints(s, w, q[k], v[k], lam[k], row)
+
+
+@kernel(
+    kinds={
+        **RECORDED, "chosen": integers.per(CHOSEN), "lam": RECORDED["lam"].per(RECORDS, optional=True),
+        "values": matrix.per(CHOSEN), "out": matrix.at_least("columns", TOTALS).per(CHOSEN),
+    }
+)  # fmt: skip
+def observe_balance(s, w, chosen, times, q, v, lam, values, turns, out):
+    """The same at chosen records without momenta and errors (zero), which an energy balance does not look at.
+
+    No multipliers are needed where no constraint depends on time.
+    """
+    for m in range(chosen.shape[0]):
+        k, row = chosen[m], out[m]
+        clear(row)
+        _move(s, w, times[k], q[k], v[k], values[m], turns[k])
+        _add_nodes(s, w, q[k], v[k], row)
+        _add_elements(s, w, lam[k] if lam.shape[0] > 0 else w.unit, row)
+        constraint_rates(s, w, q[k], v[k], w.x)
+        row[SPEED], row[VELOCITY_DEFECT], _ = velocity_defect(s, v[k], w.x)
+        if lam.shape[0] > 0:
+            _add_power_of_constraints(s, w, q[k], v[k], lam[k], row)
 
 
 @kernel(kinds={**RECORDED, "out": _force_columns})

@@ -17,10 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled.entry import TABLE
+from ..compiled.kinds import Kind, as_records
 from ..compiled.settings import JIT
+from ..forces.kinds import COORDINATES
 from ..linalg.symbolic import Layout
+from ..nodes.forms import FORM_SPIN
+from ..nodes.tree.records import no_tree
 from .frame_assembly import place_frame_elements
+from .numbers import words_of
 from .placement import has_small_fronts, matrix_layout, place_blocks, unknown_classes
+from .tables import FLAG_CHARTS, FLAG_COUPLED, FLAG_DENSE, FLAG_VELOCITY, FLAGS, Tables
 
 Array = np.ndarray
 
@@ -44,8 +51,7 @@ def remembered(key: Any, size: int, make: Callable[[], Any]) -> Any:
 
 def integers_of(table: Array) -> Array:
     """The integers with which the records of a table begin, row by row, in place."""
-    words = table.dtype.itemsize // 8
-    return table.view(np.int64).reshape(len(table), words)[:, : _leading_integers(table.dtype)]
+    return words_of(table)[:, : _leading_integers(table.dtype)]
 
 
 _counts: dict[int, tuple[np.dtype, int]] = {}
@@ -70,19 +76,21 @@ class Elements:
     light: Array
     """Nodes that are eliminated together with their joints: bodies without mass, or without inertia where it counts."""
 
+    @cached_property
     def integers(self) -> list[Array]:
         """All that decides about places, and all places: the integers of the tables."""
         return [integers_of(table) for table in (self.nodes, self.primitives, self.forces, self.general)]
 
     def key(self) -> tuple[bytes, ...]:
         """The integers before any place is known."""
-        parts = [table.tobytes() for table in (*self.integers(), self.light)]
+        parts = [table.tobytes() for table in (*self.integers, self.light)]
         return *parts, np.array(self.members, dtype=np.int64).tobytes()
 
     def take(self, placed: Placed) -> None:
         """Write the places that are known."""
-        for own, known in zip(self.integers(), placed.tables, strict=True):
-            own[...] = known
+        for own, known in zip(self.integers, placed.tables, strict=True):
+            if len(known):
+                own[...] = known
         self.members[:] = placed.members
 
 
@@ -96,7 +104,7 @@ class Placed:
     @classmethod
     def of(cls, elements: Elements) -> Placed:
         """A copy."""
-        return cls([table.copy() for table in elements.integers()], list(elements.members))
+        return cls([table.copy() for table in elements.integers], list(elements.members))
 
 
 @dataclass
@@ -108,10 +116,27 @@ class Structure:
     xv: Array
     xl: Array
     classes: dict[str, Array]
+    flags: Array
+    """As far as they follow from the structure."""
+    shared: Array | None
+    """Which primitives share an equation with others, if some do."""
+    buffer_size: int
+    """Width of the buffers of frame elements."""
+    largest: int
+    """Most velocities and internal constraints of a node."""
     connected: dict[Any, set[Any]] = field(default_factory=dict)
     """Entries whose addresses are known, by what decides which of them tables of this structure need."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What others have found that follows from the structure alone."""
+
+    @cached_property
+    def blank(self) -> Tables:
+        """Tables without elements and numbers, in which those of a model take their places."""
+        kinds = {name: kind for name, kind in Tables.layout.members.items() if isinstance(kind, Kind)}
+        none = {name: np.zeros((0,) * kind.ndim, dtype=kind.dtype) for name, kind in kinds.items()}
+        none = {name: as_records(x) if x.dtype.names else x for name, x in none.items()}
+        shared: dict[str, Any] = {"entries": TABLE, "xv": self.xv, "xl": self.xl, **self.classes}
+        return Tables(**{**none, **shared, "fronts": self.layout.fronts, "tree": no_tree()})
 
     @cached_property
     def has_small_fronts(self) -> bool:
@@ -145,4 +170,15 @@ def placed_structure(elements: Elements, layout: Layout, n_v: int, n_l: int, wit
     xv, xl = place_blocks(e.nodes, e.primitives, e.forces, layout, n_v, n_l, count, with_elements)
     place_frame_elements(e.members, e.general, layout, xl, count, with_elements)
     classes = unknown_classes(e.nodes, e.primitives, e.general, layout, n_v, n_l)
-    return Structure(layout, Placed.of(elements), xv, xl, classes)
+    shared = e.primitives["shared"] != 0
+    coupled = bool(shared.any())
+    flags = np.zeros(FLAGS, dtype=np.int64)
+    flags[FLAG_VELOCITY] = len(e.general) > 0 or not set(COORDINATES).isdisjoint(e.forces["kind"].tolist())
+    flags[FLAG_CHARTS] = FORM_SPIN in e.nodes["form"]
+    flags[FLAG_DENSE] = layout.dense
+    flags[FLAG_COUPLED] = len(e.general) > 0 or coupled
+    return Structure(
+        layout, Placed.of(elements), xv, xl, classes, flags, shared if coupled else None,
+        buffer_size=8 + 18 * int(e.general["count"].max(initial=1)) + int(e.general["rows"].max(initial=0)),
+        largest=int(e.nodes["nv"].max() + e.nodes["nl"].max()),
+    )  # fmt: skip

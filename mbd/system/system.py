@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..bodies import Body
+from ..compiled.record import Plan
 from ..elements.arguments import Vector
 from ..elements.function_errors import explain
 from ..elements.settling import Late, is_guarded
@@ -52,6 +53,25 @@ POSITION = columns(NODE, "r1", 3)
 def assemble(model: Model) -> System:
     """Compile a model into a System: validation, dof maps, sparsity, elimination order."""
     return System(model)
+
+
+@lru_cache(maxsize=64)
+def _plan_of_work(
+    nodes: int, values: int, turns: int, multipliers: int, user: int, buffer: int, largest: int, n: int, size: int
+) -> Plan:
+    """Where the buffers of a run lie, by the sizes on which they depend."""
+    return Work.plan(
+        {
+            "z": (nodes, 12), "zd": (nodes, 12), "zb": (nodes, 12), "f": (nodes, 12), "spin": (nodes, 9),
+            "base": (nodes, 7), "t": (nodes, 9), "eye": (nodes, 9), "values": max(1, values),
+            "turns": max(1, turns), "signs": nodes, "jacobians": (8, 3, 12), "scratch": (8, 16),
+            "force_a": 12, "force_b": 12, "pulled_back": 12, "rotation": 12, "primitive_rows": 3, "observed": 3,
+            "unit": multipliers, "user": user, "time": 2, "real_buffers": (BUFFERS, buffer),
+            "complex_buffers": (BUFFERS, buffer), "buffers": (9, largest * largest + 16),
+            "pivots": n, "dinv": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
+            "stiff_matrix": 0, "stiff_pivots": 0, "stiff_dinv": 0, "matrix": size,
+        }
+    )  # fmt: skip
 
 
 class System(Portable):
@@ -145,22 +165,12 @@ class System(Portable):
 
     def new_work(self) -> Work:
         """Buffers for one run."""
-        a, s = self.assembly, self.tables
-        nodes = len(s.nodes)
-        n, size = a.layout.n, a.size_F
-        work = Work.zeros(
-            {
-                "z": (nodes, 12), "zd": (nodes, 12), "zb": (nodes, 12), "f": (nodes, 12), "spin": (nodes, 9),
-                "base": (nodes, 7), "t": (nodes, 9), "eye": (nodes, 9), "values": max(1, a.n_values),
-                "turns": max(1, len(a.turns)), "signs": nodes, "jacobians": (8, 3, 12), "scratch": (8, 16),
-                "force_a": 12, "force_b": 12, "pulled_back": 12, "rotation": 12, "primitive_rows": 3, "observed": 3,
-                "unit": a.n_l, "user": a.user_size, "time": 2, "real_buffers": (BUFFERS, a.buffer_size),
-                "complex_buffers": (BUFFERS, a.buffer_size), "buffers": (9, a.largest * a.largest + 16),
-                "pivots": n, "dinv": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
-                "stiff_matrix": 0, "stiff_pivots": 0, "stiff_dinv": 0, "matrix": size,
-            },
-            tree=tree_work(nodes, self.n_v, *a.inner_sizes) if a.tree is not None else no_tree_work(),
-        )  # fmt: skip
+        a, nodes = self.assembly, len(self.tables.nodes)
+        plan = _plan_of_work(
+            nodes, a.n_values, len(a.turns), a.n_l, a.user_size, a.buffer_size, a.largest, a.layout.n, a.size_F
+        )
+        tree = tree_work(nodes, self.n_v, *a.inner_sizes) if a.tree is not None else no_tree_work()
+        work = Work.zeros(plan, tree=tree)
         work.t[:, ::4] = work.eye[:, ::4] = 1.0
         work.base[...] = np.nan
         work.z[:, 3::4] = 1.0  # axes of points and of the ground never change

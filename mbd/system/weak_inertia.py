@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled.kernel import kernel
+from ..compiled.kinds import as_records, integers, records
 from ..joints import Joint
 from ..joints.tree import free_motions
 from ..model import Model
-from ..nodes.forms import FORM_DIRECTORS, FORM_LIE
+from ..nodes.forms import FORM_DIRECTORS, FORM_LIE, NODE
 from ..nodes.mass import central_inertia_matrix
 
 Array = np.ndarray
@@ -40,17 +42,29 @@ def loosely_held(model: Model, nodes: Array) -> Array:
     return found
 
 
-def _candidates(nodes: Array) -> Array:
+def _candidates(nodes: Array) -> Any:
     """Nodes whose least moment of inertia may be weak, by the determinant: one look at all of them is cheap."""
-    turning = (nodes["mass"] > 0.0) & (nodes["form"] >= FORM_LIE) & (nodes["form"] <= FORM_DIRECTORS)
-    a, b, c, d, e, f = (nodes[name] for name in ("j11", "j22", "j33", "j12", "j13", "j23"))
-    x, y, z = nodes["s1"], nodes["s2"], nodes["s3"]
-    if x.any() or y.any() or z.any():  # about the centre of mass
-        per = np.where(turning & (nodes["nx"] == 3), 1.0, 0.0) / np.where(turning, nodes["mass"], 1.0)
-        a, b, c = a - per * (y * y + z * z), b - per * (x * x + z * z), c - per * (x * x + y * y)
-        d, e, f = d + per * x * y, e + per * x * z, f + per * y * z
-    determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)
-    return np.flatnonzero(turning & (determinant <= WEAK * (a + b + c) ** 3))
+    found = np.zeros(len(nodes), dtype=np.int64)
+    return np.flatnonzero(found) if _look_for_weak(as_records(nodes), found) else ()
+
+
+@kernel(kinds=(records(NODE), integers))
+def _look_for_weak(nodes, found):
+    """Mark these nodes, and tell how many there are."""
+    count = 0
+    for i in range(nodes.shape[0]):
+        n = nodes[i]
+        if not n.mass > 0.0 or n.form < FORM_LIE or n.form > FORM_DIRECTORS:
+            continue
+        per = (1.0 if n.nx == 3 else 0.0) / n.mass  # about the centre of mass
+        x, y, z = n.s1, n.s2, n.s3
+        a, b, c = n.j11 - per * (y * y + z * z), n.j22 - per * (x * x + z * z), n.j33 - per * (x * x + y * y)
+        d, e, f = n.j12 + per * x * y, n.j13 + per * x * z, n.j23 + per * y * z
+        determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)
+        if determinant <= WEAK * (a + b + c) * (a + b + c) * (a + b + c):
+            found[i] = 1
+            count += 1
+    return count
 
 
 def _holds(joint: Joint, body: Any, weak: Array) -> bool:

@@ -21,6 +21,7 @@ ELSEWHERE = ("view", "testing", "benchmarks")  # look at solutions, check kernel
 needs_compiler = pytest.mark.skipif(not JIT, reason="plain Python knows how long its arrays are")
 
 OWN_ARRAYS = {
+    "joint_scale": "places of a layout and buffers of BlockSolver",
     "factor_dense": "buffers of BlockSolver",
     "factor_tree": "buffers of BlockSolver",
     "solve_dense": "buffers of BlockSolver, which compares the right-hand side",

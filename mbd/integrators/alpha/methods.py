@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from ...compiled.record import Plan
 from ...errors import IncompatibleError, ModelError, check_number
 from ..base import Array, Invariant
 from ..fixed_step import Equations, FixedStep
@@ -184,6 +186,23 @@ class PaperAlpha(GeneralizedAlpha):
     newton_count: ClassVar[str] = "paper"
 
 
+@lru_cache(maxsize=64)
+def _plan_of_state(nq: int, nv: int, nl: int, nodes: int, past: int) -> Plan:
+    """Where the arrays of the state of a run lie."""
+    return AlphaState.plan(
+        {
+            "q": nq,
+            "qn": nq,
+            **dict.fromkeys(("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y"), nv),
+            **dict.fromkeys(("lam", "lam1", "lamn"), nl),
+            "zero": max(nv, nl, 1),
+            "z0": (nodes, 12),
+            "past_d": (past, nv),
+            "past_v": (past, nv),
+        }
+    )
+
+
 class AlphaEquations(Equations):
     """Generalized-alpha on a system."""
 
@@ -203,17 +222,9 @@ class AlphaEquations(Equations):
         nq, nv, nl = system.n_q, system.n_v, system.n_l
         am, af, beta, gamma = method.weights
         index_2, paper, past = method.stabilized and nl > 0, method.newton_count == "paper", self.past
-        vectors = dict.fromkeys(("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y"), nv)
-        shapes: dict[str, Any] = {
-            "q": nq,
-            "qn": nq,
-            **vectors,
-            **dict.fromkeys(("lam", "lam1", "lamn"), nl),
-            "zero": max(nv, nl, 1),
-        }
-        shapes |= {"z0": (len(system.tables.nodes), 12), "past_d": (past, nv), "past_v": (past, nv)}
+        plan = _plan_of_state(nq, nv, nl, len(system.tables.nodes), past)
         self.x = AlphaState.zeros(
-            shapes, am=am, af=af, beta=beta, gamma=gamma, predictor=0 if paper else PREDICTORS[method.predictor],
+            plan, am=am, af=af, beta=beta, gamma=gamma, predictor=0 if paper else PREDICTORS[method.predictor],
             tangent_operator=method.tangent_operator, stiffness=method.stiffness, newton=NEWTON[method.newton],
             paper=paper, index_2=index_2, stabilized=index_2, kept=-1,
         )  # fmt: skip
