@@ -27,7 +27,7 @@ def angle_of(s, c):
         top, bottom, turn, rest = -x, y, 0.5 * math.pi, REST
     else:
         top, bottom, turn, rest = y - x, y + x, 0.25 * math.pi, 0.5 * REST
-    t = top / bottom if bottom > 0.0 else 0.0
+    t = top / bottom if bottom != 0.0 else 0.0  # no number stays none
     z = t * t
     p = -8.750608600031904122785e-1
     p = p * z - 1.615753718733365076637e1

@@ -9,7 +9,8 @@ import pytest
 
 import mbd
 from mbd import integrators as methods
-from mbd.results.balance import energy_balance, warn_of_gross_errors
+from mbd.results.balance import _totals, energy_balance, warn_of_gross_errors
+from mbd.system import observe
 
 
 def oscillator(stiffness: float, damping: float = 0.0, load=None) -> mbd.Model:
@@ -229,3 +230,24 @@ def test_inputs_that_jump_belong_to_the_balance():
         sim.step()
     balance = energy_balance(sim.solution())
     assert balance is not None and abs(balance.work) > 0.01 * balance.scale and abs(balance.relative) < 0.01
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_totals_at_chosen_records_are_those_of_all(coordinates):
+    """A driven hinge whose torsion spring is wound up by whole turns, and a bar on another one."""
+    model = mbd.Model(gravity=(0, 0, -9.81))
+    one, two = (
+        model.add(mbd.RigidBody(f"bar {k}", 1.0 + k, (0.01, 0.02, 0.03), mbd.nodes.Quaternion((0.3 * k + 0.1, 0, 0))))
+        for k in range(2)
+    )
+    driven = model.add(mbd.joints.Revolute(model.ground, one, at=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(mbd.joints.AngleDriver(model.ground, one, axis=(0, 1, 0), value=lambda t: 9.0 * t * t))
+    hinge = model.add(mbd.joints.Revolute(one, two, at=(0.2, 0, 0), axis=(0, 1, 0)))
+    for joint in (driven, hinge):
+        model.add(mbd.forces.TorsionSpring(joint, stiffness=0.02, damping=1e-3))
+    solution = mbd.simulate(model.with_coordinates(coordinates), 1.5, 2e-3, progress=False)
+    assert np.abs(solution[driven].angle).max() > 6.0 * np.pi
+    chosen = np.array([0, 3, 400, 600, 750])
+    found = _totals(solution, chosen, True)
+    for column in (observe.KINETIC, observe.POTENTIAL, observe.POWER, observe.SPEED, observe.VELOCITY_DEFECT):
+        np.testing.assert_allclose(found[:, column], solution._totals[chosen, column], rtol=1e-13, atol=1e-15)
