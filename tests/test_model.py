@@ -306,6 +306,9 @@ def test_model_as_people_read_it():
     assert any(line.split() == ["hinge", "Revolute", "ground", "-", "arm", "5"] for line in lines)
     assert any(line.split() == ["motor", "JointForce", "hinge"] for line in lines)
     assert any(line.split() == ["m", "parameter", "2.5"] for line in lines)
+    model.add(Generalized("sliders", (0.1, 0.2), mass=np.diag((1.0, 2.0))))
+    assert any(line.split()[:2] == ["sliders", "Generalized"] for line in str(model).splitlines())
+    model.remove("sliders")
     for k in range(100):
         model.add(mbd.PointMass(f"point {k}", 1.0, (k, 0, 0)))
     text = str(model)

@@ -485,6 +485,8 @@ def frame_momenta(system: System, v: Array) -> Array:
     """Momenta M v (n, n_v) of points, directors, and generalized coordinates whose mass matrix is constant."""
     p = np.zeros_like(v)
     for _, n in bodies_of_form(system, "generalized"):
+        if n.mass_function >= 0:  # of q: methods that take it record its momenta
+            continue
         k = slice(n.v0, n.v0 + n.nv)
         p[:, k] = v[:, k] @ system.tables.constants[n.u0 : n.u0 + n.nv**2].reshape(n.nv, n.nv)
     for _, n in bodies_of_form(system, "point", "directors"):

@@ -48,7 +48,7 @@ def _rows(joint: Any) -> int:
 
 
 def _number(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}"
+    return "" if value is None or np.ndim(value) else f"{float(value):.6g}"
 
 
 def _vector(value: Any) -> str:

@@ -30,6 +30,7 @@ OWN_ARRAYS = {
     "apply_tangent_inverse": "System.tangent_inverse compares its vectors",
     "convert": "rows of two systems of the same bodies",
     "convert_to_joints": "rows of two systems of the same bodies",
+    "convert_some_to_joints": "rows of two systems of the same bodies",
     "fixed_frame": "made beside the call",
     "spin_determinant": "made beside the call",
     "spin_matrix": "the state of a run",

@@ -149,6 +149,38 @@ def test_every_record_and_some_of_them():
             assert np.abs(one - other).max() < EXACT * np.abs(one).max()
 
 
+def test_differenced_and_exact_parameters_together():
+    """A point of a pinned body is differenced, masses and springs are exact: together they are what each is alone."""
+    values = {"mass": 1.3, "stiffness": 200.0, "damping": 20.0, "height": 1.1}
+
+    def chain(values, symbol=False):
+        model = mbd.Model("chain", gravity=(0, 0, -9.81))
+        p = {name: model.parameter(name, x) if symbol else x for name, x in values.items()}
+        node = mbd.nodes.RotationVector((0, 0, 0.1 * p["height"]), angular_velocity=(0.3, 1.0, 5.0), pinned=True)
+        top = model.add(mbd.RigidBody("top", 1.0, (0.2, 0.25, 0.1), node, com=(0.05, 0, 0.3)))
+        last = model.ground
+        for i in range(3):
+            start = mbd.nodes.RotationVector((0.5 * i + 0.25, 0, 0))
+            body = model.add(mbd.RigidBody(f"bar {i}", p["mass"] if i == 1 else 1.0, (0.02, 0.03, 0.045), start))
+            model.add(mbd.joints.Revolute(last, body, at=(0.5 * i, 0, 0), axis=(0, 1, 0.3 * i)))
+            last = body
+        bound = {"stiffness": p["stiffness"], "damping": p["damping"], "length": 0.5, "point_a": (1, 0, 1)}
+        model.add(mbd.forces.Spring(model.ground, last, **bound))
+        model.add(mbd.forces.Spring(top, last, stiffness=5.0, damping=3.0, length=0.5, point_a=(0, 0, 0.4)))
+        return model
+
+    together = mbd.simulate(chain(values, True), T_END, STEP, ALPHA, sensitivities=list(values))
+    for name, value in values.items():
+        alone = mbd.simulate(chain(values, True), T_END, STEP, ALPHA, sensitivities=[name])
+
+        def at(x, name=name):
+            return motion(mbd.simulate(chain(values | {name: x}), T_END, STEP, ALPHA))
+
+        expected = differences(at, value, 1e-3 * value)
+        for solution in (together, alone):
+            assert np.abs(solution.sensitivity(name).of(motion) - expected).max() < EXACT * np.abs(expected).max()
+
+
 def test_values_that_change_between_runs():
     """A run after a change is that of the new value; what an earlier one told stays."""
     model = build(rods, VALUE, True)

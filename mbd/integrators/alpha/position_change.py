@@ -153,6 +153,7 @@ def position_equations(s, x, f, g, i, first, out):
         f.v[k] = (dz[k] - dm[k] if first else 0.0) - f.moved[i, k]
     velocities(s, own, x.q, f.v)
     jacobian_times(s, own, x.q, f.v, out)
+    velocities(s, own, x.q, x.v)  # where the equations along exact parameters start
     for k in range(s.xl.shape[0]):
         out[s.xl[k]] -= f.position[i, s.xl[k]]
     for k in range(s.nonholonomic.shape[0]):

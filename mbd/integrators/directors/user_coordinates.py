@@ -57,7 +57,7 @@ class UserBodies:
 def own_scales(s, w, q, v, vd, lam, h, tolerance, out):
     """``equation_scales`` with these bodies."""
     equation_scales(s, w, q, v, vd, lam, 1.0 / (h * h), out)
-    out[GENERALIZED] = max(out[GENERALIZED], round_off_of_momenta(s, w, q, v) / (h * tolerance))
+    out[GENERALIZED] = max(out[GENERALIZED], round_off_of_momenta(s, w, q, v) / (abs(h) * tolerance))
 
 
 @kernel

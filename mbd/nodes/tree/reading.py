@@ -226,9 +226,9 @@ def convert_some_to_joints(
 ):  # fmt: skip
     """Of rows of successive states the ``first`` and every ``every``-th after it; joint angles are followed in all.
 
-    ``near`` becomes joint angles of the last state, and ``sides`` (one row per coordinate) is scratch. No coordinate
-    but joint angles may depend on the record before. ``turning`` is JOINT_TURNS where a joint with an angle carries a
-    node, and not zero for the parents of these.
+    ``near`` becomes joint angles of the last state and the rest of the last record, and ``sides`` (one row per
+    coordinate) is scratch. Of other coordinates no more than signs of quaternions may depend on the record before.
+    ``turning`` is JOINT_TURNS where a joint with an angle carries a node, and not zero for the parents of these.
     """
     inverse_inertias(nodes, inverses)
     for j in range(near.shape[0]):
@@ -241,6 +241,10 @@ def convert_some_to_joints(
             x, r, y, u = q[row], v[row], out_q[record], out_v[record]
             _convert_row(nodes, targets, carried, joined, x, r, near, y, u, z, twist, inverses, g, scratch)
             record += 1
+            for i in range(1, nodes.shape[0]):  # signs of quaternions go on from here
+                if turning[i] != JOINT_TURNS:
+                    for j in range(targets[i].q0, targets[i].q0 + targets[i].nq):
+                        near[j] = y[j]
     for i in range(1, nodes.shape[0]):
         if turning[i] == JOINT_TURNS:
             n, c = targets[i], carried[i]

@@ -375,3 +375,15 @@ def test_a_screw_goes_on_after_a_change_of_the_model(method):
     exact = mbd.simulate(mbd.model_at(half), 0.5, 1e-3, mbd.integrators.RK6(), progress=False)
     for found in (rest, anew):
         assert abs(found["nut"].position[-1, 2] - exact["nut"].position[-1, 2]) < 2e-4
+
+
+@pytest.mark.parametrize("output_step", (1e-3, 6e-3, 5e-2))
+def test_signs_of_quaternions_go_on_between_thin_records(output_step):
+    """A free root in joint coordinates that turns five times a second: no record jumps to the other sign."""
+    model = mbd.Model("free")
+    node = Quaternion(angular_velocity=(0, 0, 30.0), velocity=(0.1, 0, 0))
+    model.add(mbd.RigidBody("root", 2.0, (0.3, 0.4, 0.5), node))
+    solution = mbd.simulate(model.with_coordinates("joint"), 0.6, 1e-3, Rattle(), output_step=output_step)
+    parts = solution.q[:, 3:7]
+    assert parts[:, 0].min() < -0.99  # it came to the other sign
+    assert np.sum(parts[1:] * parts[:-1], axis=1).min() > np.cos(0.5 * 30.0 * output_step) - 1e-3
