@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd.compiled.settings import PUBLIC
 from mbd.integrators import (
     GGLEM,
     RK6,
@@ -22,6 +23,7 @@ from mbd.integrators import (
 from tests.integrators.structure.test_generalized import ROUND_OFF, T_END, constant_model, mixed_model, run
 
 TIGHT = 1e-12
+SLOPES = 1e-12 if PUBLIC else 1e-13  # of functions of users: with numba's public interface alone by differences
 MASS = [[2.0, 0.3, 0.0], [0.3, 1.0, 0.1], [0.0, 0.1, 1.5]]
 METHODS = [Rattle, Shake, Lobatto, GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal]
 
@@ -81,7 +83,7 @@ ORDERS = [
 def test_positions_velocities_and_reactions_have_the_order_of_the_method(method, order, forced, exact):
     """A top, a bead with a constraint and three masses, damped and driven where the method takes that."""
     errors = []
-    for steps in (40, 80):
+    for steps in (20, 40) if PUBLIC and order == 4 else (40, 80):  # errors of differences are seen beside 1e-10
         found = run(constant_model(forced), method, steps)
         pairs = ((getattr(found, name), getattr(exact[forced], name)) for name in ("q", "v", "lam"))
         errors.append([np.abs(a[-1] - b[-1]).max() for a, b in pairs])
@@ -105,7 +107,7 @@ def test_the_energy_is_exact(model):
 def test_rattle_is_rattlie():
     """On generalized coordinates both are RATTLE; the multipliers of Rattle act on whole steps."""
     first, second = (mbd.simulate(alone(), 2.0, 0.01, m(tolerance=TIGHT), progress=False) for m in (Rattle, RATTLie))
-    for name, tolerance in {"q": 1e-13, "v": 1e-12, "lam": 1e-10}.items():
+    for name, tolerance in {"q": SLOPES, "v": 10.0 * SLOPES, "lam": 1000.0 * SLOPES}.items():
         np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=0.0, atol=tolerance)
     halves = second.scheme["lambda"][1:] + second.scheme["mu"][:-1]
     np.testing.assert_allclose(2.0 * first.scheme["lambda"][2:], halves[1:], atol=1e-7)
@@ -114,10 +116,11 @@ def test_rattle_is_rattlie():
 
 @pytest.mark.parametrize("method", [Rattle, Lobatto, GGLMidpoint, GGLTrapezoidal(theta=0.5)], ids=str)
 def test_energies_of_symplectic_methods_do_not_drift(method):
-    """The mean energy of the last tenth of 20000 steps is that of the first one, as seen beside its oscillation."""
+    """The mean energy of the last tenth of the steps is that of the first one, as seen beside its oscillation."""
     method = method(tolerance=TIGHT) if isinstance(method, type) else method
     assert Invariant.SYMPLECTIC in method.preserves(mbd.assemble(alone()))
-    energy = mbd.simulate(alone(), 400.0, 0.02, method, progress=False).energy.total
+    t_end = 40.0 if PUBLIC else 400.0  # functions are called as plain Python there
+    energy = mbd.simulate(alone(), t_end, 0.02, method, progress=False).energy.total
     part = len(energy) // 10
     assert abs(energy[-part:].mean() - energy[:part].mean()) < 0.05 * np.ptp(energy[:part])
     assert np.ptp(energy[-part:]) < 1.2 * np.ptp(energy[:part])
