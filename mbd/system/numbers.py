@@ -6,6 +6,8 @@ The assembly writes these numbers once, and the writers of parameters (``writers
 from __future__ import annotations
 
 import math
+import struct
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..compiled.kernel import kernel
 from ..compiled.kinds import real
-from ..errors import ModelError
+from ..errors import ZERO3, ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
 from ..nodes.forms import FORM_LIE, FORM_POINT, NODE
@@ -46,11 +48,27 @@ def columns(dtype: np.dtype, first: str, count: int) -> slice:
     return slice(start, start + count)
 
 
+def packed_integers(rows: list[Any]) -> np.ndarray:
+    """Rows of integers as an array, in a third of the time that numpy takes to look at each of them."""
+    return _packed(rows, "q", np.int64)
+
+
+def packed_numbers(rows: list[Numbers]) -> np.ndarray:
+    """The same of numbers."""
+    return _packed(rows, "d", np.float64)
+
+
+def _packed(rows: list[Any], letter: str, dtype: type) -> np.ndarray:
+    width = len(rows[0])
+    words = struct.pack(f"{len(rows) * width}{letter}", *chain.from_iterable(rows))
+    return np.frombuffer(words, dtype=dtype).reshape(len(rows), width)
+
+
 def write_rows(table: np.ndarray, integers: list[Any], numbers: list[Numbers], first: str) -> None:
     """The integers with which the records of a table begin, and numbers that begin with a column."""
     if integers:
-        words_of(table)[:, : len(integers[0])] = np.array(integers, dtype=np.int64)
-        numbers_of(table)[:, columns(table.dtype, first, len(numbers[0]))] = numbers
+        words_of(table)[:, : len(integers[0])] = packed_integers(integers)
+        numbers_of(table)[:, columns(table.dtype, first, len(numbers[0]))] = packed_numbers(numbers)
 
 
 _INERTIA, _EULER = columns(NODE, "mass", 10), columns(NODE, "e11", 6)
@@ -60,7 +78,7 @@ def inertia_numbers(body: Any) -> Numbers:
     """Mass, first moment, and inertia about the reference point: 11, 22, 33, 12, 13, 23."""
     if isinstance(body, RigidBody):
         c, m, j = body.com, body.mass, body.inertia
-        if not any(c.tolist()):
+        if c is ZERO3 or not any(c.tolist()):
             (j11, j12, j13), (_, j22, j23), (_, _, j33) = j.tolist()
             return m, 0.0, 0.0, 0.0, j11, j22, j33, j12, j13, j23
         s = m * c
