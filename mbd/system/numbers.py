@@ -41,6 +41,12 @@ def words_of(table: Any) -> np.ndarray:
     return np.asarray(table).view(np.int64).reshape(len(table), table.dtype.itemsize // 8)
 
 
+def blank_table(count: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A table of records that are zero, and all of its words as integers and as numbers, in place."""
+    words = np.zeros((count, dtype.itemsize // 8), dtype=np.int64)
+    return np.ndarray(count, dtype, words), words, words.view(np.float64)
+
+
 def columns(dtype: np.dtype, first: str, count: int) -> slice:
     """Where some numbers of a record that follow each other are."""
     assert dtype.fields is not None
@@ -64,11 +70,13 @@ def _packed(rows: list[Any], letter: str, dtype: type) -> np.ndarray:
     return np.frombuffer(words, dtype=dtype).reshape(len(rows), width)
 
 
-def write_rows(table: np.ndarray, integers: list[Any], numbers: list[Numbers], first: str) -> None:
-    """The integers with which the records of a table begin, and numbers that begin with a column."""
+def table_of_rows(dtype: np.dtype, integers: list[Any], numbers: list[Numbers], first: str) -> np.ndarray:
+    """Records that begin with these integers, and hold numbers from a column on."""
+    table, words, columns_of_numbers = blank_table(len(integers), dtype)
     if integers:
-        words_of(table)[:, : len(integers[0])] = packed_integers(integers)
-        numbers_of(table)[:, columns(table.dtype, first, len(numbers[0]))] = packed_numbers(numbers)
+        words[:, : len(integers[0])] = packed_integers(integers)
+        columns_of_numbers[:, columns(dtype, first, len(numbers[0]))] = packed_numbers(numbers)
+    return table
 
 
 _INERTIA, _EULER = columns(NODE, "mass", 10), columns(NODE, "e11", 6)
@@ -87,10 +95,9 @@ def inertia_numbers(body: Any) -> Numbers:
     return (body.mass if isinstance(body, PointMass) else 0.0, *(0.0,) * 9)
 
 
-def write_inertia(nodes: Any, rows: Any, inertia: Any) -> None:
-    """Mass properties of some rows of the table of nodes, with their Euler tensors."""
+def write_inertia(numbers: np.ndarray, rows: Any, inertia: Any) -> None:
+    """Mass properties of some rows of the numbers of the table of nodes, with their Euler tensors."""
     given = np.asarray(inertia)
-    numbers = numbers_of(nodes)
     numbers[rows, _INERTIA] = given
     half = 0.5 * (given[..., 4] + given[..., 5] + given[..., 6])
     numbers[rows, _EULER] = np.concatenate((half[..., None] - given[..., 4:7], -given[..., 7:10]), axis=-1)
