@@ -36,6 +36,7 @@ from .frame_elements import BUFFERS
 from .handles import ParameterHandle
 from .identity import Identity, check_arrival, identity_of
 from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
+from .looking import look
 from .matrix import tangent
 from .numbers import columns, numbers_of
 from .parcels import Portable
@@ -254,10 +255,8 @@ class System(Portable):
         s, w = self.tables, self.work
         q, v = self._q(q), self._v(v)
         self._ask_functions()
-        instant.evaluate_functions(s, w, float(t))
+        look(s, w, float(t), q, v)
         self.raise_callback_errors()
-        instant.frames(s, w, q)
-        instant.velocities(s, w, q, v)
         return q, v
 
     def _ask_functions(self) -> None:
