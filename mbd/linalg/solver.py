@@ -166,7 +166,7 @@ class BlockSolver:
 
     def nearest(self, b: np.ndarray, refine: int = 2) -> np.ndarray:
         """The solution with regularised joints, whatever is left of the equations; refined, one if there is one."""
-        layout, right, x = self.layout, np.array(b, float), np.zeros(self.layout.n)
+        layout, right, x = self.layout, self._vector(b, "b").copy(), np.zeros(self.layout.n)
         factors = self.regularised_factors()
         refined_solution(layout.fronts, layout.dense, self.F, *factors, refine, right, np.zeros_like(right), x)
         return x
