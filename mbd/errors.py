@@ -208,8 +208,14 @@ def check_vector(value: Any, owner: object, argument: str, size: int | None = 3)
     """``value`` as a finite, read-only float vector of the given size (``None``: any size)."""
     if value is ZERO3 and size == 3:
         return ZERO3
-    if size == 3 and type(value) in (tuple, list) and len(value) == 3:
-        try:  # plain Python arithmetic: several times faster than numpy for three numbers
+    kind = type(value)
+    if size == 3 and kind is np.ndarray and value.size == 3 and value.ndim == 1 and value.dtype is FLOAT:
+        x, y, z = value.tolist()  # plain Python arithmetic: several times faster than numpy for three numbers
+        if not math.isfinite(x + y + z):
+            _refuse_non_finite(value, owner, argument, value)
+        return value if value.base is None and not value.flags.writeable else read_only(value.copy())
+    if size == 3 and kind in (tuple, list) and len(value) == 3:
+        try:
             x, y, z = float(value[0] + 0.0), float(value[1] + 0.0), float(value[2] + 0.0)
             if not TRUTH_VALUES.isdisjoint(map(type, value)):
                 raise TypeError
@@ -218,11 +224,6 @@ def check_vector(value: Any, owner: object, argument: str, size: int | None = 3)
         if not math.isfinite(x + y + z):
             _refuse_non_finite(np.array((x, y, z)), owner, argument, value)
         return read_only(np.array((x, y, z)))
-    if size == 3 and type(value) is np.ndarray and value.dtype is FLOAT and value.shape == (3,):
-        x, y, z = value.tolist()
-        if not math.isfinite(x + y + z):
-            _refuse_non_finite(value, owner, argument, value)
-        return value if value.base is None and not value.flags.writeable else read_only(value.copy())
     expected = "a vector of numbers" if size is None else f"{size} numbers"
     array = _float_array(value, owner, argument, expected)
     if array.ndim != 1 or (size is not None and array.size != size):

@@ -296,10 +296,10 @@ def _packed(kernel: Any, args: tuple) -> tuple[Code, list[Any]]:
         words = check_arguments(kernel, args)
         if kernel.declared is None:
             kernel.declared = _declared(kernel)
-        code, arrays, records = kernel.declared
+        code, arrays, holders = kernel.declared
         for k in arrays:
             words[k] = id(args[k])
-        for k in records:
+        for k in holders:
             if kernel not in args[k].connected:
                 connect_arguments(kernel, args)
     else:
@@ -316,7 +316,7 @@ def _packed(kernel: Any, args: tuple) -> tuple[Code, list[Any]]:
 
 
 def _declared(kernel: Any) -> tuple[Code, list[int], list[int]]:
-    """Machine code for arguments of the kinds that a kernel declares; which of them are arrays, and which records."""
+    """Machine code for arguments of the kinds that a kernel declares; which are arrays, and which hold entries."""
     key: list[Any] = []
     for kind in kernel.kinds:
         if not isinstance(kind, Kind):
@@ -326,8 +326,8 @@ def _declared(kernel: Any) -> tuple[Code, list[int], list[int]]:
         else:
             key.append("f" if kind.dtype.kind == "f" else "i")
     arrays = [k for k, kind in enumerate(kernel.kinds) if isinstance(kind, Kind) and kind.ndim]
-    records = [k for k, kind in enumerate(kernel.kinds) if not isinstance(kind, Kind)]
-    return _code(kernel, tuple(key), kernel.count), arrays, records
+    holders = [k for k, kind in enumerate(kernel.kinds) if not isinstance(kind, Kind) and "entries" in kind.fields]
+    return _code(kernel, tuple(key), kernel.count), arrays, holders
 
 
 def _code(kernel: Any, kinds: tuple, count: int) -> Code:

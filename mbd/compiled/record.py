@@ -128,31 +128,44 @@ class Record:
     def zeros(cls, shapes: dict[str, Any] | Plan, **given: Any) -> Self:
         """A record with arrays of zeros of these shapes, which lie in one block of memory, and with others as given.
 
+        Arrays that a plan is filled with begin with those numbers.
         Where every array is, seen from the start of the block, is found once for the same shapes: to describe many
         arrays one by one takes longer than a short run. For the same reason an array is cut out of the block when
         Python first asks for it; most are for compiled code alone.
         """
         if not JIT:
-            asked = shapes.shapes if isinstance(shapes, Plan) else shapes
+            asked, filled = (shapes.shapes, shapes.filled) if isinstance(shapes, Plan) else (shapes, NOTHING)
             arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in asked.items()}
+            for name, numbers in filled.items():
+                arrays[name][...] = numbers
             return cls(**arrays, **given)
         plan = shapes if isinstance(shapes, Plan) else cls.plan(shapes)
         if not plan.missing <= given.keys():
             raise TypeError(f"{cls.layout.label}: missing {', '.join(sorted(plan.missing - given.keys()))}")
         block = np.zeros(plan.size)
+        if len(plan.begin):
+            block[: len(plan.begin)] = plan.begin
         words = plan.words + plan.is_address * address_of(block)
         record = object.__new__(cls)
-        own = record.__dict__
-        own["_block"], own["_parts"] = block, plan.arrays
-        layout = cls.layout
+        record._write(words)
+        record.__dict__["_block"], record.__dict__["_parts"] = block, plan.arrays
+        record._set_arrays(given)
+        record._set_numbers(given)
+        return record
+
+    def _set_arrays(self, given: dict[str, Any]) -> None:
+        """Keep the arrays and inner records among these values, and write where they are into the block."""
+        own, layout = self.__dict__, self.layout
+        integers = own["_integers"]
         for name, value in given.items():
             if name not in layout.numbers:
                 own[name] = value
-                found, o = _words(value, layout.members.get(name), record, name), layout.offsets[name]
-                words[o : o + len(found)] = found
-        record._write(words)
-        record._set_numbers(given)
-        return record
+                words, o = _words(value, layout.members.get(name), self, name), layout.offsets[name]
+                if type(words) is list:  # faster one by one
+                    for k, word in enumerate(words, o):
+                        integers[k] = word
+                else:
+                    integers[o : o + len(words)] = words
 
     def _set_numbers(self, given: dict[str, Any]) -> None:
         """Write the numbers among these values into the block, as ``record.number = value`` does one by one."""
@@ -170,12 +183,8 @@ class Record:
             return type(self)(**{**{name: getattr(self, name) for name in self.fields}, **values})
         other, block = object.__new__(type(self)), self._words.copy()
         other.__dict__.update(self.__dict__)
-        for name, value in values.items():
-            if name not in self.layout.numbers:
-                other.__dict__[name] = value
-                words, o = _words(value, self.layout.members[name], self, name), self.layout.offsets[name]
-                block[o : o + len(words)] = words
         other._write(block)
+        other._set_arrays(values)
         other._set_numbers(values)
         return other
 
@@ -235,6 +244,16 @@ class Plan(NamedTuple):
     is_address: np.ndarray
     missing: frozenset[str]  # arrays and records that have to be given
     shapes: dict[str, Any]
+    filled: dict[str, Any] = NOTHING  # arrays that are not zero at first
+    begin: Any = ()  # the block up to the last of them
+
+    def filled_with(self, **arrays: Any) -> Plan:
+        """The same plan with arrays of numbers that begin otherwise than with zeros."""
+        begin = np.zeros(max(self.arrays[name][1] for name in arrays))
+        for name, numbers in arrays.items():
+            start, stop, shape, _ = self.arrays[name]
+            begin[start:stop].reshape(shape or -1)[...] = numbers
+        return self._replace(filled=arrays, begin=begin)
 
 
 @functools.lru_cache(maxsize=256)

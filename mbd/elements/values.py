@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,15 +32,20 @@ class _State(threading.local):
 _state = _State()
 
 
-@contextmanager
-def in_force(values: Mapping[str, float] | None) -> Iterator[None]:
+class in_force:
     """Parameters have these numbers, and are plain numbers in calculations; None: those of their models."""
-    before = _state.values, _state.calculating
-    _state.values, _state.calculating = (before[0] if values is None else values), True
-    try:
-        yield
-    finally:
-        _state.values, _state.calculating = before
+
+    __slots__ = ("_before", "_values")
+
+    def __init__(self, values: Mapping[str, float] | None) -> None:
+        self._values = values
+
+    def __enter__(self) -> None:
+        self._before = before = _state.values, _state.calculating
+        _state.values, _state.calculating = (before[0] if self._values is None else self._values), True
+
+    def __exit__(self, *error: object) -> None:
+        _state.values, _state.calculating = self._before
 
 
 class Value:

@@ -27,6 +27,9 @@ from .verdicts import describe
 if TYPE_CHECKING:
     from ..system.system import System
 
+PLAN_OF_NUMBERS = NewtonNumbers.plan(
+    {"scales": SCALES, "weights": ACCELERATION, "lengths": MOST_PARTS, "begins": MOST_PARTS + 1}
+)
 STAGNATION = 1000.0  # multiple of the tolerance that is accepted when round-off stops the iteration
 
 
@@ -62,8 +65,8 @@ class Equations:
             "smallest_ratio": NEVER,
         }  # fmt: skip
         start, end = (np.zeros((0, 12)), np.zeros((0, 12))) if frames is None else frames
-        shapes = {"scales": SCALES, "weights": ACCELERATION, "lengths": MOST_PARTS, "begins": MOST_PARTS + 1}
-        self.numbers = NewtonNumbers.zeros(shapes, **{**usual, **parameters}, start_frames=start, end_frames=end)
+        given: dict[str, Any] = {**usual, **parameters, "start_frames": start, "end_frames": end}
+        self.numbers = NewtonNumbers.zeros(PLAN_OF_NUMBERS, **given)
         self.connect()
 
     def connect(self) -> None:
@@ -136,7 +139,7 @@ class Equations:
             setattr(self._holder(name), name, value)
 
     def _holder(self, name: str) -> Record:
-        return self.numbers if name in self.numbers.fields else self.x
+        return self.numbers if name in NewtonNumbers.layout.members else self.x
 
     def statistics(self) -> dict[str, Any]:
         """Further counters for people."""

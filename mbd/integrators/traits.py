@@ -101,15 +101,16 @@ class Invariant(Enum):
 
 def missing_trait(system: System, trait: Trait) -> str | None:
     """The element that spoils a trait, with what it is, or None."""
-    model, nodes = system.model, np.asarray(system.tables.nodes)
+    model = system.model
     if trait in (Trait.SINGLE_BODIES, Trait.FREE_ROTATION, Trait.VELOCITY_FREE, Trait.SYMMETRIC_BODIES):
         from .rigid_body.requirements import missing_body_trait
 
         return missing_body_trait(system, trait)
     if trait is Trait.MASS:
-        light = massless(nodes)[1:]
+        light = massless(np.asarray(system.tables.nodes))[1:]
         return f"body '{model.bodies[int(np.argmax(light))].name}' has none" if light.any() else None
     if trait in FORMS_OF:
+        nodes = np.asarray(system.tables.nodes)
         other = ~of_form(nodes, *FORMS_OF[trait])
         if trait in (Trait.CONSTANT_MASS, Trait.LIE_POINT_OR_CONSTANT, Trait.LINEAR_OR_CONSTANT):
             other |= nodes["mass_function"] >= 0
@@ -126,7 +127,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS) and (model.forces or system.assembly.callbacks):
-        forced = nodes["force_function"][1:] >= 0
+        forced = np.asarray(system.tables.nodes)["force_function"][1:] >= 0
         if forced.any():  # nobody knows whether it depends on time
             return f"body '{model.bodies[int(np.argmax(forced))].name}' has a force on its coordinates"
         for force in model.forces:

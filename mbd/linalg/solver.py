@@ -14,6 +14,7 @@ import numpy as np
 
 from mbd.linalg import numeric
 from mbd.linalg.front import FAILED, REPLACED, SMALLEST_RATIO, THRESHOLD, WEAKEST
+from mbd.linalg.refined import refined_solution
 from mbd.linalg.symbolic import Layout, _spread
 
 NOTHING = np.zeros(0)
@@ -165,9 +166,16 @@ class BlockSolver:
 
     def nearest(self, b: np.ndarray, refine: int = 2) -> np.ndarray:
         """The solution with regularised joints, whatever is left of the equations; refined, one if there is one."""
+        layout, right, x = self.layout, self._vector(b, "b").copy(), np.zeros(self.layout.n)
+        factors = self.regularised_factors()
+        refined_solution(layout.fronts, layout.dense, self.F, *factors, refine, right, np.zeros_like(right), x)
+        return x
+
+    def regularised_factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Factors of the matrix with regularised joints, their pivots and the inverses of these."""
         if not self._regularised:
             self._refactor(EPSILON, self._diagonal_of(np.flatnonzero(self.layout.is_joint)))
-        return self._refined(self._own, np.array(b, float), refine)
+        return self._factors, self.pivots, self.dinv
 
     def _methods(self, suspect: bool) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray], int]]:
         """Name, solver and least number of refinement steps of each method, in the order to try them."""

@@ -38,6 +38,17 @@ def frame_inertia(n, zdd, f):
 
 
 @kernel
+def frame_energy(n, zd):
+    """1/2 z_dot . M_z z_dot: kinetic energy of a frame."""
+    a, a1, a2, a3 = frame_mass_times(n, zd[0], zd[3], zd[6], zd[9])
+    b, b1, b2, b3 = frame_mass_times(n, zd[1], zd[4], zd[7], zd[10])
+    c, c1, c2, c3 = frame_mass_times(n, zd[2], zd[5], zd[8], zd[11])
+    twice = zd[0] * a + zd[1] * b + zd[2] * c + zd[3] * a1 + zd[4] * b1 + zd[5] * c1
+    twice = twice + zd[6] * a2 + zd[7] * b2 + zd[8] * c2 + zd[9] * a3 + zd[10] * b3 + zd[11] * c3
+    return 0.5 * twice
+
+
+@kernel
 def increment_inertia(n, dq, f):
     """f += M_z dq for a node whose frame is linear in q."""
     for m in range(3):
@@ -71,6 +82,21 @@ def inertia_times(n, x1, x2, x3):
         n.j12 * x1 + n.j22 * x2 + n.j23 * x3,
         n.j13 * x1 + n.j23 * x2 + n.j33 * x3,
     )
+
+
+@kernel
+def lie_energy(n, w1, w2, w3, zd):
+    """1/2 (w . J w + m |r_dot|^2) + r_dot . sum s_i d_i_dot: kinetic energy of a frame with its angular velocity w."""
+    h1, h2, h3 = inertia_times(n, w1, w2, w3)
+    energy = 0.5 * (w1 * h1 + w2 * h2 + w3 * h3)
+    if n.nx == 3:
+        r1, r2, r3 = zd[0], zd[1], zd[2]
+        energy += 0.5 * n.mass * (r1 * r1 + r2 * r2 + r3 * r3)
+        if n.s1 != 0.0 or n.s2 != 0.0 or n.s3 != 0.0:
+            energy += r1 * (n.s1 * zd[3] + n.s2 * zd[6] + n.s3 * zd[9])
+            energy += r2 * (n.s1 * zd[4] + n.s2 * zd[7] + n.s3 * zd[10])
+            energy += r3 * (n.s1 * zd[5] + n.s2 * zd[8] + n.s3 * zd[11])
+    return energy
 
 
 @kernel

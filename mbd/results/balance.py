@@ -90,7 +90,7 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
         return None
     if samples is not None:
         solution._shared["totals"] = totals  # for the other looks at the end of a run
-    t = np.ascontiguousarray(solution.t[chosen])
+    t = solution.t if len(chosen) == n else solution.t[chosen]
     after = np.ascontiguousarray(solution._power_after if jumps else totals[:, observe.POWER])
     mass, length, found = float(np.asarray(system.tables.nodes)["mass"].sum()), system.length, np.zeros(FOUND)
     weight = mass * math.hypot(*system.tables.gravity.tolist()) * length

@@ -117,8 +117,12 @@ class Solution(Drawn, Tabular):
         self._shared: dict[str, Array] = {}  # what several views look at together
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
         self._angles: dict[str, Array] = {}  # those that someone asked for
-        # looking at a solution must not disturb a run that continues: the angles of torsion springs are its state
-        self._work = system.work_with(turns=system.initial_turns())
+        self._work = self._own_work()
+
+    def _own_work(self) -> Any:
+        """Looking at a solution must not disturb what goes on: angles that are counted are a state."""
+        system = self.system
+        return system.work_with(turns=system.initial_turns()) if system.assembly.turns else system.work
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and other processes: the records, and what was computed with functions of users."""
@@ -131,7 +135,7 @@ class Solution(Drawn, Tabular):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._views, self._shared = {}, {}
-        self._work = self.system.work_with(turns=self.system.initial_turns())
+        self._work = self._own_work()
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""

@@ -145,6 +145,8 @@ class Recording:
     def _cut(self, end: float) -> None:
         """Keep the records before a time."""
         self._whole = self.blocks[0] if len(self.blocks) == 1 else None
+        if end == math.inf:
+            return
         count = [int(np.searchsorted(t, end)) for t, _ in self.blocks]
         self.blocks = [(t[:n], [x[:n] for x in rows]) for n, (t, rows) in zip(count, self.blocks, strict=True)]
 

@@ -19,6 +19,18 @@ MAPPED = 1 << 20  # bytes of an array from which on it is a mapping of its own
 ANONYMOUS = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 
 
+def blank_rows(count: int, widths: list[int]) -> tuple[Array, list[Array]]:
+    """Times and rows of zeros for so many records, one array behind the other in one block of memory.
+
+    The larger a block is, the larger are the pages that numpy asks for, and the sooner they are there and given back.
+    """
+    block, start, arrays = np.zeros(count * (1 + sum(widths))), count, []
+    for width in widths:
+        arrays.append(block[start : start + count * width].reshape(count, width))
+        start += count * width
+    return block[:count], arrays
+
+
 class RowBuffer:
     """Times and rows; ``free`` gives room for further ones, ``take`` keeps those that were filled."""
 

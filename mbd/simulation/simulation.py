@@ -28,6 +28,7 @@ from .contacts import warn_of_pulling
 from .continuing import WHOLE_STEPS, continued
 from .memory import FIRST_QUESTION, SHARE, available_memory, check_room
 from .recording import Recording, on_grid, thinned
+from .row_buffer import blank_rows
 from .starting import (
     check_resolution,
     check_times,
@@ -263,11 +264,11 @@ def _run_fixed(
         else:
             record.chooser.store.check_room(size)
         size = min(size, max(2, CHOSEN_FROM // (1 + sum(widths)))) + 1
-        times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+        times, arrays = blank_rows(size, widths)
     elif record.store is None:
         remedy = f"record less often: output_step= (now {every * step:g} s), or write to disk: store="
         check_room(size, 1 + sum(widths), "simulate", remedy)
-        times, arrays = np.zeros(size), [np.zeros((size, n)) for n in widths]
+        times, arrays = blank_rows(size, widths)
     else:
         times, arrays = record.store.rows(size)
     for t, initial in record.blocks:

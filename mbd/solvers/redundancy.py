@@ -6,17 +6,18 @@ against the unregularised equations, leads to the multipliers of minimum norm.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..bodies import PointMass, RigidBody
-from ..errors import AssemblyError, MbdError, RedundancyWarning
+from ..errors import AssemblyError, RedundancyWarning, read_only
 from ..linalg.front import FAILED, SMALLEST_RATIO
 from ..linalg.solver import SINGULAR, BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.defect import is_regular_at_rest, matrix_at_rest
+from ..system.looking import close_gaps
 from ..system.matrix import factor
 from ..system.system import System
 from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
@@ -153,6 +154,12 @@ def _without_inertia(system: System, q: Array, t: float) -> str:
     return system.name_of_unknown(int(system.tables.xv[np.abs(free @ motions[:, 0]).argmax()]))
 
 
+@lru_cache(maxsize=16)
+def _any_numbers(count: int) -> Array:
+    """Random numbers, the same ones each time."""
+    return read_only(np.random.default_rng(0).normal(size=count))
+
+
 def _surely_dependent(system: System, blocks: BlockSolver) -> bool:
     """Whether some multipliers balance each other without a load, which proves that their equations are dependent.
 
@@ -160,7 +167,7 @@ def _surely_dependent(system: System, blocks: BlockSolver) -> bool:
     that no unit matters. False proves nothing: where masses are very different, the iteration leads elsewhere.
     """
     s, x = system.tables, np.zeros(system.assembly.layout.n)
-    x[s.xl] = np.random.default_rng(0).normal(size=system.n_l)
+    x[s.xl] = _any_numbers(system.n_l)
     with np.errstate(all="ignore"):
         for _ in range(INVERSE_ITERATIONS):
             found = blocks.nearest(x, refine=0)[s.xl]
@@ -176,26 +183,19 @@ def _goes_on(system: System, blocks: BlockSolver, q: Array, t: float) -> bool:
     certain; where the corrections do not become small, structures and singular positions have to be told apart.
     """
     s, right = system.tables, np.zeros(system.assembly.layout.n)
-    right[s.xv] = np.random.default_rng(0).normal(size=system.n_v)
+    right[s.xv] = _any_numbers(system.n_v)
     right = blocks.multiply(right)
     right[s.xl] = 0.0
     motion = blocks.nearest(right)[s.xv]  # the projection, in the metric of the masses
     motion *= NEIGHBOUR / np.abs(motion / np.where(s.vclass == 0, system.length, 1.0)).max(initial=1e-300)
     scale = np.where(s.lclass == 0, system.length, 1.0)
     scale[s.nonholonomic] = np.inf  # velocities only
-    before = np.inf
-    try:
-        q = system.update(q, motion)
-        for _ in range(CORRECTIONS):
-            right[:], gaps = 0.0, system.constraints(q, t)
-            gap = float(np.abs(gaps / scale).max(initial=0.0))
-            if gap < CLOSED or not gap < 0.5 * before:
-                return gap < CLOSED
-            right[s.xl], before = np.where(np.isinf(scale), 0.0, -gaps), gap
-            q = system.update(q, blocks.nearest(right)[s.xv])
-    except MbdError:  # of a function that does not exist there
-        pass
-    return False
+    q, zero = system.update(q, motion), np.zeros(system.n_v)
+    dense, factors = system.assembly.layout.dense, blocks.regularised_factors()
+    system._ask_functions()
+    closed = close_gaps(s, system.work, float(t), q, dense, *factors, scale, zero, motion, CORRECTIONS, CLOSED)
+    failed = system.forget_errors()  # of a function that does not exist there
+    return closed and not failed
 
 
 class _Explanation:
@@ -317,4 +317,6 @@ def regularise(system: System) -> None:
     if np.any(nodes["nl"][nodes["form"] == FORM_GENERALIZED]):  # the user's own constraints may be dependent as well
         internal = 0
     system.tables.flags[FLAG_REDUNDANT] = 1 + internal
-    system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / (float(np.median(masses)) if masses else 1.0)
+    half, masses = len(masses) // 2, sorted(masses)
+    typical = 0.5 * (masses[half] + masses[-1 - half]) if masses else 1.0  # the median
+    system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / typical

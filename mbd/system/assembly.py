@@ -35,17 +35,18 @@ from .frame_assembly import frame_element_table
 from .numbers import (
     FORCE_NUMBERS,
     PRIMITIVE_NUMBERS,
+    blank_table,
     columns,
     force_numbers,
     inertia_numbers,
     invert_inertia,
-    numbers_of,
+    packed_integers,
+    packed_numbers,
     primitive_numbers,
     sum_numbers,
-    words_of,
+    table_of_rows,
     write_inertia,
     write_lengths,
-    write_rows,
 )
 from .placement import is_definite, massless
 from .structure import Elements, Structure, structure_of
@@ -71,6 +72,32 @@ CONVENTIONAL_FORM = {
     kinds.ROTATION_VECTOR: FORM_SPIN,
     kinds.EULER_ANGLES: FORM_SPIN,
 }
+
+
+OWN_SHAPE = kinds.EULER_ANGLES, kinds.GENERALIZED  # nodes of which each may be different
+
+
+def _shape(body: Any, edge: Any) -> tuple[Any, ...]:
+    """What the table of nodes holds of a body besides places and numbers: ((kind, form, axes), nq, nv, nx, nl, apart).
+
+    ``edge`` is what carries it in joint coordinates, or None.
+    """
+    node, apart = body.node, not body.in_space
+    if edge is not None:
+        own = joint_node(edge)
+        return (own.kind, own.form, *own.axes), *own.sizes, apart
+    kind, axes, nx, nl = node.kind, (0, 0, 0), 3, node.n_internal
+    if isinstance(body, RigidBody):
+        form = FORM_LIE if node.lie else CONVENTIONAL_FORM[kind]
+        if kind == kinds.EULER_ANGLES:
+            axes = node.axes
+        if node.pinned:
+            nx = 0
+    elif isinstance(body, PointMass):
+        form = FORM_POINT
+    else:
+        form, nx, nl = FORM_GENERALIZED, 0, body.n_constraints
+    return (kind, form, *axes), node.n_coordinates, node.n_velocities, nx, nl, apart
 
 
 @dataclass
@@ -194,45 +221,36 @@ class _Assembler:
 
     def _nodes(self) -> np.ndarray:
         bodies = self.model.bodies
-        nodes = np.zeros(len(bodies) + 1, dtype=NODE)
-        words_of(nodes)[:, NODE_FUNCTIONS] = -1
+        nodes, words, numbers = blank_table(len(bodies) + 1, NODE)
+        words[:, NODE_FUNCTIONS] = -1
         self.node_of = node_of = {id(self.model.ground): 0}
         q0 = v0 = l0 = 0
         rows: list[tuple[Any, ...]] = []
         inertia: list[Any] = []  # mass, first moment, inertia about the reference point (6)
         generalized: list[int] = []
-        numbers, edges = numbers_of(nodes), self.edges
+        edges = self.edges
+        known: dict[Any, tuple[Any, ...]] = {}  # shapes of nodes that are the same for all of a class
         for i, body in enumerate(bodies, 1):
             node: Any = body.node
             node_of[id(body)] = i
-            kind, axes, nx = node.kind, (0, 0, 0), 3
             edge = edges.get(id(body)) if edges else None
-            if isinstance(body, RigidBody):
-                form = FORM_LIE if node.lie else CONVENTIONAL_FORM[kind]
-                if kind == kinds.EULER_ANGLES:
-                    axes = node.axes
-                if node.pinned:
-                    nx = 0
-                    if edge is None:
-                        numbers[i, PINNED] = node.position
-            elif isinstance(body, PointMass):
-                form = FORM_POINT
-            else:
-                form, nx = FORM_GENERALIZED, 0
+            key = type(body), type(node), node.lie, node.pinned
+            shape = known.get(key) if edge is None else _shape(body, edge)
+            if shape is None:
+                shape = _shape(body, None)
+                if node.kind not in OWN_SHAPE:
+                    known[key] = shape
+            front, nq, nv, nx, nl, apart = shape
+            if node.pinned and edge is None:
+                numbers[i, PINNED] = node.position
+            if front[1] == FORM_GENERALIZED:
                 generalized.append(i)
-            nq, nv, nl = node.n_coordinates, node.n_velocities, node.n_internal
-            if isinstance(body, Generalized):
-                nl = body.n_constraints
-            if edge is not None:
-                own = joint_node(edge)
-                kind, form, axes = own.kind, own.form, own.axes
-                nq, nv, nx, nl = own.sizes
-            rows.append((kind, form, *axes, q0, nq, v0, nv, nx, l0, nl, not body.in_space))
+            rows.append((*front, q0, nq, v0, nv, nx, l0, nl, apart))
             inertia.append(inertia_numbers(body))
             q0, v0, l0 = q0 + nq, v0 + nv, l0 + nl
-        words_of(nodes)[1:, : len(rows[0])] = np.array(rows, dtype=np.int64)
-        write_inertia(nodes, slice(1, None), inertia)
-        nodes["kind"][0], nodes["form"][0] = kinds.GROUND, FORM_GROUND
+        words[1:, : len(rows[0])] = packed_integers(rows)
+        words[0, :2] = kinds.GROUND, FORM_GROUND
+        write_inertia(numbers, slice(1, None), packed_numbers(inertia))
         self.n_q, self.n_v, self.n_l = q0, v0, l0
         for i in generalized:
             self._generalized(cast(Generalized, bodies[i - 1]), nodes, i)
@@ -334,9 +352,7 @@ class _Assembler:
                 row += p.rows
             slices.append(slice(start, self.n_l))
             joint_rows.append(row)
-        table = np.zeros(len(rows), dtype=PRIMITIVE)
-        write_rows(table, rows, all_numbers, PRIMITIVE_NUMBERS[0])
-        return table, slices, joint_rows
+        return table_of_rows(PRIMITIVE, rows, all_numbers, PRIMITIVE_NUMBERS[0]), slices, joint_rows
 
     def _sum(self, p: CoordinateSum, j: int, row: int, name: str) -> list[tuple[Any, ...]]:
         """The records of a sum of joint coordinates; all of them belong to one equation."""
@@ -376,6 +392,4 @@ class _Assembler:
                 rows.append((r.kind, r.law, a, b, function, feed, call, dual, turn))
                 all_numbers.append(force_numbers(r))
             slices.append(slice(start, len(rows)))
-        table = np.zeros(len(rows), dtype=FORCE)
-        write_rows(table, rows, all_numbers, FORCE_NUMBERS[0])
-        return table, slices
+        return table_of_rows(FORCE, rows, all_numbers, FORCE_NUMBERS[0]), slices

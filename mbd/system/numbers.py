@@ -6,6 +6,8 @@ The assembly writes these numbers once, and the writers of parameters (``writers
 from __future__ import annotations
 
 import math
+import struct
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..compiled.kernel import kernel
 from ..compiled.kinds import real
-from ..errors import ModelError
+from ..errors import ZERO3, ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
 from ..nodes.forms import FORM_LIE, FORM_POINT, NODE
@@ -39,6 +41,12 @@ def words_of(table: Any) -> np.ndarray:
     return np.asarray(table).view(np.int64).reshape(len(table), table.dtype.itemsize // 8)
 
 
+def blank_table(count: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A table of records that are zero, and all of its words as integers and as numbers, in place."""
+    words = np.zeros((count, dtype.itemsize // 8), dtype=np.int64)
+    return np.ndarray(count, dtype, words), words, words.view(np.float64)
+
+
 def columns(dtype: np.dtype, first: str, count: int) -> slice:
     """Where some numbers of a record that follow each other are."""
     assert dtype.fields is not None
@@ -46,11 +54,29 @@ def columns(dtype: np.dtype, first: str, count: int) -> slice:
     return slice(start, start + count)
 
 
-def write_rows(table: np.ndarray, integers: list[Any], numbers: list[Numbers], first: str) -> None:
-    """The integers with which the records of a table begin, and numbers that begin with a column."""
+def packed_integers(rows: list[Any]) -> np.ndarray:
+    """Rows of integers as an array, in a third of the time that numpy takes to look at each of them."""
+    return _packed(rows, "q", np.int64)
+
+
+def packed_numbers(rows: list[Numbers]) -> np.ndarray:
+    """The same of numbers."""
+    return _packed(rows, "d", np.float64)
+
+
+def _packed(rows: list[Any], letter: str, dtype: type) -> np.ndarray:
+    width = len(rows[0])
+    words = struct.pack(f"{len(rows) * width}{letter}", *chain.from_iterable(rows))
+    return np.frombuffer(words, dtype=dtype).reshape(len(rows), width)
+
+
+def table_of_rows(dtype: np.dtype, integers: list[Any], numbers: list[Numbers], first: str) -> np.ndarray:
+    """Records that begin with these integers, and hold numbers from a column on."""
+    table, words, columns_of_numbers = blank_table(len(integers), dtype)
     if integers:
-        words_of(table)[:, : len(integers[0])] = np.array(integers, dtype=np.int64)
-        numbers_of(table)[:, columns(table.dtype, first, len(numbers[0]))] = numbers
+        words[:, : len(integers[0])] = packed_integers(integers)
+        columns_of_numbers[:, columns(dtype, first, len(numbers[0]))] = packed_numbers(numbers)
+    return table
 
 
 _INERTIA, _EULER = columns(NODE, "mass", 10), columns(NODE, "e11", 6)
@@ -60,7 +86,7 @@ def inertia_numbers(body: Any) -> Numbers:
     """Mass, first moment, and inertia about the reference point: 11, 22, 33, 12, 13, 23."""
     if isinstance(body, RigidBody):
         c, m, j = body.com, body.mass, body.inertia
-        if not any(c.tolist()):
+        if c is ZERO3 or not any(c.tolist()):
             (j11, j12, j13), (_, j22, j23), (_, _, j33) = j.tolist()
             return m, 0.0, 0.0, 0.0, j11, j22, j33, j12, j13, j23
         s = m * c
@@ -69,10 +95,9 @@ def inertia_numbers(body: Any) -> Numbers:
     return (body.mass if isinstance(body, PointMass) else 0.0, *(0.0,) * 9)
 
 
-def write_inertia(nodes: Any, rows: Any, inertia: Any) -> None:
-    """Mass properties of some rows of the table of nodes, with their Euler tensors."""
+def write_inertia(numbers: np.ndarray, rows: Any, inertia: Any) -> None:
+    """Mass properties of some rows of the numbers of the table of nodes, with their Euler tensors."""
     given = np.asarray(inertia)
-    numbers = numbers_of(nodes)
     numbers[rows, _INERTIA] = given
     half = 0.5 * (given[..., 4] + given[..., 5] + given[..., 6])
     numbers[rows, _EULER] = np.concatenate((half[..., None] - given[..., 4:7], -given[..., 7:10]), axis=-1)

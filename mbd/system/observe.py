@@ -29,7 +29,7 @@ from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized import generalized_mass, generalized_potential, subtract_force
 from ..nodes.inertia import frame_acceleration
 from ..nodes.markers import angular_velocity
-from ..nodes.mass import frame_inertia, inertia_times
+from ..nodes.mass import frame_energy, frame_inertia, inertia_times, lie_energy
 from ..nodes.spin import spin_matrix
 from ..nodes.tree.records import NOT_CARRIED
 from ..rotation import to_quaternion
@@ -227,36 +227,29 @@ def observe_joint(s, w, i, j, forces, q, v, vd, turns, za, zda, zb, zdb, zdd, ou
 
 
 @kernel
-def _kinetic_energy(s, w, n, i, q, v):
-    """Kinetic energy of one node; leaves the momentum of its frame in w.f."""
-    kinetic = 0.0
-    if n.form == FORM_GENERALIZED:
-        mass = w.buffers[0]
-        generalized_mass(n, q[n.q0 :], s.functions, s.constants, w.user, mass)
-        for a in range(n.nv):
-            for b in range(n.nv):
-                kinetic += v[n.v0 + a] * mass[a * n.nv + b] * v[n.v0 + b]
-    else:
-        zd, p = w.zd[i], w.f[i]
-        clear(p)
-        frame_inertia(n, zd, p)  # the momentum of the frame is its mass times its velocity
-        for m in range(12):
-            kinetic += zd[m] * p[m]
-    return 0.5 * kinetic
+def _generalized_energy(s, w, n, q, v):
+    """Kinetic energy of a generalized node."""
+    twice, mass = 0.0, w.buffers[0]
+    generalized_mass(n, q[n.q0 :], s.functions, s.constants, w.user, mass)
+    for a in range(n.nv):
+        for b in range(n.nv):
+            twice += v[n.v0 + a] * mass[a * n.nv + b] * v[n.v0 + b]
+    return 0.5 * twice
 
 
 @kernel
-def _add_nodes(s, w, q, v, row):
-    """Energies of all nodes, powers of generalized ones, and the largest spin; leaves momenta of frames in w.f.
+def _add_nodes(s, w, q, v, row, directly):
+    """Energies of all nodes, powers of generalized ones, and the largest spin.
 
+    ``directly``: those of Lie nodes from their velocities, in a third of the time and the same but for round-off.
     Sums are kept in numbers until the end: through memory every addition would wait for the one before.
     """
     kinetic, potential, power, spin = 0.0, 0.0, 0.0, 0.0
     g1, g2, g3 = s.gravity[0], s.gravity[1], s.gravity[2]
     for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
-        kinetic += _kinetic_energy(s, w, n, i, q, v)
+        n, z, zd = s.nodes[i], w.z[i], w.zd[i]
         if n.form == FORM_GENERALIZED:
+            kinetic += _generalized_energy(s, w, n, q, v)
             potential += generalized_potential(n, q[n.q0 :], s.functions, w.user)
             if n.force_function >= 0:
                 f = w.buffers[1]
@@ -264,25 +257,33 @@ def _add_nodes(s, w, q, v, row):
                 subtract_force(n, w.time[0], q[n.q0 :], v[n.v0 :], s.functions, w.user, f)
                 for k in range(n.nv):
                     power -= f[k] * v[n.v0 + k]
-        elif n.apart == 0:
-            z = w.z[i]
+            continue
+        if directly and n.form == FORM_LIE:
+            j = n.v0 + n.nx
+            w1, w2, w3 = v[j], v[j + 1], v[j + 2]
+            kinetic += lie_energy(n, w1, w2, w3, zd)
+        else:
+            w1, w2, w3 = angular_velocity(z, zd)
+            kinetic += frame_energy(n, zd)
+        if n.apart == 0:
             potential -= g1 * (n.mass * z[0] + n.s1 * z[3] + n.s2 * z[6] + n.s3 * z[9])
             potential -= g2 * (n.mass * z[1] + n.s1 * z[4] + n.s2 * z[7] + n.s3 * z[10])
             potential -= g3 * (n.mass * z[2] + n.s1 * z[5] + n.s2 * z[8] + n.s3 * z[11])
-            w1, w2, w3 = angular_velocity(z, w.zd[i])
-            spin = max(spin, math.sqrt(w1 * w1 + w2 * w2 + w3 * w3))
+            spin = max(spin, w1 * w1 + w2 * w2 + w3 * w3)
     for j in range(s.tree.inertia.shape[0]):  # of rotors
         kinetic += 0.5 * s.tree.inertia[j] * v[j] * v[j]
-    row[KINETIC], row[POTENTIAL], row[POWER], row[SPIN] = kinetic, potential, power, spin
+    row[KINETIC], row[POTENTIAL], row[POWER], row[SPIN] = kinetic, potential, power, math.sqrt(spin)
 
 
 @kernel
 def _add_momenta(s, w, row):
-    """Momenta of all nodes, from those of their frames in w.f."""
+    """Momenta of all nodes, from those of their frames."""
     for i in range(1, s.nodes.shape[0]):
         n, z, p = s.nodes[i], w.z[i], w.f[i]
         if n.form == FORM_GENERALIZED or n.apart != 0:
             continue
+        clear(p)
+        frame_inertia(n, w.zd[i], p)  # the momentum of the frame is its mass times its velocity
         for m in range(3):
             row[LINEAR + m] += p[m]
         for m in range(4):
@@ -375,7 +376,10 @@ def observe_kinetic(s, w, q, v, row, out):
             if n.form == FORM_SPIN:
                 spin_matrix(n, q[k], w.spin[i])
             node_velocity(n, q[k], v[k], w.spin[i], w.z[i], w.zd[i], w.scratch)
-            row[KINETIC] += _kinetic_energy(s, w, n, i, q[k], v[k])
+            if n.form == FORM_GENERALIZED:
+                row[KINETIC] += _generalized_energy(s, w, n, q[k], v[k])
+            else:
+                row[KINETIC] += frame_energy(n, w.zd[i])
         out[k] = row[KINETIC]
 
 
@@ -386,7 +390,7 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
         row = out[k]
         clear(row)
         _move(s, w, times[k], q[k], v[k], values[k], turns[k])
-        _add_nodes(s, w, q[k], v[k], row)
+        _add_nodes(s, w, q[k], v[k], row, False)
         _add_momenta(s, w, row)
         _add_elements(s, w, lam[k], row)
         constraints(s, w, q[k], w.x)
@@ -408,11 +412,12 @@ def observe_balance(s, w, chosen, times, q, v, lam, values, turns, out):
 
     No multipliers are needed where no constraint depends on time.
     """
+    directly = s.flags[FLAG_TREE] == 0  # velocities of carried nodes are those of their joints
     for m in range(chosen.shape[0]):
         k, row = chosen[m], out[m]
         clear(row)
         _move(s, w, times[k], q[k], v[k], values[m], turns[k])
-        _add_nodes(s, w, q[k], v[k], row)
+        _add_nodes(s, w, q[k], v[k], row, directly)
         _add_elements(s, w, lam[k] if lam.shape[0] > 0 else w.unit, row)
         constraint_rates(s, w, q[k], v[k], w.x)
         row[SPEED], row[VELOCITY_DEFECT], _ = velocity_defect(s, v[k], w.x)

@@ -31,7 +31,7 @@ from .tables import FLAG_CHARTS, FLAG_COUPLED, FLAG_DENSE, FLAG_VELOCITY, FLAGS,
 
 Array = np.ndarray
 
-MOST = 5000  # bodies and joints of all structures that are kept
+MOST = 25000  # bodies and joints of all structures that are kept; each takes half a kB
 
 _known: dict[Any, tuple[int, Any]] = {}
 

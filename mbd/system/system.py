@@ -36,6 +36,7 @@ from .frame_elements import BUFFERS
 from .handles import ParameterHandle
 from .identity import Identity, check_arrival, identity_of
 from .jacobians import bare_tables, gravity_forces, jacobian, jacobian_rate, joint_wrenches
+from .looking import look
 from .matrix import tangent
 from .numbers import columns, numbers_of
 from .parcels import Portable
@@ -59,7 +60,8 @@ def assemble(model: Model) -> System:
 def _plan_of_work(
     nodes: int, values: int, turns: int, multipliers: int, user: int, buffer: int, largest: int, n: int, size: int
 ) -> Plan:
-    """Where the buffers of a run lie, by the sizes on which they depend."""
+    """Where the buffers of a run lie, by the sizes on which they depend, and what they begin with."""
+    eye, axes = np.eye(3).ravel(), np.append(np.zeros(3), np.eye(3))  # axes of points and of the ground never change
     return Work.plan(
         {
             "z": (nodes, 12), "zd": (nodes, 12), "zb": (nodes, 12), "f": (nodes, 12), "spin": (nodes, 9),
@@ -71,7 +73,7 @@ def _plan_of_work(
             "pivots": n, "dinv": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
             "stiff_matrix": 0, "stiff_pivots": 0, "stiff_dinv": 0, "matrix": size,
         }
-    )  # fmt: skip
+    ).filled_with(z=axes, base=np.nan, t=eye, eye=eye)  # fmt: skip
 
 
 class System(Portable):
@@ -171,10 +173,8 @@ class System(Portable):
         )
         tree = tree_work(nodes, self.n_v, *a.inner_sizes) if a.tree is not None else no_tree_work()
         work = Work.zeros(plan, tree=tree)
-        work.t[:, ::4] = work.eye[:, ::4] = 1.0
-        work.base[...] = np.nan
-        work.z[:, 3::4] = 1.0  # axes of points and of the ground never change
-        self.reset_work(work)
+        if a.turns or self.structural("pinned", lambda: bool((np.asarray(self.tables.nodes)["nx"][1:] == 0).any())):
+            self.reset_work(work)
         return work
 
     def reset_work(self, work: Work) -> None:
@@ -255,10 +255,8 @@ class System(Portable):
         s, w = self.tables, self.work
         q, v = self._q(q), self._v(v)
         self._ask_functions()
-        instant.evaluate_functions(s, w, float(t))
+        look(s, w, float(t), q, v)
         self.raise_callback_errors()
-        instant.frames(s, w, q)
-        instant.velocities(s, w, q, v)
         return q, v
 
     def _ask_functions(self) -> None:

@@ -143,7 +143,7 @@ class Writers:
             return
         numbers = inertia_numbers(body)
         for tables in self.sets:
-            write_inertia(tables.nodes, i, numbers)
+            write_inertia(numbers_of(tables.nodes), i, numbers)
         pinned = bool(getattr(node, "pinned", False))
         if pinned and edge is None:
             for tables in self.sets:

@@ -247,3 +247,19 @@ def loaded_entries(function, seen):
             yield value
         elif isinstance(value, Kernel):
             yield from loaded_entries(value.py_func, seen)
+
+
+def test_a_plan_may_be_filled_with_other_numbers_than_zeros():
+    class Filled(Record):
+        x = vector
+        table = matrix
+        y = vector
+
+    plan = Filled.plan({"x": 3, "table": (2, 3), "y": 2}).filled_with(table=np.arange(3.0), x=7.0)
+    one, other = Filled.zeros(plan), Filled.zeros(plan)
+    one.table[...] = one.x[...] = -1.0
+    assert (
+        other.x.tolist() == [7.0] * 3
+        and other.table.tolist() == [[0.0, 1.0, 2.0]] * 2
+        and other.y.tolist() == [0.0] * 2
+    )

@@ -10,6 +10,7 @@ import pytest
 import mbd
 from mbd import integrators as methods
 from mbd.results.balance import _totals, energy_balance, warn_of_gross_errors
+from mbd.rotation import from_rotation_vector
 from mbd.system import observe
 
 
@@ -251,3 +252,19 @@ def test_totals_at_chosen_records_are_those_of_all(coordinates):
     found = _totals(solution, chosen, True)
     for column in (observe.KINETIC, observe.POTENTIAL, observe.POWER, observe.SPEED, observe.VELOCITY_DEFECT):
         np.testing.assert_allclose(found[:, column], solution._totals[chosen, column], rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("node", [mbd.nodes.RotationVector, mbd.nodes.Quaternion], ids=lambda node: node.__name__)
+def test_energies_of_lie_nodes_from_velocities_are_those_of_their_frames(node):
+    """A free body and a pinned one, both with a centre of mass beside their reference points."""
+    model = mbd.Model(gravity=(1.0, 2.0, -9.81))
+    inertia = np.array([[0.3, 0.02, -0.01], [0.02, 0.4, 0.03], [-0.01, 0.03, 0.5]])
+    turned = from_rotation_vector(np.array((0.4, 0.9, -0.3)))
+    start = {"angular_velocity": (1.0, -4.0, 2.0), "rotation": turned, "lie": True}
+    free = node((0.1, 0.2, 0.3), velocity=(2.0, -1.0, 0.5), **start)
+    model.add(mbd.RigidBody("free", 2.0, inertia, free, com=(0.3, -0.2, 0.1)))
+    model.add(mbd.RigidBody("pinned", 3.0, inertia, node((2.0, 0.0, 1.0), pinned=True, **start), com=(0.1, 0.4, -0.2)))
+    solution = mbd.simulate(model, 0.5, 0.01, methods.RK4(), progress=False)
+    found = _totals(solution, np.arange(len(solution)), False)
+    for column in (observe.KINETIC, observe.POTENTIAL, observe.SPIN):
+        np.testing.assert_allclose(found[:, column], solution._totals[:, column], rtol=1e-13, atol=1e-13)

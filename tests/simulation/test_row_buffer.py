@@ -7,7 +7,7 @@ import pytest
 
 import mbd
 from mbd.integrators import DOPRI5, RK4
-from mbd.simulation.row_buffer import MAPPED, RowBuffer
+from mbd.simulation.row_buffer import MAPPED, RowBuffer, blank_rows
 
 SMALL = 0.2  # of the size of the records
 T_END = 20.0  # so that blocks of steps, whose size is fixed, are small beside them
@@ -86,3 +86,12 @@ def test_a_solution_is_made_without_copies_of_its_records(way):
     assert peak - now < SMALL * size
     if way in ("adaptive", "stepped", "advanced"):  # mappings are not counted; events keep the steps of a last look
         assert now < SMALL * size
+
+
+def test_blank_rows_are_zero_and_do_not_overlap():
+    t, arrays = blank_rows(5, [3, 0, 2])
+    assert t.shape == (5,) and [x.shape for x in arrays] == [(5, 3), (5, 0), (5, 2)]
+    for k, x in enumerate((t, *arrays)):
+        assert x.flags.c_contiguous and x.flags.writeable and not x.any()
+        x[...] = k + 1.0
+    assert [set(x.ravel()) for x in (t, *arrays)] == [{1.0}, {2.0}, set(), {4.0}]

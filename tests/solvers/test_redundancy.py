@@ -9,7 +9,10 @@ import pytest
 
 import mbd
 from mbd.joints import PointOnLine, Prismatic, Revolute, Spherical
+from mbd.linalg.solver import BlockSolver
 from mbd.solvers import diagnosis
+from mbd.solvers.redundancy import _goes_on
+from mbd.system.defect import matrix_at_rest
 from tests.counting import calls
 
 KINDS = [
@@ -143,3 +146,18 @@ def test_a_hinge_that_moves_no_inertia_is_no_redundancy(mass, inertia, method):
         mbd.AssemblyError, match="body 'tip' has a direction without inertia that its joints leave free"
     ):
         mbd.simulate(model, 0.01, 1e-3, method)
+
+
+def test_what_turns_on_three_balls_goes_on_beyond_the_first_instant():
+    """They lie on a line, about which the body turns; two of them would be enough."""
+    model = mbd.Model()
+    body = model.add(mbd.RigidBody("body", 2.0, (0.3, 0.4, 0.5), mbd.nodes.RotationVector((0.5, 0.2, 0.1))))
+    for place in (0.0, 1.0, 2.0):
+        model.add(Spherical(model.ground, body, at=(place, 0.0, 0.0)))
+    system = mbd.assemble(model)
+    q, zero = system.initial_state()
+    matrix_at_rest(system.tables, system.work, 0.0, q, zero, np.zeros(system.n_l))
+    blocks = BlockSolver(system.assembly.layout)
+    blocks.F[:] = system.work.matrix
+    assert blocks.factor().redundant == 4
+    assert _goes_on(system, blocks, q, 0.0)
