@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from .fours import PlainFours
 from .kernel import JIT, deferred
 from .kinds import Kind, addresses
 
@@ -134,8 +135,7 @@ class Record:
         """
         if not JIT:
             asked = shapes.shapes if isinstance(shapes, Plan) else shapes
-            arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in asked.items()}
-            return cls(**arrays, **given)
+            return cls(**{name: _plain_zeros(cls.layout.members[name], shape) for name, shape in asked.items()}, **given)
         plan = shapes if isinstance(shapes, Plan) else cls.plan(shapes)
         if not plan.missing <= given.keys():
             raise TypeError(f"{cls.layout.label}: missing {', '.join(sorted(plan.missing - given.keys()))}")
@@ -247,15 +247,23 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> Plan:
         shape = (given,) if isinstance(given, int) else tuple(given)
         if len(shape) != member.ndim:
             raise ValueError(f"{layout.label}.{name}: {len(shape)} dimensions are given; expected {member.ndim}")
-        start, end = end, end + math.prod(shape) * (member.dtype.itemsize // 8)
+        whole = member.shape(shape)
+        start, end = end, end + math.prod(whole) * (member.dtype.itemsize // 8)
         other = None if member.dtype == np.float64 else member.dtype
-        arrays[name] = start, end, None if other is None and len(shape) == 1 else shape, other
+        arrays[name] = start, end, None if other is None and len(whole) == 1 else whole, other
         o = layout.offsets[name]
         words[o], is_address[o] = 8 * start, 1
         words[o + 1 : o + 1 + len(shape)] = shape
         end += end % 2  # complex numbers and vector registers take two
     missing = frozenset(layout.needed - arrays.keys())
     return Plan(max(end, 1), arrays, words, is_address, missing, dict(shapes))
+
+
+def _plain_zeros(member: Any, shape: Any) -> Any:
+    """An array of zeros for code that is not compiled."""
+    if member.lanes == 0:
+        return np.zeros(shape, dtype=member.dtype)
+    return np.zeros(member.shape((shape,) if isinstance(shape, int) else tuple(shape))).view(PlainFours)
 
 
 def address_of(array: Any) -> int:
@@ -276,9 +284,9 @@ def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
     if isinstance(value, np.ndarray) and type(member) is Kind:  # the usual case
         array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
         same = array.dtype is member.dtype or array.dtype == member.dtype
-        if same and array.ndim == member.ndim:
+        if same and array.ndim == member.ndim + (member.lanes > 0) and member.lanes in (0, array.shape[-1]):
             try:
-                return [address_of(array), *array.shape]
+                return [address_of(array), *array.shape[: member.ndim]]
             except (ValueError, TypeError):  # what is wrong with it is said below
                 pass
     label = owner.layout.label
@@ -289,8 +297,9 @@ def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{label}.{name} is of type {type(value).__name__}; expected an array")
     flags = value.flags
-    if not flags.c_contiguous or value.ndim != member.ndim or not flags.writeable:
-        raise ValueError(f"{label}.{name}: expected a contiguous, writable array with {member.ndim} dimensions")
+    ndim = len(member.shape((0,) * member.ndim))
+    if not flags.c_contiguous or value.ndim != ndim or not flags.writeable:
+        raise ValueError(f"{label}.{name}: expected a contiguous, writable array with {ndim} dimensions")
     raise ValueError(f"{label}.{name}: expected numbers of type {member.dtype}, not {value.dtype}")
 
 

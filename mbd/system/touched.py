@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled.fours import AT_ONCE
 from ..compiled.record import table_of
 from ..nodes.forms import of_form
-from .along import Along
+from .along import EVERYBODY, SOME, Along
 from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables
 from .tree_along import TreeAlong
 
@@ -33,13 +34,20 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     differenced = np.zeros((len(pairs), len(tables.primitives)), dtype=np.int64)
     for row, touched in zip(differenced, primitives, strict=True):
         row[touched] = row[driven] = 1
+    groups = -(-len(pairs) // AT_ONCE)
+    who = np.zeros((groups, len(tables.primitives)), dtype=np.int64)
+    for i, row in enumerate(differenced):
+        who[i // AT_ONCE, row != 0] = SOME
+    who[:, driven] = EVERYBODY
+    n_v = len(tables.xv)
     loaded = len(tables.forces) > 0 or len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
         dict.fromkeys(("dz", "dzd", "dza", "df", "za"), frames)
-        | dict.fromkeys(("plus", "minus"), rows) | {"lam": len(tables.xl), "time": 1},
+        | dict.fromkeys(("plus", "minus"), rows)
+        | {"lam": len(tables.xl), "time": 1, "row": 3, "scratch": (2, 12), "still": max(n_v, len(tables.xl))},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
-        differenced=differenced,
+        differenced=differenced, who=who,
         **_lists("node", nodes), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs),
     )  # fmt: skip
@@ -68,7 +76,7 @@ def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]]) -> TreeAlong
     n_q = 1 + int((tables.nodes["q0"] + tables.nodes["nq"]).max()) if n else 0
     shapes: dict[str, Any] = {
         "rates": (n_v, 18), "bodies": (n, 16), "jets": (n, 18), "wrench": (n, 6), "carrier": 6, "acceleration": 6,
-        "q": n_q, "v": n_v, "slopes": (len(tree.loads), 2),
+        "q": n_q, "v": n_v, "slopes": (len(tree.loads), 2), "first": 6, "second": 6, "motion": (n, 6),
     }  # fmt: skip
     return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64), beside=np.array(beside, dtype=np.int64))
 
