@@ -194,6 +194,24 @@ class System(Portable):
         own.work = self.new_work()
         return own
 
+    def snapshot(self) -> System | None:
+        """The system as it is, with tables that no later change of its parameters touches; its elements follow them.
+
+        None where more than tables would have to be kept: the numbers of functions, inner tables, frame elements.
+        """
+        a, s = self.assembly, self.tables
+        if a.callbacks or a.tree is not None or len(s.frame_elements) or self.derived:
+            return None
+        own = copy(self)
+        for name in ("inputs", "_following"):
+            own.__dict__.pop(name, None)
+        changing = ("nodes", "primitives", "forces", "couplings", "parameters", "gravity", "constants", "flags")
+        own.tables = s.changed(**{name: getattr(s, name).copy() for name in changing})
+        own.assembly, own.derived = copy(a), {}
+        own.assembly.tables, own.assembly.turns = own.tables, list(a.turns)
+        own.work = own.new_work()
+        return own
+
     def work_with(self, **changes: Array) -> Work:
         """The system's own buffers with some of them replaced."""
         return self.work.changed(**changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from ..compiled.fours import AT_ONCE
 from ..compiled.record import table_of
 from ..nodes.forms import of_form
 from .along import EVERYBODY, SOME, Along
-from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables
+from .numbers import words_of
+from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
 
 Array = np.ndarray
@@ -18,6 +20,10 @@ INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11"
 """Columns of a node on which its frame does not depend."""
 NOTHING = np.zeros(0, dtype=np.int64)
 PLACES = ("primitives", "forces", "couplings", "frame_elements")  # tables of elements
+TYPES: dict[str, np.dtype] = {
+    **{name: member.dtype for name, member in Tables.layout.members.items() if name in (*PLACES, "nodes")},
+    "carried": TreeTables.layout.members["carried"].dtype,
+}
 
 
 def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, works: list[Any], rows: int) -> Along:
@@ -87,21 +93,29 @@ def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
     return rotors or len(_changed(tables.forces, [one.forces for one in pair])) > 0
 
 
+@functools.cache
+def _words_of_columns(name: str, wanted: str) -> Array:
+    """Which words of the records of a table are integers, or anything but inertia."""
+    dtype = TYPES[name]
+    assert dtype.fields is not None
+    chosen = [x for x in dtype.fields if (dtype[x].kind == "i" if wanted == "integers" else x not in INERTIA)]
+    return np.array([dtype.fields[x][1] // 8 for x in chosen], dtype=np.int64)
+
+
+def _agree(one: Any, two: Any, name: str, wanted: str) -> bool:
+    """Whether two tables are as long, and have the same bits in some of their columns."""
+    some = _words_of_columns(name, wanted)
+    return len(one) == len(two) and np.array_equal(words_of(one)[:, some], words_of(two)[:, some])
+
+
 def _same_places(tables: Tables, other: Tables) -> bool:
     """Whether everything has its place, and no frame moves with the parameter alone."""
-    for name in PLACES:
-        a, b = getattr(tables, name), getattr(other, name)
-        whole = [x for x in a.dtype.names if a.dtype[x].kind == "i"]
-        if len(a) != len(b) or not all(np.array_equal(a[x], b[x]) for x in whole):
-            return False
+    if not all(_agree(getattr(tables, name), getattr(other, name), name, "integers") for name in PLACES):
+        return False
     one, two = tables.tree, other.tree
     if not all(np.array_equal(getattr(one, x), getattr(two, x)) for x in ("order", "loads")):
         return False
-    whole = [x for x in one.carried.dtype.names if one.carried.dtype[x].kind == "i"]
-    if not all(np.array_equal(one.carried[x], two.carried[x]) for x in whole):
-        return False
-    fixed = [x for x in tables.nodes.dtype.names if x not in INERTIA]
-    return len(tables.nodes) == len(other.nodes) and all(np.array_equal(tables.nodes[x], other.nodes[x]) for x in fixed)
+    return _agree(one.carried, two.carried, "carried", "integers") and _agree(tables.nodes, other.nodes, "nodes", "places")
 
 
 def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
@@ -115,6 +129,5 @@ def _changed(table: Any, others: list[Any]) -> Array:
     """Rows in which one of the others differs."""
     changed = np.zeros(len(table), dtype=bool)
     for other in others:
-        for name in table.dtype.names:
-            changed |= table[name] != other[name]
+        changed |= (words_of(table) != words_of(other)).any(axis=1)
     return np.flatnonzero(changed)

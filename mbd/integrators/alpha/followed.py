@@ -13,7 +13,7 @@ from ...system.touched import along
 from ..base import Array
 from ..followed import CHANGED_CHART_TEXT, Beside, Followed
 from .sensitivities import SETTLED, run_with_sensitivities
-from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, RING, SLOW, Shadow
+from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, RING, SLOW, TURNS, Shadow
 
 OBSTACLES = {
     FOLLOWED: "",
@@ -41,12 +41,14 @@ class AlphaFollowed(Followed):
         whole = [self.along.exact[AT_ONCE * j : AT_ONCE * (j + 1)] != 0 for j in range(groups)]
         shapes: list[tuple[Any, str]] = [
             (n, "seen floor earlier"),
-            (groups, "since known change change_z size_q size_vd interval spacing older_spacing"),
-            ((groups, n_v), "dz past_z dm past_m older_m dqn dvn dan dzn dmn"),
+            (groups, "since known change change_z size_q size_vd interval"),
+            ((groups, n_v), "dz past_z dqn dvn dan dzn dmn"),
             ((RING * groups, n_v), "past_vd"),
+            ((TURNS * groups, n_v), "past_turns"),
+            ((groups, TURNS), "turn_times"),
             ((RING * groups, n_l), "past_lam"),
             (n_v, "guess_w guess_v guess_vd guess_dq guess_dv guess_dvd u turned moved v vd y increment"),
-            (n_l, "zeta lam guess_lam guess_dlam"),
+            (n_l, "lam guess_lam guess_dlam"),
             (system.n_q, "q start_q guess_q"),
             ((2, system.n_q), "further_q"),
             ((2, n_v), "further_v further_vd"),
@@ -66,8 +68,7 @@ class AlphaFollowed(Followed):
         )  # fmt: skip
         self.buffers = new_sides(system)
         f.past_vd[:groups], f.past_lam[:groups] = fours_of(self._of("vd")), fours_of(self._of("lam"))
-        for x in (f.interval, f.spacing, f.older_spacing):
-            x[:] = 1.0
+        f.interval[:] = 1.0
         for one in self.tables:
             connect(one, run_with_sensitivities)
 

@@ -15,11 +15,11 @@ from ...math.arrays import clear, copy
 from ...nodes.increments import add_commutator, apply_tangent, apply_tangent_inverse
 from ...system.along import ON_POSITIONS, end_of_group, equations_along, look_along
 from ...system.instant import advance, dynamics, evaluate_functions, jacobian_times, velocities
-from ...system.matrix import solve
 from ...system.tables import FLAG_VELOCITY, tables_at, work_at
 from .equations import _mass_factor
 
-ALONG = 1e-4  # of the increments of a step: how far differences along the position correction go
+ALONG = 1e-2  # of the increments of a step: how far differences along the position correction go ...
+FURTHEST = 1e-5  # ... and at most: their error is the square of it, their round-off its reciprocal
 
 
 @kernel
@@ -91,7 +91,7 @@ def _move_further(s, w, x, f, p, c, q):
         f.v[k] += c * gp * f.u[k]
         f.vd[k] += c * bp * f.u[k]
     for k in range(f.lam.shape[0]):
-        f.lam[k] += c * bp * f.zeta[k]
+        f.lam[k] += c * bp * x.zeta[k]
     advance(s, w, q, f.increment, f.q)
 
 
@@ -114,14 +114,8 @@ def _look_further(s, w, x, f, p, side):
 
 @kernel
 def prepare_matrix(s, w, own, x, f, p, exact):
-    """f.zeta of the step, and what the derivative of the matrix along (U, zeta) needs for all parameters."""
+    """What the derivative of the matrix along (U, zeta) needs for all parameters."""
     _return_to_guess(s, own, x, f, p)
-    velocities(s, own, f.guess_q, f.u)
-    clear(w.x)
-    jacobian_times(s, own, f.guess_q, f.u, w.x)
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(f.lam.shape[0]):
-        f.zeta[k] = w.x[s.xl[k]]
     if exact:
         _look_further(s, w, x, f, p, 0)
         _look_further(s, w, x, f, p, 1)

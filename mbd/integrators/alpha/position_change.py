@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
-from ...math.arrays import largest_four
+from ...math.arrays import clear, largest_four
 from ...nodes.along import slope_along
 from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
 from ...system.along import end_of_group, positions_along
 from ...system.instant import jacobian_times, velocities
 from ...system.tables import work_at
-from .matrix_change import ALONG, change_of_matrix, prepare_matrix
+from .matrix_change import ALONG, FURTHEST, change_of_matrix, prepare_matrix
+from .shadow import TURNS
 
 LONGEST = 32.0  # steps over which the effect of the matrix on a position correction is extrapolated
 UNTURNED = 1e-6  # a position correction below: what turns it within a step does not count
@@ -39,7 +40,7 @@ def prepare_position(s, w, own, x, f, p, length, exact):
     if size == 0.0:
         return
     f.twisted = 1 if size > UNTURNED else 0
-    f.reach = ALONG * length / size
+    f.reach = min(ALONG * length, FURTHEST) / size
     due = False
     for j in range(f.dq.shape[0]):
         due = due or f.since[j] + 1.0 >= f.interval[j]
@@ -63,19 +64,21 @@ def _at_end(s, f, y):
 
 @kernel
 def foresee_turn(f, j):
-    """f.dmn: the part of dz that follows matrix and rotation, by the parabola through its last values."""
+    """f.dmn: the part of dz that follows matrix and rotation, by the polynomial through its last values."""
+    n, count, times = f.dq.shape[0], min(int(f.known[j]), TURNS), f.turn_times[j]
+    t, new = f.history + 1.0, f.dmn[j]
     f.since[j] += 1.0
-    t, a, b = f.since[j], f.spacing[j], f.spacing[j] + f.older_spacing[j]  # values are at 0, -a and -b
-    c0, c1, c2 = 1.0, 0.0, 0.0
-    if f.known[j] > 2.0:
-        c0, c1, c2 = (t + a) * (t + b) / (a * b), -t * (t + b) / (a * (b - a)), t * (t + a) / (b * (b - a))
-    elif f.known[j] > 1.0:
-        c0, c1 = 1.0 + t / a, -t / a
+    clear(new)
     if f.reach == 0.0:
-        c0, c1, c2 = 0.0, 0.0, 0.0
-    new, last, past, older = f.dmn[j], f.dm[j], f.past_m[j], f.older_m[j]
-    for k in range(f.v.shape[0]):
-        new[k] = c0 * last[k] + c1 * past[k] + c2 * older[k]
+        return
+    for i in range(count):
+        c = 1.0
+        for m in range(count):
+            if m != i:
+                c *= (t - times[m]) / (times[i] - times[m])
+        past = f.past_turns[i * n + j]
+        for k in range(f.v.shape[0]):
+            new[k] += c * past[k]
 
 
 @kernel
@@ -107,13 +110,12 @@ def take_turn(s, x, f, g, p, j, solution):
     for k in range(f.v.shape[0]):
         f.turned[k] += solution[s.xv[k]]
     _at_end(s, f, f.turned)
-    older, past, last, foreseen = f.older_m[j], f.past_m[j], f.dm[j], f.dmn[j]
+    slot, foreseen = int(f.known[j]) % TURNS, f.dmn[j]
+    kept = f.past_turns[slot * f.dq.shape[0] + j]
     for k in range(f.v.shape[0]):
         new = f.turned[k]
         f.y[k] = new - foreseen[k]
-        older[k] = past[k]
-        past[k] = last[k]
-        last[k] = new
+        kept[k] = new
         foreseen[k] = new
     f.change_z[j], f.size_q[j] = largest_four(f.y), largest_four(f.dqn[j])
     missed, size, well, badly = flat(f.change_z), flat(f.size_q), True, False
@@ -124,8 +126,9 @@ def take_turn(s, x, f, g, p, j, solution):
         f.interval[j] = min(2.0 * f.interval[j], LONGEST)
     elif badly:
         f.interval[j] = max(1.0, 0.5 * f.interval[j])
+    f.turn_times[j, slot] = f.history + 1.0
     f.known[j] += 1.0
-    f.older_spacing[j], f.spacing[j], f.since[j] = f.spacing[j], f.since[j], 0.0
+    f.since[j] = 0.0
 
 
 # --- change of the constraints ----------------------------------------------------------------------------------------

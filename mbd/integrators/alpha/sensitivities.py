@@ -50,11 +50,11 @@ from .state import EVERY_ITERATION, WHILE_GOOD, AlphaState
 
 MOST_ROUNDS = 20  # corrections of a step
 SETTLED = 2e-9  # of the sensitivities of the configuration: what may remain of all corrections, in the mean
-TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
+TELLING = 1e-12  # a correction that is large enough to tell a rate; below, round-off does
 FASTEST = 1e-5  # rates are not taken for smaller
 TIMES_SEEN = 2.0  # the rate at which corrections fell when it was last seen: so much slower they may fall later
 UNSEEN = 1.02  # by which that grows with every step in which one correction told nothing
-REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
+REACTIONS = 3e-9  # the same of accelerations and multipliers, in which it does not add up
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step

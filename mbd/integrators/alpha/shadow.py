@@ -8,6 +8,7 @@ from ...compiled.record import Record
 
 POINTS = 6  # last steps from which the next one is extrapolated
 RING = POINTS + 1  # with the next one
+TURNS = 5  # values from which the effect of the matrix on a position correction is extrapolated
 
 FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
 
@@ -86,8 +87,7 @@ class Shadow(Record):
     guess_dv = fours
     guess_dvd = fours
     guess_dlam = fours
-    u = vector  # U, the sum of the position corrections of all iterates, and the multipliers with which it was made
-    zeta = vector
+    u = vector  # U, the sum of the position corrections of all iterates
     twisted = integer  # whether it is so large that it matters where in the step it is turned
     untwist = matrix  # (nodes, 9): T_exp(w)^-1
     mixed = fours  # rows on the other side
@@ -96,13 +96,10 @@ class Shadow(Record):
     further_v = matrix
     further_vd = matrix
     further_lam = matrix
-    dm = fours_matrix  # the part of dz that follows from it, as it was computed last, and before
-    past_m = fours_matrix
-    older_m = fours_matrix
+    past_turns = fours_matrix  # (TURNS * groups, n_v): the part of dz that follows from it, as it was computed last
+    turn_times = matrix  # (groups, TURNS): in which steps
     interval = vector  # by group: steps after which it is computed again
     since = vector  # steps since then
-    spacing = vector  # steps between the last two, and before
-    older_spacing = vector
     known = vector  # how often it was computed
     slip = vector  # of nonholonomic constraints, whose B z = 0
 
