@@ -67,20 +67,17 @@ def _define(functions: tuple[Any, ...], instruction: str, left: tuple[Any, ...],
         a, b = (context.cast(builder, x, kind, four) for x, kind in zip(args, signature.args, strict=True))
         return getattr(builder, instruction)(a, b)
 
+    def typer_of(context: Any) -> Any:
+        def typer(a: Any, b: Any) -> Any:
+            return four if FourType in (type(a), type(b)) and isinstance(a, left) and isinstance(b, right) else None
+
+        return typer
+
+    pairs = [(a, b) for a in left for b in right if FourType in (a, b)]
     for function in functions:
-
-        def typer_of(context: Any) -> Any:
-            def typer(a: Any, b: Any) -> Any:
-                fits = four in (a, b) and all(x == four or isinstance(x, types.Float | types.Integer) for x in (a, b))
-                return four if fits and any(isinstance(a, x) for x in left) else None
-
-            return typer
-
         type_callable(function)(typer_of)
-        for a in left:
-            for b in right:
-                if FourType in (a, b):
-                    lower_builtin(function, a, b)(generate)
+        for a, b in pairs:
+            lower_builtin(function, a, b)(generate)
 
 
 _ANY = (FourType, types.Float, types.Integer)

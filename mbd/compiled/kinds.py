@@ -17,8 +17,8 @@ class Kind:
     ``length`` is the place in the field ``lengths`` of a record at which the least length of such an array (of the rows
     of a matrix) stands, ``least`` that length itself where it does not depend on a record, and ``what`` how people call
     the numbers. Arrays with the same ``rows`` have as many of them, or none if they are ``optional``. What Python hands
-    over is checked against all of this (``arguments``). With ``lanes`` each element is so many numbers (``fours``), along
-    one more dimension of the array.
+    over is checked against all of this (``arguments``). With ``lanes`` each element is so many numbers (``fours``),
+    along one more dimension of the array.
     """
 
     dtype: np.dtype

@@ -30,6 +30,7 @@ from .kernel import JIT, deferred
 from .kinds import Kind, addresses
 
 NOTHING: dict[str, Any] = {}
+LINE = 8  # words of the cache
 
 
 class Layout:
@@ -135,11 +136,13 @@ class Record:
         """
         if not JIT:
             asked = shapes.shapes if isinstance(shapes, Plan) else shapes
-            return cls(**{name: _plain_zeros(cls.layout.members[name], shape) for name, shape in asked.items()}, **given)
+            return cls(
+                **{name: _plain_zeros(cls.layout.members[name], shape) for name, shape in asked.items()}, **given
+            )
         plan = shapes if isinstance(shapes, Plan) else cls.plan(shapes)
         if not plan.missing <= given.keys():
             raise TypeError(f"{cls.layout.label}: missing {', '.join(sorted(plan.missing - given.keys()))}")
-        block = np.zeros(plan.size)
+        block = np.zeros(plan.size) if not plan.wide else _aligned_zeros(plan.size)
         words = plan.words + plan.is_address * address_of(block)
         record = object.__new__(cls)
         own = record.__dict__
@@ -235,6 +238,7 @@ class Plan(NamedTuple):
     is_address: np.ndarray
     missing: frozenset[str]  # arrays and records that have to be given
     shapes: dict[str, Any]
+    wide: bool  # whether some are of kind ``fours``
 
 
 @functools.lru_cache(maxsize=256)
@@ -248,6 +252,8 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> Plan:
         if len(shape) != member.ndim:
             raise ValueError(f"{layout.label}.{name}: {len(shape)} dimensions are given; expected {member.ndim}")
         whole = member.shape(shape)
+        if member.lanes:
+            end += -end % member.lanes
         start, end = end, end + math.prod(whole) * (member.dtype.itemsize // 8)
         other = None if member.dtype == np.float64 else member.dtype
         arrays[name] = start, end, None if other is None and len(whole) == 1 else whole, other
@@ -255,8 +261,15 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> Plan:
         words[o], is_address[o] = 8 * start, 1
         words[o + 1 : o + 1 + len(shape)] = shape
         end += end % 2  # complex numbers and vector registers take two
-    missing = frozenset(layout.needed - arrays.keys())
-    return Plan(max(end, 1), arrays, words, is_address, missing, dict(shapes))
+    missing, wide = frozenset(layout.needed - arrays.keys()), any(layout.members[name].lanes for name, _ in shapes)
+    return Plan(max(end, 1), arrays, words, is_address, missing, dict(shapes), wide)
+
+
+def _aligned_zeros(size: int) -> np.ndarray:
+    """Zeros whose address is that of a line of the cache: fours that lie across two of them are read slowly."""
+    block = np.zeros(size + LINE)
+    first = -(address_of(block) // 8) % LINE
+    return block[first : first + size]
 
 
 def _plain_zeros(member: Any, shape: Any) -> Any:

@@ -41,16 +41,14 @@ class Neighbours:
         """What ``begin(system, system with the elements at these values)`` makes on both sides of each parameter."""
         found = []
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
-            if self.own.system.snapshot() is None:
+            if not self.own.system.has_snapshots:
                 self._kept[i] = pair = systems_beside(self.own.system, name, x, e)
                 found.append((begin(pair[0], pair[0]), begin(pair[1], pair[1])))
                 continue
             both = []
             for value in (x + e, x - e):
                 self.own.set({name: value})
-                snapshot = self.own.system.snapshot()
-                assert snapshot is not None
-                both.append(begin(snapshot, self.own.system))
+                both.append(begin(self.own.system.snapshot(), self.own.system))
             self.own.set({name: x})
             found.append((both[0], both[1]))
         return found

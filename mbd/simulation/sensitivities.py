@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..elements.arguments import Held
 from ..elements.values import Parameter
 from ..errors import IncompatibleError, MbdError, ModelError
 from ..forces import JointLimit
-from ..integrators.base import Array, Integrator
+from ..integrators.base import Integrator
 from ..integrators.followed import Beside, Followed
 from ..io.notes import note
 from ..io.progress import Progress
@@ -121,7 +120,9 @@ def run_followed(
         record.wall_time = time.perf_counter() - clock
         solution = record.solution(message)
         of = [
-            Sensitivity(solution, name, float(e), neighbours.systems(i), [x[i * (rows + 1) :][: kept + 1] for x in more])
+            Sensitivity(
+                solution, name, float(e), neighbours.systems(i), [x[i * (rows + 1) :][: kept + 1] for x in more]
+            )
             for i, (name, e) in enumerate(zip(names, sizes, strict=True))
         ]
         solution.sensitivities = Sensitivities(solution, of, followed.rounds, notes)

@@ -44,7 +44,6 @@ from .tables import (
     coordinates,
     multipliers,
     tables_at,
-    unknowns,
     velocity,
     work_at,
 )
@@ -317,7 +316,7 @@ def end_of_group(g, group):
     integer,
 )  # fmt: skip
 def equations_along(s, w, g, group, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
-    """x: derivative of the dynamic rows, and of the constraint rows on a level, along directions and a group of parameters.
+    """x: derivative of the dynamic rows, and of constraint rows on a level, along directions and a group of parameters.
 
     Only along those for which the product rule holds (``Along.exact``); what is written along others means nothing.
     w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and

@@ -194,15 +194,16 @@ class System(Portable):
         own.work = self.new_work()
         return own
 
-    def snapshot(self) -> System | None:
-        """The system as it is, with tables that no later change of its parameters touches; its elements follow them.
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether tables are all that parameters change: not numbers of functions, inner tables, frame elements."""
+        a = self.assembly
+        return not (a.callbacks or a.tree is not None or len(self.tables.frame_elements) or self.derived)
 
-        None where more than tables would have to be kept: the numbers of functions, inner tables, frame elements.
-        """
-        a, s = self.assembly, self.tables
-        if a.callbacks or a.tree is not None or len(s.frame_elements) or self.derived:
-            return None
-        own = copy(self)
+    def snapshot(self) -> System:
+        """The system as it is, with tables that no later change of its parameters touches; its elements follow them."""
+        assert self.has_snapshots
+        a, s, own = self.assembly, self.tables, copy(self)
         for name in ("inputs", "_following"):
             own.__dict__.pop(name, None)
         changing = ("nodes", "primitives", "forces", "couplings", "parameters", "gravity", "constants", "flags")

@@ -115,7 +115,9 @@ def _same_places(tables: Tables, other: Tables) -> bool:
     one, two = tables.tree, other.tree
     if not all(np.array_equal(getattr(one, x), getattr(two, x)) for x in ("order", "loads")):
         return False
-    return _agree(one.carried, two.carried, "carried", "integers") and _agree(tables.nodes, other.nodes, "nodes", "places")
+    return _agree(one.carried, two.carried, "carried", "integers") and _agree(
+        tables.nodes, other.nodes, "nodes", "places"
+    )
 
 
 def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables]) -> Array:

@@ -184,7 +184,10 @@ def _joint_forces(s, g, i, dq, dv, x):
 
 @kernel
 def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
-    """x: derivative of the dynamic rows along directions and a group of parameters; w is where ``look_along_tree`` was."""
+    """x: derivative of the dynamic rows along directions and a group of parameters.
+
+    w is where ``look_along_tree`` was.
+    """
     y, g = w.tree, a.tree
     first, end = AT_ONCE * group, min(AT_ONCE * (group + 1), a.size.shape[0])
     _move_bodies(s, w, g, dq, dv, dvd)

@@ -102,9 +102,7 @@ def test_product_rule(names, level):
     found = apart(x, count)
     for i, pair in enumerate(pairs):
         plus, minus = (
-            residual(
-                one, system.update(q, e * dq[i]), v + e * dv[i], vd + e * dvd[i], lam + e * dlam[i], level
-            )  # fmt: skip
+            residual(one, system.update(q, e * dq[i]), v + e * dv[i], vd + e * dvd[i], lam + e * dlam[i], level)
             for one, e in zip(pair, (SIZE, -SIZE), strict=True)
         )
         expected = (plus - minus) / (2.0 * SIZE)

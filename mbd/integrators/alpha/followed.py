@@ -42,7 +42,7 @@ class AlphaFollowed(Followed):
         shapes: list[tuple[Any, str]] = [
             (n, "seen floor earlier"),
             (groups, "since known change change_z size_q size_vd interval"),
-            ((groups, n_v), "dz past_z dqn dvn dan dzn dmn"),
+            ((groups, n_v), "dq dv da dz past_z dqn dvn dan dzn dmn"),
             ((RING * groups, n_v), "past_vd"),
             ((TURNS * groups, n_v), "past_turns"),
             ((groups, TURNS), "turn_times"),
@@ -59,14 +59,14 @@ class AlphaFollowed(Followed):
             (POINTS + 1, "weights"),
         ]
         self.shadow = f = Shadow.zeros(
-            {name: shape for shape, names in shapes for name in names.split()}, dq=fours_of(self.dq),
-            dv=fours_of(self._of("v")), da=fours_of(self._of("a")), size=sizes,
+            {name: shape for shape, names in shapes for name in names.split()}, size=sizes,
             spread=np.where(noisy, sizes, 1.0), tables=tables, works=works, exact=self.along.exact,
             some_exact=np.array([x.any() for x in whole], dtype=np.int64),
             all_exact=np.array([x.all() for x in whole], dtype=np.int64), active=np.arange(groups), rate=1.0,
             next=groups, settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
         self.buffers = new_sides(system)
+        f.dq[:], f.dv[:], f.da[:] = fours_of(self.dq), fours_of(self._of("v")), fours_of(self._of("a"))
         f.past_vd[:groups], f.past_lam[:groups] = fours_of(self._of("vd")), fours_of(self._of("lam"))
         f.interval[:] = 1.0
         for one in self.tables:
@@ -84,8 +84,8 @@ class AlphaFollowed(Followed):
         run, e = self.run, self.run.equations
         before, history = run.index, self.shadow.history
         run_with_sensitivities(
-            self.system.tables, run.work, run.x, self.shadow, self.along, self.buffers, e.addresses, e.numbers, run.rows,
-            before // every, count, every, *out, *more,
+            self.system.tables, run.work, run.x, self.shadow, self.along, self.buffers, e.addresses, e.numbers,
+            run.rows, before // every, count, every, *out, *more,
         )  # fmt: skip
         return int(self.shadow.history - history)
 

@@ -54,7 +54,8 @@ TELLING = 1e-12  # a correction that is large enough to tell a rate; below, roun
 FASTEST = 1e-5  # rates are not taken for smaller
 TIMES_SEEN = 2.0  # the rate at which corrections fell when it was last seen: so much slower they may fall later
 UNSEEN = 1.02  # by which that grows with every step in which one correction told nothing
-REACTIONS = 3e-9  # the same of accelerations and multipliers, in which it does not add up
+FADES = 0.8  # of that rate counts in the next step: it may differ from one step to the other
+REACTIONS = 3e-9  # the same of accelerations and multipliers, in a single step
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step
@@ -186,7 +187,7 @@ def _is_settled(x, f, p, i, r):
     if r > 0 and before > TELLING * size:
         rate = max(change / before, rate)  # round-off makes it look larger
         if r == 1:
-            f.seen[i] = min(change / before, 1.0)
+            f.seen[i] = max(min(change / before, 1.0), FADES * f.seen[i])
     elif r == 0:
         rate = max(rate, TIMES_SEEN * f.seen[i])
         f.seen[i] *= UNSEEN
@@ -283,8 +284,8 @@ def _ends(s, x, f, p, left):
 
 
 @entry(
-    Tables, Work, AlphaState, Shadow, Along, Sides, addresses, NewtonNumbers, Rows, integer, integer, integer, matrix, matrix,
-    matrix, matrix, matrix, matrix, matrix, matrix, matrix,
+    Tables, Work, AlphaState, Shadow, Along, Sides, addresses, NewtonNumbers, Rows, integer, integer, integer, matrix,
+    matrix, matrix, matrix, matrix, matrix, matrix, matrix, matrix,
 )  # fmt: skip
 def run_with_sensitivities(
     s, w, x, f, g, b, a, p, rows, before, count, every, out_q, out_v, out_first, out_second, out_turns, out_dq, out_dv,

@@ -47,12 +47,16 @@ class RungeKuttaFollowed(Followed):
         n_v, n_l, rows, groups = self.system.n_v, self.system.n_l, len(self.run.work.x), -(-len(self.sides) // AT_ONCE)
         nodes, stages = len(self.system.tables.nodes), len(self.run.numbers.b)
         shapes: list[tuple[Any, str]] = [
-            ((stages * groups, n_v), "kq kv"), ((groups, n_v), "step_q now_q now_v"), (rows, "rhs"),
+            ((stages * groups, n_v), "kq kv"), ((groups, n_v), "dq dv dvd step_q now_q now_v"),
+            ((groups, n_l), "dlam"), (rows, "rhs"),
             ((nodes, 9), "from_start to_end inverse"), (n_v, "back u"), (n_l, "mu"), (max(n_v, n_l), "zero"),
         ]  # fmt: skip
         zeros = {name: shape for shape, names in shapes for name in names.split()}
         self.buffers = new_sides(self.system)
-        return Variations.zeros(zeros, **{name: fours_of(x) for name, x in start.items()})
+        variations = Variations.zeros(zeros)
+        for name, x in start.items():
+            getattr(variations, name)[:] = fours_of(x)
+        return variations
 
     def _steps_beside(self, start: dict[str, Array]) -> StepShadow:
         n_v, runs = self.system.n_v, [one.run for pair in self.sides for one in pair]

@@ -293,8 +293,8 @@ def _accept(s, w, x, p, f, g, b, t):
 
 
 @entry(
-    Tables, Work, RungeKuttaState, RungeKuttaNumbers, Variations, Along, Sides, integer, integer, integer, matrix, matrix,
-    matrix, matrix, matrix, matrix, matrix, matrix, matrix,
+    Tables, Work, RungeKuttaState, RungeKuttaNumbers, Variations, Along, Sides, integer, integer, integer, matrix,
+    matrix, matrix, matrix, matrix, matrix, matrix, matrix, matrix,
 )  # fmt: skip
 def run_fixed_with_variations(
     s, w, x, p, f, g, b, before, count, every, out_q, out_v, out_vd, out_l, out_turns, out_dq, out_dv, out_dvd,

@@ -170,7 +170,7 @@ def solve_up(nodes, n, parent, i, factors, own, parents, x):
 
 @kernel(forceinline=True)
 def solve_down(nodes, n, i, factors, parents, own, x):
-    """The increments x of a joint from the jet of the parent, and the jet of the child; all may be of kind ``fours``."""
+    """The increments x of a joint from the jet of the parent, and the jet of the child; also of kind ``fours``."""
     o = node_place(i)
     shift_jet(parents, factors[o + SHIFT], factors[o + SHIFT + 1], factors[o + SHIFT + 2], own)
     first = velocity_place(nodes, n.v0)
