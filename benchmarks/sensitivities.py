@@ -19,7 +19,7 @@ from cases import chain, heavy_top
 import mbd
 from mbd.benchmarks.puma import puma
 from mbd.integrators.followed import Beside
-from mbd.simulation.sensitivities import _beside
+from mbd.simulation.neighbours import Neighbours
 from mbd.simulation.starting import found_start
 
 ROUNDS, NUMBERS = 5, (0, 1, 4, 16)
@@ -73,12 +73,13 @@ def followed(model: mbd.Model, names: list[str], step: float, method: Any, count
         clock = time.process_time()
         run.advance(count, every, out)
         return time.process_time() - clock, 0.0
-    sizes, pairs = _beside(system, names)
-    sides = []
-    for pair in pairs:
-        ends = [(one, *found_start(one, 0.0, None)[:2]) for one in pair]
-        sides.append(tuple(Beside(*end, method.start(*end, 0.0, step, None)) for end in ends))
-    follower = method.followed()(run, sides, sizes, q, count)
+    neighbours = Neighbours(system, names)
+
+    def begin(one: mbd.System, start_of: mbd.System) -> Beside:
+        q, v, _ = found_start(start_of, 0.0, None)
+        return Beside(one, q, v, method.start(one, q, v, 0.0, step, None))
+
+    follower = method.followed()(run, neighbours.sides(begin), neighbours.sizes, q, count)
     more = [np.zeros((len(names) * (rows + 1), n)) for n in (system.n_v,) * 3 + (system.n_l,)]
     clock = time.process_time()
     assert follower.advance(count, every, out, more) == count, follower.obstacle

@@ -34,7 +34,8 @@ def declared_arguments(function: Entry | Kernel) -> list[Argument]:
     for kind, name in zip(function.kinds, function.parameters, strict=True):
         if isinstance(kind, Kind):
             number = None if kind.ndim else float if kind.dtype.kind == "f" else int
-            found.append(Argument(name, None, kind, kind.dtype, kind.ndim, kind.length, kind.least, kind.rows, number))
+            ndim = len(kind.shape((0,) * kind.ndim))
+            found.append(Argument(name, None, kind, kind.dtype, ndim, kind.length, kind.least, kind.rows, number))
         else:
             found.append(Argument(name, kind, kind, None, 0, -1, 0, "", None))
     return found
@@ -63,6 +64,8 @@ def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
                 raise ValueError(
                     f"{function.__name__}: {name} is {text}; expected a contiguous, writable array {kind.text}"
                 )
+            if kind.lanes and array.shape[-1] != kind.lanes:
+                raise ValueError(f"{function.__name__}: {name} has rows of {array.shape[-1]}; expected {kind.lanes}")
             if length >= 0 and holder is not None:
                 least = holder.lengths.item(length)
             if array.shape[-1] < least:
@@ -86,9 +89,9 @@ def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
 def entry_words(entry: Entry, args: tuple) -> list[Any]:
     """Checked arguments as entries take them: of an array the address of its data and its shape."""
     words: list[Any] = []
-    for (_, _, _, _, ndim, *_), value in zip(entry.declared_arguments, check_arguments(entry, args), strict=True):
+    for (_, _, kind, _, ndim, *_), value in zip(entry.declared_arguments, check_arguments(entry, args), strict=True):
         if ndim:
-            words += (address_of(value if type(value) is np.ndarray else np.asarray(value)), *value.shape)
+            words += (address_of(value if type(value) is np.ndarray else np.asarray(value)), *value.shape[: kind.ndim])
         else:
             words.append(value)
     return words

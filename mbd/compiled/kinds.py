@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .fours import AT_ONCE
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -15,7 +17,8 @@ class Kind:
     ``length`` is the place in the field ``lengths`` of a record at which the least length of such an array (of the rows
     of a matrix) stands, ``least`` that length itself where it does not depend on a record, and ``what`` how people call
     the numbers. Arrays with the same ``rows`` have as many of them, or none if they are ``optional``. What Python hands
-    over is checked against all of this (``arguments``).
+    over is checked against all of this (``arguments``). With ``lanes`` each element is so many numbers (``fours``),
+    along one more dimension of the array.
     """
 
     dtype: np.dtype
@@ -25,6 +28,7 @@ class Kind:
     least: int = 0
     rows: str = ""
     optional: bool = False
+    lanes: int = 0
 
     def of(self, what: str, length: int) -> Kind:
         """The same kind with a length of its own."""
@@ -41,7 +45,11 @@ class Kind:
     @property
     def text(self) -> str:
         """All that compiled code depends on."""
-        return f"{self.dtype}[{self.ndim}]"
+        return f"{self.dtype}[{self.ndim}]" if self.lanes == 0 else f"{self.dtype}x{self.lanes}[{self.ndim}]"
+
+    def shape(self, given: tuple[int, ...]) -> tuple[int, ...]:
+        """Shape of the array that has such elements in this shape."""
+        return (*given, self.lanes) if self.lanes else given
 
 
 _record_types: dict[int, tuple[np.dtype, np.dtype]] = {}
@@ -75,4 +83,6 @@ integers: Any = Kind(np.dtype(np.int64), 1)
 integer_matrix: Any = Kind(np.dtype(np.int64), 2)
 indices: Any = Kind(np.dtype(np.uint64), 1)
 complex_matrix: Any = Kind(np.dtype(np.complex128), 2)
+fours: Any = Kind(np.dtype(np.float64), 1, lanes=AT_ONCE)
+fours_matrix: Any = Kind(np.dtype(np.float64), 2, lanes=AT_ONCE)
 addresses: Any = Kind(np.dtype(np.int64), 1, "addresses")  # of entries or records; without compilation these themselves

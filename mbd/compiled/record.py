@@ -25,10 +25,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from .fours import PlainFours
 from .kernel import JIT, deferred
 from .kinds import Kind, addresses
 
 NOTHING: dict[str, Any] = {}
+LINE = 8  # words of the cache
 
 
 class Layout:
@@ -135,14 +137,14 @@ class Record:
         """
         if not JIT:
             asked, filled = (shapes.shapes, shapes.filled) if isinstance(shapes, Plan) else (shapes, NOTHING)
-            arrays = {name: np.zeros(shape, dtype=cls.layout.members[name].dtype) for name, shape in asked.items()}
+            arrays = {name: _plain_zeros(cls.layout.members[name], shape) for name, shape in asked.items()}
             for name, numbers in filled.items():
                 arrays[name][...] = numbers
             return cls(**arrays, **given)
         plan = shapes if isinstance(shapes, Plan) else cls.plan(shapes)
         if not plan.missing <= given.keys():
             raise TypeError(f"{cls.layout.label}: missing {', '.join(sorted(plan.missing - given.keys()))}")
-        block = np.zeros(plan.size)
+        block = np.zeros(plan.size) if not plan.wide else _aligned_zeros(plan.size)
         if len(plan.begin):
             block[: len(plan.begin)] = plan.begin
         words = plan.words + plan.is_address * address_of(block)
@@ -244,6 +246,7 @@ class Plan(NamedTuple):
     is_address: np.ndarray
     missing: frozenset[str]  # arrays and records that have to be given
     shapes: dict[str, Any]
+    wide: bool  # whether some are of kind ``fours``
     filled: dict[str, Any] = NOTHING  # arrays that are not zero at first
     begin: Any = ()  # the block up to the last of them
 
@@ -266,15 +269,32 @@ def _plan(cls: type[Record], shapes: tuple[tuple[str, Any], ...]) -> Plan:
         shape = (given,) if isinstance(given, int) else tuple(given)
         if len(shape) != member.ndim:
             raise ValueError(f"{layout.label}.{name}: {len(shape)} dimensions are given; expected {member.ndim}")
-        start, end = end, end + math.prod(shape) * (member.dtype.itemsize // 8)
+        whole = member.shape(shape)
+        if member.lanes:
+            end += -end % member.lanes
+        start, end = end, end + math.prod(whole) * (member.dtype.itemsize // 8)
         other = None if member.dtype == np.float64 else member.dtype
-        arrays[name] = start, end, None if other is None and len(shape) == 1 else shape, other
+        arrays[name] = start, end, None if other is None and len(whole) == 1 else whole, other
         o = layout.offsets[name]
         words[o], is_address[o] = 8 * start, 1
         words[o + 1 : o + 1 + len(shape)] = shape
         end += end % 2  # complex numbers and vector registers take two
-    missing = frozenset(layout.needed - arrays.keys())
-    return Plan(max(end, 1), arrays, words, is_address, missing, dict(shapes))
+    missing, wide = frozenset(layout.needed - arrays.keys()), any(layout.members[name].lanes for name, _ in shapes)
+    return Plan(max(end, 1), arrays, words, is_address, missing, dict(shapes), wide)
+
+
+def _aligned_zeros(size: int) -> np.ndarray:
+    """Zeros whose address is that of a line of the cache: fours that lie across two of them are read slowly."""
+    block = np.zeros(size + LINE)
+    first = -(address_of(block) // 8) % LINE
+    return block[first : first + size]
+
+
+def _plain_zeros(member: Any, shape: Any) -> Any:
+    """An array of zeros for code that is not compiled."""
+    if member.lanes == 0:
+        return np.zeros(shape, dtype=member.dtype)
+    return np.zeros(member.shape((shape,) if isinstance(shape, int) else tuple(shape))).view(PlainFours)
 
 
 def address_of(array: Any) -> int:
@@ -295,9 +315,9 @@ def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
     if isinstance(value, np.ndarray) and type(member) is Kind:  # the usual case
         array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
         same = array.dtype is member.dtype or array.dtype == member.dtype
-        if same and array.ndim == member.ndim:
+        if same and array.ndim == member.ndim + (member.lanes > 0) and member.lanes in (0, array.shape[-1]):
             try:
-                return [address_of(array), *array.shape]
+                return [address_of(array), *array.shape[: member.ndim]]
             except (ValueError, TypeError):  # what is wrong with it is said below
                 pass
     label = owner.layout.label
@@ -308,8 +328,9 @@ def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{label}.{name} is of type {type(value).__name__}; expected an array")
     flags = value.flags
-    if not flags.c_contiguous or value.ndim != member.ndim or not flags.writeable:
-        raise ValueError(f"{label}.{name}: expected a contiguous, writable array with {member.ndim} dimensions")
+    ndim = len(member.shape((0,) * member.ndim))
+    if not flags.c_contiguous or value.ndim != ndim or not flags.writeable:
+        raise ValueError(f"{label}.{name}: expected a contiguous, writable array with {ndim} dimensions")
     raise ValueError(f"{label}.{name}: expected numbers of type {member.dtype}, not {value.dtype}")
 
 

@@ -23,6 +23,7 @@ from numba.extending import (
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
+from .four_types import array_of_fours
 from .kinds import Kind
 from .record import Layout
 
@@ -31,6 +32,8 @@ _WORD = ir.IntType(64)
 
 def type_of_kind(kind: Kind) -> Any:
     """The compiled type of a kind."""
+    if kind.lanes:
+        return array_of_fours(kind.ndim)
     number = from_dtype(kind.dtype)
     return types.Array(number, kind.ndim, "C") if kind.ndim else number
 

@@ -84,6 +84,8 @@ class Followed:
 
 def increment_of(system: System, q: Array, change: Array) -> Array:
     """The increment that changes coordinates by so little, node by node."""
+    if not change.any():
+        return np.zeros(system.n_v)
     nodes = system.tables.nodes
     most = max((int(n) for n in nodes.nv), default=0)
     columns = []

@@ -87,9 +87,15 @@ def primitive_value(p, za, zb, value, x, i):
 @kernel
 def primitive_force(p, za, zb, value, lam, i, fa, fb):
     """fa, fb += g_z^T lambda: the frame forces of the constraint."""
-    kind = p.kind
-    if lam[i] == 0.0 and (kind != COINCIDENT or (lam[i + 1] == 0.0 and lam[i + 2] == 0.0)):
+    if lam[i] == 0.0 and (p.kind != COINCIDENT or (lam[i + 1] == 0.0 and lam[i + 2] == 0.0)):
         return  # as in the index-1 form, which asks for applied forces
+    add_primitive_force(p, za, zb, value, lam, i, fa, fb)
+
+
+@kernel
+def add_primitive_force(p, za, zb, value, lam, i, fa, fb):
+    """The same, also for multipliers, or frames, of kind ``fours``."""
+    kind = p.kind
     if kind == DOT1 or kind == ROTATING:
         x1, x2, x3 = first_axis(p, value)
         a1, a2, a3 = axis(za, x1, x2, x3)

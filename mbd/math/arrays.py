@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..compiled.fours import AT_ONCE, flat, larger
 from ..compiled.kernel import kernel
 
 
@@ -17,6 +18,14 @@ def copy(x, out):
     """out = x."""
     for k in range(out.shape[0]):
         out[k] = x[k]
+
+
+@kernel
+def copy_one(x, c, out):
+    """out: the c-th of every four numbers of x, which is of kind ``fours``."""
+    numbers = flat(x)
+    for k in range(out.shape[0]):
+        out[k] = numbers[AT_ONCE * k + c]
 
 
 @kernel
@@ -51,3 +60,12 @@ def largest(x):
         a = max(a, abs(x[k]))
         k += 1
     return max(max(a, b), max(c, d))
+
+
+@kernel
+def largest_four(x):
+    """The same for numbers of kind ``fours``: four of them."""
+    size = 0.0
+    for k in range(x.shape[0]):
+        size = larger(size, x[k])
+    return size

@@ -1,7 +1,7 @@
 """Frames, frame velocities and inertia forces of a node along a direction (dq, dv, dvd): their exact derivatives.
 
 For nodes whose kernels are products of frame, velocity and acceleration: points, and rigid bodies on a Lie group. With
-the frame direction dz = Z dq these are the product rule, term by term.
+the frame direction dz = Z dq these are the product rule, term by term. Directions may be of kind ``fours``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,17 @@ from .frames import spin_axes
 from .inertia import frame_torque
 from .markers import axis, body_components
 from .mass import inertia_times
+
+
+@kernel
+def frame_along(n, dq, z, dz):
+    """dz = Z dq: change of the frame with an increment; what does not move is zero already."""
+    k = n.v0
+    if n.nx == 3:
+        dz[0], dz[1], dz[2] = dq[k], dq[k + 1], dq[k + 2]
+        k += 3
+    if n.form == FORM_LIE:
+        spin_axes(z, dq[k], dq[k + 1], dq[k + 2], dz)
 
 
 @kernel

@@ -28,7 +28,10 @@ class Sensitivity:
     coordinates, velocities, accelerations and multipliers.
     """
 
-    def __init__(self, solution: Solution, name: str, size: float, systems: tuple[System, System], rows: list[Array]):
+    def __init__(
+        self, solution: Solution, name: str, size: float, systems: Callable[[], tuple[System, System]],
+        rows: list[Array],
+    ) -> None:  # fmt: skip
         self._solution, self.name, self._size, self._systems = solution, name, size, systems
         self.q, self.v, self.vd, self.lam = (read_only(x) for x in rows)
         self._sides: tuple[Solution, Solution] | None = None
@@ -58,11 +61,12 @@ class Sensitivity:
     def _moved(self) -> tuple[Solution, Solution]:
         """Solutions moved along the sensitivities, in the systems with moved parameters."""
         if self._sides is None:
-            self._sides = self._beside(self._size, 0), self._beside(-self._size, 1)
+            plus, minus = self._systems()
+            self._sides = self._beside(self._size, plus), self._beside(-self._size, minus)
         return self._sides
 
-    def _beside(self, e: float, side: int) -> Solution:
-        s, system = self._solution, self._systems[side]
+    def _beside(self, e: float, system: System) -> Solution:
+        s = self._solution
         q = np.array([system.update(one, e * d) for one, d in zip(s.q, self.q, strict=True)])
         moved: dict[str, Any] = {"v": s.v + e * self.v, "vd": s.vd + e * self.vd, "lam": s.lam + e * self.lam}
         solution = Solution(system, s.t, q, **moved, turns=s.turns, integrator=s.integrator, inputs=s.inputs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -14,17 +13,17 @@ from ..elements.arguments import Held
 from ..elements.values import Parameter
 from ..errors import IncompatibleError, MbdError, ModelError
 from ..forces import JointLimit
-from ..integrators.base import Array, Integrator
+from ..integrators.base import Integrator
 from ..integrators.followed import Beside, Followed
 from ..io.notes import note
 from ..io.progress import Progress
 from ..model import Model
 from ..results.sensitivity import Sensitivities, Sensitivity
 from ..results.solution import Solution
-from ..system.numbers import numbers_of
 from ..system.system import System, assemble
 from ..system.tables import FLAG_REDUNDANT
 from .memory import check_room
+from .neighbours import Neighbours
 from .recording import Recording
 from .simulation import _equal_steps, simulate
 from .starting import (
@@ -36,9 +35,6 @@ from .starting import (
     steps_between_records,
 )
 
-SIZE = 2e-5  # of the differences, beside the parameter
-PROBES = (2.0**-6, 2.0**24)  # of the parameter: what it changes, and what it would change if it were larger
-LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
 CHUNK = 256  # steps after which Ctrl-C comes through
 OTHER_WAY = "mbd.study.identify and minimize take differences of whole runs, with any method"
 
@@ -85,13 +81,16 @@ def run_followed(
             f"simulate: {count} steps are no multiple of the {every} between two records; expected one beside "
             "sensitivities="
         )
-    names = _names(parameters)
-    sizes, pairs = _beside(system, names)
+    neighbours = Neighbours(system, _names(parameters))
+    names, sizes = neighbours.names, neighbours.sizes
     q, v, report = found_start(system, float(t_start), fixed)
-    sides = []
-    for pair in pairs:
-        ends = [(one, *found_start(one, float(t_start), fixed)[:2]) for one in pair]
-        sides.append(tuple(Beside(*end, integrator.start(*end, float(t_start), step, None)) for end in ends))
+
+    def begin(one: System, start_of: System) -> Beside:
+        q, v, _ = found_start(start_of, float(t_start), fixed)
+        return Beside(one, q, v, integrator.start(one, q, v, float(t_start), step, None))
+
+    sides = neighbours.sides(begin)
+    pairs = [(plus.system, minus.system) for plus, minus in sides]
     for one in (system, *(one for pair in pairs for one in pair)):
         if one.tables.flags[FLAG_REDUNDANT]:
             raise IncompatibleError(f"sensitivities need constraints that are independent, and some of {model} are not")
@@ -121,8 +120,10 @@ def run_followed(
         record.wall_time = time.perf_counter() - clock
         solution = record.solution(message)
         of = [
-            Sensitivity(solution, name, float(e), pair, [x[i * (rows + 1) :][: kept + 1] for x in more])
-            for i, (name, e, pair) in enumerate(zip(names, sizes, pairs, strict=True))
+            Sensitivity(
+                solution, name, float(e), neighbours.systems(i), [x[i * (rows + 1) :][: kept + 1] for x in more]
+            )
+            for i, (name, e) in enumerate(zip(names, sizes, strict=True))
         ]
         solution.sensitivities = Sensitivities(solution, of, followed.rounds, notes)
         return solution
@@ -183,55 +184,6 @@ def _names(parameters: Iterable[str | Parameter]) -> list[str]:
     if twice is not None:
         raise ModelError(f"simulate: {twice!r} is given twice in sensitivities; expected each parameter once")
     return names
-
-
-def _beside(system: System, names: list[str]) -> tuple[Array, list[tuple[System, System]]]:
-    """Sizes of differences, and for each parameter the systems on both sides of it."""
-    handles = [[system.parameters([name]) for _ in range(2)] for name in names]
-    values = [_number(name, handle[0].values[name]) for name, handle in zip(names, handles, strict=True)]
-    sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in values])
-    sizes = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
-    for name, x, e, (plus, minus) in zip(names, values, sizes, handles, strict=True):
-        _refuse_lost_digits(name, x, e, plus)
-        plus.set({name: x + e})
-        minus.set({name: x - e})
-    return sizes, [(plus.system, minus.system) for plus, minus in handles]
-
-
-def _refuse_lost_digits(name: str, x: float, e: float, handle: Any) -> None:
-    """Refuse a parameter that is tiny against what it is added to: differences of the sum would be round-off."""
-    here, noise = _all_numbers(handle.system), 0.0
-    for probe in PROBES if x != 0.0 else ():
-        try:
-            handle.set({name: x + probe * x})
-        except ModelError:  # a value that the model does not take
-            continue
-        with np.errstate(invalid="ignore"):  # integers among the numbers look like anything
-            change = np.nan_to_num(np.abs(_all_numbers(handle.system) - here), posinf=0.0)
-        most = change > 1e-3 * change.max(initial=0.0)
-        expected = change[most] * (e / abs(probe * x))
-        noise = max(noise, float((np.finfo(float).eps * np.abs(here[most]) / expected).max(initial=0.0)))
-    handle.set({name: x})
-    if noise > LOST:
-        raise ModelError(
-            f"sensitivities: {name} = {x:.3g} is so small against what it is added to that its differences there are "
-            f"known to {noise:.0e} only. Give zero in its place, or another parameter"
-        )
-
-
-def _all_numbers(system: System) -> Array:
-    """Numbers of elements, gravity and initial state as one row."""
-    s = system.tables
-    tables = [numbers_of(x).ravel() for x in (s.nodes, s.primitives, s.forces, s.couplings)]
-    return np.concatenate([*tables, s.gravity, *system.initial_state()])
-
-
-def _number(name: str, x: Any) -> float:
-    if np.ndim(x) != 0:
-        raise ModelError(
-            f"sensitivities: {name} is {x}; expected a single number. Give its components names as parameters"
-        )
-    return float(x)
 
 
 def _checked(integrator: Integrator) -> type[Followed]:

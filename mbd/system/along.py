@@ -6,19 +6,29 @@ dz in the place of z, and d lambda in that of lambda. Force elements, driven con
 are differentiated by a central difference of their frame forces and rows, in the tables on both sides of the parameter;
 so are nodes and constraints that the parameter touches, at the frames where they are. Nothing else is evaluated.
 
+Four parameters, a *group*, are looked along at once (kind ``fours``): what directions have in common is read once. What
+is differenced is a matter of each parameter, and its place among the four.
+
 For systems of points and rigid bodies with Lie nodes, and of joint coordinates (``tree_along``); see ``Along.exact``.
 """
 
 from __future__ import annotations
 
 from ..compiled.entry import entry
+from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import addresses, integer, integer_matrix, integers, matrix, vector
+from ..compiled.kinds import addresses, fours, fours_matrix, integer, integer_matrix, integers, matrix, vector
 from ..compiled.record import Record
-from ..joints.instant import COINCIDENT, primitive_drive, primitive_force, primitive_rate, primitive_value
+from ..joints.instant import (
+    COINCIDENT,
+    add_primitive_force,
+    primitive_drive,
+    primitive_force,
+    primitive_rate,
+    primitive_value,
+)
 from ..math.arrays import clear, clear_frames, copy_frames
-from ..nodes.along import acceleration_along, frame_acceleration_of, residual_along, velocity_along
-from ..nodes.frames import node_velocity
+from ..nodes.along import acceleration_along, frame_acceleration_of, frame_along, residual_along, velocity_along
 from ..nodes.inertia import node_residual
 from ..nodes.mass import weight
 from .couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces
@@ -34,26 +44,30 @@ from .tables import (
     coordinates,
     multipliers,
     tables_at,
-    unknowns,
     velocity,
     work_at,
 )
 from .tree_along import TreeAlong, tree_rows_along
 
-ON_POSITIONS, ON_VELOCITIES, ON_ACCELERATIONS = 0, 1, 2  # level of the constraint rows
+ON_POSITIONS, ON_VELOCITIES, ON_ACCELERATIONS, ON_BOTH = 0, 1, 2, 3  # level of the constraint rows; both: g + B v
+NO_FORCES, FIXED, CHANGING = 0, 1, 2  # frame forces of constraints: not asked for, at fixed or changing multipliers
+NOBODY, SOME, EVERYBODY = 0, 1, 2  # which parameters of a group difference a constraint
 
 
 class Along(Record):
     """Directions of frames, what parameters touch, and the systems on both sides of them."""
 
-    dz = matrix  # (nodes, 12) of frames, of their velocities and accelerations, and of frame forces
-    dzd = matrix
-    dza = matrix
-    df = matrix
+    dz = fours_matrix  # (nodes, 12) of frames, of their velocities and accelerations, and of frame forces
+    dzd = fours_matrix
+    dza = fours_matrix
+    df = fours_matrix
+    row = fours  # (3,) scratch
+    scratch = fours_matrix  # (2, 12)
     za = matrix  # accelerations of frames
     plus = vector  # rows on both sides
     minus = vector
     lam = vector  # multipliers there
+    still = fours  # zeros, as many as multipliers or velocities
     size = vector  # of the differences, by parameter
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
     works = addresses  # beside them, and one for the system itself at the end
@@ -64,6 +78,7 @@ class Along(Record):
     primitives = integers
     driven = integers  # constraints that are driven
     differenced = integer_matrix  # by parameter and constraint: whether it is one of these
+    who = integer_matrix  # by group and constraint: see NOBODY, ...
     tree = TreeAlong  # of joint coordinates
     loaded = integer  # whether there are elements that are differenced
     time = vector  # (1,) of the functions
@@ -78,16 +93,26 @@ def look_along(s, w, q, v, lam, z):
 
 
 @kernel
+def rows_of(p):
+    """Number of rows of a constraint."""
+    return 3 if p.kind == COINCIDENT else 1
+
+
+@kernel
 def _bilinear_row(p, w, g, level, x):
     """Rows of one constraint along the direction."""
-    a, b, i, row = p.a, p.b, p.x0, w.primitive_rows
+    a, b, i, row = p.a, p.b, p.x0, g.row
     if level == ON_POSITIONS:
         primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, x, i)
-    elif level == ON_VELOCITIES:
+    elif level == ON_VELOCITIES or level == ON_BOTH:
         primitive_rate(p, w.z[a], w.z[b], g.dzd[a], g.dzd[b], p.value, x, i)
         if p.kind != COINCIDENT:
             primitive_rate(p, g.dz[a], g.dz[b], w.zd[a], w.zd[b], p.value, row, 0)
             x[i] += row[0]
+        if level == ON_BOTH:
+            primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, row, 0)
+            for m in range(rows_of(p)):
+                x[i + m] += row[m]
     else:
         primitive_rate(p, w.z[a], w.z[b], g.dza[a], g.dza[b], p.value, x, i)
         if p.kind != COINCIDENT:
@@ -98,20 +123,52 @@ def _bilinear_row(p, w, g, level, x):
 
 
 @kernel
-def _bilinear(s, w, g, i, lam, dlam, forces, level, x):
+def _bilinear_force(p, w, g, lam, dlam, forces, fa, fb):
+    """Frame forces of one constraint along (dz, d lambda), added."""
+    a, b = p.a, p.b
+    if forces == CHANGING:
+        add_primitive_force(p, w.z[a], w.z[b], p.value, dlam, p.l0, fa, fb)
+    if p.kind != COINCIDENT:
+        primitive_force(p, g.dz[a], g.dz[b], p.value, lam, p.l0, fa, fb)
+
+
+@kernel
+def _forget_differenced(p, g, group, k, first, second, x):
+    """Frame forces and rows of one constraint become zero along parameters that difference it."""
+    fa, fb, rows = flat(first), flat(second), flat(x)
+    for c in range(AT_ONCE):
+        i = AT_ONCE * group + c
+        if i < g.size.shape[0] and g.differenced[i, k] != 0:
+            for m in range(12):
+                fa[AT_ONCE * m + c], fb[AT_ONCE * m + c] = 0.0, 0.0
+            for m in range(p.x0, p.x0 + rows_of(p)):
+                rows[AT_ONCE * m + c] = 0.0
+
+
+@kernel
+def _bilinear(s, w, g, group, lam, dlam, forces, level, x):
     """Constraints along (dz, d lambda): frame forces, added to g.df, and rows, which are zero for differenced ones."""
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
-        if g.differenced[i, k] != 0:
-            for m in range(p.x0, p.x0 + (3 if p.kind == COINCIDENT else 1)):
+        a, b, who = p.a, p.b, g.who[group, k]
+        if who == NOBODY:
+            if forces != NO_FORCES:
+                _bilinear_force(p, w, g, lam, dlam, forces, g.df[a], g.df[b])
+            _bilinear_row(p, w, g, level, x)
+        elif who == SOME:
+            first, second = g.scratch[0], g.scratch[1]
+            clear(first)
+            clear(second)
+            if forces != NO_FORCES:
+                _bilinear_force(p, w, g, lam, dlam, forces, first, second)
+            _bilinear_row(p, w, g, level, x)
+            _forget_differenced(p, g, group, k, first, second, x)
+            for m in range(12):
+                g.df[a, m] += first[m]
+                g.df[b, m] += second[m]
+        else:
+            for m in range(p.x0, p.x0 + rows_of(p)):
                 x[m] = 0.0
-            continue
-        if forces:
-            a, b = p.a, p.b
-            primitive_force(p, w.z[a], w.z[b], p.value, dlam, p.l0, g.df[a], g.df[b])
-            if p.kind != COINCIDENT:
-                primitive_force(p, g.dz[a], g.dz[b], p.value, lam, p.l0, g.df[a], g.df[b])
-        _bilinear_row(p, w, g, level, x)
 
 
 @kernel
@@ -134,20 +191,22 @@ def _primitive_row(p, w, z, zd, zb, level, x):
 
 @kernel
 def _beside(w, g, i, side, lam, dlam, forces, level, x):
-    """Frame forces (in the buffers beside) and rows x of elements that are differenced, on one side."""
-    e = g.size[i] if side == 0 else -g.size[i]
+    """Frame forces (in the buffers beside) and rows x of elements that are differenced, on one side of a parameter."""
+    e, c = g.size[i] if side == 0 else -g.size[i], i % AT_ONCE
     s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
     for n in range(w.z.shape[0]):
+        dz, dzd = flat(g.dz[n]), flat(g.dzd[n])
         for m in range(12):
-            moved.z[n, m] = w.z[n, m] + e * g.dz[n, m]
-            moved.zd[n, m] = w.zd[n, m] + e * g.dzd[n, m]
+            moved.z[n, m] = w.z[n, m] + e * dz[AT_ONCE * m + c]
+            moved.zd[n, m] = w.zd[n, m] + e * dzd[AT_ONCE * m + c]
             moved.f[n, m] = 0.0
+    change = flat(dlam)
     for k in range(lam.shape[0]):
-        g.lam[k] = lam[k] + e * dlam[k]
+        g.lam[k] = lam[k] + e * change[AT_ONCE * k + c]
     for k in range(w.turns.shape[0]):
         moved.turns[k] = w.turns[k]
     evaluate_functions(s, moved, g.time[0])
-    if forces:
+    if forces != NO_FORCES:
         if s.forces.shape[0] > 0:
             all_forces(s, moved)
         for k in range(g.driven.shape[0]):
@@ -170,23 +229,25 @@ def _differenced(s, w, g, i, lam, dlam, forces, level, x):
     plus, minus = work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
     _beside(w, g, i, 0, lam, dlam, forces, level, g.plus)
     _beside(w, g, i, 1, lam, dlam, forces, level, g.minus)
-    c = 0.5 / g.size[i]
-    if forces:
+    h, c, rows = 0.5 / g.size[i], i % AT_ONCE, flat(x)
+    if forces != NO_FORCES:
         for n in range(w.z.shape[0]):
+            df = flat(g.df[n])
             for m in range(12):
-                g.df[n, m] += c * (plus.f[n, m] - minus.f[n, m])
+                df[AT_ONCE * m + c] += h * (plus.f[n, m] - minus.f[n, m])
     for k in range(s.xl.shape[0]):
         j = s.xl[k]
-        x[j] += c * (g.plus[j] - g.minus[j])
+        rows[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
 
 
 @kernel
-def _move_frames(w, g, moved, a, e):
-    """Frames of one body, their velocities and accelerations, by e along the direction; no frame force yet."""
+def _move_frames(w, g, moved, a, e, c):
+    """Frames of one body, their velocities and accelerations, by e along a direction; no frame force yet."""
+    dz, dzd, dza = flat(g.dz[a]), flat(g.dzd[a]), flat(g.dza[a])
     for m in range(12):
-        moved.z[a, m] = w.z[a, m] + e * g.dz[a, m]
-        moved.zd[a, m] = w.zd[a, m] + e * g.dzd[a, m]
-        moved.zb[a, m] = g.za[a, m] + e * g.dza[a, m]
+        moved.z[a, m] = w.z[a, m] + e * dz[AT_ONCE * m + c]
+        moved.zd[a, m] = w.zd[a, m] + e * dzd[AT_ONCE * m + c]
+        moved.zb[a, m] = g.za[a, m] + e * dza[AT_ONCE * m + c]
         moved.f[a, m] = 0.0
 
 
@@ -197,32 +258,34 @@ def _touched_primitives(s, w, g, i, lam, dlam, forces, level, x):
     With the parameter they move along the direction, on which they hold: where the parameter alone moves, the error of
     a difference would be that of a violated constraint.
     """
+    c, change, found = i % AT_ONCE, flat(dlam), flat(x)
     for k in range(g.first_primitive[i], g.first_primitive[i + 1]):
         for side in range(2):
             e = g.size[i] if side == 0 else -g.size[i]
             moved = work_at(g.works[2 * i + side])
             p = tables_at(g.tables[2 * i + side]).primitives[g.primitives[k]]
             a, b, rows = p.a, p.b, g.plus if side == 0 else g.minus
-            _move_frames(w, g, moved, a, e)
-            _move_frames(w, g, moved, b, e)
-            if forces:
-                for m in range(3 if p.kind == COINCIDENT else 1):
-                    g.lam[p.l0 + m] = lam[p.l0 + m] + e * dlam[p.l0 + m]
+            _move_frames(w, g, moved, a, e, c)
+            _move_frames(w, g, moved, b, e, c)
+            if forces != NO_FORCES:
+                for m in range(p.l0, p.l0 + rows_of(p)):
+                    g.lam[m] = lam[m] + e * change[AT_ONCE * m + c]
                 primitive_force(p, moved.z[a], moved.z[b], p.value, g.lam, p.l0, moved.f[a], moved.f[b])
+                fa, fb = flat(g.df[a]), flat(g.df[b])
                 for m in range(12):
-                    g.df[a, m] += 0.5 / e * moved.f[a, m]
+                    fa[AT_ONCE * m + c] += 0.5 / e * moved.f[a, m]
                     if b != a:
-                        g.df[b, m] += 0.5 / e * moved.f[b, m]
+                        fb[AT_ONCE * m + c] += 0.5 / e * moved.f[b, m]
             _primitive_row(p, moved, moved.z, moved.zd, moved.zb, level, rows)
-        c, p = 0.5 / g.size[i], s.primitives[g.primitives[k]]
-        for j in range(p.x0, p.x0 + (3 if p.kind == COINCIDENT else 1)):
-            x[j] += c * (g.plus[j] - g.minus[j])
+        h, p = 0.5 / g.size[i], s.primitives[g.primitives[k]]
+        for j in range(p.x0, p.x0 + rows_of(p)):
+            found[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
 
 
 @kernel
 def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
     """Change of inertia and, where that counts, weight of nodes that the parameter touches, where they are."""
-    c = 0.5 / g.size[i]
+    h, c, found = 0.5 / g.size[i], i % AT_ONCE, flat(x)
     plus, minus = tables_at(g.tables[2 * i]), tables_at(g.tables[2 * i + 1])
     f, gp, gm = work_at(g.works[2 * i]).f, plus.gravity, minus.gravity
     for k in range(g.first_node[i], g.first_node[i + 1]):
@@ -233,7 +296,7 @@ def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
         weight(m, weighs * gm[0], weighs * gm[1], weighs * gm[2], f[j])
         node_residual(m, q, v, vd, w.spin[j], w.z[j], w.zb[j], f[j], g.minus, w.scratch)
         for r in range(n.x0, n.x0 + n.nv):
-            x[r] += c * (g.plus[r] - g.minus[r])
+            found[AT_ONCE * r + c] += h * (g.plus[r] - g.minus[r])
 
 
 @kernel
@@ -242,50 +305,64 @@ def _clear_rows(s, x):
         x[s.xl[k]] = 0.0
 
 
-@entry(
-    Tables, Work, Along, integer, coordinates, velocity, velocity, multipliers, velocity, velocity, velocity,
-    multipliers, unknowns, integer,
-)  # fmt: skip
-def equations_along(s, w, g, i, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
-    """x: derivative of the dynamic rows, and of the constraint rows on a level, along a direction and parameter i.
+@kernel
+def end_of_group(g, group):
+    """Number of the parameter behind the last one of a group."""
+    return min(AT_ONCE * (group + 1), g.size.shape[0])
 
+
+@entry(
+    Tables, Work, Along, integer, coordinates, velocity, velocity, multipliers, fours, fours, fours, fours, fours,
+    integer,
+)  # fmt: skip
+def equations_along(s, w, g, group, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
+    """x: derivative of the dynamic rows, and of constraint rows on a level, along directions and a group of parameters.
+
+    Only along those for which the product rule holds (``Along.exact``); what is written along others means nothing.
     w is where ``look_along`` was; for rows on the level of accelerations, where ``look_at_accelerations`` was, and
-    there are no driven constraints and no couplings. In joint coordinates where ``look_along_tree`` was.
+    there are no driven constraints and no couplings; multipliers do not change there. In joint coordinates where
+    ``look_along_tree`` was.
     """
     if s.flags[FLAG_TREE] != 0:
-        tree_rows_along(s, w, g, i, q, v, vd, dq, dv, dvd, x)
+        tree_rows_along(s, w, g, group, q, v, vd, dq, dv, dvd, x)
         return
+    first, end = AT_ONCE * group, end_of_group(g, group)
+    forces = FIXED if level == ON_ACCELERATIONS else CHANGING
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]
-        node_velocity(n, q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
+        frame_along(n, dq, w.z[k], g.dz[k])
         if level != ON_POSITIONS or s.flags[FLAG_VELOCITY] != 0:
-            velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], w.scratch)
+            velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], g.scratch)
         if level == ON_ACCELERATIONS:
-            acceleration_along(n, v, vd, dv, g.dz[k], w.zd[k], g.dzd[k], g.dza[k], w.scratch)
-        for m in range(12):
-            g.df[k, m] = 0.0
+            acceleration_along(n, v, vd, dv, g.dz[k], w.zd[k], g.dzd[k], g.dza[k], g.scratch)
+        clear(g.df[k])
     if g.loaded != 0:
         _clear_rows(s, x)
-    _bilinear(s, w, g, i, lam, dlam, True, level, x)
-    if g.loaded != 0:
-        _differenced(s, w, g, i, lam, dlam, True, level, x)
-    _touched_primitives(s, w, g, i, lam, dlam, True, level, x)
+    _bilinear(s, w, g, group, lam, dlam, forces, level, x)
+    for i in range(first, end):
+        if g.exact[i] != 0:
+            if g.loaded != 0:
+                _differenced(s, w, g, i, lam, dlam, forces, level, x)
+            _touched_primitives(s, w, g, i, lam, dlam, forces, level, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], v, vd, dv, dvd, w.z[k], g.dz[k], w.f[k], g.df[k], x)
-    _touched_nodes(s, w, g, i, q, v, vd, 1.0, x)
+    for i in range(first, end):
+        _touched_nodes(s, w, g, i, q, v, vd, 1.0, x)
 
 
-@entry(Tables, Work, Along, integer, coordinates, multipliers, velocity, unknowns)
-def positions_along(s, w, g, i, q, lam, dq, x):
-    """x: derivative of the position constraints along an increment and parameter i; see ``equations_along``."""
+@entry(Tables, Work, Along, integer, multipliers, fours, fours)
+def positions_along(s, w, g, group, lam, dq, x):
+    """x: derivative of the position constraints along increments and a group of parameters; see ``equations_along``."""
     for k in range(1, s.nodes.shape[0]):
-        node_velocity(s.nodes[k], q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
+        frame_along(s.nodes[k], dq, w.z[k], g.dz[k])
     if g.loaded != 0:
         _clear_rows(s, x)
-    _bilinear(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
-    if g.loaded != 0 and (g.driven.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0):
-        _differenced(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
-    _touched_primitives(s, w, g, i, lam, lam, False, ON_POSITIONS, x)
+    _bilinear(s, w, g, group, lam, g.still, NO_FORCES, ON_POSITIONS, x)
+    for i in range(AT_ONCE * group, end_of_group(g, group)):
+        if g.exact[i] != 0:
+            if g.loaded != 0 and (g.driven.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0):
+                _differenced(s, w, g, i, lam, g.still, NO_FORCES, ON_POSITIONS, x)
+            _touched_primitives(s, w, g, i, lam, g.still, NO_FORCES, ON_POSITIONS, x)
 
 
 @entry(Tables, Work, Along, velocity, velocity, multipliers)
@@ -309,38 +386,24 @@ def look_at_projection(s, w, q, v, mu):
 
 
 @entry(
-    Tables, Work, Along, integer, coordinates, velocity, velocity, multipliers, vector, velocity, velocity, unknowns,
-    integer,
+    Tables, Work, Along, integer, coordinates, velocity, velocity, multipliers, vector, fours, fours, fours, integer
 )  # fmt: skip
-def projection_along(s, w, g, i, q, v, u, mu, zero, dq, dv, x, valued):
-    """x: derivative of a projection to constraints in the mass metric, M u + B^T mu and B v, along a direction.
+def projection_along(s, w, g, group, q, v, u, mu, zero, dq, dv, x, valued):
+    """x: derivative of a projection to constraints in the mass metric, M u + B^T mu and B v, along directions.
 
     With ``valued`` the rows have g as well; there are no driven constraints and no couplings.
     """
-    row = w.primitive_rows
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]
-        node_velocity(n, q, dq, w.spin[k], w.z[k], g.dz[k], w.scratch)
-        velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], w.scratch)
-        for m in range(12):
-            g.df[k, m] = 0.0
-    for k in range(s.primitives.shape[0]):
-        p = s.primitives[k]
-        a, b = p.a, p.b
-        if g.differenced[i, k] != 0:
-            for m in range(p.x0, p.x0 + (3 if p.kind == COINCIDENT else 1)):
-                x[m] = 0.0
-            continue
-        if p.kind != COINCIDENT:
-            primitive_force(p, g.dz[a], g.dz[b], p.value, mu, p.l0, g.df[a], g.df[b])
-        _bilinear_row(p, w, g, ON_VELOCITIES, x)
+        frame_along(n, dq, w.z[k], g.dz[k])
+        velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], g.scratch)
+        clear(g.df[k])
+    _bilinear(s, w, g, group, mu, g.still, FIXED, ON_BOTH if valued != 0 else ON_VELOCITIES, x)
+    for i in range(AT_ONCE * group, end_of_group(g, group)):
+        _touched_primitives(s, w, g, i, mu, g.still, FIXED, ON_VELOCITIES, x)
         if valued != 0:
-            primitive_rate(p, w.z[a], w.z[b], g.dz[a], g.dz[b], p.value, row, 0)
-            for m in range(3 if p.kind == COINCIDENT else 1):
-                x[p.x0 + m] += row[m]
-    _touched_primitives(s, w, g, i, mu, zero, True, ON_VELOCITIES, x)
-    if valued != 0:
-        _touched_primitives(s, w, g, i, mu, zero, False, ON_POSITIONS, x)
+            _touched_primitives(s, w, g, i, mu, g.still, NO_FORCES, ON_POSITIONS, x)
     for k in range(1, s.nodes.shape[0]):
-        residual_along(s.nodes[k], zero, u, zero, zero, w.z[k], g.dz[k], w.f[k], g.df[k], x)
-    _touched_nodes(s, w, g, i, q, zero, u, 0.0, x)
+        residual_along(s.nodes[k], zero, u, g.still, g.still, w.z[k], g.dz[k], w.f[k], g.df[k], x)
+    for i in range(AT_ONCE * group, end_of_group(g, group)):
+        _touched_nodes(s, w, g, i, q, zero, u, 0.0, x)

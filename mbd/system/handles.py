@@ -29,7 +29,8 @@ class ParameterHandle:
     """
 
     def __init__(self, system: System, names: Iterable[str | Parameter]) -> None:
-        self.system: System = type(system)(system.model.copy())
+        model = system.model
+        self.system: System = type(system)(model if model._parameters else model.copy())  # which copies the former
         self.names = tuple(name.name if isinstance(name, Parameter) else name for name in names)
         self.version = 0  # of the numbers, so that a solution knows whether they are still those of its run
         self._paths = {name: self._path(name) for name in self.names}

@@ -1,55 +1,57 @@
-"""The linear equations of a system for several right-hand sides, with one factorisation."""
+"""The linear equations of a system for four right-hand sides at once, with one factorisation."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..compiled.entry import entry
+from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import integer, integers, matrix, vector
+from ..compiled.kinds import fours, fours_matrix, integer, vector
+from ..compiled.record import Record
 from ..linalg.four import solve_dense_four, solve_tree_four
 from .matrix import solve
 from .tables import BY_RECURSION, FLAG_DENSE, FLAG_TREE, Tables, Work
+from .tree_matrix import solve_four_along_tree
 
-AT_ONCE = 4  # right-hand sides that are solved for together
+if TYPE_CHECKING:
+    from .system import System
+
+
+class Sides(Record):
+    """Buffers of ``solve_four``."""
+
+    front = vector  # four numbers of each unknown
+    row = vector  # one right-hand side
+    wrenches = fours_matrix  # of the nodes of a tree
+    jets = fours_matrix
+
+
+def new_sides(system: System) -> Sides:
+    """Buffers for the equations of a system."""
+    rows, nodes = len(system.new_work().x), len(system.tables.nodes)
+    n = nodes if system.tables.flags[FLAG_TREE] == BY_RECURSION else 0
+    return Sides.zeros({"front": AT_ONCE * rows, "row": rows, "wrenches": (n, 6), "jets": (n, 18)})
 
 
 @kernel
-def _pack(rows, which, first, count, x):
-    """Rows of a matrix side by side; columns of x beyond them are zeros."""
-    for c in range(AT_ONCE):
-        if c < count:
-            row = rows[which[first + c]]
-            for k in range(row.shape[0]):
-                x[AT_ONCE * k + c] = row[k]
-        else:
-            for k in range(rows.shape[1]):
-                x[AT_ONCE * k + c] = 0.0
+def _solve_one(s, w, b, x):
+    """The first of the four alone."""
+    for k in range(b.row.shape[0]):
+        b.row[k] = x[AT_ONCE * k]
+    solve(s, w.matrix, w.pivots, w.dinv, b.row)
+    for k in range(b.row.shape[0]):
+        x[AT_ONCE * k] = b.row[k]
 
 
-@kernel
-def _unpack(x, rows, which, first, count):
-    for c in range(count):
-        row = rows[which[first + c]]
-        for k in range(row.shape[0]):
-            row[k] = x[AT_ONCE * k + c]
-
-
-@entry(Tables, Work, matrix, integers, integer, vector, vector)
-def solve_rows(s, w, rows, which, count, block, front):
-    """Solve with the factors in w, in place, for ``count`` of the rows of a matrix, those in ``which``.
-
-    block and front have room for four numbers of each unknown.
-    """
-    first = 0
-    while first < count:
-        n = min(AT_ONCE, count - first)
-        if n == 1 or s.flags[FLAG_TREE] == BY_RECURSION:
-            for c in range(n):
-                solve(s, w.matrix, w.pivots, w.dinv, rows[which[first + c]])
-        else:
-            _pack(rows, which, first, n, block)
-            if s.flags[FLAG_DENSE] != 0:
-                solve_dense_four(s.fronts, w.matrix, w.pivots, w.dinv, block)
-            else:
-                solve_tree_four(s.fronts, w.matrix, w.pivots, w.dinv, block, front)
-            _unpack(block, rows, which, first, n)
-        first += n
+@entry(Tables, Work, Sides, fours, integer)
+def solve_four(s, w, b, x, count):
+    """Solve with the factors in w, in place; right-hand sides beyond the first ``count`` are zeros, and stay so."""
+    if count == 1:
+        _solve_one(s, w, b, flat(x))
+    elif s.flags[FLAG_TREE] == BY_RECURSION:
+        solve_four_along_tree(s, w.matrix, x, b.wrenches, b.jets)
+    elif s.flags[FLAG_DENSE] != 0:
+        solve_dense_four(s.fronts, w.matrix, w.pivots, w.dinv, flat(x))
+    else:
+        solve_tree_four(s.fronts, w.matrix, w.pivots, w.dinv, flat(x), b.front)

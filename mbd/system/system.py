@@ -194,6 +194,25 @@ class System(Portable):
         own.work = self.new_work()
         return own
 
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether tables are all that parameters change: not numbers of functions, inner tables, frame elements."""
+        a = self.assembly
+        return not (a.callbacks or a.tree is not None or len(self.tables.frame_elements) or self.derived)
+
+    def snapshot(self) -> System:
+        """The system as it is, with tables that no later change of its parameters touches; its elements follow them."""
+        assert self.has_snapshots
+        a, s, own = self.assembly, self.tables, copy(self)
+        for name in ("inputs", "_following"):
+            own.__dict__.pop(name, None)
+        changing = ("nodes", "primitives", "forces", "couplings", "parameters", "gravity", "constants", "flags")
+        own.tables = s.changed(**{name: getattr(s, name).copy() for name in changing})
+        own.assembly, own.derived = copy(a), {}
+        own.assembly.tables, own.assembly.turns = own.tables, list(a.turns)
+        own.work = own.new_work()
+        return own
+
     def work_with(self, **changes: Array) -> Work:
         """The system's own buffers with some of them replaced."""
         return self.work.changed(**changes)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
+from ..compiled.fours import AT_ONCE
 from ..compiled.record import table_of
 from ..nodes.forms import of_form
-from .along import Along
-from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables
+from .along import EVERYBODY, SOME, Along
+from .numbers import words_of
+from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
 
 Array = np.ndarray
@@ -17,6 +20,10 @@ INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11"
 """Columns of a node on which its frame does not depend."""
 NOTHING = np.zeros(0, dtype=np.int64)
 PLACES = ("primitives", "forces", "couplings", "frame_elements")  # tables of elements
+TYPES: dict[str, np.dtype] = {
+    **{name: member.dtype for name, member in Tables.layout.members.items() if name in (*PLACES, "nodes")},
+    "carried": TreeTables.layout.members["carried"].dtype,
+}
 
 
 def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, works: list[Any], rows: int) -> Along:
@@ -33,13 +40,20 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     differenced = np.zeros((len(pairs), len(tables.primitives)), dtype=np.int64)
     for row, touched in zip(differenced, primitives, strict=True):
         row[touched] = row[driven] = 1
+    groups = -(-len(pairs) // AT_ONCE)
+    who = np.zeros((groups, len(tables.primitives)), dtype=np.int64)
+    for i, row in enumerate(differenced):
+        who[i // AT_ONCE, row != 0] = SOME
+    who[:, driven] = EVERYBODY
+    n_v = len(tables.xv)
     loaded = len(tables.forces) > 0 or len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
         dict.fromkeys(("dz", "dzd", "dza", "df", "za"), frames)
-        | dict.fromkeys(("plus", "minus"), rows) | {"lam": len(tables.xl), "time": 1},
+        | dict.fromkeys(("plus", "minus"), rows)
+        | {"lam": len(tables.xl), "time": 1, "row": 3, "scratch": (2, 12), "still": max(n_v, len(tables.xl))},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
-        differenced=differenced,
+        differenced=differenced, who=who,
         **_lists("node", nodes), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs),
     )  # fmt: skip
@@ -68,7 +82,7 @@ def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]]) -> TreeAlong
     n_q = 1 + int((tables.nodes["q0"] + tables.nodes["nq"]).max()) if n else 0
     shapes: dict[str, Any] = {
         "rates": (n_v, 18), "bodies": (n, 16), "jets": (n, 18), "wrench": (n, 6), "carrier": 6, "acceleration": 6,
-        "q": n_q, "v": n_v, "slopes": (len(tree.loads), 2),
+        "q": n_q, "v": n_v, "slopes": (len(tree.loads), 2), "first": 6, "second": 6, "motion": (n, 6),
     }  # fmt: skip
     return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64), beside=np.array(beside, dtype=np.int64))
 
@@ -79,21 +93,31 @@ def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
     return rotors or len(_changed(tables.forces, [one.forces for one in pair])) > 0
 
 
+@functools.cache
+def _words_of_columns(name: str, wanted: str) -> Array:
+    """Which words of the records of a table are integers, or anything but inertia."""
+    dtype = TYPES[name]
+    assert dtype.fields is not None
+    chosen = [x for x in dtype.fields if (dtype[x].kind == "i" if wanted == "integers" else x not in INERTIA)]
+    return np.array([dtype.fields[x][1] // 8 for x in chosen], dtype=np.int64)
+
+
+def _agree(one: Any, two: Any, name: str, wanted: str) -> bool:
+    """Whether two tables are as long, and have the same bits in some of their columns."""
+    some = _words_of_columns(name, wanted)
+    return len(one) == len(two) and np.array_equal(words_of(one)[:, some], words_of(two)[:, some])
+
+
 def _same_places(tables: Tables, other: Tables) -> bool:
     """Whether everything has its place, and no frame moves with the parameter alone."""
-    for name in PLACES:
-        a, b = getattr(tables, name), getattr(other, name)
-        whole = [x for x in a.dtype.names if a.dtype[x].kind == "i"]
-        if len(a) != len(b) or not all(np.array_equal(a[x], b[x]) for x in whole):
-            return False
+    if not all(_agree(getattr(tables, name), getattr(other, name), name, "integers") for name in PLACES):
+        return False
     one, two = tables.tree, other.tree
     if not all(np.array_equal(getattr(one, x), getattr(two, x)) for x in ("order", "loads")):
         return False
-    whole = [x for x in one.carried.dtype.names if one.carried.dtype[x].kind == "i"]
-    if not all(np.array_equal(one.carried[x], two.carried[x]) for x in whole):
-        return False
-    fixed = [x for x in tables.nodes.dtype.names if x not in INERTIA]
-    return len(tables.nodes) == len(other.nodes) and all(np.array_equal(tables.nodes[x], other.nodes[x]) for x in fixed)
+    return _agree(one.carried, two.carried, "carried", "integers") and _agree(
+        tables.nodes, other.nodes, "nodes", "places"
+    )
 
 
 def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
@@ -107,6 +131,5 @@ def _changed(table: Any, others: list[Any]) -> Array:
     """Rows in which one of the others differs."""
     changed = np.zeros(len(table), dtype=bool)
     for other in others:
-        for name in table.dtype.names:
-            changed |= table[name] != other[name]
+        changed |= (words_of(table) != words_of(other)).any(axis=1)
     return np.flatnonzero(changed)

@@ -13,8 +13,9 @@ For trees without loops on which no other elements act, see ``touched``.
 from __future__ import annotations
 
 from ..compiled.entry import entry
+from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import integers, matrix, vector
+from ..compiled.kinds import fours, fours_matrix, integers, matrix, vector
 from ..compiled.record import Record
 from ..nodes.forms import FORM_LIE
 from ..nodes.tree.dynamics import eliminate_again, inertia_wrench, wrench_with
@@ -39,7 +40,6 @@ from .tables import (
     Work,
     coordinates,
     tables_at,
-    unknowns,
     velocity,
     work_at,
 )
@@ -52,8 +52,11 @@ class TreeAlong(Record):
 
     rates = matrix  # (velocities, 18) jets of columns per unit of velocity, for balls
     bodies = matrix  # (nodes, 16) mass, inertia and first moment in world axes, and momentum
-    jets = matrix  # (nodes, 18) of bodies, along a direction
-    wrench = matrix  # (nodes, 6) change of what joints carry
+    jets = fours_matrix  # (nodes, 18) of bodies, along directions
+    wrench = fours_matrix  # (nodes, 6) change of what joints carry
+    motion = fours_matrix  # (nodes, 6) of bodies, where accelerations are solved for
+    first = fours  # (6,) scratch
+    second = fours
     carrier = vector  # (6,) scratch
     acceleration = vector
     q = vector  # coordinates and velocities beside
@@ -119,42 +122,46 @@ def _move_bodies(s, w, g, dq, dv, dvd):
                 x[o] += a * u[o]
                 x[6 + o] += a * u[6 + o] + b * s0[o]
                 x[12 + o] += a * u[12 + o] + 2.0 * b * u[6 + o] + e * s0[o]
-        wrench_along(g.bodies[i], y.twist[i], y.inertial[i], s.gravity, x, g.wrench[i], y.scratch[0], y.scratch[1])
+        wrench_along(g.bodies[i], y.twist[i], y.inertial[i], s.gravity, x, g.wrench[i], g.first, g.second)
 
 
 @kernel
 def _touched_bodies(w, a, i):
     """Change of the wrenches of bodies whose inertia or weight the parameter touches, where they are."""
-    y, g, c = w.tree, a.tree, 0.5 / a.size[i]
+    y, g, h, lane = w.tree, a.tree, 0.5 / a.size[i], i % AT_ONCE
     plus, minus = tables_at(a.tables[2 * i]), tables_at(a.tables[2 * i + 1])
     f = y.scratch[2]
     for k in range(a.first_node[i], a.first_node[i + 1]):
         j = a.nodes[k]
+        change = flat(g.wrench[j])
         inertia_wrench(plus.nodes[j], w.z[j], y.twist[j], y.acceleration[j], plus.gravity, f, y.scratch)
-        add_six(c, f, g.wrench[j])
+        for m in range(6):
+            change[AT_ONCE * m + lane] += h * f[m]
         inertia_wrench(minus.nodes[j], w.z[j], y.twist[j], y.acceleration[j], minus.gravity, f, y.scratch)
-        add_six(-c, f, g.wrench[j])
+        for m in range(6):
+            change[AT_ONCE * m + lane] -= h * f[m]
 
 
 @kernel
 def _beside(a, i, q, v, dq, dv, vd, side, c, x):
     """What springs, motors and rotors on joints add to the rows, on one side of the parameter and the direction."""
-    e, g = a.size[i] if side == 0 else -a.size[i], a.tree
+    e, g, lane = a.size[i] if side == 0 else -a.size[i], a.tree, i % AT_ONCE
+    by_q, by_v, rows = flat(dq), flat(dv), flat(x)
     s, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
     if s.tree.loads.shape[0] > 0:
         evaluate_functions(s, moved, a.time[0])
     for m in range(s.tree.loads.shape[0]):
         k, j = s.tree.loads[m, 1], s.tree.loads[m, 2]
-        g.q[j], g.v[k] = q[j] + e * dq[k], v[k] + e * dv[k]
-        x[s.xv[k]] += c * joint_load(s, moved, m, g.q, g.v)
+        g.q[j], g.v[k] = q[j] + e * by_q[AT_ONCE * k + lane], v[k] + e * by_v[AT_ONCE * k + lane]
+        rows[AT_ONCE * s.xv[k] + lane] += c * joint_load(s, moved, m, g.q, g.v)
     for k in range(s.tree.inertia.shape[0]):
-        x[s.xv[k]] += c * s.tree.inertia[k] * vd[k]
+        rows[AT_ONCE * s.xv[k] + lane] += c * s.tree.inertia[k] * vd[k]
 
 
 @kernel
 def _placed(s, a, i, q, v, vd, x):
     """A parameter that moves joints: the whole residual at the same state."""
-    c = 0.5 / a.size[i]
+    c, lane, rows = 0.5 / a.size[i], i % AT_ONCE, flat(x)
     for side in range(2):
         t, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
         evaluate_functions(t, moved, a.time[0])
@@ -162,24 +169,31 @@ def _placed(s, a, i, q, v, vd, x):
         tree_dynamics(t, moved, q, v, vd, a.lam, a.plus if side == 0 else a.minus)
     for k in range(s.xv.shape[0]):
         j = s.xv[k]
-        x[j] += c * (a.plus[j] - a.minus[j])
+        rows[AT_ONCE * j + lane] += c * (a.plus[j] - a.minus[j])
 
 
 @kernel
-def _joint_forces(s, g, dq, dv, x):
-    """Elements along the coordinates of joints, along the direction."""
+def _joint_forces(s, g, i, dq, dv, x):
+    """Elements along the coordinates of joints, along the direction of one parameter."""
+    lane, by_q, by_v, rows = i % AT_ONCE, flat(dq), flat(dv), flat(x)
     for m in range(s.tree.loads.shape[0]):
         k = s.tree.loads[m, 1]
-        x[s.xv[k]] += g.slopes[m, 0] * dq[k] + g.slopes[m, 1] * dv[k]
+        c = AT_ONCE * k + lane
+        rows[AT_ONCE * s.xv[k] + lane] += g.slopes[m, 0] * by_q[c] + g.slopes[m, 1] * by_v[c]
 
 
 @kernel
-def tree_rows_along(s, w, a, i, q, v, vd, dq, dv, dvd, x):
-    """x: derivative of the dynamic rows along a direction and parameter i; w is where ``look_along_tree`` was."""
+def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
+    """x: derivative of the dynamic rows along directions and a group of parameters.
+
+    w is where ``look_along_tree`` was.
+    """
     y, g = w.tree, a.tree
+    first, end = AT_ONCE * group, min(AT_ONCE * (group + 1), a.size.shape[0])
     _move_bodies(s, w, g, dq, dv, dvd)
-    if g.placed[i] == 0:
-        _touched_bodies(w, a, i)
+    for i in range(first, end):
+        if a.exact[i] != 0 and g.placed[i] == 0:
+            _touched_bodies(w, a, i)
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         k = s.tree.order[m]
         n, c = s.nodes[k], s.tree.carried[k]
@@ -188,41 +202,44 @@ def tree_rows_along(s, w, a, i, q, v, vd, dq, dv, dvd, x):
             value = dot_six(y.columns[j], df) + crossed_power(xi, y.columns[j], f) + s.tree.inertia[j] * dvd[j]
             if n.nv > 1 and (c.motions > 0 or n.form != FORM_LIE):
                 for o in range(n.v0, n.v0 + n.nv):
-                    value += own_correction(
-                        n, c, q, w.spin[k], y.columns, y.balls[k], f, dq[o], j, o, y.scratch
+                    value += dq[o] * own_correction(
+                        n, c, q, w.spin[k], y.columns, y.balls[k], f, 1.0, j, o, y.scratch
                     )  # fmt: skip
             x[s.xv[j]] = value
         if c.parent > 0:
             add_shifted_force(df, w.z[k], w.z[c.parent], g.wrench[c.parent])
-    if g.placed[i] != 0:
-        _placed(s, a, i, q, v, vd, x)
-    if g.placed[i] != 0 or g.beside[i] == 0:
-        _joint_forces(s, g, dq, dv, x)
-        return
-    half = 0.5 / a.size[i]
-    _beside(a, i, q, v, dq, dv, vd, 0, half, x)
-    _beside(a, i, q, v, dq, dv, vd, 1, -half, x)
+    for i in range(first, end):
+        if a.exact[i] == 0:
+            continue
+        if g.placed[i] != 0:
+            _placed(s, a, i, q, v, vd, x)
+        if g.placed[i] != 0 or g.beside[i] == 0:
+            _joint_forces(s, g, i, dq, dv, x)
+        else:
+            half = 0.5 / a.size[i]
+            _beside(a, i, q, v, dq, dv, vd, 0, half, x)
+            _beside(a, i, q, v, dq, dv, vd, 1, -half, x)
 
 
-@entry(Tables, Work, unknowns, velocity, when=_by_recursion)
-def articulated_solution(s, w, x, out):
+@entry(Tables, Work, TreeAlong, fours, fours, when=_by_recursion)
+def articulated_solution(s, w, g, x, out):
     """out = -M^-1 x with what ``articulated_accelerations`` left in w."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
-        clear_six(y.wrench[s.tree.order[m]])
+        clear_six(g.wrench[s.tree.order[m]])
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]
-        n, p, f = s.nodes[i], s.tree.carried[i].parent, y.wrench[i]
+        n, p, f = s.nodes[i], s.tree.carried[i].parent, g.wrench[i]
         for k in range(n.v0, n.v0 + n.nv):
             out[k] = eliminate_again(y.columns[k], -x[s.xv[k]], f, y.projected[k], y.pivots[k])
         if p > 0:
-            add_shifted_force(f, w.z[i], w.z[p], y.wrench[p])
+            add_shifted_force(f, w.z[i], w.z[p], g.wrench[p])
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, p = s.nodes[i], s.tree.carried[i].parent
-        a = y.bias[i]
+        a = g.motion[i]
         if p > 0:
-            shift_motion(y.bias[p], w.z[p], w.z[i], a)
+            shift_motion(g.motion[p], w.z[p], w.z[i], a)
         else:
             clear_six(a)
         for k in range(n.v0 + n.nv - 1, n.v0 - 1, -1):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..compiled.entry import entry
 from ..compiled.kernel import kernel
-from ..compiled.kinds import integer, matrix, real, vector
+from ..compiled.kinds import fours, fours_matrix, integer, matrix, real, vector
 from ..linalg.front import FAILED, SMALLEST_RATIO, WEAKEST
 from ..math.arrays import clear
 from ..nodes.forms import FORM_QUATERNION
 from ..nodes.internal import internal_blocks
 from ..nodes.tree.jets import (
     BODY_JET,
+    JET,
     add_body_jet,
     body_jet,
     column_jets,
@@ -28,12 +29,13 @@ from ..nodes.tree.recursion import (
     JET_OF,
     PER_NODE,
     SHIFT,
-    WRENCH,
     eliminate_joint,
+    jet_place,
     node_place,
     solve_down,
     solve_up,
     velocity_place,
+    wrench_place,
 )
 from ..nodes.tree.spatial import dot_six, shift_motion
 from .blocks import node_blocks
@@ -279,12 +281,14 @@ def eliminate_tree(s, w, factors):
 def solve_upwards(s, factors, x):
     """From the leaves to the root."""
     for m in range(s.tree.order.shape[0]):
-        o = node_place(s.tree.order[m]) + WRENCH
+        o = wrench_place(s.tree.order[m])
         for k in range(6):
             factors[o + k] = 0.0
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]
-        solve_up(s.nodes, s.nodes[i], s.tree.carried[i].parent, i, factors, x)
+        p = s.tree.carried[i].parent
+        o, u = wrench_place(i), wrench_place(p)
+        solve_up(s.nodes, s.nodes[i], p, i, factors, factors[o : o + 6], factors[u : u + 6], x)
 
 
 @entry(Tables, front_values, unknowns, integer, when=_by_recursion)
@@ -296,4 +300,20 @@ def solve_along_tree(s, factors, x, eliminated):
         factors[k] = 0.0  # the ground does not move
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
-        solve_down(s.nodes, s.nodes[i], s.tree.carried[i].parent, i, factors, x)
+        o, u = jet_place(i), jet_place(s.tree.carried[i].parent)
+        solve_down(s.nodes, s.nodes[i], i, factors, factors[u : u + JET], factors[o : o + JET], x)
+
+
+@entry(Tables, front_values, fours, fours_matrix, fours_matrix, when=_by_recursion)
+def solve_four_along_tree(s, factors, x, wrenches, jets):
+    """The same for four right-hand sides at once; w and X of the nodes are kept beside the factors."""
+    for m in range(s.tree.order.shape[0]):
+        clear(wrenches[s.tree.order[m]])
+    for m in range(s.tree.order.shape[0] - 1, -1, -1):
+        i = s.tree.order[m]
+        p = s.tree.carried[i].parent
+        solve_up(s.nodes, s.nodes[i], p, i, factors, wrenches[i], wrenches[p], x)
+    clear(jets[0])
+    for m in range(s.tree.order.shape[0]):
+        i = s.tree.order[m]
+        solve_down(s.nodes, s.nodes[i], i, factors, jets[s.tree.carried[i].parent], jets[i], x)

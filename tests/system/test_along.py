@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd.compiled.fours import fours_of, rows_of_fours
 from mbd.system import instant
 from mbd.system.accelerations import accelerations
 from mbd.system.along import equations_along, look_along, look_at_accelerations, positions_along
@@ -14,6 +15,15 @@ from mbd.system.tree_along import articulated_solution, look_along_tree
 
 DIFFERENCE = 1e-8  # of the largest entry: what central differences leave
 SIZE = 1e-5
+
+
+def together(*rows):
+    """As many vectors side by side; a single group."""
+    return fours_of(np.array(rows))[0]
+
+
+def apart(fours, count):
+    return rows_of_fours(fours[None], count)
 
 
 def mechanism():
@@ -52,44 +62,54 @@ def residual(system, q, v, vd, lam, level):
     return x
 
 
-@pytest.mark.parametrize("name", ["bar 2.mass", "rod.length", "nothing"])
-@pytest.mark.parametrize("level", [0, 1, 2])
-def test_product_rule(name, level):
-    model = mechanism()
-    model.parameter("nothing", 2.0)
-    system = mbd.assemble(model)
+def beside(system, name):
+    """Systems on both sides of a parameter."""
     pair = []
     for sign in (1.0, -1.0):
         handle = system.parameters([name])
         handle.set([handle.values[name] + sign * SIZE])
         pair.append(handle.system)
+    return pair
+
+
+@pytest.mark.parametrize("names", [["bar 2.mass"], ["rod.length"], ["bar 2.mass", "nothing", "rod.length"]])
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_product_rule(names, level):
+    """Of one parameter, and of several at once, each of which touches something else."""
+    model = mechanism()
+    model.parameter("nothing", 2.0)
+    system, count = mbd.assemble(model), len(names)
+    pairs = [beside(system, name) for name in names]
     rng = np.random.default_rng(3)
     s, w = system.tables, system.new_work()
     q = system.update(system.initial_state()[0], 0.3 * rng.normal(size=system.n_v))
-    v, vd, dq, dv, dvd = rng.normal(size=(5, system.n_v))
-    lam, dlam = rng.normal(size=(2, system.n_l))
+    v, vd = rng.normal(size=(2, system.n_v))
+    dq, dv, dvd = rng.normal(size=(3, count, system.n_v))
+    lam, dlam = rng.normal(size=system.n_l), rng.normal(size=(count, system.n_l))
     if level == 2:
         dvd, dlam = 0 * dvd, 0 * dlam
-    works = [one.new_work() for one in pair]
-    g = along(s, [(pair[0].tables, pair[1].tables)], np.array([SIZE]), works, len(w.x))
-    assert g.exact.all() and len(g.primitives) == (name == "rod.length") and len(g.nodes) == (name == "bar 2.mass")
+    works = [one.new_work() for pair in pairs for one in pair]
+    g = along(s, [(a.tables, b.tables) for a, b in pairs], np.full(count, SIZE), works, len(w.x))
+    assert g.exact.all() and len(g.primitives) == ("rod.length" in names) and len(g.nodes) == ("bar 2.mass" in names)
     instant.frames(s, w, q)
     look_along(s, w, q, v, lam, w.z.copy())
     if level == 2:
         none = np.zeros(system.n_l)
         look_along(s, w, q, v, none, w.z.copy())
         look_at_accelerations(s, w, g, v, vd, lam)
-    found = np.zeros_like(w.x)
-    equations_along(s, w, g, 0, q, v, vd, lam, dq, dv, dvd, dlam, found, level)
-    plus, minus = (
-        residual(one, system.update(q, e * dq), v + e * dv, vd + e * dvd, lam + e * dlam, level)
-        for one, e in zip(pair, (SIZE, -SIZE), strict=True)
-    )
-    expected = (plus - minus) / (2.0 * SIZE)
-    assert np.abs(found - expected).max() < DIFFERENCE * np.abs(expected).max()
-    if level == 0:
-        positions_along(s, w, g, 0, q, lam, dq, found)
-        assert np.abs(found - expected)[s.xl].max() < DIFFERENCE * np.abs(expected[s.xl]).max()
+    x = together(*np.zeros((4, len(w.x))))
+    equations_along(s, w, g, 0, q, v, vd, lam, *(together(*d) for d in (dq, dv, dvd, dlam)), x, level)
+    found = apart(x, count)
+    for i, pair in enumerate(pairs):
+        plus, minus = (
+            residual(one, system.update(q, e * dq[i]), v + e * dv[i], vd + e * dvd[i], lam + e * dlam[i], level)
+            for one, e in zip(pair, (SIZE, -SIZE), strict=True)
+        )
+        expected = (plus - minus) / (2.0 * SIZE)
+        assert np.abs(found[i] - expected).max() < DIFFERENCE * np.abs(expected).max()
+        if level == 0:
+            positions_along(s, w, g, 0, lam, together(*dq), x)
+            assert np.abs(apart(x, count)[i] - expected)[s.xl].max() < DIFFERENCE * np.abs(expected[s.xl]).max()
 
 
 def arm():
@@ -113,38 +133,40 @@ def arm():
     return model.with_coordinates("joint")
 
 
-@pytest.mark.parametrize("name", ["bar 2.mass", "spring.stiffness", "reach", "nothing"])
-def test_product_rule_of_trees(name):
-    """Inverse dynamics along a direction; accelerations along it are those of the articulated bodies."""
+@pytest.mark.parametrize("names", [["bar 2.mass"], ["nothing", "spring.stiffness", "reach", "bar 2.mass"]])
+def test_product_rule_of_trees(names):
+    """Inverse dynamics along directions; accelerations along them are those of the articulated bodies."""
     model = arm()
     model.parameter("nothing", 2.0)
-    system = mbd.assemble(model)
-    pair = []
-    for sign in (1.0, -1.0):
-        handle = system.parameters([name])
-        handle.set([handle.values[name] + sign * SIZE])
-        pair.append(handle.system)
+    system, count = mbd.assemble(model), len(names)
+    pairs = [beside(system, name) for name in names]
     rng = np.random.default_rng(3)
     s, w = system.tables, system.new_work()
     q = system.update(system.initial_state()[0], 0.3 * rng.normal(size=system.n_v))
-    v, vd, dq, dv, dvd = rng.normal(size=(5, system.n_v))
+    v, vd = rng.normal(size=(2, system.n_v))
+    dq, dv, dvd = rng.normal(size=(3, count, system.n_v))
     none = np.zeros(0)
-    works = [one.new_work() for one in pair]
-    g = along(s, [(pair[0].tables, pair[1].tables)], np.array([SIZE]), works, len(w.x))
-    assert g.exact.all() and g.tree.placed[0] == (name == "reach") and g.tree.beside[0] == (name == "spring.stiffness")
+    works = [one.new_work() for pair in pairs for one in pair]
+    g = along(s, [(a.tables, b.tables) for a, b in pairs], np.full(count, SIZE), works, len(w.x))
+    assert g.exact.all()
+    assert g.tree.placed.tolist() == [name == "reach" for name in names]
+    assert g.tree.beside.tolist() == [name == "spring.stiffness" for name in names]
     instant.evaluate_functions(s, w, 0.0)
     instant.frames(s, w, q)
     look_along_tree(s, w, g.tree, q, v, vd)
-    found = np.zeros_like(w.x)
-    equations_along(s, w, g, 0, q, v, vd, none, dq, dv, dvd, none, found, 0)
-    plus, minus = (
-        residual(one, system.update(q, e * dq), v + e * dv, vd + e * dvd, none, 0)
-        for one, e in zip(pair, (SIZE, -SIZE), strict=True)
-    )
-    expected = (plus - minus) / (2.0 * SIZE)
-    assert np.abs(found - expected).max() < DIFFERENCE * np.abs(expected).max()
-    zero, out = np.zeros(system.n_v), np.zeros(system.n_v)
-    accelerations(s, w, q, v, zero, out, none)
-    row = residual(system, q, v, dvd, none, 0) - residual(system, q, v, zero, none, 0)  # M dvd
-    articulated_solution(s, w, row, out)
-    assert np.abs(out + dvd).max() < 1e-10 * np.abs(dvd).max()
+    x, nothing = together(*np.zeros((4, len(w.x)))), together(none)
+    equations_along(s, w, g, 0, q, v, vd, none, *(together(*d) for d in (dq, dv, dvd)), nothing, x, 0)
+    found = apart(x, count)
+    for i, pair in enumerate(pairs):
+        plus, minus = (
+            residual(one, system.update(q, e * dq[i]), v + e * dv[i], vd + e * dvd[i], none, 0)
+            for one, e in zip(pair, (SIZE, -SIZE), strict=True)
+        )
+        expected = (plus - minus) / (2.0 * SIZE)
+        assert np.abs(found[i] - expected).max() < DIFFERENCE * np.abs(expected).max()
+    zero = np.zeros(system.n_v)
+    accelerations(s, w, q, v, zero, np.zeros(system.n_v), none)
+    rows = [residual(system, q, v, d, none, 0) - residual(system, q, v, zero, none, 0) for d in dvd]  # M dvd
+    out = together(*np.zeros((4, system.n_v)))
+    articulated_solution(s, w, g.tree, together(*rows), out)
+    assert np.abs(apart(out, count) + dvd).max() < 1e-10 * np.abs(dvd).max()

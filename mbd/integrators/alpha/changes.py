@@ -8,9 +8,10 @@ through the step by terms of eps^2, which are the same on both sides.
 
 from __future__ import annotations
 
+from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
 from ...math.arrays import copy
-from ...system.along import ON_POSITIONS, ON_VELOCITIES, equations_along
+from ...system.along import ON_POSITIONS, ON_VELOCITIES, end_of_group, equations_along
 from ...system.instant import advance, constraint_rates, constraints, dynamics, evaluate_functions, velocities
 from ...system.tables import FLAG_TREE, FLAG_VELOCITY, tables_at, work_at
 
@@ -38,47 +39,52 @@ def _residual(s, w, x, f, p, out, position):
 
 @kernel
 def move_beside(s, w, x, f, p, i, e):
-    """Move to the end of the step, by e along the sensitivities."""
-    dq, dv, dvd, dlam = f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.past_lam[f.next + i]
+    """Move to the end of the step, by e along the sensitivities with respect to one parameter."""
+    j, c = i // AT_ONCE, i % AT_ONCE
+    dq, dv, dvd, dlam = (
+        flat(f.dqn[j]), flat(f.dvn[j]), flat(f.past_vd[f.next + j]), flat(f.past_lam[f.next + j])
+    )  # fmt: skip
     for k in range(f.v.shape[0]):
-        f.y[k] = e * dq[k]
-        f.v[k] = x.v[k] + e * dv[k]
-        f.vd[k] = x.vd[k] + e * dvd[k]
+        f.increment[k] = e * dq[AT_ONCE * k + c]
+        f.v[k] = x.v[k] + e * dv[AT_ONCE * k + c]
+        f.vd[k] = x.vd[k] + e * dvd[AT_ONCE * k + c]
     for k in range(f.lam.shape[0]):
-        f.lam[k] = x.lam[k] + e * dlam[k]
+        f.lam[k] = x.lam[k] + e * dlam[AT_ONCE * k + c]
     evaluate_functions(s, w, p.end)
-    advance(s, w, x.q, f.y, f.q)
+    advance(s, w, x.q, f.increment, f.q)
 
 
 @kernel
 def _differences(w, x, f, p, i, out):
-    """Central differences of the equations: out, and in index 2 f.position."""
-    c, position = 0.5 / f.size[i], f.position[i]
+    """Central differences of the equations along one parameter: out, and in index 2 f.position."""
+    h, c, rows, position = 0.5 / f.size[i], i % AT_ONCE, flat(out), flat(f.position)
     s, moved = tables_at(f.tables[2 * i]), work_at(f.works[2 * i])
     copy(w.turns, moved.turns)
     move_beside(s, moved, x, f, p, i, f.size[i])
-    _residual(s, moved, x, f, p, out, position)
+    _residual(s, moved, x, f, p, f.row, f.level)
     s, moved = tables_at(f.tables[2 * i + 1]), work_at(f.works[2 * i + 1])
     copy(w.turns, moved.turns)
     move_beside(s, moved, x, f, p, i, -f.size[i])
     _residual(s, moved, x, f, p, f.other, f.rates)
-    for k in range(out.shape[0]):
-        out[k] = (out[k] - f.other[k]) * c
+    for k in range(f.row.shape[0]):
+        rows[AT_ONCE * k + c] = (f.row[k] - f.other[k]) * h
     if x.index_2 != 0:
         for k in range(s.xl.shape[0]):
-            j = s.xl[k]
-            position[j] = (position[j] - f.rates[j]) * c
+            n = s.xl[k]
+            position[AT_ONCE * n + c] = (f.level[n] - f.rates[n]) * h
 
 
 @kernel
-def change_of_equations(s, w, x, f, g, p, i, out):
-    """out: R_x S + R_theta along parameter i."""
-    if f.exact[i] == 0:
-        _differences(w, x, f, p, i, out)
-        return
-    own = w if s.flags[FLAG_TREE] != 0 else work_at(f.works[2 * f.dq.shape[0]])
-    level = ON_VELOCITIES if x.index_2 != 0 else ON_POSITIONS
-    equations_along(
-        s, own, g, i, x.q, x.v, x.vd, x.lam, f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.past_lam[f.next + i], out,
-        level,
-    )  # fmt: skip
+def change_of_equations(s, w, x, f, g, p, j, out):
+    """out: R_x S + R_theta along a group of parameters."""
+    if f.some_exact[j] != 0:
+        own = w if s.flags[FLAG_TREE] != 0 else work_at(f.works[2 * f.size.shape[0]])
+        level = ON_VELOCITIES if x.index_2 != 0 else ON_POSITIONS
+        equations_along(
+            s, own, g, j, x.q, x.v, x.vd, x.lam, f.dqn[j], f.dvn[j], f.past_vd[f.next + j], f.past_lam[f.next + j],
+            out, level,
+        )  # fmt: skip
+    if f.all_exact[j] == 0:
+        for i in range(AT_ONCE * j, end_of_group(f, j)):
+            if f.exact[i] == 0:
+                _differences(w, x, f, p, i, out)

@@ -264,12 +264,13 @@ def solve_equations(s, w, x, p):
     if x.stabilized == 0:
         apply_rows(s.nodes, w.t, x.y, x.y)
     if measure(s, s.nodes, p, x.q, x.dq, x.v, x.y, False):
-        _correct(s, w, x, h)
+        _correct(s, w, x, p)
 
 
 @kernel
-def _correct(s, w, x, h):
+def _correct(s, w, x, p):
     """Apply the Newton increment x.y."""
+    h = p.step
     bp = _mass_factor(x, h)
     gp = x.gamma / (h * x.beta)
     nv, nl = x.v.shape[0], x.lam.shape[0]
@@ -290,6 +291,8 @@ def _correct(s, w, x, h):
         for k in range(s.nonholonomic.shape[0]):
             w.x[s.xl[s.nonholonomic[k]]] = 0.0
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
+        for k in range(nl):
+            x.zeta[k] = w.x[s.xl[k]] + (x.zeta[k] if p.iteration > 0 else 0.0)
         for k in range(nv):
             x.y[k] = w.x[s.xv[k]]
         store_tangent_inverse(s.nodes, x.dq, w.t)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...compiled.entry import connect
-from ...system.right_hand_sides import AT_ONCE
+from ...compiled.fours import AT_ONCE, fours_of, rows_of_fours
+from ...system.right_hand_sides import new_sides
 from ...system.touched import along
 from ..base import Array
 from ..followed import CHANGED_CHART_TEXT, Beside, Followed
 from .sensitivities import SETTLED, run_with_sensitivities
-from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, RING, SLOW, Shadow
+from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, RING, SLOW, TURNS, Shadow
 
 OBSTACLES = {
     FOLLOWED: "",
@@ -36,33 +37,38 @@ class AlphaFollowed(Followed):
         pairs = [(plus.system.tables, minus.system.tables) for plus, minus in sides]
         self.along = along(system.tables, pairs, sizes, self.works, rows)
         noisy = self.along.loaded | (self.along.exact == 0) | self.along.differenced.any(axis=1)
+        groups = -(-n // AT_ONCE)
+        whole = [self.along.exact[AT_ONCE * j : AT_ONCE * (j + 1)] != 0 for j in range(groups)]
         shapes: list[tuple[Any, str]] = [
-            (n, "since known seen floor change change_z earlier interval spacing older_spacing"),
-            ((n, n_v), "dz past_z dm past_m older_m dqn dvn dan dzn dmn moved"),
-            ((n, rows), "rhs position turn"),
-            ((RING * n, n_v), "past_vd"),
-            ((RING * n, n_l), "past_lam"),
-            (n_v, "guess_w guess_v guess_vd guess_dq guess_dv guess_dvd u turned v vd y"),
-            (n_l, "zeta lam guess_lam guess_dlam"),
+            (n, "seen floor earlier"),
+            (groups, "since known change change_z size_q size_vd interval"),
+            ((groups, n_v), "dq dv da dz past_z dqn dvn dan dzn dmn"),
+            ((RING * groups, n_v), "past_vd"),
+            ((TURNS * groups, n_v), "past_turns"),
+            ((groups, TURNS), "turn_times"),
+            ((RING * groups, n_l), "past_lam"),
+            (n_v, "guess_w guess_v guess_vd guess_dq guess_dv guess_dvd u turned moved v vd y increment"),
+            (n_l, "lam guess_lam guess_dlam"),
             (system.n_q, "q start_q guess_q"),
             ((2, system.n_q), "further_q"),
             ((2, n_v), "further_v further_vd"),
             ((2, n_l), "further_lam"),
-            (rows, "other rates mixed slip"),
-            (AT_ONCE * rows, "block front"),
+            (rows, "rhs position turn row other rates level mixed slip"),
             ((nodes, 9), "from_start to_end untwist"),
             (9, "turning"),
             (POINTS + 1, "weights"),
         ]
         self.shadow = f = Shadow.zeros(
-            {name: shape for shape, names in shapes for name in names.split()}, dq=self.dq, dv=self._of("v"),
-            da=self._of("a"), size=sizes, spread=np.where(noisy, sizes, 1.0), tables=tables, works=works,
-            exact=self.along.exact, active=np.arange(n), due=np.arange(n), rate=1.0, next=n,
-            settled=SETTLED / np.sqrt(max(count, 1)),
+            {name: shape for shape, names in shapes for name in names.split()}, size=sizes,
+            spread=np.where(noisy, sizes, 1.0), tables=tables, works=works, exact=self.along.exact,
+            some_exact=np.array([x.any() for x in whole], dtype=np.int64),
+            all_exact=np.array([x.all() for x in whole], dtype=np.int64), active=np.arange(groups), rate=1.0,
+            next=groups, settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
-        f.past_vd[:n], f.past_lam[:n] = self._of("vd"), self._of("lam")
-        for x in (f.interval, f.spacing, f.older_spacing):
-            x[:] = 1.0
+        self.buffers = new_sides(system)
+        f.dq[:], f.dv[:], f.da[:] = fours_of(self.dq), fours_of(self._of("v")), fours_of(self._of("a"))
+        f.past_vd[:groups], f.past_lam[:groups] = fours_of(self._of("vd")), fours_of(self._of("lam"))
+        f.interval[:] = 1.0
         for one in self.tables:
             connect(one, run_with_sensitivities)
 
@@ -72,14 +78,14 @@ class AlphaFollowed(Followed):
 
     def first(self) -> list[Array]:
         f, n = self.shadow, len(self.sides)
-        return [f.dq.copy(), self.shown_dv, f.past_vd[:n].copy(), f.past_lam[:n].copy()]
+        return [rows_of_fours(f.dq, n), self.shown_dv, rows_of_fours(f.past_vd, n), rows_of_fours(f.past_lam, n)]
 
     def advance(self, count: int, every: int, out: list[Array], more: list[Array]) -> int:
         run, e = self.run, self.run.equations
         before, history = run.index, self.shadow.history
         run_with_sensitivities(
-            self.system.tables, run.work, run.x, self.shadow, self.along, e.addresses, e.numbers, run.rows,
-            before // every, count, every, *out, *more,
+            self.system.tables, run.work, run.x, self.shadow, self.along, self.buffers, e.addresses, e.numbers,
+            run.rows, before // every, count, every, *out, *more,
         )  # fmt: skip
         return int(self.shadow.history - history)
 
@@ -89,6 +95,6 @@ class AlphaFollowed(Followed):
 
     @property
     def rounds(self) -> float:  # type: ignore[override]
-        """Corrections per step and parameter."""
+        """Corrections per step."""
         f = self.shadow
-        return f.rounds / max(1, f.history * len(self.sides))
+        return f.rounds / max(1, f.history * len(f.dq))

@@ -9,16 +9,17 @@ Factors that replace the first ones within a step count as those of its first gu
 
 from __future__ import annotations
 
+from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
 from ...math.arrays import clear, copy
 from ...nodes.increments import add_commutator, apply_tangent, apply_tangent_inverse
-from ...system.along import ON_POSITIONS, equations_along, look_along
+from ...system.along import ON_POSITIONS, end_of_group, equations_along, look_along
 from ...system.instant import advance, dynamics, evaluate_functions, jacobian_times, velocities
-from ...system.matrix import solve
 from ...system.tables import FLAG_VELOCITY, tables_at, work_at
 from .equations import _mass_factor
 
-ALONG = 1e-4  # of the increments of a step: how far differences along the position correction go
+ALONG = 1e-2  # of the increments of a step: how far differences along the position correction go ...
+FURTHEST = 1e-5  # ... and at most: their error is the square of it, their round-off its reciprocal
 
 
 @kernel
@@ -44,34 +45,34 @@ def _return_to_guess(s, w, x, f, p):
     if p.attempt == 0:
         advance(s, w, f.start_q, f.guess_w, f.guess_q)
         return
-    clear(f.y)
+    clear(f.increment)
     copy(x.v, f.guess_v)
     copy(x.vd, f.guess_vd)
     copy(x.lam, f.guess_lam)
-    advance(s, w, x.q, f.y, f.guess_q)
+    advance(s, w, x.q, f.increment, f.guess_q)
 
 
 @kernel
-def _guess_along(s, x, f, p, i):
-    """Sensitivities of the first guess with respect to a parameter: f.guess_dq, f.guess_dv, f.guess_dvd, f.guess_dlam.
+def _guess_along(s, x, f, p, j):
+    """Sensitivities of the first guess with respect to a group of parameters; the increment is one at the guess.
 
-    The increment is one at the guess.
+    f.guess_dq, f.guess_dv, f.guess_dvd, f.guess_dlam.
     """
     h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
     if p.attempt != 0:
-        copy(f.dqn[i], f.guess_dq)
-        copy(f.dvn[i], f.guess_dv)
-        copy(f.past_vd[f.next + i], f.guess_dvd)
-        copy(f.past_lam[f.next + i], f.guess_dlam)
+        copy(f.dqn[j], f.guess_dq)
+        copy(f.dvn[j], f.guess_dv)
+        copy(f.past_vd[f.next + j], f.guess_dvd)
+        copy(f.past_lam[f.next + j], f.guess_dlam)
         return
     dvd, past, dlam, past_lam = (
-        f.past_vd[f.now + i], f.past_vd[f.before + i], f.past_lam[f.now + i], f.past_lam[f.before + i]
+        f.past_vd[f.now + j], f.past_vd[f.before + j], f.past_lam[f.now + j], f.past_lam[f.before + j]
     )  # fmt: skip
     for k in range(f.v.shape[0]):
-        f.y[k] = -f.guess_w[k]
-    apply_tangent_inverse(s.nodes, f.y, f.dq[i], f.y, f.turning)
+        f.increment[k] = -f.guess_w[k]
+    apply_tangent_inverse(s.nodes, f.increment, f.dq[j], f.y, f.turning)
     for k in range(f.v.shape[0]):
-        vd, a, v = f.c0 * dvd[k] - f.c1 * past[k], f.da[i, k], f.dv[i, k]
+        vd, a, v = f.c0 * dvd[k] - f.c1 * past[k], f.da[j, k], f.dv[j, k]
         new = ((1.0 - af) * vd + af * dvd[k] - am * a) / (1.0 - am)
         f.guess_dvd[k] = vd
         f.guess_dv[k] = v + h * ((1.0 - gamma) * a + gamma * new)
@@ -86,18 +87,18 @@ def _move_further(s, w, x, f, p, c, q):
     """f.q, f.v, f.vd, f.lam: moved from q, f.v, f.vd, f.lam by c along (U, zeta), as the matrix has it."""
     bp, gp = _mass_factor(x, p.step), x.gamma / (p.step * x.beta)
     for k in range(f.v.shape[0]):
-        f.y[k] = c * f.u[k] if x.stiffness != 0 else 0.0
+        f.increment[k] = c * f.u[k] if x.stiffness != 0 else 0.0
         f.v[k] += c * gp * f.u[k]
         f.vd[k] += c * bp * f.u[k]
     for k in range(f.lam.shape[0]):
-        f.lam[k] += c * bp * f.zeta[k]
-    advance(s, w, q, f.y, f.q)
+        f.lam[k] += c * bp * x.zeta[k]
+    advance(s, w, q, f.increment, f.q)
 
 
 @kernel
 def _look_further(s, w, x, f, p, side):
     """Frames and forces at the first guess, moved by f.reach or back along (U, zeta)."""
-    further = work_at(f.works[2 * f.dq.shape[0] + 1 + side])
+    further = work_at(f.works[2 * f.size.shape[0] + 1 + side])
     copy(f.guess_v, f.v)
     copy(f.guess_vd, f.vd)
     copy(f.guess_lam, f.lam)
@@ -113,14 +114,8 @@ def _look_further(s, w, x, f, p, side):
 
 @kernel
 def prepare_matrix(s, w, own, x, f, p, exact):
-    """f.zeta of the step, and what the derivative of the matrix along (U, zeta) needs for all parameters."""
+    """What the derivative of the matrix along (U, zeta) needs for all parameters."""
     _return_to_guess(s, own, x, f, p)
-    velocities(s, own, f.guess_q, f.u)
-    clear(w.x)
-    jacobian_times(s, own, f.guess_q, f.u, w.x)
-    solve(s, w.matrix, w.pivots, w.dinv, w.x)
-    for k in range(f.lam.shape[0]):
-        f.zeta[k] = w.x[s.xl[k]]
     if exact:
         _look_further(s, w, x, f, p, 0)
         _look_further(s, w, x, f, p, 1)
@@ -130,13 +125,13 @@ def prepare_matrix(s, w, own, x, f, p, exact):
 
 
 @kernel
-def _rows_along(s, x, f, g, i, side, out):
-    """Change of the equations at the first guess, moved along (U, zeta), with a parameter."""
+def _rows_along(s, x, f, g, j, side, out):
+    """Change of the equations at the first guess, moved along (U, zeta), with a group of parameters."""
     copy(f.guess_dq, f.y)
     if x.stiffness != 0:  # the same direction, seen from further on
         add_commutator(s.nodes, f.u, f.guess_dq, -f.reach if side == 0 else f.reach, f.y)
     equations_along(
-        s, work_at(f.works[2 * f.dq.shape[0] + 1 + side]), g, i, f.further_q[side], f.further_v[side],
+        s, work_at(f.works[2 * f.size.shape[0] + 1 + side]), g, j, f.further_q[side], f.further_v[side],
         f.further_vd[side], f.further_lam[side], f.y, f.guess_dv, f.guess_dvd, f.guess_dlam, out, ON_POSITIONS,
     )  # fmt: skip
 
@@ -145,32 +140,33 @@ def _rows_along(s, x, f, g, i, side, out):
 
 
 @kernel
-def _move_guess(s, w, f, e):
-    """f.q, f.v, f.vd, f.lam: the first guess, moved by e along its sensitivities."""
+def _move_guess(s, w, f, e, c):
+    """f.q, f.v, f.vd, f.lam: the first guess, moved by e along its sensitivities with respect to one of the group."""
+    dq, dv, dvd, dlam = flat(f.guess_dq), flat(f.guess_dv), flat(f.guess_dvd), flat(f.guess_dlam)
     for k in range(f.v.shape[0]):
-        f.y[k] = e * f.guess_dq[k]
-        f.v[k] = f.guess_v[k] + e * f.guess_dv[k]
-        f.vd[k] = f.guess_vd[k] + e * f.guess_dvd[k]
+        f.increment[k] = e * dq[AT_ONCE * k + c]
+        f.v[k] = f.guess_v[k] + e * dv[AT_ONCE * k + c]
+        f.vd[k] = f.guess_vd[k] + e * dvd[AT_ONCE * k + c]
     for k in range(f.lam.shape[0]):
-        f.lam[k] = f.guess_lam[k] + e * f.guess_dlam[k]
-    advance(s, w, f.guess_q, f.y, f.q)
+        f.lam[k] = f.guess_lam[k] + e * dlam[AT_ONCE * k + c]
+    advance(s, w, f.guess_q, f.increment, f.q)
 
 
 @kernel
 def _rows_beside(w, x, f, p, i, side, out):
     """Dynamic rows of the system beside the parameter, a difference along (U, zeta); f.slip of B U at the guess."""
-    e = f.size[i] if side == 0 else -f.size[i]
+    e, c = f.size[i] if side == 0 else -f.size[i], i % AT_ONCE
     s, moved = tables_at(f.tables[2 * i + side]), work_at(f.works[2 * i + side])
     copy(w.turns, moved.turns)
     evaluate_functions(s, moved, p.end)
     for back in range(2):
-        _move_guess(s, moved, f, e)
+        _move_guess(s, moved, f, e, c)
         if back == 0 and s.nonholonomic.shape[0] > 0:
             velocities(s, moved, f.q, f.u)
             jacobian_times(s, moved, f.q, f.u, f.rates)
             for k in range(s.nonholonomic.shape[0]):
-                j = s.xl[s.nonholonomic[k]]
-                f.slip[j] -= 0.5 / e * f.rates[j]
+                n = s.xl[s.nonholonomic[k]]
+                f.slip[n] -= 0.5 / e * f.rates[n]
         _move_further(s, moved, x, f, p, f.reach if back == 0 else -f.reach, f.q)
         if s.flags[FLAG_VELOCITY] != 0:
             velocities(s, moved, f.q, f.v)
@@ -180,23 +176,33 @@ def _rows_beside(w, x, f, p, i, side, out):
 
 
 @kernel
-def change_of_matrix(s, w, x, f, g, p, i, out):
-    """out: the right-hand side -dJ (U, zeta)."""
-    _guess_along(s, x, f, p, i)
+def _change_beside(s, w, x, f, p, i, c, out):
+    """The same along one parameter, by differences."""
+    lane, rows, c = i % AT_ONCE, flat(out), 0.5 * c / f.size[i]
     clear(f.slip)
-    if f.exact[i] != 0:
-        _rows_along(s, x, f, g, i, 0, out)
-        _rows_along(s, x, f, g, i, 1, f.mixed)
-        c = 0.5 / (f.reach * _mass_factor(x, p.step))
-    else:
-        _rows_beside(w, x, f, p, i, 0, out)
-        _rows_beside(w, x, f, p, i, 1, f.mixed)
-        c = 0.25 / (f.reach * f.size[i] * _mass_factor(x, p.step))
+    _rows_beside(w, x, f, p, i, 0, f.row)
+    _rows_beside(w, x, f, p, i, 1, f.level)
     for k in range(s.xv.shape[0]):
-        j = s.xv[k]
-        out[j] = c * (f.mixed[j] - out[j])
+        n = s.xv[k]
+        rows[AT_ONCE * n + lane] = c * (f.level[n] - f.row[n])
+    for k in range(s.nonholonomic.shape[0]):
+        n = s.xl[s.nonholonomic[k]]
+        rows[AT_ONCE * n + lane] = f.slip[n]
+
+
+@kernel
+def change_of_matrix(s, w, x, f, g, p, j, out):
+    """out: the right-hand sides -dJ (U, zeta) of a group of parameters."""
+    c = 0.5 / (f.reach * _mass_factor(x, p.step))
+    _guess_along(s, x, f, p, j)
+    if f.some_exact[j] != 0:
+        _rows_along(s, x, f, g, j, 0, out)
+        _rows_along(s, x, f, g, j, 1, f.mixed)
+    for k in range(s.xv.shape[0]):
+        n = s.xv[k]
+        out[n] = c * (f.mixed[n] - out[n])
     for k in range(s.xl.shape[0]):
         out[s.xl[k]] = 0.0
-    for k in range(s.nonholonomic.shape[0]):
-        j = s.xl[s.nonholonomic[k]]
-        out[j] = f.slip[j]
+    for i in range(AT_ONCE * j, end_of_group(f, j) if f.all_exact[j] == 0 else 0):
+        if f.exact[i] == 0:
+            _change_beside(s, w, x, f, p, i, c, out)

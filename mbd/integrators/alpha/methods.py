@@ -194,7 +194,7 @@ def _plan_of_state(nq: int, nv: int, nl: int, nodes: int, past: int) -> Plan:
             "q": nq,
             "qn": nq,
             **dict.fromkeys(("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y"), nv),
-            **dict.fromkeys(("lam", "lam1", "lamn"), nl),
+            **dict.fromkeys(("lam", "lam1", "lamn", "zeta"), nl),
             "zero": max(nv, nl, 1),
             "z0": (nodes, 12),
             "past_d": (past, nv),

@@ -14,38 +14,40 @@ extrapolation asks.
 
 from __future__ import annotations
 
+from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
-from ...math.arrays import largest
+from ...math.arrays import clear, largest_four
+from ...nodes.along import slope_along
 from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
-from ...system.along import positions_along
+from ...system.along import end_of_group, positions_along
 from ...system.instant import jacobian_times, velocities
 from ...system.tables import work_at
-from .matrix_change import ALONG, change_of_matrix, prepare_matrix
+from .matrix_change import ALONG, FURTHEST, change_of_matrix, prepare_matrix
+from .shadow import TURNS
 
-TURN = 1e-4  # radians, for a difference of a small term
 LONGEST = 32.0  # steps over which the effect of the matrix on a position correction is extrapolated
 UNTURNED = 1e-6  # a position correction below: what turns it within a step does not count
 
 
 @kernel
-def prepare_position(s, w, own, x, f, p, length, exact, differences):
+def prepare_position(s, w, own, x, f, p, length, exact):
     """The position correction of the step and, if it is asked for, the matrix along it; leaves w.z of own anywhere."""
     n, size = f.v.shape[0], 0.0
     f.reach = 0.0
     for k in range(n):
-        f.y[k] = x.dq[k] - x.dw[k]
-        size = max(size, abs(f.y[k]))
+        f.increment[k] = x.dq[k] - x.dw[k]
+        size = max(size, abs(f.increment[k]))
     if size == 0.0:
         return
     f.twisted = 1 if size > UNTURNED else 0
-    f.reach = ALONG * length / size
+    f.reach = min(ALONG * length, FURTHEST) / size
     due = False
-    for i in range(f.dq.shape[0]):
-        due = due or f.since[i] + 1.0 >= f.interval[i]
+    for j in range(f.dq.shape[0]):
+        due = due or f.since[j] + 1.0 >= f.interval[j]
     if f.twisted != 0 or due:
         store_tangent_inverse(s.nodes, x.dw, f.untwist)
     if due:
-        apply_tangent(s.nodes, x.dw, f.y, f.u, f.turning)
+        apply_tangent(s.nodes, x.dw, f.increment, f.u, f.turning)
         prepare_matrix(s, w, own, x, f, p, exact)
 
 
@@ -61,115 +63,130 @@ def _at_end(s, f, y):
 
 
 @kernel
-def foresee_turn(f, i):
-    """f.dmn: the part of dz that follows matrix and rotation, by the parabola through its last values."""
-    f.since[i] += 1.0
-    t, a, b = f.since[i], f.spacing[i], f.spacing[i] + f.older_spacing[i]  # values are at 0, -a and -b
-    c0, c1, c2 = 1.0, 0.0, 0.0
-    if f.known[i] > 2.0:
-        c0, c1, c2 = (t + a) * (t + b) / (a * b), -t * (t + b) / (a * (b - a)), t * (t + a) / (b * (b - a))
-    elif f.known[i] > 1.0:
-        c0, c1 = 1.0 + t / a, -t / a
-    new, last, past, older = f.dmn[i], f.dm[i], f.past_m[i], f.older_m[i]
-    for k in range(f.v.shape[0]):
-        new[k] = c0 * last[k] + c1 * past[k] + c2 * older[k] if f.reach != 0.0 else 0.0
+def foresee_turn(f, j):
+    """f.dmn: the part of dz that follows matrix and rotation, by the polynomial through its last values."""
+    n, count, times = f.dq.shape[0], min(int(f.known[j]), TURNS), f.turn_times[j]
+    t, new = f.history + 1.0, f.dmn[j]
+    f.since[j] += 1.0
+    clear(new)
+    if f.reach == 0.0:
+        return
+    for i in range(count):
+        c = 1.0
+        for m in range(count):
+            if m != i:
+                c *= (t - times[m]) / (times[i] - times[m])
+        past = f.past_turns[i * n + j]
+        for k in range(f.v.shape[0]):
+            new[k] += c * past[k]
 
 
 @kernel
-def is_due(f, i):
+def is_due(f, j):
     """Whether that part is to be computed in this step."""
-    return f.reach != 0.0 and f.since[i] >= f.interval[i]
+    return f.reach != 0.0 and f.since[j] >= f.interval[j]
 
 
 @kernel
-def _turn_correction(s, x, f, p, i):
-    """f.turned: how T_exp(w) times the position correction changes with w, by a difference."""
-    h, beta, size = p.step, x.beta, 0.0
+def _turn_correction(s, x, f, g, p, j):
+    """f.turned: less how U = T_exp(w) d changes with w, which is -T_exp(w) (dT_exp^-1(w) U)."""
+    h, beta, dv, da, dan = p.step, x.beta, f.dv[j], f.da[j], f.dan[j]
     for k in range(f.v.shape[0]):
-        f.turned[k] = h * f.dv[i, k] + h * h * ((0.5 - beta) * f.da[i, k] + beta * f.dan[i, k])
-        f.y[k] = x.dq[k] - x.dw[k]
-        size = max(size, abs(f.turned[k]))
-    c = TURN / size if size > 0.0 else 1.0
-    for k in range(f.v.shape[0]):
-        f.v[k] = x.dw[k] + c * f.turned[k]
-        f.vd[k] = x.dw[k] - c * f.turned[k]
-    apply_tangent(s.nodes, f.v, f.y, f.turned, f.turning)
-    apply_tangent(s.nodes, f.vd, f.y, f.y, f.turning)
-    for k in range(f.v.shape[0]):
-        f.turned[k] = (f.turned[k] - f.y[k]) / (2.0 * c)
+        f.y[k] = h * dv[k] + h * h * ((0.5 - beta) * da[k] + beta * dan[k])
+    slope_along(s.nodes, f.untwist, x.dw, f.u, f.y, g.still, f.turned)
+    apply_tangent(s.nodes, x.dw, f.turned, f.turned, f.turning)
 
 
 @kernel
-def turn_equations(s, w, x, f, g, p, i):
-    """f.turn: right-hand side of the part of dz that follows the matrix."""
-    change_of_matrix(s, w, x, f, g, p, i, f.turn[i])
+def turn_equations(s, w, x, f, g, p, j):
+    """f.turn: right-hand sides of the part of dz that follows the matrix."""
+    change_of_matrix(s, w, x, f, g, p, j, f.turn)
 
 
 @kernel
-def take_turn(s, x, f, p, i, solution):
+def take_turn(s, x, f, g, p, j, solution):
     """Take the solution over; it is computed again after twice as many steps, if it was foreseen well enough."""
-    missed, size = 0.0, 0.0
-    _turn_correction(s, x, f, p, i)
+    _turn_correction(s, x, f, g, p, j)
     for k in range(f.v.shape[0]):
-        f.turned[k] = solution[s.xv[k]] - f.turned[k]
+        f.turned[k] += solution[s.xv[k]]
     _at_end(s, f, f.turned)
+    slot, foreseen = int(f.known[j]) % TURNS, f.dmn[j]
+    kept = f.past_turns[slot * f.dq.shape[0] + j]
     for k in range(f.v.shape[0]):
         new = f.turned[k]
-        size = max(size, abs(f.dqn[i, k]))
-        missed = max(missed, abs(new - f.dmn[i, k]))
-        f.older_m[i, k] = f.past_m[i, k]
-        f.past_m[i, k] = f.dm[i, k]
-        f.dm[i, k] = new
-        f.dmn[i, k] = new
-    if f.known[i] > 2.0 and missed <= 0.1 * f.settled * size:
-        f.interval[i] = min(2.0 * f.interval[i], LONGEST)
-    elif missed > f.settled * size:
-        f.interval[i] = max(1.0, 0.5 * f.interval[i])
-    f.known[i] += 1.0
-    f.older_spacing[i], f.spacing[i], f.since[i] = f.spacing[i], f.since[i], 0.0
+        f.y[k] = new - foreseen[k]
+        kept[k] = new
+        foreseen[k] = new
+    f.change_z[j], f.size_q[j] = largest_four(f.y), largest_four(f.dqn[j])
+    missed, size, well, badly = flat(f.change_z), flat(f.size_q), True, False
+    for i in range(AT_ONCE * j, end_of_group(f, j)):
+        well = well and missed[i] <= 0.1 * f.settled * size[i]
+        badly = badly or missed[i] > f.settled * size[i]
+    if f.known[j] > 2.0 and well:
+        f.interval[j] = min(2.0 * f.interval[j], LONGEST)
+    elif badly:
+        f.interval[j] = max(1.0, 0.5 * f.interval[j])
+    f.turn_times[j, slot] = f.history + 1.0
+    f.known[j] += 1.0
+    f.since[j] = 0.0
 
 
 # --- change of the constraints ----------------------------------------------------------------------------------------
 
 
 @kernel
-def position_equations(s, x, f, g, i, first, out):
-    """Right-hand side of the position correction that belongs to the configuration f.dqn.
-
-    In the first round for all of it that is not f.dmn, then for what remains.
-    """
-    own = work_at(f.works[2 * f.dq.shape[0]])
-    dq, dz, dm = f.dqn[i], f.dzn[i], f.dmn[i]
-    for k in range(s.xv.shape[0]):
-        out[s.xv[k]] = 0.0
-    if f.exact[i] != 0:
-        for k in range(f.v.shape[0]):
-            f.v[k] = dq[k] + (dm[k] - dz[k] if first else 0.0)
-        positions_along(s, own, g, i, x.q, x.lam, f.v, out)
-        for k in range(s.xl.shape[0]):
-            out[s.xl[k]] = -out[s.xl[k]]
-        return
+def _slope_beside(s, x, f, i, out):
+    """The right-hand side along one parameter by differences, where f.y is a change of the configuration since then."""
+    own, c = work_at(f.works[2 * f.size.shape[0]]), i % AT_ONCE
+    change, position, rows = flat(f.y), flat(f.position), flat(out)
     for k in range(f.v.shape[0]):
-        f.v[k] = (dz[k] - dm[k] if first else 0.0) - f.moved[i, k]
+        f.v[k] = change[AT_ONCE * k + c]
     velocities(s, own, x.q, f.v)
-    jacobian_times(s, own, x.q, f.v, out)
+    jacobian_times(s, own, x.q, f.v, f.row)
     velocities(s, own, x.q, x.v)  # where the equations along exact parameters start
     for k in range(s.xl.shape[0]):
-        out[s.xl[k]] -= f.position[i, s.xl[k]]
+        n = s.xl[k]
+        rows[AT_ONCE * n + c] = -f.row[n] - position[AT_ONCE * n + c]
     for k in range(s.nonholonomic.shape[0]):
-        out[s.xl[s.nonholonomic[k]]] = 0.0
+        rows[AT_ONCE * s.xl[s.nonholonomic[k]] + c] = 0.0
 
 
 @kernel
-def correct_position(s, f, i, first, solution):
+def position_equations(s, x, f, g, j, first, out):
+    """Right-hand sides of the position correction that belongs to the configuration f.dqn.
+
+    In the first round for all of it that is not f.dmn, then for what remains.
+    """
+    own = work_at(f.works[2 * f.size.shape[0]])
+    c = 1.0 if first else 0.0
+    dq, dz, dm = f.dqn[j], f.dzn[j], f.dmn[j]
+    if f.some_exact[j] != 0:
+        for k in range(f.v.shape[0]):
+            f.y[k] = dq[k] + c * (dm[k] - dz[k])
+        positions_along(s, own, g, j, x.lam, f.y, out)
+        for k in range(s.xl.shape[0]):
+            out[s.xl[k]] = -out[s.xl[k]]
+    if f.all_exact[j] == 0:
+        for k in range(f.v.shape[0]):
+            f.y[k] = f.moved[k] + c * (dm[k] - dz[k])
+        for i in range(AT_ONCE * j, end_of_group(f, j)):
+            if f.exact[i] == 0:
+                _slope_beside(s, x, f, i, out)
+    for k in range(s.xv.shape[0]):
+        out[s.xv[k]] = 0.0
+
+
+@kernel
+def correct_position(s, f, j, first, solution):
     """Take the solution over into f.dzn and f.dqn."""
-    dq, dz, dm = f.dqn[i], f.dzn[i], f.dmn[i]
+    c = 1.0 if first else 0.0
+    dq, dz, dm = f.dqn[j], f.dzn[j], f.dmn[j]
     for k in range(f.v.shape[0]):
         f.y[k] = solution[s.xv[k]]
     _at_end(s, f, f.y)
     for k in range(f.v.shape[0]):
-        d = f.y[k] + (dm[k] - dz[k] if first else 0.0)
+        d = f.y[k] + c * (dm[k] - dz[k])
         f.y[k] = d
         dz[k] += d
         dq[k] += d
-    f.change_z[i] = largest(f.y)
+    f.change_z[j] = largest_four(f.y)

@@ -19,13 +19,14 @@ In index 2 the position correction of the step changes as well (``position_chang
 from __future__ import annotations
 
 from ...compiled.entry import entry
+from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix
-from ...math.arrays import copy, largest
+from ...math.arrays import copy, copy_one, largest_four
 from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
-from ...system.along import Along, look_along
+from ...system.along import Along, end_of_group, look_along
 from ...system.instant import evaluate_functions, frames
-from ...system.right_hand_sides import solve_rows
+from ...system.right_hand_sides import Sides, solve_four
 from ...system.tables import FLAG_CHARTS, FLAG_TREE, PARAMETER_LENGTH, Tables, Work, work_at
 from ...system.tree_along import look_along_tree
 from ..loop import LOAD, Rows, ask, make_step
@@ -49,11 +50,12 @@ from .state import EVERY_ITERATION, WHILE_GOOD, AlphaState
 
 MOST_ROUNDS = 20  # corrections of a step
 SETTLED = 2e-9  # of the sensitivities of the configuration: what may remain of all corrections, in the mean
-TELLING = 1e-10  # a correction that is large enough to tell a rate; below, round-off does
+TELLING = 1e-12  # a correction that is large enough to tell a rate; below, round-off does
 FASTEST = 1e-5  # rates are not taken for smaller
 TIMES_SEEN = 2.0  # the rate at which corrections fell when it was last seen: so much slower they may fall later
 UNSEEN = 1.02  # by which that grows with every step in which one correction told nothing
-REACTIONS = 5e-9  # the same of accelerations and multipliers, in which it does not add up
+FADES = 0.8  # of that rate counts in the next step: it may differ from one step to the other
+REACTIONS = 3e-9  # the same of accelerations and multipliers, in a single step
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step
@@ -66,25 +68,25 @@ ROUND_OFF = 1e-16  # of the increments of a step, divided by the size of differe
 @kernel
 def _prepare(s, w, x, f, g, p):
     """What a step needs for all parameters: frames and forces at its end, in index 2 the position correction."""
-    n, length, exact, differences = f.v.shape[0], 0.0, False, False
-    for k in range(n):
-        f.y[k] = -x.dq[k]
+    length, exact, differences = 0.0, False, False
+    for k in range(f.v.shape[0]):
+        f.increment[k] = -x.dq[k]
         length = max(length, abs(x.dw[k]))
-    store_tangent_inverse(s.nodes, f.y, f.from_start)
+    store_tangent_inverse(s.nodes, f.increment, f.from_start)
     store_tangent(s.nodes, x.dq, f.to_end)
     f.noise = ROUND_OFF * max(length, p.step * p.step * p.scales[ACCELERATION])
     f.noise_z = 3.0 * ROUND_OFF * max(1.0, s.parameters[PARAMETER_LENGTH])
     if x.index_2 == 0 and f.lam.shape[0] > 0:
         f.noise = max(f.noise, f.noise_z)
-    for i in range(f.dq.shape[0]):
-        exact = exact or f.exact[i] != 0
-        differences = differences or f.exact[i] == 0
-    own = work_at(f.works[2 * f.dq.shape[0]])
+    for j in range(f.dq.shape[0]):
+        exact = exact or f.some_exact[j] != 0
+        differences = differences or f.all_exact[j] == 0
+    own = work_at(f.works[2 * f.size.shape[0]])
     if x.index_2 != 0 or exact:
         copy(w.turns, own.turns)
         evaluate_functions(s, own, p.end)
     if x.index_2 != 0:
-        prepare_position(s, w, own, x, f, p, length, exact, differences)
+        prepare_position(s, w, own, x, f, p, length, exact)
         if differences:
             frames(s, own, x.q)
     if exact:
@@ -96,15 +98,15 @@ def _prepare(s, w, x, f, g, p):
 
 
 @kernel
-def _predict(s, x, f, p, i):
+def _predict(s, x, f, p, j):
     """Sensitivities at the end of the step by extrapolation of v_dot and lambda, and the lines of the method."""
     h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
     c0, c1, c2 = (1.0 - af) / (1.0 - am), af / (1.0 - am), am / (1.0 - am)
-    dvd, dan, dvn, dqn = f.past_vd[f.next + i], f.dan[i], f.dvn[i], f.dqn[i]
-    last, da, dv = f.past_vd[f.now + i], f.da[i], f.dv[i]
-    extrapolate(f, f.past_vd, i, dvd)
-    extrapolate(f, f.past_lam, i, f.past_lam[f.next + i])
-    apply_rows(s.nodes, f.from_start, f.dq[i], f.y)
+    dvd, dan, dvn, dqn = f.past_vd[f.next + j], f.dan[j], f.dvn[j], f.dqn[j]
+    last, da, dv = f.past_vd[f.now + j], f.da[j], f.dv[j]
+    extrapolate(f, f.past_vd, j, dvd)
+    extrapolate(f, f.past_lam, j, f.past_lam[f.next + j])
+    apply_rows(s.nodes, f.from_start, f.dq[j], f.y)
     for k in range(f.v.shape[0]):
         new = c0 * dvd[k] + c1 * last[k] - c2 * da[k]
         dan[k] = new
@@ -113,16 +115,16 @@ def _predict(s, x, f, p, i):
     apply_rows(s.nodes, f.to_end, f.y, dqn)
     if x.index_2 != 0:
         c = 1.0 if f.history > 1 else 0.0  # the position correction is small, and mostly round-off
-        dz, past, new_z = f.dz[i], f.past_z[i], f.dzn[i]
+        dz, past, new_z = f.dz[j], f.past_z[j], f.dzn[j]
         for k in range(f.v.shape[0]):
             new_z[k] = dz[k] + c * (dz[k] - past[k])
             dqn[k] += new_z[k]
-        foresee_turn(f, i)
+        foresee_turn(f, j)
 
 
 @kernel
 def _scale(s, x, p, out):
-    """A right-hand side from the change of the equations, scaled as those of the step are."""
+    """Right-hand sides from the change of the equations, scaled as those of the step are."""
     bp = _mass_factor(x, p.step)
     cl = -p.step * x.beta / x.gamma if x.index_2 != 0 else -1.0
     for k in range(s.xv.shape[0]):
@@ -132,12 +134,11 @@ def _scale(s, x, p, out):
 
 
 @kernel
-def _correct(s, w, x, f, p, i):
+def _correct(s, w, x, f, p, j, solution):
     """Take the solution over."""
     bp, gp = _mass_factor(x, p.step), x.gamma / (p.step * x.beta)
     ca = bp * (1.0 - x.af) / (1.0 - x.am)
-    solution, dlam = f.rhs[i], f.past_lam[f.next + i]
-    dq, dv, dvd, da = f.dqn[i], f.dvn[i], f.past_vd[f.next + i], f.dan[i]
+    dlam, dq, dv, dvd, da = f.past_lam[f.next + j], f.dqn[j], f.dvn[j], f.past_vd[f.next + j], f.dan[j]
     for k in range(f.lam.shape[0]):
         dlam[k] += bp * solution[s.xl[k]]
     for k in range(f.v.shape[0]):
@@ -149,24 +150,21 @@ def _correct(s, w, x, f, p, i):
         dvd[k] += bp * y
         dv[k] += gp * y
         da[k] += ca * y
-    f.change[i], f.change_z[i] = largest(f.y), 0.0
-    apply_rows(s.nodes, f.to_end, f.y, f.y)
+    f.change[j], f.change_z[j] = largest_four(f.y), 0.0
+    apply_rows(s.nodes, f.to_end, f.y, f.moved)
     for k in range(f.v.shape[0]):
-        dq[k] += f.y[k]
-    if x.index_2 != 0 and f.exact[i] == 0:
-        copy(f.y, f.moved[i])
+        dq[k] += f.moved[k]
 
 
 @kernel
-def _select_moved(f, count, r):
-    """f.due: parameters whose position correction changes with the last correction; returns their number."""
-    moved = 0
-    for j in range(count):
-        i = f.active[j]
-        if r == 0 or f.change[i] > UNMOVED * f.settled * largest(f.dqn[i]):
-            f.due[moved] = i
-            moved += 1
-    return moved
+def _is_moved(f, j):
+    """Whether a position correction changes with the last correction of a group."""
+    f.size_q[j] = largest_four(f.dqn[j])
+    change, size = flat(f.change), flat(f.size_q)
+    for i in range(AT_ONCE * j, end_of_group(f, j)):
+        if change[i] > UNMOVED * f.settled * size[i]:
+            return True
+    return False
 
 
 @kernel
@@ -182,14 +180,14 @@ def _newton_rate(x, f, p):
 
 @kernel
 def _is_settled(x, f, p, i, r):
-    """Whether corrections may end after this one, the r-th; the round-off in them is measured."""
-    size, acceleration, rate = largest(f.dqn[i]), largest(f.past_vd[f.next + i]), f.rate
-    change, before, least = f.change[i], f.earlier[i], f.noise / f.spread[i]
+    """Whether corrections of a parameter may end after this one, the r-th; the round-off in them is measured."""
+    size, acceleration, rate = flat(f.size_q)[i], flat(f.size_vd)[i], f.rate
+    change, before, least = flat(f.change)[i], f.earlier[i], f.noise / f.spread[i]
     noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:
         rate = max(change / before, rate)  # round-off makes it look larger
         if r == 1:
-            f.seen[i] = min(change / before, 1.0)
+            f.seen[i] = max(min(change / before, 1.0), FADES * f.seen[i])
     elif r == 0:
         rate = max(rate, TIMES_SEEN * f.seen[i])
         f.seen[i] *= UNSEEN
@@ -197,7 +195,7 @@ def _is_settled(x, f, p, i, r):
         f.floor[i] = change
         return True
     limit = max(f.settled * size, AS_NOISE * noise)
-    if rate * f.change_z[i] > max(limit, f.noise_z / f.spread[i]):
+    if rate * flat(f.change_z)[i] > max(limit, f.noise_z / f.spread[i]):
         return False
     reactions = (
         max(REACTIONS, 2.0 * p.tolerance) * acceleration / _mass_factor(x, p.step)
@@ -206,46 +204,52 @@ def _is_settled(x, f, p, i, r):
 
 
 @kernel
-def _follow(s, w, x, f, g, p):
+def _are_settled(x, f, p, j, r):
+    """Whether corrections of a group may end."""
+    f.size_q[j], f.size_vd[j] = largest_four(f.dqn[j]), largest_four(f.past_vd[f.next + j])
+    change, settled = flat(f.change), True
+    for i in range(AT_ONCE * j, end_of_group(f, j)):
+        settled = _is_settled(x, f, p, i, r) and settled
+        f.earlier[i] = change[i]
+    return settled
+
+
+@kernel
+def _make_correction(s, w, x, f, g, b, p, j, r):
+    """The r-th correction of a group."""
+    count, first = end_of_group(f, j) - AT_ONCE * j, r == 0
+    change_of_equations(s, w, x, f, g, p, j, f.rhs)
+    _scale(s, x, p, f.rhs)
+    solve_four(s, w, b, f.rhs, count)
+    if first and x.index_2 != 0 and is_due(f, j):
+        turn_equations(s, w, x, f, g, p, j)
+        solve_four(s, w, b, f.turn, count)
+        take_turn(s, x, f, g, p, j, f.turn)
+    _correct(s, w, x, f, p, j, f.rhs)
+    if x.index_2 != 0 and (first or _is_moved(f, j)):
+        position_equations(s, x, f, g, j, first, f.rhs)
+        solve_four(s, w, b, f.rhs, count)
+        correct_position(s, f, j, first, f.rhs)
+
+
+@kernel
+def _follow(s, w, x, f, g, b, p):
     """Sensitivities at the end of the step along all parameters."""
     count = f.dq.shape[0]
     choose_weights(f, x.af / (1.0 - x.af))
     _newton_rate(x, f, p)
-    for i in range(count):
-        f.active[i] = i
-        _predict(s, x, f, p, i)
-    due = 0
+    for j in range(count):
+        f.active[j] = j
+        _predict(s, x, f, p, j)
     for r in range(MOST_ROUNDS):
-        for j in range(count):
-            i = f.active[j]
-            change_of_equations(s, w, x, f, g, p, i, f.rhs[i])
-            if r == 0 and x.index_2 != 0 and is_due(f, i):
-                turn_equations(s, w, x, f, g, p, i)
-                f.due[due] = i
-                due += 1
-            _scale(s, x, p, f.rhs[i])
-        solve_rows(s, w, f.rhs, f.active, count, f.block, f.front)
-        if r == 0:
-            solve_rows(s, w, f.turn, f.due, due, f.block, f.front)
-            for j in range(due):
-                take_turn(s, x, f, p, f.due[j], f.turn[f.due[j]])
-        for j in range(count):
-            _correct(s, w, x, f, p, f.active[j])
-        if x.index_2 != 0:
-            moved = _select_moved(f, count, r)
-            for j in range(moved):
-                position_equations(s, x, f, g, f.due[j], r == 0, f.rhs[f.due[j]])
-            solve_rows(s, w, f.rhs, f.due, moved, f.block, f.front)
-            for j in range(moved):
-                correct_position(s, f, f.due[j], r == 0, f.rhs[f.due[j]])
-        f.rounds += count
         left = 0
-        for j in range(count):
-            i = f.active[j]
-            if not _is_settled(x, f, p, i, r):
-                f.earlier[i] = f.change[i]
-                f.active[left] = i
+        for n in range(count):
+            j = f.active[n]
+            _make_correction(s, w, x, f, g, b, p, j, r)
+            if not _are_settled(x, f, p, j, r):
+                f.active[left] = j
                 left += 1
+        f.rounds += count
         count = left
         if count == 0:
             break
@@ -257,14 +261,15 @@ def _follow(s, w, x, f, g, p):
 def _accept(x, f):
     """Sensitivities at the end of the step become those of the state."""
     turn_ring(f)
-    for i in range(f.dq.shape[0]):
+    for i in range(f.size.shape[0]):
         f.floor[i] *= FORGET
-        copy(f.dqn[i], f.dq[i])
-        copy(f.dvn[i], f.dv[i])
-        copy(f.dan[i], f.da[i])
+    for j in range(f.dq.shape[0]):
+        copy(f.dqn[j], f.dq[j])
+        copy(f.dvn[j], f.dv[j])
+        copy(f.dan[j], f.da[j])
         if x.index_2 != 0:
-            copy(f.dz[i], f.past_z[i])
-            copy(f.dzn[i], f.dz[i])
+            copy(f.dz[j], f.past_z[j])
+            copy(f.dzn[j], f.dz[j])
     f.history += 1
 
 
@@ -279,18 +284,18 @@ def _ends(s, x, f, p, left):
 
 
 @entry(
-    Tables, Work, AlphaState, Shadow, Along, addresses, NewtonNumbers, Rows, integer, integer, integer, matrix, matrix,
-    matrix, matrix, matrix, matrix, matrix, matrix, matrix,
+    Tables, Work, AlphaState, Shadow, Along, Sides, addresses, NewtonNumbers, Rows, integer, integer, integer, matrix,
+    matrix, matrix, matrix, matrix, matrix, matrix, matrix, matrix,
 )  # fmt: skip
 def run_with_sensitivities(
-    s, w, x, f, g, a, p, rows, before, count, every, out_q, out_v, out_first, out_second, out_turns, out_dq, out_dv,
+    s, w, x, f, g, b, a, p, rows, before, count, every, out_q, out_v, out_first, out_second, out_turns, out_dq, out_dv,
     out_dvd, out_dlam,
 ):  # fmt: skip
     """Up to ``count`` steps with their sensitivities; f.history of them are made.
 
     Every ``every``-th step is recorded, the first one of them in the row that comes after ``before`` records.
     """
-    n, left = f.dq.shape[0], x.index_3_steps
+    n, left = f.size.shape[0], x.index_3_steps
     ask(a, LOAD)
     for _ in range(count):
         if x.index_2 != 0:
@@ -302,7 +307,7 @@ def run_with_sensitivities(
         if p.iteration == 0 and (x.newton != WHILE_GOOD or x.kept < 0 or x.index_2 != 0):
             _factorise(s, w, x, p.step)  # the first guess was good enough, and nothing was factorised
         _prepare(s, w, x, f, g, p)
-        _follow(s, w, x, f, g, p)
+        _follow(s, w, x, f, g, b, p)
         if f.ended != FOLLOWED:
             return
         _accept(x, f)
@@ -315,7 +320,8 @@ def run_with_sensitivities(
             copy(rows.turns, out_turns[row])
             records = out_dq.shape[0] // n  # of each parameter, with that of the start
             for i in range(n):
-                copy(f.dq[i], out_dq[i * records + p.index // every])
-                copy(f.dv[i], out_dv[i * records + p.index // every])
-                copy(f.past_vd[f.now + i], out_dvd[i * records + p.index // every])
-                copy(f.past_lam[f.now + i], out_dlam[i * records + p.index // every])
+                j, row = i // AT_ONCE, i * records + p.index // every
+                copy_one(f.dq[j], i % AT_ONCE, out_dq[row])
+                copy_one(f.dv[j], i % AT_ONCE, out_dv[row])
+                copy_one(f.past_vd[f.now + j], i % AT_ONCE, out_dvd[row])
+                copy_one(f.past_lam[f.now + j], i % AT_ONCE, out_dlam[row])

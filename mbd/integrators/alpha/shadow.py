@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from ...compiled.kernel import kernel
-from ...compiled.kinds import addresses, integer, integers, matrix, real, vector
+from ...compiled.kinds import addresses, fours, fours_matrix, integer, integers, matrix, real, vector
 from ...compiled.record import Record
 
 POINTS = 6  # last steps from which the next one is extrapolated
 RING = POINTS + 1  # with the next one
+TURNS = 5  # values from which the effect of the matrix on a position correction is extrapolated
 
 FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
 
 
 class Shadow(Record):
-    """Sensitivities of a state, a row for each parameter, and buffers."""
+    """Sensitivities of a state, a row for each group of four parameters, and buffers."""
 
-    dq = matrix  # increments of the configuration per parameter
-    dv = matrix
-    da = matrix
-    past_vd = matrix  # (RING * parameters, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
-    past_lam = matrix
-    dz = matrix  # of the position correction of index 2, as seen at the end of the step, and one step before
-    past_z = matrix
+    dq = fours_matrix  # increments of the configuration per parameter
+    dv = fours_matrix
+    da = fours_matrix
+    past_vd = fours_matrix  # (RING * groups, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
+    past_lam = fours_matrix
+    dz = fours_matrix  # of the position correction of index 2, as seen at the end of the step, and one step before
+    past_z = fours_matrix
     now = integer  # rows of the rings that hold the state, the one before, and the end of the step
     before = integer
     next = integer
@@ -31,39 +32,44 @@ class Shadow(Record):
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
     works = addresses  # beside them, and three for the system itself at the end
     exact = integers  # by parameter: whether its equations are differentiated by the product rule
+    some_exact = integers  # by group: whether that is so of one of its parameters, and whether of all
+    all_exact = integers
     rate = real  # by which one correction of a step is smaller than the one before
     history = integer  # steps made
     ended = integer  # see FOLLOWED, ...
-    rounds = integer  # corrections of all steps
+    rounds = integer  # corrections of all steps and groups
     settled = real  # what may remain in a step, of the sensitivities
-    change = vector  # by parameter: the last correction: of increments, and of the position correction
-    change_z = vector
-    earlier = vector  # the one before
+    change = fours  # by parameter: the last correction: of increments, and of the position correction
+    change_z = fours
+    size_q = fours  # by parameter: the largest sensitivity of the configuration, and of v_dot
+    size_vd = fours
+    earlier = vector  # by parameter: the correction before the last one
     noise = real  # round-off in both, times the size of the differences
     noise_z = real
     seen = vector  # by parameter: the second correction, of the first one, when it was last seen
     floor = vector  # by parameter: round-off of corrections as it was seen
-    active = integers  # parameters that are still corrected
-    due = integers  # parameters whose position correction is computed: the effect of the matrix, or of constraints
-    # at the end of the step, as far as it is known, a row for each parameter
-    dqn = matrix
-    dvn = matrix
-    dan = matrix
-    dzn = matrix
-    dmn = matrix  # part of dz that follows matrix and rotation, as it is foreseen
-    rhs = matrix  # change of the equations, right-hand sides, solutions
-    position = matrix  # change of the position constraints, where it comes from differences
-    moved = matrix  # correction of the configuration since then
-    block = vector  # buffers of ``solve_rows``
-    front = vector
+    active = integers  # groups that are still corrected
+    # at the end of the step, as far as it is known, a row for each group
+    dqn = fours_matrix
+    dvn = fours_matrix
+    dan = fours_matrix
+    dzn = fours_matrix
+    dmn = fours_matrix  # part of dz that follows matrix and rotation, as it is foreseen
+    rhs = fours  # change of the equations, right-hand sides, solutions
+    position = fours  # change of the position constraints, where it comes from differences
+    moved = fours  # correction of the configuration since then
+    y = fours
+    turned = fours
     # differences
     q = vector
     v = vector
     vd = vector
     lam = vector
-    y = vector
+    increment = vector
+    row = vector
     other = vector
     rates = vector
+    level = vector
     from_start = matrix  # (nodes, 9): T_exp(-dq)^-1, and T_exp(dq)
     to_end = matrix
     turning = vector  # (9,)
@@ -77,28 +83,23 @@ class Shadow(Record):
     guess_v = vector
     guess_vd = vector
     guess_lam = vector
-    guess_dq = vector  # and how that changes along one parameter
-    guess_dv = vector
-    guess_dvd = vector
-    guess_dlam = vector
-    u = vector  # U, the sum of the position corrections of all iterates, and the multipliers with which it was made
-    zeta = vector
+    guess_dq = fours  # and how that changes along a group of parameters
+    guess_dv = fours
+    guess_dvd = fours
+    guess_dlam = fours
+    u = vector  # U, the sum of the position corrections of all iterates
     twisted = integer  # whether it is so large that it matters where in the step it is turned
     untwist = matrix  # (nodes, 9): T_exp(w)^-1
-    turned = vector  # change of T_exp times the position correction
-    mixed = vector  # rows on the other side
-    turn = matrix  # the same as a right-hand side, and the solution
+    mixed = fours  # rows on the other side
+    turn = fours  # the same as a right-hand side, and the solution
     further_q = matrix  # (2, ...): the first guess, moved along the position correction and back
     further_v = matrix
     further_vd = matrix
     further_lam = matrix
-    dm = matrix  # the part of dz that follows from it, as it was computed last, and before
-    past_m = matrix
-    older_m = matrix
-    interval = vector  # by parameter: steps after which it is computed again
+    past_turns = fours_matrix  # (TURNS * groups, n_v): the part of dz that follows from it, as it was computed last
+    turn_times = matrix  # (groups, TURNS): in which steps
+    interval = vector  # by group: steps after which it is computed again
     since = vector  # steps since then
-    spacing = vector  # steps between the last two, and before
-    older_spacing = vector
     known = vector  # how often it was computed
     slip = vector  # of nonholonomic constraints, whose B z = 0
 
@@ -121,16 +122,16 @@ def choose_weights(f, radius):
 
 
 @kernel
-def extrapolate(f, ring, i, out):
+def extrapolate(f, ring, j, out):
     """The next one of a sequence."""
     n = f.dq.shape[0]
     slot = f.now // n
-    r0, c0 = ring[f.now + i], -f.weights[1]
-    r1, c1 = ring[(slot + RING - 1) % RING * n + i], -f.weights[2]
-    r2, c2 = ring[(slot + RING - 2) % RING * n + i], -f.weights[3]
-    r3, c3 = ring[(slot + RING - 3) % RING * n + i], -f.weights[4]
-    r4, c4 = ring[(slot + RING - 4) % RING * n + i], -f.weights[5]
-    r5, c5 = ring[(slot + RING - 5) % RING * n + i], -f.weights[6]
+    r0, c0 = ring[f.now + j], -f.weights[1]
+    r1, c1 = ring[(slot + RING - 1) % RING * n + j], -f.weights[2]
+    r2, c2 = ring[(slot + RING - 2) % RING * n + j], -f.weights[3]
+    r3, c3 = ring[(slot + RING - 3) % RING * n + j], -f.weights[4]
+    r4, c4 = ring[(slot + RING - 4) % RING * n + j], -f.weights[5]
+    r5, c5 = ring[(slot + RING - 5) % RING * n + j], -f.weights[6]
     for k in range(out.shape[0]):
         out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k] + c4 * r4[k] + c5 * r5[k]
 

@@ -38,6 +38,7 @@ class AlphaState(Record):
     vn = vector
     vdn = vector
     lamn = vector
+    zeta = vector  # of index 2: multipliers with which the position correction of the step was made
     dw = vector
     dq = vector
     y = vector

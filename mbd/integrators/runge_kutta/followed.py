@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...compiled.entry import connect
+from ...compiled.fours import AT_ONCE, fours_of, rows_of_fours
 from ...compiled.record import table_of
 from ...errors import IncompatibleError
-from ...system.right_hand_sides import AT_ONCE
+from ...system.right_hand_sides import new_sides
 from ...system.tables import FLAG_COUPLED
 from ...system.touched import along
 from ..base import Array
@@ -43,15 +44,19 @@ class RungeKuttaFollowed(Followed):
             connect(one, self._advance)
 
     def _variations(self, start: dict[str, Array]) -> Variations:
-        n, n_v, n_l, rows = len(self.sides), self.system.n_v, self.system.n_l, len(self.run.work.x)
+        n_v, n_l, rows, groups = self.system.n_v, self.system.n_l, len(self.run.work.x), -(-len(self.sides) // AT_ONCE)
         nodes, stages = len(self.system.tables.nodes), len(self.run.numbers.b)
         shapes: list[tuple[Any, str]] = [
-            ((stages * n, n_v), "kq kv"), ((n, n_v), "step_q now_q now_v"), ((n, rows), "rhs"),
-            (AT_ONCE * rows, "block front"), ((nodes, 9), "from_start to_end inverse"), (n_v, "y u"), (n_l, "mu"),
-            (max(n_v, n_l), "zero"),
+            ((stages * groups, n_v), "kq kv"), ((groups, n_v), "dq dv dvd step_q now_q now_v"),
+            ((groups, n_l), "dlam"), (rows, "rhs"),
+            ((nodes, 9), "from_start to_end inverse"), (n_v, "back u"), (n_l, "mu"), (max(n_v, n_l), "zero"),
         ]  # fmt: skip
         zeros = {name: shape for shape, names in shapes for name in names.split()}
-        return Variations.zeros(zeros, which=np.arange(n), **start)
+        self.buffers = new_sides(self.system)
+        variations = Variations.zeros(zeros)
+        for name, x in start.items():
+            getattr(variations, name)[:] = fours_of(x)
+        return variations
 
     def _steps_beside(self, start: dict[str, Array]) -> StepShadow:
         n_v, runs = self.system.n_v, [one.run for pair in self.sides for one in pair]
@@ -73,11 +78,12 @@ class RungeKuttaFollowed(Followed):
             )
 
     def first(self) -> list[Array]:
-        f = self.shadow
-        return [x.copy() for x in (f.dq, f.dv, f.dvd, f.dlam)]
+        f, n = self.shadow, len(self.sides)
+        start = (f.dq, f.dv, f.dvd, f.dlam)
+        return [rows_of_fours(x, n) if self.variational else x.copy() for x in start]
 
     def advance(self, count: int, every: int, out: list[Array], more: list[Array]) -> int:
-        run, records = self.run, [self.shadow, self.along] if self.variational else [self.shadow]
+        run, records = self.run, [self.shadow, self.along, self.buffers] if self.variational else [self.shadow]
         self._advance(
             self.system.tables, run.work, run.x, run.numbers, *records, run.index // every, count, every, *out, *more
         )

@@ -18,11 +18,12 @@ and points and rigid bodies with Lie nodes without driven constraints and coupli
 from __future__ import annotations
 
 from ...compiled.entry import entry
+from ...compiled.fours import AT_ONCE
 from ...compiled.kernel import kernel
-from ...compiled.kinds import integer, integers, matrix, vector
+from ...compiled.kinds import fours, fours_matrix, integer, matrix, vector
 from ...compiled.record import Record
 from ...linalg.front import FAILED, WEAKEST
-from ...math.arrays import clear, copy
+from ...math.arrays import clear, copy, copy_one
 from ...nodes.along import slope_along
 from ...nodes.increments import apply_rows, apply_tangent_inverse, store_tangent, store_tangent_inverse
 from ...nodes.mass import free_accelerations
@@ -31,6 +32,7 @@ from ...system.along import (
     ON_ACCELERATIONS,
     ON_POSITIONS,
     Along,
+    end_of_group,
     equations_along,
     look_at_accelerations,
     look_at_projection,
@@ -48,7 +50,7 @@ from ...system.instant import (
 )
 from ...system.mass_matrix import factor_mass
 from ...system.matrix import finish
-from ...system.right_hand_sides import solve_rows
+from ...system.right_hand_sides import Sides, solve_four
 from ...system.tables import FLAG_SIMPLE, FLAG_TREE, PARAMETER_LENGTH, Tables, Work
 from ...system.tree_along import articulated_solution, look_along_tree
 from ..newton import ROUND_OFF, largest_violation
@@ -58,25 +60,22 @@ from .state import RungeKuttaNumbers, RungeKuttaState
 
 
 class Variations(Record):
-    """Sensitivities of a state, a row for each parameter, those of the stages of a step, and buffers."""
+    """Sensitivities of a state, a row for each group of four parameters, those of the stages of a step, and buffers."""
 
-    dq = matrix  # increments of the configuration per parameter
-    dv = matrix
-    dvd = matrix
-    dlam = matrix
-    kq = matrix  # (stages * parameters, n_v): slopes of the stages
-    kv = matrix
-    step_q = matrix  # increments since the start of the step, and the configuration and velocity that follow
-    now_q = matrix
-    now_v = matrix
-    rhs = matrix
-    which = integers  # all parameters
-    block = vector  # buffers of ``solve_rows``
-    front = vector
+    dq = fours_matrix  # increments of the configuration per parameter
+    dv = fours_matrix
+    dvd = fours_matrix
+    dlam = fours_matrix
+    kq = fours_matrix  # (stages * groups, n_v): slopes of the stages
+    kv = fours_matrix
+    step_q = fours_matrix  # increments since the start of the step, and the configuration and velocity that follow
+    now_q = fours_matrix
+    now_v = fours_matrix
+    rhs = fours  # change of the equations along a group, and their solution
     from_start = matrix  # (nodes, 9): T_exp(-dq)^-1, T_exp(dq) and T_exp(dq)^-1
     to_end = matrix
     inverse = matrix
-    y = vector
+    back = vector
     mu = vector
     u = vector
     zero = vector  # as long as velocities or multipliers
@@ -85,13 +84,13 @@ class Variations(Record):
 @kernel
 def _move_along(s, f, base, dq):
     """f.now_q: increments at the end of dq, from those at its start and those of dq in f.step_q."""
-    for k in range(f.y.shape[0]):
-        f.y[k] = -dq[k]
-    store_tangent_inverse(s.nodes, f.y, f.from_start)
+    for k in range(f.back.shape[0]):
+        f.back[k] = -dq[k]
+    store_tangent_inverse(s.nodes, f.back, f.from_start)
     store_tangent(s.nodes, dq, f.to_end)
-    for i in range(f.dq.shape[0]):
-        d, step = f.now_q[i], f.step_q[i]
-        apply_rows(s.nodes, f.from_start, base[i], d)
+    for j in range(f.dq.shape[0]):
+        d, step = f.now_q[j], f.step_q[j]
+        apply_rows(s.nodes, f.from_start, base[j], d)
         for k in range(d.shape[0]):
             d[k] += step[k]
         apply_rows(s.nodes, f.to_end, d, d)
@@ -101,12 +100,12 @@ def _move_along(s, f, base, dq):
 def _combine_along(f, stages, weights, h):
     """f.step_q and f.now_v: increments and velocities of a stage or of the step, from the slopes before."""
     n = f.dq.shape[0]
-    for i in range(n):
-        step, v = f.step_q[i], f.now_v[i]
+    for j in range(n):
+        step, v = f.step_q[j], f.now_v[j]
         clear(step)
-        copy(f.dv[i], v)
-        for j in range(stages):
-            c, kq, kv = h * weights[j], f.kq[j * n + i], f.kv[j * n + i]
+        copy(f.dv[j], v)
+        for i in range(stages):
+            c, kq, kv = h * weights[i], f.kq[i * n + j], f.kv[i * n + j]
             if c != 0.0:
                 for k in range(v.shape[0]):
                     step[k] += c * kq[k]
@@ -114,62 +113,54 @@ def _combine_along(f, stages, weights, h):
 
 
 @kernel
-def _solve_along(s, w, f):
-    """f.rhs = -A^-1 f.rhs for all parameters."""
-    for i in range(f.rhs.shape[0]):
-        row = f.rhs[i]
-        for k in range(row.shape[0]):
-            row[k] = -row[k]
-    solve_rows(s, w, f.rhs, f.which, f.rhs.shape[0], f.block, f.front)
+def _solve_along(s, w, f, g, b, j):
+    """f.rhs = -A^-1 f.rhs for a group of parameters."""
+    for k in range(f.rhs.shape[0]):
+        f.rhs[k] = -f.rhs[k]
+    solve_four(s, w, b, f.rhs, end_of_group(g, j) - AT_ONCE * j)
 
 
 @kernel
-def _accelerations_along(s, w, x, f, g, v, vd, t, out, first):
+def _accelerations_along(s, w, x, f, g, b, v, vd, t, out, first):
     """Rows of ``out`` from ``first`` on: change of the accelerations that have just been computed; f.dlam.
 
     The state is at f.now_q, f.now_v along the parameters.
     """
     g.time[0] = t
-    if s.flags[FLAG_TREE] != 0:
+    tree, simple = s.flags[FLAG_TREE] != 0, s.flags[FLAG_SIMPLE] != 0
+    if tree:
         look_along_tree(s, w, g.tree, x.qn, v, vd)
-        for i in range(f.dq.shape[0]):
-            equations_along(
-                s, w, g, i, x.qn, v, vd, x.lam, f.now_q[i], f.now_v[i], f.zero, f.zero, f.rhs[i], ON_POSITIONS
-            )  # fmt: skip
-        for i in range(f.dq.shape[0]):
-            articulated_solution(s, w, f.rhs[i], out[first + i])
-        return
-    simple = s.flags[FLAG_SIMPLE] != 0
-    if not simple:
+    elif not simple:
         look_at_accelerations(s, w, g, v, vd, x.lam)
-    for i in range(f.dq.shape[0]):
+    for j in range(f.dq.shape[0]):
+        a, dlam = out[first + j], f.dlam[j]
         equations_along(
-            s, w, g, i, x.qn, v, vd, x.lam, f.now_q[i], f.now_v[i], f.zero, f.zero, f.rhs[i],
-            ON_POSITIONS if simple else ON_ACCELERATIONS,
+            s, w, g, j, x.qn, v, vd, x.lam, f.now_q[j], f.now_v[j], g.still, g.still, f.rhs,
+            ON_POSITIONS if simple or tree else ON_ACCELERATIONS,
         )  # fmt: skip
-    if simple:
-        for i in range(f.dq.shape[0]):
-            free_accelerations(s.nodes, w.z, f.rhs[i], out[first + i])
-        return
-    _solve_along(s, w, f)
-    for i in range(f.dq.shape[0]):
-        row, a = f.rhs[i], out[first + i]
+        if tree:
+            articulated_solution(s, w, g.tree, f.rhs, a)
+            continue
+        if simple:
+            free_accelerations(s.nodes, w.z, f.rhs, a)
+            continue
+        _solve_along(s, w, f, g, b, j)
         for k in range(a.shape[0]):
-            a[k] = row[s.xv[k]]
+            a[k] = f.rhs[s.xv[k]]
         for k in range(x.lam.shape[0]):
-            f.dlam[i, k] = row[s.xl[k]]
+            dlam[k] = f.rhs[s.xl[k]]
 
 
 @kernel
-def _stages(s, w, x, p, f, g, t, h):
+def _stages(s, w, x, p, f, g, b, t, h):
     """Slopes of all stages, and how they change."""
     n = f.dq.shape[0]
     for k in range(x.v.shape[0]):
         x.kq[0, k] = x.v[k]
         x.kv[0, k] = x.vd[k]
-    for i in range(n):
-        copy(f.dv[i], f.kq[i])
-        copy(f.dvd[i], f.kv[i])
+    for j in range(n):
+        copy(f.dv[j], f.kq[j])
+        copy(f.dvd[j], f.kv[j])
     for i in range(1, p.b.shape[0]):
         for k in range(x.v.shape[0]):
             dq, dv = 0.0, 0.0
@@ -187,7 +178,7 @@ def _stages(s, w, x, p, f, g, t, h):
         apply_tangent_inverse(s.nodes, x.dq, x.vn, x.kq[i], w.rotation)
         _combine_along(f, i, p.a[i], h)
         _move_along(s, f, f.dq, x.dq)
-        _accelerations_along(s, w, x, f, g, x.vn, x.kv[i], time, f.kv, i * n)
+        _accelerations_along(s, w, x, f, g, b, x.vn, x.kv[i], time, f.kv, i * n)
         store_tangent_inverse(s.nodes, x.dq, f.inverse)
         for j in range(n):
             slope_along(s.nodes, f.inverse, x.dq, x.vn, f.step_q[j], f.now_v[j], f.kq[i * n + j])
@@ -217,7 +208,7 @@ def _multipliers_of(s, w, f):
 
 
 @kernel
-def _project(s, w, x, p, f, g):
+def _project(s, w, x, p, f, g, b):
     """Back to the constraints in the mass metric, as in ``kernels``; f.now_q and f.now_v follow."""
     length = s.parameters[PARAMETER_LENGTH]
     previous = 1e300
@@ -240,14 +231,12 @@ def _project(s, w, x, p, f, g):
             x.dq[k] = w.x[s.xv[k]]
         _multipliers_of(s, w, f)
         look_at_projection(s, w, x.qn, x.dq, f.mu)
-        for i in range(f.dq.shape[0]):
-            projection_along(
-                s, w, g, i, x.qn, x.dq, x.dq, f.mu, f.zero, f.now_q[i], f.zero, f.rhs[i], 1
-            )  # fmt: skip
-        _solve_along(s, w, f)
-        for i in range(f.dq.shape[0]):
+        for j in range(f.dq.shape[0]):
+            projection_along(s, w, g, j, x.qn, x.dq, x.dq, f.mu, f.zero, f.now_q[j], g.still, f.rhs, 1)
+            _solve_along(s, w, f, g, b, j)
+            step = f.step_q[j]
             for k in range(x.v.shape[0]):
-                f.step_q[i, k] = f.rhs[i, s.xv[k]]
+                step[k] = f.rhs[s.xv[k]]
         _move_along(s, f, f.now_q, x.dq)
         advance(s, w, x.qn, x.dq, x.qn)
         p.projections += 1
@@ -263,20 +252,20 @@ def _project(s, w, x, p, f, g):
         x.vn[k] += w.x[s.xv[k]]
     _multipliers_of(s, w, f)
     look_at_projection(s, w, x.qn, x.vn, f.mu)
-    for i in range(f.dq.shape[0]):
-        projection_along(s, w, g, i, x.qn, x.vn, f.u, f.mu, f.zero, f.now_q[i], f.now_v[i], f.rhs[i], 0)
-    _solve_along(s, w, f)
-    for i in range(f.dq.shape[0]):
+    for j in range(f.dq.shape[0]):
+        projection_along(s, w, g, j, x.qn, x.vn, f.u, f.mu, f.zero, f.now_q[j], f.now_v[j], f.rhs, 0)
+        _solve_along(s, w, f, g, b, j)
+        v = f.now_v[j]
         for k in range(x.v.shape[0]):
-            f.now_v[i, k] += f.rhs[i, s.xv[k]]
+            v[k] += f.rhs[s.xv[k]]
 
 
 @kernel
-def _accept(s, w, x, p, f, g, t):
+def _accept(s, w, x, p, f, g, b, t):
     """Make (qn, vn) the state, projected, with v_dot and lambda there; leaves p.verdict."""
     evaluate_functions(s, w, t)
     if x.lam.shape[0] > 0:
-        _project(s, w, x, p, f, g)
+        _project(s, w, x, p, f, g, b)
         if p.verdict != CONVERGED:
             return
     copy(x.qn, x.q)
@@ -297,26 +286,27 @@ def _accept(s, w, x, p, f, g, t):
     if w.report[FAILED] != 0.0:
         p.where, p.verdict = w.report[WEAKEST], SINGULAR
         return
-    _accelerations_along(s, w, x, f, g, x.v, x.vd, t, f.dvd, 0)
-    for i in range(f.dq.shape[0]):
-        copy(f.now_q[i], f.dq[i])
-        copy(f.now_v[i], f.dv[i])
+    _accelerations_along(s, w, x, f, g, b, x.v, x.vd, t, f.dvd, 0)
+    for j in range(f.dq.shape[0]):
+        copy(f.now_q[j], f.dq[j])
+        copy(f.now_v[j], f.dv[j])
 
 
 @entry(
-    Tables, Work, RungeKuttaState, RungeKuttaNumbers, Variations, Along, integer, integer, integer, matrix, matrix,
-    matrix, matrix, matrix, matrix, matrix, matrix, matrix,
+    Tables, Work, RungeKuttaState, RungeKuttaNumbers, Variations, Along, Sides, integer, integer, integer, matrix,
+    matrix, matrix, matrix, matrix, matrix, matrix, matrix, matrix,
 )  # fmt: skip
 def run_fixed_with_variations(
-    s, w, x, p, f, g, before, count, every, out_q, out_v, out_vd, out_l, out_turns, out_dq, out_dv, out_dvd, out_dlam
-):
+    s, w, x, p, f, g, b, before, count, every, out_q, out_v, out_vd, out_l, out_turns, out_dq, out_dv, out_dvd,
+    out_dlam,
+):  # fmt: skip
     """Up to ``count`` equal steps with their sensitivities, recorded as by ``run_fixed``; p.done of them are made."""
-    n, h = f.dq.shape[0], p.step
+    n, h = g.size.shape[0], p.step
     p.done, p.verdict = 0, CONVERGED
     for step in range(count):
-        _stages(s, w, x, p, f, g, p.origin + p.steps * h, h)
+        _stages(s, w, x, p, f, g, b, p.origin + p.steps * h, h)
         _end(s, w, x, p, f, h)
-        _accept(s, w, x, p, f, g, p.origin + (p.steps + 1) * h)
+        _accept(s, w, x, p, f, g, b, p.origin + (p.steps + 1) * h)
         if p.verdict != CONVERGED:
             return
         p.steps += 1
@@ -325,7 +315,8 @@ def run_fixed_with_variations(
             write_row(w, x, p.steps // every - 1 - before, out_q, out_v, out_vd, out_l, out_turns)
             records = out_dq.shape[0] // n  # of each parameter, with that of the start
             for i in range(n):
-                copy(f.dq[i], out_dq[i * records + p.steps // every])
-                copy(f.dv[i], out_dv[i * records + p.steps // every])
-                copy(f.dvd[i], out_dvd[i * records + p.steps // every])
-                copy(f.dlam[i], out_dlam[i * records + p.steps // every])
+                j, row = i // AT_ONCE, i * records + p.steps // every
+                copy_one(f.dq[j], i % AT_ONCE, out_dq[row])
+                copy_one(f.dv[j], i % AT_ONCE, out_dv[row])
+                copy_one(f.dvd[j], i % AT_ONCE, out_dvd[row])
+                copy_one(f.dlam[j], i % AT_ONCE, out_dlam[row])

@@ -29,6 +29,18 @@ def node_place(i):
 
 
 @kernel
+def wrench_place(i):
+    """Where w of a node begins."""
+    return PER_NODE * i + WRENCH
+
+
+@kernel
+def jet_place(i):
+    """Where X of a node begins."""
+    return PER_NODE * i + JET_AT
+
+
+@kernel
 def velocity_place(nodes, k):
     """Where the numbers of a velocity are."""
     return PER_NODE * nodes.shape[0] + PER_VELOCITY * k
@@ -108,12 +120,13 @@ def eliminate_joint(nodes, n, columns, wrench, parent, i, factors, y):
 
 
 @kernel(forceinline=True)
-def solve_up(nodes, n, parent, i, factors, x):
-    """The right-hand side x of a joint becomes D^-1 r; its part of the parent's w."""
-    o = node_place(i) + WRENCH
+def solve_up(nodes, n, parent, i, factors, own, parents, x):
+    """The right-hand side x of a joint becomes D^-1 r; its part of the parent's w, with its own one.
+
+    x and both w may be of kind ``fours``.
+    """
     first = velocity_place(nodes, n.v0)
-    w0, w1, w2 = factors[o], factors[o + 1], factors[o + 2]
-    w3, w4, w5 = factors[o + 3], factors[o + 4], factors[o + 5]
+    w0, w1, w2, w3, w4, w5 = own[0], own[1], own[2], own[3], own[4], own[5]
     for a in range(n.nv):
         s = first + PER_VELOCITY * a + COLUMN
         x[n.x0 + a] -= (
@@ -147,21 +160,19 @@ def solve_up(nodes, n, parent, i, factors, x):
             w3, w4, w5 = w3 + factors[c + 3] * r, w4 + factors[c + 4] * r, w5 + factors[c + 5] * r
         k = node_place(i) + SHIFT
         d1, d2, d3 = factors[k], factors[k + 1], factors[k + 2]
-        u = node_place(parent) + WRENCH
-        factors[u] += w0 + d2 * w5 - d3 * w4
-        factors[u + 1] += w1 + d3 * w3 - d1 * w5
-        factors[u + 2] += w2 + d1 * w4 - d2 * w3
-        factors[u + 3] += w3
-        factors[u + 4] += w4
-        factors[u + 5] += w5
+        parents[0] += w0 + d2 * w5 - d3 * w4
+        parents[1] += w1 + d3 * w3 - d1 * w5
+        parents[2] += w2 + d1 * w4 - d2 * w3
+        parents[3] += w3
+        parents[4] += w4
+        parents[5] += w5
 
 
 @kernel(forceinline=True)
-def solve_down(nodes, n, parent, i, factors, x):
-    """The increments of a joint from the jet of the parent, and the jet of the child."""
-    o, u = node_place(i), node_place(parent) + JET_AT
-    own = factors[o + JET_AT : o + PER_NODE]
-    shift_jet(factors[u : u + 18], factors[o + SHIFT], factors[o + SHIFT + 1], factors[o + SHIFT + 2], own)
+def solve_down(nodes, n, i, factors, parents, own, x):
+    """The increments x of a joint from the jet of the parent, and the jet of the child; also of kind ``fours``."""
+    o = node_place(i)
+    shift_jet(parents, factors[o + SHIFT], factors[o + SHIFT + 1], factors[o + SHIFT + 2], own)
     first = velocity_place(nodes, n.v0)
     for a in range(n.nv):
         x[n.x0 + a] -= jet_dot(factors[first + PER_VELOCITY * a + ROW :], own)
