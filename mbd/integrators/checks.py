@@ -49,7 +49,7 @@ def check_regular_directors(method: Any, system: System) -> None:
         if is_flat(n):
             raise IncompatibleError(
                 f"{method.name} needs a regular mass matrix; that of body '{body.name}' in directors is singular, "
-                "because the body is flat or a line. Use LieEM or GeneralizedAlpha, or give it some thickness."
+                "because the body is flat or a line. Use Rattle, GGLEM, LieEM or GeneralizedAlpha, or give it some thickness."
             )
 
 
