@@ -179,7 +179,9 @@ def test_methods_of_order_four_gain_as_well(method):
 
 
 @pytest.mark.parametrize("node", (Quaternion, Directors, EulerAngles(sequence="zxy", lie=False)), ids=str)
-@pytest.mark.parametrize("method", (LieEM(tolerance=FINE), HamiltonianEM(tolerance=FINE)), ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "method", (LieEM(tolerance=FINE), HamiltonianEM(tolerance=FINE)), ids=lambda x: type(x).__name__
+)
 def test_bodies_without_joints_in_other_coordinates(method, node):
     """What counts are the coordinates in which a method steps; beside coordinates of users with a mass matrix M(q)."""
     model = springs(node)
@@ -359,7 +361,9 @@ def test_refused_models():
             mbd.simulate(model, 0.1, 0.1, Composition(method))
 
     refused(chain(RotationVector), LieEM(), r"velocity constraints \(joint 'hinge'\) on average only")
-    refused(chain(RotationVector).with_coordinates("joint"), LieEM(), "joint 'hinge'")  # a tree, stepped with its joints
+    refused(
+        chain(RotationVector).with_coordinates("joint"), LieEM(), "joint 'hinge'"
+    )  # a tree, stepped with its joints
     refused(springs(Directors), GonzalezEM(), "body 'a'")
     refused(springs(RotationVector), GonzalezEM(), "body 'a'")  # stepped in directors
     damped = springs(Directors)
