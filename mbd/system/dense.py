@@ -8,9 +8,9 @@ With x = (t - t0) / h from 0 to 1, the increment d and its rates at both ends ar
 [Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, II.6], with an error of h^6. The state is then
 q = q0 o exp(d), v = T_exp(d) d_dot: on every node what its update makes of an increment (``mbd.nodes.between``).
 
-Velocities have an error of h^5. For methods of higher order further records, before and behind, are met as well: with the
-times x0 = 0, x1 = 1, x2, ... of n records, each of them adds a polynomial that vanishes with two derivatives at those
-before it,
+Velocities have an error of h^5. For methods of higher order further records, before and behind, are met as well: with
+the times x0 = 0, x1 = 1, x2, ... of n records, each of them adds a polynomial that vanishes with two derivatives at
+those before it,
 
     prod_{l < m} (x - x_l)^3 (c0 + c1 (x - x_m) + c2 (x - x_m)^2),
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ...system.system import System
 
 METHODS = (
-    "Rattle, RATTLie, Lobatto, GGLEM, DiscreteVariational, LieEM and HamiltonianEM without joints, MoserVeselov, "
-    "RotationSplitting, SymmetricSplitting, RigidMidpoint, Strang, NystromSplitting, or an own PythonIntegrator that "
-    "declares symmetric = True"
+    "Rattle, RATTLie, Lobatto, GGLEM, DiscreteVariational, LieEM, GonzalezEM and HamiltonianEM without joints, "
+    "MoserVeselov, RotationSplitting, SymmetricSplitting, RigidMidpoint, Strang, NystromSplitting, or an own "
+    "PythonIntegrator that declares symmetric = True"
 )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..base import Array, Invariant, Trait
 from ..checks import check_regular_generalized
 from ..converted import StepsQuaternions
-from ..traits import has_form
 from ..variational.equations import HAMILTON
 from .generalized_nodes import hamilton_generalized
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
@@ -76,7 +75,8 @@ class HamiltonianMidpoint(LivensMidpoint):
     """Midpoint rule for Hamilton's equations with the extended, regular mass matrix of quaternions (MPH).
 
     Second order; neither the energy nor e.e_dot = 0 is exact. On points and directors it coincides with LivensMidpoint.
-    Bodies in other coordinates are stepped as quaternions and recorded in their own, and so are flat bodies in directors.
+    Bodies in other coordinates are stepped as quaternions and recorded in their own, and so are flat bodies in
+    directors.
 
     Parameters
     ----------

@@ -144,6 +144,9 @@ def test_rods_without_inertia_about_their_axis():
             errors.append(np.abs(solution["rod"].angular_velocity - exact[:: round(step / 1e-3)]).max())
             assert np.ptp(solution.energy.total) < 1e-9
         assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    with pytest.raises(mbd.IncompatibleError, match=r"Use model.with_nodes\({'rod': mbd.nodes.Directors}\), GGLEM"):
+        mbd.simulate(model, 0.1, 0.01, DiscreteVariational())
+    mbd.simulate(model.with_nodes({"rod": DIRECTORS}), 0.1, 0.01, DiscreteVariational())
     for method in (GGLMidpoint(), GGLTrapezoidal()):
         with pytest.raises(mbd.IncompatibleError, match="body 'rod' has no inertia about an axis. Use GGLEM"):
             mbd.simulate(model.with_nodes(DIRECTORS), 0.1, 0.01, method)
