@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..elements.attributes import flag
-from ..errors import bad_value, check_number
+from ..errors import ModelError, bad_value, check_number
 
 LEAST = {"max_iterations": 1}
 """The least value of a whole number, where it is not zero."""
+
+
+def one_of(*choices: int, why: str = "") -> dict[str, Any]:
+    """Metadata of a field that has one of these whole numbers, and why not others."""
+    return {"choices": choices, "why": why}
 
 
 def check_arguments(method: Any) -> None:
@@ -23,6 +28,8 @@ def check_arguments(method: Any) -> None:
             continue
         if kind in ("bool", bool):
             flag(value, method.name, field.name)
+        elif "choices" in field.metadata:
+            _check_choice(method, field, value)
         elif kind in ("int", int):
             least = LEAST.get(field.name, 0)
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
@@ -30,6 +37,13 @@ def check_arguments(method: Any) -> None:
         elif kind in ("float", float):
             unlimited = isinstance(value, float) and value == math.inf == field.default
             _ = unlimited or check_number(value, method.name, field.name)
+
+
+def _check_choice(method: Any, field: Any, value: Any) -> None:
+    *most, last = choices = field.metadata["choices"]
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value not in choices:
+        expected, why = f"{', '.join(str(x) for x in most)} or {last}", field.metadata["why"]
+        raise ModelError(f"{type(method).__name__}: {field.name} is {value!r}; expected {expected}{why and f': {why}'}")
 
 
 def checked_first(own: Any) -> Any:

@@ -49,6 +49,8 @@ class Integrator(ABC):
     """Whether the method treats bodies without mass."""
     symmetric: ClassVar[bool] = False
     """Whether a step is undone by a step back, as a map of coordinates and velocities; ``Composition`` needs that."""
+    longest_stage: ClassVar[float] = 1.0
+    """The longest stage of a step, as a part of it; shorter where a step is composed of others."""
     requires: ClassVar[frozenset[Trait]] = frozenset()
     cite: ClassVar[tuple[str, ...]] = ()
 

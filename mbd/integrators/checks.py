@@ -49,7 +49,8 @@ def check_regular_directors(method: Any, system: System) -> None:
         if is_flat(n):
             raise IncompatibleError(
                 f"{method.name} needs a regular mass matrix; that of body '{body.name}' in directors is singular, "
-                "because the body is flat or a line. Use LieEM or GeneralizedAlpha, or give it some thickness."
+                "because the body is flat or a line. Use Rattle, GGLEM, LieEM or GeneralizedAlpha, or give it some "
+                "thickness."
             )
 
 
@@ -57,9 +58,11 @@ def check_no_lines(method: Any, system: System, form: str = "directors") -> None
     """Refuse nodes of a body without inertia about an axis: its momenta do not say how it turns about it."""
     for body, n in bodies_of_form(system, form):
         if is_line(n):
+            elsewhere = form != "directors" and method.flat_directors
+            directors = f" model.with_nodes({{'{body.name}': mbd.nodes.Directors}})," if elsewhere else ""
             raise IncompatibleError(
                 f"{method.name} needs bodies whose velocities follow from their momenta; body '{body.name}' has no "
-                "inertia about an axis. Use GGLEM, Rattle or GeneralizedAlpha, or give it some thickness."
+                f"inertia about an axis. Use{directors} GGLEM, Rattle or GeneralizedAlpha, or give it some thickness."
             )
 
 

@@ -31,6 +31,7 @@ from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT, Work
 from ..system.tree_records import JointRecords
 from .base import Array, Integrator, Invariant, Run, check_rows
+from .checks import is_flat
 from .traits import bodies_of_form, has_form, moves_alike
 
 if TYPE_CHECKING:
@@ -50,12 +51,15 @@ class Converts(Integrator):
     """The node, as ``with_nodes`` takes it, on which rigid bodies are stepped that the method does not know."""
     known_forms: ClassVar[frozenset[str]]
     """Forms of rigid nodes that are stepped as they are."""
+    flat_directors: ClassVar[bool] = True
+    """Whether directors of flat bodies, whose mass matrix is singular, are among them."""
 
     def twin(self, system: System) -> System:
         """The system in the coordinates of the method; the system itself if these are its own."""
-        if not self._leaves_joints(system) and not has_form(system, *self._unknown_forms):
+        flat = self._flat_names(system)
+        if not self._leaves_joints(system) and not flat and not has_form(system, *self._unknown_forms):
             return system
-        key = f"{sorted(self.known_forms)}, {self.stepped_node!r}, {self.joint_coordinates}"
+        key = f"{sorted(self.known_forms)}, {self.stepped_node!r}, {self.joint_coordinates}, {flat}"
         twin = system.derive(key, lambda: System(self._twin_model(system)))
         if system.tables.flags[FLAG_REDUNDANT]:
             regularise(twin)
@@ -69,6 +73,12 @@ class Converts(Integrator):
     def _unknown_forms(self) -> frozenset[str]:
         return RIGID_FORMS - self.known_forms
 
+    def _flat_names(self, system: System) -> list[str]:
+        """Bodies in directors that the method steps in others, because they are flat."""
+        if self.flat_directors or "directors" not in self.known_forms:
+            return []
+        return [body.name for body, n in bodies_of_form(system, "directors") if is_flat(n)]
+
     def _twin_model(self, system: System) -> Model:
         """The model in the coordinates of the method; in joint coordinates those of balls and of roots of trees."""
         model, tree = system.model, system.assembly.tree
@@ -77,7 +87,8 @@ class Converts(Integrator):
             system, tree = System(model), None
         turning = [body for body, _ in bodies_of_form(system, *self._unknown_forms)]
         carried = {id(edge.body) for edge in tree.carried} if tree is not None else set()
-        model = model.with_nodes({body.name: self.stepped_node for body in turning if id(body) not in carried})
+        names = [body.name for body in turning if id(body) not in carried] + self._flat_names(system)
+        model = model.with_nodes(dict.fromkeys(names, self.stepped_node))
         if tree is None or model._choice is None:
             return model
         balls = self.stepped_node(lie=False)._blank()

@@ -382,7 +382,7 @@ def check_framed(body: Any, owner: object, argument: str) -> None:
     if isinstance(body, Generalized):
         raise ModelError(
             f"{owner}: {argument} is {body}, whose coordinates have no frame; expected a RigidBody, a PointMass or the "
-            "ground. Couple generalized coordinates with constraints= and potential= of mbd.Generalized"
+            "ground. Generalized coordinates are moved by constraints=, potential= and force= of mbd.Generalized"
         )
     if isinstance(body, str):
         raise bad_value(owner, argument, body, f"the body itself, not its name: model[{body!r}]")

@@ -186,19 +186,21 @@ def _gross_error(solution: Solution, step: float) -> str:
             "meet the constraints; they are inaccurate there. Use a smaller step, or look for positions in which "
             "joints become dependent"
         )
-    body = _turning_too_far(solution, step) if spin * step > QUARTER_TURN else None
+    stage = step * method.longest_stage
+    body = _turning_too_far(solution, stage) if spin * stage > QUARTER_TURN else None
     if body is None:
         return ""
-    angle = float(np.linalg.norm(solution[body].angular_velocity * step, axis=1).max())
+    angle = float(np.linalg.norm(solution[body].angular_velocity * stage, axis=1).max())
+    where = "" if method.longest_stage == 1.0 else "the longest stage of "
     return (
-        f"body '{body.name}' turns by {angle:.2g} rad in a step of {step:.3g}, which is too far for "
+        f"body '{body.name}' turns by {angle:.2g} rad in {where}a step of {step:.3g}, which is too far for "
         f"{method.name}; use steps of at most a quarter turn, {QUARTER_TURN / angle * step:.2g}, or where the axis "
         "is nearly steady Lie nodes"
     )
 
 
 def _turning_too_far(solution: Solution, step: float) -> Any:
-    """A body that turns by more than a quarter in a step; a steady spin is exact on Lie nodes at any speed."""
+    """A body that turns by more than a quarter in so much time; a steady spin is exact on Lie nodes at any speed."""
     if not solution.integrator.approximates_rotations(solution.system):
         return None
     for i, body in enumerate(solution.model.bodies):

@@ -1,7 +1,7 @@
 """A solution at times between its records: dense output with the order of the method.
 
-Two records give positions of order 6 and velocities of order 5 in their distance; for methods of higher order a third
-one makes it 9 and 8.
+Two records give positions of order 6 and velocities of order 5 in their distance; for methods of higher order up to
+three further ones make it 9 and 8, 12 and 11, or 15 and 14.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import numpy as np
 
 from ..errors import AccuracyWarning, Array, ModelError
 from ..nodes.forms import of_form
-from ..system.dense import BUFFER_ROWS, states_between
+from ..system.dense import BUFFER_ROWS, MOST_FURTHER, states_between
 from .scheme import Scheme
 from .solution import Solution
 from .views import whole_turns
 
-QUINTIC = 5  # highest order for which two records suffice
-FAR = 1.2  # rad in an interval, so that two of them stay away from half a turn
+FAR = 2.4  # rad, away from half a turn: how far a body may turn up to a further record
 OUTSIDE = 1e-12  # of the duration: round-off of times at its ends
 COARSE = 1e-3  # lengths of the model, rad, or sizes of generalized coordinates: what accelerations change on the way
 
@@ -122,13 +121,12 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
     system = solution.system
     doubt, buffer = np.zeros((len(times), 3)), np.zeros((BUFFER_ROWS, system.n_v))
     turned = _largest_turns(system, velocities, np.diff(t)[first], first)
-    jumps = _input_jumps(solution)
+    jumps, places = _input_jumps(solution), np.zeros(2 + MOST_FURTHER)
     smooth = np.isin(t, t[:-1][np.diff(t) == 0.0], invert=True) & ~jumps
-    high = getattr(solution.integrator, "order", 0) > QUINTIC
-    third = _third_records(first, turned, smooth, jumps) if high else np.full(len(first), -1)
-    third[~np.isfinite(accelerations[third]).all(axis=1)] = -1
+    known = np.isfinite(accelerations).all(axis=1)
+    further = _further_records(first, turned, smooth, jumps, known, _needed(solution))
     begins, records = _begun_anew(solution, first, jumps)
-    states_between(system.tables, solution._work, times, begins, third, *records, buffer, q, v, doubt)
+    states_between(system.tables, solution._work, times, begins, further, *records, buffer, places, q, v, doubt)
     sizes = system.length, 1.0, max(1e-300, float(np.abs(solution.q).max(initial=0.0)))
     worst = (doubt / sizes).max(axis=1)
     k = int(np.argmax(np.maximum(worst / COARSE, turned / np.pi)))
@@ -166,11 +164,29 @@ def _begun_anew(solution: Solution, first: Any, jumps: Any) -> tuple[Any, list[A
     return np.where(jumps[first], len(solution) + 2 * np.searchsorted(anew, first), first), records
 
 
-def _third_records(first: Any, turned: Array, smooth: Any, jumps: Any) -> Any:
-    """The neighbour of each interval, on the side of smooth motion; -1 if there is none, or a body turns too far."""
-    before = np.where((first > 0) & smooth[first] & ~jumps[first - 1], first - 1, -1)  # with what acted before a jump
-    behind = np.where(smooth[np.minimum(first + 1, len(smooth) - 1)] & (first + 2 < len(smooth)), first + 2, -1)
-    return np.where(turned < FAR, np.where(before >= 0, before, behind), -1)
+def _needed(solution: Solution) -> int:
+    """How many records besides two make velocities of the order of the method: 3 n - 1 with n records."""
+    order = min(getattr(solution.integrator, "order", 0), 3 * (2 + MOST_FURTHER) - 1)
+    return max(0, -(-(order + 1) // 3) - 2)
+
+
+def _further_records(first: Any, turned: Array, smooth: Any, jumps: Any, known: Any, needed: int) -> Any:
+    """Neighbours of each interval in turns before and behind, on the side of smooth motion; -1 where there is no more.
+
+    None to which a body turns too far, or whose accelerations are ``known`` to nobody.
+    """
+    further = np.full((len(first), MOST_FURTHER), -1)
+    low, high, last = first.copy(), first + 1, len(smooth) - 1
+    for k in range(needed):
+        behind, far = np.minimum(high + 1, last), np.maximum(2, np.maximum(first - low + 1, high + 1 - first))
+        near = far * turned < FAR
+        down = near & (low > 0) & smooth[low] & ~jumps[low - 1] & known[low - 1]  # with what acted before a jump
+        up = near & (high < last) & smooth[high] & known[behind]
+        down &= ~up | (first - low <= high - 1 - first)
+        up &= ~down
+        low, high = np.where(down, low - 1, low), np.where(up, high + 1, high)
+        further[:, k] = np.where(down, low, np.where(up, high, -1))
+    return further
 
 
 def _largest_turns(system: Any, v: Array, steps: Array, first: Any) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import DOPRI5, ODE23, RK6
+from mbd.integrators import DOPRI5, HEDOP5, ODE23, RK6, Composition, JacobiExact, LieEM, MoserVeselov
 from mbd.nodes import Quaternion, RotationVector
 from mbd.results.solution import Solution
 from tests.integrators.every_method import METHODS, fitting
@@ -41,12 +41,14 @@ def reference(name: str) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     return fine.t[1::2], tuple(x[1::2] for x in read(fine))
 
 
-@pytest.mark.parametrize("name", METHODS)
+FIXED = {"DOPRI5": DOPRI5(fixed=True), "HEDOP5": HEDOP5(fixed=True), "ODE23": ODE23(fixed=True)}
+ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive]
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name in FIXED or name not in ADAPTIVE])
 def test_dense_output_has_the_order_of_the_method(name):
     """Interpolation may be better than the method, never worse; step-size control is switched off."""
-    method = {"DOPRI5": DOPRI5(fixed=True), "ODE23": ODE23(fixed=True)}.get(name, METHODS[name])
-    if method.adaptive:  # AdaptiveAlpha: with equal steps it is GeneralizedAlpha
-        return
+    method = FIXED.get(name, METHODS[name])
     model = fitting(method, skew_top(), tumbling())
     times, exact = reference(model.name)
     errors = []
@@ -57,6 +59,48 @@ def test_dense_output_has_the_order_of_the_method(name):
         errors.append([np.abs(x - y).max() for x, y in zip(found, exact, strict=True)])
     for one, other in zip(*errors, strict=True):
         assert one < 1e-12 or np.log2(one / other) > min(method.order, 8) - DEVIATION
+
+
+@pytest.mark.parametrize("name", ADAPTIVE)
+def test_with_step_size_control_errors_between_the_records_are_those_at_the_records(name):
+    """Whatever steps were chosen; velocities have the local error of positions, divided by the step, as well."""
+    method = METHODS[name]
+    fine = mbd.simulate(skew_top(), T_END, T_END / PARTS, RK6())
+    solution = mbd.simulate(skew_top(), T_END, T_END / PARTS, method)
+    assert 5 < len(solution) < PARTS / 2
+    between = 0.5 * (solution.t[:-1] + solution.t[1:])
+    there, here = (
+        np.array([np.abs(x - y).max() for x, y in zip(read(a), read(fine.at(t)), strict=True)])
+        for a, t in ((solution.at(between), between), (solution, solution.t))
+    )
+    assert there[0] < 1.1 * here[0] and there[1] < 10.0 * here[1]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        MoserVeselov(10),
+        MoserVeselov(12),
+        MoserVeselov(14),
+        JacobiExact(),
+        Composition(LieEM(tolerance=1e-14), order=10),
+    ],
+    ids=lambda method: method.name.replace("tolerance=1e-14, max_iterations=20", ""),
+)
+def test_beyond_order_eight(method):
+    """Four records for order ten, five for twelve and fourteen; 3.2 s in 8 and 16 steps, up to 0.9 rad each."""
+    model = mbd.Model("free")
+    start = RotationVector((0.2, 0, 0), velocity=(0.3, 0, 0), angular_velocity=(0.5, 2.0, -0.9))
+    model.add(mbd.RigidBody("top", 1.0, (0.3, 0.4, 0.5), start))
+    exact = mbd.simulate(model, 3.2, 0.00625, JacobiExact())
+    errors = []
+    for n in (8, 16):
+        solution = mbd.simulate(model, 3.2, 3.2 / n, method)
+        found = read(solution.at(exact.t[1::2]))
+        errors.append([np.abs(x - y[1::2]).max() for x, y in zip(found, read(exact), strict=True)])
+    order = min(method.order, 14)
+    for one, other in zip(*errors, strict=True):
+        assert one > 1e-9 and np.log2(one / other) > order - 0.3
 
 
 def test_three_records_make_velocities_of_the_eighth_order():

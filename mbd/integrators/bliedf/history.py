@@ -39,9 +39,12 @@ class Past:
         rows = [np.zeros((steps, len(x))) for x in run.row()]
         first = [x.copy() for x in run.row()]
         if run.advance(SUBSTEPS * steps, SUBSTEPS, rows) < SUBSTEPS * steps:
+            kind, why = run.failure()
+            if kind == "singularity":
+                why = f"the Euler angles of body '{why}' come too close to gimbal lock there"
             raise ModelError(
-                f"BLieDF: the past of the start, from t = {t - steps * h:g} on, could not be computed "
-                f"({run.failure()[1]}); take a smaller step, or GeneralizedAlpha, which needs no past"
+                f"BLieDF: the past of the start, from t = {t - steps * h:g} on, could not be computed ({why}); take a "
+                "smaller step, or GeneralizedAlpha, which needs no past"
             )
         self.q, self.v, self.vd, self.lam = (
             np.concatenate((x[None, :], y)) for x, y in zip(first[:4], rows[:4], strict=True)

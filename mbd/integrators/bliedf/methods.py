@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ...errors import AccuracyWarning, ModelError
+from ...errors import AccuracyWarning
 from ..alpha.methods import AlphaEquations
+from ..arguments import one_of
 from ..base import Invariant
 from ..checks import check_newton
 from ..fixed_step import FixedStep
@@ -45,7 +46,7 @@ class BLieDF(FixedStep):
     max_iterations: limit of the Newton iterations of a step.
     """
 
-    k: int = 3
+    k: int = field(default=3, metadata=one_of(2, 3, why="more steps are not stable enough for mechanics"))
     stabilized: bool = True
     tolerance: float = 1e-10
     max_iterations: int = 20
@@ -63,8 +64,6 @@ class BLieDF(FixedStep):
     )
 
     def __post_init__(self) -> None:
-        if self.k not in (2, 3):
-            raise ModelError(f"BLieDF: k is {self.k}; expected 2 or 3: more steps are not stable enough for mechanics")
         check_newton(self)
 
     @property

@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...errors import IncompatibleError, ModelError
+from ..arguments import one_of
 from ..base import Array, Integrator, Invariant, Run, Trait, missing_trait
 from ..stormer.methods import Rattle
 from .weights import SOURCES, weights_of
 
 if TYPE_CHECKING:
+    from ...results.solution import Solution
     from ...system.system import System
 
 METHODS = (
-    "Rattle, RATTLie, Lobatto, GGLEM, DiscreteVariational, LieEM and HamiltonianEM without joints, MoserVeselov, "
-    "RotationSplitting, SymmetricSplitting, RigidMidpoint, Strang, NystromSplitting, or an own PythonIntegrator that "
-    "declares symmetric = True"
+    "Rattle, RATTLie, Lobatto, GGLEM, DiscreteVariational, LieEM, GonzalezEM and HamiltonianEM without joints, "
+    "MoserVeselov, RotationSplitting, SymmetricSplitting, RigidMidpoint, Strang, NystromSplitting, or an own "
+    "PythonIntegrator that declares symmetric = True"
 )
 
 
@@ -38,15 +42,18 @@ class Composition(Integrator):
     """
 
     method: Integrator = field(default_factory=lambda: Rattle())
-    order: int = field(default=4, kw_only=True)  # type: ignore[misc]
+    order: int = field(default=4, kw_only=True, metadata=one_of(*SOURCES))  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         method = self.method
         if not isinstance(method, Integrator):
             given = f"{method.__name__} (call the class)" if isinstance(method, type) else repr(method)
             raise ModelError(f"Composition: method is {given}; expected an integrator, one of {METHODS}")
-        if self.order not in SOURCES:
-            raise ModelError(f"Composition: order is {self.order!r}; expected 4, 6, 8 or 10")
+        if isinstance(method, Composition):
+            raise ModelError(
+                f"Composition: method is {method.name}, which is composed already; expected the method of its stages: "
+                f"Composition({method.method!r}, order={self.order})"
+            )
         if not method.symmetric:
             raise ModelError(
                 f"Composition: method is {method.name}, a step of which is not undone by a step back as a map of "
@@ -96,11 +103,22 @@ class Composition(Integrator):
         """Sources of the composition and of the method."""
         return (SOURCES[self.order], *self.method.cite)
 
+    @property
+    def longest_stage(self) -> float:  # type: ignore[override]
+        """The longest of the stages."""
+        return float(np.abs(weights_of(self.order)).max())
+
     def approximates_rotations(self, system: System) -> bool:
         return self.method.approximates_rotations(system)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         return self.method.preserves(system)
+
+    def notes(self, system: System) -> list[str]:
+        return self.method.notes(system)
+
+    def kinetic_energy(self, solution: Solution) -> Array | None:
+        return self.method.kinetic_energy(solution)
 
     def check(self, system: System) -> None:
         self.method.check(system)

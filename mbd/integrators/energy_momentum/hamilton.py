@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..base import Array, Invariant, Trait
-from ..checks import check_regular_directors, check_regular_generalized
+from ..checks import check_regular_generalized
 from ..converted import StepsQuaternions
-from ..traits import has_form
 from ..variational.equations import HAMILTON
 from .generalized_nodes import hamilton_generalized
 from .livens import LivensMidpoint, all_momenta, has_joined_quaternions
@@ -32,7 +31,7 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
     Unlike LivensEM it keeps T + V itself and e.e_dot = 0 at the ends of the steps, so that no velocity mode can grow;
     at equal steps it is less accurate. Joints between quaternions keep the energy but not the angular momentum, as with
     LivensEM. On points and directors it coincides with GonzalezEM. Bodies in other coordinates than these, quaternions
-    and generalized ones are stepped as quaternions and recorded in their own.
+    and generalized ones are stepped as quaternions and recorded in their own, and so are flat bodies in directors.
 
     Parameters
     ----------
@@ -52,6 +51,8 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
         "directors": directors_step,
         "generalized": hamilton_generalized,
     }
+    held_on_average: ClassVar[tuple[str, ...]] = ("directors", "generalized")
+    flat_directors: ClassVar[bool] = False
 
     def variable(self, solution: Solution, name: str) -> Array:
         return all_momenta(solution)
@@ -59,13 +60,7 @@ class HamiltonianEM(StepsQuaternions, FrameEM):
     def check(self, system: System) -> None:
         system = self.twin(system)
         super().check(system)
-        check_regular_directors(self, system)
         check_regular_generalized(self, system)
-
-    def asymmetry(self, system: System) -> str | None:
-        twin = self.twin(system)  # velocities of single quaternions do satisfy their constraint
-        alone = not twin.model.joints and not has_form(twin, "directors", "generalized")
-        return None if alone else super().asymmetry(twin)
 
     def preserves(self, system: System) -> frozenset[Invariant]:
         twin = self.twin(system)
@@ -80,7 +75,8 @@ class HamiltonianMidpoint(LivensMidpoint):
     """Midpoint rule for Hamilton's equations with the extended, regular mass matrix of quaternions (MPH).
 
     Second order; neither the energy nor e.e_dot = 0 is exact. On points and directors it coincides with LivensMidpoint.
-    Bodies in other coordinates are stepped as quaternions and recorded in their own.
+    Bodies in other coordinates are stepped as quaternions and recorded in their own, and so are flat bodies in
+    directors.
 
     Parameters
     ----------

@@ -222,10 +222,12 @@ class LivensMidpoint(StepsQuaternions, Variational):
     """Midpoint rule for the equations of Livens' principle (MPL).
 
     Second order and free of the growing mode of LivensEM; the energy is not exact. It works on points, directors,
-    unit quaternions and generalized coordinates; bodies in others are stepped as quaternions and recorded in their own.
+    unit quaternions and generalized coordinates; bodies in others are stepped as quaternions and recorded in their own,
+    and so are flat bodies in directors.
     """
 
     scheme: ClassVar[int] = LIVENS
+    flat_directors: ClassVar[bool] = False
     node_steps: ClassVar[dict[str, Any]] = {"generalized": midpoint_generalized}
     requires: ClassVar[frozenset[Trait]] = frozenset({Trait.POLYNOMIAL_OR_GENERALIZED})
     cite: ClassVar[tuple[str, ...]] = CITE

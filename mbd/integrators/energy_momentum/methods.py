@@ -48,6 +48,8 @@ class FrameEM(FixedStep):
         "lie": lie_step, "point": lie_step, "directors": directors_step, "generalized": energy_generalized,
     }  # fmt: skip
     """What the scheme does with nodes, by form (``node_steps``)."""
+    held_on_average: ClassVar[tuple[str, ...]] = ("quaternion", "directors", "generalized")
+    """Forms of nodes whose own constraints on velocities hold on average over a step, not at its end."""
 
     def __post_init__(self) -> None:
         check_newton(self)
@@ -65,10 +67,11 @@ class FrameEM(FixedStep):
         return frozenset(kept)
 
     def asymmetry(self, system: System) -> str | None:
-        stepped_in_directors = type(self) is GonzalezEM and len(system.tables.nodes) > 1 + _points(system)
-        if not system.n_l and not stepped_in_directors:
+        twin: System = self.twin(system)  # type: ignore[attr-defined]  # in joint coordinates, with the joints that carry
+        held = [body.name for body, n in bodies_of_form(twin, *self.held_on_average) if n.nl]
+        if not held and not twin.model.joints:
             return None
-        where = f"joint '{system.model.joints[0].name}'" if system.model.joints else "a body in directors"
+        where = f"joint '{twin.model.joints[0].name}'" if twin.model.joints else f"body '{held[0]}'"
         return (
             f"velocities of {self.name} satisfy the velocity constraints ({where}) on average only, so that positions "
             "would get the order and velocities and reactions would not. Use Rattle(), GGLEM() or DiscreteVariational()"
@@ -244,11 +247,6 @@ def _multiplier_order(system: System, inner: System) -> Array:
     units = [int(n.l0) for _, n in bodies_of_form(system, "quaternion")]
     order = [*units, *(k for k in range(system.n_l) if k not in set(units))]
     return np.array([] if order == sorted(order) else order, dtype=np.int64)
-
-
-def _points(system: System) -> int:
-    """Bodies without rotation."""
-    return sum(1 for _ in bodies_of_form(system, "point"))
 
 
 def is_analytic(system: System) -> bool:

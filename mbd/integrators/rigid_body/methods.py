@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...errors import AccuracyWarning, IncompatibleError, ModelError
+from ..arguments import one_of
 from ..base import ADVICE, Array, Integrator, Invariant, Trait, missing_trait
 from ..checks import keeps_momenta
 from . import flows, loops
@@ -154,7 +155,7 @@ class MoserVeselov(FreeRotation):
     body turns by more than half a radian.
     """
 
-    order: int = 2  # type: ignore[misc]
+    order: int = field(default=2, metadata=one_of(*LARGEST_ANGLE_SQUARED))  # type: ignore[misc]
     flow: ClassVar[int] = flows.MOSER_VESELOV
     cite: ClassVar[tuple[str, ...]] = (
         "Moser & Veselov 1991, Commun. Math. Phys. 139, 217",
@@ -162,10 +163,6 @@ class MoserVeselov(FreeRotation):
         "Hairer & Vilmart 2006, J. Phys. A 39, 13225",
         f"{VILMART}, Algorithms 3 and 4; series of orders 10 to 14 derived here",
     )
-
-    def __post_init__(self) -> None:
-        if self.order not in LARGEST_ANGLE_SQUARED:
-            raise ModelError(f"MoserVeselov: order is {self.order!r}; expected 2, 4, 6, 8, 10, 12 or 14")
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ from ...nodes.tree.momentum import PAIR_SIZE, PER_NODE
 from ...nodes.tree.recursion import PER_VELOCITY
 from ...system.instant import evaluate_functions
 from ..base import Array, Integrator, Invariant, Trait, Variable, missing_trait
-from ..checks import check_newton, check_no_lines, check_regular_directors, keeps_momenta
+from ..checks import check_newton, check_no_lines, keeps_momenta
 from ..converted import StepsQuaternions, recorded_velocities, stepped, stepped_coordinates
 from ..energy_momentum.generalized_nodes import variational_generalized
 from ..fixed_step import Equations, FixedStep
@@ -146,8 +146,6 @@ class Variational(FixedStep, VariationalBase):
     def check(self, system: System) -> None:
         super().check(system)
         check_no_lines(self, system, "quaternion")
-        if self.scheme >= LIVENS:  # velocities from momenta alone
-            check_regular_directors(self, system)
 
     def equations(self, system: System, t: float, step: float) -> VariationalEquations:
         kind = VariationalEquations if system.assembly.tree is None else JointEquations
