@@ -15,6 +15,7 @@ import operator
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,8 @@ class Value:
         return self.value
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Number | np.bool_):
+            return bool(self._number() == other)  # refused while a model is built, as other comparisons are
         return bool(self.value == resolved(other)) if _state.calculating else self is other
 
     def __hash__(self) -> int:

@@ -10,6 +10,7 @@ number before, so that also a run that was killed can be read, up to there.
 from __future__ import annotations
 
 import mmap
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ UNFINISHED = "the run was cut off; its records end here"
 
 def new_folder(path: FilePath) -> Path:
     """A folder for the records of a run, which must not hold anything yet."""
+    if not isinstance(path, str | os.PathLike):
+        raise FileError(f"store: the folder is {path!r}; expected its name")
     folder = Path(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileError(f"store: {path} is there already and not empty; expected the name of a new folder")

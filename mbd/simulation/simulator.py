@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..elements.arguments import FilePath, Held
-from ..errors import ModelError, read_only
+from ..errors import MbdError, ModelError, read_only
 from ..integrators.base import Array, Integrator, Run
 from ..model import Element, Model
 from ..results.balance import warn_of_gross_errors
@@ -17,11 +17,11 @@ from ..results.solution import Solution, named_rows
 from ..results.tabular import ChannelChoice
 from ..system.following import Inputs
 from ..system.system import assemble
-from .continuing import belongings, continued
+from .continuing import belongings, continued, state_of
 from .gauges import gauged
 from .growing import NEVER
 from .present import Now, Present, places_of
-from .starting import check_times, checked_integrator, checked_model, first_run, steps_between_records
+from .starting import check_times, checked_events, checked_integrator, checked_model, first_run, steps_between_records
 from .stepping import Stepping
 
 
@@ -87,10 +87,11 @@ class Simulator(Stepping):
         if record and not self.integrator.adaptive:
             self._every = steps_between_records("Simulator", step, output_step)
         self._records = self._choice is not None or bool(record)
-        self._events = [events] if isinstance(events, Event) else list(events)
+        self._events = checked_events("Simulator", events)
         self.rebuild()
         if start is not None:
             self.set_state(start)
+        self._check_records()
 
     # --- beginning ------------------------------------------------------------------------------------------------
 
@@ -133,13 +134,18 @@ class Simulator(Stepping):
 
         As with ``simulate(start=...)`` that is bit for bit, unless something that acts has changed since.
         """
-        given = dict(state.state if isinstance(state, Solution) else state)
+        given = state_of("Simulator", state)
         names, values = given.pop("input_names", ()), given.pop("input_values", ())
-        for name, value in zip(names, values, strict=True):
-            self.system.inputs[name] = value
-        self._settle()
+        before = dict(self.system.inputs)
+        try:
+            self.system.inputs.update(zip(names, values, strict=True))
+            self._settle()
+            run, row = continued(self.system, self.integrator, given, self._given)
+        except MbdError:
+            self.system.inputs.update(before)  # the run that is here goes on
+            self._settle()
+            raise
         self._first_state = None  # which belongs to the run that is left here
-        run, row = continued(self.system, self.integrator, given, self._given)
         self._begin(run, None, row)
 
     def _begin(self, run: Run, report: Any, row: list[Array]) -> None:
@@ -254,6 +260,12 @@ class Simulator(Stepping):
         raise ModelError(
             f"{self.model}: the turns of {name} in the last {missed} steps are not known, because other quantities are "
             "recorded; look at it after every step from the first one on, or record it as well: record=[...]"
+        )
+
+    def __getstate__(self) -> Any:
+        raise ModelError(
+            f"{self!r} is neither copied nor pickled: make another Simulator of the model, and give it the state: "
+            "other.set_state(sim.state), whose steps are the same, bit for bit"
         )
 
     def __repr__(self) -> str:

@@ -14,8 +14,10 @@ from ..elements.arguments import FilePath
 from ..errors import MbdError, ModelError
 from ..integrators.base import Array, Integrator, Run
 from ..integrators.user import PythonRun
+from ..io.store import new_folder
 from ..results.acting import acting
 from ..results.events import Event, Occurrence
+from ..results.selection import Chooser
 from ..solvers.redundancy import regularise
 from ..system.system import System, assemble
 from ..system.tables import FLAG_REDUNDANT
@@ -296,13 +298,20 @@ class Stepping:
         if self._choice is not None and record.chooser is None:
             record.choose(self._choice, self._store, self._system_of_solution())
         elif self._store is not None and self._choice is None and record.store is None:
-            if self._first_inputs:
-                raise ModelError(
-                    "Simulator: store= keeps no inputs, without which forces could not be told; choose what is "
-                    "recorded: record=[...]"
-                )
             record.write_to(self._store)
         record.flush()
+
+    def _check_records(self) -> None:
+        """Refuse before the first step what could not be recorded: nobody wants to hear of it in a control loop."""
+        if self._choice is not None:
+            Chooser(self.system, self.integrator, *self._recording.blocks[0], self._choice)
+        elif self._store is not None and self._first_inputs:
+            raise ModelError(
+                "Simulator: store= keeps no inputs, without which forces could not be told; choose what is "
+                "recorded: record=[...]"
+            )
+        if self._store is not None:
+            new_folder(self._store)
 
     def _refuse_if_stopped(self) -> None:
         if self.stopped is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -715,3 +717,56 @@ def test_joints_are_read_as_solutions_read_them(node):
             compare(k % 2 == 0)
         assert abs(hinge.angle) > 2.0 * np.pi
         assert hinge.angle == pytest.approx(sim.solution()["hinge"].angle[-1], abs=1e-9)
+
+
+def test_what_cannot_be_recorded_is_refused_before_the_first_step(tmp_path):
+    """Not in the middle of a control loop, and not when all steps are made."""
+    pushed, plain = cart_pole(), mbd.Model("ball")
+    plain.add(mbd.PointMass("ball", 1.0))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    for model, options, words in (
+        (pushed, {"record": ["hinge.angel"]}, "no channel 'hinge.angel'"),
+        (pushed, {"record": []}, "channels is empty"),
+        (pushed, {"store": tmp_path / "new"}, "store= keeps no inputs"),
+        (pushed, {"store": tmp_path / "mine", "record": ["hinge.angle"]}, "there already and not empty"),
+        (plain, {"store": tmp_path / "mine"}, "there already and not empty"),
+        (plain, {"store": 3}, "store: the folder is 3"),
+        (plain, {"events": 3}, "events = 3; expected an mbd.Event"),
+        (plain, {"start": 3}, "the state to start from is 3"),
+    ):
+        with pytest.raises(mbd.MbdError, match=words):
+            mbd.Simulator(model, STEP, **options)
+    with pytest.raises(mbd.ModelError, match="step is None"):
+        mbd.Simulator(plain, None)
+    sim = mbd.Simulator(plain, STEP, store=tmp_path / "new")
+    sim.reset()  # nothing is recorded yet
+    sim.advance(10 * STEP)
+    assert len(sim.solution()) == 11 == len(mbd.load(tmp_path / "new"))
+
+
+def test_a_refused_state_changes_nothing():
+    sim, other = mbd.Simulator(cart_pole(), STEP), mbd.Simulator(cart_pole(), 0.5 * STEP)
+    other.inputs["u"] = 3.0
+    with pytest.raises(mbd.ModelError, match="a restart keeps the step"):
+        sim.set_state(other.state)
+    assert sim.inputs["u"] == 0.0
+    sim.advance(10 * STEP)
+    assert np.array_equal(sim.q, mbd.simulate(cart_pole(), 10 * STEP, STEP).q[-1])
+
+
+def test_simulators_are_not_copied():
+    sim = mbd.Simulator(cart_pole(), STEP)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(mbd.ModelError, match=r"neither copied nor pickled: .* other.set_state\(sim.state\)"):
+            attempt(sim)
+
+
+def test_chosen_quantities_are_a_state_to_go_on_from():
+    model = cart_pole()
+    whole = mbd.simulate(model, 20 * STEP, STEP)
+    half = mbd.simulate(model, 10 * STEP, STEP, record=["hinge.angle"])
+    assert np.array_equal(mbd.simulate(model, 20 * STEP, STEP, start=half).q[-1], whole.q[-1])
+    sim = mbd.Simulator(model, STEP, start=half)
+    sim.advance(10 * STEP)
+    assert np.array_equal(sim.q, whole.q[-1])
