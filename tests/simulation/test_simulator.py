@@ -726,7 +726,7 @@ def test_what_cannot_be_recorded_is_refused_before_the_first_step(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     for model, options, words in (
-        (pushed, {"record": ["hinge.angel"]}, "no channel 'hinge.angel'"),
+        (pushed, {"record": ["hinge.angel"]}, "has no channel 'angel'"),
         (pushed, {"record": []}, "channels is empty"),
         (pushed, {"store": tmp_path / "new"}, "store= keeps no inputs"),
         (pushed, {"store": tmp_path / "mine", "record": ["hinge.angle"]}, "there already and not empty"),
