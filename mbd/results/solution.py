@@ -447,7 +447,11 @@ class Solution(Drawn, Tabular):
         from .balance import energy_balance
 
         total, error, balance = self.energy.total, self.constraint_error, energy_balance(self)
-        numbers = ", ".join(f"{key} {x if isinstance(x, int) else f'{x:.4g}'}" for key, x in self.stats.items() if isinstance(x, int | float))
+        numbers = ", ".join(
+            f"{key} {x if isinstance(x, int) else f'{x:.4g}'}"
+            for key, x in self.stats.items()
+            if isinstance(x, int | float)
+        )
         if not len(self):
             return repr(self)[1:-1]
         lines = [

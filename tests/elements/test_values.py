@@ -43,8 +43,8 @@ def test_expressions_are_what_python_computes(expression):
 
 def test_a_parameter_is_not_lost_without_a_word():
     model, k = model_with(k=1.7)
-    for use in (float, int, bool, math.sin, lambda x: x > 1.0, lambda x: x == 1.7, lambda x: x != 2, lambda x: x in [1.7],
-                lambda x: np.asarray(x, dtype=float)):  # fmt: skip
+    comparisons = lambda x: x > 1.0, lambda x: x == 1.7, lambda x: x != 2, lambda x: x in [1.7]
+    for use in (float, int, bool, math.sin, *comparisons, lambda x: np.asarray(x, dtype=float)):
         with pytest.raises((TypeError, ValueError)) as told:
             use(k)
         assert "is a parameter, which is no plain number" in f"{told.value} {told.value.__cause__}"
@@ -114,7 +114,9 @@ def test_arrays_of_parameters_in_functions():
     follows = mbd.calculated(np.array, (k, 2.0 * k, 0.0))
     model.add(mbd.forces.Force(a, lambda t: follows * t))
     model.parameters["k"] = 3.0
-    assert np.allclose(mbd.simulate(model, 1.0, 0.01, mbd.integrators.RK4())["a"].position[-1], (0.5, 1.0, 0.0), atol=1e-12)
+    assert np.allclose(
+        mbd.simulate(model, 1.0, 0.01, mbd.integrators.RK4())["a"].position[-1], (0.5, 1.0, 0.0), atol=1e-12
+    )
 
 
 def test_inputs_are_numbers_and_set_together_or_not_at_all():
