@@ -21,7 +21,7 @@ from .continuing import belongings, continued, state_of
 from .gauges import gauged
 from .growing import NEVER
 from .present import Now, Present, places_of
-from .starting import check_times, checked_events, checked_integrator, checked_model, first_run, steps_between_records
+from .starting import check_times, checked_events, checked_integrator, checked_model, found_start, steps_between_records
 from .stepping import Stepping
 
 
@@ -115,6 +115,7 @@ class Simulator(Stepping):
         self.system.set_parameters({**self._first_inputs, **parameters})
         self.system.refresh_functions()
         run: Any
+        row: list[Array]
         if (
             self._first_state is not None
             and self._first_values == self.system.values
@@ -122,12 +123,36 @@ class Simulator(Stepping):
         ):
             run = self._run
             run.restore(self._first_state)
+            row = self._first_row
         else:
-            run, self._report = first_run(self.system, self.integrator, self._t_start, self._given, self._fixed)
+            q, v, self._report = found_start(self.system, self._t_start, self._fixed)
+            self._initial = q, v
+            run = self._first_run()
             run.evaluated.raise_callback_errors()
             self._first_values, self._first_functions = dict(self.system.values), self._signature(run)
             self._first_state = run.state() if hasattr(run, "restore") else None
+            row = self._first_row = [x.copy() for x in run.initial_row()]
+        self._begin(run, self._report, [x.copy() for x in row])
+        self._is_fresh = True
+
+    def _first_run(self) -> Run:
+        """The method at the beginning of a run, with the inputs that act now."""
+        q, v = self._initial
+        return self.integrator.start(self.system, q.copy(), v.copy(), self._t_start, self._given, None)
+
+    def _begin_again(self) -> bool:
+        """Inputs that change before the first step act from the beginning on, as those of the model do.
+
+        That is another beginning of the method: the sudden change of a run that goes on is not needed. False if there
+        is no way back, because steps were made, or somebody has looked at the records.
+        """
+        record = self._recording
+        if not self._is_fresh or self._run.index != self._first_index or record.chooser or record.store:
+            return False
+        run = self._first_run()
         self._begin(run, self._report, run.initial_row())
+        self._is_fresh = True
+        return True
 
     def set_state(self, state: Solution | Mapping[str, Any]) -> None:
         """Go on from a state, of this simulator, of another one or of a solution; records begin anew there.
@@ -155,6 +180,7 @@ class Simulator(Stepping):
         self._now.begin(run.t, row)
         self._shown = run.index, run.t
         self._first_index = run.index
+        self._is_fresh = False  # at the initial values, not at a state
 
     # --- reading --------------------------------------------------------------------------------------------------
 

@@ -72,6 +72,8 @@ class Stepping:
 
     def step(self) -> None:
         """Make one step."""
+        if self._values != self._acting:
+            self._note_inputs()
         call, run = self._step, self._run
         if call is None:
             if self.integrator.adaptive or self._plain or self._recording.watch is not None:
@@ -79,8 +81,6 @@ class Stepping:
                 return
             self._room(1)
             call = self._bind()
-        if self._values != self._acting:
-            self._note_inputs()
         if self._functions:
             self._refresh()
         index = run.index
@@ -233,6 +233,8 @@ class Stepping:
                 f"Simulator: parameter '{other}' was changed during the run; begin anew with reset({other}=...), or "
                 "make it an input of the model"
             )
+        if self._begin_again():
+            return
         if self._recording.watch is not None:
             with acting(self.system, {name: before[name] for name in self._first_inputs}):
                 self._judge_events()
@@ -240,6 +242,10 @@ class Stepping:
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
+
+    def _begin_again(self) -> bool:
+        """Begin with the inputs that act now, as long as no step was made; False if there is no way back."""
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Let the elements of the system know its inputs, as a model does that is built with them."""

@@ -71,6 +71,23 @@ def test_steps_are_those_of_simulate(name):
 
 
 @every_method
+def test_inputs_set_before_the_first_step_act_from_the_beginning(name):
+    """As those of the model do, bit for bit, again after a reset, and not when others are set then."""
+    method = METHODS[name]
+    pushed, model = (fitting(method, *(_pushed(kind) for kind in ("rod", "point", "free", "falling"))) for _ in "ab")
+    before = mbd.simulate(model, 10 * STEP, STEP, method)
+    pushed.parameters["u"] = 0.7
+    whole = mbd.simulate(pushed, 10 * STEP, STEP, method)
+    sim = mbd.Simulator(model, STEP, method)
+    for value, expected in ((0.7, whole), (0.7, whole), (None, before)):
+        if value is not None:
+            sim.inputs["u"] = value
+        sim.advance(10 * STEP)
+        assert same(sim.solution(), expected)
+        sim.reset()
+
+
+@every_method
 def test_input_that_changes(name):
     """A force that an input changes acts in every method, from the next step on: order as in a run that begins anew."""
     method = METHODS[name]
@@ -162,7 +179,7 @@ def test_solution_knows_its_inputs(coordinates):
         sim.advance(0.02)
     shown = sim["motor"].effort
     solution = sim.solution()
-    acted = np.concatenate(([0.0], np.repeat(forces, 20)))
+    acted = np.concatenate((forces[:1], np.repeat(forces, 20)))  # the first one was set before the first step
     assert np.array_equal(solution.inputs["u"], acted)
     assert np.array_equal(solution["motor"].effort, acted)
     assert shown == acted[-1]
@@ -524,7 +541,7 @@ def test_saved_with_its_inputs(tmp_path):
     known = constant.solution()
     known.part(slice(1, None)).save(tmp_path / "constant.npz")
     assert np.array_equal(mbd.load(tmp_path / "constant.npz")["motor"].effort, known["motor"].effort[1:])
-    assert np.array_equal(known["motor"].effort, np.r_[0.0, np.full(50, 2.0)])
+    assert np.array_equal(known["motor"].effort, np.full(51, 2.0))
 
 
 INTERPRETED = """
