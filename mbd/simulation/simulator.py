@@ -20,9 +20,11 @@ from ..system.system import assemble
 from .continuing import belongings, continued, state_of
 from .gauges import gauged
 from .growing import NEVER
-from .present import Now, Present, places_of
+from .present import Look, Now, Present, places_of
 from .starting import check_times, checked_events, checked_integrator, checked_model, found_start, steps_between_records
 from .stepping import Stepping
+
+ROUND_OFF = 1e-12  # relative, of times
 
 
 class Simulator(Stepping):
@@ -103,6 +105,7 @@ class Simulator(Stepping):
         self._now: Present | None = None
         self._places: dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[str, int]]]] = {}
         self._first_state: dict[str, Any] | None = None
+        self._first_row: list[Array] = []
         self._first_values: dict[str, float] = {}
         self._first_functions: list[bytes] = []
         self.reset()
@@ -179,7 +182,7 @@ class Simulator(Stepping):
             self._now = Present(self, row)
         self._now.begin(run.t, row)
         self._shown = run.index, run.t
-        self._first_index = run.index
+        self._first_index, self._t_begin = run.index, run.t
         self._is_fresh = False  # at the initial values, not at a state
 
     # --- reading --------------------------------------------------------------------------------------------------
@@ -260,21 +263,24 @@ class Simulator(Stepping):
         warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)
         return solution
 
-    def _angle_told_by_records(self, name: str, near: float, since: int, read: Callable[[Solution], Array]) -> float:
-        """An angle at present, with the turns that the records after step number ``since`` tell.
+    def _angle_told_by_records(
+        self, name: str, near: float, last: Look | None, now: float, row: list[Array], read: Callable[[Solution], Array]
+    ) -> float:
+        """Where an angle is expected at present, with the turns that the records since a look at it tell.
 
-        ``near`` is where it is expected at the first of them.
+        ``near`` is where it is expected at the first state, if nobody has looked; ``row`` is the present one.
         """
         self._close()
-        t, rows = self._recording.joined()
         if self._choice is not None:
-            return near if self.index - max(since, 0) <= 1 else self._angle_told_by_choice(name, since)
-        first = int(np.searchsorted(t, self._run.origin + (since + 0.5) * self._run.step)) if since >= 0 else 0
-        if self.integrator.adaptive or first >= len(t):
-            return near
-        part = Solution(self.system, t[first:], **named_rows(self.integrator, [x[first:] for x in rows]),
-                        integrator=self.integrator)  # fmt: skip
-        part._turned = {name: near}
+            since = last.step if last is not None else 0
+            return near if self.index - since <= 1 else self._angle_told_by_choice(name, since)
+        t, rows = self._recording.joined()
+        first = int(np.searchsorted(t, last.t * (1.0 + ROUND_OFF), side="right")) if last is not None else 0
+        t, rows = t[first:], [x[first:] for x in rows]
+        if not len(t) or t[-1] < now - ROUND_OFF * abs(now):  # between two records
+            t, rows = np.append(t, now), [np.concatenate((x, y)) for x, y in zip(rows, row, strict=True)]
+        part = Solution(self.system, t, **named_rows(self.integrator, rows), integrator=self.integrator)
+        part._turned = {name: near if last is None else last.angle + last.rate * (t[0] - last.t)}
         return float(read(part)[-1])
 
     def _angle_told_by_choice(self, name: str, since: int) -> float:

@@ -787,3 +787,41 @@ def test_chosen_quantities_are_a_state_to_go_on_from():
     sim = mbd.Simulator(model, STEP, start=half)
     sim.advance(10 * STEP)
     assert np.array_equal(sim.q, whole.q[-1])
+
+
+def spinning():
+    """A hinge at 10 rad/s, whose turns no element counts."""
+    model = mbd.Model("spin")
+    node = mbd.nodes.RotationVector(angular_velocity=(0, 0, 10.0))
+    body = model.add(mbd.RigidBody("disk", 1.0, (0.1, 0.1, 0.1), node))
+    model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    return model
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), DOPRI5(), AdaptiveAlpha()])
+@pytest.mark.parametrize("spacing", [None, 0.2])
+def test_turns_nobody_has_looked_at_are_in_the_records(method, spacing):
+    """Also of methods that choose their steps, between two records, and at the second look."""
+    sim = mbd.Simulator(spinning(), STEP, method, output_step=spacing)
+    for duration in (2.0, 2.0, 0.3, 2 * STEP):
+        sim.advance(duration)
+        assert sim["hinge"].angle == pytest.approx(10.0 * sim.t, abs=1e-6)
+        assert sim["hinge"].coordinates == pytest.approx([10.0 * sim.t], abs=1e-6)
+    assert sim.solution()["hinge"].angle[-1] == pytest.approx(10.0 * sim.solution().t[-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()])
+def test_turns_without_records(method):
+    """Known as long as the joint cannot have turned far between two looks; refused afterwards, not guessed."""
+    sim = mbd.Simulator(spinning(), STEP, method, record=False)
+    for _ in range(40):
+        sim.advance(5 * STEP)
+        assert sim["hinge"].angle == pytest.approx(10.0 * sim.t, abs=1e-6)
+    sim.advance(1.0)
+    for quantity in ("angle", "coordinates"):
+        with pytest.raises(mbd.ModelError, match=r"the turns of hinge.* are not known, because nothing is recorded"):
+            getattr(sim["hinge"], quantity)
+    sim.reset()
+    sim.advance(1.0)
+    with pytest.raises(mbd.ModelError, match=r"in the last 1 s are not known"):
+        _ = sim["hinge"].angle
