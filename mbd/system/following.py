@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, MutableMapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ..compiled.functions.captured import root_value, roots_of, unwrapped
 from ..elements.making import record_of
 from ..elements.parameter_table import checked_values, is_own, known
-from ..elements.values import Input, Value, check_value, in_force, parameters_in
+from ..elements.values import Input, check_value, has_values, in_force, parameters_in
 from ..errors import ModelError
 from ..forces import ForceElement
 from ..joints.drivers import AngleDriver, PositionDriver
@@ -25,7 +26,7 @@ def check_captured(system: System) -> None:
     """Refuse functions that refer to parameters of other models: they would not follow those of this one."""
     for callback in system.assembly.callbacks:
         found = [x for function in callback.functions for x in _values_in(function)]
-        found += [x for _, _, x in callback.places()]  # also inside of lists, objects and other functions
+        found += [x for _, _, x in callback.places()]  # also attributes of objects
         for parameter in parameters_in(found):
             if not is_own(system.model._parameters, parameter):
                 raise ModelError(
@@ -35,20 +36,26 @@ def check_captured(system: System) -> None:
                 )
 
 
-def _values_in(function: Any) -> Iterator[Value]:
-    """Values that a function refers to directly."""
+def _values_in(function: Any, seen: list[Any] | None = None) -> Iterator[Any]:
+    """What a function refers to that is, or holds, a value: itself, in lists, or in functions that it calls."""
+    seen = [] if seen is None else seen
     try:
         inner, bound = unwrapped(function)
         roots = list(roots_of(inner, bound))
     except Exception:
         return
+    if any(each is inner for each in seen):
+        return
+    seen.append(inner)
     for root in roots:
         try:
             value = root_value(inner, bound, root)
         except Exception:
             continue
-        if isinstance(value, Value):
+        if has_values(value):
             yield value
+        elif isinstance(value, FunctionType) and value.__module__ == inner.__module__:
+            yield from _values_in(value, seen)
 
 
 class Following:
