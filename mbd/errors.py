@@ -265,6 +265,10 @@ def check_direction(value: Any, owner: object, argument: str) -> Array:
 def _float_array(value: Any, owner: object, argument: str, expected: str) -> Array:
     try:
         array = np.array(value)
+        if array.dtype == object and isinstance(value, np.ndarray):
+            expected += (
+                ", not an array of Python objects (in functions: mbd.calculated(np.array, (k, 0, 0)) of parameters)"
+            )
         if array.dtype.kind not in "fiu" or np.ma.is_masked(value):
             raise TypeError
         return array.astype(float)

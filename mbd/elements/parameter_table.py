@@ -13,6 +13,8 @@ from .values import Input, Parameter, check_value
 class ParameterTable(MutableMapping[str, float]):
     """Numbers by name; ``table["k"] = 50.0`` changes one, ``table.update(k=50.0, m=2.0)`` several at once."""
 
+    __slots__ = ("_change", "_owner", "_table")  # parameters.k = 1.0 would be lost
+
     def __init__(self, owner: object, table: dict[str, Parameter], change: Callable[[dict[str, float]], Any]) -> None:
         self._owner, self._table, self._change = owner, table, change
 
@@ -55,11 +57,16 @@ def checked_values(owner: object, table: Mapping[str, Parameter], values: Mappin
     return {name: value for name, value in found.items() if value != table[name].number}
 
 
+def is_own(table: Mapping[str, Parameter], parameter: Parameter) -> bool:
+    """Whether a parameter is the one of its name in the table, or in that of a copy; another model has others."""
+    own = table.get(parameter.name)
+    return own is not None and own.origin == parameter.origin and isinstance(own, Input) is isinstance(parameter, Input)
+
+
 def check_belonging(owner: object, element: object, table: Mapping[str, Parameter], given: set[Parameter]) -> None:
     """Refuse parameters of other models."""
     for parameter in given:
-        own = table.get(parameter.name)
-        if own is None or own.origin != parameter.origin or isinstance(own, Input) is not isinstance(parameter, Input):
+        if not is_own(table, parameter):
             raise ModelError(
                 f"{owner}: {element} is made of the {parameter.word} '{parameter.name}' of another model; expected "
                 f'parameters of this one: model.{parameter.word}("{parameter.name}", {parameter.number:g})'

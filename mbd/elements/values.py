@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Mapping
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,8 @@ class Value:
         return self.value
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Number | np.bool_):
+            return bool(self._number() == other)  # refused while a model is built, as other comparisons are
         return bool(self.value == resolved(other)) if _state.calculating else self is other
 
     def __hash__(self) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import Array, ModelError
 from .files import write_text
-from .store import ABOUT, CHANNELS, UNFINISHED, check_disk, mapped, new_folder
+from .store import ABOUT, CHANNELS, UNFINISHED, append_numbers, check_disk, mapped, new_folder
 
 if TYPE_CHECKING:
     from ..elements.arguments import FilePath
@@ -50,9 +50,7 @@ class ChannelStore:
 
     def append(self, t: Array, values: list[Array]) -> None:
         """Write further records."""
-        for name, x in [*((f"channel-{k}", x) for k, x in enumerate(values)), ("t", t)]:
-            with (self.path / f"{name}.f8").open("ab") as file:
-                np.ascontiguousarray(x, dtype=np.float64).tofile(file)
+        append_numbers(self.path, [*((f"channel-{k}", x) for k, x in enumerate(values)), ("t", t)])
         self.count += len(t)
 
     def finished(self, end: float) -> tuple[Array, dict[str, Array]]:

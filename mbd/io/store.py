@@ -9,7 +9,9 @@ number before, so that also a run that was killed can be read, up to there.
 
 from __future__ import annotations
 
+import errno
 import mmap
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,8 @@ UNFINISHED = "the run was cut off; its records end here"
 
 def new_folder(path: FilePath) -> Path:
     """A folder for the records of a run, which must not hold anything yet."""
+    if not isinstance(path, str | os.PathLike):
+        raise FileError(f"store: the folder is {path!r}; expected its name")
     folder = Path(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
@@ -50,6 +54,31 @@ def check_disk(path: Path, count: float, numbers: int) -> None:
             f"simulate: the run has {count:.6g} records of {numbers} numbers, {needed / 1e9:.3g} GB, "
             f"but only {free / 1e9:.3g} GB are free in {path}; record less often with output_step="
         )
+
+
+def reserve(file: Path, size: int) -> None:
+    """A new file of so many bytes, which are there: a disk that is full later would end a process that maps it."""
+    try:
+        with file.open("wb") as opened:
+            opened.truncate(size)
+            if size and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(opened.fileno(), 0, size)
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):  # no such thing on this disk
+            return
+        raise FileError(f"store: {file} cannot be written ({error.strerror})") from error
+
+
+def append_numbers(folder: Path, named: list[tuple[str, Array]]) -> None:
+    """Write numbers behind those of the files of these names; the last one tells how many are complete."""
+    for name, x in named:
+        try:
+            with (folder / f"{name}.f8").open("ab") as file:
+                file.write(np.ascontiguousarray(x, dtype=np.float64).data.cast("B") if x.size else b"")
+        except OSError as error:
+            raise FileError(
+                f"store: {folder} cannot be written any more ({error.strerror}); mbd.load reads what is there"
+            ) from error
 
 
 class RunStore:
@@ -81,13 +110,15 @@ class RunStore:
     def _map(self, name: str, count: int, shape: tuple[int, ...], mode: Any = "w+") -> Any:
         if count == 0 or 0 in shape:
             return np.zeros((count, *shape))
-        return np.memmap(self.path / f"{name}.f8", dtype=np.float64, mode=mode, shape=(count, *shape))
+        file = self.path / f"{name}.f8"
+        if mode == "w+":
+            reserve(file, 8 * count * int(np.prod(shape)))
+            mode = "r+"
+        return np.memmap(file, dtype=np.float64, mode=mode, shape=(count, *shape))
 
     def append(self, t: Array, rows: list[Array]) -> None:
         """Write further records of a run whose length is not known."""
-        for name, x in [*zip(NAMES, rows, strict=True), ("t", t)]:
-            with (self.path / f"{name}.f8").open("ab") as file:
-                np.ascontiguousarray(x, dtype=np.float64).tofile(file)
+        append_numbers(self.path, [*zip(NAMES, rows, strict=True), ("t", t)])
         self.count += len(t)
 
     @property

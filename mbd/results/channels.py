@@ -194,6 +194,9 @@ def system_channels(solution: Solution) -> Iterator[Channel]:
         if size:
             text = f"{text} of the system"
             yield Channel(name, MODEL_UNIT, (size,), _numbered(size), text, attrgetter(name))
+    for name in {**solution.inputs, **solution.system.inputs}:
+        text = "input; at a record that of the step that ended there"
+        yield Channel(f"inputs.{name}", MODEL_UNIT, (), (), text, partial(_of_input, name))
     for name, variable in solution.scheme.variables.items():
         try:
             shape = solution.scheme.shape(name)
@@ -208,6 +211,12 @@ def system_channels(solution: Solution) -> Iterator[Channel]:
 
 def _of_element(name: str, quantity: str, solution: Solution) -> Array:
     return getattr(solution[name], quantity)
+
+
+def _of_input(name: str, solution: Solution) -> Array:
+    if name in solution.inputs:
+        return solution.inputs[name]
+    return np.full(len(solution), solution.system.inputs[name])  # which no Simulator has changed
 
 
 def _of_scheme(name: str, solution: Solution) -> Array:

@@ -232,6 +232,12 @@ class Solution(Drawn, Tabular):
     def __len__(self) -> int:
         return int(self.t.size)
 
+    __iter__ = None  # there are records, and there are elements
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is an element of this name."""
+        return str(getattr(key, "name", key)) in self.model
+
     def __getitem__(self, key: Element | str) -> Any:
         """The motion of a body, the reactions of a joint, or what a force did; by object or by name."""
         element = self.model[str(getattr(key, "name", key))]
@@ -273,8 +279,12 @@ class Solution(Drawn, Tabular):
         """How the run was made, where that is not plain: coordinates in which the method stepped bodies."""
         return list(self.integrator.notes(self.system)) if hasattr(self.integrator, "notes") else []
 
-    def part(self, records: slice) -> Solution:
-        """Some of the records as a solution; its state is that of the end of the run only if the last one is there."""
+    def part(self, records: slice | int) -> Solution:
+        """Some of the records, or one of them, as a solution; its state is that of the end of the run only if the last
+        one is there."""
+        if isinstance(records, int | np.integer):
+            k = range(len(self))[records]
+            records = slice(k, k + 1)
         rows = [np.ascontiguousarray(x[records]) for x in self.rows()]
         part = Solution(
             self.system, self.t[records], **named_rows(self.integrator, rows), integrator=self.integrator,
@@ -441,7 +451,11 @@ class Solution(Drawn, Tabular):
         from .balance import energy_balance
 
         total, error, balance = self.energy.total, self.constraint_error, energy_balance(self)
-        numbers = ", ".join(f"{key} {x:.4g}" for key, x in self.stats.items() if isinstance(x, int | float))
+        numbers = ", ".join(
+            f"{key} {x if isinstance(x, int) else f'{x:.4g}'}"
+            for key, x in self.stats.items()
+            if isinstance(x, int | float)
+        )
         if not len(self):
             return repr(self)[1:-1]
         lines = [

@@ -32,6 +32,14 @@ MOVED = 1e-8  # of the length of the model, or rad: more is another geometry
 JUMP = 1e-8  # of the speeds
 
 
+def state_of(owner: str, start: Any) -> dict[str, Any]:
+    """The state of a solution, or of a chosen part of one, or a state itself."""
+    state = start if isinstance(start, Mapping) else getattr(start, "state", None)
+    if not isinstance(state, Mapping):
+        raise ModelError(f"{owner}: the state to start from is {start!r}; expected a solution, or the state of one")
+    return dict(state)
+
+
 def belongings(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
     """What a state must know besides the numbers of the method."""
     defects = np.zeros(system.n_l), np.zeros(system.n_l)

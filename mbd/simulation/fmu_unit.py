@@ -8,9 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import SubElement
 
 import numpy as np
-from pythonfmu import Fmi2Causality, Fmi2Initial, Fmi2Slave, Fmi2Variability, Real
+from pythonfmu import DefaultExperiment, Fmi2Causality, Fmi2Initial, Fmi2Slave, Fmi2Variability, Real
 from pythonfmu.enums import Fmi2Status
 
 import mbd
@@ -35,7 +36,7 @@ class Unit(Fmi2Slave):
         self.simulator = Simulator(model, settings["step"], integrator, record=False)
         self.given: dict[str, float] = dict(self.simulator.system.values)
         self.start_time = 0.0
-        self.begun = False
+        self.begun, self.refusal = False, ""
         inputs = set(self.simulator.inputs)
         for name, value in self.given.items():
             kind = Fmi2Causality.input if name in inputs else Fmi2Causality.parameter
@@ -43,8 +44,9 @@ class Unit(Fmi2Slave):
             initial = None if name in inputs else Fmi2Initial.exact
             self._register(name, value, partial(self._set, name), partial(self.given.__getitem__, name),
                            causality=kind, variability=changes, initial=initial)  # fmt: skip
-        joints = {joint.name for joint in model.joints}
-        self.watched = [name for name in settings["outputs"] if name.rpartition(".")[0] in joints]
+        turning = {element.name for element in (*model.joints, *model.forces)}
+        self.watched = [name for name in settings["outputs"] if name.rpartition(".")[0] in turning]
+        self.default_experiment = DefaultExperiment(start_time=0.0, step_size=settings["step"])
         for name, channel, text, place, unit in columns_of(self.simulator, settings["outputs"]):
             self._register(name, None, None, partial(self._read, channel, place), causality=Fmi2Causality.output,
                            variability=Fmi2Variability.continuous, description=f"{text} [{unit}]")  # fmt: skip
@@ -54,17 +56,45 @@ class Unit(Fmi2Slave):
     ) -> None:
         self.register_variable(Real(name, start=start, setter=setter, getter=getter, **options), nested=False)
 
+    def to_xml(self, model_options: Any = None) -> Any:
+        """The description of the unit; the standard wants to know which variables are computed at the start, too."""
+        root = super().to_xml(model_options or {})
+        structure = root.find("ModelStructure")
+        known = SubElement(structure, "InitialUnknowns")
+        for output in structure.findall("Outputs/Unknown"):
+            SubElement(known, "Unknown", attrib=dict(output.attrib))
+        return root
+
+    def _refuse(self, error: MbdError) -> None:
+        """Tell an error, and make no step from now on.
+
+        The binary of PythonFMU 0.7 loses references when a function raises, and ends the process some calls later;
+        what ``do_step`` returns is the only safe way to say no.
+        """
+        self.refusal = self.refusal or str(error)
+        self.log(str(error), Fmi2Status.error)
+
     def _set(self, name: str, value: float) -> None:
         """An input acts from the next step on; a parameter only before the start."""
-        if self.begun and name not in self.simulator.inputs:
-            raise ModelError(f"parameter '{name}' was set during the run; expected before the initialisation ends")
-        self.given[name] = float(value)
-        if self.begun:
-            self.simulator.inputs[name] = float(value)
+        try:
+            if self.begun and name not in self.simulator.inputs:
+                raise ModelError(f"parameter '{name}' was set during the run; expected before the initialisation ends")
+            if self.begun:
+                self.simulator.inputs[name] = float(value)
+            self.given[name] = float(value)
+        except MbdError as error:
+            self._refuse(error)
 
     def _read(self, channel: str, place: int) -> float:
-        now = self.simulator.now
-        return float(np.ravel(now.channels[channel].read(now)[0])[place])
+        """A number of a channel; NaN where there is none."""
+        if self.refusal:
+            return np.nan
+        try:
+            now = self.simulator.now
+            return float(np.ravel(now.channels[channel].read(now)[0])[place])
+        except MbdError as error:
+            self._refuse(error)
+            return np.nan
 
     # --- what masters call ----------------------------------------------------------------------------------------
 
@@ -74,13 +104,18 @@ class Unit(Fmi2Slave):
 
     def exit_initialization_mode(self) -> None:
         """Begin with the values that were set."""
-        self.simulator.reset(**self.given)
+        try:
+            self.simulator.reset(**self.given)
+        except MbdError as error:
+            self._refuse(error)
         self.begun = True
 
     def do_step(self, current_time: float, step_size: float) -> bool:
         """Advance by a communication step; a step that fails is refused, and says why."""
         expected = self.start_time + self.simulator.t
         try:
+            if self.refusal:
+                raise ModelError(self.refusal)
             if abs(current_time - expected) > 1e-6 * max(step_size, self.simulator._run.step):
                 raise ModelError(f"the step begins at t = {current_time!r}, but the unit is at t = {expected!r}")
             self._advance(step_size)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..compiled.bound import bound
-from ..errors import Array
+from ..errors import Array, ModelError
 from ..joints import Joint
 from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import free_motions
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from .simulator import Simulator
 
 
+FAR = 0.5 * math.pi  # rad: how far a joint may have turned unseen for its turns to be known
 NEVER = -1, 0.0  # a step that no run makes
 
 
-class _Look(NamedTuple):
+class Look(NamedTuple):
     """When an angle was last looked at, and what it was, with all turns."""
 
     step: int
@@ -47,7 +48,7 @@ class Present(Solution):
         self._simulator, self._row = simulator, [x[None, :].copy() for x in row]
         rows = named_rows(simulator.integrator, self._row)
         super().__init__(simulator.system, np.zeros(1), **rows, integrator=simulator.integrator)
-        self._looks: dict[str, _Look] = {}
+        self._looks: dict[str, Look] = {}
         self._motions: dict[int, Any] = {}
         self._coordinates: dict[Any, Any] = {}
         self._gauges: dict[tuple[str, str], Gauge] = {}
@@ -153,7 +154,7 @@ class Present(Solution):
         value, rate = gauge.read()
         if kind == "angle" and last is not None:
             value += _turns(last.angle + 0.5 * (last.rate + rate) * (t - last.t) - value)
-            self._looks[name] = _Look(step, t, value, rate)
+            self._looks[name] = Look(step, t, value, rate)
         self._read[key] = value, rate
         return value, rate
 
@@ -161,16 +162,26 @@ class Present(Solution):
         """The angle with the turns since the start, which the records tell where several steps were not looked at."""
         step, t = self._simulator.index, float(self.t[0])
         last = self._looks.get(name)
-        if last is None:
-            near = self._simulator._angle_told_by_records(name, near, -1, read)
-        elif step - last.step <= 1:
+        if not self._simulator._records and step - (last.step if last else self._simulator._first_index) > 1:
+            near = self._told_by_two_looks(name, near, last, t, float(rate[0]))
+        elif last is not None and step - last.step <= 1:
             near = last.angle + 0.5 * (last.rate + float(rate[0])) * (t - last.t)
         else:
-            near = last.angle + last.rate * (t - last.t) / (step - last.step)
-            near = self._simulator._angle_told_by_records(name, near, last.step, read)
+            near = self._simulator._angle_told_by_records(name, near, last, t, self._row, read)
         counted = angle + whole_turns(near - angle)
-        self._looks[name] = _Look(step, t, float(counted[0]), float(rate[0]))
+        self._looks[name] = Look(step, t, float(counted[0]), float(rate[0]))
         return counted
+
+    def _told_by_two_looks(self, name: str, near: float, last: Look | None, t: float, rate: float) -> float:
+        """Where an angle is expected if nothing is recorded: not known where a joint may have turned far unseen."""
+        gap = t - (last.t if last is not None else self._simulator._t_begin)
+        before = last.rate if last is not None else rate
+        if 0.5 * (abs(before) + abs(rate)) * gap > FAR:
+            raise ModelError(
+                f"{self.model}: the turns of {name} in the last {gap:.4g} s are not known, because nothing is recorded "
+                "and it may have turned far; look at it more often, from the beginning on, or record it: record=[...]"
+            )
+        return near if last is None else last.angle + 0.5 * (before + rate) * gap
 
 
 class Now:

@@ -25,13 +25,14 @@ from ..results.solution import Solution
 from ..results.tabular import ChannelChoice
 from ..system.system import System, assemble
 from .contacts import warn_of_pulling
-from .continuing import WHOLE_STEPS, continued
+from .continuing import WHOLE_STEPS, continued, state_of
 from .memory import FIRST_QUESTION, SHARE, available_memory, check_room
 from .recording import Recording, on_grid, thinned
 from .row_buffer import blank_rows
 from .starting import (
     check_resolution,
     check_times,
+    checked_events,
     checked_integrator,
     checked_model,
     first_run,
@@ -133,10 +134,11 @@ def run_simulation(
     integrator = checked_integrator(integrator)
     check_times("simulate", step, output_step, t_end=t_end, t_start=t_start)
     checked_model("simulate", model)
+    listed = checked_events("simulate", events)
     system = assemble(model) if system is None else system
     integrator.check(system)
     if start is not None:
-        state = dict(start.state if isinstance(start, Solution) else start)
+        state = state_of("simulate", start)
         _refuse_beside_start(state, t_start, fixed)
         _tell_other_inputs(state, system)
         run, first = continued(system, integrator, state, step)
@@ -159,7 +161,7 @@ def run_simulation(
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
     record = Recording(system, integrator, run, report, first)
     record.is_final = True
-    record.watch_for(events, step)
+    record.watch_for(listed, step)
     if choice is not None:
         record.choose(choice, store)
     elif store is not None:

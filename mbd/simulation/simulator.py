@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..elements.arguments import FilePath, Held
-from ..errors import ModelError, read_only
+from ..errors import MbdError, ModelError, read_only
 from ..integrators.base import Array, Integrator, Run
 from ..model import Element, Model
 from ..results.balance import warn_of_gross_errors
@@ -17,12 +17,14 @@ from ..results.solution import Solution, named_rows
 from ..results.tabular import ChannelChoice
 from ..system.following import Inputs
 from ..system.system import assemble
-from .continuing import belongings, continued
+from .continuing import belongings, continued, state_of
 from .gauges import gauged
 from .growing import NEVER
-from .present import Now, Present, places_of
-from .starting import check_times, checked_integrator, checked_model, first_run, steps_between_records
+from .present import Look, Now, Present, places_of
+from .starting import check_times, checked_events, checked_integrator, checked_model, found_start, steps_between_records
 from .stepping import Stepping
+
+ROUND_OFF = 1e-12  # relative, of times
 
 
 class Simulator(Stepping):
@@ -87,10 +89,11 @@ class Simulator(Stepping):
         if record and not self.integrator.adaptive:
             self._every = steps_between_records("Simulator", step, output_step)
         self._records = self._choice is not None or bool(record)
-        self._events = [events] if isinstance(events, Event) else list(events)
+        self._events = checked_events("Simulator", events)
         self.rebuild()
         if start is not None:
             self.set_state(start)
+        self._check_records()
 
     # --- beginning ------------------------------------------------------------------------------------------------
 
@@ -102,6 +105,7 @@ class Simulator(Stepping):
         self._now: Present | None = None
         self._places: dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[str, int]]]] = {}
         self._first_state: dict[str, Any] | None = None
+        self._first_row: list[Array] = []
         self._first_values: dict[str, float] = {}
         self._first_functions: list[bytes] = []
         self.reset()
@@ -114,6 +118,7 @@ class Simulator(Stepping):
         self.system.set_parameters({**self._first_inputs, **parameters})
         self.system.refresh_functions()
         run: Any
+        row: list[Array]
         if (
             self._first_state is not None
             and self._first_values == self.system.values
@@ -121,25 +126,54 @@ class Simulator(Stepping):
         ):
             run = self._run
             run.restore(self._first_state)
+            row = self._first_row
         else:
-            run, self._report = first_run(self.system, self.integrator, self._t_start, self._given, self._fixed)
+            q, v, self._report = found_start(self.system, self._t_start, self._fixed)
+            self._initial = q, v
+            run = self._first_run()
             run.evaluated.raise_callback_errors()
             self._first_values, self._first_functions = dict(self.system.values), self._signature(run)
             self._first_state = run.state() if hasattr(run, "restore") else None
+            row = self._first_row = [x.copy() for x in run.initial_row()]
+        self._begin(run, self._report, [x.copy() for x in row])
+        self._is_fresh = True
+
+    def _first_run(self) -> Run:
+        """The method at the beginning of a run, with the inputs that act now."""
+        q, v = self._initial
+        return self.integrator.start(self.system, q.copy(), v.copy(), self._t_start, self._given, None)
+
+    def _begin_again(self) -> bool:
+        """Inputs that change before the first step act from the beginning on, as those of the model do.
+
+        That is another beginning of the method: the sudden change of a run that goes on is not needed. False if there
+        is no way back, because steps were made, or somebody has looked at the records.
+        """
+        record = self._recording
+        if not self._is_fresh or self._run.index != self._first_index or record.chooser or record.store:
+            return False
+        run = self._first_run()
         self._begin(run, self._report, run.initial_row())
+        self._is_fresh = True
+        return True
 
     def set_state(self, state: Solution | Mapping[str, Any]) -> None:
         """Go on from a state, of this simulator, of another one or of a solution; records begin anew there.
 
         As with ``simulate(start=...)`` that is bit for bit, unless something that acts has changed since.
         """
-        given = dict(state.state if isinstance(state, Solution) else state)
+        given = state_of("Simulator", state)
         names, values = given.pop("input_names", ()), given.pop("input_values", ())
-        for name, value in zip(names, values, strict=True):
-            self.system.inputs[name] = value
-        self._settle()
+        before = dict(self.system.inputs)
+        try:
+            self.system.inputs.update(zip(names, values, strict=True))
+            self._settle()
+            run, row = continued(self.system, self.integrator, given, self._given)
+        except MbdError:
+            self.system.inputs.update(before)  # the run that is here goes on
+            self._settle()
+            raise
         self._first_state = None  # which belongs to the run that is left here
-        run, row = continued(self.system, self.integrator, given, self._given)
         self._begin(run, None, row)
 
     def _begin(self, run: Run, report: Any, row: list[Array]) -> None:
@@ -148,7 +182,8 @@ class Simulator(Stepping):
             self._now = Present(self, row)
         self._now.begin(run.t, row)
         self._shown = run.index, run.t
-        self._first_index = run.index
+        self._first_index, self._t_begin = run.index, run.t
+        self._is_fresh = False  # at the initial values, not at a state
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -228,21 +263,24 @@ class Simulator(Stepping):
         warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)
         return solution
 
-    def _angle_told_by_records(self, name: str, near: float, since: int, read: Callable[[Solution], Array]) -> float:
-        """An angle at present, with the turns that the records after step number ``since`` tell.
+    def _angle_told_by_records(
+        self, name: str, near: float, last: Look | None, now: float, row: list[Array], read: Callable[[Solution], Array]
+    ) -> float:
+        """Where an angle is expected at present, with the turns that the records since a look at it tell.
 
-        ``near`` is where it is expected at the first of them.
+        ``near`` is where it is expected at the first state, if nobody has looked; ``row`` is the present one.
         """
         self._close()
-        t, rows = self._recording.joined()
         if self._choice is not None:
-            return near if self.index - max(since, 0) <= 1 else self._angle_told_by_choice(name, since)
-        first = int(np.searchsorted(t, self._run.origin + (since + 0.5) * self._run.step)) if since >= 0 else 0
-        if self.integrator.adaptive or first >= len(t):
-            return near
-        part = Solution(self.system, t[first:], **named_rows(self.integrator, [x[first:] for x in rows]),
-                        integrator=self.integrator)  # fmt: skip
-        part._turned = {name: near}
+            since = last.step if last is not None else 0
+            return near if self.index - since <= 1 else self._angle_told_by_choice(name, since)
+        t, rows = self._recording.joined()
+        first = int(np.searchsorted(t, last.t * (1.0 + ROUND_OFF), side="right")) if last is not None else 0
+        t, rows = t[first:], [x[first:] for x in rows]
+        if not len(t) or t[-1] < now - ROUND_OFF * abs(now):  # between two records
+            t, rows = np.append(t, now), [np.concatenate((x, y)) for x, y in zip(rows, row, strict=True)]
+        part = Solution(self.system, t, **named_rows(self.integrator, rows), integrator=self.integrator)
+        part._turned = {name: near if last is None else last.angle + last.rate * (t[0] - last.t)}
         return float(read(part)[-1])
 
     def _angle_told_by_choice(self, name: str, since: int) -> float:
@@ -254,6 +292,12 @@ class Simulator(Stepping):
         raise ModelError(
             f"{self.model}: the turns of {name} in the last {missed} steps are not known, because other quantities are "
             "recorded; look at it after every step from the first one on, or record it as well: record=[...]"
+        )
+
+    def __getstate__(self) -> Any:
+        raise ModelError(
+            f"{self!r} is neither copied nor pickled: make another Simulator of the model, and give it the state: "
+            "other.set_state(sim.state), whose steps are the same, bit for bit"
         )
 
     def __repr__(self) -> str:

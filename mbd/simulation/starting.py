@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..elements.arguments import Held
-from ..errors import ModelError
+from ..errors import ModelError, bad_value
 from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.base import Array, Integrator, Run
 from ..io.notes import note
 from ..model import Model
+from ..results.events import Event
 from ..solvers.initial import consistent_start
 from ..solvers.redundancy import check_redundancy
 from ..system.system import System
@@ -36,11 +38,22 @@ def checked_integrator(integrator: Any) -> Integrator:
     return integrator
 
 
+def checked_events(owner: str, events: Any) -> list[Event]:
+    """A list of events; anything else is refused."""
+    listed = [events] if isinstance(events, Event) or not isinstance(events, Iterable) else list(events)
+    for event in listed:
+        if not isinstance(event, Event):
+            raise bad_value(owner, "events", event, "an mbd.Event, or a list of them")
+    return listed
+
+
 def check_times(owner: str, step: float, output_step: float | None, **others: float) -> None:
     """Refuse what is no time, or no step."""
     for name, value in {"step": step, "output_step": output_step, **others}.items():
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if value is not None and not (number and math.isfinite(value)):
+        if value is None and name == "output_step":
+            continue
+        if value is None or not (number and math.isfinite(value)):
             raise ModelError(f"{owner}: {name} is {value!r}; expected a finite number")
     if step <= 0.0 or (output_step is not None and output_step <= 0.0):
         raise ModelError(f"{owner}: step is {step}, output_step is {output_step}; expected positive numbers")

@@ -14,8 +14,10 @@ from ..elements.arguments import FilePath
 from ..errors import MbdError, ModelError
 from ..integrators.base import Array, Integrator, Run
 from ..integrators.user import PythonRun
+from ..io.store import new_folder
 from ..results.acting import acting
 from ..results.events import Event, Occurrence
+from ..results.selection import Chooser
 from ..solvers.redundancy import regularise
 from ..system.system import System, assemble
 from ..system.tables import FLAG_REDUNDANT
@@ -70,6 +72,8 @@ class Stepping:
 
     def step(self) -> None:
         """Make one step."""
+        if self._values != self._acting:
+            self._note_inputs()
         call, run = self._step, self._run
         if call is None:
             if self.integrator.adaptive or self._plain or self._recording.watch is not None:
@@ -77,8 +81,6 @@ class Stepping:
                 return
             self._room(1)
             call = self._bind()
-        if self._values != self._acting:
-            self._note_inputs()
         if self._functions:
             self._refresh()
         index = run.index
@@ -231,6 +233,8 @@ class Stepping:
                 f"Simulator: parameter '{other}' was changed during the run; begin anew with reset({other}=...), or "
                 "make it an input of the model"
             )
+        if self._begin_again():
+            return
         if self._recording.watch is not None:
             with acting(self.system, {name: before[name] for name in self._first_inputs}):
                 self._judge_events()
@@ -238,6 +242,10 @@ class Stepping:
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
+
+    def _begin_again(self) -> bool:
+        """Begin with the inputs that act now, as long as no step was made; False if there is no way back."""
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Let the elements of the system know its inputs, as a model does that is built with them."""
@@ -296,13 +304,20 @@ class Stepping:
         if self._choice is not None and record.chooser is None:
             record.choose(self._choice, self._store, self._system_of_solution())
         elif self._store is not None and self._choice is None and record.store is None:
-            if self._first_inputs:
-                raise ModelError(
-                    "Simulator: store= keeps no inputs, without which forces could not be told; choose what is "
-                    "recorded: record=[...]"
-                )
             record.write_to(self._store)
         record.flush()
+
+    def _check_records(self) -> None:
+        """Refuse before the first step what could not be recorded: nobody wants to hear of it in a control loop."""
+        if self._choice is not None:
+            Chooser(self.system, self.integrator, *self._recording.blocks[0], self._choice)
+        elif self._store is not None and self._first_inputs:
+            raise ModelError(
+                "Simulator: store= keeps no inputs, without which forces could not be told; choose what is "
+                "recorded: record=[...]"
+            )
+        if self._store is not None:
+            new_folder(self._store)
 
     def _refuse_if_stopped(self) -> None:
         if self.stopped is not None:

@@ -140,6 +140,17 @@ class Identification:
         return found
 
     @property
+    def stopped_by_bounds(self) -> list[str]:
+        """Parameters that a bound has stopped: their standard errors are those of a fit that ends by itself."""
+        places = zip(self._space.names, self._x, self._space.low, self._space.high, strict=True)
+        return [
+            f"'{name}' = {x:.9g} is at its bound; the fit wants to go on, and all standard errors and intervals are "
+            "those of a fit that none stops"
+            for name, x, low, high in places
+            if at_bound(x, low, high)
+        ]
+
+    @property
     def residuals(self) -> dict[str, Array]:
         """Simulated minus measured, by curve."""
         found, begin = {}, 0

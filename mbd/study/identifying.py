@@ -142,7 +142,7 @@ def identify(
     )  # fmt: skip
     if not result.success:
         warnings.warn(f"identify: the fit did not come to an end: {result.message}", ModelWarning, stacklevel=2)
-    for text in result.unidentifiable:
+    for text in [*result.unidentifiable, *result.stopped_by_bounds]:
         warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
     warn_of_warnings("identify", evaluate)
     return result
@@ -219,10 +219,22 @@ def _curve(name: str, common: Any, given: Any, output: Any, sigma: Any) -> Curve
         raise ModelError(
             f"identify: measured curve '{name}' has shape {values.shape}; expected {len(t)} values, as times"
         )
+    if np.isinf(values).any() or np.isinf(t).any():
+        raise ModelError(
+            f"identify: measured curve '{name}' has infinite values; expected numbers, NaN where one is missing"
+        )
     there = np.isfinite(values).reshape(len(t), -1).all(axis=1) & np.isfinite(t)
     t, values = t[there], values[there]
-    if len(t) < 2 or np.any(np.diff(t) <= 0.0):
-        raise ModelError(f"identify: times of the measured curve '{name}' do not grow, or fewer than two are there")
+    if len(t) < 2:
+        raise ModelError(
+            f"identify: measured curve '{name}' has {len(t)} values that are not NaN; expected two or more"
+        )
+    if np.any(np.diff(t) <= 0.0):
+        k = int(np.argmax(np.diff(t) <= 0.0))
+        raise ModelError(
+            f"identify: times of the measured curve '{name}' do not grow: {t[k + 1]:.9g} follows {t[k]:.9g}; expected "
+            "them sorted, each once (repeated measurements: two curves, with outputs={'again': 'hinge.angle'})"
+        )
     if isinstance(sigma, Mapping):
         if name not in sigma:
             raise ModelError(f"identify: sigma has no value for the measured curve '{name}'")

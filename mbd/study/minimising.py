@@ -178,6 +178,7 @@ def minimize(
         )  # fmt: skip
     if not result.success:
         warnings.warn(f"minimize: {chosen} did not come to an end: {result.message}", ModelWarning, stacklevel=2)
+    search.warn_of_idle_parameters()
     warn_of_warnings("minimize", evaluate)
     return result
 
@@ -204,6 +205,18 @@ class _Search:
         self.evaluate, self.space, self.method, self.options, self.seed = evaluate, space, method, options, seed
         self.size, self._length = space.size, 1
         self.low, self.high = space.low / self.size, space.high / self.size
+        self.mattered = np.zeros(len(space.names), dtype=bool)  # parameters with which the objective changed
+
+    def warn_of_idle_parameters(self) -> None:
+        """Say with which parameters the objective has not changed at all: they are where they were."""
+        idle = [name for name, mattered in zip(self.space.names, self.mattered, strict=True) if not mattered]
+        if idle and self.method in (*WITH_GRADIENT, SQUARES):
+            warnings.warn(
+                f"minimize: the objective did not change with {', '.join(map(repr, idle))} near the points that were "
+                "tried; nothing is known of the best value",
+                ModelWarning,
+                stacklevel=3,
+            )
 
     def point(self, z: Array) -> Array:
         """Where the optimiser is."""
@@ -235,7 +248,9 @@ class _Search:
 
     def gradient(self, z: Array) -> Array:
         """Derivatives with respect to the scaled unknowns."""
-        return self.evaluate.jacobian(self.point(z)).reshape(-1) * self.size
+        found = self.evaluate.jacobian(self.point(z)).reshape(-1) * self.size
+        self.mattered |= found != 0.0
+        return found
 
     def globally(self) -> list[Any]:
         """Differential evolution, a generation at a time."""
@@ -295,7 +310,9 @@ class _Search:
 
     def slopes(self, z: Array) -> Array:
         """Derivatives of all numbers of the objective."""
-        return self.evaluate.jacobian(self.point(z)).reshape(-1, len(z)) * self.size
+        found = self.evaluate.jacobian(self.point(z)).reshape(-1, len(z)) * self.size
+        self.mattered |= (found != 0.0).any(axis=0)
+        return found
 
 
 def _seeded(function: Any, seed: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -92,7 +92,9 @@ class ParameterStudy:
         results, found = self._look([name])
         if name not in found:
             known = ", ".join(map(repr, [*table.names, *results.shapes]))
-            raise ModelError(f"study: there is no output or parameter {name!r}; there are {known}")
+            raise ModelError(
+                f"study: there is no output or parameter {name!r}; there are {known}{_why_none(results.shapes)}"
+            )
         return found[name]
 
     def _look(self, names: Iterable[str] | None = ()) -> tuple[Results, dict[str, np.ndarray]]:
@@ -111,7 +113,8 @@ class ParameterStudy:
         missing = [name for name in names or () if name not in found]
         if missing:
             raise ModelError(
-                f"study: there is no output {missing[0]!r}; there are {', '.join(map(repr, results.shapes))}"
+                f"study: there is no output {missing[0]!r}; there are {', '.join(map(repr, results.shapes)) or 'none'}"
+                + _why_none(results.shapes)
             )
         return results, found
 
@@ -182,3 +185,7 @@ class ParameterStudy:
         if len(failed) > SHOWN:
             lines.append(f"and {len(failed) - SHOWN} more, see study.failed")
         return "\n".join(lines)
+
+
+def _why_none(shapes: Mapping[str, Any]) -> str:
+    return "" if shapes else "; outputs are known when a run has been good (study.failed tells why none is)"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, MutableMapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..compiled.functions.captured import root_value, roots_of, unwrapped
 from ..elements.making import record_of
-from ..elements.parameter_table import checked_values, known
-from ..elements.values import Input, Value, in_force, parameters_in
+from ..elements.parameter_table import checked_values, is_own, known
+from ..elements.values import Input, check_value, has_values, in_force, parameters_in
 from ..errors import ModelError
 from ..forces import ForceElement
 from ..joints.drivers import AngleDriver, PositionDriver
@@ -24,31 +25,37 @@ if TYPE_CHECKING:
 def check_captured(system: System) -> None:
     """Refuse functions that refer to parameters of other models: they would not follow those of this one."""
     for callback in system.assembly.callbacks:
-        for function in callback.functions:
-            for x in _values_in(function):
-                for parameter in parameters_in(x):
-                    if parameter.name not in system.values:
-                        raise ModelError(
-                            f"the function of {callback.name} refers to {parameter!r}, which is none of "
-                            f"{system.model}; expected a parameter of this model: "
-                            f'model.{parameter.word}("{parameter.name}", {parameter.number:g})'
-                        )
+        found = [x for function in callback.functions for x in _values_in(function)]
+        found += [x for _, _, x in callback.places()]  # also attributes of objects
+        for parameter in parameters_in(found):
+            if not is_own(system.model._parameters, parameter):
+                raise ModelError(
+                    f"the function of {callback.name} refers to {parameter!r}, which is none of "
+                    f"{system.model} but of another one; expected a parameter of this model: "
+                    f'model.{parameter.word}("{parameter.name}", {parameter.number:g})'
+                )
 
 
-def _values_in(function: Any) -> Iterator[Value]:
-    """Values that a function refers to directly."""
+def _values_in(function: Any, seen: list[Any] | None = None) -> Iterator[Any]:
+    """What a function refers to that is, or holds, a value: itself, in lists, or in functions that it calls."""
+    seen = [] if seen is None else seen
     try:
         inner, bound = unwrapped(function)
         roots = list(roots_of(inner, bound))
     except Exception:
         return
+    if any(each is inner for each in seen):
+        return
+    seen.append(inner)
     for root in roots:
         try:
             value = root_value(inner, bound, root)
         except Exception:
             continue
-        if isinstance(value, Value):
+        if has_values(value):
             yield value
+        elif isinstance(value, FunctionType) and value.__module__ == inner.__module__:
+            yield from _values_in(value, seen)
 
 
 class Following:
@@ -109,6 +116,8 @@ class Inputs(MutableMapping[str, float]):
     microsecond; in other arguments of forces, in which the element is made again, about fifty.
     """
 
+    __slots__ = ("_places", "_system", "_table")  # inputs.u = 1.0 would be lost
+
     def __init__(self, system: System) -> None:
         self._system = system
         self._table = {name: x for name, x in system.model._parameters.items() if isinstance(x, Input)}
@@ -122,7 +131,11 @@ class Inputs(MutableMapping[str, float]):
             self._places = _places(self._system, self._table)
         if name not in self._places:
             name = known(self._system.model, self._table, name)
-        number = float(value) + 0.0
+        number = (
+            float(value) + 0.0
+            if isinstance(value, float)
+            else check_value(value, self._system.model, f"input {name!r}")
+        )
         if not math.isfinite(number):
             raise ModelError(f"{self._system.model}: input {name!r} is set to {value!r}; expected a finite number")
         system = self._system
@@ -140,6 +153,14 @@ class Inputs(MutableMapping[str, float]):
             following.settle()
         for derived in system.derived.values():
             derived.inputs[name] = number
+
+    def update(self, *values: Any, **more: Any) -> None:  # type: ignore[override]
+        """Set several inputs: all of them, or none if one is refused."""
+        given = {known(self._system.model, self._table, name): x for name, x in dict(*values, **more).items()}
+        for name, value in given.items():
+            check_value(value, self._system.model, f"input {name!r}")
+        for name, value in given.items():
+            self[name] = value
 
     def __delitem__(self, name: str) -> None:
         raise ModelError(f"{self._system.model}: inputs cannot be removed; build the model without {name!r}")

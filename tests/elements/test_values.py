@@ -43,7 +43,8 @@ def test_expressions_are_what_python_computes(expression):
 
 def test_a_parameter_is_not_lost_without_a_word():
     model, k = model_with(k=1.7)
-    for use in (float, int, bool, math.sin, lambda x: x > 1.0, lambda x: np.asarray(x, dtype=float)):
+    comparisons = lambda x: x > 1.0, lambda x: x == 1.7, lambda x: x != 2, lambda x: x in [1.7]
+    for use in (float, int, bool, math.sin, *comparisons, lambda x: np.asarray(x, dtype=float)):
         with pytest.raises((TypeError, ValueError)) as told:
             use(k)
         assert "is a parameter, which is no plain number" in f"{told.value} {told.value.__cause__}"
@@ -86,6 +87,57 @@ def test_parameters_of_other_models_are_refused():
     bare.add(mbd.forces.Force(b, lambda t: (k * t, 0.0, 0.0), name="push"))
     with pytest.raises(mbd.ModelError, match=r"force 'push' refers to <parameter 'k' = 1.7>, which is none of"):
         mbd.assemble(bare)
+
+
+@pytest.mark.parametrize("place", ["itself", "in a list", "in a function", "in an expression"])
+def test_functions_with_parameters_of_the_same_name_of_other_models_are_refused(place):
+    """The number of the other model would be meant, and that of this model would act."""
+    _, k = model_with(k=1.7)
+    held, inner, twice = [k], lambda t: k * t, 2.0 * k
+    push = {
+        "itself": lambda t: (k * t, 0.0, 0.0), "in a list": lambda t: (held[0] * t, 0.0, 0.0),
+        "in a function": lambda t: (inner(t), 0.0, 0.0), "in an expression": lambda t: (twice * t, 0.0, 0.0),
+    }[place]  # fmt: skip
+    other, _ = model_with(k=0.3)
+    other.add(mbd.forces.Force(other.add(mbd.PointMass("a", 1.0)), push, name="push"))
+    with pytest.raises(mbd.ModelError, match=r"force 'push' refers to .*'k' = 1.7.* but of another one"):
+        mbd.assemble(other)
+
+
+def test_arrays_of_parameters_in_functions():
+    """An array of Python objects is refused with the way out, which follows the parameter."""
+    model, k = model_with(k=1.7)
+    a = model.add(mbd.PointMass("a", 1.0))
+    objects = np.array([k, 0.0, 0.0])
+    with pytest.raises(mbd.ModelError, match=r"mbd.calculated\(np.array"):
+        mbd.forces.Force(a, lambda t: objects * t)
+    follows = mbd.calculated(np.array, (k, 2.0 * k, 0.0))
+    model.add(mbd.forces.Force(a, lambda t: follows * t))
+    model.parameters["k"] = 3.0
+    assert np.allclose(
+        mbd.simulate(model, 1.0, 0.01, mbd.integrators.RK4())["a"].position[-1], (0.5, 1.0, 0.0), atol=1e-12
+    )
+
+
+def test_inputs_are_numbers_and_set_together_or_not_at_all():
+    model = mbd.Model("cart")
+    u, w = model.input("u", 1.0), model.input("w", 2.0)
+    model.add(mbd.forces.Force(model.add(mbd.PointMass("a", 1.0)), (u, w, 0)))
+    inputs = mbd.assemble(model).inputs
+    for wrong in ("3", True, None, 1j, [1.0], np.array([1.0]), float("nan"), 10**400, u):
+        with pytest.raises(mbd.ModelError, match="input 'u'"):
+            inputs["u"] = wrong
+        with pytest.raises(mbd.ModelError, match="input 'u'"):
+            inputs.update(w=5.0, u=wrong)
+    with pytest.raises(mbd.ModelError, match="no parameter or input 'v'"):
+        inputs.update(u=5.0, v=5.0)
+    with pytest.raises(AttributeError):
+        inputs.u = 5.0
+    with pytest.raises(AttributeError):
+        model.parameters.u = 5.0
+    assert dict(inputs) == {"u": 1.0, "w": 2.0}
+    inputs.update(u=np.float32(0.5), w=3)
+    assert dict(inputs) == {"u": 0.5, "w": 3.0}
 
 
 def test_inputs_are_refused_in_what_acts_at_the_start_only():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mbd
 from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, LivensEM
+from mbd.io.store import reserve
 from tests.integrators.every_method import winding
 
 RECORDS = ("t", "q", "v", "vd", "lam", "turns")
@@ -127,3 +130,30 @@ def test_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("", (), {"free": 1000.0}))
     with pytest.raises(mbd.ModelError, match="GB are free in"):
         mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "full")
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="no such call on this system")
+def test_the_room_of_a_run_is_its_own(tmp_path):
+    """A disk that others fill would otherwise end the process, without a word, when it writes to a page."""
+    reserve(tmp_path / "q.f8", 1 << 20)
+    found = (tmp_path / "q.f8").stat()
+    assert found.st_size == 1 << 20 and 512 * found.st_blocks >= 1 << 20
+
+
+@pytest.mark.parametrize("choice", [True, ["ball.position"]])
+def test_a_disk_that_cannot_be_written_any_more_is_named(tmp_path, choice, monkeypatch):
+    model = mbd.Model("ball")
+    model.add(mbd.PointMass("ball", 1.0, velocity=(1, 0, 0)))
+    sim = mbd.Simulator(model, 0.01, store=tmp_path / "run", record=choice)
+    sim.advance(10.0)
+    known = len(sim.solution())
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, mode="r", *a: full() if mode == "ab" else opened(self, mode, *a))
+    with pytest.raises(mbd.FileError, match=r"run cannot be written any more \(No space left on device\); mbd.load"):
+        sim.advance(1e4)
+    monkeypatch.undo()
+    assert len(mbd.load(tmp_path / "run")) >= known == 1001

@@ -219,3 +219,38 @@ def test_a_model_that_was_changed_gives_no_numbers_of_others():
         mbd.ModelError, match="was changed after this run: .*'rod 0' .*was removed or has another place"
     ):
         _ = fresh["rod 1"]
+
+
+def test_inputs_are_channels(tmp_path):
+    """Where nothing changed them, where a Simulator did, in parts, chosen alone, and in a file."""
+    model = mbd.Model("cart")
+    push = model.input("push", 3.0)
+    model.add(mbd.forces.Force(model.add(mbd.PointMass("cart", 1.0)), (push, 0, 0)))
+    assert mbd.simulate(model, 0.2, 0.1).frame("inputs.push")["inputs.push"].tolist() == [3.0, 3.0, 3.0]
+    for choice in (True, ["inputs.push", "cart.position"]):
+        sim = mbd.Simulator(model, 0.1, record=choice)
+        sim.step()
+        sim.inputs["push"] = -1.0
+        sim.advance(0.2)
+        assert sim.solution().frame(["inputs.push"])["inputs.push"].tolist() == [3.0, 3.0, -1.0, -1.0]
+    sim.reset()
+    whole = mbd.Simulator(model, 0.1, start=sim.state)
+    whole.inputs["push"] = 2.0
+    whole.step()
+    solution = whole.solution()
+    assert solution.part(-1).frame("inputs.push")["inputs.push"].tolist() == [2.0]
+    solution.save(tmp_path / "run.npz")
+    assert mbd.load(tmp_path / "run.npz").frame("inputs.push")["inputs.push"].tolist() == [3.0, 2.0]
+    assert "inputs.push" in str(solution.channels)
+
+
+def test_solutions_know_their_elements_and_records(solution):
+    name = solution.model.bodies[0].name
+    assert name in solution and "nobody" not in solution
+    with pytest.raises(TypeError, match="not iterable"):
+        list(solution)
+    for k in (0, 3, -1):
+        assert solution.part(k).t.tolist() == [solution.t[k]]
+        assert np.array_equal(solution.part(k)[name].position[0], solution[name].position[k])
+    with pytest.raises(IndexError):
+        solution.part(len(solution))

@@ -6,6 +6,7 @@ one, and prints what it found as JSON.
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import sys
@@ -13,8 +14,9 @@ from typing import Any
 
 import fmpy
 from fmpy.fmi2 import FMU2Slave
+from fmpy.validation import validate_fmu
 
-PERIOD, PERIODS = 0.01, 60
+PERIOD, PERIODS, ATTEMPTS = 0.01, 60, 30
 CASES = {"first": (1.0, 0.0, {"k": 5.0}), "second": (-2.0, 2.0, {})}  # factor of the input, start time, parameters
 REFUSED = {"no whole number of steps": (0.0, 0.0105), "gap in time": (0.5, PERIOD)}  # begin, length
 
@@ -74,5 +76,30 @@ def main(path: str, case: str, outputs: list[str]) -> dict[str, Any]:
     return found
 
 
+def wrong_values(path: str, output: str) -> dict[str, Any]:
+    """Many units that are given what they refuse, and what they do then; the process must survive it."""
+    about, folder = fmpy.read_model_description(path), fmpy.extract(path)
+    made, shown = 0, []
+    for k in range(ATTEMPTS):
+        unit = Master(about, folder, f"unit {k}", k=-1.0 if k % 2 else 3.0)
+        if k % 2 == 0:
+            unit.set(k=4.0)  # too late
+        try:
+            unit.unit.doStep(0.0, PERIOD)
+            made += 1
+        except Exception:
+            shown += unit.get(output)
+        unit.close()
+        gc.collect()
+    return {
+        "made": made,
+        "lost": all(map(math.isnan, shown)) and len(shown) == ATTEMPTS,
+        "problems": validate_fmu(path),
+    }
+
+
 if __name__ == "__main__":
+    if sys.argv[2] == "wrong values":
+        print(json.dumps(wrong_values(sys.argv[1], sys.argv[3])), flush=True)
+        sys.exit()
     print(json.dumps(main(sys.argv[1], sys.argv[2], sys.argv[3:])), flush=True)

@@ -82,6 +82,13 @@ def test_steps_that_are_refused(path, case):
     assert found["refused"] and found["stayed"] and found["outputs"] == expected(case)
 
 
+def test_values_that_are_refused(path):
+    """A negative stiffness, a parameter during the run: no step is made, outputs are no numbers, nothing crashes.
+
+    FMPy finds nothing wrong with the description of the unit."""
+    assert run(path, "wrong values") == {"made": 0, "lost": True, "problems": []}
+
+
 def test_what_cannot_be_exported(tmp_path):
     good = {"outputs": ["cart.position"]}
     for name, options, text in (

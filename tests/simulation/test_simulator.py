@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -65,6 +67,23 @@ def test_steps_are_those_of_simulate(name):
         assert same(stepped, whole)
         assert {**whole.stats, "wall_time": 0.0} == {**stepped.stats, "wall_time": 0.0}
         assert stepped.energy.total[-1] == whole.energy.total[-1]
+        sim.reset()
+
+
+@every_method
+def test_inputs_set_before_the_first_step_act_from_the_beginning(name):
+    """As those of the model do, bit for bit, again after a reset, and not when others are set then."""
+    method = METHODS[name]
+    pushed, model = (fitting(method, *(_pushed(kind) for kind in ("rod", "point", "free", "falling"))) for _ in "ab")
+    before = mbd.simulate(model, 10 * STEP, STEP, method)
+    pushed.parameters["u"] = 0.7
+    whole = mbd.simulate(pushed, 10 * STEP, STEP, method)
+    sim = mbd.Simulator(model, STEP, method)
+    for value, expected in ((0.7, whole), (0.7, whole), (None, before)):
+        if value is not None:
+            sim.inputs["u"] = value
+        sim.advance(10 * STEP)
+        assert same(sim.solution(), expected)
         sim.reset()
 
 
@@ -160,7 +179,7 @@ def test_solution_knows_its_inputs(coordinates):
         sim.advance(0.02)
     shown = sim["motor"].effort
     solution = sim.solution()
-    acted = np.concatenate(([0.0], np.repeat(forces, 20)))
+    acted = np.concatenate((forces[:1], np.repeat(forces, 20)))  # the first one was set before the first step
     assert np.array_equal(solution.inputs["u"], acted)
     assert np.array_equal(solution["motor"].effort, acted)
     assert shown == acted[-1]
@@ -522,7 +541,7 @@ def test_saved_with_its_inputs(tmp_path):
     known = constant.solution()
     known.part(slice(1, None)).save(tmp_path / "constant.npz")
     assert np.array_equal(mbd.load(tmp_path / "constant.npz")["motor"].effort, known["motor"].effort[1:])
-    assert np.array_equal(known["motor"].effort, np.r_[0.0, np.full(50, 2.0)])
+    assert np.array_equal(known["motor"].effort, np.full(51, 2.0))
 
 
 INTERPRETED = """
@@ -715,3 +734,94 @@ def test_joints_are_read_as_solutions_read_them(node):
             compare(k % 2 == 0)
         assert abs(hinge.angle) > 2.0 * np.pi
         assert hinge.angle == pytest.approx(sim.solution()["hinge"].angle[-1], abs=1e-9)
+
+
+def test_what_cannot_be_recorded_is_refused_before_the_first_step(tmp_path):
+    """Not in the middle of a control loop, and not when all steps are made."""
+    pushed, plain = cart_pole(), mbd.Model("ball")
+    plain.add(mbd.PointMass("ball", 1.0))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    for model, options, words in (
+        (pushed, {"record": ["hinge.angel"]}, "has no channel 'angel'"),
+        (pushed, {"record": []}, "channels is empty"),
+        (pushed, {"store": tmp_path / "new"}, "store= keeps no inputs"),
+        (pushed, {"store": tmp_path / "mine", "record": ["hinge.angle"]}, "there already and not empty"),
+        (plain, {"store": tmp_path / "mine"}, "there already and not empty"),
+        (plain, {"store": 3}, "store: the folder is 3"),
+        (plain, {"events": 3}, "events = 3; expected an mbd.Event"),
+        (plain, {"start": 3}, "the state to start from is 3"),
+    ):
+        with pytest.raises(mbd.MbdError, match=words):
+            mbd.Simulator(model, STEP, **options)
+    with pytest.raises(mbd.ModelError, match="step is None"):
+        mbd.Simulator(plain, None)
+    sim = mbd.Simulator(plain, STEP, store=tmp_path / "new")
+    sim.reset()  # nothing is recorded yet
+    sim.advance(10 * STEP)
+    assert len(sim.solution()) == 11 == len(mbd.load(tmp_path / "new"))
+
+
+def test_a_refused_state_changes_nothing():
+    sim, other = mbd.Simulator(cart_pole(), STEP), mbd.Simulator(cart_pole(), 0.5 * STEP)
+    other.inputs["u"] = 3.0
+    with pytest.raises(mbd.ModelError, match="a restart keeps the step"):
+        sim.set_state(other.state)
+    assert sim.inputs["u"] == 0.0
+    sim.advance(10 * STEP)
+    assert np.array_equal(sim.q, mbd.simulate(cart_pole(), 10 * STEP, STEP).q[-1])
+
+
+def test_simulators_are_not_copied():
+    sim = mbd.Simulator(cart_pole(), STEP)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(mbd.ModelError, match=r"neither copied nor pickled: .* other.set_state\(sim.state\)"):
+            attempt(sim)
+
+
+def test_chosen_quantities_are_a_state_to_go_on_from():
+    model = cart_pole()
+    whole = mbd.simulate(model, 20 * STEP, STEP)
+    half = mbd.simulate(model, 10 * STEP, STEP, record=["hinge.angle"])
+    assert np.array_equal(mbd.simulate(model, 20 * STEP, STEP, start=half).q[-1], whole.q[-1])
+    sim = mbd.Simulator(model, STEP, start=half)
+    sim.advance(10 * STEP)
+    assert np.array_equal(sim.q, whole.q[-1])
+
+
+def spinning():
+    """A hinge at 10 rad/s, whose turns no element counts."""
+    model = mbd.Model("spin")
+    node = mbd.nodes.RotationVector(angular_velocity=(0, 0, 10.0))
+    body = model.add(mbd.RigidBody("disk", 1.0, (0.1, 0.1, 0.1), node))
+    model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    return model
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), DOPRI5(), AdaptiveAlpha()])
+@pytest.mark.parametrize("spacing", [None, 0.5])
+def test_turns_nobody_has_looked_at_are_in_the_records(method, spacing):
+    """Also of methods that choose their steps, between two records, and at the second look."""
+    sim = mbd.Simulator(spinning(), STEP, method, output_step=spacing)
+    for duration in (2.0, 2.4, 1.6, 0.48, 2 * STEP):  # the joint turns by more than half a turn after a record
+        sim.advance(duration)
+        assert sim["hinge"].angle == pytest.approx(10.0 * sim.t, abs=1e-6)
+        assert sim["hinge"].coordinates == pytest.approx([10.0 * sim.t], abs=1e-6)
+    assert sim.solution()["hinge"].angle[-1] == pytest.approx(10.0 * sim.solution().t[-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()])
+def test_turns_without_records(method):
+    """Known as long as the joint cannot have turned far between two looks; refused afterwards, not guessed."""
+    sim = mbd.Simulator(spinning(), STEP, method, record=False)
+    for _ in range(40):
+        sim.advance(5 * STEP)
+        assert sim["hinge"].angle == pytest.approx(10.0 * sim.t, abs=1e-6)
+    sim.advance(1.0)
+    for quantity in ("angle", "coordinates"):
+        with pytest.raises(mbd.ModelError, match=r"the turns of hinge.* are not known, because nothing is recorded"):
+            getattr(sim["hinge"], quantity)
+    sim.reset()
+    sim.advance(1.0)
+    with pytest.raises(mbd.ModelError, match=r"in the last 1 s are not known"):
+        _ = sim["hinge"].angle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -267,7 +268,12 @@ def test_what_minimize_refuses(change, text):
         ({"measured": {"t": [0.0, 1.0]}}, "nothing was measured"),
         ({"measured": {"x": [0.0, 1.0]}}, r"'x' has no times; expected 't', or \(times, values\)"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.0]}}, "expected 3 values, as times"),
-        ({"measured": {"t": [0.0, 0.0, 2.0], "x": [0.0, 1.0, 2.0]}}, "do not grow"),
+        (
+            {"measured": {"t": [0.0, 0.5, 0.5], "x": [0.0, 1.0, 2.0]}},
+            "do not grow: 0.5 follows 0.5; expected them sorted",
+        ),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, np.nan, np.nan]}}, "'x' has 1 values that are not NaN"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.0, np.inf]}}, "'x' has infinite values"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [1.0, 1.0, 1.0]}}, "sigma is needed"),
         ({"measured": {"t": [0.0, 1.0], "x": [0.0, 1.0]}}, "2 measured values for 2 parameters"),
         ({"outputs": {"y": "body.position.x"}}, "there is no measured curve 'y'; there are 'body.position.x'"),
@@ -281,6 +287,25 @@ def test_what_identify_refuses(measured, change, text):
     arguments = {"measured": measured, "simulate": SIMULATE, **change}
     with pytest.raises(mbd.ModelError, match=text):
         identify(oscillator, arguments.pop("measured"), START, **arguments)
+
+
+def test_a_fit_that_a_bound_stops_says_so(measured):
+    """Its standard errors mean nothing, and who reads numbers alone does not see the table."""
+    start = {**START, "stiffness": (10.0, 30.0, 35.0)}
+    with pytest.warns(mbd.ModelWarning, match="'stiffness' = 35 is at its bound; the fit wants to go on"):
+        fit = identify(oscillator, measured, start, simulate=SIMULATE)
+    assert "at its bound" in str(fit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        identify(oscillator, measured, START, simulate=SIMULATE)
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "least_squares"])
+def test_parameters_without_influence_are_named(method):
+    with pytest.warns(mbd.ModelWarning, match="the objective did not change with 'damping' near the points"):
+        minimize(oscillator, {"stiffness": (10.0, 20.0, 50.0), "damping": (0.0, 1.0, 5.0)},
+                 lambda model: model.forces[0].stiffness - 30.0 if method == "least_squares"
+                 else (model.forces[0].stiffness - 30.0) ** 2, method=method)  # fmt: skip
 
 
 def test_runs_that_are_too_short(measured):

@@ -124,6 +124,20 @@ def test_wrong_outputs_are_failures_with_a_reason(chunk):
     np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0])
 
 
+def test_outputs_of_a_study_without_a_good_run():
+    with pytest.warns(mbd.ModelWarning, match="3 of 3 runs have no result"):
+        study = mbd.study.sweep(cases.pendulum, {"length": [0.3, 0.4, 0.5], "mass": 1.0}, outputs={"x": failing_output})
+    for read in (lambda: study["x"], lambda: study.frame(["x"])):
+        with pytest.raises(
+            mbd.ModelError, match=r"outputs are known when a run has been good \(study.failed tells why"
+        ):
+            read()
+
+
+def failing_output(model):
+    raise ValueError("no")
+
+
 def test_results_keep_their_types():
     study = sweep(lambda n: n, {"n": [1, 2, 3]}, outputs={
         "count": lambda n: n, "flag": lambda n: n > 1, "single": lambda n: np.full(2, n, dtype=np.float32),
