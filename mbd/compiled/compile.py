@@ -173,14 +173,6 @@ class InnerDispatcher(CPUDispatcher):
         super().__init__(function, {}, options, compiler)
         self._compiler = _InnerFunctionCompiler(function, self.targetdescr, options, {}, compiler)
 
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """A call by its kinds of arguments: numba would compile the function again for every constant among them."""
-        args, kws = (
-            (types.unliteral(each) for each in args),
-            {name: types.unliteral(each) for name, each in kws.items()},
-        )
-        return super().get_call_template(tuple(args), kws)
-
     def compile(self, sig: Any) -> Any:
         """Intermediate code for a signature."""
         with global_compiler_lock:
@@ -227,15 +219,6 @@ class OuterLibrary(JITCodeLibrary):
         return sorted(name for name in names if not name.startswith("llvm."))
 
 
-class KernelLibrary(OuterLibrary):
-    """Object code of kernels, which count no references: a round of optimisation that brings counts together is left
-    out."""
-
-    def _optimize_final_module(self) -> None:
-        manager, builder = self._codegen._module_pass_manager()
-        manager.run(self._final_module, builder)
-
-
 def start_runtime() -> None:
     """Make what allocates memory for arrays known to machine code; kernels do without, user functions need it."""
     rtsys.initialize(cpu_target.target_context)
@@ -259,7 +242,7 @@ def _finish(dispatcher: InnerDispatcher, kinds: tuple, symbol: str, read: Callab
     dispatcher.compile(kinds)
     inner = dispatcher.overloads[kinds]
     context = dispatcher.targetctx
-    library = KernelLibrary(context.codegen(), symbol)
+    library = OuterLibrary(context.codegen(), symbol)
     module = library.create_ir_module(symbol)
     outer = ir.Function(module, ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()]), symbol)
     builder = ir.IRBuilder(outer.append_basic_block())

@@ -158,7 +158,21 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
             F[start + j] = h
             f = F[start + j - ONE]
             if f != 0.0 or h != 0.0:
-                subtract_two(F, f, row + k, h, second + k, start + k, row + w)
+                c = row + k
+                d = second + k
+                a = start + k
+                end = row + w
+                while c < end:
+                    u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
+                    s0, s1, s2, s3 = F[d], F[d + ONE], F[d + TWO], F[d + THREE]
+                    v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
+                    F[a] = v0 - f * u0 - h * s0
+                    F[a + ONE] = v1 - f * u1 - h * s1
+                    F[a + TWO] = v2 - f * u2 - h * s2
+                    F[a + THREE] = v3 - f * u3 - h * s3
+                    c += FOUR
+                    d += FOUR
+                    a += FOUR
             if i < n:
                 raise_scale(dinv, x0 + i, h * F[second + i])
                 size = abs(F[start + k])
@@ -235,7 +249,21 @@ def ldl_rows(
             F[start + k] = f
             F[start + j] = h
             if f != 0.0 or h != 0.0:
-                subtract_two(F, f, row + i, h, second + i, start + i, row + end)
+                c = row + i
+                d = second + i
+                a = start + i
+                last = row + end
+                while c < last:
+                    u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
+                    s0, s1, s2, s3 = F[d], F[d + ONE], F[d + TWO], F[d + THREE]
+                    v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
+                    F[a] = v0 - f * u0 - h * s0
+                    F[a + ONE] = v1 - f * u1 - h * s1
+                    F[a + TWO] = v2 - f * u2 - h * s2
+                    F[a + THREE] = v3 - f * u3 - h * s3
+                    c += FOUR
+                    d += FOUR
+                    a += FOUR
                 if i < n:
                     raise_scale(dinv, x0 + i, max(abs(f * u), abs(h * s)))
             start += ld
@@ -263,22 +291,6 @@ def subtract(F: Any, f: float, c: Any, a: Any, end: Any) -> None:
         F[a + TWO] = v2 - f * u2
         F[a + THREE] = v3 - f * u3
         c += FOUR
-        a += FOUR
-
-
-@kernel(fastmath=MATH)
-def subtract_two(F: Any, f: float, c: Any, h: float, d: Any, a: Any, end: Any) -> None:
-    """F[a:] -= f F[c:end] + h F[d:], in chunks."""
-    while c < end:
-        u0, u1, u2, u3 = F[c], F[c + ONE], F[c + TWO], F[c + THREE]
-        s0, s1, s2, s3 = F[d], F[d + ONE], F[d + TWO], F[d + THREE]
-        v0, v1, v2, v3 = F[a], F[a + ONE], F[a + TWO], F[a + THREE]
-        F[a] = v0 - f * u0 - h * s0
-        F[a + ONE] = v1 - f * u1 - h * s1
-        F[a + TWO] = v2 - f * u2 - h * s2
-        F[a + THREE] = v3 - f * u3 - h * s3
-        c += FOUR
-        d += FOUR
         a += FOUR
 
 
