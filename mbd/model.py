@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from mbd.bodies import Body, Ground, RigidBody
 from mbd.elements.arguments import FilePath, Vector
 from mbd.elements.attributes import Checked, declared, fixed
+from mbd.elements.copying import translate_record, translated
 from mbd.elements.element_list import Elements
 from mbd.elements.making import (
     RECORD,
-    Record,
     Remaking,
     is_made_of_values,
     names_in,
@@ -33,6 +33,7 @@ from mbd.elements.values import Input, Parameter, check_value, in_force, paramet
 from mbd.errors import ZERO3, ModelError, ModelWarning, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
+from mbd.joints.topology import count_loops, joint_graph, spanning_tree
 from mbd.joints.tree import JointCoordinates, JointTree, check_choice, joint_tree
 from mbd.nodes import Node
 
@@ -494,14 +495,14 @@ class Model(Checked):
                 for key, value in vars(element).items():
                     if isinstance(value, Node):  # of which the twin has its own
                         twins[id(value)] = vars(twin)[key]
-                        _translate_record(value, vars(twin)[key], twins)
+                        translate_record(value, vars(twin)[key], twins)
                     elif key != RECORD:
-                        twin.__dict__[key] = _translated(value, twins)
-                _translate_record(element, twin, twins)
+                        twin.__dict__[key] = translated(value, twins, Element)
+                translate_record(element, twin, twins)
                 vars(twin)["model"] = new
                 list.append(target, twin)
                 new._elements[twin.name] = twin
-        _translate_record(self, new, twins)
+        translate_record(self, new, twins)
         for name, node in nodes.items():
             _take_node(new[name], node)
         return new
@@ -529,54 +530,19 @@ class Model(Checked):
 
         Vertices carry the attribute ``body``, edges the attribute ``joint``. Each call builds a new graph.
         """
-        import networkx
-
-        graph = networkx.MultiGraph(name=self.name)
-        graph.add_node("ground", body=self.ground)
-        graph.add_nodes_from((body.name, {"body": body}) for body in self.bodies)
-        graph.add_edges_from((*(body.name for body in j.bodies[:2]), j.name, {"joint": j}) for j in self.joints)
-        return graph
+        return joint_graph(self.name, self.ground, self.bodies, self.joints)
 
     @property
     def loops(self) -> int:
         """Number of independent closed loops of joints."""
-        root = {"ground": "ground"} | {body.name: body.name for body in self.bodies}  # disjoint sets with path halving
-        loops = 0
-        for joint in self.joints:
-            a, b = (body.name for body in joint.bodies[:2])
-            while root[a] != a:
-                root[a] = a = root[root[a]]
-            while root[b] != b:
-                root[b] = b = root[root[b]]
-            if a == b:
-                loops += 1
-            root[a] = b
-        return loops
+        return count_loops(self.bodies, self.joints)
 
     def spanning_tree(self) -> networkx.MultiGraph:
         """The part of the graph that reaches each body once, breadth first from the ground.
 
         Bodies without a path to the ground form trees of their own. The joints that are left out close the loops.
         """
-        from collections import deque
-
-        graph = self.graph
-        tree = graph.__class__(name=self.name)
-        tree.add_nodes_from(graph.nodes(data=True))
-        reached: set[str] = set()
-        for root in graph:
-            if root in reached:
-                continue
-            reached.add(root)
-            queue = deque([root])
-            while queue:
-                name = queue.popleft()
-                for _, other, key, data in graph.edges(name, keys=True, data=True):
-                    if other not in reached:
-                        reached.add(other)
-                        tree.add_edge(name, other, key, **data)
-                        queue.append(other)
-        return tree
+        return spanning_tree(self.graph)
 
 
 def _in_parameters_of(node: Node, template: Node) -> Node:
@@ -596,37 +562,6 @@ def _take_node(body: Any, node: Any) -> None:
     record = record_of(body)
     assert record is not None
     record.changes["node"] = when + 0.5, node
-
-
-def _translate_record(old: Any, new: Any, twins: dict[int, Any]) -> None:
-    """Give a copy a record of its own, with the elements and nodes of the new model."""
-    record = record_of(old)
-    if record is None:
-        return
-
-    def part(x: Any) -> Any:
-        if type(x) in (list, tuple):
-            return type(x)(part(item) for item in x)
-        if type(x) is dict:
-            return {key: part(item) for key, item in x.items()}
-        if isinstance(x, Checked) and id(x) not in twins:
-            twins[id(x)] = copy.copy(x)
-            _translate_record(x, twins[id(x)], twins)
-        return twins.get(id(x), x) if isinstance(x, Checked) else x
-
-    twin = vars(new)[RECORD] = Record(record.number, record.maker, part(record.arguments), part(record.options))
-    twin.changes.update((name, (number, part(given))) for name, (number, given) in record.changes.items())
-
-
-def _translated(value: Any, twins: Mapping[int, Element]) -> Any:
-    """The value with all elements of the old model replaced by those of the new one."""
-    if isinstance(value, Body | Joint | ForceElement):
-        return twins.get(id(value), value)
-    if type(value) in (list, tuple):
-        return type(value)(_translated(item, twins) for item in value)
-    if type(value) is dict:
-        return {key: _translated(item, twins) for key, item in value.items()}
-    return value
 
 
 def _article(element: Element) -> str:

@@ -20,6 +20,10 @@ from .record import Record
 __all__ = ["Record", "callback", "entry", "kernel", "warmup"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name == "callback":
         from .functions.callbacks import make_callback

@@ -80,6 +80,11 @@ def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
                 raise TypeError(f"{function.__name__}: {name} is {value!r}; expected a record {record.__name__}")
             if holder is None:
                 holder = value
+            elif value.fits is not holder:
+                misfit = value.misfit(holder)
+                if misfit:
+                    raise ValueError(f"{function.__name__}: {name}.{misfit}; expected buffers of the same system")
+                value.__dict__["fits"] = holder
             words[k] = value.address
         else:
             words[k] = number(value)

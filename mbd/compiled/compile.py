@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 from llvmlite import binding, ir
 from numba import types
-from numba.core import errors, sigutils
+from numba.core import errors, sigutils, typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime import rtsys
+from numba.core.targetconfig import ConfigStack
 from numba.core.typing.typeof import typeof_impl
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
@@ -58,6 +60,14 @@ def _type_of_deferred(value: Deferred, context: Any) -> Any:
 class InnerLibrary(JITCodeLibrary):
     """Intermediate code, to be linked into other libraries only."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """As numba does, but for functions that are declared only: to make the passes takes longer than to run them."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                manager, builder = self._codegen._function_pass_manager()
+                manager.run(function, builder)
+
     def _optimize_final_module(self) -> None:
         """Left to the library that it is linked into."""
 
@@ -74,6 +84,79 @@ class InnerCompiler(Compiler):
         super().__init__(typing_context, target_context, library, *rest)
 
 
+NOT_FOR_KERNELS = {
+    untyped_passes.WithLifting,
+    untyped_passes.InlineClosureLikes,
+    untyped_passes.RewriteDynamicRaises,
+    untyped_passes.MakeFunctionToJitFunction,
+    untyped_passes.InlineInlinables,
+    untyped_passes.FindLiterallyCalls,
+    untyped_passes.LiteralUnroll,
+    untyped_passes.LiteralPropagationSubPipelinePass,
+    typed_passes.InlineOverloads,
+    typed_passes.NopythonRewrites,
+    typed_passes.NoPythonSupportedFeatureValidation,
+    typed_passes.AnnotateTypes,
+    typed_passes.DumpParforDiagnostics,
+}
+"""Passes for what kernels do not have: closures, exceptions, expressions of whole arrays, parts that are inlined by
+numba itself, and reports. Each of them walks through the whole function, for a tenth of the time of a first run."""
+
+
+class KernelCompiler(InnerCompiler):
+    """The passes of numba's pipeline that matter to kernels."""
+
+    def define_pipelines(self) -> list[Any]:
+        manager = PassManager("kernel")
+        every = DefaultPassBuilder.define_nopython_pipeline(self.state).passes
+        manager.passes = [each for each in every if each[0] not in NOT_FOR_KERNELS]
+        manager.finalize()
+        return [manager]
+
+    def compile_extra(self, func: Callable) -> Any:
+        """As numba does; what a product of two numbers is, say, is found once in a function, not every time."""
+        with _remembering(self.state.typingctx):
+            return super().compile_extra(func)
+
+
+@contextmanager
+def _remembering(context: Any) -> Iterator[None]:
+    """Let numba remember the kinds of calls of one function: to find them out is a tenth of the time of a first run.
+
+    Calls of kernels are left out, and those of code with other options, which numba compiles in between.
+    """
+    outer, plain = vars(context).get(_RESOLVE), getattr(type(context), _RESOLVE)
+    known: dict[Any, Any] = {}
+    own: list[Any] = []
+
+    def resolve(function: Any, args: Any, kws: Any) -> Any:
+        options = ConfigStack().top_or_none()
+        if not own:
+            own.append(options)
+        if kws or options is not own[0] or isinstance(function, types.Dispatcher):
+            return plain(context, function, args, kws)
+        try:
+            found = known.get((function, args))
+        except TypeError:  # constants that are lists or slices
+            return plain(context, function, args, kws)
+        if found is None:
+            found = plain(context, function, args, kws)
+            known[function, args] = found
+        return found
+
+    setattr(context, _RESOLVE, resolve)
+    try:
+        yield
+    finally:
+        if outer is None:
+            delattr(context, _RESOLVE)
+        else:
+            setattr(context, _RESOLVE, outer)
+
+
+_RESOLVE = "resolve_function_type"
+
+
 class _InnerFunctionCompiler(_FunctionCompiler):
     def _customize_flags(self, flags: Any) -> Any:
         flags.no_cpython_wrapper = True
@@ -85,7 +168,7 @@ class _InnerFunctionCompiler(_FunctionCompiler):
 class InnerDispatcher(CPUDispatcher):
     """A function as kernels link it."""
 
-    def __init__(self, function: Callable, options: dict[str, Any], compiler: Any = InnerCompiler) -> None:
+    def __init__(self, function: Callable, options: dict[str, Any], compiler: Any = KernelCompiler) -> None:
         options = options | {"nopython": True}
         super().__init__(function, {}, options, compiler)
         self._compiler = _InnerFunctionCompiler(function, self.targetdescr, options, {}, compiler)

@@ -81,6 +81,7 @@ class Record:
     _words: np.ndarray
     _block: np.ndarray  # of a record of zeros
     connected: set[Any]  # entries whose addresses are known to be there, as far as this record needs them
+    fits: Any = None  # the record with which it was last handed over, and is large enough for
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -190,9 +191,14 @@ class Record:
         other._set_numbers(values)
         return other
 
+    def misfit(self, holder: Any) -> str:
+        """What of it is too small to be handed over behind another record, which tells lengths; empty if nothing is."""
+        return ""
+
     def _write(self, block: np.ndarray) -> None:
         """The block of words by which compiled code knows the record; nothing is connected to it yet."""
         self.__dict__["connected"] = set()
+        self.__dict__.pop("fits", None)
         if JIT:
             words: Any = block
             views = memoryview(words), memoryview(words.view(np.float64))  # read faster than numpy's scalars
@@ -316,6 +322,10 @@ def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
         array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
         same = array.dtype is member.dtype or array.dtype == member.dtype
         if same and array.ndim == member.ndim + (member.lanes > 0) and member.lanes in (0, array.shape[-1]):
+            length = array.shape[member.ndim - 1]
+            if length < member.least:
+                text = f"{name} has {length} {member.what}"
+                raise ValueError(f"{owner.layout.label}.{text}; expected {member.least}")
             try:
                 return [address_of(array), *array.shape[: member.ndim]]
             except (ValueError, TypeError):  # what is wrong with it is said below

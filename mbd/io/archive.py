@@ -8,240 +8,34 @@ that everything can be read off a loaded solution, but simulating its model agai
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import importlib
 import json
 import warnings
-from pathlib import Path, PurePath
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import mbd
 
-from ..bodies import Body, Generalized
-from ..bodies.shapes import Shape
 from ..elements.arguments import FilePath
-from ..elements.making import RECORD
-from ..elements.prescribed_motion import Motion
-from ..errors import IDENTITY3, ZERO3, ModelError, ModelWarning, read_only
-from ..forces import ForceData, ForceElement
-from ..integrators.base import Integrator
-from ..joints import Joint, Primitive
-from ..joints.tree import JointCoordinates, check_choice, free_motions
+from ..errors import ModelError, ModelWarning
 from ..model import Model
-from ..nodes import Node
 from ..results.events import Occurrence
 from ..results.solution import Solution
-from ..solvers.start_report import Miss, StartReport
+from ..solvers.start_report import StartReport
 from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
-from .archive_checks import FORMAT, RECORDS, VERSION, check_entry, check_records, read_file
+from .archive_checks import FORMAT, RECORDS, VERSION, check_records, read_file
+from .encoding import Decoder, Encoder, MissingFunction, stored_integrator
 from .files import replacing
-from .recheck import recheck, recheck_model, stored_keys
 from .zip_writer import write_arrays
-
-MODULES = {  # names in files -> modules in which their classes are found
-    "bodies": ("mbd.bodies",),
-    "bodies.shapes": ("mbd.bodies.shapes",),
-    "nodes": ("mbd.nodes",),
-    "joints": ("mbd.joints", "mbd.joints.primitive_data"),
-    "forces": ("mbd.forces",),
-    "solvers.start_report": ("mbd.solvers.start_report",),
-    "motion": ("mbd.elements.prescribed_motion",),
-}
-BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceData, Motion, StartReport)
-CLASS_SPELLING = {"ForceData": "ForceRow"}  # classes -> how files spell them
-SPELLING = {"centre": "center"}  # attributes of shapes -> how files spell them
-CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
-
-
-class MissingFunction:
-    """Stands for a Python function that was not stored."""
-
-    silent = False  # while a system is assembled only to look at results
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.size: int | None = None
-
-    def __call__(self, *arguments: Any) -> Any:
-        if MissingFunction.silent:
-            return 0.0 if self.size is None else np.zeros(self.size)
-        raise ModelError(
-            f"{self.text} is a Python function, which files do not contain; to simulate again, give the model: "
-            "mbd.load(path, model=model)"
-        )
-
-    def __repr__(self) -> str:
-        return f"<missing: {self.text}>"
-
-
-class StoredJoint(Joint):
-    """A joint of a user's class, as the primitives that it returned."""
-
-    def primitives(self) -> list[Primitive]:
-        return vars(self)["_primitives"]
-
-    def orientation_conditions(self) -> list[Any]:
-        return vars(self)["_conditions"]
-
-    @property
-    def freedoms(self) -> Any:  # type: ignore[override]
-        return vars(self).get("_freedoms")
-
-
-class StoredForce(ForceElement):
-    """A force of a user's class, as the data that it returned."""
-
-    def rows(self) -> list[ForceData]:
-        return vars(self)["_rows"]
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return vars(self)["_bodies"]
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        return vars(self)["_joints"]
-
 
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-class _Encoder:
-    """Values as JSON; ``missing`` lists what could not be stored. Floats are exact: JSON repeats all their digits."""
-
-    def __init__(self) -> None:
-        self.missing: list[str] = []
-        self.functions: dict[int, int] = {}  # functions that are shared stay shared
-        self.kept: list[Any] = []  # alive while their ids are in use
-
-    def value(self, x: Any, where: str) -> Any:
-        if x is None or type(x) in (bool, int, float, str):
-            return x
-        if isinstance(x, np.generic):
-            return self.value(x.item(), where)
-        if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
-            for name, constant in CONSTANTS.items():
-                if x is constant:
-                    return {"$constant": name}
-            return {"$array": x.ravel().tolist(), "shape": list(x.shape), "dtype": x.dtype.str}
-        if isinstance(x, Body | Joint | ForceElement):
-            return {"$element": x.name}
-        if isinstance(x, Miss):
-            return {"$miss": list(x)}
-        if isinstance(x, list | tuple):
-            return {"$list" if isinstance(x, list) else "$tuple": [self.value(item, where) for item in x]}
-        if isinstance(x, dict):
-            return {"$dict": [[self.value(key, where), self.value(item, where)] for key, item in x.items()]}
-        if isinstance(x, PurePath):
-            return {"$path": str(x)}
-        if isinstance(x, BASES):  # of a user's class: stored as what it extends
-            values = {SPELLING.get(key, key): value for key, value in _known(x).items()}
-            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(values, where)}
-        if isinstance(x, Integrator):  # a method that is a parameter of another one
-            return {"$integrator": self.integrator(x)}
-        if isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
-            names = vars(x) if isinstance(x, SimpleNamespace) else [field.name for field in dataclasses.fields(x)]
-            return {"$record": self.attributes({name: getattr(x, name) for name in names}, where)}
-        if id(x) not in self.functions:
-            self.functions[id(x)] = len(self.missing)
-            self.kept.append(x)
-            self.missing.append(f"{where} ({getattr(x, '__qualname__', type(x).__qualname__)})")
-        return {"$missing": self.functions[id(x)]}
-
-    def integrator(self, x: Any) -> dict[str, Any]:
-        fields = dataclasses.fields(x) if dataclasses.is_dataclass(x) else ()
-        return {
-            "class": type(x).__name__,
-            "fields": {f.name: self.value(getattr(x, f.name), f.name) for f in fields if f.init},
-        }
-
-    def attributes(self, values: dict[str, Any], where: str) -> dict[str, Any]:
-        return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key not in ("model", RECORD)}
-
-    def element(self, x: Any) -> dict[str, Any]:
-        cls: Any = type(x)
-        name, values = _public_name(cls), dict(vars(x))
-        if name is None and isinstance(x, Joint | ForceElement):  # of a user's class: what it returns, as data
-            values = {key: value for key, value in values.items() if key == "model" or _storable(value)}
-            if isinstance(x, Joint):
-                name, values["coordinate"] = "joint", x.coordinate
-                values |= {"_primitives": list(x.primitives()), "_conditions": list(x.orientation_conditions())}
-                if free_motions(x) is not None:
-                    values["_freedoms"] = free_motions(x)
-            else:
-                name, values["switches"] = "force", x.switches
-                values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
-        elif name is None:
-            values = _known(x)
-        attributes = self.attributes(values, str(x))
-        return {"class": name or _nearest_name(cls), "name": cls.__name__, "attributes": attributes}
-
-    def model(self, model: Model) -> dict[str, Any]:
-        return {
-            "name": model.name,
-            "gravity": self.value(model.gravity, "gravity"),
-            "counters": dict(model._counters),
-            "ground": self.value(model.ground.shape, "shape of the ground"),
-            **{key: [self.element(x) for x in getattr(model, key)] for key in ("bodies", "joints", "forces")},
-            **self.choice(model),
-        }
-
-    def choice(self, model: Model) -> dict[str, Any]:
-        """The choice of joint coordinates; nothing for absolute ones."""
-        if model._choice is None:
-            return {}
-        choice = model._choice.checked(model)
-        node = self.value(choice.spherical, "spherical")
-        return {"coordinates": {"cut": list(choice.cut), "absolute": list(choice.absolute), "spherical": node}}
-
-
-def _storable(x: Any) -> bool:
-    encoder = _Encoder()
-    encoder.value(x, "")
-    return not encoder.missing
-
-
-def _class_in_files(package: str, name: str) -> type | None:
-    """The class that files call "package:name", or None; what a module imports from elsewhere does not count."""
-    name = {spelling: cls for cls, spelling in CLASS_SPELLING.items()}.get(name, name)
-    for module in MODULES.get(package, ()):
-        cls = getattr(importlib.import_module(module), name, None)
-        if isinstance(cls, type) and cls.__module__.startswith(module):
-            return cls
-    return None
-
-
-@functools.cache
-def _public_name(cls: type) -> str | None:
-    """How a class of the toolkit is called in files: "joints:Revolute"."""
-    name = CLASS_SPELLING.get(cls.__name__, cls.__name__)
-    for package in MODULES:
-        if issubclass(cls, BASES) and _class_in_files(package, name) is cls:
-            return f"{package}:{name}"
-    return None
-
-
-def _known(x: Any) -> dict[str, Any]:
-    """The attributes of an object; of a user's class, those of the class of the toolkit that it extends."""
-    nearest = next(cls for cls in type(x).__mro__ if _public_name(cls))
-    if nearest is type(x):
-        return vars(x)
-    keys = stored_keys(nearest)
-    return {key: value for key, value in vars(x).items() if key in keys}
-
-
-def _nearest_name(cls: type) -> str:
-    return next(filter(None, map(_public_name, cls.__mro__)))
-
-
 def save(solution: Solution, path: FilePath) -> None:
     """Write a solution to one file; ``load`` reads it."""
-    encoder = _Encoder()
+    encoder = Encoder()
     s = solution
     model = encoder.model(s.model)
     # functions of a loaded model are missing: what they were is known from the file alone
@@ -295,103 +89,6 @@ def save(solution: Solution, path: FilePath) -> None:
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-class _Decoder:
-    def __init__(self, missing: list[str]) -> None:
-        self.functions = [MissingFunction(text) for text in missing]
-        self.elements: dict[str, Any] = {}
-
-    def value(self, x: Any) -> Any:
-        if not isinstance(x, dict):
-            return x
-        tag = check_entry(x)
-        content = x[tag]
-        if tag == "$array":
-            return read_only(np.array(content, dtype=x["dtype"]).reshape(x["shape"]))
-        if tag == "$constant":
-            return CONSTANTS[content]
-        if tag == "$element":
-            return self.elements[content]
-        if tag in ("$list", "$tuple"):
-            return (list if tag == "$list" else tuple)(self.value(item) for item in content)
-        if tag == "$dict":
-            return {self.value(key): self.value(item) for key, item in content}
-        if tag in ("$path", "$miss"):
-            return Path(content) if tag == "$path" else Miss(*content)
-        if tag == "$object":
-            names = {spelling: key for key, spelling in SPELLING.items()}
-            return self.fill(_new(content), {names.get(key, key): item for key, item in x["attributes"].items()})
-        if tag == "$integrator":
-            return _integrator(content, self)
-        if tag == "$record":
-            return SimpleNamespace(**{key: self.value(item) for key, item in content.items()})
-        return self.functions[content]
-
-    def fill(self, target: Any, attributes: dict[str, Any]) -> Any:
-        target.__dict__.update((key, self.value(x)) for key, x in attributes.items())
-        return target
-
-    def model(self, data: dict[str, Any]) -> Model:
-        model = Model(data["name"], self.value(data["gravity"]))
-        model._counters.update(data["counters"])
-        model.ground.shape = self.value(data["ground"])
-        self.elements = model._elements
-        shells = []
-        for kind in ("bodies", "joints", "forces"):
-            for entry in data[kind]:  # all elements exist before the first one refers to another
-                stored = {"joint": StoredJoint, "force": StoredForce}.get(entry["class"])
-                shell = _new(entry["class"]) if stored is None else object.__new__(type(entry["name"], (stored,), {}))
-                name = entry["attributes"]["name"]
-                if name in model:
-                    raise ModelError(f"two elements have the name {name!r}")
-                model._elements[name] = shell
-                list.append(getattr(model, kind), shell)
-                shells.append((shell, entry["attributes"]))
-        for shell, attributes in shells:
-            self.fill(shell, attributes)
-            vars(shell)["model"] = model
-        recheck_model(model, MissingFunction)
-        if "coordinates" in data:
-            vars(model)["_choice"] = self.choice(model, data["coordinates"])
-        for shell, _ in shells:
-            if isinstance(shell, Generalized):
-                n = shell.node.n_velocities
-                for key, size in (
-                    ("mass", n * n), ("potential", 1), ("constraints", shell.n_constraints), ("force", n)
-                ):  # fmt: skip
-                    if isinstance(function := getattr(shell, key), MissingFunction):
-                        function.size = size
-        return model
-
-    def choice(self, model: Model, data: dict[str, Any]) -> JointCoordinates:
-        """The choice of joint coordinates, checked as that of ``with_coordinates`` is."""
-        spherical = self.value(data["spherical"])
-        recheck(spherical)
-        return check_choice(model, data["cut"], data["absolute"], spherical)
-
-
-def _new(name: str) -> Any:
-    """An empty object of a class of the toolkit; nothing else can be made."""
-    package, _, cls_name = name.partition(":")
-    cls = _class_in_files(package, cls_name)
-    if cls is None or not issubclass(cls, BASES):
-        raise ModelError(f"unknown class {name!r}; was it written by a newer version of mbd?")
-    return object.__new__(cls)
-
-
-def _integrator(data: dict[str, Any], decoder: _Decoder) -> Any:
-    """The integrator, or a record with its name and parameters if it is of a user's class."""
-    fields = {key: decoder.value(x) for key, x in data["fields"].items()}
-    if fields.get("newton_count") == "own":
-        del fields["newton_count"]  # of files from before it was a class of its own
-    if data["class"] == "NoneType":
-        return None
-    try:
-        cls: Any = getattr(importlib.import_module("mbd.integrators"), data["class"])
-        return cls(**fields)
-    except (ImportError, AttributeError, TypeError, ModelError):
-        return dataclasses.make_dataclass(data["class"], list(fields), frozen=True)(**fields)
-
-
 def load(path: FilePath, model: Model | None = None) -> Solution:
     """Read a solution that ``solution.save`` wrote, or the folder that ``simulate(store=...)`` writes to.
 
@@ -430,7 +127,7 @@ def _refuse_text(path: FilePath) -> None:
 
 
 def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | None) -> Solution:
-    decoder = _Decoder(header["missing"])
+    decoder = Decoder(header["missing"])
     stored = decoder.model(header["model"])
     if model is not None:
         last = {key.removeprefix("inputs."): float(x[-1]) for key, x in arrays.items() if key.startswith("inputs.")}
@@ -445,7 +142,7 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         system,
         **records,
         turns=arrays.get("turns"),
-        integrator=_integrator(header["integrator"], decoder),
+        integrator=stored_integrator(header["integrator"], decoder),
         stats=decoder.value(header["stats"]),
         start=decoder.value(header["start"]),
         state={k: arrays[x] if isinstance(x, str) else x[0] for k, x in decoder.value(header["state"]).items()},

@@ -24,8 +24,8 @@ from ..joints import Joint
 from ..model import Model
 from ..nodes import Node
 from ..system.system import assemble
-from .archive import CONSTANTS, _Decoder, _Encoder, _new
 from .archive_checks import check_choice_keys
+from .encoding import CONSTANTS, Decoder, Encoder, new_object
 from .files import write_text
 
 FORMAT, VERSION = "mbd model", 1
@@ -55,7 +55,7 @@ def save_model(model: Model, path: FilePath) -> None:
             f"{model}: has the parameters and inputs {names}, which a model file cannot hold; save the program that "
             "builds it, or the plain model with their present values: model.without_parameters().save(...)"
         )
-    encoder = _Encoder()
+    encoder = Encoder()
     data = encoder.model(model)
     if encoder.missing:
         raise ModelError(
@@ -137,7 +137,7 @@ def _checked(data: Any) -> Model:
 
 def _decoded(model: dict[str, Any]) -> Model:
     """The model, after every element has been used once."""
-    decoded = _Decoder([]).model(model)
+    decoded = Decoder([]).model(model)
     for kind in KINDS:
         for k, element in enumerate(getattr(decoded, kind)):
             try:
@@ -185,7 +185,7 @@ def _element(entry: dict[str, Any], where: str, base: type, stored: str, names: 
     cls: type = base
     if entry["class"] != stored or not stored:
         try:
-            cls = type(_new(entry["class"]))
+            cls = type(new_object(entry["class"]))
         except ModelError as error:
             raise ModelError(f"{where}.class: {error}") from None
         if not issubclass(cls, base) or cls is base:
@@ -274,7 +274,7 @@ def _array(x: dict[str, Any], content: Any, where: str, expected: str) -> None:
 def _object(x: dict[str, Any], content: Any, where: str, names: dict[str, str], expected: str) -> None:
     attributes = _table(x.get("attributes"), f"{where}.attributes", ())
     try:
-        cls = type(_new(content))
+        cls = type(new_object(content))
     except (ModelError, AttributeError) as error:
         raise ModelError(f"{where}: {error}") from None
     if expected and (expected != NODE or not issubclass(cls, Node)):

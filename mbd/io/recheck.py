@@ -38,7 +38,7 @@ def recheck(element: Any, missing: type | None = None) -> None:
         _recheck_shape(element)
         return
     cls, stored = type(element), vars(element)
-    ours = cls.__module__ != "mbd.io.archive"  # else what a class of a user had
+    ours = cls.__module__ != "mbd.io.encoding"  # else what a class of a user had
     for name in list(stored):
         attribute = inspect.getattr_static(cls, name, None)
         if ours and not isinstance(attribute, Attribute):

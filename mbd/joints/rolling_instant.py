@@ -20,12 +20,14 @@ ROLLING_PARAMETERS = 20
 
 
 @kernel
-def _point(z, c, k):
+def marker_point(z, c, k):
+    """The point whose coordinates in the body are the parameters from number k on."""
     return point(z, c[k], c[k + 1], c[k + 2])
 
 
 @kernel
-def _axis(z, c, k):
+def marker_axis(z, c, k):
+    """The axis whose components in the body are the parameters from number k on."""
     return axis(z, c[k], c[k + 1], c[k + 2])
 
 
@@ -33,11 +35,11 @@ def _axis(z, c, k):
 def _contact(c, za, zb):
     """Contact point in space."""
     r = c[RADIUS]
-    n1, n2, n3 = _axis(za, c, NORMAL)
-    x1, x2, x3 = _point(zb, c, CENTRE)
+    n1, n2, n3 = marker_axis(za, c, NORMAL)
+    x1, x2, x3 = marker_point(zb, c, CENTRE)
     if c[IS_DISK] == 0.0:
         return x1 - r * n1, x2 - r * n2, x3 - r * n3
-    a1, a2, a3 = _axis(zb, c, SPIN)
+    a1, a2, a3 = marker_axis(zb, c, SPIN)
     d = n1 * a1 + n2 * a2 + n3 * a3
     s1, s2, s3 = n1 - d * a1, n2 - d * a2, n3 - d * a3
     f = r / (s1 * s1 + s2 * s2 + s3 * s3) ** 0.5
@@ -53,12 +55,12 @@ def _local(z, c1, c2, c3):
 @kernel
 def rolling_value(c, za, zb, out):
     """out = (phi, 0, 0): nonholonomic rows say nothing about positions."""
-    n1, n2, n3 = _axis(za, c, NORMAL)
-    x1, x2, x3 = _point(zb, c, CENTRE)
-    p1, p2, p3 = _point(za, c, PLANE)
+    n1, n2, n3 = marker_axis(za, c, NORMAL)
+    x1, x2, x3 = marker_point(zb, c, CENTRE)
+    p1, p2, p3 = marker_point(za, c, PLANE)
     size = n1 * 0.0 + 1.0
     if c[IS_DISK] != 0.0:
-        a1, a2, a3 = _axis(zb, c, SPIN)
+        a1, a2, a3 = marker_axis(zb, c, SPIN)
         d = n1 * a1 + n2 * a2 + n3 * a3
         s1, s2, s3 = n1 - d * a1, n2 - d * a2, n3 - d * a3
         size = (s1 * s1 + s2 * s2 + s3 * s3) ** 0.5
@@ -70,16 +72,16 @@ def rolling_value(c, za, zb, out):
 @kernel
 def rolling_rate(c, za, zb, zda, zdb, out):
     """out = B v."""
-    n1, n2, n3 = _axis(za, c, NORMAL)
-    m1, m2, m3 = _axis(zda, c, NORMAL)
-    x1, x2, x3 = _point(zb, c, CENTRE)
-    p1, p2, p3 = _point(za, c, PLANE)
-    u1, u2, u3 = _point(zdb, c, CENTRE)
-    v1, v2, v3 = _point(zda, c, PLANE)
+    n1, n2, n3 = marker_axis(za, c, NORMAL)
+    m1, m2, m3 = marker_axis(zda, c, NORMAL)
+    x1, x2, x3 = marker_point(zb, c, CENTRE)
+    p1, p2, p3 = marker_point(za, c, PLANE)
+    u1, u2, u3 = marker_point(zdb, c, CENTRE)
+    v1, v2, v3 = marker_point(zda, c, PLANE)
     rate = m1 * (x1 - p1) + m2 * (x2 - p2) + m3 * (x3 - p3) + n1 * (u1 - v1) + n2 * (u2 - v2) + n3 * (u3 - v3)
     if c[IS_DISK] != 0.0:
-        a1, a2, a3 = _axis(zb, c, SPIN)
-        b1, b2, b3 = _axis(zdb, c, SPIN)
+        a1, a2, a3 = marker_axis(zb, c, SPIN)
+        b1, b2, b3 = marker_axis(zdb, c, SPIN)
         d = n1 * a1 + n2 * a2 + n3 * a3
         e = m1 * a1 + m2 * a2 + m3 * a3 + n1 * b1 + n2 * b2 + n3 * b3
         s1, s2, s3 = n1 - d * a1, n2 - d * a2, n3 - d * a3
@@ -91,9 +93,9 @@ def rolling_rate(c, za, zb, zda, zdb, out):
     u1, u2, u3 = point(zdb, x1, x2, x3)
     x1, x2, x3 = _local(za, c1, c2, c3)
     v1, v2, v3 = point(zda, x1, x2, x3)
-    t1, t2, t3 = _axis(za, c, TANGENT1)
+    t1, t2, t3 = marker_axis(za, c, TANGENT1)
     out[1] = t1 * (u1 - v1) + t2 * (u2 - v2) + t3 * (u3 - v3)
-    t1, t2, t3 = _axis(za, c, TANGENT2)
+    t1, t2, t3 = marker_axis(za, c, TANGENT2)
     out[2] = t1 * (u1 - v1) + t2 * (u2 - v2) + t3 * (u3 - v3)
 
 
@@ -101,12 +103,12 @@ def rolling_rate(c, za, zb, zda, zdb, out):
 def rolling_force(c, za, zb, lam, fa, fb):
     """fa, fb += B^T lambda as frame forces."""
     k = lam[0]
-    n1, n2, n3 = _axis(za, c, NORMAL)
-    x1, x2, x3 = _point(zb, c, CENTRE)
-    p1, p2, p3 = _point(za, c, PLANE)
+    n1, n2, n3 = marker_axis(za, c, NORMAL)
+    x1, x2, x3 = marker_point(zb, c, CENTRE)
+    p1, p2, p3 = marker_point(za, c, PLANE)
     g1, g2, g3 = x1 - p1, x2 - p2, x3 - p3
     if c[IS_DISK] != 0.0:
-        a1, a2, a3 = _axis(zb, c, SPIN)
+        a1, a2, a3 = marker_axis(zb, c, SPIN)
         d = n1 * a1 + n2 * a2 + n3 * a3
         s1, s2, s3 = n1 - d * a1, n2 - d * a2, n3 - d * a3
         f = c[RADIUS] / (s1 * s1 + s2 * s2 + s3 * s3) ** 0.5
@@ -118,8 +120,8 @@ def rolling_force(c, za, zb, lam, fa, fb):
     push_axis(fa, c[NORMAL], c[NORMAL + 1], c[NORMAL + 2], k * g1, k * g2, k * g3)
     push_point(fa, c[PLANE], c[PLANE + 1], c[PLANE + 2], -k * n1, -k * n2, -k * n3)
     push_point(fb, c[CENTRE], c[CENTRE + 1], c[CENTRE + 2], k * n1, k * n2, k * n3)
-    t1, t2, t3 = _axis(za, c, TANGENT1)
-    u1, u2, u3 = _axis(za, c, TANGENT2)
+    t1, t2, t3 = marker_axis(za, c, TANGENT1)
+    u1, u2, u3 = marker_axis(za, c, TANGENT2)
     f1, f2, f3 = lam[1] * t1 + lam[2] * u1, lam[1] * t2 + lam[2] * u2, lam[1] * t3 + lam[2] * u3
     c1, c2, c3 = _contact(c, za, zb)
     x1, x2, x3 = _local(za, c1, c2, c3)

@@ -19,19 +19,8 @@ from __future__ import annotations
 
 from ..compiled.kernel import kernel
 from ..nodes.markers import axes_volume, body_components, cross_axes, push_axis, push_point
-from ..nodes.markers import axis as axis_of
 from ..nodes.markers import point as point_of
-from .rolling_instant import CENTRE, IS_DISK, NORMAL, PLANE, RADIUS, SPIN, TANGENT1, TANGENT2
-
-
-@kernel
-def _axis(z, c, k):
-    return axis_of(z, c[k], c[k + 1], c[k + 2])
-
-
-@kernel
-def _point(z, c, k):
-    return point_of(z, c[k], c[k + 1], c[k + 2])
+from .rolling_instant import CENTRE, IS_DISK, NORMAL, PLANE, RADIUS, SPIN, TANGENT1, TANGENT2, marker_axis, marker_point
 
 
 @kernel
@@ -46,8 +35,8 @@ def _across(c, w1, w2, w3):
 @kernel
 def _contact_over_step(c, za, zb, zda, zdb, h):
     """Place y of the contact in the second body; the normal in its axes is bilinear in both frames."""
-    n1, n2, n3 = _axis(za, c, NORMAL)
-    m1, m2, m3 = _axis(zda, c, NORMAL)
+    n1, n2, n3 = marker_axis(za, c, NORMAL)
+    m1, m2, m3 = marker_axis(zda, c, NORMAL)
     w1, w2, w3 = body_components(zb, n1, n2, n3)
     u1, u2, u3 = body_components(zdb, m1, m2, m3)
     k = 0.25 * h * h
@@ -85,16 +74,16 @@ def rolling_rate_over_step(c, za, zb, zda, zdb, h, out):
     y1, y2, y3 = _contact_over_step(c, za, zb, zda, zdb, h)
     c1, c2, c3 = point_of(zb, y1, y2, y3)
     u1, u2, u3 = point_of(zdb, y1, y2, y3)
-    n1, n2, n3 = _axis(za, c, NORMAL)
-    m1, m2, m3 = _axis(zda, c, NORMAL)
-    p1, p2, p3 = _point(za, c, PLANE)
-    v1, v2, v3 = _point(zda, c, PLANE)
+    n1, n2, n3 = marker_axis(za, c, NORMAL)
+    m1, m2, m3 = marker_axis(zda, c, NORMAL)
+    p1, p2, p3 = marker_point(za, c, PLANE)
+    v1, v2, v3 = marker_point(zda, c, PLANE)
     out[0] = m1 * (c1 - p1) + m2 * (c2 - p2) + m3 * (c3 - p3) + n1 * (u1 - v1) + n2 * (u2 - v2) + n3 * (u3 - v3)
     x1, x2, x3 = _place(za, c1, c2, c3)
     v1, v2, v3 = point_of(zda, x1, x2, x3)
-    t1, t2, t3 = _axis(za, c, TANGENT1)
+    t1, t2, t3 = marker_axis(za, c, TANGENT1)
     out[1] = t1 * (u1 - v1) + t2 * (u2 - v2) + t3 * (u3 - v3)
-    t1, t2, t3 = _axis(za, c, TANGENT2)
+    t1, t2, t3 = marker_axis(za, c, TANGENT2)
     out[2] = t1 * (u1 - v1) + t2 * (u2 - v2) + t3 * (u3 - v3)
 
 
@@ -104,12 +93,12 @@ def rolling_force_over_step(c, za, zb, zda, zdb, h, lam, fa, fb):
     k = lam[0]
     y1, y2, y3 = _contact_over_step(c, za, zb, zda, zdb, h)
     c1, c2, c3 = point_of(zb, y1, y2, y3)
-    n1, n2, n3 = _axis(za, c, NORMAL)
-    p1, p2, p3 = _point(za, c, PLANE)
+    n1, n2, n3 = marker_axis(za, c, NORMAL)
+    p1, p2, p3 = marker_point(za, c, PLANE)
     push_axis(fa, c[NORMAL], c[NORMAL + 1], c[NORMAL + 2], k * (c1 - p1), k * (c2 - p2), k * (c3 - p3))
     push_point(fa, c[PLANE], c[PLANE + 1], c[PLANE + 2], -k * n1, -k * n2, -k * n3)
-    t1, t2, t3 = _axis(za, c, TANGENT1)
-    u1, u2, u3 = _axis(za, c, TANGENT2)
+    t1, t2, t3 = marker_axis(za, c, TANGENT1)
+    u1, u2, u3 = marker_axis(za, c, TANGENT2)
     f1, f2, f3 = lam[1] * t1 + lam[2] * u1, lam[1] * t2 + lam[2] * u2, lam[1] * t3 + lam[2] * u3
     x1, x2, x3 = _place(za, c1, c2, c3)
     push_point(fa, x1, x2, x3, -f1, -f2, -f3)

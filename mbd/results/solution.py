@@ -27,7 +27,7 @@ from ..joints.instant import ANGLE
 from ..model import Element, Model
 from ..nodes.forms import FORM_GENERALIZED
 from ..system import observe
-from ..system.observe import BodyView, GeneralizedView, PointView
+from ..system.body_views import BodyView, GeneralizedView, PointView
 from ..system.system import System
 from ..system.tables import FORCE
 from .acting import ActingInputs

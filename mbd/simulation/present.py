@@ -16,7 +16,8 @@ from ..joints.tree import free_motions
 from ..results.solution import Solution, named_rows, table_of_spring
 from ..results.views import JointView, whole_turns
 from ..system import observe
-from ..system.observe import PointView, frame_observer
+from ..system.body_views import PointView
+from ..system.observe import frame_observer
 from .gauges import COORDINATES, Gauge
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ class Distribution:
     arguments: tuple[Any, ...]
     _quantile: Callable[[Array], Any] = field(repr=False, compare=False)
 
-    def quantile(self, probability: Array) -> Any:
+    def quantile(self, probability: Array) -> Array:
         """Values below which the parameter is with these probabilities, which lie between 0 and 1."""
         return self._quantile(np.clip(probability, EDGE, 1.0 - 2.0 * EDGE))
 

@@ -16,17 +16,15 @@ from ..joints.instant import (
     primitive_rate,
     primitive_value,
 )
-from ..nodes.forms import FORM_GENERALIZED, FORM_QUATERNION
-from ..nodes.frames import node_bias, update_biases, update_frames, update_velocities
-from ..nodes.inertia import node_residual
-from ..nodes.internal import internal_bilinear, internal_constraints, internal_force
+from ..nodes.forms import FORM_GENERALIZED
+from ..nodes.frames import update_biases, update_frames, update_velocities
+from ..nodes.internal import internal_bilinear, internal_constraints
 from ..nodes.mass import weight
 from ..nodes.update import update_coordinates
 from .couplings import ACCELERATION, LEVEL_DRIVEN, POSITION, VELOCITY, coupling_constraints
-from .element_forces import constant, element_forces
+from .element_forces import constant, element_forces, node_rows
 from .instant_elements import (
     GENERALIZED_CURVATURE,
-    GENERALIZED_FORCES,
     GENERALIZED_RATES,
     GENERALIZED_VALUES,
     all_angles,
@@ -142,19 +140,11 @@ def dynamics(s, w, q, v, vd, lam, x):
     all_frame_forces(s, w, lam)
     force, torque = 0.0, 0.0
     for i in range(1, s.nodes.shape[0]):
-        n = s.nodes[i]
         f = w.f[i]
         force = max(force, abs(f[0]), abs(f[1]), abs(f[2]))
         torque = max(torque, abs(f[3]), abs(f[4]), abs(f[5]), abs(f[6]), abs(f[7]), abs(f[8]))
         torque = max(torque, abs(f[9]), abs(f[10]), abs(f[11]))
-        if n.form == FORM_GENERALIZED:
-            one_generalized(s, w, i, q, v, vd, lam, x, GENERALIZED_FORCES)
-            continue
-        if n.form == FORM_QUATERNION:
-            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
-        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.scratch)
-        if n.nl > 0:
-            internal_force(n, q, lam, x)
+        node_rows(s, w, i, q, v, vd, lam, x)
     w.scales[0] = force
     w.scales[1] = torque
 

@@ -133,7 +133,7 @@ class Structure:
     def blank(self) -> Tables:
         """Tables without elements and numbers, in which those of a model take their places."""
         kinds = {name: kind for name, kind in Tables.layout.members.items() if isinstance(kind, Kind)}
-        none = {name: np.zeros((0,) * kind.ndim, dtype=kind.dtype) for name, kind in kinds.items()}
+        none = {name: np.zeros((*(0,) * (kind.ndim - 1), kind.least), dtype=kind.dtype) for name, kind in kinds.items()}
         none = {name: as_records(x) if x.dtype.names else x for name, x in none.items()}
         shared: dict[str, Any] = {"entries": TABLE, "xv": self.xv, "xl": self.xl, **self.classes}
         return Tables(**{**none, **shared, "fronts": self.layout.fronts, "tree": no_tree()})

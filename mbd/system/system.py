@@ -556,4 +556,4 @@ def _vector(x: Any, n: int, name: str) -> Array:
     x = np.ascontiguousarray(x, dtype=float)
     if x.shape != (n,):
         raise ModelError(f"{name} has shape {x.shape}; expected ({n},)")
-    return x
+    return x if x.flags.writeable else x.copy()  # compiled code takes writable arrays only

@@ -76,7 +76,8 @@ PARAMETER_TIME = 3  # of the last evaluation, for messages
 PARAMETERS = 4
 
 # least lengths of vectors that Python hands over to compiled code
-LENGTH_Q, LENGTH_V, LENGTH_L, LENGTH_X, LENGTH_MATRIX = range(5)
+LENGTHS = 5
+LENGTH_Q, LENGTH_V, LENGTH_L, LENGTH_X, LENGTH_MATRIX = range(LENGTHS)
 coordinates: Any = vector.of("coordinates", LENGTH_Q)
 velocity: Any = vector.of("velocities", LENGTH_V)
 multipliers: Any = vector.of("multipliers", LENGTH_L)
@@ -88,7 +89,7 @@ class Tables(Record):
     """What a model is made of; constant during a run."""
 
     entries = integers  # addresses of all compiled entries
-    lengths = integers  # see LENGTH_*
+    lengths = integers.at_least("lengths", LENGTHS)  # see LENGTH_*
 
     nodes = records(NODE)  # the ground first
     primitives = records(PRIMITIVE)  # joint by joint
@@ -104,10 +105,10 @@ class Tables(Record):
     qv = integers  # velocity index -> index of the coordinate that it is the rate of, -1 for rotations
     nonholonomic = integers  # multiplier indices of equations that exist on the velocity level only
     diagonal = integers  # multiplier index -> its diagonal entry in the matrix
-    parameters = vector  # see PARAMETER_*
-    gravity = vector  # (3,)
+    parameters = vector.at_least("parameters", PARAMETERS)  # see PARAMETER_*
+    gravity = vector.at_least("components", 3)
     constants = vector  # constant mass matrices of Generalized nodes
-    flags = integers  # see FLAG_*
+    flags = integers.at_least("flags", FLAGS)  # see FLAG_*
     fronts = Fronts  # the factorisation's program (mbd.linalg)
     tree = TreeTables  # joints that carry bodies
 
@@ -155,6 +156,16 @@ class Work(Record):
     chart = real  # of the last look at charts: the index of a locked node, or the number of changes
     tree = TreeWork  # of joints that carry bodies
 
+    def misfit(self, s: Any) -> str:
+        """Compiled code would write behind the end of buffers of a smaller system."""
+        if isinstance(s, Tables):
+            least = {"z": len(s.nodes), "unit": s.lengths[LENGTH_L], "x": s.lengths[LENGTH_X]}
+            least["matrix"] = s.lengths[LENGTH_MATRIX]
+            for name, n in least.items():
+                if len(getattr(self, name)) < n:
+                    return f"{name} has {len(getattr(self, name))} rows, and {n} are needed"
+        return ""
+
 
 tables_at: Any = record_at(Tables)
 work_at: Any = record_at(Work)
@@ -173,3 +184,21 @@ RECORDED: dict[str, Any] = {
     "zero": velocity, "u": velocity,
 }  # fmt: skip
 """What kernels that look at a finished run call their arguments: tables, and what was recorded row by row."""
+
+
+# --- when entries of joint coordinates are needed -----------------------------------------------------------------
+
+
+def has_tree(s: Tables) -> bool:
+    """Whether joints carry bodies."""
+    return bool(s.flags[FLAG_TREE])
+
+
+def by_fronts(s: Tables) -> bool:
+    """Whether the matrix of joint coordinates is assembled."""
+    return bool(s.flags[FLAG_TREE] == BY_FRONTS)
+
+
+def by_recursion(s: Tables) -> bool:
+    """Whether joint coordinates are solved for along the tree."""
+    return bool(s.flags[FLAG_TREE] == BY_RECURSION)

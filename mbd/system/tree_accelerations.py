@@ -15,15 +15,19 @@ from ..nodes.tree.dynamics import (
 )
 from ..nodes.tree.motion import frame_rates, motion_column, move_child
 from ..nodes.tree.spatial import add_shifted_force, add_six, dot_six, shift_motion
-from .tables import BY_RECURSION, FLAG_LOADED, FLAG_TREE, FLAG_VELOCITY, Tables, Work, coordinates, velocity
+from .tables import (
+    FLAG_LOADED,
+    FLAG_VELOCITY,
+    Tables,
+    Work,
+    by_recursion,
+    coordinates,
+    velocity,
+)
 from .tree_instant import joint_load, tree_loads
 
 
-def _by_recursion(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE] == BY_RECURSION)
-
-
-@entry(Tables, Work, coordinates, velocity, velocity, when=_by_recursion)
+@entry(Tables, Work, coordinates, velocity, velocity, when=by_recursion)
 def articulated_accelerations(s, w, q, v, vd):
     """v_dot of a tree at (q, v) and the time of w.values (frames must be up to date); w.report tells whether it exists.
 

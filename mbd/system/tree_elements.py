@@ -28,13 +28,13 @@ from .blocks import joint_blocks
 from .couplings import coupling_stiffness, coupling_tangent
 from .instant_elements import all_force_tangents
 from .tables import (
-    BY_FRONTS,
     FLAG_COUPLED,
     FLAG_LOADED,
     FLAG_TREE,
     FLAG_VELOCITY,
     Tables,
     Work,
+    by_fronts,
     coordinates,
     front_values,
     multipliers,
@@ -43,10 +43,6 @@ from .tables import (
 from .tree_instant import inner_tables
 
 ALL_BLOCKS = -1
-
-
-def _by_fronts(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE] == BY_FRONTS)
 
 
 def _is_loaded(s: Tables) -> bool:
@@ -249,7 +245,7 @@ def _add_common_jets(s, w, damped):
             out[5 * JET + k] += h[2]
 
 
-@entry(Tables, Work, real, real, integer, front_values, when=_by_fronts)
+@entry(Tables, Work, real, real, integer, front_values, when=by_fronts)
 def project_blocks(s, w, cc, ck, wanted, into):
     """Blocks between bodies, and between bodies and constraints, onto the paths of the bodies: all, or of one kind."""
     y = w.tree

@@ -10,9 +10,8 @@ from ..compiled.kernel import kernel
 from ..compiled.kinds import integer
 from ..forces.tension import call_law, tension
 from ..math.arrays import clear
-from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_QUATERNION, FORM_SPIN
+from ..nodes.forms import FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import node_bias, node_frame, node_velocity
-from ..nodes.inertia import node_residual
 from ..nodes.internal import internal_force
 from ..nodes.mass import weight
 from ..nodes.spin import spin_matrix
@@ -30,24 +29,19 @@ from ..nodes.tree.motion import (
 from ..nodes.tree.radial import radial_force
 from ..nodes.tree.spatial import add_shifted_force, add_six, copy_six, dot_six, shift_motion
 from ..nodes.update import compose
-from .element_forces import element_forces
-from .instant_elements import GENERALIZED_FORCES, one_generalized
+from .element_forces import element_forces, node_rows
 from .tables import (
     FLAG_LOADED,
-    FLAG_TREE,
     PARAMETER_ARM,
     Tables,
     Work,
     coordinates,
+    has_tree,
     multipliers,
     tables_at,
     unknowns,
     velocity,
 )
-
-
-def _has_tree(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE])
 
 
 @kernel
@@ -59,7 +53,7 @@ def inner_tables(s):
 # --- motion ---------------------------------------------------------------------------------------------------------
 
 
-@entry(Tables, Work, coordinates, when=_has_tree)
+@entry(Tables, Work, coordinates, when=has_tree)
 def tree_frames(s, w, q):
     """Frames of all bodies, and the columns of the joints that carry them."""
     y = w.tree
@@ -75,7 +69,7 @@ def tree_frames(s, w, q):
         place_carried(s.nodes[i], c, q, w.z[c.parent], w.z[i], w.spin[i], y.columns, y.balls[i], y.scratch)
 
 
-@entry(Tables, Work, coordinates, velocity, coordinates, integer, when=_has_tree)
+@entry(Tables, Work, coordinates, velocity, coordinates, integer, when=has_tree)
 def tree_update(s, w, q, dq, out, stored):
     """The update of coordinates: joints add, balls and free bodies compose as their nodes do; and the frames there."""
     y = w.tree
@@ -120,7 +114,7 @@ def _update_node(n, q, dq, out, z, base, stored, scratch):
         out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
 
 
-@entry(Tables, Work, coordinates, velocity, when=_has_tree)
+@entry(Tables, Work, coordinates, velocity, when=has_tree)
 def tree_velocities(s, w, q, v):
     """Velocities of all frames for any velocities v (frames must be up to date)."""
     y = w.tree
@@ -156,7 +150,7 @@ def tree_motion(s, w, q, v, vd):
         add_columns(n, y.columns, vd, y.acceleration[i])
 
 
-@entry(Tables, Work, coordinates, velocity, when=_has_tree)
+@entry(Tables, Work, coordinates, velocity, when=has_tree)
 def tree_biases(s, w, q, v):
     """Accelerations of all frames at zero accelerations of the coordinates (velocities must be up to date)."""
     y = w.tree
@@ -206,7 +200,7 @@ def joint_load(s, w, m, q, v):
     return f
 
 
-@entry(Tables, Work, coordinates, velocity, velocity, multipliers, unknowns, when=_has_tree)
+@entry(Tables, Work, coordinates, velocity, velocity, multipliers, unknowns, when=has_tree)
 def tree_dynamics(s, w, q, v, vd, lam, x):
     """Dynamic rows of x: the wrench that every joint carries, seen along its columns (frames must be up to date).
 
@@ -247,17 +241,10 @@ def tree_dynamics(s, w, q, v, vd, lam, x):
         torque = max(torque, abs(load))
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
-        n, f = s.nodes[i], w.f[i]
+        f = w.f[i]
         force = max(force, abs(f[0]), abs(f[1]), abs(f[2]))
         for k in range(3, 12):
             torque = max(torque, abs(f[k]))
-        if n.form == FORM_GENERALIZED:
-            one_generalized(s, w, i, q, v, vd, lam, x, GENERALIZED_FORCES)
-            continue
-        if n.form == FORM_QUATERNION:
-            node_bias(n, q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
-        node_residual(n, q, v, vd, w.spin[i], w.z[i], w.zb[i], f, x, w.scratch)
-        if n.nl > 0:
-            internal_force(n, q, lam, x)
+        node_rows(s, w, i, q, v, vd, lam, x)
     w.scales[0] = force
     w.scales[1] = max(torque, force * s.parameters[PARAMETER_ARM])  # as the forces of joints have on bodies

@@ -41,32 +41,21 @@ from ..nodes.tree.spatial import dot_six, shift_motion
 from .blocks import node_blocks
 from .tables import (
     BY_FRONTS,
-    BY_RECURSION,
     FLAG_LOADED,
     FLAG_TREE,
     Tables,
     Work,
+    by_fronts,
+    by_recursion,
     coordinates,
     front_values,
+    has_tree,
     multipliers,
     unknowns,
     velocity,
 )
 from .tree_elements import ALL_BLOCKS, element_blocks, project_blocks
 from .tree_instant import joint_tension
-
-
-def _has_tree(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE])
-
-
-def _by_recursion(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE] == BY_RECURSION)
-
-
-def _by_fronts(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE] == BY_FRONTS)
-
 
 # --- jets -------------------------------------------------------------------------------------------------------------
 
@@ -177,7 +166,7 @@ def _composite(s, w, q, v, vd, lam, cm, cc, ck, dense, into):
 
 
 @entry(
-    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_by_fronts
+    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=by_fronts
 )
 def assembled_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix in the fronts; jets and blocks of elements are there already."""
@@ -234,7 +223,7 @@ def _store(s, w, q, ck, into):
 
 
 @entry(
-    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=_has_tree
+    Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, front_values, when=has_tree
 )
 def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix of joint coordinates, in the fronts, or what the recursion needs in its place."""
@@ -248,7 +237,7 @@ def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
         _store(s, w, q, ck, into)
 
 
-@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, vector, when=_by_recursion)
+@entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, vector, when=by_recursion)
 def plain_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The same as a plain matrix, row by row in the order of the velocities, where the recursion does without one."""
     all_jets(s, w, q, v, vd, t, cm, cc, ck)
@@ -261,7 +250,7 @@ def plain_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
 # --- the recursion ----------------------------------------------------------------------------------------------------
 
 
-@entry(Tables, Work, front_values, when=_by_recursion)
+@entry(Tables, Work, front_values, when=by_recursion)
 def eliminate_tree(s, w, factors):
     """Factors of the recursion from what ``tree_tangent`` left; w.report tells whether it can be done.
 
@@ -277,7 +266,7 @@ def eliminate_tree(s, w, factors):
             return
 
 
-@entry(Tables, front_values, unknowns, when=_by_recursion)
+@entry(Tables, front_values, unknowns, when=by_recursion)
 def solve_upwards(s, factors, x):
     """From the leaves to the root."""
     for m in range(s.tree.order.shape[0]):
@@ -291,7 +280,7 @@ def solve_upwards(s, factors, x):
         solve_up(s.nodes, s.nodes[i], p, i, factors, factors[o : o + 6], factors[u : u + 6], x)
 
 
-@entry(Tables, front_values, unknowns, integer, when=_by_recursion)
+@entry(Tables, front_values, unknowns, integer, when=by_recursion)
 def solve_along_tree(s, factors, x, eliminated):
     """Solve with the factors of the recursion, in place."""
     if eliminated == 0:

@@ -60,15 +60,17 @@ from .couplings import coupling_reactions
 from .element_forces import constant
 from .tables import (
     BY_FRONTS,
-    BY_RECURSION,
     FLAG_COUPLED,
     FLAG_LOADED,
     FLAG_TREE,
     PARAMETER_ARM,
     Tables,
     Work,
+    by_fronts,
+    by_recursion,
     coordinates,
     front_values,
+    has_tree,
     multipliers,
     unknowns,
     velocity,
@@ -78,18 +80,6 @@ from .tree_instant import joint_load, tree_frames, tree_loads, tree_velocities
 from .tree_matrix import all_jets, joint_diagonal
 
 START, END, MOMENTA = 1, -1, 0  # -h D1 L_d, h D2 L_d, or h p at an instant
-
-
-def _has_tree(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE])
-
-
-def _by_fronts(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE] == BY_FRONTS)
-
-
-def _by_recursion(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE] == BY_RECURSION)
 
 
 @kernel
@@ -119,7 +109,7 @@ def _body_wrenches(s, w, forces):
         w.scales[0], w.scales[1] = force, max(torque, force * s.parameters[PARAMETER_ARM])
 
 
-@entry(Tables, Work, coordinates, velocity, multipliers, real, integer, velocity, when=_has_tree)
+@entry(Tables, Work, coordinates, velocity, multipliers, real, integer, velocity, when=has_tree)
 def midpoint_rows(s, w, q, v, none, h, end, out):
     """Into out, by velocity: what START, END or MOMENTA ask for; of bodies in absolute coordinates their forces.
 
@@ -178,7 +168,7 @@ def _radial_momentum(n, q, v, h, end, out):
         out[o + m] += c * (q[j + m] - end * 0.5 * h * v[o + m])
 
 
-@entry(Tables, Work, coordinates, multipliers, unknowns, when=_has_tree)
+@entry(Tables, Work, coordinates, multipliers, unknowns, when=has_tree)
 def constraint_rows(s, w, q, lam, x):
     """Dynamic rows of x += G(q)^T lambda (frames must be up to date)."""
     y = w.tree
@@ -270,7 +260,7 @@ def _own_entry(s, w, n, c, i, q, v, k, b, cc, ck):
     return value
 
 
-@entry(Tables, Work, coordinates, velocity, multipliers, real, matrix, vector, when=_has_tree)
+@entry(Tables, Work, coordinates, velocity, multipliers, real, matrix, vector, when=has_tree)
 def midpoint_matrix(s, w, q, v, none, h, pairs, into):
     """Derivative of the START rows with the increments, after ``midpoint_rows`` for them; that of bodies in absolute
     coordinates has its elements only. With the fronts ``into`` is the matrix, along the tree the factors."""
@@ -291,7 +281,7 @@ def midpoint_matrix(s, w, q, v, none, h, pairs, into):
         eliminated_pairs(s, w, q, v, h, pairs, into)
 
 
-@entry(Tables, Work, coordinates, velocity, real, matrix, front_values, when=_by_fronts)
+@entry(Tables, Work, coordinates, velocity, real, matrix, front_values, when=by_fronts)
 def assembled_pairs(s, w, q, v, h, pairs, into):
     """The matrix in the fronts."""
     y = w.tree
@@ -337,7 +327,7 @@ def assembled_pairs(s, w, q, v, h, pairs, into):
         project_blocks(s, w, cc, ck, BETWEEN_BODIES, into)
 
 
-@entry(Tables, Work, coordinates, velocity, real, matrix, vector, when=_by_recursion)
+@entry(Tables, Work, coordinates, velocity, real, matrix, vector, when=by_recursion)
 def eliminated_pairs(s, w, q, v, h, pairs, factors):
     """Factors along the tree; w.report tells whether they exist."""
     y = w.tree
@@ -369,7 +359,7 @@ def eliminated_pairs(s, w, q, v, h, pairs, factors):
             return
 
 
-@entry(Tables, Work, vector, unknowns, when=_by_recursion)
+@entry(Tables, Work, vector, unknowns, when=by_recursion)
 def solve_pairs(s, w, factors, x):
     """Solve with the factors along the tree, in place."""
     for m in range(s.tree.order.shape[0]):

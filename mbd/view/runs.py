@@ -84,7 +84,7 @@ def _method(run: Any) -> str:
 
 def _facts(run: Any) -> dict[str, str]:
     """Everything that may tell a run from another, as texts for its name."""
-    from mbd.io.archive import _Encoder
+    from mbd.io.encoding import Encoder
 
     facts = {"method": _method(run)}
     for key, value in vars(run.integrator).items() if run.integrator is not None else ():
@@ -102,7 +102,7 @@ def _facts(run: Any) -> dict[str, str]:
         values = values[1:] if len(values) > 1 else values  # the first record is before the first step
         varies = np.ptp(values) > 0.0
         facts[f"{GIVEN}{name}"] = f"{name}{VARIES}" if varies else f"{name} = {_text(float(values[0]))}"
-    data = _Encoder().model(run.model)
+    data = Encoder().model(run.model)
     facts["gravity"] = f"gravity {_text(data['gravity'])}"
     for kind in ("bodies", "joints", "forces"):
         for entry in data[kind]:

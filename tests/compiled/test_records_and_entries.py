@@ -25,6 +25,19 @@ class Inner(Record):
     weights = vector
 
 
+class Fixed(Record):
+    axis = vector.at_least("components", 3)
+
+
+class Buffers(Record):
+    y = vector
+
+    def misfit(self, holder):
+        return (
+            "" if len(self.y) >= holder.lengths[0] else f"y has {len(self.y)} rows, and {holder.lengths[0]} are needed"
+        )
+
+
 class State(Record):
     entries = integers
     lengths = integers
@@ -160,6 +173,34 @@ def test_an_array_is_replaced_by_a_new_record_only():
 def test_wrong_arrays_of_a_record(change, text):
     with pytest.raises((TypeError, ValueError), match=text):
         new_state(**change)
+
+
+@needs_compiler
+def test_arrays_of_fixed_length_are_not_replaced_by_shorter_ones():
+    s = Fixed(axis=np.ones(3))
+    with pytest.raises(ValueError, match="Fixed.axis has 2 components; expected 3"):
+        s.changed(axis=np.ones(2))
+    assert len(s.changed(axis=np.ones(4)).axis) == 4
+
+
+@entry(State, Buffers)
+def double(s, w):
+    """w.y = 2 x."""
+    for k in range(s.x.shape[0]):
+        w.y[k] = 2.0 * s.x[k]
+
+
+@needs_compiler
+def test_buffers_of_another_record_are_refused():
+    s, w = new_state(), Buffers(y=np.zeros(3))
+    double(s, w)
+    np.testing.assert_array_equal(w.y, 2.0 * s.x)
+    longer = s.changed(lengths=np.array([4]), x=np.arange(4.0))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="double: w.y has 3 rows, and 4 are needed"):
+            double(longer, w)
+    with pytest.raises(ValueError, match="double: w.y has 2 rows"):
+        double(s, w.changed(y=np.zeros(2)))
 
 
 @needs_compiler

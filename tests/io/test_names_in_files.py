@@ -9,7 +9,7 @@ import pytest
 
 import mbd
 from mbd import forces
-from mbd.io.archive import _new, _public_name
+from mbd.io.encoding import new_object, public_name
 from mbd.joints import primitive_data
 
 OLD = Path(__file__).with_name("own_joints.json")  # joints of users' classes, as their primitives, and shapes
@@ -28,13 +28,13 @@ def test_a_file_with_parts_that_are_not_public(tmp_path):
 @pytest.mark.parametrize("name", ["Turned", "FrameRows", "CoordinateSum", "Dot1"])
 def test_primitives_are_known_by_the_name_of_their_package(name):
     cls = getattr(primitive_data, name)
-    assert _public_name(cls) == f"joints:{name}"
-    assert type(_new(f"joints:{name}")) is cls
+    assert public_name(cls) == f"joints:{name}"
+    assert type(new_object(f"joints:{name}")) is cls
 
 
 def test_data_of_forces_keep_the_name_that_files_know():
-    assert _public_name(forces.ForceData) == "forces:ForceRow"
-    assert type(_new("forces:ForceRow")) is forces.ForceData
+    assert public_name(forces.ForceData) == "forces:ForceRow"
+    assert type(new_object("forces:ForceRow")) is forces.ForceData
 
 
 @pytest.mark.parametrize("former, name", [("ForceRow", "ForceData"), ("GeneralRow", "ElementData")])
@@ -47,4 +47,4 @@ def test_former_names_of_what_own_forces_return(former, name):
 def test_nothing_else_can_be_made():
     for name in ("joints:Coordinate", "joints:check_vector", "joints:joint", "builtins:dict", "Revolute"):
         with pytest.raises(mbd.ModelError, match="unknown class"):
-            _new(name)
+            new_object(name)

@@ -79,6 +79,35 @@ def test_every_method_refuses_vectors_of_a_wrong_length_by_name(name):
                 call(**{**given, key: wrong})
 
 
+@pytest.mark.skipif(not JIT, reason="plain Python raises an IndexError of its own")
+def test_buffers_of_a_smaller_system_are_refused():
+    """Compiled code would write behind their end."""
+    model = mbd.Model()
+    for i in range(20):
+        model.add(mbd.PointMass(f"ball {i}", 1.0, (i, 0, 0)))
+    large, small = mbd.assemble(model), pendulum()
+    with pytest.raises(
+        ValueError, match="frames: w.z has 2 rows, and 21 are needed; expected buffers of the same system"
+    ):
+        instant.frames(large.tables, small.work, large.initial_state()[0])
+    with pytest.raises(ValueError, match="Tables.gravity has 2 components; expected 3"):
+        small.tables.changed(gravity=np.zeros(2))
+
+
+def test_read_only_vectors_are_as_good_as_others():
+    """Of records that somebody has protected, say."""
+    system = pendulum()
+    q, v = system.initial_state()
+    vd, lam = system.accelerations(q, v)
+    protected = [np.array(x) for x in (q, v, vd, lam)]
+    for x in protected:
+        x.flags.writeable = False
+    np.testing.assert_array_equal(system.residual(*protected), system.residual(q, v, vd, lam))
+    np.testing.assert_array_equal(system.frames(protected[0]), system.frames(q))
+    np.testing.assert_array_equal(system.update(protected[0], protected[1]), system.update(q, v))
+    np.testing.assert_array_equal(system.tangent_inverse(protected[1], protected[1]), system.tangent_inverse(v, v))
+
+
 def test_evaluations_of_two_systems_do_not_disturb_each_other():
     one, two = pendulum(), pendulum()
     q, v = one.initial_state()

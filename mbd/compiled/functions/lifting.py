@@ -374,7 +374,7 @@ def compile_lifted(
             starts.append(f"    b{len(starts)} = block + {8 * place}")
             place += part.words
         exec("\n".join(["def wrapper(pointer, out, block):", *starts, *(f"    {line}" for line in lines)]), space)
-        dispatcher = InnerDispatcher(space["wrapper"], {"error_model": "numpy"})
+        dispatcher = InnerDispatcher(space["wrapper"], {"error_model": "numpy"}, InnerCompiler)
         pointer = types.CPointer(types.complex128 if is_complex else types.float64)
         kinds = (pointer, pointer, types.int64)
         dispatcher.compile(kinds)

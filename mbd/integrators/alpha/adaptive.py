@@ -70,13 +70,13 @@ class AdaptiveAlpha(GeneralizedAlpha):
         if self.min_step > self.max_step:
             raise bad_value(self.name, "min_step", self.min_step, f"at most max_step = {self.max_step:g}")
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Any:
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> AdaptiveAlphaRun:
         run = AdaptiveAlphaRun(self, system, t, step)
         run.equations.load(q, v, turns)
         run.equations.start(t)
         return run
 
-    def resume(self, system: System, state: dict[str, Any]) -> Any:
+    def resume(self, system: System, state: dict[str, Any]) -> AdaptiveAlphaRun:
         run = AdaptiveAlphaRun(self, system, float(state["origin"]), float(state["step"]))
         run.restore(state)
         return run

@@ -18,7 +18,7 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix, real, vector
 from ...compiled.record import Record
-from ...math.arrays import copy, copy_frames
+from ...math.arrays import copy_frames
 from ...nodes.increments import add_commutator
 from ...system.accelerations import accelerations
 from ...system.instant import advance, dynamics, evaluate_functions, frames
@@ -27,6 +27,7 @@ from ...system.tables import Tables, Work
 from ..loop import ACCEPT, LOAD, ask, solve_step
 from ..newton import ROUND_OFF
 from ..numbers import NewtonNumbers
+from ..runge_kutta.kernels import write_row
 from ..verdicts import CONVERGED, STALLED
 from .state import AlphaState
 
@@ -188,15 +189,6 @@ def _accept(a, s, w, x, p, c, h, end, error, wanted):
     c.steps += 1
 
 
-@kernel
-def _write(w, x, row, out_q, out_v, out_vd, out_l, out_turns):
-    copy(x.q, out_q[row])
-    copy(x.v, out_v[row])
-    copy(x.vd, out_vd[row])
-    copy(x.lam, out_l[row])
-    copy(w.turns, out_turns[row])
-
-
 @entry(
     Tables, Work, AlphaState, NewtonNumbers, StepControl, addresses, real, real, vector, matrix, matrix, matrix, matrix,
     matrix,
@@ -252,5 +244,5 @@ def run_controlled(s, w, x, p, c, a, t_end, output, out_t, out_q, out_v, out_vd,
             writes = abs(end - k * output) <= 1e-9 * output + 1e-15 * abs(end)
         if writes or end >= t_end:
             out_t[c.rows] = end
-            _write(w, x, c.rows, out_q, out_v, out_vd, out_l, out_turns)
+            write_row(w, x, c.rows, out_q, out_v, out_vd, out_l, out_turns)
             c.rows += 1

@@ -10,8 +10,9 @@ from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import Tables, Work, tables_at, work_at
 from .. import loop
-from ..directors.instant import dynamic_rows, moved_frames, vector_frames
-from ..directors.linear_frames import add_correction, clear_frames, copy_frames
+from ..directors.ends import back_to_start, keep_start, momenta_of_velocities, values_at
+from ..directors.instant import moved_frames, vector_frames
+from ..directors.linear_frames import add_correction, copy_frames
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
 from ..numbers import RENEW, NewtonNumbers
@@ -53,10 +54,7 @@ def start(s, n, w, x, p):
 @kernel
 def _momenta_of_velocities(s, w, x, p):
     """x.p = h M v."""
-    for k in range(x.v.shape[0]):
-        x.rate[k] = p.step * x.v[k]
-    clear_frames(x.f)
-    dynamic_rows(s.nodes, x.rate, x.zero, 0.0, x.force, x.f, x.p)
+    momenta_of_velocities(s, x, p.step)
     if x.own.shape[0] > 0:
         own_bodies(tables_at(x.own[0]), w, x, p, MOMENTA)
 
@@ -73,8 +71,7 @@ def restart(s, w, x, p):
     _momenta_of_velocities(s, w, x, p)
     if p.history == RENEW:
         forget_stages(x)
-        evaluate_functions(s, w, p.time)
-        copy(w.values, x.at_start)
+        values_at(s, w, p.time, x.at_start)
         x.times[0] = p.time
         forces_at_start(s, w, x, x.v)
 
@@ -84,8 +81,7 @@ def act_anew(s, w, x, p):
     """Forces have jumped at the end of the last step, whose own part of them has been applied."""
     t = p.origin + p.index * p.step
     update_frames(s.nodes, x.q, x.z0, w.spin)
-    evaluate_functions(s, w, t)
-    copy(w.values, x.at_start)
+    values_at(s, w, t, x.at_start)
     x.times[0] = t
     forces_at_start(s, w, x, x.v)
 
@@ -94,25 +90,18 @@ def act_anew(s, w, x, p):
 def begin(s, w, x, p):
     """Functions of time of all stages, and copies of what the step changes before it has succeeded."""
     t, h = p.time, p.step
-    evaluate_functions(s, w, t)
-    copy(w.values, x.at_start)
-    evaluate_functions(s, w, t + 0.5 * h)
-    copy(w.values, x.at_middle)
-    evaluate_functions(s, w, t + h)
-    copy(w.values, x.at_end)
+    values_at(s, w, t, x.at_start)
+    values_at(s, w, t + 0.5 * h, x.at_middle)
+    values_at(s, w, t + h, x.at_end)
     x.times[0], x.times[1], x.times[2] = t, t + h, t + 0.5 * h
-    copy(x.p, x.p0)
-    copy_frames(x.force, x.force0)
-    copy(x.loads, x.loads0)
+    keep_start(x)
     p.factored = 0
 
 
 @_step
 def refuse(s, w, x, p):
     """The state stays that of the start of the step."""
-    copy(x.p0, x.p)
-    copy_frames(x.force0, x.force)
-    copy(x.loads0, x.loads)
+    back_to_start(x)
 
 
 @_step

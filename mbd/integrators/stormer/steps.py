@@ -10,8 +10,9 @@ from ...system.accelerations import accelerations
 from ...system.instant import evaluate_functions, remember_angles
 from ...system.tables import FLAG_ANGLES, FLAG_VELOCITY, Tables, Work, tables_at
 from .. import loop
-from ..directors.instant import dynamic_rows, vector_frames
-from ..directors.linear_frames import add_correction, clear_frames, copy_frames
+from ..directors.ends import back_to_start, keep_start, momenta_of_velocities, values_at
+from ..directors.instant import vector_frames
+from ..directors.linear_frames import add_correction, copy_frames
 from ..directors.rigid_solve import rigid_solve
 from ..newton import equation_error, factorised, measure
 from ..numbers import RENEW, NewtonNumbers
@@ -50,21 +51,22 @@ _step = entry(Tables, Work, StormerState, NewtonNumbers)
 @entry(Tables, Tables, Work, StormerState, NewtonNumbers)
 def start(s, n, w, x, p):
     """Accelerations, multipliers, momenta and forces of the start; n are natural tables, w buffers of the system."""
-    t, h = p.origin, p.step
-    evaluate_functions(s, w, t)
+    evaluate_functions(s, w, p.origin)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
     update_frames(s.nodes, x.q, x.z0, w.spin)
     copy(w.values, x.at_start)
-    for k in range(x.v.shape[0]):
-        x.rate[k] = h * x.v[k]
-        x.r[k] = 0.0
-    clear_frames(x.f)
-    dynamic_rows(n.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
+    x.times[0] = p.origin
+    _momenta_of_velocities(n, w, x, p)
+    forces_of(n, w, x, False, x.v)
+
+
+@kernel
+def _momenta_of_velocities(s, w, x, p):
+    """x.p = h M v."""
+    momenta_of_velocities(s, x, p.step)
     if x.own.shape[0] > 0:
         own_bodies(tables_at(x.own[0]), w, x, p, MOMENTA)
-    x.times[0] = t
-    forces_of(n, w, x, False, x.v)
 
 
 @_step
@@ -76,17 +78,10 @@ def load(s, w, x, p):
 @_step
 def restart(s, w, x, p):
     """Momenta of the velocities, scaled by the new step; forces are those of the end of the last one."""
-    for k in range(x.v.shape[0]):
-        x.rate[k] = p.step * x.v[k]
-        x.r[k] = 0.0
-    clear_frames(x.f)
-    dynamic_rows(s.nodes, x.rate, x.r, 0.0, x.force, x.f, x.p)
-    if x.own.shape[0] > 0:
-        own_bodies(tables_at(x.own[0]), w, x, p, MOMENTA)
+    _momenta_of_velocities(s, w, x, p)
     if p.history == RENEW:
         forget_stages(x)
-        evaluate_functions(s, w, p.time)
-        copy(w.values, x.at_start)
+        values_at(s, w, p.time, x.at_start)
         x.times[0] = p.time
         forces_of(s, w, x, False, x.v)
 
@@ -96,8 +91,7 @@ def act_anew(s, w, x, p):
     """Forces have jumped at the end of the last step, whose own half of them has been applied."""
     t = p.origin + p.index * p.step
     update_frames(s.nodes, x.q, x.z0, w.spin)
-    evaluate_functions(s, w, t)
-    copy(w.values, x.at_start)
+    values_at(s, w, t, x.at_start)
     x.times[0] = t
     forces_of(s, w, x, False, x.v)
 
@@ -106,14 +100,10 @@ def act_anew(s, w, x, p):
 def begin(s, w, x, p):
     """Functions of time at both ends of the step, and copies of what it changes before it has succeeded."""
     t, h = p.time, p.step
-    evaluate_functions(s, w, t)
-    copy(w.values, x.at_start)
-    evaluate_functions(s, w, t + h)
-    copy(w.values, x.at_end)
+    values_at(s, w, t, x.at_start)
+    values_at(s, w, t + h, x.at_end)
     x.times[0], x.times[1] = t, t + h
-    copy(x.p, x.p0)
-    copy_frames(x.force, x.force0)
-    copy(x.loads, x.loads0)
+    keep_start(x)
     if x.own.shape[0] > 0:
         own_bodies(tables_at(x.own[0]), w, x, p, FORCES)
     p.factored = 0
@@ -122,9 +112,7 @@ def begin(s, w, x, p):
 @_step
 def refuse(s, w, x, p):
     """The state stays that of the start of the step."""
-    copy(x.p0, x.p)
-    copy_frames(x.force0, x.force)
-    copy(x.loads0, x.loads)
+    back_to_start(x)
 
 
 @_step

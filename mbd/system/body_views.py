@@ -1,0 +1,146 @@
+"""What people see of the motion of a body in a solution, observed when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import Array, check_vector, read_only
+from ..nodes.arrays import axial, frame_axes, marker
+from ..nodes.tree.records import NOT_CARRIED
+from ..rotation import to_quaternion
+from .observe import observe_frames
+from .tables import FLAG_TREE
+from .tree_observe import carried_motion
+
+if TYPE_CHECKING:
+    from ..results.solution import Solution
+
+QUANTITIES = (
+    "position", "velocity", "acceleration", "rotation", "quaternion", "angular_velocity", "angular_acceleration", "com",
+)  # fmt: skip
+
+
+class PointView:
+    """Motion of a point mass."""
+
+    def __init__(self, solution: Solution, body: Any, index: int) -> None:
+        self.solution, self.body, self.index = solution, body, index
+
+    @cached_property
+    def _z(self) -> Array:
+        """Frames (n, 12) = (r, d1, d2, d3)."""
+        return self.__dict__["_motion"][0] if "_motion" in self.__dict__ else self._observe(0)[0]
+
+    @cached_property
+    def _motion(self) -> tuple[Array, Array]:
+        """Frames and their velocities."""
+        return self._observe(1)[:2]
+
+    @cached_property
+    def _zdd(self) -> Array:
+        """Accelerations of the frames."""
+        return self._observe(2)[2]
+
+    def _observe(self, level: int) -> tuple[Array, Array, Array]:
+        """Frames and as many derivatives as wanted; the others are empty."""
+        s, n = self.solution, len(self.solution)
+        tables = s.system.tables
+        if tables.flags[FLAG_TREE] and tables.tree.carried[self.index].parent != NOT_CARRIED:
+            return carried_motion(s, self.index, level)
+        z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
+        vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))
+        observe_frames(tables, s._work, self.index, s.q, s.v, vd, z, zd, zdd)
+        return z, zd, zdd
+
+    @property
+    def position(self) -> Array:
+        """Position of the reference point, world axes (n, 3)."""
+        return read_only(self._z[:, :3])
+
+    @property
+    def velocity(self) -> Array:
+        """Velocity of the reference point, world axes (n, 3)."""
+        return read_only(self._motion[1][:, :3])
+
+    @property
+    def acceleration(self) -> Array:
+        """Acceleration of the reference point, world axes (n, 3)."""
+        return read_only(self._zdd[:, :3])
+
+    @property
+    def com(self) -> Array:
+        """Position of the centre of mass (n, 3)."""
+        return self.position
+
+    def __repr__(self) -> str:
+        names = [name for name in QUANTITIES if hasattr(type(self), name)]
+        return f"<motion of {self.body}: {len(self.solution)} records of {', '.join(names)}>"
+
+
+class BodyView(PointView):
+    """Motion of a rigid body."""
+
+    @property
+    def rotation(self) -> Array:
+        """Rotation matrices, body to world (n, 3, 3)."""
+        return read_only(frame_axes(self._z).transpose(0, 2, 1))
+
+    @cached_property
+    def quaternion(self) -> Array:
+        """Unit quaternions, scalar first (n, 4); the sign is such that they are continuous in time."""
+        e = np.array([to_quaternion(matrix) for matrix in self.rotation])
+        flips = np.where(np.sum(e[1:] * e[:-1], axis=1) < 0.0, -1.0, 1.0)
+        e[1:] *= np.cumprod(flips)[:, None]
+        return read_only(e)
+
+    @cached_property
+    def angular_velocity(self) -> Array:
+        """Angular velocity in body axes (n, 3)."""
+        return read_only(axial(self._motion[0], self._motion[1]))
+
+    @cached_property
+    def angular_acceleration(self) -> Array:
+        """Angular acceleration in body axes (n, 3)."""
+        return read_only(axial(self._z, self._zdd))
+
+    @property
+    def com(self) -> Array:
+        """Centre of mass (n, 3), where it was in the run: the body may have been changed since."""
+        node = self.solution.system.tables.nodes[self.index]
+        moment = np.array((node["s1"], node["s2"], node["s3"]))
+        same = (node["mass"] * self.body.com == moment).all()
+        return self.point(self.body.com if same else moment / node["mass"])
+
+    def point(self, point: Any) -> Array:
+        """World position of a body-fixed point (n, 3)."""
+        return marker(self._z, check_vector(point, self.body, "point"))
+
+    def point_velocity(self, point: Any) -> Array:
+        """Velocity of a body-fixed point, world axes (n, 3)."""
+        return marker(self._motion[1], check_vector(point, self.body, "point"))
+
+    def point_acceleration(self, point: Any) -> Array:
+        """Acceleration of a body-fixed point, world axes (n, 3)."""
+        return marker(self._zdd, check_vector(point, self.body, "point"))
+
+
+class GeneralizedView:
+    """Motion of a body with generalized coordinates."""
+
+    def __init__(self, solution: Solution, body: Any) -> None:
+        self.solution, self.body = solution, body
+        q, v = solution.system.body_slices(body)
+        self.coordinates: Array = read_only(solution.q[:, q])
+        self.velocities: Array = read_only(solution.v[:, v])
+        self._columns = v
+
+    @property
+    def accelerations(self) -> Array:
+        """Second derivatives of the coordinates (n, n_v)."""
+        return read_only(self.solution.vd[:, self._columns])
+
+    def __repr__(self) -> str:
+        return f"<motion of {self.body}: {len(self.solution)} records of coordinates, velocities, accelerations>"
