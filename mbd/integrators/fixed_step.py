@@ -158,12 +158,12 @@ class FixedStep(Integrator):
     def equations(self, system: System, t: float, step: float) -> Equations:
         """The method on a system."""
 
-    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> FixedStepRun:
+    def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> Run:
         run = FixedStepRun(self, system, t, step)
         run.begin(q, v, turns)
         return run
 
-    def resume(self, system: System, state: dict[str, Any]) -> FixedStepRun:
+    def resume(self, system: System, state: dict[str, Any]) -> Run:
         run = FixedStepRun(self, system, float(state["origin"]), float(state["step"]))
         run.restore(state)
         return run

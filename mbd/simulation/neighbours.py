@@ -57,8 +57,12 @@ class Neighbours:
         """Systems on both sides of a parameter with their elements, when they are asked for."""
         kept = self._kept[i]
         if kept is not None:
-            return partial(tuple, kept)
+            return partial(_these, *kept)  # which can be pickled
         return partial(systems_beside, self.own.system, self.names[i], self.values[i], self.sizes[i])
+
+
+def _these(plus: System, minus: System) -> tuple[System, System]:
+    return plus, minus
 
 
 def systems_beside(system: System, name: str, x: float, e: float) -> tuple[System, System]:

@@ -33,16 +33,7 @@ from ..nodes.tree.spatial import (
     world_inertia,
 )
 from .instant import evaluate_functions
-from .tables import (
-    BY_RECURSION,
-    FLAG_TREE,
-    Tables,
-    Work,
-    coordinates,
-    tables_at,
-    velocity,
-    work_at,
-)
+from .tables import Tables, Work, by_recursion, coordinates, tables_at, velocity, work_at
 from .tree_instant import joint_load, joint_tension, tree_dynamics, tree_frames
 from .tree_matrix import all_jets
 
@@ -66,11 +57,7 @@ class TreeAlong(Record):
     placed = integers  # by parameter: whether it moves joints on their bodies
 
 
-def _by_recursion(s: Tables) -> bool:
-    return bool(s.flags[FLAG_TREE] == BY_RECURSION)
-
-
-@entry(Tables, Work, TreeAlong, coordinates, velocity, velocity, when=_by_recursion)
+@entry(Tables, Work, TreeAlong, coordinates, velocity, velocity, when=by_recursion)
 def look_along_tree(s, w, g, q, v, vd):
     """Jets of columns, and motion, momenta and wrenches of bodies, from which directions start; w has frames of q."""
     y = w.tree
@@ -221,7 +208,7 @@ def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
             _beside(a, i, q, v, dq, dv, vd, 1, -half, x)
 
 
-@entry(Tables, Work, TreeAlong, fours, fours, when=_by_recursion)
+@entry(Tables, Work, TreeAlong, fours, fours, when=by_recursion)
 def articulated_solution(s, w, g, x, out):
     """out = -M^-1 x with what ``articulated_accelerations`` left in w."""
     y = w.tree

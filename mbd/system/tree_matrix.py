@@ -293,7 +293,7 @@ def solve_along_tree(s, factors, x, eliminated):
         solve_down(s.nodes, s.nodes[i], i, factors, factors[u : u + JET], factors[o : o + JET], x)
 
 
-@entry(Tables, front_values, fours, fours_matrix, fours_matrix, when=_by_recursion)
+@entry(Tables, front_values, fours, fours_matrix, fours_matrix, when=by_recursion)
 def solve_four_along_tree(s, factors, x, wrenches, jets):
     """The same for four right-hand sides at once; w and X of the nodes are kept beside the factors."""
     for m in range(s.tree.order.shape[0]):
