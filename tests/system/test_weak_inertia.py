@@ -67,5 +67,5 @@ def test_only_rods_that_turn_about_their_own_axis_are_eliminated_with_their_join
     "method", [DiscreteVariational(), LivensMidpoint(), HamiltonianMidpoint()], ids=lambda x: x.name
 )
 def test_methods_that_divide_by_inertia_name_the_body(method):
-    with pytest.raises(mbd.IncompatibleError, match="body 'link 1' has no inertia about an axis. Use GGLEM"):
+    with pytest.raises(mbd.IncompatibleError, match="body 'link 1' has no inertia about an axis. Use .*GGLEM"):
         mbd.simulate(benchmarks.puma().model, 1e-3, 1e-3, method)

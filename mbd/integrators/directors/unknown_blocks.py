@@ -145,7 +145,7 @@ class UnknownBlocks:
 def natural_tables(system: System, whole: bool = False) -> Tables:
     """Tables for residuals in the order of velocities, then multipliers: no fronts, and rows that are not permuted.
 
-    ``whole``: with the coordinates of generalized bodies.
+    ``whole``: with the coordinates of generalized bodies. They have no matrix: buffers with that of any method do.
     """
     s, nv = system.tables, system.n_v
     changed = {name: getattr(s, name).copy() for name in ("nodes", "primitives", "couplings", "frame_elements")}
@@ -154,7 +154,9 @@ def natural_tables(system: System, whole: bool = False) -> Tables:
     if not whole:
         leave_out(changed["nodes"], of_form(s.nodes, "generalized"))
     views = {name: table.view(np.recarray) for name, table in changed.items()}
-    return s.changed(**views, xv=np.arange(nv), xl=nv + np.arange(system.n_l))
+    lengths = s.lengths.copy()
+    lengths[LENGTH_X], lengths[LENGTH_MATRIX] = 0, 0
+    return s.changed(**views, lengths=lengths, xv=np.arange(nv), xl=nv + np.arange(system.n_l))
 
 
 def rigid_tables(system: System, count: int = 1) -> tuple[list[list[Tables]], Layout]:
