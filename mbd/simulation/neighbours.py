@@ -79,7 +79,7 @@ def _refuse_lost_digits(name: str, x: float, e: float, handle: Any, here: Array)
     for probe in PROBES if x != 0.0 else ():
         try:
             handle.set({name: x + probe * x})
-        except ModelError:  # a value that the model does not take
+        except (ModelError, ArithmeticError, ValueError):  # a value that the model, or an expression, does not take
             continue
         with np.errstate(invalid="ignore"):  # integers among the numbers look like anything
             change = np.nan_to_num(np.abs(_all_numbers(handle.system) - here), posinf=0.0)

@@ -227,3 +227,56 @@ def test_input():
     model.add(mbd.forces.Force(mass, (model.input("u", 3.0), 0, 0)))
     solution = mbd.simulate(model, T_END, STEP, sensitivities=["u"])
     assert np.abs(solution.sensitivity("u")["mass"].position[:, 0] - solution.t**2 / 4.0).max() < EXACT
+
+
+def balls(length, floating):
+    """Links on balls in joint coordinates, on the ground or on a body that floats; the parameter moves their joints."""
+    model = mbd.Model("balls", gravity=(0, 0, -9.81))
+    a = model.parameter("a", 0.3) if length is None else length
+    last = model.ground
+    if floating:
+        start = mbd.nodes.RotationVector((-0.5 * a, 0, 0), angular_velocity=(0.5, 2.0, -1.0))
+        last = model.add(mbd.RigidBody("base", 2.0, (0.05, 0.06, 0.07), start))
+    for i in range(2):
+        start = mbd.nodes.RotationVector(((i + 0.5) * a, 0, 0))
+        link = model.add(mbd.RigidBody(f"link {i}", 1.0, (0.02, 0.03, 0.025), start))
+        model.add(mbd.joints.Spherical(last, link, at=(i * a, 0, 0), name=f"ball {i}"))
+        last = link
+    return model.with_coordinates("joint")
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("method", [RK4, RK6, ALPHA])
+def test_geometry_of_balls_in_joint_coordinates(method, floating):
+    """Rotations of balls are composed within a step; the equations beside are those at the same ones."""
+
+    def read(solution):
+        return np.hstack((solution["link 1"].position, 0.1 * solution["link 1"].velocity))
+
+    def at(x):
+        return read(mbd.simulate(balls(x, floating), T_END, STEP, method))
+
+    found = mbd.simulate(balls(None, floating), T_END, STEP, method, sensitivities=["a"]).sensitivity("a").of(read)
+    x, e = 0.3, 3e-4
+    expected = (8.0 * (at(x + e) - at(x - e)) - (at(x + 2 * e) - at(x - 2 * e))) / (12.0 * e)
+    assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("stiffness", [lambda a: 1.5**a, lambda a: (4.0 - a) ** 0.5], ids=["power", "root"])
+def test_parameters_of_which_expressions_do_not_take_large_values(stiffness):
+    """That a parameter is large enough to be differenced is seen with larger ones, where an expression may end."""
+
+    def build(a):
+        model = mbd.Model("spring")
+        given = model.parameter("a", VALUE) if a is None else a
+        ball = model.add(mbd.PointMass("ball", 1.0, position=(1.0, 0, 0)))
+        model.add(mbd.forces.Spring(model.ground, ball, stiffness=stiffness(given), length=0.5))
+        return model
+
+    def at(x):
+        return mbd.simulate(build(x), T_END, STEP, ALPHA)["ball"].position
+
+    found = mbd.simulate(build(None), T_END, STEP, ALPHA, sensitivities=["a"]).sensitivity("a")["ball"].position
+    e = 1e-3 * VALUE
+    expected = (8.0 * (at(VALUE + e) - at(VALUE - e)) - (at(VALUE + 2 * e) - at(VALUE - 2 * e))) / (12.0 * e)
+    assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()

@@ -170,7 +170,10 @@ def _stages(s, w, x, p, f, g, b, t, h):
                 dv += a * x.kv[j, k]
             x.dq[k] = h * dq
             x.vn[k] = x.v[k] + h * dv
-        look_ahead(s, w, x.q, x.dq, x.qn)
+        if s.flags[FLAG_TREE] != 0:
+            advance(s, w, x.q, x.dq, x.qn)  # of a parameter that moves joints frames are made again, from coordinates
+        else:
+            look_ahead(s, w, x.q, x.dq, x.qn)
         time = t + min(max(p.c[i], 0.0), 1.0) * h
         evaluate_functions(s, w, time)
         accelerations_here(s, w, x.qn, x.vn, x.zero, x.kv[i], x.lam)
