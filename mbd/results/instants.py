@@ -174,7 +174,7 @@ def _needed(solution: Solution) -> int:
 def _further_records(t: Array, first: Any, turned: Array, smooth: Any, jumps: Any, known: Any, needed: int) -> Any:
     """Neighbours of each interval in turns before and behind, on the side of smooth motion; -1 where there is no more.
 
-    None to which a body turns too far, that is too near to the one before, or whose accelerations are ``known`` to nobody.
+    None to which a body turns too far, none too near to the one before, none whose accelerations are not ``known``.
     """
     further = np.full((len(first), MOST_FURTHER), -1)
     low, high, last = first.copy(), first + 1, len(smooth) - 1
