@@ -124,14 +124,16 @@ def connect(record: Record, *functions: Any) -> None:
     if not JIT:
         return
     todo = [e for f in functions for e in ((f,) if isinstance(f, Entry) else _entries_of(f))]
+    seen: set[Entry] = set()
     while todo:
         one = todo.pop()
-        if one in record.connected:
+        if one in record.connected or one in seen:
             continue
-        record.connected.add(one)
+        seen.add(one)
         if one.when is None or one.when(record):
             assert one.address
             todo += one.reaches
+    record.connected.update(seen)  # not before: other threads run models of the same structure, which share it
 
 
 def connect_arguments(kernel: Kernel, args: tuple) -> None:

@@ -21,6 +21,7 @@ from .solution import Solution
 from .views import whole_turns
 
 FAR = 2.4  # rad, away from half a turn: how far a body may turn up to a further record
+NEAR = 0.3  # of an interval: a record nearer than that to another one, as at an event, would magnify round-off
 OUTSIDE = 1e-12  # of the duration: round-off of times at its ends
 COARSE = 1e-3  # lengths of the model, rad, or sizes of generalized coordinates: what accelerations change on the way
 
@@ -124,7 +125,7 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
     jumps, places = _input_jumps(solution), np.zeros(2 + MOST_FURTHER)
     smooth = np.isin(t, t[:-1][np.diff(t) == 0.0], invert=True) & ~jumps
     known = np.isfinite(accelerations).all(axis=1)
-    further = _further_records(first, turned, smooth, jumps, known, _needed(solution))
+    further = _further_records(t, first, turned, smooth, jumps, known, _needed(solution))
     begins, records = _begun_anew(solution, first, jumps)
     states_between(system.tables, solution._work, times, begins, further, *records, buffer, places, q, v, doubt)
     sizes = system.length, 1.0, max(1e-300, float(np.abs(solution.q).max(initial=0.0)))
@@ -170,18 +171,21 @@ def _needed(solution: Solution) -> int:
     return max(0, -(-(order + 1) // 3) - 2)
 
 
-def _further_records(first: Any, turned: Array, smooth: Any, jumps: Any, known: Any, needed: int) -> Any:
+def _further_records(t: Array, first: Any, turned: Array, smooth: Any, jumps: Any, known: Any, needed: int) -> Any:
     """Neighbours of each interval in turns before and behind, on the side of smooth motion; -1 where there is no more.
 
-    None to which a body turns too far, or whose accelerations are ``known`` to nobody.
+    None to which a body turns too far, none too near to the one before, none whose accelerations are not ``known``.
     """
     further = np.full((len(first), MOST_FURTHER), -1)
     low, high, last = first.copy(), first + 1, len(smooth) - 1
+    apart = NEAR * (t[high] - t[low])
     for k in range(needed):
         behind, far = np.minimum(high + 1, last), np.maximum(2, np.maximum(first - low + 1, high + 1 - first))
         near = far * turned < FAR
         down = near & (low > 0) & smooth[low] & ~jumps[low - 1] & known[low - 1]  # with what acted before a jump
         up = near & (high < last) & smooth[high] & known[behind]
+        down &= t[low] - t[low - 1] >= apart
+        up &= t[behind] - t[high] >= apart
         down &= ~up | (first - low <= high - 1 - first)
         up &= ~down
         low, high = np.where(down, low - 1, low), np.where(up, high + 1, high)

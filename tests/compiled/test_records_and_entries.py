@@ -304,3 +304,20 @@ def test_a_plan_may_be_filled_with_other_numbers_than_zeros():
         and other.table.tolist() == [[0.0, 1.0, 2.0]] * 2
         and other.y.tolist() == [0.0] * 2
     )
+
+
+@needs_compiler
+def test_an_entry_counts_as_connected_when_its_address_is_known():
+    """Models of one structure share what is connected: another thread would call what is being compiled here."""
+    s, known = new_state(), []
+
+    class Watched(Entry):
+        @property
+        def address(self):
+            known.append(self in s.connected)
+            return 1
+
+    watched = Watched(fill.py_func, fill.kinds, None)
+    _registered[fill.slot] = fill
+    connect(s, watched)
+    assert known == [False] and watched in s.connected

@@ -132,6 +132,21 @@ def test_a_jump_is_not_smoothed_over():
         assert whole.at(t)["top"].position[0, 0] == pytest.approx(position, abs=1e-13)
 
 
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
+def test_before_an_event_just_behind_a_record(gap):
+    """The last interval is that short: its end, met as a further record, would magnify round-off by its fifth power."""
+    model = mbd.Model("oscillator")
+    point = model.add(mbd.PointMass("point", 1.0, (1, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, point, (-5, 0, 0), stiffness=4.0, length=5.0))
+    stop = mbd.Event(lambda solution: solution.t - 0.5 - gap, stop=True)
+    solution = mbd.simulate(model, 2.0, 0.1, Composition(LieEM(tolerance=1e-14), order=10), events=[stop])
+    assert 0.5 * gap < solution.t[-1] - solution.t[-2] < 2.0 * gap
+    times = np.linspace(0.0, 0.5, 98)
+    found = solution.at(times)["point"]
+    assert np.abs(found.position[:, 0] - np.cos(2.0 * times)).max() < 1e-13
+    assert np.abs(found.velocity[:, 0] + 2.0 * np.sin(2.0 * times)).max() < 1e-11
+
+
 def test_behind_an_input_that_jumps():
     """The record at the jump has the accelerations before it; the interval behind it begins with others.
 
