@@ -200,11 +200,25 @@ def new_dispatcher(function: Callable, options: dict[str, Any]) -> InnerDispatch
 class OuterLibrary(JITCodeLibrary):
     """Object code with one function that others see."""
 
-    def _finalize_final_module(self) -> None:
+    def _optimize_final_module(self) -> None:
+        """As numba does, for code that is called at one place more often than not and has short loops.
+
+        The optimiser knows that nobody else calls the functions inside, and so puts those with one caller there and
+        takes off arguments that none needs. Numbers side by side are taken together (the coordinates of a vector);
+        loops are not repeated in the code for long arrays: most have three to twelve rounds.
+        """
         module = self._final_module
         for value in (*module.functions, *module.global_variables):
             if not value.is_declaration and value.name != self.name:
                 value.linkage = binding.Linkage.internal  # the same name may mean something else in other code
+        manager, builder = self._codegen._module_pass_manager(loop_vectorize=False, opt=0, cost="cheap")
+        manager.run(module, builder)
+        options = binding.create_pipeline_tuning_options(3)
+        options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = True, True, False
+        builder = binding.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(module, builder)
+
+    def _finalize_final_module(self) -> None:
         self._verify_declare_only_symbols()
         self._finalized = True
 

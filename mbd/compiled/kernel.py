@@ -16,7 +16,8 @@ from typing import Any
 
 from .settings import JIT, PUBLIC
 
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "fastmath": False, "forceinline": False}
+"""Those that are not said here numba takes from the caller that a kernel is first compiled for."""
 
 
 class Deferred:
