@@ -9,7 +9,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..compiled.functions.travelling import REMEDY, packed, sent_as_code
 from ..elements.arguments import FilePath
 from ..errors import Array, IncompatibleError, MbdError, ModelError, ModelWarning
 from ..integrators import GeneralizedAlpha, Integrator
+from ..io.notes import collected_notes
 from ..model import Model, NodeChoice
 from ..nodes import RotationVector
 from ..results.solution import Solution
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REFERENCE_REFINEMENT = 4  # the reference is computed with steps that are this much and twice this much smaller
+LONGEST_NAME = 38  # letters; methods that are made of others name all parameters
 SHORT, REPEATS = 0.1, 5  # runs are repeated up to so many times, unless they take longer than this, in s
 
 
@@ -51,11 +53,17 @@ class Cell:
     iterations: float = np.nan  # Newton iterations per step
     failure: str = ""  # why the run stopped, or why the pair does not go together
     incompatible: bool = False
+    method: str = ""  # the integrator where its name is not enough, with parameters
+
+    @property
+    def name(self) -> str:
+        """The integrator as tables and figures call it."""
+        return self.method or self.integrator.name
 
     @property
     def label(self) -> str:
         """Integrator and coordinates."""
-        return f"{self.integrator.name}, {self.node}" if self.node else self.integrator.name
+        return f"{self.name}, {self.node}" if self.node else self.name
 
 
 def final_state(solution: Solution) -> Array:
@@ -116,8 +124,9 @@ def _run(plan: _Plan, number: int) -> Cell:
     cell = Cell(integrator, label, step)
     model = plan.model.copy() if node is None else None  # threads share the plan
 
-    def simulated() -> Solution:  # without warnings: the table shows errors and drifts
-        return run_simulation(chosen, plan.t_end, step, integrator, progress=False)[0]
+    def simulated() -> Solution:  # without warnings and remarks: the table shows errors and drifts
+        with collected_notes():
+            return run_simulation(chosen, plan.t_end, step, integrator, progress=False)[0]
 
     try:
         chosen = plan.model.with_nodes(node) if model is None else model
@@ -160,19 +169,27 @@ class Study:
                 found.setdefault(cell.label, []).append(cell)
         return {label: sorted(cells, key=lambda c: -c.step) for label, cells in found.items()}
 
+    def absent(self) -> dict[str, str]:
+        """What has no finished run, by integrator and coordinates: "refused" or "failed"."""
+        found = self.lines()
+        return {c.label: "refused" if c.incompatible else "failed" for c in self.cells if c.label not in found}
+
     def table(self, path: FilePath | None = None, format: str | None = None) -> Table:
-        """All runs, failures and incompatible pairs included; printed by ``print``, or written as CSV or LaTeX.
+        """All runs, failures included, and incompatible pairs once; printed by ``print``, or written as CSV or LaTeX.
 
         ``format`` is "text", "csv" or "latex", by default from the suffix of ``path`` (.csv, .tex).
         """
         head = ["integrator", "nodes", "step", "error", "order", "time [s]", "Newton", "energy", "lin. mom.",
                 "ang. mom.", "g", "g velocity", "remark"]  # fmt: skip
-        rows = []
+        rows, refused = [], set()
         for c in self.cells:
+            if c.incompatible and (c.label, c.failure) in refused:  # with another step
+                continue
+            refused.add((c.label, c.failure))
             numbers = [c.error, c.order, c.time, c.iterations, c.energy, c.linear, c.angular, c.position, c.velocity]
             texts = ["" if np.isnan(x) else f"{x:.2f}" if k in (1, 3) else f"{x:.3g}" for k, x in enumerate(numbers)]
             remark = ("incompatible: " if c.incompatible else "failed: " if c.failure else "") + c.failure
-            rows.append([c.integrator.name, c.node, f"{c.step:g}", *texts, remark])
+            rows.append([c.name, c.node, "" if c.incompatible else f"{c.step:g}", *texts, remark])
         table = Table(head, rows)
         if path is not None or format is not None:
             table.write(path, format)
@@ -226,7 +243,31 @@ def compare(
     value, estimate = _reference(model, reference, quantity, t_end, min(sizes))
     jobs = [(method, node, label, h) for method in methods for node, label in kinds for h in sizes]
     cells = _run_all(_Plan(model, t_end, quantity, value, jobs), processes, executor, progress)
-    return Study(model, t_end, _with_orders(cells), value, estimate, [method.name for method in methods])
+    names = _names(methods)
+    named = [replace(cell, method=names[k // (len(kinds) * len(sizes))]) for k, cell in enumerate(cells)]
+    return Study(model, t_end, _with_orders(named), value, estimate, names)
+
+
+def _names(methods: list[Integrator]) -> list[str]:
+    """Names that tell methods apart: with their parameters where several are of one class."""
+    names = [method.name for method in methods]
+    return [
+        name if names.count(name) == 1 and len(name) <= LONGEST_NAME else _with_parameters(method)
+        for name, method in zip(names, methods, strict=True)
+    ]
+
+
+def _with_parameters(method: Integrator) -> str:
+    """A method as people would type it: with the parameters that are not as by default, and what it is made of."""
+    stages, others = [], []
+    for item in fields(method):
+        value = getattr(method, item.name)
+        usual = item.default if item.default_factory is MISSING else item.default_factory()
+        if isinstance(value, Integrator):
+            stages.append(_with_parameters(value))
+        elif repr(value) != repr(usual):
+            others.append(f"{item.name}={value!r}")
+    return f"{type(method).__name__}({', '.join(stages + others)})"
 
 
 def _label(node: Any) -> str:
@@ -248,9 +289,9 @@ def _reference(
         return np.asarray(given, dtype=float), 0.0
     method = GeneralizedAlpha()
     lie = model.with_nodes(RotationVector)
-    coarse, fine = (
-        quantity(simulate(lie, t_end, step / n, method)) for n in (REFERENCE_REFINEMENT, 2 * REFERENCE_REFINEMENT)
-    )
+    with collected_notes():  # the finer run says the same
+        coarse = quantity(simulate(lie, t_end, step / REFERENCE_REFINEMENT, method))
+    fine = quantity(simulate(lie, t_end, step / (2 * REFERENCE_REFINEMENT), method))
     correction = (fine - coarse) / 3.0  # second order
     return fine + correction, float(np.linalg.norm(correction))
 

@@ -21,7 +21,7 @@ LONGEST = 38  # letters of a name in the legend
 
 
 def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
-    """Four panels with one legend; saved to ``path`` if given. Returns the matplotlib figure."""
+    """Four panels with one legend, which names also what has no line; saved to ``path`` if given."""
     import matplotlib
 
     if path is not None:
@@ -31,11 +31,11 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
     panels = (
         ("step size [s]", "error", "step", "error"),
         ("computing time [s]", "error", "time", "error"),
-        ("step size [s]", "drift of the energy", "step", "energy"),
+        ("step size [s]", "drift of the energy [J]", "step", "energy"),
         ("step size [s]", "violation of position constraints", "step", "position"),
     )
-    lines = study.lines()
-    many = len(lines) > MANY
+    lines, absent = study.lines(), study.absent()
+    many = len(lines) + len(absent) > MANY
     figure, axes = plt.subplots(2, 2, figsize=(12.5, 8.5) if many else (9.5, 7.5), constrained_layout=True)
     colours = plt.get_cmap("tab10")
     for ax, (xlabel, ylabel, x, y) in zip(axes.flat, panels, strict=True):
@@ -51,11 +51,14 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
             _slopes(ax, lines)
         _powers_of_ten(ax)
     handles, labels = axes[0, 0].get_legend_handles_labels()
+    handles += [plt.Line2D([], [], ls="none") for _ in absent]
+    labels += [f"{_short(label)}: {what}" for label, what in absent.items()]
     if many:
         figure.legend(handles, labels, loc="outside right upper", fontsize=8, handlelength=3.5)
     else:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(3, max(1, len(labels))), fontsize=8)
-    figure.suptitle(f"{study.model.name}, t = {study.t_end:g} s")
+    known = f", error of the reference below {study.reference_error:.0e}" if study.reference_error > 0.0 else ""
+    figure.suptitle(f"{study.model.name}, t = {study.t_end:g} s{known}")
     if path is not None:
         save_figure(figure, path, dpi=200)
         plt.close(figure)
@@ -63,8 +66,9 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Any:
 
 
 def _short(label: str) -> str:
-    """A name as it fits into the legend: methods that are made of others tell all their parameters."""
-    return label if len(label) <= LONGEST else label[: LONGEST - 3] + "..."
+    """A name as it fits into the legend, with its end: coordinates and the order of a composition stand there."""
+    half = (LONGEST - 3) // 2
+    return label if len(label) <= LONGEST else f"{label[:half]}...{label[-half:]}"
 
 
 def _powers_of_ten(ax: Any) -> None:

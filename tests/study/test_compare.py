@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import GGLEM, GeneralizedAlpha, LieEM, Shake
+from mbd.integrators import GGLEM, Composition, GeneralizedAlpha, LieEM, Lobatto, Rattle, Shake
 from mbd.study.cells import cell_model, cells, check_cell
 from mbd.study.compatibility import NODES, all_integrators, needs_symmetry
 from tests.papers.kinon_models import pendulum
@@ -50,6 +50,37 @@ def test_incompatible_pairs_are_listed():
     assert "singular" in study.cells[0].failure
     assert "incompatible" in str(study.table())
     assert list(study.lines()) == ["GGLEM, Directors"]
+
+
+def test_what_is_refused_is_told_once_and_named_in_the_figure():
+    plate = mbd.Model("plate")
+    plate.add(mbd.RigidBody("plate", 1.0, (1, 1, 2), mbd.nodes.Directors(angular_velocity=(1, 2, 3))))
+    study = mbd.compare(
+        plate, [Shake(), GGLEM()], steps=[2e-3, 1e-3], t_end=2e-3, reference=np.zeros(12), processes=1
+    )  # fmt: skip
+    assert [(row[0], row[2]) for row in study.table().rows] == [("Shake", ""), ("GGLEM", "0.002"), ("GGLEM", "0.001")]
+    legend = study.plot().legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == ["GGLEM", "Shake: refused"]
+
+
+def test_methods_of_one_class_are_lines_of_their_own():
+    methods = [GeneralizedAlpha(), GeneralizedAlpha(rho_inf=0.5), LieEM(), Composition(Rattle(), order=6),
+               Composition(Lobatto(tolerance=1e-12), order=6)]  # fmt: skip
+    study = mbd.compare(pendulum(), methods, steps=[0.04, 0.02], t_end=0.2, processes=1)
+    names = ["GeneralizedAlpha()", "GeneralizedAlpha(rho_inf=0.5)", "LieEM", "Composition(Rattle(), order=6)",
+             "Composition(Lobatto(tolerance=1e-12), order=6)"]  # fmt: skip
+    assert study.names == list(study.lines()) == names
+    assert all(len(line) == 2 for line in study.lines().values())
+    shown = [text.get_text() for text in study.plot().legends[0].get_texts()]
+    assert len(set(shown)) == 5 and shown[-1].endswith("order=6)")
+
+
+def test_the_start_is_corrected_with_one_remark(capsys):
+    model = mbd.Model("off")
+    body = model.add(mbd.RigidBody("body", 1.0, (0.1, 0.2, 0.3), mbd.nodes.Quaternion(velocity=(1.0, 0.0, 0.0))))
+    model.add(mbd.joints.Spherical(model.ground, body, at=(0.0, 0.0, 0.5)))
+    mbd.compare(model, [LieEM(), GeneralizedAlpha()], steps=[0.02, 0.01], t_end=0.02, processes=1)
+    assert capsys.readouterr().err.count("velocities corrected") == 1
 
 
 class Euler(mbd.integrators.PythonIntegrator):
