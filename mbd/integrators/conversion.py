@@ -98,9 +98,8 @@ class Conversion:
         return inner
 
     def outward_turns(self, turns: Array, out: Array) -> None:
-        """Rows of counted angles of the system."""
-        if self.turns:
-            out[:, : len(self.turns)] = turns[:, self.turns]
+        """Rows of counted angles of the system; the row of a system without them is one zero."""
+        out[...] = turns[:, self.turns] if self.turns else 0.0
 
     def outward(self, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> tuple[int, int]:
         """Rows of the system, which go on from the coordinates ``near``; first row and node without Euler angles."""

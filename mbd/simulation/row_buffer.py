@@ -20,11 +20,12 @@ ANONYMOUS = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 
 
 def blank_rows(count: int, widths: list[int]) -> tuple[Array, list[Array]]:
-    """Times and rows of zeros for so many records, one array behind the other in one block of memory.
+    """Times and rows for so many records, one array behind the other in one block of memory; nothing is in them yet.
 
     The larger a block is, the larger are the pages that numpy asks for, and the sooner they are there and given back.
+    Memory that an earlier run had is not cleared: whoever makes a record writes all of it.
     """
-    block, start, arrays = np.zeros(count * (1 + sum(widths))), count, []
+    block, start, arrays = np.empty(count * (1 + sum(widths))), count, []
     for width in widths:
         arrays.append(block[start : start + count * width].reshape(count, width))
         start += count * width

@@ -17,7 +17,7 @@ from ..linalg.front import FAILED, SMALLEST_RATIO
 from ..linalg.solver import SINGULAR, BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.defect import is_regular_at_rest, matrix_at_rest
-from ..system.looking import close_gaps
+from ..system.looking import close_gaps, first_accelerations
 from ..system.matrix import factor
 from ..system.system import System
 from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
@@ -99,10 +99,11 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     if not _surely_dependent(system, blocks) and told.here is not None and told.here.redundant == 0:
         return False  # masses or lengths of very different size look like it, but the equations are independent
     regularise(system)
-    v = zero_v if v is None else v
-    vd, _ = system.accelerations(q, v, t)
-    _check_conflict(system, q, v, vd, t, told)
-    if _begins_to_move(system, q, v, vd, t) and not _goes_on(system, blocks, q, t) and told.is_structure:
+    v = zero_v if v is None else system._v(v)
+    bias, rest, load, inertia = _first_accelerations(system, q, v, t)
+    _check_conflict(system, q, v, t, bias, rest, told)
+    moves = np.abs(inertia).max(initial=0.0) > UNBALANCED * np.abs(load).max(initial=0.0) or np.any(v)
+    if moves and not _goes_on(system, blocks, q, t) and told.is_structure:
         raise AssemblyError(
             f"{told.text}. Loads or velocities act along these motions, which no reaction can balance. [MBD-E22]"
         )
@@ -282,11 +283,22 @@ class _Explanation:
         )
 
 
-def _check_conflict(system: System, q: Array, v: Array, vd: Array, t: float, told: _Explanation) -> None:
-    """Dependent equations must ask for the same accelerations."""
-    bias = system.constraint_bias(q, v, t)
-    along = system.constraint_velocity(q, vd, t) - system.constraint_velocity(q, np.zeros_like(vd), t)  # B vd
-    rest = np.abs(along + bias).max(initial=0.0)
+def _first_accelerations(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
+    """(gamma, B vd + gamma, load, M vd) with the accelerations vd that the regularised equations have."""
+    vd, load, inertia = (np.zeros(system.n_v) for _ in range(3))
+    lam, bias, rest = (np.zeros(system.n_l) for _ in range(3))
+    zero = np.zeros(max(system.n_v, system.n_l))
+    system._ask_functions()
+    first_accelerations(system.tables, system.work, float(t), q, v, zero, vd, lam, bias, rest, load, inertia)
+    system.raise_callback_errors()
+    return bias, rest, load, inertia
+
+
+def _check_conflict(
+    system: System, q: Array, v: Array, t: float, bias: Array, remaining: Array, told: _Explanation
+) -> None:
+    """Dependent equations must ask for the same accelerations, or B vd + gamma is not zero."""
+    rest = np.abs(remaining).max(initial=0.0)
     scale = np.abs(bias).max(initial=0.0)
     if np.isfinite(rest) and (scale == 0.0 or rest <= CONFLICT * scale):
         return
@@ -300,13 +312,6 @@ def _check_conflict(system: System, q: Array, v: Array, vd: Array, t: float, tol
             f"(by {rest:.3g}, in m/s^2 or rad/s^2). Remove one of them, or change the initial velocities or drivers "
             "concerned; at a singular configuration the velocities must belong to one way on. [MBD-E22]"
         )
-
-
-def _begins_to_move(system: System, q: Array, v: Array, vd: Array, t: float) -> bool:
-    """Whether something is left of the loads that the reactions do not balance, or of velocities."""
-    load = system.forces(q, v, t)
-    rest = system.residual(q, v, vd, None, t) + load  # M vd
-    return bool(np.abs(rest).max(initial=0.0) > UNBALANCED * np.abs(load).max(initial=0.0) or np.any(v))
 
 
 def regularise(system: System) -> None:

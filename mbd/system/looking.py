@@ -5,9 +5,19 @@ from __future__ import annotations
 import math
 
 from ..compiled.kernel import kernel
-from ..compiled.kinds import integer, integers, real
+from ..compiled.kinds import integer, integers, real, vector
 from ..linalg.refined import solve_with
-from .instant import STORED, constraints, evaluate_functions, frames, update, velocities
+from .accelerations import accelerations
+from .instant import (
+    STORED,
+    constraint_accelerations,
+    constraints,
+    dynamics,
+    evaluate_functions,
+    frames,
+    update,
+    velocities,
+)
 from .tables import Tables, Work, coordinates, front_values, multipliers, unknowns, velocity
 
 
@@ -17,6 +27,31 @@ def look(s, w, t, q, v):
     evaluate_functions(s, w, t)
     frames(s, w, q)
     velocities(s, w, q, v)
+
+
+@kernel(
+    kinds={
+        "s": Tables, "w": Work, "t": real, "q": coordinates, "v": velocity, "zero": vector, "vd": velocity,
+        "lam": multipliers, "bias": multipliers, "rest": multipliers, "load": velocity, "inertia": velocity,
+    }
+)  # fmt: skip
+def first_accelerations(s, w, t, q, v, zero, vd, lam, bias, rest, load, inertia):
+    """Index-1 accelerations vd and multipliers, and what contradicts them: the constraints' bias gamma and what is left
+    of B vd + gamma, the load f without multipliers and the inertia M vd.
+
+    ``zero`` is a vector of zeros as long as velocities or multipliers.
+    """
+    evaluate_functions(s, w, t)
+    accelerations(s, w, q, v, zero, vd, lam)
+    constraint_accelerations(s, w, q, v, vd, w.x)
+    for k in range(s.xl.shape[0]):
+        bias[k], rest[k] = w.g[s.xl[k]], w.x[s.xl[k]]
+    dynamics(s, w, q, v, zero, zero, w.x)
+    for k in range(s.xv.shape[0]):
+        load[k] = -w.x[s.xv[k]]
+    dynamics(s, w, q, v, vd, zero, w.x)
+    for k in range(s.xv.shape[0]):
+        inertia[k] = w.x[s.xv[k]] + load[k]
 
 
 @kernel(

@@ -114,9 +114,8 @@ class System(Portable):
 
     def _show_clock(self) -> None:
         """Let functions know where the time of the evaluation is, and what their parameters are."""
-        clock = self.tables.parameters[PARAMETER_TIME:].ctypes.data
         for callback in self.assembly.callbacks:
-            callback.tell_time(clock)
+            callback.tell_time(self.tables.parameters[PARAMETER_TIME:].ctypes.data)
             if self.values:
                 callback.surround(partial(in_force, self.values))
 

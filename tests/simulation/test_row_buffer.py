@@ -1,14 +1,16 @@
 """Records are written once: whatever their number, nothing of their size is allocated beside them."""
 
 import tracemalloc
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import DOPRI5, RK4
+from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, JacobiExact, Rattle
 from mbd.simulation.row_buffer import MAPPED, RowBuffer, blank_rows
 
+simulation = import_module("mbd.simulation.simulation")
 SMALL = 0.2  # of the size of the records
 T_END = 20.0  # so that blocks of steps, whose size is fixed, are small beside them
 
@@ -88,10 +90,59 @@ def test_a_solution_is_made_without_copies_of_its_records(way):
         assert now < SMALL * size
 
 
-def test_blank_rows_are_zero_and_do_not_overlap():
+def test_blank_rows_do_not_overlap():
     t, arrays = blank_rows(5, [3, 0, 2])
     assert t.shape == (5,) and [x.shape for x in arrays] == [(5, 3), (5, 0), (5, 2)]
     for k, x in enumerate((t, *arrays)):
-        assert x.flags.c_contiguous and x.flags.writeable and not x.any()
+        assert x.flags.c_contiguous and x.flags.writeable
         x[...] = k + 1.0
     assert [set(x.ravel()) for x in (t, *arrays)] == [{1.0}, {2.0}, set(), {4.0}]
+
+
+def pendulum() -> mbd.Model:
+    model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+    before = model.ground
+    for k in range(2):
+        start = mbd.nodes.RotationVector(position=(k + 0.5, 0, 0))
+        body = model.add(mbd.RigidBody(f"body {k}", 1.0, (0.1, 0.1, 0.1), start))
+        model.add(mbd.joints.Revolute(before, body, at=(k, 0, 0), axis=(0, 1, 0)))
+        before = body
+    return model.with_coordinates("joint")
+
+
+class Explicit(mbd.integrators.PythonIntegrator):
+    """Semi-implicit Euler, written by a user."""
+
+    def step(self, system, t, q, v, h):
+        v = v + h * system.accelerations(q, v, t)[0]
+        return system.update(q, h * v), v
+
+
+RECORDED = {
+    "explicit": (lambda: spring(2), RK4()),
+    "implicit": (lambda: spring(2), GeneralizedAlpha()),
+    "converted": (lambda: spring(2), Rattle()),
+    "converted from joint coordinates": (pendulum, Rattle()),
+    "free bodies": (lambda: mbd.benchmarks.free_body().model, JacobiExact()),
+    "of the user": (lambda: spring(2), Explicit()),
+}
+
+
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("way", RECORDED)
+def test_what_was_in_the_memory_of_records_does_not_matter(way, every, monkeypatch):
+    build, method = RECORDED[way]
+    found = []
+    for left in (1.0, 2.0):
+
+        def used_before(count, widths, left=left):
+            t, arrays = blank_rows(count, widths)
+            for x in (t, *arrays):
+                x[...] = left
+            return t, arrays
+
+        monkeypatch.setattr(simulation, "blank_rows", used_before)
+        solution = mbd.simulate(build(), 0.02, 1e-3, method, output_step=every * 1e-3, progress=False)
+        found.append((solution.t, *solution.rows()))
+    assert len(found[0][0]) == 1 + 20 // every + (every > 1)
+    assert all(np.array_equal(x, y, equal_nan=True) for x, y in zip(*found, strict=True))
