@@ -100,3 +100,12 @@ def keeps_momenta(system: System) -> bool:
     primitives = [p for joint in model.joints for p in joint.primitives()]
     by_user = any(isinstance(p, FrameRows) and p.kind != ROLLING for p in primitives)
     return not (held or loaded or general or by_user or np.any(model.gravity))
+
+
+def momentum_is_linear(system: System) -> bool:
+    """Whether the linear momentum is a sum of velocities with constant factors, so that linear methods keep it.
+
+    It is not where a reference point is off the centre of mass, but for directors, and not in joint coordinates.
+    """
+    off = any(n.s1 or n.s2 or n.s3 for _, n in bodies_of_form(system, "lie", "spin", "quaternion"))
+    return system.assembly.tree is None and not off

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import DOPRI5, ODE23, RK4, RK6, GeneralizedAlpha
-from mbd.nodes import Quaternion, RotationVector
+from mbd.integrators import DOPRI5, ODE23, RK4, RK6, BLieDF, GeneralizedAlpha, Invariant, LivensEM
+from mbd.nodes import Directors, Quaternion, RotationVector
 from mbd.testing import observed_order
 from tests.integrators.models import NODES, chain, four_bar, heavy_top, slider_crank
 
 CONSTRAINTS = 1e-13  # metres, after projection
+LINEAR = 1e-12  # kg m/s, round-off of 200 steps
 VELOCITIES = 1e-8  # relative to the velocities: the Newton tolerance
 
 MODELS = {"heavy top": (heavy_top, 0.3, 1e-3), "chain": (chain, 1.0, 5e-3), "slider-crank": (slider_crank, 1.0, 2e-3)}
@@ -85,6 +86,24 @@ def test_linear_momentum_of_a_free_system(integrator, capsys):
         drift = np.abs(p - p[1 if implicit else 0]).max()  # index 3 shifts v by its stationary defect at the start
         assert drift < (1e-7 if implicit else 1e-12)
     assert "initial" in capsys.readouterr().err  # the rough velocities of this pair were corrected
+
+
+@pytest.mark.parametrize(
+    "integrator", [RK4(), GeneralizedAlpha(), BLieDF(), LivensEM()], ids=lambda method: method.name
+)
+def test_linear_momentum_is_declared_where_it_is_kept(integrator):
+    """Off the centre of mass it is linear in the velocities of directors only (LivensEM: of quaternions)."""
+    for com, gravity in ((0.0, 0.0), (0.1, 0.0), (0.0, 9.81)):
+        for node in (RotationVector, Quaternion(lie=False), Directors(lie=False)):
+            model = mbd.Model("two bodies and a spring", gravity=(0, 0, -gravity))
+            start = RotationVector((0.5, 0, 0), velocity=(0.1, 0.2, 0), angular_velocity=(1, 2, 3))
+            a = model.add(mbd.RigidBody("a", 1.0, (0.1, 0.2, 0.25), start, com=(0.5 * com, com, 0)))
+            start = RotationVector((1, 0.5, 0), angular_velocity=(0, 0, 2))
+            b = model.add(mbd.RigidBody("b", 1.0, (0.1, 0.15, 0.2), start))
+            model.add(mbd.forces.Spring(a, b, (0.1, 0, 0), (0, 0.1, 0), stiffness=10.0, length=0.3))
+            solution = mbd.simulate(model.with_nodes(node), 1.0, 5e-3, integrator)
+            kept = np.ptp(solution.momentum.linear, axis=0).max() < LINEAR
+            assert (Invariant.LINEAR_MOMENTUM in integrator.preserves(solution.system)) == kept
 
 
 def test_angular_momentum_of_a_free_system_at_the_order_of_the_method(capsys):

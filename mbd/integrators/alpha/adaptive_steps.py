@@ -98,7 +98,10 @@ def _start_behind_switch(s, w, x, p, c, t, h):
 
 @kernel
 def _filtered(s, w, x, e):
-    """e := the part of S^-1 (M e, 0) for velocities; after a converged step, in which the residual vanishes."""
+    """e := the part of S^-1 (M e, 0) for velocities; after a converged step, in which the residual vanishes.
+
+    It vanishes within the tolerance: e has to be of the size of changes of accelerations, beside which that is small.
+    """
     for k in range(e.shape[0]):
         e[k] += x.vdn[k]
     dynamics(s, w, x.qn, x.vn, e, x.lamn, w.x)
@@ -125,27 +128,30 @@ def _largest_speeds(s, x):
 
 @kernel
 def _error(s, w, x, c, h):
-    """Local error of the converged step relative to what is allowed; x.y and x.dw are used up, c.jerk stays."""
+    """Local error of the converged step relative to what is allowed; x.y and x.dw are used up, c.jerk stays.
+
+    What is filtered is e_q / h^2 and e_v / h.
+    """
     am, af, nv = x.am, x.af, x.v.shape[0]
     for k in range(nv):
         x.dw[k] = ((1.0 - af) * x.vdn[k] + af * x.vd[k] - am * x.a[k]) / (1.0 - am) - x.a[k]  # a_{n+1} - a_n
-        x.y[k] = h * h * c.cq * x.dw[k]
-    add_commutator(s.nodes, x.vn, x.vdn, h * h * h / 12.0, x.y)
+        x.y[k] = c.cq * x.dw[k]
+    add_commutator(s.nodes, x.vn, x.vdn, h / 12.0, x.y)
     _filtered(s, w, x, x.y)
     total = 0.0
     for k in range(nv):
         m = s.qv[k]
         size = 1.0 if m < 0 else max(abs(x.q[m]), abs(x.qn[m]))
-        e = x.y[k] / (c.atol + c.rtol * size)
+        e = h * h * x.y[k] / (c.atol + c.rtol * size)
         total += e * e
     if c.known != 0:
-        f = 2.0 * h * h * h * c.cv / (h + c.last_step)
+        f = 2.0 * h * c.cv / (h + c.last_step)
         for k in range(nv):
-            x.y[k] = f * (x.dw[k] / h - c.jerk[k])
+            x.y[k] = f * (x.dw[k] - h * c.jerk[k])
         _filtered(s, w, x, x.y)
         speeds, velocities = _largest_speeds(s, x), 0.0
         for k in range(nv):
-            e = x.y[k] / (c.atol + c.rtol * speeds[s.vclass[k]])
+            e = h * x.y[k] / (c.atol + c.rtol * speeds[s.vclass[k]])
             velocities += e * e
         total = max(total, velocities)
     return math.sqrt(total / max(nv, 1))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from ...compiled.record import Plan
 from ...errors import IncompatibleError, ModelError, check_number
 from ..base import Array, Invariant
+from ..checks import keeps_momenta, momentum_is_linear
 from ..fixed_step import Equations, FixedStep
 from ..traits import near_gimbal_lock
 from ..verdicts import CHART, describe
@@ -147,7 +148,9 @@ class GeneralizedAlpha(FixedStep):
         return am, af, 0.25 * (gamma + 0.5) ** 2, gamma
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = {Invariant.POSITION_CONSTRAINTS, Invariant.LINEAR_MOMENTUM}
+        kept = {Invariant.POSITION_CONSTRAINTS}
+        if keeps_momenta(system) and momentum_is_linear(system):
+            kept.add(Invariant.LINEAR_MOMENTUM)
         if self.stabilized:
             kept.add(Invariant.VELOCITY_CONSTRAINTS)
         return frozenset(kept)

@@ -12,7 +12,7 @@ from ...errors import AccuracyWarning
 from ..alpha.methods import AlphaEquations
 from ..arguments import one_of
 from ..base import Invariant
-from ..checks import check_newton
+from ..checks import check_newton, keeps_momenta, momentum_is_linear
 from ..fixed_step import FixedStep
 from . import steps
 from .history import Past
@@ -78,7 +78,9 @@ class BLieDF(FixedStep):
         return 0.0, 0.0, 1.0 / (a0 * a0), 1.0 / a0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = {Invariant.POSITION_CONSTRAINTS, Invariant.LINEAR_MOMENTUM}
+        kept = {Invariant.POSITION_CONSTRAINTS}
+        if keeps_momenta(system) and momentum_is_linear(system):
+            kept.add(Invariant.LINEAR_MOMENTUM)
         if self.stabilized:
             kept.add(Invariant.VELOCITY_CONSTRAINTS)
         return frozenset(kept)

@@ -13,7 +13,7 @@ from ...nodes import Quaternion
 from ...nodes.mass import central_inertia_matrix, frame_mass
 from ...system.system import System
 from ..base import Array, Variable
-from ..checks import keeps_momenta
+from ..checks import keeps_momenta, momentum_is_linear
 from ..converted import StepsQuaternions, frame_momenta, stepped_records
 from ..traits import Invariant, Trait, bodies_of_form, has_form
 from ..variational.equations import LIVENS
@@ -139,6 +139,8 @@ class LivensEM(StepsQuaternions, FrameEM):
             if Invariant.ENERGY in kept:
                 kept.add(Invariant.GENERALIZED_ENERGY)
             kept -= {Invariant.ENERGY, Invariant.ANGULAR_MOMENTUM}
+        if self.steps_elsewhere(system) and not momentum_is_linear(twin):  # records have no velocities along e
+            kept.discard(Invariant.LINEAR_MOMENTUM)
         return self.kept_in_records(system, kept)
 
     momenta: ClassVar[bool] = True

@@ -121,6 +121,7 @@ class GGL(StepsDirectors, FixedStep):
 class GGLEuler(GGL):
     """Symplectic Euler method with position and velocity constraints (VI-S) [Kinon et al. 2023, (55)].
 
+    Recorded velocities satisfy the velocity constraints of bodies up to the order of the method only.
     Dampers and loads act by their values at the start of a step. Bodies are stepped in directors, points as they are.
     """
 
@@ -142,6 +143,9 @@ class GGLEuler(GGL):
             {"zl": "z0", "zh": "zu", "zv": "zt", "zp": "z1", "ze": "z1"},
             {"t": "end", "l": "start", "v": "end", "p": "end", "e": "end"},
         )
+
+    def preserves(self, system: System) -> frozenset[Invariant]:
+        return self.kept_in_records(system, super().preserves(system) - {Invariant.VELOCITY_CONSTRAINTS})
 
 
 @dataclass(frozen=True)

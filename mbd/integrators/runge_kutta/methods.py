@@ -13,6 +13,7 @@ from ...compiled.bound import bound
 from ...compiled.entry import connect
 from ...errors import bad_value, check_number
 from ..base import Array, Integrator, Invariant, Run, check_rows
+from ..checks import keeps_momenta, momentum_is_linear
 from ..traits import near_gimbal_lock
 from ..verdicts import CHART, CONVERGED, PROJECTION, SINGULAR, STALLED
 from .kernels import begin, run_adaptive, run_fixed
@@ -43,7 +44,10 @@ class RungeKutta(Integrator):
     joint_coordinates: ClassVar[bool] = True
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        return frozenset({Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS, Invariant.LINEAR_MOMENTUM})
+        kept = {Invariant.POSITION_CONSTRAINTS, Invariant.VELOCITY_CONSTRAINTS}
+        if keeps_momenta(system) and momentum_is_linear(system):
+            kept.add(Invariant.LINEAR_MOMENTUM)
+        return frozenset(kept)
 
     @classmethod
     def followed(cls) -> type[Followed] | None:

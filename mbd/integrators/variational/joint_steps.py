@@ -105,6 +105,17 @@ def _momenta(s, w, x, i, end, h):
     momentum(s.nodes[i], x.q, x.qn, x.dq, x.z0[i], w.z[i], end, False, w.force_a, w.pulled_back, 0)
 
 
+@kernel
+def _half_impulses(s, x, h):
+    """x.force of bodies in absolute coordinates, where it is the force itself, as h times half of the impulse."""
+    for m in range(s.tree.free.shape[0]):
+        i = s.tree.free[m]
+        n = s.nodes[i]
+        if x.node_steps[i] == 0:
+            for k in range(n.v0, n.v0 + n.nv):
+                x.force[k] *= 0.5 * h * h
+
+
 @_step
 def residual(s, w, x, p):
     """Equations of the step, and their error; frames of the end into w.z."""
@@ -112,6 +123,7 @@ def residual(s, w, x, p):
     _points(x, h)
     clear(w.x)
     midpoint_rows(s, work_at(x.middle[0]), x.qm, x.secant, x.none, h, START, x.force)
+    _half_impulses(s, x, h)
     constraint_rows(s, work_at(x.first[0]), x.q, x.lams, w.x)
     for k in range(x.v.shape[0]):
         w.x[s.xv[k]] += x.force[k] - x.p[k]
@@ -124,7 +136,7 @@ def residual(s, w, x, p):
             continue
         _momenta(s, w, x, i, False, h)
         for k in range(n.nv):
-            w.x[n.x0 + k] += w.pulled_back[k] + (0.5 * h * h - 1.0) * x.force[n.v0 + k]
+            w.x[n.x0 + k] += w.pulled_back[k]
     constraints(s, w, x.qn, w.x)
     if s.nonholonomic.shape[0] > 0:  # whose derivatives are taken at the end of the step, not over it
         slips_of_step(s, w, x, h)

@@ -90,6 +90,21 @@ def test_a_load_that_is_switched_is_integrated_exactly(joint):
         assert np.abs(solution["guide"].force[:, 1] + 2.0).max() < 1e-6
 
 
+def test_time_may_be_counted_in_years():
+    """A year is 2^25 s here, so that numbers have the same digits: the same motion, as many steps within a tenth."""
+    found, steps = [], []
+    for second in (1.0, 2.0**-25):
+        model = mbd.Model(gravity=(0, 0, -9.81 / second**2))
+        bar = model.add(mbd.RigidBody("bar", 1.0, (0.0, 1 / 3, 1 / 3), mbd.nodes.RotationVector(position=(1, 0, 0))))
+        model.add(mbd.joints.Revolute(model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+        method = AdaptiveAlpha(rtol=1e-5, atol=1e-9)
+        solution = mbd.simulate(model, second, 0.01 * second, method, output_step=0.5 * second)
+        found.append([*solution["hinge"].angle[1:], *second * solution["hinge"].angle_rate[1:]])
+        steps.append(solution.stats["steps"])
+    assert found[1] == pytest.approx(found[0], rel=1e-3)
+    assert steps[1] == pytest.approx(steps[0], rel=0.1)
+
+
 def test_records_on_a_grid_and_bounds_of_steps():
     solution = mbd.simulate(pendulum(), 0.5, 1e-3, AdaptiveAlpha(max_step=0.01), output_step=0.05)
     assert solution.t == pytest.approx(np.linspace(0.0, 0.5, 11), abs=1e-12)
