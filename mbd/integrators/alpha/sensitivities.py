@@ -22,7 +22,7 @@ from ...compiled.entry import entry
 from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix
-from ...math.arrays import copy, copy_one, largest_four
+from ...math.arrays import copy, copy_apart, largest_four
 from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
 from ...system.along import Along, end_of_group, look_along
 from ...system.instant import evaluate_functions, frames
@@ -319,9 +319,10 @@ def run_with_sensitivities(
             copy(rows.second, out_second[row])
             copy(rows.turns, out_turns[row])
             records = out_dq.shape[0] // n  # of each parameter, with that of the start
-            for i in range(n):
-                j, row = i // AT_ONCE, i * records + p.index // every
-                copy_one(f.dq[j], i % AT_ONCE, out_dq[row])
-                copy_one(f.dv[j], i % AT_ONCE, out_dv[row])
-                copy_one(f.past_vd[f.now + j], i % AT_ONCE, out_dvd[row])
-                copy_one(f.past_lam[f.now + j], i % AT_ONCE, out_dlam[row])
+            for j in range(f.dq.shape[0]):
+                first = AT_ONCE * j
+                row, group = first * records + p.index // every, end_of_group(g, j) - first
+                copy_apart(f.dq[j], group, row, records, out_dq)
+                copy_apart(f.dv[j], group, row, records, out_dv)
+                copy_apart(f.past_vd[f.now + j], group, row, records, out_dvd)
+                copy_apart(f.past_lam[f.now + j], group, row, records, out_dlam)
