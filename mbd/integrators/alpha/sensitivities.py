@@ -221,11 +221,11 @@ def _make_correction(s, w, x, f, g, b, p, j, r):
     change_of_equations(s, w, x, f, g, p, j, f.rhs)
     _scale(s, x, p, f.rhs)
     solve_four(s, w, b, f.rhs, count)
+    _correct(s, w, x, f, p, j, f.rhs)
     if first and x.index_2 != 0 and is_due(f, j):
         turn_equations(s, w, x, f, g, p, j)
         solve_four(s, w, b, f.turn, count)
         take_turn(s, x, f, g, p, j, f.turn)
-    _correct(s, w, x, f, p, j, f.rhs)
     if x.index_2 != 0 and (first or _is_moved(f, j)):
         position_equations(s, x, f, g, j, first, f.rhs)
         solve_four(s, w, b, f.rhs, count)
