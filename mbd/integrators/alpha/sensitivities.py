@@ -45,7 +45,17 @@ from .position_change import (
     take_turn,
     turn_equations,
 )
-from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, SLOW, Shadow, choose_weights, extrapolate, turn_ring
+from .shadow import (
+    CHANGED_CHART,
+    FOLLOWED,
+    LEFT_TO_INDEX_3,
+    POINTS,
+    SLOW,
+    Shadow,
+    choose_weights,
+    extrapolate,
+    turn_ring,
+)
 from .state import EVERY_ITERATION, WHILE_GOOD, AlphaState
 
 MOST_ROUNDS = 20  # corrections of a step
@@ -98,14 +108,24 @@ def _prepare(s, w, x, f, g, p):
 
 
 @kernel
+def _choose_order(x, f, j):
+    """Weights of the extrapolation, from as many steps as there are."""
+    radius = x.af / (1.0 - x.af)
+    choose_weights(f.weights[j], min(f.history + 1, f.points[j]), radius)
+    choose_weights(f.weights_z[j], min(f.history + 1, f.points_z[j]), radius)
+
+
+@kernel
 def _predict(s, x, f, p, j):
     """Sensitivities at the end of the step by extrapolation of v_dot and lambda, and the lines of the method."""
     h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
     c0, c1, c2 = (1.0 - af) / (1.0 - am), af / (1.0 - am), am / (1.0 - am)
     dvd, dan, dvn, dqn = f.past_vd[f.next + j], f.dan[j], f.dvn[j], f.dqn[j]
     last, da, dv = f.past_vd[f.now + j], f.da[j], f.dv[j]
-    extrapolate(f, f.past_vd, j, dvd)
-    extrapolate(f, f.past_lam, j, f.past_lam[f.next + j])
+    if f.history < POINTS:
+        _choose_order(x, f, j)
+    extrapolate(f, f.past_vd, f.weights[j], j, dvd)
+    extrapolate(f, f.past_lam, f.weights[j], j, f.past_lam[f.next + j])
     apply_rows(s.nodes, f.from_start, f.dq[j], f.y)
     for k in range(f.v.shape[0]):
         new = c0 * dvd[k] + c1 * last[k] - c2 * da[k]
@@ -114,10 +134,9 @@ def _predict(s, x, f, p, j):
         f.y[k] += h * dv[k] + h * h * ((0.5 - beta) * da[k] + beta * new)
     apply_rows(s.nodes, f.to_end, f.y, dqn)
     if x.index_2 != 0:
-        c = 1.0 if f.history > 1 else 0.0  # the position correction is small, and mostly round-off
-        dz, past, new_z = f.dz[j], f.past_z[j], f.dzn[j]
+        new_z = f.past_z[f.next + j]
+        extrapolate(f, f.past_z, f.weights_z[j], j, new_z)
         for k in range(f.v.shape[0]):
-            new_z[k] = dz[k] + c * (dz[k] - past[k])
             dqn[k] += new_z[k]
         foresee_turn(f, j)
 
@@ -236,7 +255,6 @@ def _make_correction(s, w, x, f, g, b, p, j, r):
 def _follow(s, w, x, f, g, b, p):
     """Sensitivities at the end of the step along all parameters."""
     count = f.dq.shape[0]
-    choose_weights(f, x.af / (1.0 - x.af))
     _newton_rate(x, f, p)
     for j in range(count):
         f.active[j] = j
@@ -267,9 +285,6 @@ def _accept(x, f):
         copy(f.dqn[j], f.dq[j])
         copy(f.dvn[j], f.dv[j])
         copy(f.dan[j], f.da[j])
-        if x.index_2 != 0:
-            copy(f.dz[j], f.past_z[j])
-            copy(f.dzn[j], f.dz[j])
     f.history += 1
 
 
