@@ -56,9 +56,11 @@ def arm() -> mbd.Model:
 def with_parts(model: mbd.Model) -> mbd.Model:
     """The masses of the bodies, in turn, have parts that are parameters."""
     bodies = model.bodies[: max(NUMBERS)]
-    for i in range(max(NUMBERS)):
-        body = bodies[i % len(bodies)]
-        body.mass = body.mass + model.parameter(f"part {i}", 0.01)
+    masses = [body.mass for body in bodies]
+    for i in range(max(NUMBERS)):  # expressions grow: a mass that is assigned again is read as a plain number
+        masses[i % len(bodies)] = masses[i % len(bodies)] + model.parameter(f"part {i}", 0.01)
+    for body, mass in zip(bodies, masses, strict=True):
+        body.mass = mass
     return model
 
 

@@ -21,11 +21,21 @@ def copy(x, out):
 
 
 @kernel
-def copy_one(x, c, out):
-    """out: the c-th of every four numbers of x, which is of kind ``fours``."""
+def copy_apart(x, count, row, distance, out):
+    """Rows of out from ``row`` on: the first ``count`` of every four numbers of x, which is of kind ``fours``.
+
+    They are taken together: one after the other, each would walk through the whole of x with a stride.
+    """
     numbers = flat(x)
-    for k in range(out.shape[0]):
-        out[k] = numbers[AT_ONCE * k + c]
+    if count == AT_ONCE:
+        a, b, c, d = out[row], out[row + distance], out[row + 2 * distance], out[row + 3 * distance]
+        for k in range(x.shape[0]):
+            i = AT_ONCE * k
+            a[k], b[k], c[k], d[k] = numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]
+        return
+    for k in range(x.shape[0]):
+        for c in range(count):
+            out[row + c * distance, k] = numbers[AT_ONCE * k + c]
 
 
 @kernel

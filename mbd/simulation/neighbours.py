@@ -33,9 +33,22 @@ class Neighbours:
         sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in self.values])
         self.sizes: Array = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
         self._kept: list[tuple[System, System] | None] = [None] * len(names)
+        self._back: dict[str, Any] = {}  # own values that are set together with the next one: one call in place of two
         here = _all_numbers(self.own.system)
         for name, x, e in zip(names, self.values, self.sizes, strict=True):
-            _refuse_lost_digits(name, x, e, self.own, here)
+            self._refuse_lost_digits(name, x, e, here)
+        self._return()
+
+    def _set(self, name: str, x: float) -> None:
+        """A parameter at this value, and all others at their own ones."""
+        self.own.set(self._back | {name: x})
+        self._back = {}
+
+    def _return(self) -> None:
+        """All parameters at their own values."""
+        if self._back:
+            self.own.set(self._back)
+        self._back = {}
 
     def sides(self, begin: Callable[[System, System], Beside]) -> list[tuple[Beside, Beside]]:
         """What ``begin(system, system with the elements at these values)`` makes on both sides of each parameter."""
@@ -47,11 +60,33 @@ class Neighbours:
                 continue
             both = []
             for value in (x + e, x - e):
-                self.own.set({name: value})
+                self._set(name, value)
                 both.append(begin(self.own.system.snapshot(), self.own.system))
-            self.own.set({name: x})
+            self._back = {name: x}
             found.append((both[0], both[1]))
+        self._return()
         return found
+
+    def _refuse_lost_digits(self, name: str, x: float, e: float, here: Array) -> None:
+        """Refuse a parameter that is tiny against what it is added to: differences of the sum would be round-off."""
+        noise = 0.0
+        for probe in PROBES if x != 0.0 else ():
+            try:
+                self._set(name, x + probe * x)
+            except (ModelError, ArithmeticError, ValueError):  # a value that the model, or an expression, does not take
+                continue
+            with np.errstate(invalid="ignore"):  # integers among the numbers look like anything
+                change = np.nan_to_num(np.abs(_all_numbers(self.own.system) - here), posinf=0.0)
+            most = change > 1e-3 * change.max(initial=0.0)
+            expected = change[most] * (e / abs(probe * x))
+            noise = max(noise, float((np.finfo(float).eps * np.abs(here[most]) / expected).max(initial=0.0)))
+        self._back = self._back | {name: x}
+        if noise > LOST:
+            self._return()
+            raise ModelError(
+                f"sensitivities: {name} = {x:.3g} is so small against what it is added to that its differences there "
+                f"are known to {noise:.0e} only. Give zero in its place, or another parameter"
+            )
 
     def systems(self, i: int) -> Callable[[], tuple[System, System]]:
         """Systems on both sides of a parameter with their elements, when they are asked for."""
@@ -71,27 +106,6 @@ def systems_beside(system: System, name: str, x: float, e: float) -> tuple[Syste
     plus.set({name: x + e})
     minus.set({name: x - e})
     return plus.system, minus.system
-
-
-def _refuse_lost_digits(name: str, x: float, e: float, handle: Any, here: Array) -> None:
-    """Refuse a parameter that is tiny against what it is added to: differences of the sum would be round-off."""
-    noise = 0.0
-    for probe in PROBES if x != 0.0 else ():
-        try:
-            handle.set({name: x + probe * x})
-        except (ModelError, ArithmeticError, ValueError):  # a value that the model, or an expression, does not take
-            continue
-        with np.errstate(invalid="ignore"):  # integers among the numbers look like anything
-            change = np.nan_to_num(np.abs(_all_numbers(handle.system) - here), posinf=0.0)
-        most = change > 1e-3 * change.max(initial=0.0)
-        expected = change[most] * (e / abs(probe * x))
-        noise = max(noise, float((np.finfo(float).eps * np.abs(here[most]) / expected).max(initial=0.0)))
-    handle.set({name: x})
-    if noise > LOST:
-        raise ModelError(
-            f"sensitivities: {name} = {x:.3g} is so small against what it is added to that its differences there are "
-            f"known to {noise:.0e} only. Give zero in its place, or another parameter"
-        )
 
 
 def _all_numbers(system: System) -> Array:

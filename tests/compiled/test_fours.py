@@ -10,7 +10,7 @@ from mbd.compiled.kernel import kernel
 from mbd.compiled.kinds import fours, fours_matrix, matrix, vector
 from mbd.compiled.record import Record
 from mbd.compiled.settings import JIT
-from mbd.math.arrays import copy_one, largest_four
+from mbd.math.arrays import copy_apart, largest_four
 from mbd.nodes.tree.spatial import add_force_cross, dot_six, motion_cross
 
 
@@ -48,7 +48,8 @@ def look(r):
     numbers = flat(r.x[1])
     for k in range(4):
         r.one[k] = numbers[4 * 2 + k]
-    copy_one(r.x[0], 3, r.plain[0])
+    copy_apart(r.x[0], 4, 0, 2, r.plain)
+    copy_apart(r.x[1], 3, 1, 2, r.plain)
     r.out[0] = largest_four(r.x[2])
 
 
@@ -69,12 +70,13 @@ def test_each_is_what_it_is_alone():
 
 
 def test_numbers_one_by_one():
-    x, plain = sample()
-    many = Many.zeros({"x": (3, 6), "out": 6}, plain=plain.copy(), one=np.zeros(4))
+    x, _ = sample()
+    many = Many.zeros({"x": (3, 6), "out": 6}, plain=np.zeros((8, 6)), one=np.zeros(4))
     many.x[:] = x
     look(many)
     assert np.array_equal(many.one, x[1, 2])
-    assert np.array_equal(many.plain[0], x[0, :, 3])
+    assert np.array_equal(many.plain[::2], x[0].T)
+    assert np.array_equal(many.plain[1::2], [*x[1].T[:3], np.zeros(6)])
     assert np.array_equal(np.asarray(many.out)[0], np.abs(x[2]).max(axis=0))
 
 

@@ -13,7 +13,18 @@ from ...system.touched import along
 from ..base import Array
 from ..followed import CHANGED_CHART_TEXT, Beside, Followed
 from .sensitivities import SETTLED, run_with_sensitivities
-from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, POINTS, RING, SLOW, TURNS, Shadow
+from .shadow import (
+    CHANGED_CHART,
+    FOLLOWED,
+    LEFT_TO_INDEX_3,
+    NOISY_POINTS,
+    NOISY_POINTS_OF_Z,
+    POINTS,
+    RING,
+    SLOW,
+    TURNS,
+    Shadow,
+)
 
 OBSTACLES = {
     FOLLOWED: "",
@@ -38,12 +49,13 @@ class AlphaFollowed(Followed):
         self.along = along(system.tables, pairs, sizes, self.works, rows)
         noisy = self.along.loaded | (self.along.exact == 0) | self.along.differenced.any(axis=1)
         groups = -(-n // AT_ONCE)
+        quiet = [not noisy[AT_ONCE * j : AT_ONCE * (j + 1)].any() for j in range(groups)]
         whole = [self.along.exact[AT_ONCE * j : AT_ONCE * (j + 1)] != 0 for j in range(groups)]
         shapes: list[tuple[Any, str]] = [
             (n, "seen floor earlier"),
             (groups, "since known change change_z size_q size_vd interval"),
-            ((groups, n_v), "dq dv da dz past_z dqn dvn dan dzn dmn"),
-            ((RING * groups, n_v), "past_vd"),
+            ((groups, n_v), "dq dv da dqn dvn dan dmn"),
+            ((RING * groups, n_v), "past_vd past_z"),
             ((TURNS * groups, n_v), "past_turns"),
             ((groups, TURNS), "turn_times"),
             ((RING * groups, n_l), "past_lam"),
@@ -56,13 +68,14 @@ class AlphaFollowed(Followed):
             (rows, "rhs position turn row other rates level mixed slip"),
             ((nodes, 9), "from_start to_end untwist"),
             (9, "turning"),
-            (POINTS + 1, "weights"),
+            ((groups, POINTS + 1), "weights weights_z"),
         ]
         self.shadow = f = Shadow.zeros(
             {name: shape for shape, names in shapes for name in names.split()}, size=sizes,
             spread=np.where(noisy, sizes, 1.0), tables=tables, works=works, exact=self.along.exact,
             some_exact=np.array([x.any() for x in whole], dtype=np.int64),
             all_exact=np.array([x.all() for x in whole], dtype=np.int64), active=np.arange(groups), rate=1.0,
+            points=np.where(quiet, POINTS, NOISY_POINTS), points_z=np.where(quiet, POINTS, NOISY_POINTS_OF_Z),
             next=groups, settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
         self.buffers = new_sides(system)

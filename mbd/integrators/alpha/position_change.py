@@ -159,7 +159,7 @@ def position_equations(s, x, f, g, j, first, out):
     """
     own = work_at(f.works[2 * f.size.shape[0]])
     c = 1.0 if first else 0.0
-    dq, dz, dm = f.dqn[j], f.dzn[j], f.dmn[j]
+    dq, dz, dm = f.dqn[j], f.past_z[f.next + j], f.dmn[j]
     if f.some_exact[j] != 0:
         for k in range(f.v.shape[0]):
             f.y[k] = dq[k] + c * (dm[k] - dz[k])
@@ -178,9 +178,9 @@ def position_equations(s, x, f, g, j, first, out):
 
 @kernel
 def correct_position(s, f, j, first, solution):
-    """Take the solution over into f.dzn and f.dqn."""
+    """Take the solution over into the row of f.past_z and f.dqn."""
     c = 1.0 if first else 0.0
-    dq, dz, dm = f.dqn[j], f.dzn[j], f.dmn[j]
+    dq, dz, dm = f.dqn[j], f.past_z[f.next + j], f.dmn[j]
     for k in range(f.v.shape[0]):
         f.y[k] = solution[s.xv[k]]
     _at_end(s, f, f.y)

@@ -22,7 +22,7 @@ from ...compiled.entry import entry
 from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix
-from ...math.arrays import copy, copy_one, largest_four
+from ...math.arrays import copy, copy_apart, largest_four
 from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
 from ...system.along import Along, end_of_group, look_along
 from ...system.instant import evaluate_functions, frames
@@ -45,7 +45,17 @@ from .position_change import (
     take_turn,
     turn_equations,
 )
-from .shadow import CHANGED_CHART, FOLLOWED, LEFT_TO_INDEX_3, SLOW, Shadow, choose_weights, extrapolate, turn_ring
+from .shadow import (
+    CHANGED_CHART,
+    FOLLOWED,
+    LEFT_TO_INDEX_3,
+    POINTS,
+    SLOW,
+    Shadow,
+    choose_weights,
+    extrapolate,
+    turn_ring,
+)
 from .state import EVERY_ITERATION, WHILE_GOOD, AlphaState
 
 MOST_ROUNDS = 20  # corrections of a step
@@ -98,14 +108,24 @@ def _prepare(s, w, x, f, g, p):
 
 
 @kernel
+def _choose_order(x, f, j):
+    """Weights of the extrapolation, from as many steps as there are."""
+    radius = x.af / (1.0 - x.af)
+    choose_weights(f.weights[j], min(f.history + 1, f.points[j]), radius)
+    choose_weights(f.weights_z[j], min(f.history + 1, f.points_z[j]), radius)
+
+
+@kernel
 def _predict(s, x, f, p, j):
     """Sensitivities at the end of the step by extrapolation of v_dot and lambda, and the lines of the method."""
     h, am, af, beta, gamma = p.step, x.am, x.af, x.beta, x.gamma
     c0, c1, c2 = (1.0 - af) / (1.0 - am), af / (1.0 - am), am / (1.0 - am)
     dvd, dan, dvn, dqn = f.past_vd[f.next + j], f.dan[j], f.dvn[j], f.dqn[j]
     last, da, dv = f.past_vd[f.now + j], f.da[j], f.dv[j]
-    extrapolate(f, f.past_vd, j, dvd)
-    extrapolate(f, f.past_lam, j, f.past_lam[f.next + j])
+    if f.history < POINTS:
+        _choose_order(x, f, j)
+    extrapolate(f, f.past_vd, f.weights[j], j, dvd)
+    extrapolate(f, f.past_lam, f.weights[j], j, f.past_lam[f.next + j])
     apply_rows(s.nodes, f.from_start, f.dq[j], f.y)
     for k in range(f.v.shape[0]):
         new = c0 * dvd[k] + c1 * last[k] - c2 * da[k]
@@ -114,10 +134,9 @@ def _predict(s, x, f, p, j):
         f.y[k] += h * dv[k] + h * h * ((0.5 - beta) * da[k] + beta * new)
     apply_rows(s.nodes, f.to_end, f.y, dqn)
     if x.index_2 != 0:
-        c = 1.0 if f.history > 1 else 0.0  # the position correction is small, and mostly round-off
-        dz, past, new_z = f.dz[j], f.past_z[j], f.dzn[j]
+        new_z = f.past_z[f.next + j]
+        extrapolate(f, f.past_z, f.weights_z[j], j, new_z)
         for k in range(f.v.shape[0]):
-            new_z[k] = dz[k] + c * (dz[k] - past[k])
             dqn[k] += new_z[k]
         foresee_turn(f, j)
 
@@ -221,11 +240,11 @@ def _make_correction(s, w, x, f, g, b, p, j, r):
     change_of_equations(s, w, x, f, g, p, j, f.rhs)
     _scale(s, x, p, f.rhs)
     solve_four(s, w, b, f.rhs, count)
+    _correct(s, w, x, f, p, j, f.rhs)
     if first and x.index_2 != 0 and is_due(f, j):
         turn_equations(s, w, x, f, g, p, j)
         solve_four(s, w, b, f.turn, count)
         take_turn(s, x, f, g, p, j, f.turn)
-    _correct(s, w, x, f, p, j, f.rhs)
     if x.index_2 != 0 and (first or _is_moved(f, j)):
         position_equations(s, x, f, g, j, first, f.rhs)
         solve_four(s, w, b, f.rhs, count)
@@ -236,7 +255,6 @@ def _make_correction(s, w, x, f, g, b, p, j, r):
 def _follow(s, w, x, f, g, b, p):
     """Sensitivities at the end of the step along all parameters."""
     count = f.dq.shape[0]
-    choose_weights(f, x.af / (1.0 - x.af))
     _newton_rate(x, f, p)
     for j in range(count):
         f.active[j] = j
@@ -267,9 +285,6 @@ def _accept(x, f):
         copy(f.dqn[j], f.dq[j])
         copy(f.dvn[j], f.dv[j])
         copy(f.dan[j], f.da[j])
-        if x.index_2 != 0:
-            copy(f.dz[j], f.past_z[j])
-            copy(f.dzn[j], f.dz[j])
     f.history += 1
 
 
@@ -319,9 +334,10 @@ def run_with_sensitivities(
             copy(rows.second, out_second[row])
             copy(rows.turns, out_turns[row])
             records = out_dq.shape[0] // n  # of each parameter, with that of the start
-            for i in range(n):
-                j, row = i // AT_ONCE, i * records + p.index // every
-                copy_one(f.dq[j], i % AT_ONCE, out_dq[row])
-                copy_one(f.dv[j], i % AT_ONCE, out_dv[row])
-                copy_one(f.past_vd[f.now + j], i % AT_ONCE, out_dvd[row])
-                copy_one(f.past_lam[f.now + j], i % AT_ONCE, out_dlam[row])
+            for j in range(f.dq.shape[0]):
+                first = AT_ONCE * j
+                row, group = first * records + p.index // every, end_of_group(g, j) - first
+                copy_apart(f.dq[j], group, row, records, out_dq)
+                copy_apart(f.dv[j], group, row, records, out_dv)
+                copy_apart(f.past_vd[f.now + j], group, row, records, out_dvd)
+                copy_apart(f.past_lam[f.now + j], group, row, records, out_dlam)

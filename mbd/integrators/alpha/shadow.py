@@ -5,8 +5,11 @@ from __future__ import annotations
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, fours, fours_matrix, integer, integers, matrix, real, vector
 from ...compiled.record import Record
+from ...math.arrays import clear
 
-POINTS = 6  # last steps from which the next one is extrapolated
+POINTS = 8  # last steps from which the next one is extrapolated
+NOISY_POINTS = 6  # where differences bring round-off, of which each further point would make twice as much
+NOISY_POINTS_OF_Z = 2  # of position corrections there: these are small, and mostly round-off
 RING = POINTS + 1  # with the next one
 TURNS = 5  # values from which the effect of the matrix on a position correction is extrapolated
 
@@ -21,12 +24,14 @@ class Shadow(Record):
     da = fours_matrix
     past_vd = fours_matrix  # (RING * groups, n_v): v_dot of the last steps, a ring of which the row ``now`` is latest
     past_lam = fours_matrix
-    dz = fours_matrix  # of the position correction of index 2, as seen at the end of the step, and one step before
-    past_z = fours_matrix
+    past_z = fours_matrix  # the same of the position correction of index 2, as seen at the end of the step
     now = integer  # rows of the rings that hold the state, the one before, and the end of the step
     before = integer
     next = integer
-    weights = vector  # (POINTS + 1,) of the extrapolation, see ``choose_weights``
+    points = integers  # by group: steps from which it is extrapolated, and its position correction
+    points_z = integers
+    weights = matrix  # (groups, POINTS + 1) of both, see ``choose_weights``
+    weights_z = matrix
     size = vector  # of the differences, by parameter
     spread = vector  # the same where round-off comes from differences, otherwise one
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
@@ -53,7 +58,6 @@ class Shadow(Record):
     dqn = fours_matrix
     dvn = fours_matrix
     dan = fours_matrix
-    dzn = fours_matrix
     dmn = fours_matrix  # part of dz that follows matrix and rotation, as it is foreseen
     rhs = fours  # change of the equations, right-hand sides, solutions
     position = fours  # change of the position constraints, where it comes from differences
@@ -105,16 +109,14 @@ class Shadow(Record):
 
 
 @kernel
-def choose_weights(f, radius):
+def choose_weights(c, points, radius):
     """Weights that extrapolate polynomials, and what alternates from step to step and decays by the given ratio.
 
     The latter is the method's own oscillation at the highest frequency, which each further point of a polynomial would
     double. c are the coefficients of (1 - B)^m (1 + radius B), where B is one step back.
     """
-    c = f.weights
-    points = min(f.history, POINTS - 1) + 1
-    for j in range(POINTS + 1):
-        c[j] = 1.0 if j == 0 else 0.0
+    clear(c)
+    c[0] = 1.0
     for m in range(points):
         root = -radius if m == 2 else 1.0
         for j in range(points, 0, -1):
@@ -122,18 +124,21 @@ def choose_weights(f, radius):
 
 
 @kernel
-def extrapolate(f, ring, j, out):
-    """The next one of a sequence."""
+def extrapolate(f, ring, c, j, out):
+    """The next one of a sequence, with weights c."""
     n = f.dq.shape[0]
     slot = f.now // n
-    r0, c0 = ring[f.now + j], -f.weights[1]
-    r1, c1 = ring[(slot + RING - 1) % RING * n + j], -f.weights[2]
-    r2, c2 = ring[(slot + RING - 2) % RING * n + j], -f.weights[3]
-    r3, c3 = ring[(slot + RING - 3) % RING * n + j], -f.weights[4]
-    r4, c4 = ring[(slot + RING - 4) % RING * n + j], -f.weights[5]
-    r5, c5 = ring[(slot + RING - 5) % RING * n + j], -f.weights[6]
+    r0, c0 = ring[f.now + j], -c[1]
+    r1, c1 = ring[(slot + RING - 1) % RING * n + j], -c[2]
+    r2, c2 = ring[(slot + RING - 2) % RING * n + j], -c[3]
+    r3, c3 = ring[(slot + RING - 3) % RING * n + j], -c[4]
+    r4, c4 = ring[(slot + RING - 4) % RING * n + j], -c[5]
+    r5, c5 = ring[(slot + RING - 5) % RING * n + j], -c[6]
+    r6, c6 = ring[(slot + RING - 6) % RING * n + j], -c[7]
+    r7, c7 = ring[(slot + RING - 7) % RING * n + j], -c[8]
     for k in range(out.shape[0]):
-        out[k] = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k] + c4 * r4[k] + c5 * r5[k]
+        latest = c0 * r0[k] + c1 * r1[k] + c2 * r2[k] + c3 * r3[k]
+        out[k] = latest + (c4 * r4[k] + c5 * r5[k] + c6 * r6[k] + c7 * r7[k])
 
 
 @kernel

@@ -23,7 +23,7 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import fours, fours_matrix, integer, matrix, vector
 from ...compiled.record import Record
 from ...linalg.front import FAILED, WEAKEST
-from ...math.arrays import clear, copy, copy_one
+from ...math.arrays import clear, copy, copy_apart
 from ...nodes.along import slope_along
 from ...nodes.increments import apply_rows, apply_tangent_inverse, store_tangent, store_tangent_inverse
 from ...nodes.mass import free_accelerations
@@ -317,9 +317,10 @@ def run_fixed_with_variations(
         if p.steps % every == 0:
             write_row(w, x, p.steps // every - 1 - before, out_q, out_v, out_vd, out_l, out_turns)
             records = out_dq.shape[0] // n  # of each parameter, with that of the start
-            for i in range(n):
-                j, row = i // AT_ONCE, i * records + p.steps // every
-                copy_one(f.dq[j], i % AT_ONCE, out_dq[row])
-                copy_one(f.dv[j], i % AT_ONCE, out_dv[row])
-                copy_one(f.dvd[j], i % AT_ONCE, out_dvd[row])
-                copy_one(f.dlam[j], i % AT_ONCE, out_dlam[row])
+            for j in range(f.dq.shape[0]):
+                first = AT_ONCE * j
+                row, group = first * records + p.steps // every, end_of_group(g, j) - first
+                copy_apart(f.dq[j], group, row, records, out_dq)
+                copy_apart(f.dv[j], group, row, records, out_dv)
+                copy_apart(f.dvd[j], group, row, records, out_dvd)
+                copy_apart(f.dlam[j], group, row, records, out_dlam)
