@@ -17,6 +17,7 @@ from ..system.system import System
 SIZE = 2e-5  # of the differences, beside the parameter
 PROBES = (2.0**-6, 2.0**24)  # of the parameter: what it changes, and what it would change if it were larger
 LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
+UNSEEN = float(np.finfo(float).eps) * PROBES[1] / PROBES[0]  # of a number: the smaller probe sees whatever adds more
 
 
 class Neighbours:
@@ -78,6 +79,8 @@ class Neighbours:
             with np.errstate(invalid="ignore"):  # integers among the numbers look like anything
                 change = np.nan_to_num(np.abs(_all_numbers(self.own.system) - here), posinf=0.0)
             most = change > 1e-3 * change.max(initial=0.0)
+            if probe == PROBES[1]:  # so far away a sine tells nothing of its slope here, which the smaller one has seen
+                most &= change < UNSEEN * np.abs(here)
             expected = change[most] * (e / abs(probe * x))
             noise = max(noise, float((np.finfo(float).eps * np.abs(here[most]) / expected).max(initial=0.0)))
         self._back = self._back | {name: x}

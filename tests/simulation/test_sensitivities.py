@@ -411,3 +411,25 @@ def test_tiny_parameters_beside_large_numbers_are_refused(method):
     for value in (1e-9, 1e-12, -1e-15, 1e-20):
         with pytest.raises(mbd.ModelError, match="eccentricity = .*is so small against what it is added to.*Give zero"):
             mbd.simulate(unbalanced(value, True), 0.1, 0.01, method, sensitivities=["eccentricity"])
+
+
+@pytest.mark.parametrize("value", [0.3, 2.5])
+def test_an_angle_of_the_start(value):
+    """A parameter that stands in sines is not tiny beside them, however little a sine grows far away."""
+
+    def pendulum(angle):
+        model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+        start = model.parameter("angle", angle)
+        place = (np.sin(start), 0, -np.cos(start))
+        body = model.add(mbd.RigidBody("body", 1.0, (0.1, 0.1, 0.1), mbd.nodes.RotationVector(place)))
+        model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0)))
+        return model
+
+    def at(x):
+        return mbd.simulate(pendulum(x), 0.1, 0.01, TIGHT)["body"].position
+
+    e = 1e-3
+    expected = (8.0 * (at(value + e) - at(value - e)) - (at(value + 2 * e) - at(value - 2 * e))) / (12.0 * e)
+    solution = mbd.simulate(pendulum(value), 0.1, 0.01, TIGHT, sensitivities=["angle"])
+    found = solution.sensitivity("angle")["body"].position
+    assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
