@@ -36,7 +36,7 @@ class Unit(Fmi2Slave):
         self.simulator = Simulator(model, settings["step"], integrator, record=False)
         self.given: dict[str, float] = dict(self.simulator.system.values)
         self.start_time = 0.0
-        self.begun, self.refusal = False, ""
+        self.initialising, self.begun, self.refusal = False, False, ""
         inputs = set(self.simulator.inputs)
         for name, value in self.given.items():
             kind = Fmi2Causality.input if name in inputs else Fmi2Causality.parameter
@@ -90,6 +90,8 @@ class Unit(Fmi2Slave):
         if self.refusal:
             return np.nan
         try:
+            if self.initialising:
+                self._begin()
             now = self.simulator.now
             return float(np.ravel(now.channels[channel].read(now)[0])[place])
         except MbdError as error:
@@ -102,17 +104,28 @@ class Unit(Fmi2Slave):
         """The start; steps are fixed, so that a tolerance has no meaning here."""
         self.start_time = float(start_time)
 
+    def enter_initialization_mode(self) -> None:
+        """From now on outputs are those of the start with the values that were set so far."""
+        self.initialising = True
+
     def exit_initialization_mode(self) -> None:
         """Begin with the values that were set."""
         try:
-            self.simulator.reset(**self.given)
+            self._begin()
         except MbdError as error:
             self._refuse(error)
-        self.begun = True
+        self.initialising, self.begun = False, True
+
+    def _begin(self) -> None:
+        """The start at the master's time, of which drivers and functions are told, with the values that were set."""
+        old = self.simulator
+        if old.t != self.start_time:
+            self.simulator = Simulator(old.model, old._given, old.integrator, t_start=self.start_time, record=False)
+        self.simulator.reset(**self.given)
 
     def do_step(self, current_time: float, step_size: float) -> bool:
         """Advance by a communication step; a step that fails is refused, and says why."""
-        expected = self.start_time + self.simulator.t
+        expected = self.simulator.t
         try:
             if self.refusal:
                 raise ModelError(self.refusal)

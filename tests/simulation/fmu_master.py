@@ -29,7 +29,15 @@ def command(name: str, period: int) -> float:
 class Master:
     """A unit in FMPy, by names."""
 
-    def __init__(self, about: Any, folder: str, name: str, start: float = 0.0, **parameters: float) -> None:
+    def __init__(
+        self,
+        about: Any,
+        folder: str,
+        name: str,
+        start: float = 0.0,
+        outputs: list[str] | None = None,
+        **parameters: float,
+    ) -> None:
         self.numbers = {v.name: v.valueReference for v in about.modelVariables}
         self.unit = FMU2Slave(
             guid=about.guid, unzipDirectory=folder, instanceName=name,
@@ -39,6 +47,7 @@ class Master:
         self.unit.setupExperiment(startTime=start)
         self.unit.enterInitializationMode()
         self.set(**parameters)
+        self.initial = self.get(*(outputs or []))
         self.unit.exitInitializationMode()
 
     def set(self, **values: float) -> None:
@@ -57,7 +66,10 @@ def main(path: str, case: str, outputs: list[str]) -> dict[str, Any]:
     about, folder = fmpy.read_model_description(path, validate=True), fmpy.extract(path)
     variables = {v.name: (v.causality, v.variability, v.start, v.description) for v in about.modelVariables}
     _, start, values = CASES.get(case, (0.0, 0.0, {}))
-    unit, other = Master(about, folder, case, start, **values), Master(about, folder, "another at the same time")
+    unit, other = (
+        Master(about, folder, case, start, outputs, **values),
+        Master(about, folder, "another at the same time"),
+    )
     before = unit.get(*outputs)
     refused = stayed = False
     if case in REFUSED:
@@ -71,6 +83,7 @@ def main(path: str, case: str, outputs: list[str]) -> dict[str, Any]:
         unit.unit.doStep(start + period * PERIOD, PERIOD)
         other.unit.doStep(period * PERIOD, PERIOD)
     found = {"refused": refused, "stayed": stayed, "outputs": unit.get(*outputs), "variables": variables}
+    found["initial"] = unit.initial
     unit.close()
     other.close()
     return found
