@@ -105,9 +105,9 @@ class Chooser:
         self.numbers = 1 + sum(max(1, int(np.prod(channel.shape))) for channel in self.found)
         self.store: ChannelStore | None = None
         self.blocks: list[tuple[Array, list[Array]]] = []
-        self.last_values: list[Array] = []
         self.last: tuple[Array, list[Array]] | None = None
         self.turned: dict[str, float] = {}
+        self.quaternions: dict[str, Array] = {}
 
     def _part(self, t: Array, rows: list[Array], inputs: Mapping[str, Array] | None = None) -> Solution:
         return Solution(
@@ -131,19 +131,15 @@ class Chooser:
                 np.concatenate((a, b)) for a, b in zip(self.last[1], rows, strict=True)
             ]  # fmt: skip
         part = self._part(t, rows, inputs)
-        part._turned = self.turned
-        values = []
-        for k, channel in enumerate(self.found):
-            x = np.asarray(channel.read(part), dtype=float)
-            if known and channel.name.endswith(".quaternion") and x[0] @ self.last_values[k] < 0.0:
-                x = -x  # the sign is such that they are continuous
-            values.append(x[known:].copy())
-        self.last_values = [x[-1] for x in values]
+        part._turned, part._quaternions = self.turned, self.quaternions
+        values = [np.array(channel.read(part), dtype=float)[known:] for channel in self.found]
         if self.store is None:
             self.blocks.append((t[known:].copy(), values))
         else:
             self.store.append(t[known:], values)
         self.turned = {name: float(angle[-1]) for name, angle in part._angles.items()}
+        views = {name: vars(view) for name, view in part._views.items()}
+        self.quaternions = {name: view["quaternion"][-1] for name, view in views.items() if "quaternion" in view}
         self.last = t[-1:].copy(), [x[-1:].copy() for x in rows]
 
     def selection(self, last: Solution, end: float) -> Selection:

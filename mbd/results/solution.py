@@ -116,6 +116,7 @@ class Solution(Drawn, Tabular):
         self._views: dict[str, Any] = {}
         self._shared: dict[str, Array] = {}  # what several views look at together
         self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
+        self._quaternions: dict[str, Array] = {}  # likewise: those of bodies, whose signs go on
         self._angles: dict[str, Array] = {}  # those that someone asked for
         self._work = self._own_work()
 

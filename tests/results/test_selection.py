@@ -35,6 +35,21 @@ def test_numbers_of_the_solution(monkeypatch, method, output_step, event):
         assert np.array_equal(further.q[-1], mbd.simulate(winding(), 2.4, 0.02, method, start=whole).q[-1])
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [["wheel.quaternion.e0", "wheel.quaternion.e1"], {"attitude": "wheel.quaternion"}],
+    ids=["parts", "renamed"],
+)
+def test_signs_of_quaternions_go_on(monkeypatch, choice):
+    """Across blocks, whatever a quaternion is called, and if only a part of it is recorded."""
+    monkeypatch.setattr("mbd.simulation.simulation.CHOSEN_FROM", 400)
+    whole = mbd.simulate(winding(), 4.0, 0.02)
+    chosen = mbd.simulate(winding(), 4.0, 0.02, record=choice)
+    assert whole["wheel"].quaternion[:, 0].min() < -0.9  # other than where it is computed alone
+    for name in chosen.channels:
+        assert np.array_equal(chosen[name], whole.channel(choice[name] if isinstance(choice, dict) else name))
+
+
 @pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()], ids=lambda m: m.name)
 @pytest.mark.parametrize("event", ["none", "stop"])
 def test_chosen_quantities_on_disk(monkeypatch, tmp_path, method, event):
