@@ -50,7 +50,8 @@ class Curve:
                 f"measured curve '{self.name}': the model gives an array of shape {values.shape} for {len(t)} records; "
                 f"expected {(len(t), *self.values.shape[1:])}"
             )
-        if len(t) == 0 or self.t[-1] > t[-1] + OUTSIDE * max(1.0, abs(t[-1])) or self.t[0] < t[0]:
+        outside = OUTSIDE * max(1.0, np.abs(t).max(initial=0.0))
+        if len(t) == 0 or self.t[-1] > t[-1] + outside or self.t[0] < t[0] - outside:
             raise ModelError(
                 f"measured curve '{self.name}' is from t = {self.t[0]:g} to {self.t[-1]:g}, the run "
                 + (f"from {t[0]:g} to {t[-1]:g}" if len(t) else "is empty")

@@ -11,6 +11,7 @@ from scipy.optimize import curve_fit, rosen
 
 import mbd
 from mbd.study import identify, minimize
+from mbd.study.identifying import Curve
 from mbd.study.runs import Recipe
 from mbd.study.search_space import Evaluator, space_of
 
@@ -358,3 +359,13 @@ def test_sensitivities_need_parameters_of_a_model():
         mbd.study.minimize(swinging_model(), *given, method="Nelder-Mead", **options)
     with pytest.raises(mbd.ModelError, match="expected 'differences' or 'sensitivities'"):
         mbd.study.minimize(swinging_model(), *given, method="L-BFGS-B", **{**options, "derivatives": "other"})
+
+
+def test_measured_times_and_those_of_the_run_differ_by_round_off():
+    """At its start as at its end; a curve that begins before the run is refused."""
+    run = SimpleNamespace(t=0.1 + 0.2 + 0.1 * np.arange(5))  # 0.1 + 0.2 > 0.3
+    values = np.arange(5.0)
+    curve = Curve("x", lambda run: values, 0.3 + 0.1 * np.arange(5), values, 1.0)
+    assert curve.t[0] < run.t[0] and np.array_equal(curve.simulated(run), values)
+    with pytest.raises(mbd.ModelError, match="measured curve 'x' is from t = 0.299 "):
+        Curve("x", lambda run: values, curve.t - 1e-3, values, 1.0).simulated(run)
