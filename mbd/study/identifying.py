@@ -211,11 +211,11 @@ def _curves(measured: Any, outputs: Mapping[str, Any], sigma: Any) -> tuple[Curv
 
 def _curve(name: str, common: Any, given: Any, output: Any, sigma: Any) -> Curve:
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1 and np.ndim(given[1]) >= 1:
-        t, values = (np.asarray(x, dtype=float) for x in given)
+        t, values = (_real(name, x) for x in given)
     elif common is None:
         raise ModelError(f"identify: measured curve '{name}' has no times; expected 't', or (times, values)")
     else:
-        t, values = np.asarray(common, dtype=float), np.asarray(given, dtype=float)
+        t, values = _real(name, common), _real(name, given)
     if t.ndim != 1 or values.ndim not in (1, 2) or len(values) != len(t):
         raise ModelError(
             f"identify: measured curve '{name}' has shape {values.shape}; expected {len(t)} values, as times"
@@ -241,8 +241,17 @@ def _curve(name: str, common: Any, given: Any, output: Any, sigma: Any) -> Curve
             raise ModelError(f"identify: sigma has no value for the measured curve '{name}'")
         sigma = sigma[name]
     spread = float(np.std(values - values.mean(axis=0)))
-    size = spread if sigma is None else float(sigma)
+    size = spread if sigma is None else float(sigma) if np.isrealobj(sigma) and np.ndim(sigma) == 0 else np.nan
     if not (np.isfinite(size) and size > 0.0):
         why = "its values do not change, so that sigma is needed" if sigma is None else "expected a positive number"
         raise ModelError(f"identify: measured curve '{name}': sigma = {sigma}; {why}")
     return Curve(name, as_output(name, output), t, values, size)
+
+
+def _real(name: str, values: Any) -> Array:
+    """Numbers as floats; those of complex ones would lose a part."""
+    if np.iscomplexobj(values):
+        raise ModelError(
+            f"identify: measured curve '{name}' has complex values; expected real ones, such as two curves or sizes"
+        )
+    return np.asarray(values, dtype=float)

@@ -280,6 +280,8 @@ def test_what_minimize_refuses(change, text):
         ({"outputs": {"y": "body.position.x"}}, "there is no measured curve 'y'; there are 'body.position.x'"),
         ({"sigma": {"y": 1.0}}, "there is no measured curve 'y'"),
         ({"sigma": -1.0}, "expected a positive number"),
+        ({"sigma": [0.1]}, r"sigma = \[0.1\]; expected a positive number"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1j, 1.0]}}, "'x' has complex values; expected real ones"),
         ({"confidence": 95.0}, "expected a probability"),
         ({"starts": 0}, "starts = 0"),
     ],
