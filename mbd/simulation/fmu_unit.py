@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import json
 import pickle
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from xml.etree.ElementTree import SubElement
 import numpy as np
 from pythonfmu import DefaultExperiment, Fmi2Causality, Fmi2Initial, Fmi2Slave, Fmi2Variability, Real
 from pythonfmu.enums import Fmi2Status
+from pythonfmu.osutil import get_lib_extension, get_platform
 
 import mbd
 
@@ -29,6 +32,8 @@ class Unit(Fmi2Slave):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         resources = Path(self.resources)
+        binary = f"{type(self).__name__}.{get_lib_extension()}"
+        finalise_with_python(resources.parent / "binaries" / get_platform() / binary)
         settings = json.loads((resources / SETTINGS).read_text())
         with open(resources / MODEL, "rb") as file:
             model, integrator = pickle.load(file)
@@ -129,6 +134,8 @@ class Unit(Fmi2Slave):
         try:
             if self.refusal:
                 raise ModelError(self.refusal)
+            if not self.begun:
+                raise ModelError("a step was asked for before the initialisation ended")
             if abs(current_time - expected) > 1e-6 * max(step_size, self.simulator._run.step):
                 raise ModelError(f"the step begins at t = {current_time!r}, but the unit is at t = {expected!r}")
             self._advance(step_size)
@@ -155,13 +162,27 @@ class Unit(Fmi2Slave):
         self.begun = False
 
 
-_held: list[dict[str, Any]] = []
-
-
 def hold(names: dict[str, Any]) -> None:
-    """Keep further references to the names of the module of a unit, ``globals()``, whenever it is loaded.
+    """Give the names of the module of a unit, ``globals()``, further references that are never taken back.
 
-    The binary of PythonFMU 0.7 loads it for every instance, and each time releases a reference to its names that it
-    does not own: without these they would be freed while they are in use, and the process would end.
+    The binary of PythonFMU 0.7 loads the module for every instance, and each time releases references to its names that
+    it does not own: without these they would be freed while they are in use, and the process would end.
     """
-    _held.extend([names] * 4)
+    for _ in range(4):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(names))
+
+
+_finalised: set[Path] = set()  # binaries that let go of Python before the process ends
+
+
+def finalise_with_python(binary: Path) -> None:
+    """Let a binary of PythonFMU 0.7 let go of Python together with Python, and not after its own end.
+
+    Its global pointer to the state of the interpreter is destroyed when the process ends, and after that its function
+    ``finalizePythonInterpreter`` sets it to nothing, which counts down in memory that is free: masters ended with
+    "corrupted double-linked list" whenever somebody had that memory. Called while all is there, it leaves nothing to do.
+    """
+    if binary in _finalised or not binary.is_file():
+        return
+    _finalised.add(binary)
+    atexit.register(ctypes.CDLL(str(binary)).finalizePythonInterpreter)

@@ -16,6 +16,8 @@ import fmpy
 from fmpy.fmi2 import FMU2Slave
 from fmpy.validation import validate_fmu
 
+from mbd.simulation import fmu_unit
+
 PERIOD, PERIODS, ATTEMPTS = 0.01, 60, 30
 CASES = {"first": (1.0, 0.0, {"k": 5.0}), "second": (-2.0, 2.0, {})}  # factor of the input, start time, parameters
 REFUSED = {"no whole number of steps": (0.0, 0.0105), "gap in time": (0.5, PERIOD)}  # begin, length
@@ -36,6 +38,7 @@ class Master:
         name: str,
         start: float = 0.0,
         outputs: list[str] | None = None,
+        ends: bool = True,
         **parameters: float,
     ) -> None:
         self.numbers = {v.name: v.valueReference for v in about.modelVariables}
@@ -48,7 +51,8 @@ class Master:
         self.unit.enterInitializationMode()
         self.set(**parameters)
         self.initial = self.get(*(outputs or []))
-        self.unit.exitInitializationMode()
+        if ends:
+            self.unit.exitInitializationMode()
 
     def set(self, **values: float) -> None:
         self.unit.setReal([self.numbers[name] for name in values], list(values.values()))
@@ -84,9 +88,20 @@ def main(path: str, case: str, outputs: list[str]) -> dict[str, Any]:
         other.unit.doStep(period * PERIOD, PERIOD)
     found = {"refused": refused, "stayed": stayed, "outputs": unit.get(*outputs), "variables": variables}
     found["initial"] = unit.initial
+    found["let_go"] = [binary.name for binary in fmu_unit._finalised]
     unit.close()
     other.close()
     return found
+
+
+def initialising(path: str) -> dict[str, Any]:
+    """A step of a unit whose initialisation has not ended."""
+    unit = Master(fmpy.read_model_description(path), fmpy.extract(path), "initialising", ends=False)
+    try:
+        unit.unit.doStep(0.0, PERIOD)
+    except Exception:
+        return {"refused": True}
+    return {"refused": False}
 
 
 def wrong_values(path: str, output: str) -> dict[str, Any]:
@@ -114,5 +129,8 @@ def wrong_values(path: str, output: str) -> dict[str, Any]:
 if __name__ == "__main__":
     if sys.argv[2] == "wrong values":
         print(json.dumps(wrong_values(sys.argv[1], sys.argv[3])), flush=True)
+        sys.exit()
+    if sys.argv[2] == "initialising":
+        print(json.dumps(initialising(sys.argv[1])), flush=True)
         sys.exit()
     print(json.dumps(main(sys.argv[1], sys.argv[2], sys.argv[3:])), flush=True)
