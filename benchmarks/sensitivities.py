@@ -18,8 +18,7 @@ from cases import chain, heavy_top
 
 import mbd
 from mbd.benchmarks.puma import puma
-from mbd.integrators.followed import Beside
-from mbd.simulation.neighbours import Neighbours
+from mbd.simulation.neighbours import Neighbours, Starts
 from mbd.simulation.starting import found_start
 
 ROUNDS, NUMBERS = 5, (0, 1, 4, 16)
@@ -75,13 +74,9 @@ def followed(model: mbd.Model, names: list[str], step: float, method: Any, count
         clock = time.process_time()
         run.advance(count, every, out)
         return time.process_time() - clock, 0.0
-    neighbours = Neighbours(system, names)
-
-    def begin(one: mbd.System, start_of: mbd.System) -> Beside:
-        q, v, _ = found_start(start_of, 0.0, None)
-        return Beside(one, q, v, method.start(one, q, v, 0.0, step, None))
-
-    follower = method.followed()(run, neighbours.sides(begin), neighbours.sizes, q, count)
+    neighbours, kind = Neighbours(system, names), method.followed()
+    sides = neighbours.sides(Starts(method, kind.reads, 0.0, step, None), q, v)
+    follower = kind(run, sides, neighbours.sizes, q, count)
     more = [np.zeros((len(names) * (rows + 1), n)) for n in (system.n_v,) * 3 + (system.n_l,)]
     clock = time.process_time()
     assert follower.advance(count, every, out, more) == count, follower.obstacle

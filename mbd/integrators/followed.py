@@ -7,10 +7,13 @@ theta - size. A family gives a ``Followed``: records for its compiled loop, whic
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..compiled.entry import connect
 from ..compiled.record import table_of
 from .base import Array
 
@@ -25,14 +28,26 @@ SMALL = 1e-3  # of an increment, for differences of coordinates of fourth order
 
 
 class Beside:
-    """The start of a run beside another one: its system, and the run as it begins there."""
+    """The start of a run beside another one: its system and the state there.
 
-    def __init__(self, system: System, q: Array, v: Array, run: Any) -> None:
-        self.system, self.q, self.v, self.run = system, q, v, run
+    ``x`` are v, v_dot, a and lambda as the method begins with them, as far as it has them; the run itself is made for
+    those who ask for it.
+    """
+
+    def __init__(self, system: System, q: Array, v: Array, x: dict[str, Array], begin: Callable[[], Any]) -> None:
+        self.system, self.q, self.v, self.x, self._begin = system, q, v, x, begin
+
+    @cached_property
+    def run(self) -> Any:
+        """The run as it begins there."""
+        return self._begin()
 
 
 class Followed:
     """A run with its sensitivities, in progress: ``count`` steps are to be made from q on."""
+
+    reads: ClassVar[tuple[str, ...]]
+    """Parts of the method's state that begin with the parameters, see ``Beside.x``."""
 
     def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         self.run, self.sides, self.sizes = run, sides, sizes
@@ -40,7 +55,10 @@ class Followed:
         self.dq = np.array([increment_of(self.system, q, x) for x in self.difference(lambda one: one.q)])
         self.shown_dv = self.difference(lambda one: one.v)
         """Of the velocities at the start, as they are recorded."""
-        self.works = [one.system.new_work() for pair in sides for one in pair] + [self.system.new_work()]
+        self.works = [
+            *works_beside(self.system, [one.system for pair in sides for one in pair]),
+            self.system.new_work(),
+        ]
 
     def difference(self, read: Any) -> Array:
         """The derivative of something at the start, a row for each parameter; of coordinates a mere difference."""
@@ -52,10 +70,13 @@ class Followed:
         """Tables of the systems beside this one, and buffers for them and for itself."""
         return table_of([one.system.tables for pair in self.sides for one in pair]), table_of(self.works)
 
-    @property
-    def tables(self) -> list[Any]:
-        """Those of all systems."""
-        return [self.system.tables, *(one.system.tables for pair in self.sides for one in pair)]
+    def connect(self, function: Any, alike: Array) -> None:
+        """Make compiled functions known to the tables, and to those of other integers than these beside them."""
+        connect(self.system.tables, function)
+        for pair, same in zip(self.sides, alike, strict=True):
+            for one in pair:
+                if not same or one.system.tables.flags is not self.system.tables.flags:
+                    connect(one.system.tables, function)
 
     rounds: float = 1.0
     """Corrections per step and parameter."""
@@ -80,6 +101,14 @@ class Followed:
     @abstractmethod
     def obstacle(self) -> str:
         """What stopped the sensitivities while the run itself could go on, or nothing."""
+
+
+def works_beside(system: System, beside: list[System]) -> list[Any]:
+    """Buffers for systems beside one. They are evaluated two at a time, so that two do, unless these know places."""
+    if system.has_pinned:
+        return [one.new_work() for one in beside]
+    shared = system.new_work(), system.new_work()
+    return [shared[k % 2] for k in range(len(beside))]
 
 
 def increment_of(system: System, q: Array, change: Array) -> Array:

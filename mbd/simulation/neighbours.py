@@ -8,84 +8,126 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.arguments import Held
 from ..errors import ModelError
-from ..integrators.base import Array
+from ..integrators.base import Array, Integrator
 from ..integrators.followed import Beside
-from ..system.numbers import numbers_of
+from ..system.snapshots import Snapshots
 from ..system.system import System
+from .starting import found_start
 
 SIZE = 2e-5  # of the differences, beside the parameter
-PROBES = (2.0**-6, 2.0**24)  # of the parameter: what it changes, and what it would change if it were larger
+FAR = 2.0**24  # of the parameter: what it would change if it were larger
 LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
-UNSEEN = float(np.finfo(float).eps) * PROBES[1] / PROBES[0]  # of a number: the smaller probe sees whatever adds more
+TELLING = 1e-3  # of the largest change: of smaller ones round-off does not matter
+
+
+class Starts:
+    """How a method begins on systems beside each other, with one run that is begun again and again."""
+
+    def __init__(
+        self, integrator: Integrator, reads: tuple[str, ...], t: float, step: float, fixed: Held | None
+    ) -> None:
+        self.integrator, self.reads, self.t, self.step, self.fixed = integrator, reads, t, step, fixed
+        self._run: Any = None
+
+    def on(self, system: System, at: System, found: tuple[Array, Array] | None = None) -> Beside:
+        """The start on a system; ``at`` has its numbers now, and its elements; ``found`` is what it starts from."""
+        q, v = found or found_start(at, self.t, self.fixed)[:2]
+        run = self._begun(at, q, v)
+        x = {name: getattr(run.x, name).copy() for name in self.reads}
+        return Beside(system, q, v, x, partial(self._start, system, q, v))
+
+    def _begun(self, system: System, q: Array, v: Array) -> Any:
+        if self._run is None or self._run.system is not system:
+            self._run = self._start(system, q, v)
+        else:
+            system.reset_work(self._run.work)
+            self._run.begin(q, v, None)
+        return self._run
+
+    def _start(self, system: System, q: Array, v: Array) -> Any:
+        return self.integrator.start(system, q, v, self.t, self.step, None)
 
 
 class Neighbours:
     """A system with each of some parameters a little larger, and a little smaller.
 
-    One system goes through all of these values, and its tables are kept at each of them (``System.snapshot``): to
+    One system goes through all of these values, and its tables are kept at each of them (``Snapshots``): to
     assemble two systems for each parameter would take longer than a short run. Where tables are not all that changes,
     that is what is done. Those from which results are read are assembled when somebody asks.
     """
 
     def __init__(self, system: System, names: list[str]) -> None:
-        self.names, self.own = names, system.parameters(names)
+        self.system, self.names, self.own = system, names, system.parameters(names)
         self.values = [_number(name, self.own.values[name]) for name in names]
         sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in self.values])
         self.sizes: Array = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
         self._kept: list[tuple[System, System] | None] = [None] * len(names)
         self._back: dict[str, Any] = {}  # own values that are set together with the next one: one call in place of two
-        here = _all_numbers(self.own.system)
-        for name, x, e in zip(names, self.values, self.sizes, strict=True):
-            self._refuse_lost_digits(name, x, e, here)
-        self._return()
 
     def _set(self, name: str, x: float) -> None:
         """A parameter at this value, and all others at their own ones."""
         self.own.set(self._back | {name: x})
         self._back = {}
 
-    def _return(self) -> None:
-        """All parameters at their own values."""
-        if self._back:
-            self.own.set(self._back)
-        self._back = {}
+    def sides(self, starts: Starts, q: Array, v: Array) -> list[tuple[Beside, Beside]]:
+        """The starts on both sides of each parameter, beside (q, v)."""
+        own, found = self.own.system, []
+        snapshots, start = Snapshots(own, self.system), own.initial_state()
+        given = (q, v) if np.array_equal(q, start[0]) and np.array_equal(v, start[1]) else None
+        here = np.concatenate([snapshots.numbers(), *start])
 
-    def sides(self, begin: Callable[[System, System], Beside]) -> list[tuple[Beside, Beside]]:
-        """What ``begin(system, system with the elements at these values)`` makes on both sides of each parameter."""
-        found = []
+        def seen() -> tuple[Array, bool]:
+            """All numbers, and whether those of the start are as they were."""
+            alike = snapshots.start_alike()
+            return np.concatenate([snapshots.numbers(), *(start if alike else own.initial_state())]), alike
+
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
-            if not self.own.system.has_snapshots:
-                self._kept[i] = pair = systems_beside(self.own.system, name, x, e)
-                found.append((begin(pair[0], pair[0]), begin(pair[1], pair[1])))
-                continue
-            both = []
-            for value in (x + e, x - e):
+            far = self._far(name, x, seen)
+            if not own.has_snapshots:
+                self._kept[i] = systems_beside(own, name, x, e)
+            near, both = np.zeros(len(here)), []
+            for side, value in enumerate((x + e, x - e)):
                 self._set(name, value)
-                both.append(begin(self.own.system.snapshot(), self.own.system))
+                numbers, alike = seen()
+                near = np.maximum(near, _change(numbers, here))
+                kept = self._kept[i]
+                one, at = (snapshots.take(), own) if kept is None else (kept[side], kept[side])
+                both.append(starts.on(one, at, given if alike and kept is None else None))
             self._back = {name: x}
+            if far is not None:
+                self._refuse_lost_digits(name, x, e, here, near, far)
             found.append((both[0], both[1]))
-        self._return()
+        self.own.set(self._back)
+        self._back = {}
         return found
 
-    def _refuse_lost_digits(self, name: str, x: float, e: float, here: Array) -> None:
-        """Refuse a parameter that is tiny against what it is added to: differences of the sum would be round-off."""
-        noise = 0.0
-        for probe in PROBES if x != 0.0 else ():
-            try:
-                self._set(name, x + probe * x)
-            except (ModelError, ArithmeticError, ValueError):  # a value that the model, or an expression, does not take
-                continue
-            with np.errstate(invalid="ignore"):  # integers among the numbers look like anything
-                change = np.nan_to_num(np.abs(_all_numbers(self.own.system) - here), posinf=0.0)
-            most = change > 1e-3 * change.max(initial=0.0)
-            if probe == PROBES[1]:  # so far away a sine tells nothing of its slope here, which the smaller one has seen
-                most &= change < UNSEEN * np.abs(here)
-            expected = change[most] * (e / abs(probe * x))
-            noise = max(noise, float((np.finfo(float).eps * np.abs(here[most]) / expected).max(initial=0.0)))
-        self._back = self._back | {name: x}
+    def _far(self, name: str, x: float, seen: Callable[[], tuple[Array, bool]]) -> Array | None:
+        """Numbers of the system with a parameter that is much larger, or with its own value if that is refused."""
+        if x == 0.0:
+            return None
+        try:
+            self._set(name, x + FAR * x)
+        except (ModelError, ArithmeticError, ValueError):  # a value that the model, or an expression, does not take
+            return seen()[0]
+        self._back = {name: x}
+        return seen()[0]
+
+    def _refuse_lost_digits(self, name: str, x: float, e: float, here: Array, near: Array, far: Array) -> None:
+        """Refuse a parameter that is tiny against what it is added to: differences of the sum would be round-off.
+
+        What the differences do not change at all, but a much larger value of the parameter would a little, has lost all
+        digits; where that changes more, as it does in a sine, the differences would have seen it.
+        """
+        noise, eps = 0.0, float(np.finfo(float).eps)
+        change = _change(far, here)
+        unseen = (near == 0.0) & (change > TELLING * change.max(initial=0.0))
+        unseen &= change < 8.0 * eps * abs(FAR * x) / e * np.abs(here)
+        for expected, which in ((near, near > TELLING * near.max(initial=0.0)), (change * (e / abs(FAR * x)), unseen)):
+            noise = max(noise, float((eps * np.abs(here[which]) / expected[which]).max(initial=0.0)))
         if noise > LOST:
-            self._return()
+            self.own.set(self._back)
             raise ModelError(
                 f"sensitivities: {name} = {x:.3g} is so small against what it is added to that its differences there "
                 f"are known to {noise:.0e} only. Give zero in its place, or another parameter"
@@ -99,6 +141,12 @@ class Neighbours:
         return partial(systems_beside, self.own.system, self.names[i], self.values[i], self.sizes[i])
 
 
+def _change(numbers: Array, others: Array) -> Array:
+    """How much numbers differ; integers among them look like anything."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(np.abs(numbers - others), posinf=0.0)
+
+
 def _these(plus: System, minus: System) -> tuple[System, System]:
     return plus, minus
 
@@ -109,13 +157,6 @@ def systems_beside(system: System, name: str, x: float, e: float) -> tuple[Syste
     plus.set({name: x + e})
     minus.set({name: x - e})
     return plus.system, minus.system
-
-
-def _all_numbers(system: System) -> Array:
-    """Numbers of elements, gravity and initial state as one row."""
-    s = system.tables
-    tables = [numbers_of(x).ravel() for x in (s.nodes, s.primitives, s.forces, s.couplings)]
-    return np.concatenate([*tables, s.gravity, *system.initial_state()])
 
 
 def _number(name: str, x: Any) -> float:

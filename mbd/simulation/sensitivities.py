@@ -14,16 +14,16 @@ from ..elements.values import Parameter
 from ..errors import IncompatibleError, MbdError, ModelError
 from ..forces import JointLimit
 from ..integrators.base import Integrator
-from ..integrators.followed import Beside, Followed
+from ..integrators.followed import Followed
 from ..io.notes import note
 from ..io.progress import Progress
 from ..model import Model
 from ..results.sensitivity import Sensitivities, Sensitivity
 from ..results.solution import Solution
-from ..system.system import System, assemble
+from ..system.system import assemble
 from ..system.tables import FLAG_REDUNDANT
 from .memory import check_room
-from .neighbours import Neighbours
+from .neighbours import Neighbours, Starts
 from .recording import Recording
 from .simulation import _equal_steps, simulate
 from .starting import (
@@ -85,11 +85,7 @@ def run_followed(
     names, sizes = neighbours.names, neighbours.sizes
     q, v, report = found_start(system, float(t_start), fixed)
 
-    def begin(one: System, start_of: System) -> Beside:
-        q, v, _ = found_start(start_of, float(t_start), fixed)
-        return Beside(one, q, v, integrator.start(one, q, v, float(t_start), step, None))
-
-    sides = neighbours.sides(begin)
+    sides = neighbours.sides(Starts(integrator, kind.reads, float(t_start), step, fixed), q, v)
     pairs = [(plus.system, minus.system) for plus, minus in sides]
     for one in (system, *(one for pair in pairs for one in pair)):
         if one.tables.flags[FLAG_REDUNDANT]:

@@ -172,9 +172,14 @@ class System(Portable):
         )
         tree = tree_work(nodes, self.n_v, *a.inner_sizes) if a.tree is not None else no_tree_work()
         work = Work.zeros(plan, tree=tree)
-        if a.turns or self.structural("pinned", lambda: bool((np.asarray(self.tables.nodes)["nx"][1:] == 0).any())):
+        if a.turns or self.has_pinned:
             self.reset_work(work)
         return work
+
+    @property
+    def has_pinned(self) -> bool:
+        """Whether the places of some bodies are no coordinates: buffers know them from the start."""
+        return self.structural("pinned", lambda: bool((np.asarray(self.tables.nodes)["nx"][1:] == 0).any()))
 
     def reset_work(self, work: Work) -> None:
         """What buffers of an earlier run know of the start: places of pinned bodies, and where counters begin."""
@@ -195,22 +200,8 @@ class System(Portable):
 
     @property
     def has_snapshots(self) -> bool:
-        """Whether tables are all that parameters change: not numbers of functions, inner tables, frame elements."""
-        a = self.assembly
-        return not (a.callbacks or a.tree is not None or len(self.tables.frame_elements) or self.derived)
-
-    def snapshot(self) -> System:
-        """The system as it is, with tables that no later change of its parameters touches; its elements follow them."""
-        assert self.has_snapshots
-        a, s, own = self.assembly, self.tables, copy(self)
-        for name in ("inputs", "_following"):
-            own.__dict__.pop(name, None)
-        changing = ("nodes", "primitives", "forces", "couplings", "parameters", "gravity", "constants", "flags")
-        own.tables = s.changed(**{name: getattr(s, name).copy() for name in changing})
-        own.assembly, own.derived = copy(a), {}
-        own.assembly.tables, own.assembly.turns = own.tables, list(a.turns)
-        own.work = own.new_work()
-        return own
+        """Whether ``Snapshots`` are all that parameters change: not numbers of functions, no systems made from this."""
+        return not (self.assembly.callbacks or self.derived)
 
     def work_with(self, **changes: Array) -> Work:
         """The system's own buffers with some of them replaced."""

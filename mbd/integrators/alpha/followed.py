@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled.entry import connect
 from ...compiled.fours import AT_ONCE, fours_of, rows_of_fours
 from ...system.right_hand_sides import new_sides
 from ...system.touched import along
@@ -38,6 +37,8 @@ OBSTACLES = {
 
 class AlphaFollowed(Followed):
     """A run of generalized-alpha with its sensitivities."""
+
+    reads = ("v", "vd", "a", "lam")
 
     def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         super().__init__(run, sides, sizes, q, count)
@@ -82,12 +83,11 @@ class AlphaFollowed(Followed):
         f.dq[:], f.dv[:], f.da[:] = fours_of(self.dq), fours_of(self._of("v")), fours_of(self._of("a"))
         f.past_vd[:groups], f.past_lam[:groups] = fours_of(self._of("vd")), fours_of(self._of("lam"))
         f.interval[:] = 1.0
-        for one in self.tables:
-            connect(one, run_with_sensitivities)
+        self.connect(run_with_sensitivities, self.along.exact)
 
     def _of(self, name: str) -> Array:
         """The derivative of a part of the state at the start."""
-        return self.difference(lambda one: getattr(one.run.x, name))
+        return self.difference(lambda one: one.x[name])
 
     def first(self) -> list[Array]:
         f, n = self.shadow, len(self.sides)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled.entry import connect
 from ...compiled.fours import AT_ONCE, fours_of, rows_of_fours
 from ...compiled.record import table_of
 from ...errors import IncompatibleError
@@ -28,6 +27,8 @@ OBSTACLES = {
 class RungeKuttaFollowed(Followed):
     """A run of an explicit method with its sensitivities: variational equations, or steps beside it where they fail."""
 
+    reads = ("vd", "lam")
+
     def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         super().__init__(run, sides, sizes, q, count)
         tables, pairs = self.system.tables, [(plus.system.tables, minus.system.tables) for plus, minus in sides]
@@ -36,12 +37,11 @@ class RungeKuttaFollowed(Followed):
         half_explicit = run.numbers.half_explicit != 0 and self.system.n_l > 0
         self.variational = bool(plain and self.along.exact.all() and not half_explicit)
         """Whether stages are differentiated by the product rule."""
-        read = {name: self.difference(lambda one, x=name: getattr(one.run.x, x)) for name in ("vd", "lam")}
+        read = {name: self.difference(lambda one, x=name: one.x[x]) for name in self.reads}
         start = {"dq": self.dq, "dv": self.shown_dv.copy(), **{f"d{name}": x for name, x in read.items()}}
         self.shadow: Any = self._variations(start) if self.variational else self._steps_beside(start)
         self._advance: Any = run_fixed_with_variations if self.variational else run_fixed_with_sensitivities
-        for one in self.tables:
-            connect(one, self._advance)
+        self.connect(self._advance, self.along.exact)
 
     def _variations(self, start: dict[str, Array]) -> Variations:
         n_v, n_l, rows, groups = self.system.n_v, self.system.n_l, len(self.run.work.x), -(-len(self.sides) // AT_ONCE)

@@ -61,10 +61,7 @@ class RungeKutta(Integrator):
 
     def start(self, system: System, q: Array, v: Array, t: float, step: float, turns: Array | None) -> RungeKuttaRun:
         run = RungeKuttaRun(self, system, t, step)
-        run.x.q[:], run.x.v[:] = q, v
-        if turns is not None:
-            run.work.turns[: len(turns)] = turns
-        run.begin()
+        run.begin(q, v, turns)
         return run
 
     def resume(self, system: System, state: dict[str, Any]) -> RungeKuttaRun:
@@ -224,8 +221,11 @@ class RungeKuttaRun(Run):
         rows, _, places = self.system.assembly.layout.entries(np.arange(len(self.work.matrix)))
         return np.ascontiguousarray(places[np.isin(rows, self.system.tables.xl)], dtype=np.int64)
 
-    def begin(self) -> None:
-        """Accelerations of the first state."""
+    def begin(self, q: Array, v: Array, turns: Array | None) -> None:
+        """Take over the first state, and compute its accelerations."""
+        self.x.q[:], self.x.v[:] = q, v
+        if turns is not None:
+            self.work.turns[: len(turns)] = turns
         self._begin()
         self._initial = [y.copy() for y in self.row()]
 
