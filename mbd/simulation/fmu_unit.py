@@ -180,7 +180,7 @@ def finalise_with_python(binary: Path) -> None:
 
     Its global pointer to the state of the interpreter is destroyed when the process ends, and after that its function
     ``finalizePythonInterpreter`` sets it to nothing, which counts down in memory that is free: masters ended with
-    "corrupted double-linked list" whenever somebody had that memory. Called while all is there, it leaves nothing to do.
+    "corrupted double-linked list" whenever somebody had that memory. Called while all is there it leaves nothing to do.
     """
     if binary in _finalised or not binary.is_file():
         return
