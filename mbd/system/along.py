@@ -2,9 +2,10 @@
 
 With the frames' direction dz = Z dq a constraint between two bodies is at most quadratic in z, so that its frame force
 g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with
-dz in the place of z, and d lambda in that of lambda. Force elements, driven constraints, couplings and frame elements
-are differentiated by a central difference of their frame forces and rows, in the tables on both sides of the parameter;
-so are nodes and constraints that the parameter touches, at the frames where they are. Nothing else is evaluated.
+dz in the place of z, and d lambda in that of lambda. Force elements know the derivatives of their laws
+(``mbd.forces.along``). Driven constraints, couplings and frame elements are differentiated by a central difference of
+their frame forces and rows, in the tables on both sides of the parameter; so are nodes, force elements and constraints
+that the parameter touches, at the frames where they are. Nothing else is evaluated.
 
 Four parameters, a *group*, are looked along at once (kind ``fours``): what directions have in common is read once. What
 is differenced is a matter of each parameter, and its place among the four.
@@ -19,6 +20,8 @@ from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
 from ..compiled.kinds import addresses, fours, fours_matrix, integer, integer_matrix, integers, matrix, vector
 from ..compiled.record import Record
+from ..forces.along import force_along
+from ..forces.instant import force_residual, law_at_instant
 from ..joints.instant import (
     COINCIDENT,
     add_primitive_force,
@@ -34,7 +37,7 @@ from ..nodes.mass import weight
 from .couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces
 from .element_forces import constant
 from .instant import all_frame_forces, evaluate_functions, velocities
-from .instant_elements import all_forces
+from .instant_elements import has_forces
 from .tables import (
     FLAG_COUPLED,
     FLAG_TREE,
@@ -74,6 +77,8 @@ class Along(Record):
     exact = integers  # by parameter: whether the product rule holds, otherwise the whole residual is differenced
     first_node = integers  # by parameter: of the list of nodes whose inertia or weight it touches
     nodes = integers
+    first_force = integers  # the same of force elements
+    forces = integers
     first_primitive = integers  # the same of constraints that are not driven
     primitives = integers
     driven = integers  # constraints that are driven
@@ -82,6 +87,12 @@ class Along(Record):
     tree = TreeAlong  # of joint coordinates
     loaded = integer  # whether there are elements that are differenced
     time = vector  # (1,) of the functions
+
+
+@kernel
+def end_of_group(g, group):
+    """Number of the parameter behind the last one of a group."""
+    return min(AT_ONCE * (group + 1), g.size.shape[0])
 
 
 @entry(Tables, Work, coordinates, velocity, multipliers, matrix)
@@ -207,8 +218,6 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
         moved.turns[k] = w.turns[k]
     evaluate_functions(s, moved, g.time[0])
     if forces != NO_FORCES:
-        if s.forces.shape[0] > 0:
-            all_forces(s, moved)
         for k in range(g.driven.shape[0]):
             p = s.primitives[g.driven[k]]
             a, b = p.a, p.b
@@ -223,7 +232,7 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
 
 @kernel
 def _differenced(s, w, g, i, lam, dlam, forces, level, x):
-    """What force elements, driven constraints, couplings and frame elements add to g.df, and to rows of x."""
+    """What driven constraints, couplings and frame elements add to g.df, and to rows of x."""
     clear(g.plus)
     clear(g.minus)
     plus, minus = work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
@@ -283,6 +292,48 @@ def _touched_primitives(s, w, g, i, lam, dlam, forces, level, x):
 
 
 @kernel
+def _touched_forces(w, g, i):
+    """Frame forces of elements that the parameter touches, where they are, added to g.df."""
+    c = i % AT_ONCE
+    for side in range(2 if g.first_force[i + 1] > g.first_force[i] else 0):
+        s, moved, h = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side]), 0.5 / g.size[i]
+        evaluate_functions(s, moved, g.time[0])
+        for k in range(g.first_force[i], g.first_force[i + 1]):
+            e = s.forces[g.forces[k]]
+            a, b = e.a, e.b
+            fa, fb = moved.f[a], moved.f[b]
+            clear(fa)
+            clear(fb)
+            law_at_instant(
+                e, s.functions, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 0, moved.user, moved.values
+            )  # fmt: skip
+            force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], moved.values, w.turns, fa, fb)
+            da, db = flat(g.df[a]), flat(g.df[b])
+            for m in range(12):
+                da[AT_ONCE * m + c] += h * fa[m] if side == 0 else -h * fa[m]
+                if b != a:
+                    db[AT_ONCE * m + c] += h * fb[m] if side == 0 else -h * fb[m]
+
+
+@entry(Tables, Work, Along, integer, when=has_forces)
+def forces_along(s, w, g, group):
+    """Change of the frame forces of all force elements, added to g.df."""
+    for k in range(s.forces.shape[0]):
+        e = s.forces[k]
+        a, b = e.a, e.b
+        law_at_instant(
+            e, s.functions, w.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 1, w.user, w.values
+        )  # fmt: skip
+        force_along(
+            e, w.z[a], w.z[b], w.zd[a], w.zd[b], g.dz[a], g.dz[b], g.dzd[a], g.dzd[b], w.values, w.turns, g.df[a],
+            g.df[b],
+        )  # fmt: skip
+    for i in range(AT_ONCE * group, end_of_group(g, group)):
+        if g.exact[i] != 0:
+            _touched_forces(w, g, i)
+
+
+@kernel
 def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
     """Change of inertia and, where that counts, weight of nodes that the parameter touches, where they are."""
     h, c, found = 0.5 / g.size[i], i % AT_ONCE, flat(x)
@@ -303,12 +354,6 @@ def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
 def _clear_rows(s, x):
     for k in range(s.xl.shape[0]):
         x[s.xl[k]] = 0.0
-
-
-@kernel
-def end_of_group(g, group):
-    """Number of the parameter behind the last one of a group."""
-    return min(AT_ONCE * (group + 1), g.size.shape[0])
 
 
 @entry(
@@ -339,6 +384,8 @@ def equations_along(s, w, g, group, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
     if g.loaded != 0:
         _clear_rows(s, x)
     _bilinear(s, w, g, group, lam, dlam, forces, level, x)
+    if s.forces.shape[0] > 0:
+        forces_along(s, w, g, group)
     for i in range(first, end):
         if g.exact[i] != 0:
             if g.loaded != 0:
@@ -360,7 +407,7 @@ def positions_along(s, w, g, group, lam, dq, x):
     _bilinear(s, w, g, group, lam, g.still, NO_FORCES, ON_POSITIONS, x)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
         if g.exact[i] != 0:
-            if g.loaded != 0 and (g.driven.shape[0] > 0 or s.flags[FLAG_COUPLED] != 0):
+            if g.loaded != 0:
                 _differenced(s, w, g, i, lam, g.still, NO_FORCES, ON_POSITIONS, x)
             _touched_primitives(s, w, g, i, lam, g.still, NO_FORCES, ON_POSITIONS, x)
 

@@ -24,7 +24,7 @@ from ..nodes.update import change_charts, singular_chart
 from .tables import FLAG_ANGLES, Tables, Work
 
 
-def _has_forces(s: Tables) -> bool:
+def has_forces(s: Tables) -> bool:
     return len(s.forces) > 0
 
 
@@ -44,7 +44,7 @@ def _has_angles(s: Tables) -> bool:
 GENERALIZED_FORCES, GENERALIZED_VALUES, GENERALIZED_RATES, GENERALIZED_CURVATURE, GENERALIZED_SCALE = 0, 1, 2, 3, 4
 
 
-@entry(Tables, Work, when=_has_forces)
+@entry(Tables, Work, when=has_forces)
 def all_forces(s, w):
     """Frame forces of all force elements."""
     for k in range(s.forces.shape[0]):
@@ -56,7 +56,7 @@ def all_forces(s, w):
         force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], w.values, w.turns, w.f[a], w.f[b])
 
 
-@entry(Tables, Work, vector, vector, matrix, real, real, vector, when=_has_forces)
+@entry(Tables, Work, vector, vector, matrix, real, real, vector, when=has_forces)
 def all_force_tangents(s, w, q, v, t, cc, ck, into):
     """Damping and stiffness of all force elements."""
     for k in range(s.forces.shape[0]):

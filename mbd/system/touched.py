@@ -32,9 +32,10 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     fits = _fits(tables)
     exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]
     driven = np.flatnonzero(tables.primitives["function"] >= 0)
-    nodes, primitives = [], []
+    nodes, forces, primitives = [], [], []
     for e, pair in zip(exact, pairs, strict=True):
         nodes.append(_touched_nodes(tables, pair) if e else NOTHING)
+        forces.append(_touched_forces(tables, pair) if e else NOTHING)
         changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
         primitives.append(np.setdiff1d(changed, driven))
     differenced = np.zeros((len(pairs), len(tables.primitives)), dtype=np.int64)
@@ -46,7 +47,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         who[i // AT_ONCE, row != 0] = SOME
     who[:, driven] = EVERYBODY
     n_v = len(tables.xv)
-    loaded = len(tables.forces) > 0 or len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
+    loaded = len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
         dict.fromkeys(("dz", "dzd", "dza", "df", "za"), frames)
         | dict.fromkeys(("plus", "minus"), rows)
@@ -54,7 +55,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
         differenced=differenced, who=who,
-        **_lists("node", nodes), **_lists("primitive", primitives), loaded=int(loaded),
+        **_lists("node", nodes), **_lists("force", forces), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs),
     )  # fmt: skip
 
@@ -79,10 +80,9 @@ def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]]) -> TreeAlong
     n_v = len(tree.inertia)
     placed = [len(_changed(tree.carried, [one.tree.carried for one in pair])) > 0 if n else False for pair in pairs]
     beside = [n > 0 and (len(tables.functions) > 0 or _touches_joints(tables, pair)) for pair in pairs]
-    n_q = 1 + int((tables.nodes["q0"] + tables.nodes["nq"]).max()) if n else 0
     shapes: dict[str, Any] = {
         "rates": (n_v, 18), "bodies": (n, 16), "jets": (n, 18), "wrench": (n, 6), "carrier": 6, "acceleration": 6,
-        "q": n_q, "v": n_v, "slopes": (len(tree.loads), 2), "first": 6, "second": 6, "motion": (n, 6),
+        "slopes": (len(tree.loads), 2), "first": 6, "second": 6, "motion": (n, 6),
     }  # fmt: skip
     return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64), beside=np.array(beside, dtype=np.int64))
 
@@ -129,6 +129,17 @@ def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
     if any(one.gravity is not tables.gravity and not np.array_equal(one.gravity, tables.gravity) for one in pair):
         return np.arange(1, len(tables.nodes))
     return _changed(tables.nodes, [one.nodes for one in pair])
+
+
+def _touched_forces(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
+    """Force elements that differ, and those with functions, in which the parameter may stand."""
+    changed = _changed(tables.forces, [one.forces for one in pair])
+    if all(one.functions is tables.functions for one in pair):
+        return changed
+    called = np.zeros(len(tables.forces), dtype=bool)
+    for name in ("function", "feed", "call"):
+        called |= tables.forces[name] >= 0
+    return np.union1d(changed, np.flatnonzero(called))
 
 
 def _changed(table: Any, others: list[Any]) -> Array:

@@ -3,9 +3,8 @@
 A direction moves every body by a jet X = (xi, xi', xi''), see ``mbd.nodes.tree.jets``: the parent's, and that of each
 column of its joint times the direction's components. The wrench of a body then changes by one product, what joints
 carry by the sums of these, from the leaves to the root. Elements along the coordinates of joints have derivatives of
-their own. Where the parameter may touch them, they are differenced in the tables on both sides of it; so are bodies
-whose inertia or weight it touches, where they are; of a parameter that moves joints the whole residual, at the same
-state.
+their own. Where the parameter may touch them they are differenced at the same state, in the tables on both sides of it;
+so are bodies whose inertia or weight it touches; of a parameter that moves joints the whole residual.
 
 For trees without loops on which no other elements act, see ``touched``.
 """
@@ -50,8 +49,6 @@ class TreeAlong(Record):
     second = fours
     carrier = vector  # (6,) scratch
     acceleration = vector
-    q = vector  # coordinates and velocities beside
-    v = vector
     slopes = matrix  # (loads, 2) derivatives of elements along the coordinates of joints
     beside = integers  # by parameter: whether it touches these or rotors, or functions may do so
     placed = integers  # by parameter: whether it moves joints on their bodies
@@ -130,19 +127,18 @@ def _touched_bodies(w, a, i):
 
 
 @kernel
-def _beside(a, i, q, v, dq, dv, vd, side, c, x):
-    """What springs, motors and rotors on joints add to the rows, on one side of the parameter and the direction."""
-    e, g, lane = a.size[i] if side == 0 else -a.size[i], a.tree, i % AT_ONCE
-    by_q, by_v, rows = flat(dq), flat(dv), flat(x)
-    s, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
-    if s.tree.loads.shape[0] > 0:
-        evaluate_functions(s, moved, a.time[0])
-    for m in range(s.tree.loads.shape[0]):
-        k, j = s.tree.loads[m, 1], s.tree.loads[m, 2]
-        g.q[j], g.v[k] = q[j] + e * by_q[AT_ONCE * k + lane], v[k] + e * by_v[AT_ONCE * k + lane]
-        rows[AT_ONCE * s.xv[k] + lane] += c * joint_load(s, moved, m, g.q, g.v)
-    for k in range(s.tree.inertia.shape[0]):
-        rows[AT_ONCE * s.xv[k] + lane] += c * s.tree.inertia[k] * vd[k]
+def _touched_loads(a, i, q, v, vd, x):
+    """Change of what springs, motors and rotors on joints add to the rows, where the joints are."""
+    lane, rows = i % AT_ONCE, flat(x)
+    for side in range(2):
+        c = 0.5 / a.size[i] if side == 0 else -0.5 / a.size[i]
+        s, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
+        if s.tree.loads.shape[0] > 0:
+            evaluate_functions(s, moved, a.time[0])
+        for m in range(s.tree.loads.shape[0]):
+            rows[AT_ONCE * s.xv[s.tree.loads[m, 1]] + lane] += c * joint_load(s, moved, m, q, v)
+        for k in range(s.tree.inertia.shape[0]):
+            rows[AT_ONCE * s.xv[k] + lane] += c * s.tree.inertia[k] * vd[k]
 
 
 @kernel
@@ -160,13 +156,11 @@ def _placed(s, a, i, q, v, vd, x):
 
 
 @kernel
-def _joint_forces(s, g, i, dq, dv, x):
-    """Elements along the coordinates of joints, along the direction of one parameter."""
-    lane, by_q, by_v, rows = i % AT_ONCE, flat(dq), flat(dv), flat(x)
+def _joint_forces(s, g, dq, dv, x):
+    """Elements along the coordinates of joints, along the directions."""
     for m in range(s.tree.loads.shape[0]):
         k = s.tree.loads[m, 1]
-        c = AT_ONCE * k + lane
-        rows[AT_ONCE * s.xv[k] + lane] += g.slopes[m, 0] * by_q[c] + g.slopes[m, 1] * by_v[c]
+        x[s.xv[k]] += g.slopes[m, 0] * dq[k] + g.slopes[m, 1] * dv[k]
 
 
 @kernel
@@ -195,17 +189,12 @@ def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
             x[s.xv[j]] = value
         if c.parent > 0:
             add_shifted_force(df, w.z[k], w.z[c.parent], g.wrench[c.parent])
+    _joint_forces(s, g, dq, dv, x)
     for i in range(first, end):
-        if a.exact[i] == 0:
-            continue
-        if g.placed[i] != 0:
+        if a.exact[i] != 0 and g.placed[i] != 0:
             _placed(s, a, i, q, v, vd, x)
-        if g.placed[i] != 0 or g.beside[i] == 0:
-            _joint_forces(s, g, i, dq, dv, x)
-        else:
-            half = 0.5 / a.size[i]
-            _beside(a, i, q, v, dq, dv, vd, 0, half, x)
-            _beside(a, i, q, v, dq, dv, vd, 1, -half, x)
+        elif a.exact[i] != 0 and g.beside[i] != 0:
+            _touched_loads(a, i, q, v, vd, x)
 
 
 @entry(Tables, Work, TreeAlong, fours, fours, when=by_recursion)

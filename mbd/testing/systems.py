@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..bodies import Body
+from ..compiled.fours import AT_ONCE, fours_of, rows_of_fours
 from ..errors import Array
 from ..joints.relative import joint_pose
 from ..joints.tree import Carried
 from ..rotation import from_rotation_vector
+from ..system.along import ON_POSITIONS, ON_VELOCITIES, equations_along, look_along
+from ..system.instant import evaluate_functions, frames
 from ..system.system import System
+from ..system.tables import FLAG_TREE
+from ..system.touched import along
+from ..system.tree_along import look_along_tree
 from .comparison import (
     DIFFERENCE_TOLERANCE,
     EXACT_TOLERANCE,
@@ -22,6 +29,8 @@ from .comparison import (
     generator,
     jacobian,
 )
+
+SIZE = 1e-5  # of differences of what has no product rule
 
 
 def check_system(
@@ -34,13 +43,14 @@ def check_system(
 ) -> None:
     """Compare every derivative that a system offers with differences, and its update with the group laws.
 
-    The quantities are K, C, M, B, B^T, the velocity and acceleration level of the constraints, and the contracted
-    second derivatives of the constraints; at ``state`` (by default the initial one), with random accelerations and
-    multipliers.
+    The quantities are K, C, M, B, B^T, the velocity and acceleration level of the constraints, the contracted second
+    derivatives of the constraints, and the equations along directions (for sensitivities); at ``state`` (by default the
+    initial one), with random accelerations and multipliers.
     """
     rng = generator(rng)
     q, v = system.initial_state() if state is None else state
     _check_derivatives(system, q, v, time, rng, tolerance)
+    _check_directions(system, q, v, time, rng, tolerance)
     _check_update(system, q, rng, tolerance)
 
 
@@ -93,6 +103,43 @@ def _check_derivatives(
 
     given = system.constraint_hessian(q, lam, t).toarray()
     compare("constraint Hessian", given, jacobian(constraint_force, n), tolerance, by_velocity)
+
+
+def _check_directions(system: System, q: Array, v: Array, t: float, rng: np.random.Generator, tolerance: float) -> None:
+    """The equations along directions, four at once, are the matrices times these; where there is a product rule."""
+    s, n, names = system.tables, system.n_v, Names(system)
+    pair, works, size = (s, s), [system.new_work(), system.new_work()] * AT_ONCE, np.full(AT_ONCE, SIZE)
+    rows = len(system.work.x)
+    g = along(s, [pair] * AT_ONCE, size, works, rows)
+    if not g.exact.all():
+        return
+    dq, dv, dvd = rng.normal(size=(3, AT_ONCE, n))
+    vd, lam, dlam = rng.normal(size=n), rng.normal(size=system.n_l), rng.normal(size=(AT_ONCE, system.n_l))
+    matrices = system.stiffness(q, v, vd, lam, t), system.damping(q, v, vd, t), system.mass_matrix(q)
+    b = system.constraint_jacobian(q, t)
+    dynamic = sum(m @ x.T for m, x in zip((*matrices, b.T), (dq, dv, dvd, dlam), strict=True)).T
+
+    def rates(i: int, e: float) -> Array:
+        return system.constraint_velocity(system.update(q, e * dq[i]), v + e * dv[i], t)
+
+    levels = {ON_POSITIONS: (b @ dq.T).T}
+    if not s.flags[FLAG_TREE]:
+        levels[ON_VELOCITIES] = np.array([derivative(partial(rates, i)) for i in range(AT_ONCE)])
+    w = system.new_work()
+    evaluate_functions(s, w, t)
+    frames(s, w, q)
+    if s.flags[FLAG_TREE]:
+        look_along_tree(s, w, g.tree, q, v, vd)
+    else:
+        look_along(s, w, q, v, lam, w.z.copy())
+    g.time[0] = t
+    for level, constrained in levels.items():
+        out = fours_of(np.zeros((AT_ONCE, rows)))[0]
+        equations_along(s, w, g, 0, q, v, vd, lam, *(fours_of(x)[0] for x in (dq, dv, dvd, dlam)), out, level)
+        found = rows_of_fours(out[None], AT_ONCE)
+        # what is differenced there (drivers, couplings) is as exact as differences
+        compare("equations along directions", found[:, s.xv], dynamic, tolerance, (str, names.velocity))
+        compare("constraints along directions", found[:, s.xl], constrained, tolerance, (str, names.constraint))
 
 
 def _check_update(system: System, q: Array, rng: np.random.Generator, tolerance: float) -> None:
