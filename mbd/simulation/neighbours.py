@@ -85,13 +85,13 @@ class Neighbours:
 
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
             far = self._far(name, x, seen)
-            if not own.has_snapshots:
-                self._kept[i] = systems_beside(own, name, x, e)
             near, both = np.zeros(len(here)), []
             for side, value in enumerate((x + e, x - e)):
                 self._set(name, value)
                 numbers, alike = seen()
                 near = np.maximum(near, _change(numbers, here))
+                if self._kept[i] is None and not (own.has_snapshots and snapshots.functions_alike()):
+                    self._kept[i] = systems_beside(own, name, x, e)
                 kept = self._kept[i]
                 one, at = (snapshots.take(), own) if kept is None else (kept[side], kept[side])
                 both.append(starts.on(one, at, given if alike and kept is None else None))

@@ -4,8 +4,9 @@ With the frames' direction dz = Z dq a constraint between two bodies is at most 
 g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with
 dz in the place of z, and d lambda in that of lambda. Force elements know the derivatives of their laws
 (``mbd.forces.along``). Driven constraints, couplings and frame elements are differentiated by a central difference of
-their frame forces and rows, in the tables on both sides of the parameter; so are nodes, force elements and constraints
-that the parameter touches, at the frames where they are. Nothing else is evaluated.
+their frame forces and rows, in the tables on both sides of the parameter; so are force elements and constraints that
+the parameter touches, at the frames where they are, while inertia and weight are linear in what it touches. Nothing
+else is evaluated.
 
 Four parameters, a *group*, are looked along at once (kind ``fours``): what directions have in common is read once. What
 is differenced is a matter of each parameter, and its place among the four.
@@ -18,7 +19,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import addresses, fours, fours_matrix, integer, integer_matrix, integers, matrix, vector
+from ..compiled.kinds import addresses, fours, fours_matrix, integer, integer_matrix, integers, matrix, records, vector
 from ..compiled.record import Record
 from ..forces.along import force_along
 from ..forces.instant import force_residual, law_at_instant
@@ -32,6 +33,7 @@ from ..joints.instant import (
 )
 from ..math.arrays import clear, clear_frames, copy_frames
 from ..nodes.along import acceleration_along, frame_acceleration_of, frame_along, residual_along, velocity_along
+from ..nodes.forms import NODE
 from ..nodes.inertia import node_residual
 from ..nodes.mass import weight
 from .couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces
@@ -77,6 +79,8 @@ class Along(Record):
     exact = integers  # by parameter: whether the product rule holds, otherwise the whole residual is differenced
     first_node = integers  # by parameter: of the list of nodes whose inertia or weight it touches
     nodes = integers
+    slopes = records(NODE)  # ... with the slopes of their inertia in the place of it
+    falls = matrix  # (parameters, 3) slopes of gravity
     first_force = integers  # the same of force elements
     forces = integers
     first_primitive = integers  # the same of constraints that are not driven
@@ -261,58 +265,85 @@ def _move_frames(w, g, moved, a, e, c):
 
 
 @kernel
+def _touched_primitive(w, g, i, side, k, lam, dlam, forces, level, rows):
+    """The k-th constraint that a parameter touches on one side of it: frame forces into f there, and rows."""
+    e, c, change, moved = (
+        g.size[i] if side == 0 else -g.size[i],
+        i % AT_ONCE,
+        flat(dlam),
+        work_at(g.works[2 * i + side]),
+    )
+    p = tables_at(g.tables[2 * i + side]).primitives[g.primitives[k]]
+    _move_frames(w, g, moved, p.a, e, c)
+    _move_frames(w, g, moved, p.b, e, c)
+    if forces != NO_FORCES:
+        for m in range(p.l0, p.l0 + rows_of(p)):
+            g.lam[m] = lam[m] + e * change[AT_ONCE * m + c]
+        primitive_force(p, moved.z[p.a], moved.z[p.b], p.value, g.lam, p.l0, moved.f[p.a], moved.f[p.b])
+    _primitive_row(p, moved, moved.z, moved.zd, moved.zb, level, rows)
+
+
+@kernel
 def _touched_primitives(s, w, g, i, lam, dlam, forces, level, x):
     """Constraints that the parameter touches: frame forces, added to g.df, and rows, added to x.
 
     With the parameter they move along the direction, on which they hold: where the parameter alone moves, the error of
     a difference would be that of a violated constraint.
     """
-    c, change, found = i % AT_ONCE, flat(dlam), flat(x)
+    h, c, found, plus, minus = (
+        0.5 / g.size[i],
+        i % AT_ONCE,
+        flat(x),
+        work_at(g.works[2 * i]),
+        work_at(g.works[2 * i + 1]),
+    )
     for k in range(g.first_primitive[i], g.first_primitive[i + 1]):
-        for side in range(2):
-            e = g.size[i] if side == 0 else -g.size[i]
-            moved = work_at(g.works[2 * i + side])
-            p = tables_at(g.tables[2 * i + side]).primitives[g.primitives[k]]
-            a, b, rows = p.a, p.b, g.plus if side == 0 else g.minus
-            _move_frames(w, g, moved, a, e, c)
-            _move_frames(w, g, moved, b, e, c)
-            if forces != NO_FORCES:
-                for m in range(p.l0, p.l0 + rows_of(p)):
-                    g.lam[m] = lam[m] + e * change[AT_ONCE * m + c]
-                primitive_force(p, moved.z[a], moved.z[b], p.value, g.lam, p.l0, moved.f[a], moved.f[b])
-                fa, fb = flat(g.df[a]), flat(g.df[b])
-                for m in range(12):
-                    fa[AT_ONCE * m + c] += 0.5 / e * moved.f[a, m]
-                    if b != a:
-                        fb[AT_ONCE * m + c] += 0.5 / e * moved.f[b, m]
-            _primitive_row(p, moved, moved.z, moved.zd, moved.zb, level, rows)
-        h, p = 0.5 / g.size[i], s.primitives[g.primitives[k]]
+        _touched_primitive(w, g, i, 0, k, lam, dlam, forces, level, g.plus)
+        _touched_primitive(w, g, i, 1, k, lam, dlam, forces, level, g.minus)
+        p = s.primitives[g.primitives[k]]
+        if forces != NO_FORCES:
+            _add_difference(g, plus, minus, p.a, p.b, h, c)
         for j in range(p.x0, p.x0 + rows_of(p)):
             found[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
 
 
 @kernel
-def _touched_forces(w, g, i):
+def _add_difference(g, plus, minus, a, b, h, c):
+    """Differences of the frame forces of two bodies, added to g.df; each of them is much larger than these."""
+    fa, fb = flat(g.df[a]), flat(g.df[b])
+    for m in range(12):
+        fa[AT_ONCE * m + c] += h * (plus.f[a, m] - minus.f[a, m])
+        if b != a:
+            fb[AT_ONCE * m + c] += h * (plus.f[b, m] - minus.f[b, m])
+
+
+@kernel
+def _touched_force(w, g, i, side, k):
+    """The k-th force element that a parameter touches on one side of it, where the frames are: into f there."""
+    s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
+    e = s.forces[g.forces[k]]
+    a, b = e.a, e.b
+    clear(moved.f[a])
+    clear(moved.f[b])
+    law_at_instant(
+        e, s.functions, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 0, moved.user, moved.values
+    )  # fmt: skip
+    force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], moved.values, w.turns, moved.f[a], moved.f[b])
+
+
+@kernel
+def _touched_forces(s, w, g, i):
     """Frame forces of elements that the parameter touches, where they are, added to g.df."""
-    c = i % AT_ONCE
-    for side in range(2 if g.first_force[i + 1] > g.first_force[i] else 0):
-        s, moved, h = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side]), 0.5 / g.size[i]
-        evaluate_functions(s, moved, g.time[0])
-        for k in range(g.first_force[i], g.first_force[i + 1]):
-            e = s.forces[g.forces[k]]
-            a, b = e.a, e.b
-            fa, fb = moved.f[a], moved.f[b]
-            clear(fa)
-            clear(fb)
-            law_at_instant(
-                e, s.functions, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 0, moved.user, moved.values
-            )  # fmt: skip
-            force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], moved.values, w.turns, fa, fb)
-            da, db = flat(g.df[a]), flat(g.df[b])
-            for m in range(12):
-                da[AT_ONCE * m + c] += h * fa[m] if side == 0 else -h * fa[m]
-                if b != a:
-                    db[AT_ONCE * m + c] += h * fb[m] if side == 0 else -h * fb[m]
+    if g.first_force[i + 1] == g.first_force[i]:
+        return
+    h, c, plus, minus = 0.5 / g.size[i], i % AT_ONCE, work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
+    evaluate_functions(tables_at(g.tables[2 * i]), plus, g.time[0])
+    evaluate_functions(tables_at(g.tables[2 * i + 1]), minus, g.time[0])
+    for k in range(g.first_force[i], g.first_force[i + 1]):
+        _touched_force(w, g, i, 0, k)
+        _touched_force(w, g, i, 1, k)
+        e = s.forces[g.forces[k]]
+        _add_difference(g, plus, minus, e.a, e.b, h, c)
 
 
 @entry(Tables, Work, Along, integer, when=has_forces)
@@ -330,24 +361,27 @@ def forces_along(s, w, g, group):
         )  # fmt: skip
     for i in range(AT_ONCE * group, end_of_group(g, group)):
         if g.exact[i] != 0:
-            _touched_forces(w, g, i)
+            _touched_forces(s, w, g, i)
 
 
 @kernel
 def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
-    """Change of inertia and, where that counts, weight of nodes that the parameter touches, where they are."""
-    h, c, found = 0.5 / g.size[i], i % AT_ONCE, flat(x)
-    plus, minus = tables_at(g.tables[2 * i]), tables_at(g.tables[2 * i + 1])
-    f, gp, gm = work_at(g.works[2 * i]).f, plus.gravity, minus.gravity
+    """Change of inertia and, where that counts, weight of nodes that the parameter touches, where they are.
+
+    Both are linear in the numbers of a node, so that these take the place of their own slopes.
+    """
+    c, found, falls, rows = i % AT_ONCE, flat(x), g.falls[i], g.plus
+    g1, g2, g3 = weighs * s.gravity[0], weighs * s.gravity[1], weighs * s.gravity[2]
     for k in range(g.first_node[i], g.first_node[i + 1]):
-        j = g.nodes[k]
-        n, m = plus.nodes[j], minus.nodes[j]
-        weight(n, weighs * gp[0], weighs * gp[1], weighs * gp[2], f[j])
-        node_residual(n, q, v, vd, w.spin[j], w.z[j], w.zb[j], f[j], g.plus, w.scratch)
-        weight(m, weighs * gm[0], weighs * gm[1], weighs * gm[2], f[j])
-        node_residual(m, q, v, vd, w.spin[j], w.z[j], w.zb[j], f[j], g.minus, w.scratch)
+        j, n, f = g.nodes[k], g.slopes[k], w.force_a
+        weight(n, g1, g2, g3, f)
+        if falls[0] != 0.0 or falls[1] != 0.0 or falls[2] != 0.0:
+            weight(s.nodes[j], weighs * falls[0], weighs * falls[1], weighs * falls[2], w.force_b)
+            for m in range(12):
+                f[m] += w.force_b[m]
+        node_residual(n, q, v, vd, w.spin[j], w.z[j], w.zb[j], f, rows, w.scratch)
         for r in range(n.x0, n.x0 + n.nv):
-            found[AT_ONCE * r + c] += h * (g.plus[r] - g.minus[r])
+            found[AT_ONCE * r + c] += rows[r]
 
 
 @kernel
@@ -373,6 +407,7 @@ def equations_along(s, w, g, group, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
         return
     first, end = AT_ONCE * group, end_of_group(g, group)
     forces = FIXED if level == ON_ACCELERATIONS else CHANGING
+    clear(g.df[0])
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]
         frame_along(n, dq, w.z[k], g.dz[k])
@@ -440,6 +475,7 @@ def projection_along(s, w, g, group, q, v, u, mu, zero, dq, dv, x, valued):
 
     With ``valued`` the rows have g as well; there are no driven constraints and no couplings.
     """
+    clear(g.df[0])
     for k in range(1, s.nodes.shape[0]):
         n = s.nodes[k]
         frame_along(n, dq, w.z[k], g.dz[k])

@@ -34,6 +34,7 @@ class Snapshots:
         self._own = _Arrays(OF_ELEMENTS, system.tables, other.tables)
         self._inner = self._tree = None
         self._poses, self._turns = _poses(other), list(other.assembly.turns)
+        self._functions = _functions(system)
         if system.assembly.inner is not None and other.assembly.inner is not None:
             self._inner = _Arrays(OF_ELEMENTS, system.assembly.inner, other.assembly.inner)
             self._tree = _Arrays(OF_TREES, system.tables.tree, other.tables.tree)
@@ -60,8 +61,16 @@ class Snapshots:
             return False
         return not any(part.differ(OF_CONSTRAINTS) for part in self.parts) and self._poses == _poses(self.system)
 
+    def functions_alike(self) -> bool:
+        """Whether user functions are, and refer to, what they did when this was made; of plain Python nobody knows."""
+        now, before = _functions(self.system), self._functions
+        if now is None or before is None or len(now) != len(before):
+            return False
+        pairs = zip(now, before, strict=True)
+        return all(f is g and words == others for (f, words), (g, others) in pairs)
+
     def take(self) -> System:
-        """The system as it is."""
+        """The system as it is; its functions are those of the other one."""
         a, own, shared = self.system.assembly, copy(self.system), self._all.differing()
         for name in ("inputs", "_following"):
             own.__dict__.pop(name, None)
@@ -91,6 +100,14 @@ class _Arrays:
     def differing(self) -> dict[str, Any]:
         """Copies of those that do."""
         return {name: x.copy() for name, x, plain, bits in self.arrays if plain.tobytes() != bits}
+
+
+def _functions(system: System) -> list[tuple[Any, list[bytes]]] | None:
+    """User functions, and the numbers that they refer to; None if some are called as plain Python."""
+    callbacks = system.assembly.callbacks
+    if not all(callback.compiled for callback in callbacks):
+        return None
+    return [(f, callback.code.signature()) for callback in callbacks for f in callback.functions]
 
 
 def _poses(system: System) -> list[bytes] | None:

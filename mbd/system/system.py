@@ -200,8 +200,8 @@ class System(Portable):
 
     @property
     def has_snapshots(self) -> bool:
-        """Whether ``Snapshots`` are all that parameters change: not numbers of functions, no systems made from this."""
-        return not (self.assembly.callbacks or self.derived)
+        """Whether ``Snapshots`` are all that parameters change but functions: no systems are made from this one."""
+        return not self.derived
 
     def work_with(self, **changes: Array) -> Work:
         """The system's own buffers with some of them replaced."""

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..compiled.fours import AT_ONCE
+from ..compiled.kinds import as_records
 from ..compiled.record import table_of
 from ..nodes.forms import of_form
 from .along import EVERYBODY, SOME, Along
-from .numbers import words_of
+from .numbers import numbers_of, words_of
 from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
 
 Array = np.ndarray
 INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11", "22", "33", "12", "13", "23")))
 """Columns of a node on which its frame does not depend."""
+LINEAR = tuple(name for name in INERTIA if not name.startswith("i"))  # all but its inverse: forces are linear in them
 NOTHING = np.zeros(0, dtype=np.int64)
 PLACES = ("primitives", "forces", "couplings", "frame_elements")  # tables of elements
 TYPES: dict[str, np.dtype] = {
@@ -32,9 +34,13 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     fits = _fits(tables)
     exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]
     driven = np.flatnonzero(tables.primitives["function"] >= 0)
-    nodes, forces, primitives = [], [], []
-    for e, pair in zip(exact, pairs, strict=True):
-        nodes.append(_touched_nodes(tables, pair) if e else NOTHING)
+    nodes, slopes, forces, primitives = [], [], [], []
+    falls = np.zeros((len(pairs), 3))
+    for i, (e, pair) in enumerate(zip(exact, pairs, strict=True)):
+        if e and not all(one.gravity is tables.gravity for one in pair):
+            falls[i] = (pair[0].gravity - pair[1].gravity) / (2.0 * sizes[i])
+        nodes.append(_touched_nodes(tables, pair, falls[i]) if e else NOTHING)
+        slopes.append(_slopes(tables, pair, sizes[i], nodes[-1]))
         forces.append(_touched_forces(tables, pair) if e else NOTHING)
         changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
         primitives.append(np.setdiff1d(changed, driven))
@@ -54,10 +60,16 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         | {"lam": len(tables.xl), "time": 1, "row": 3, "scratch": (2, 12), "still": max(n_v, len(tables.xl))},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
-        differenced=differenced, who=who,
+        differenced=differenced, who=who, slopes=as_records(np.concatenate(slopes)), falls=falls,
         **_lists("node", nodes), **_lists("force", forces), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs),
     )  # fmt: skip
+
+
+def is_differenced(g: Along) -> Array:
+    """By parameter: whether something of its equations is differenced, which brings round-off."""
+    some = g.differenced.any(axis=1) | (np.diff(g.first_force) > 0) | (g.tree.placed + g.tree.beside > 0)
+    return some | (g.exact == 0) | (g.loaded != 0)
 
 
 def _lists(name: str, lists: list[Array]) -> dict[str, Array]:
@@ -79,12 +91,17 @@ def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]]) -> TreeAlong
     tree, n = tables.tree, len(tables.nodes) if tables.flags[FLAG_TREE] else 0
     n_v = len(tree.inertia)
     placed = [len(_changed(tree.carried, [one.tree.carried for one in pair])) > 0 if n else False for pair in pairs]
-    beside = [n > 0 and (len(tables.functions) > 0 or _touches_joints(tables, pair)) for pair in pairs]
+    beside = [n > 0 and (_touches_functions(tables, pair) or _touches_joints(tables, pair)) for pair in pairs]
     shapes: dict[str, Any] = {
         "rates": (n_v, 18), "bodies": (n, 16), "jets": (n, 18), "wrench": (n, 6), "carrier": 6, "acceleration": 6,
         "slopes": (len(tree.loads), 2), "first": 6, "second": 6, "motion": (n, 6),
     }  # fmt: skip
     return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64), beside=np.array(beside, dtype=np.int64))
+
+
+def _touches_functions(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
+    """Whether user functions may refer to the parameter: others are those of the system itself (``Snapshots``)."""
+    return len(tables.functions) > 0 and not all(one.functions is tables.functions for one in pair)
 
 
 def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
@@ -95,11 +112,15 @@ def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
 
 @functools.cache
 def _words_of_columns(name: str, wanted: str) -> Array:
-    """Which words of the records of a table are integers, or anything but inertia."""
+    """Which words of the records of a table are integers, those of a node's inertia, or anything but inertia."""
     dtype = TYPES[name]
     assert dtype.fields is not None
-    chosen = [x for x in dtype.fields if (dtype[x].kind == "i" if wanted == "integers" else x not in INERTIA)]
-    return np.array([dtype.fields[x][1] // 8 for x in chosen], dtype=np.int64)
+    is_chosen = {
+        "integers": lambda x: dtype[x].kind == "i",
+        "linear": lambda x: x in LINEAR,
+        "places": lambda x: x not in INERTIA,
+    }[wanted]
+    return np.array([dtype.fields[x][1] // 8 for x in dtype.fields if is_chosen(x)], dtype=np.int64)
 
 
 def _agree(one: Any, two: Any, name: str, wanted: str) -> bool:
@@ -124,17 +145,27 @@ def _same_places(tables: Tables, other: Tables) -> bool:
     )
 
 
-def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
+def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables], falls: Array) -> Array:
     """Nodes whose inertia or weight changes; the ground has none."""
-    if any(one.gravity is not tables.gravity and not np.array_equal(one.gravity, tables.gravity) for one in pair):
+    if falls.any():
         return np.arange(1, len(tables.nodes))
     return _changed(tables.nodes, [one.nodes for one in pair])
+
+
+def _slopes(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Array) -> Array:
+    """Records of some nodes with the slopes of their inertia."""
+    found = np.asarray(tables.nodes)[which]
+    if len(which):
+        columns = _words_of_columns("nodes", "linear")
+        plus, minus = (numbers_of(one.nodes)[which][:, columns] for one in pair)
+        numbers_of(found)[:, columns] = (plus - minus) / (2.0 * size)
+    return found
 
 
 def _touched_forces(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
     """Force elements that differ, and those with functions, in which the parameter may stand."""
     changed = _changed(tables.forces, [one.forces for one in pair])
-    if all(one.functions is tables.functions for one in pair):
+    if not _touches_functions(tables, pair):
         return changed
     called = np.zeros(len(tables.forces), dtype=bool)
     for name in ("function", "feed", "call"):

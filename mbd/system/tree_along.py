@@ -4,7 +4,7 @@ A direction moves every body by a jet X = (xi, xi', xi''), see ``mbd.nodes.tree.
 column of its joint times the direction's components. The wrench of a body then changes by one product, what joints
 carry by the sums of these, from the leaves to the root. Elements along the coordinates of joints have derivatives of
 their own. Where the parameter may touch them they are differenced at the same state, in the tables on both sides of it;
-so are bodies whose inertia or weight it touches; of a parameter that moves joints the whole residual.
+of a parameter that moves joints the whole residual is.
 
 For trees without loops on which no other elements act, see ``touched``.
 """
@@ -110,20 +110,22 @@ def _move_bodies(s, w, g, dq, dv, dvd):
 
 
 @kernel
-def _touched_bodies(w, a, i):
+def _touched_bodies(s, w, a, i):
     """Change of the wrenches of bodies whose inertia or weight the parameter touches, where they are."""
-    y, g, h, lane = w.tree, a.tree, 0.5 / a.size[i], i % AT_ONCE
-    plus, minus = tables_at(a.tables[2 * i]), tables_at(a.tables[2 * i + 1])
-    f = y.scratch[2]
+    y, g, lane, falls = w.tree, a.tree, i % AT_ONCE, a.falls[i]
+    f, fall = y.scratch[2], y.scratch[0]
     for k in range(a.first_node[i], a.first_node[i + 1]):
         j = a.nodes[k]
-        change = flat(g.wrench[j])
-        inertia_wrench(plus.nodes[j], w.z[j], y.twist[j], y.acceleration[j], plus.gravity, f, y.scratch)
+        n, z, change = s.nodes[j], w.z[j], flat(g.wrench[j])
+        inertia_wrench(a.slopes[k], z, y.twist[j], y.acceleration[j], s.gravity, f, y.scratch)
         for m in range(6):
-            change[AT_ONCE * m + lane] += h * f[m]
-        inertia_wrench(minus.nodes[j], w.z[j], y.twist[j], y.acceleration[j], minus.gravity, f, y.scratch)
-        for m in range(6):
-            change[AT_ONCE * m + lane] -= h * f[m]
+            change[AT_ONCE * m + lane] += f[m]
+        if falls[0] != 0.0 or falls[1] != 0.0 or falls[2] != 0.0:
+            for m in range(3):
+                fall[m], fall[3 + m] = 0.0, -falls[m]
+            inertia_product(n.mass, world_inertia(n, z), fall, f)
+            for m in range(6):
+                change[AT_ONCE * m + lane] += f[m]
 
 
 @kernel
@@ -174,7 +176,7 @@ def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
     _move_bodies(s, w, g, dq, dv, dvd)
     for i in range(first, end):
         if a.exact[i] != 0 and g.placed[i] == 0:
-            _touched_bodies(w, a, i)
+            _touched_bodies(s, w, a, i)
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         k = s.tree.order[m]
         n, c = s.nodes[k], s.tree.carried[k]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...compiled.fours import AT_ONCE, fours_of, rows_of_fours
 from ...system.right_hand_sides import new_sides
-from ...system.touched import along
+from ...system.touched import along, is_differenced
 from ..base import Array
 from ..followed import CHANGED_CHART_TEXT, Beside, Followed
 from .sensitivities import SETTLED, run_with_sensitivities
@@ -48,7 +48,7 @@ class AlphaFollowed(Followed):
         tables, works = self.addresses
         pairs = [(plus.system.tables, minus.system.tables) for plus, minus in sides]
         self.along = along(system.tables, pairs, sizes, self.works, rows)
-        noisy = self.along.loaded | (self.along.exact == 0) | self.along.differenced.any(axis=1)
+        noisy = is_differenced(self.along)
         groups = -(-n // AT_ONCE)
         quiet = [not noisy[AT_ONCE * j : AT_ONCE * (j + 1)].any() for j in range(groups)]
         whole = [self.along.exact[AT_ONCE * j : AT_ONCE * (j + 1)] != 0 for j in range(groups)]
