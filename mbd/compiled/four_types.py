@@ -65,7 +65,7 @@ def _define(functions: tuple[Any, ...], instruction: str, left: tuple[Any, ...],
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         a, b = (context.cast(builder, x, kind, four) for x, kind in zip(args, signature.args, strict=True))
-        return getattr(builder, instruction)(a, b)
+        return getattr(builder, instruction)(a, b, flags=("contract",))  # fused multiply-add
 
     def typer_of(context: Any) -> Any:
         def typer(a: Any, b: Any) -> Any:

@@ -24,6 +24,7 @@ CHANGED_CHART_TEXT = (
     "a conventional rotation vector passed a half turn and changed its chart, which sensitivities do not follow; use "
     "Lie nodes or quaternions: model.with_nodes(mbd.nodes.Quaternion)"
 )
+SIZE = 2e-5  # of the differences, beside the parameter
 SMALL = 1e-3  # of an increment, for differences of coordinates of fourth order
 
 

@@ -11,12 +11,11 @@ import numpy as np
 from ..elements.arguments import Held
 from ..errors import ModelError
 from ..integrators.base import Array, Integrator
-from ..integrators.followed import Beside
+from ..integrators.followed import SIZE, Beside
 from ..system.snapshots import Snapshots
 from ..system.system import System
 from .starting import found_start
 
-SIZE = 2e-5  # of the differences, beside the parameter
 FAR = 2.0**24  # of the parameter: what it would change if it were larger
 LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
 TELLING = 1e-3  # of the largest change: of smaller ones round-off does not matter

@@ -129,18 +129,19 @@ def _touched_bodies(s, w, a, i):
 
 
 @kernel
-def _touched_loads(a, i, q, v, vd, x):
+def _touched_loads(s, a, i, q, v, vd, x):
     """Change of what springs, motors and rotors on joints add to the rows, where the joints are."""
-    lane, rows = i % AT_ONCE, flat(x)
-    for side in range(2):
-        c = 0.5 / a.size[i] if side == 0 else -0.5 / a.size[i]
-        s, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
-        if s.tree.loads.shape[0] > 0:
-            evaluate_functions(s, moved, a.time[0])
-        for m in range(s.tree.loads.shape[0]):
-            rows[AT_ONCE * s.xv[s.tree.loads[m, 1]] + lane] += c * joint_load(s, moved, m, q, v)
-        for k in range(s.tree.inertia.shape[0]):
-            rows[AT_ONCE * s.xv[k] + lane] += c * s.tree.inertia[k] * vd[k]
+    h, lane, rows = 0.5 / a.size[i], i % AT_ONCE, flat(x)
+    more, less = tables_at(a.tables[2 * i]), tables_at(a.tables[2 * i + 1])
+    plus, minus = work_at(a.works[2 * i]), work_at(a.works[2 * i + 1])
+    if s.tree.loads.shape[0] > 0:
+        evaluate_functions(more, plus, a.time[0])
+        evaluate_functions(less, minus, a.time[0])
+    for m in range(s.tree.loads.shape[0]):  # loads are much larger than differences of them
+        load = joint_load(more, plus, m, q, v) - joint_load(less, minus, m, q, v)
+        rows[AT_ONCE * s.xv[s.tree.loads[m, 1]] + lane] += h * load
+    for k in range(s.tree.inertia.shape[0]):
+        rows[AT_ONCE * s.xv[k] + lane] += h * (more.tree.inertia[k] - less.tree.inertia[k]) * vd[k]
 
 
 @kernel
@@ -196,7 +197,7 @@ def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
         if a.exact[i] != 0 and g.placed[i] != 0:
             _placed(s, a, i, q, v, vd, x)
         elif a.exact[i] != 0 and g.beside[i] != 0:
-            _touched_loads(a, i, q, v, vd, x)
+            _touched_loads(s, a, i, q, v, vd, x)
 
 
 @entry(Tables, Work, TreeAlong, fours, fours, when=by_recursion)

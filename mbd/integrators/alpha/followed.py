@@ -10,11 +10,12 @@ from ...compiled.fours import AT_ONCE, fours_of, rows_of_fours
 from ...system.right_hand_sides import new_sides
 from ...system.touched import along, is_differenced
 from ..base import Array
-from ..followed import CHANGED_CHART_TEXT, Beside, Followed
+from ..followed import CHANGED_CHART_TEXT, SIZE, Beside, Followed
 from .sensitivities import SETTLED, run_with_sensitivities
 from .shadow import (
     CHANGED_CHART,
     FOLLOWED,
+    IDLE,
     LEFT_TO_INDEX_3,
     NOISY_POINTS,
     NOISY_POINTS_OF_Z,
@@ -77,7 +78,7 @@ class AlphaFollowed(Followed):
             some_exact=np.array([x.any() for x in whole], dtype=np.int64),
             all_exact=np.array([x.all() for x in whole], dtype=np.int64), active=np.arange(groups), rate=1.0,
             points=np.where(quiet, POINTS, NOISY_POINTS), points_z=np.where(quiet, POINTS, NOISY_POINTS_OF_Z),
-            next=groups, settled=SETTLED / np.sqrt(max(count, 1)),
+            idle=IDLE * max(1.0, system.length) * SIZE / sizes, next=groups, settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
         self.buffers = new_sides(system)
         f.dq[:], f.dv[:], f.da[:] = fours_of(self.dq), fours_of(self._of("v")), fours_of(self._of("a"))

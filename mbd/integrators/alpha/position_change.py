@@ -26,6 +26,7 @@ from .matrix_change import ALONG, FURTHEST, change_of_matrix, prepare_matrix
 from .shadow import TURNS
 
 LONGEST = 32.0  # steps over which the effect of the matrix on a position correction is extrapolated
+WELL, BADLY = 0.5, 2.0  # times what may remain in a step: it may be foreseen over more of them, or was over too many
 UNTURNED = 1e-6  # a position correction below: what turns it within a step does not count
 
 
@@ -120,8 +121,9 @@ def take_turn(s, x, f, g, p, j, solution):
     f.change_z[j], f.size_q[j] = largest_four(f.y), largest_four(f.dqn[j])
     missed, size, well, badly = flat(f.change_z), flat(f.size_q), True, False
     for i in range(AT_ONCE * j, end_of_group(f, j)):
-        well = well and missed[i] <= 0.1 * f.settled * size[i]
-        badly = badly or missed[i] > f.settled * size[i]
+        limit = f.settled * max(size[i], f.idle[i])
+        well = well and missed[i] <= WELL * limit
+        badly = badly or missed[i] > BADLY * limit
     if f.known[j] > 2.0 and well:
         f.interval[j] = min(2.0 * f.interval[j], LONGEST)
     elif badly:

@@ -181,7 +181,7 @@ def _is_moved(f, j):
     f.size_q[j] = largest_four(f.dqn[j])
     change, size = flat(f.change), flat(f.size_q)
     for i in range(AT_ONCE * j, end_of_group(f, j)):
-        if change[i] > UNMOVED * f.settled * size[i]:
+        if change[i] > UNMOVED * f.settled * max(size[i], f.idle[i]):
             return True
     return False
 
@@ -200,7 +200,7 @@ def _newton_rate(x, f, p):
 @kernel
 def _is_settled(x, f, p, i, r):
     """Whether corrections of a parameter may end after this one, the r-th; the round-off in them is measured."""
-    size, acceleration, rate = flat(f.size_q)[i], flat(f.size_vd)[i], f.rate
+    size, acceleration, rate = max(flat(f.size_q)[i], f.idle[i]), flat(f.size_vd)[i], f.rate
     change, before, least = flat(f.change)[i], f.earlier[i], f.noise / f.spread[i]
     noise = max(least, f.floor[i])
     if r > 0 and before > TELLING * size:

@@ -11,6 +11,7 @@ POINTS = 8  # last steps from which the next one is extrapolated
 NOISY_POINTS = 6  # where differences bring round-off, of which each further point would make twice as much
 NOISY_POINTS_OF_Z = 2  # of position corrections there: these are small, and mostly round-off
 RING = POINTS + 1  # with the next one
+IDLE = 1e-16  # of the length of the system: what a parameter that is doubled changes if it has no effect
 TURNS = 5  # values from which the effect of the matrix on a position correction is extrapolated
 
 FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
@@ -39,6 +40,7 @@ class Shadow(Record):
     exact = integers  # by parameter: whether its equations are differentiated by the product rule
     some_exact = integers  # by group: whether that is so of one of its parameters, and whether of all
     all_exact = integers
+    idle = vector  # by parameter: sensitivities of the configuration below this are those of one without any effect
     rate = real  # by which one correction of a step is smaller than the one before
     history = integer  # steps made
     ended = integer  # see FOLLOWED, ...
