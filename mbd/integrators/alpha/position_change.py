@@ -26,7 +26,7 @@ from .matrix_change import ALONG, FURTHEST, change_of_matrix, prepare_matrix
 from .shadow import TURNS
 
 LONGEST = 32.0  # steps over which the effect of the matrix on a position correction is extrapolated
-WELL, BADLY = 0.5, 2.0  # times what may remain in a step: it may be foreseen over more of them, or was over too many
+WELL = 0.2  # of what may remain in a step: with so little missed, it may be foreseen over more of them
 UNTURNED = 1e-6  # a position correction below: what turns it within a step does not count
 
 
@@ -123,7 +123,7 @@ def take_turn(s, x, f, g, p, j, solution):
     for i in range(AT_ONCE * j, end_of_group(f, j)):
         limit = f.settled * max(size[i], f.idle[i])
         well = well and missed[i] <= WELL * limit
-        badly = badly or missed[i] > BADLY * limit
+        badly = badly or missed[i] > limit
     if f.known[j] > 2.0 and well:
         f.interval[j] = min(2.0 * f.interval[j], LONGEST)
     elif badly:
