@@ -36,7 +36,7 @@ from .captured import (
     unwrapped,
     value_at,
 )
-from .data_block import ARGUMENTS, CLOCK, HEAD, append_words, fits, kind_of
+from .data_block import ARGUMENTS, CLOCK, HEAD, addresses_in, append_words, fits, kind_of
 
 VARIANTS = 16  # of code on disk for the same function with other kinds of values in its objects
 NO_CLOCK = np.zeros(1)
@@ -59,6 +59,7 @@ class UserCode:
         self.functions = [(int(k), _path(p), str(digest)) for k, p, digest in about["functions"]]
         offsets = [offset for _, _, _, offset in self.slots]
         self.in_order = offsets == sorted(offsets)
+        self.addresses = [offset + k for _, _, kind, offset in self.slots for k in addresses_in(kind)]
 
     def values(self, functions: tuple[Any, ...]) -> list[Any] | None:
         """What functions refer to at present; None if this is not their code."""
@@ -114,8 +115,10 @@ class BoundCode:
         return True
 
     def signature(self) -> list[bytes]:
-        """The values that the code reads, to be compared with those of another time."""
-        return [self.block[HEAD:].tobytes(), *(x.tobytes() for x in self.kept if isinstance(x, np.ndarray))]
+        """The values that the code reads, to be compared with those of another time, wherever arrays are."""
+        words = self.block[HEAD:].copy()
+        words[self.code.addresses] = 0
+        return [words.tobytes(), *(x.tobytes() for x in self.kept if isinstance(x, np.ndarray))]
 
     def _write(self, values: list[Any]) -> None:
         self.values = values

@@ -84,6 +84,17 @@ def size_of(kind: str) -> int:
     return 1 + 2 * dimensions(kind) if kind.startswith("a") else len(SCALARS[kind])
 
 
+def addresses_in(kind: str) -> list[int]:
+    """Which of the words of a value are addresses."""
+    if not kind.startswith("("):
+        return [0] if kind.startswith("a") else []
+    found, first = [], 0
+    for part in parts_of(kind):
+        found += [first + k for k in addresses_in(part)]
+        first += size_of(part)
+    return found
+
+
 def append_words(value: Any, kind: str, words: list[bytes], kept: list[Any]) -> None:
     """Add the words of a value; arrays are added to what is kept alive."""
     if kind.startswith("("):
