@@ -4,9 +4,10 @@ With the frames' direction dz = Z dq a constraint between two bodies is at most 
 g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with
 dz in the place of z, and d lambda in that of lambda. Force elements know the derivatives of their laws
 (``mbd.forces.along``). Driven constraints, couplings and frame elements are differentiated by a central difference of
-their frame forces and rows, in the tables on both sides of the parameter; so are force elements and constraints that
-the parameter touches, at the frames where they are, while inertia and weight are linear in what it touches. Nothing
-else is evaluated.
+their frame forces and rows, in the tables on both sides of the parameter; so are force elements that the parameter
+touches, at the frames where they are. Inertia and weight are linear in what it touches. A constraint is at most
+quadratic in its points, axes and constants, so that a central difference at the same frames is exact however wide it
+is, and a wide one has no round-off; the length L of a distance scales g + L by -dL/L. Nothing else is evaluated.
 
 Four parameters, a *group*, are looked along at once (kind ``fours``): what directions have in common is read once. What
 is differenced is a matter of each parameter, and its place among the four.
@@ -19,7 +20,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import addresses, fours, fours_matrix, integer, integer_matrix, integers, matrix, records, vector
+from ..compiled.kinds import addresses, fours, fours_matrix, integer, integers, matrix, records, vector
 from ..compiled.record import Record
 from ..forces.along import force_along
 from ..forces.instant import force_residual, law_at_instant
@@ -44,6 +45,7 @@ from .tables import (
     FLAG_COUPLED,
     FLAG_TREE,
     FLAG_VELOCITY,
+    PRIMITIVE,
     Tables,
     Work,
     coordinates,
@@ -56,7 +58,6 @@ from .tree_along import TreeAlong, tree_rows_along
 
 ON_POSITIONS, ON_VELOCITIES, ON_ACCELERATIONS, ON_BOTH = 0, 1, 2, 3  # level of the constraint rows; both: g + B v
 NO_FORCES, FIXED, CHANGING = 0, 1, 2  # frame forces of constraints: not asked for, at fixed or changing multipliers
-NOBODY, SOME, EVERYBODY = 0, 1, 2  # which parameters of a group difference a constraint
 
 
 class Along(Record):
@@ -85,9 +86,11 @@ class Along(Record):
     forces = integers
     first_primitive = integers  # the same of constraints that are not driven
     primitives = integers
+    above = records(PRIMITIVE)  # ... with their numbers far to both sides, along their slopes
+    below = records(PRIMITIVE)
+    width = vector  # ... and how far these are apart, in units of the parameter
+    stretch = vector  # ... and slopes of the lengths of those that are distances
     driven = integers  # constraints that are driven
-    differenced = integer_matrix  # by parameter and constraint: whether it is one of these
-    who = integer_matrix  # by group and constraint: see NOBODY, ...
     tree = TreeAlong  # of joint coordinates
     loaded = integer  # whether there are elements that are differenced
     time = vector  # (1,) of the functions
@@ -148,42 +151,17 @@ def _bilinear_force(p, w, g, lam, dlam, forces, fa, fb):
 
 
 @kernel
-def _forget_differenced(p, g, group, k, first, second, x):
-    """Frame forces and rows of one constraint become zero along parameters that difference it."""
-    fa, fb, rows = flat(first), flat(second), flat(x)
-    for c in range(AT_ONCE):
-        i = AT_ONCE * group + c
-        if i < g.size.shape[0] and g.differenced[i, k] != 0:
-            for m in range(12):
-                fa[AT_ONCE * m + c], fb[AT_ONCE * m + c] = 0.0, 0.0
-            for m in range(p.x0, p.x0 + rows_of(p)):
-                rows[AT_ONCE * m + c] = 0.0
-
-
-@kernel
-def _bilinear(s, w, g, group, lam, dlam, forces, level, x):
-    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows, which are zero for differenced ones."""
+def _bilinear(s, w, g, lam, dlam, forces, level, x):
+    """Constraints along (dz, d lambda): frame forces, added to g.df, and rows, which are zero for driven ones."""
     for k in range(s.primitives.shape[0]):
         p = s.primitives[k]
-        a, b, who = p.a, p.b, g.who[group, k]
-        if who == NOBODY:
-            if forces != NO_FORCES:
-                _bilinear_force(p, w, g, lam, dlam, forces, g.df[a], g.df[b])
-            _bilinear_row(p, w, g, level, x)
-        elif who == SOME:
-            first, second = g.scratch[0], g.scratch[1]
-            clear(first)
-            clear(second)
-            if forces != NO_FORCES:
-                _bilinear_force(p, w, g, lam, dlam, forces, first, second)
-            _bilinear_row(p, w, g, level, x)
-            _forget_differenced(p, g, group, k, first, second, x)
-            for m in range(12):
-                g.df[a, m] += first[m]
-                g.df[b, m] += second[m]
-        else:
+        if p.function >= 0:
             for m in range(p.x0, p.x0 + rows_of(p)):
                 x[m] = 0.0
+            continue
+        if forces != NO_FORCES:
+            _bilinear_force(p, w, g, lam, dlam, forces, g.df[p.a], g.df[p.b])
+        _bilinear_row(p, w, g, level, x)
 
 
 @kernel
@@ -254,57 +232,42 @@ def _differenced(s, w, g, i, lam, dlam, forces, level, x):
 
 
 @kernel
-def _move_frames(w, g, moved, a, e, c):
-    """Frames of one body, their velocities and accelerations, by e along a direction; no frame force yet."""
-    dz, dzd, dza = flat(g.dz[a]), flat(g.dzd[a]), flat(g.dza[a])
-    for m in range(12):
-        moved.z[a, m] = w.z[a, m] + e * dz[AT_ONCE * m + c]
-        moved.zd[a, m] = w.zd[a, m] + e * dzd[AT_ONCE * m + c]
-        moved.zb[a, m] = g.za[a, m] + e * dza[AT_ONCE * m + c]
-        moved.f[a, m] = 0.0
-
-
-@kernel
-def _touched_primitive(w, g, i, side, k, lam, dlam, forces, level, rows):
-    """The k-th constraint that a parameter touches on one side of it: frame forces into f there, and rows."""
-    e, c, change, moved = (
-        g.size[i] if side == 0 else -g.size[i],
-        i % AT_ONCE,
-        flat(dlam),
-        work_at(g.works[2 * i + side]),
-    )
-    p = tables_at(g.tables[2 * i + side]).primitives[g.primitives[k]]
-    _move_frames(w, g, moved, p.a, e, c)
-    _move_frames(w, g, moved, p.b, e, c)
+def _touched_primitive(p, w, g, f, lam, forces, level, rows):
+    """A constraint with other numbers, where the frames are: frame forces f of its bodies, and rows."""
     if forces != NO_FORCES:
-        for m in range(p.l0, p.l0 + rows_of(p)):
-            g.lam[m] = lam[m] + e * change[AT_ONCE * m + c]
-        primitive_force(p, moved.z[p.a], moved.z[p.b], p.value, g.lam, p.l0, moved.f[p.a], moved.f[p.b])
-    _primitive_row(p, moved, moved.z, moved.zd, moved.zb, level, rows)
+        clear(f[p.a])
+        clear(f[p.b])
+        primitive_force(p, w.z[p.a], w.z[p.b], p.value, lam, p.l0, f[p.a], f[p.b])
+    _primitive_row(p, w, w.z, w.zd, g.za, level, rows)
 
 
 @kernel
-def _touched_primitives(s, w, g, i, lam, dlam, forces, level, x):
-    """Constraints that the parameter touches: frame forces, added to g.df, and rows, added to x.
+def _stretched(p, slope, w, g, f, c, lam, forces, level, x):
+    """A distance of which the parameter changes the length: all of it scales, and the length is subtracted."""
+    scale, rows, found = -slope / p.value, g.plus, flat(x)
+    _touched_primitive(p, w, g, f, lam, forces, level, rows)
+    if forces != NO_FORCES:
+        fa, fb = flat(g.df[p.a]), flat(g.df[p.b])
+        for m in range(12):
+            fa[AT_ONCE * m + c] += scale * f[p.a, m]
+            fb[AT_ONCE * m + c] += scale * f[p.b, m]
+    found[AT_ONCE * p.x0 + c] += scale * rows[p.x0] - (slope if level == ON_POSITIONS else 0.0)
 
-    With the parameter they move along the direction, on which they hold: where the parameter alone moves, the error of
-    a difference would be that of a violated constraint.
-    """
-    h, c, found, plus, minus = (
-        0.5 / g.size[i],
-        i % AT_ONCE,
-        flat(x),
-        work_at(g.works[2 * i]),
-        work_at(g.works[2 * i + 1]),
-    )
+
+@kernel
+def _touched_primitives(s, w, g, i, lam, forces, level, x):
+    """Constraints that the parameter touches: frame forces, added to g.df, and rows, added to x."""
+    c, found, plus, minus = i % AT_ONCE, flat(x), work_at(g.works[2 * i]).f, work_at(g.works[2 * i + 1]).f
     for k in range(g.first_primitive[i], g.first_primitive[i + 1]):
-        _touched_primitive(w, g, i, 0, k, lam, dlam, forces, level, g.plus)
-        _touched_primitive(w, g, i, 1, k, lam, dlam, forces, level, g.minus)
-        p = s.primitives[g.primitives[k]]
+        h, p = 1.0 / g.width[k], g.above[k]
+        _touched_primitive(p, w, g, plus, lam, forces, level, g.plus)
+        _touched_primitive(g.below[k], w, g, minus, lam, forces, level, g.minus)
         if forces != NO_FORCES:
             _add_difference(g, plus, minus, p.a, p.b, h, c)
         for j in range(p.x0, p.x0 + rows_of(p)):
             found[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
+        if g.stretch[k] != 0.0:
+            _stretched(s.primitives[g.primitives[k]], g.stretch[k], w, g, plus, c, lam, forces, level, x)
 
 
 @kernel
@@ -312,9 +275,9 @@ def _add_difference(g, plus, minus, a, b, h, c):
     """Differences of the frame forces of two bodies, added to g.df; each of them is much larger than these."""
     fa, fb = flat(g.df[a]), flat(g.df[b])
     for m in range(12):
-        fa[AT_ONCE * m + c] += h * (plus.f[a, m] - minus.f[a, m])
+        fa[AT_ONCE * m + c] += h * (plus[a, m] - minus[a, m])
         if b != a:
-            fb[AT_ONCE * m + c] += h * (plus.f[b, m] - minus.f[b, m])
+            fb[AT_ONCE * m + c] += h * (plus[b, m] - minus[b, m])
 
 
 @kernel
@@ -343,7 +306,7 @@ def _touched_forces(s, w, g, i):
         _touched_force(w, g, i, 0, k)
         _touched_force(w, g, i, 1, k)
         e = s.forces[g.forces[k]]
-        _add_difference(g, plus, minus, e.a, e.b, h, c)
+        _add_difference(g, plus.f, minus.f, e.a, e.b, h, c)
 
 
 @entry(Tables, Work, Along, integer, when=has_forces)
@@ -418,14 +381,14 @@ def equations_along(s, w, g, group, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
         clear(g.df[k])
     if g.loaded != 0:
         _clear_rows(s, x)
-    _bilinear(s, w, g, group, lam, dlam, forces, level, x)
+    _bilinear(s, w, g, lam, dlam, forces, level, x)
     if s.forces.shape[0] > 0:
         forces_along(s, w, g, group)
     for i in range(first, end):
         if g.exact[i] != 0:
             if g.loaded != 0:
                 _differenced(s, w, g, i, lam, dlam, forces, level, x)
-            _touched_primitives(s, w, g, i, lam, dlam, forces, level, x)
+            _touched_primitives(s, w, g, i, lam, forces, level, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], v, vd, dv, dvd, w.z[k], g.dz[k], w.f[k], g.df[k], x)
     for i in range(first, end):
@@ -439,12 +402,12 @@ def positions_along(s, w, g, group, lam, dq, x):
         frame_along(s.nodes[k], dq, w.z[k], g.dz[k])
     if g.loaded != 0:
         _clear_rows(s, x)
-    _bilinear(s, w, g, group, lam, g.still, NO_FORCES, ON_POSITIONS, x)
+    _bilinear(s, w, g, lam, g.still, NO_FORCES, ON_POSITIONS, x)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
         if g.exact[i] != 0:
             if g.loaded != 0:
                 _differenced(s, w, g, i, lam, g.still, NO_FORCES, ON_POSITIONS, x)
-            _touched_primitives(s, w, g, i, lam, g.still, NO_FORCES, ON_POSITIONS, x)
+            _touched_primitives(s, w, g, i, lam, NO_FORCES, ON_POSITIONS, x)
 
 
 @entry(Tables, Work, Along, velocity, velocity, multipliers)
@@ -481,11 +444,11 @@ def projection_along(s, w, g, group, q, v, u, mu, zero, dq, dv, x, valued):
         frame_along(n, dq, w.z[k], g.dz[k])
         velocity_along(n, v, dv, w.z[k], g.dz[k], g.dzd[k], g.scratch)
         clear(g.df[k])
-    _bilinear(s, w, g, group, mu, g.still, FIXED, ON_BOTH if valued != 0 else ON_VELOCITIES, x)
+    _bilinear(s, w, g, mu, g.still, FIXED, ON_BOTH if valued != 0 else ON_VELOCITIES, x)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
-        _touched_primitives(s, w, g, i, mu, g.still, FIXED, ON_VELOCITIES, x)
+        _touched_primitives(s, w, g, i, mu, FIXED, ON_VELOCITIES, x)
         if valued != 0:
-            _touched_primitives(s, w, g, i, mu, g.still, NO_FORCES, ON_POSITIONS, x)
+            _touched_primitives(s, w, g, i, mu, NO_FORCES, ON_POSITIONS, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], zero, u, g.still, g.still, w.z[k], g.dz[k], w.f[k], g.df[k], x)
     for i in range(AT_ONCE * group, end_of_group(g, group)):

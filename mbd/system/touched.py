@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.fours import AT_ONCE
 from ..compiled.kinds import as_records
 from ..compiled.record import table_of
+from ..joints.instant import DISTANCE
 from ..nodes.forms import of_form
-from .along import EVERYBODY, SOME, Along
+from .along import Along
 from .numbers import numbers_of, words_of
 from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
@@ -34,7 +34,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     fits = _fits(tables)
     exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]
     driven = np.flatnonzero(tables.primitives["function"] >= 0)
-    nodes, slopes, forces, primitives = [], [], [], []
+    nodes, slopes, forces, primitives, ranges = [], [], [], [], []
     falls = np.zeros((len(pairs), 3))
     for i, (e, pair) in enumerate(zip(exact, pairs, strict=True)):
         if e and not all(one.gravity is tables.gravity for one in pair):
@@ -44,14 +44,8 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         forces.append(_touched_forces(tables, pair) if e else NOTHING)
         changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
         primitives.append(np.setdiff1d(changed, driven))
-    differenced = np.zeros((len(pairs), len(tables.primitives)), dtype=np.int64)
-    for row, touched in zip(differenced, primitives, strict=True):
-        row[touched] = row[driven] = 1
-    groups = -(-len(pairs) // AT_ONCE)
-    who = np.zeros((groups, len(tables.primitives)), dtype=np.int64)
-    for i, row in enumerate(differenced):
-        who[i // AT_ONCE, row != 0] = SOME
-    who[:, driven] = EVERYBODY
+        ranges.append(_ranges(tables, pair, sizes[i], primitives[-1]))
+    above, below, width, stretch = (np.concatenate(one) for one in zip(*ranges, strict=True))
     n_v = len(tables.xv)
     loaded = len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
@@ -60,7 +54,8 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         | {"lam": len(tables.xl), "time": 1, "row": 3, "scratch": (2, 12), "still": max(n_v, len(tables.xl))},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
-        differenced=differenced, who=who, slopes=as_records(np.concatenate(slopes)), falls=falls,
+        above=as_records(above), below=as_records(below), width=width,
+        stretch=stretch, slopes=as_records(np.concatenate(slopes)), falls=falls,
         **_lists("node", nodes), **_lists("force", forces), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs),
     )  # fmt: skip
@@ -68,7 +63,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
 
 def is_differenced(g: Along) -> Array:
     """By parameter: whether something of its equations is differenced, which brings round-off."""
-    some = g.differenced.any(axis=1) | (np.diff(g.first_force) > 0) | (g.tree.placed + g.tree.beside > 0)
+    some = (np.diff(g.first_force) > 0) | (g.tree.placed + g.tree.beside > 0)
     return some | (g.exact == 0) | (g.loaded != 0)
 
 
@@ -112,11 +107,12 @@ def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
 
 @functools.cache
 def _words_of_columns(name: str, wanted: str) -> Array:
-    """Which words of the records of a table are integers, those of a node's inertia, or anything but inertia."""
+    """Words of records of a table: its integers, its numbers, those of a node's inertia, or anything but inertia."""
     dtype = TYPES[name]
     assert dtype.fields is not None
     is_chosen = {
         "integers": lambda x: dtype[x].kind == "i",
+        "numbers": lambda x: dtype[x].kind == "f",
         "linear": lambda x: x in LINEAR,
         "places": lambda x: x not in INERTIA,
     }[wanted]
@@ -160,6 +156,31 @@ def _slopes(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Arr
         plus, minus = (numbers_of(one.nodes)[which][:, columns] for one in pair)
         numbers_of(found)[:, columns] = (plus - minus) / (2.0 * size)
     return found
+
+
+def _ranges(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Array) -> tuple[Array, ...]:
+    """Records of some constraints with numbers far to both sides along their slopes, how far apart these are, and ...
+
+    ... the slopes of lengths of distances, which these records leave as they are. So far: they change by as much as
+    they are.
+    """
+    own = np.asarray(tables.primitives)[which]
+    above, below, width, stretch = own.copy(), own.copy(), np.ones(len(own)), np.zeros(len(own))
+    if len(own):
+        columns = _words_of_columns("primitives", "numbers")
+        plus, minus = (np.asarray(one.primitives)[which] for one in pair)
+        far = own["kind"] == DISTANCE
+        stretch[far] = (plus["value"] - minus["value"])[far] / (2.0 * size)
+        plus["value"][far] = minus["value"][far] = own["value"][far]
+        here, first, second = (numbers_of(x)[:, columns] for x in (own, plus, minus))
+        slope = (first - second) / (2.0 * size)
+        steepest = np.abs(slope).max(axis=1)
+        steepest[steepest == 0.0] = 1.0
+        reach = 2.0 ** np.round(np.log2(np.maximum(np.abs(here).max(axis=1), 1.0) / steepest))
+        numbers_of(above)[:, columns] = here + reach[:, None] * slope
+        numbers_of(below)[:, columns] = here - reach[:, None] * slope
+        width = 2.0 * reach
+    return above, below, width, stretch
 
 
 def _touched_forces(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
