@@ -151,7 +151,7 @@ class Record:
         words = plan.words + plan.is_address * address_of(block)
         record = object.__new__(cls)
         record._write(words)
-        record.__dict__["_block"], record.__dict__["_parts"] = block, plan.arrays
+        record.__dict__.update(_block=block, _parts=plan.arrays, _filled=plan.begin)
         record._set_arrays(given)
         record._set_numbers(given)
         return record
@@ -241,6 +241,33 @@ class Record:
 
     def __repr__(self) -> str:
         return f"{self.layout.label}({', '.join(self.fields)})"
+
+
+class Beginning:
+    """Records as they are now, and with zeros as ``zeros`` made them in arrays of their own.
+
+    For the moment at which nothing is in there yet; arrays that were given to them are not looked at.
+    """
+
+    def __init__(self, *records: Record) -> None:
+        self._records = [(one, one._words.copy()) for record in records for one in _with_inner(record)] if JIT else []
+
+    def restore(self) -> bool:
+        """Make them what they were, in place; without compilation they do not know how, and False is returned."""
+        for record, words in self._records:
+            record._words[:] = words
+            if "_block" in vars(record):
+                block, filled = record._block, record.__dict__["_filled"]
+                block.fill(0.0)
+                if len(filled):
+                    block[: len(filled)] = filled
+        return len(self._records) > 0
+
+
+def _with_inner(record: Record) -> list[Record]:
+    """A record and those in it that have arrays of their own."""
+    inner = [x for x in vars(record).values() if isinstance(x, Record) and "_block" in vars(x)]
+    return [record, *(each for one in inner for each in _with_inner(one))]
 
 
 class Plan(NamedTuple):

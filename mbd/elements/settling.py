@@ -21,11 +21,14 @@ _waiting: dict[int, list[weakref.ref[Late]]] = {}  # by id of the model
 class Late:
     """Something about a model that is made when it is first asked for, or before the model changes.
 
-    ``known`` is the part of it that is there already.
+    ``known`` is the part of it that is there already. Where ``is_over`` says so, a change no longer matters, because
+    ``make`` refuses whoever asks from then on.
     """
 
-    def __init__(self, model: Any, make: Callable[[], Any], known: Any = None) -> None:
-        self.known = known
+    def __init__(
+        self, model: Any, make: Callable[[], Any], known: Any = None, is_over: Callable[[], bool] | None = None
+    ) -> None:
+        self.known, self.is_over = known, is_over
         self._make: Callable[[], Any] | None = make
         self._made: Any = None
         key = id(model)
@@ -51,7 +54,7 @@ class Late:
 
 def _finished(value: Any) -> Late:
     late = object.__new__(Late)
-    late._make, late._made, late.known = None, value, value
+    late._make, late._made, late.known, late.is_over = None, value, value, None
     return late
 
 
@@ -81,7 +84,7 @@ def before_change(x: Any) -> None:
     for key in [*_waiting] if owner is UNKNOWN else [id(owner)]:
         for each in list(_waiting.get(key, ())):
             late = each()
-            if late is not None:
+            if late is not None and not (late.is_over is not None and late.is_over()):
                 _ = late.value
 
 
@@ -90,5 +93,10 @@ def is_guarded(model: Any) -> bool:
 
     What functions of users refer to changes without a word as well; whoever asks knows whether there are some.
     """
+    return not model._parameters and is_ours(model)
+
+
+def is_ours(model: Any) -> bool:
+    """Whether it has no classes of users."""
     kinds = {type(model), *map(type, model.bodies), *map(type, model.joints), *map(type, model.forces)}
-    return not model._parameters and all(kind.__module__.partition(".")[0] == PACKAGE for kind in kinds)
+    return all(kind.__module__.partition(".")[0] == PACKAGE for kind in kinds)

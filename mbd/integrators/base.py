@@ -198,6 +198,13 @@ class Run(ABC):
         """
         return None
 
+    def begin_again(self, q: Array, v: Array) -> bool:
+        """Begin at (q, v) as a new run of the system does, whose numbers may be others now, bit for bit.
+
+        False if only a new run will do.
+        """
+        return False
+
     @abstractmethod
     def failure(self) -> tuple[str, str]:
         """(kind, message) of what stopped the run early; kind is 'convergence' or 'singularity'."""

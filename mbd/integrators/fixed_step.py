@@ -16,7 +16,7 @@ import numpy as np
 
 from ..compiled.bound import bound
 from ..compiled.entry import connect
-from ..compiled.record import Record, table_of
+from ..compiled.record import Beginning, Record, table_of
 from ..system.tables import Tables, Work
 from .base import Array, Integrator, Run, begins_of, check_rows
 from .loop import RESTART, Rows, run_steps
@@ -46,6 +46,8 @@ class Equations:
         "history", "iterations", "factorisations", "verdict", "error", "smallest_ratio", "factored", "stiff", "nearest",
     )  # fmt: skip
     """Numbers that a restart needs, of ``x`` or ``numbers``."""
+    begins_again: ClassVar[bool] = False
+    """Whether work, x and numbers are all that changes, so that they can be made what they were before the start."""
     tables: Tables
     work: Work
     x: Any
@@ -186,6 +188,8 @@ class FixedStepRun(Run):
         self.equations: Equations = method.equations(system, t, step)
         self._set_rows()
         connect(self.equations.numbers, run_steps)  # compiled, or loaded, before the clock starts
+        e = self.equations
+        self._beginning = Beginning(e.x, e.numbers, e.work) if e.begins_again else None
 
     def _set_rows(self) -> None:
         self.rows = rows_of(self.equations)
@@ -225,6 +229,13 @@ class FixedStepRun(Run):
         """Take over the first state, and compute what the method needs besides."""
         self.equations.load(q, v, turns)
         self.equations.start(self.origin)
+
+    def begin_again(self, q: Array, v: Array) -> bool:
+        if self._beginning is None or not self._beginning.restore():
+            return False
+        self.system.prepare_work(self.work)
+        self.begin(q, v, None)
+        return True
 
     def row(self) -> list[Array]:
         return [getattr(self.rows, name) for name in ("q", "v", "first", "second", "turns")]

@@ -71,8 +71,8 @@ def noted_state(system: System, integrator: Integrator, state: dict[str, Any]) -
         return state | belongings(system, integrator, state)
 
     # methods of users may change without a word
-    ours = type(system) is System and type(integrator).__module__.partition(".")[0] == PACKAGE
-    return Late(system.model, make, state) if ours and system.is_guarded else make()
+    ours = type(integrator).__module__.partition(".")[0] == PACKAGE
+    return system.late(make, state) if ours else make()
 
 
 def continued(system: System, integrator: Integrator, state: dict[str, Any], step: float) -> tuple[Run, list[Array]]:

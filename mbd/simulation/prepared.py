@@ -2,31 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ..elements.settling import Late, is_ours
 from ..errors import ModelError
 from ..results.balance import warn_of_gross_errors
 from ..results.solution import Solution
 from ..system.handles import ParameterHandle, Values
 from ..system.system import System
-from .simulation import run_simulation
+from .simulation import Prepared, run_simulation
 
 
 class LentSystem(System):
     """A system whose numbers may be changed for another run: it can be read until then."""
 
-    def __init__(self, handle: ParameterHandle) -> None:
-        own = vars(handle.system.private())
-        vars(self).update({name: x for name, x in own.items() if name not in ("tables", "work")})
-        vars(self).update(_handle=handle, _version=handle.version, _tables=own["tables"], _work=own["work"])
+    def __init__(self, handle: ParameterHandle, work: Any) -> None:
+        system = handle.system
+        if system.values:
+            _ = system.inputs, system._following  # of which there is one for the same tables
+        own = {name: x for name, x in vars(system).items() if name not in ("tables", "work")}
+        vars(self).update(own, _handle=handle, _version=handle.version, _tables=system.tables, _work=work)
+
+    def late(self, make: Callable[[], Any], known: Any) -> Any:
+        """When it is asked for, and refused after another run; at once if functions of users act."""
+        if self.assembly.callbacks or not is_ours(self.model):
+            return make()
+        values = dict(self.values)
+
+        def is_over() -> bool:
+            return self._is_over or values != self.values
+
+        def made() -> Any:
+            if is_over():
+                raise self._refused()
+            return make()
+
+        return Late(self.model, made, known, is_over)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the numbers are those of another run."""
+        return bool(vars(self)["_handle"].version != vars(self)["_version"])
+
+    def _refused(self) -> ModelError:
+        return ModelError(
+            f"{self.model}: the numbers of this run have been changed for another one; read a solution before the "
+            "next run, or make one that lasts: mbd.simulate(handle.model(values), ...)"
+        )
 
     def _check(self) -> None:
-        handle, version = vars(self)["_handle"], vars(self)["_version"]
-        if handle.version != version:
-            raise ModelError(
-                f"{self.model}: the numbers of this run have been changed for another one; read a solution before the "
-                "next run, or make one that lasts: mbd.simulate(handle.model(values), ...)"
-            )
+        if self._is_over:
+            raise self._refused()
 
     @property
     def tables(self) -> Any:  # type: ignore[override]
@@ -36,7 +63,7 @@ class LentSystem(System):
 
     @property
     def work(self) -> Any:  # type: ignore[override]
-        """Buffers of its own."""
+        """Buffers that no run uses: whoever evaluates them counts turns for himself alone."""
         return vars(self)["_work"]
 
     @work.setter
@@ -48,7 +75,7 @@ class PreparedRun:
     """Runs with the same times and the same method: ``run(values)`` changes the numbers and returns the solution.
 
     The solution is that of a fresh model, bit for bit. It can be read until the next run: then it refuses what it has
-    not computed by then. ``handle.run(...)`` makes it.
+    not computed by then. ``handle.run(...)`` makes it. Buffers are those of the run before.
     """
 
     def __init__(
@@ -59,6 +86,8 @@ class PreparedRun:
             raise ModelError(f"run: {sorted(unknown)[0]}= is not known; expected t_start, output_step, fixed, events")
         self.handle = handle
         self._arguments = {"t_end": t_end, "step": step, "integrator": integrator, "progress": False, **options}
+        work = handle.system.new_work()  # nobody reads the solutions of two runs
+        self._prepared = Prepared(handle.system, lambda: LentSystem(handle, work))
 
     def __call__(self, values: Values | None = None) -> Solution:
         """The solution with these numbers, by name or in the order of the handle; None: with the present ones."""
@@ -66,7 +95,7 @@ class PreparedRun:
             self.handle.set(values)
         system = self.handle.system
         system._following.settle()
-        solution, step = run_simulation(system.model, **self._arguments, system=LentSystem(self.handle))
+        solution, step = run_simulation(system.model, **self._arguments, prepared=self._prepared)
         if solution.complete:
             warn_of_gross_errors(solution, step, stacklevel=2)
         return solution

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -120,22 +121,29 @@ def simulate(
     return solution
 
 
+@dataclass
+class Prepared:
+    """A system that is there for a run, the run before, whose buffers may be used again, and who reads the solution."""
+
+    system: System
+    reader: Callable[[], System] | None = None  # the system of the solution; None: the same one
+    run: Run | None = None
+
+
 def run_simulation(
     model: Model, t_end: float, step: float, integrator: Integrator | None = None, t_start: float = 0.0,
     output_step: float | None = None, fixed: Held | None = None, start: Solution | Mapping[str, Any] | None = None,
     events: Event | Iterable[Event] = (), progress: bool | None = None, interrupts: Interrupts | None = None,
-    system: System | None = None, store: FilePath | None = None, choice: Any = None,
+    prepared: Prepared | None = None, store: FilePath | None = None, choice: Any = None,
 ) -> tuple[Any, float]:  # fmt: skip
-    """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied.
-
-    ``system`` is that of the model, where it is assembled already.
-    """
+    """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied."""
     interrupts = Interrupts() if interrupts is None else interrupts
     integrator = checked_integrator(integrator)
     check_times("simulate", step, output_step, t_end=t_end, t_start=t_start)
     checked_model("simulate", model)
     listed = checked_events("simulate", events)
-    system = assemble(model) if system is None else system
+    prepared = prepared or Prepared(assemble(model))
+    system = prepared.system
     integrator.check(system)
     if start is not None:
         state = state_of("simulate", start)
@@ -154,11 +162,12 @@ def run_simulation(
                     f"simulate: t_end is {t_end}, no whole number of steps {given} away; expected one, because the "
                     f"second configuration of {integrator.name} belongs to this step"
                 )
-        run, report = first_run(system, integrator, t_start, step, fixed)
-        first = run.initial_row()
+        run, report = first_run(system, integrator, t_start, step, fixed, prepared.run)
+        first, prepared.run = run.initial_row(), run
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
+    read = system if prepared.reader is None else prepared.reader()
     record = Recording(system, integrator, run, report, first)
     record.is_final = True
     record.watch_for(listed, step)
@@ -181,12 +190,12 @@ def run_simulation(
             record.message = f"interrupted at t = {run.t:.6g}"
         except MbdError as error:  # what was computed is not lost
             if error.solution is None:
-                error.solution = record.solution(str(error))
+                error.solution = record.solution(str(error), read)
             raise
     record.wall_time = time.perf_counter() - clock
     if record.message:
         note(f"{record.message}; the solution ends there")
-    solution = record.solution()
+    solution = record.solution(system=read)
     if record.chooser is not None:
         return record.selection(solution), 0.0 if integrator.adaptive else run.step
     if not record.message:

@@ -21,7 +21,15 @@ from .continuing import belongings, continued, state_of
 from .gauges import gauged
 from .growing import NEVER
 from .present import Look, Now, Present, places_of
-from .starting import check_times, checked_events, checked_integrator, checked_model, found_start, steps_between_records
+from .starting import (
+    check_times,
+    checked_events,
+    checked_integrator,
+    checked_model,
+    found_start,
+    started,
+    steps_between_records,
+)
 from .stepping import Stepping
 
 ROUND_OFF = 1e-12  # relative, of times
@@ -141,7 +149,8 @@ class Simulator(Stepping):
     def _first_run(self) -> Run:
         """The method at the beginning of a run, with the inputs that act now."""
         q, v = self._initial
-        return self.integrator.start(self.system, q.copy(), v.copy(), self._t_start, self._given, None)
+        run = getattr(self, "_run", None)
+        return started(self.system, self.integrator, q.copy(), v.copy(), self._t_start, self._given, run)
 
     def _begin_again(self) -> bool:
         """Inputs that change before the first step act from the beginning on, as those of the model do.

@@ -91,7 +91,19 @@ def found_start(system: System, t: float, fixed: Held | None) -> tuple[Array, Ar
     return beginning.q, beginning.v, beginning.report
 
 
-def first_run(system: System, integrator: Integrator, t: float, step: float, fixed: Held | None) -> tuple[Run, Any]:
+def first_run(
+    system: System, integrator: Integrator, t: float, step: float, fixed: Held | None, earlier: Run | None = None
+) -> tuple[Run, Any]:
     """A run from the initial values of the model on, and the report of what was made of them."""
     q, v, report = found_start(system, t, fixed)
-    return integrator.start(system, q, v, float(t), float(step), None), report
+    return started(system, integrator, q, v, float(t), float(step), earlier), report
+
+
+def started(
+    system: System, integrator: Integrator, q: Array, v: Array, t: float, step: float, earlier: Run | None
+) -> Run:
+    """A run that begins at (q, v): an earlier one of the same kind, which nobody needs any more, or a new one."""
+    if earlier is not None and (earlier.system, earlier.origin, earlier.step) == (system, t, step):
+        if getattr(earlier, "method", None) == integrator and earlier.begin_again(q, v):
+            return earlier
+    return integrator.start(system, q, v, t, step, None)

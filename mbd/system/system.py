@@ -107,6 +107,10 @@ class System(Portable):
         """Whether nothing that acts can change unnoticed: neither elements nor what functions refer to."""
         return not self.assembly.callbacks and is_guarded(self.model)
 
+    def late(self, make: Callable[[], Any], known: Any) -> Any:
+        """Something about the model: made when it is asked for, or now if something may change unnoticed until then."""
+        return Late(self.model, make, known) if type(self) is System and self.is_guarded else make()
+
     @property
     def identity(self) -> Identity:
         """What the numbers of its states mean (``mbd.system.identity``)."""
@@ -172,9 +176,13 @@ class System(Portable):
         )
         tree = tree_work(nodes, self.n_v, *a.inner_sizes) if a.tree is not None else no_tree_work()
         work = Work.zeros(plan, tree=tree)
-        if a.turns or self.has_pinned:
-            self.reset_work(work)
+        self.prepare_work(work)
         return work
+
+    def prepare_work(self, work: Work) -> None:
+        """What buffers of zeros have to know of the start."""
+        if self.assembly.turns or self.has_pinned:
+            self.reset_work(work)
 
     @property
     def has_pinned(self) -> bool:

@@ -217,6 +217,7 @@ class AlphaEquations(Equations):
         "index_3_steps", "usual_ratio",
     )  # fmt: skip
     factors = ("matrix", "pivots", "dinv", "t")
+    begins_again = True
     past: ClassVar[int] = 0  # steps before the last one that the method remembers
 
     def __init__(self, method: GeneralizedAlpha, system: System, t: float, step: float) -> None:

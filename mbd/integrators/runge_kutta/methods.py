@@ -11,6 +11,7 @@ import numpy as np
 
 from ...compiled.bound import bound
 from ...compiled.entry import connect
+from ...compiled.record import Beginning
 from ...errors import bad_value, check_number
 from ..base import Array, Integrator, Invariant, Run, check_rows
 from ..checks import keeps_momenta, momentum_is_linear
@@ -179,6 +180,11 @@ class HEDOP5(AdaptiveRungeKutta):
         return super().control(step) | {"exponent": 1.0 / 5.0}
 
 
+def _switches(system: System) -> list[float]:
+    """Times at which loads jump, in order."""
+    return sorted({time for force in system.model.forces for time in getattr(force, "switches", ())})
+
+
 class RungeKuttaRun(Run):
     """A run of an explicit method in progress."""
 
@@ -192,16 +198,15 @@ class RungeKuttaRun(Run):
         self.method, self.system = method, system
         self.work = system.new_work()
         nv, nl, stages = system.n_v, system.n_l, len(method.tableau.b)
-        self.x = RungeKuttaState(
-            q=np.zeros(system.n_q), v=np.zeros(nv), vd=np.zeros(nv), lam=np.zeros(nl), qn=np.zeros(system.n_q),
-            vn=np.zeros(nv), dq=np.zeros(nv), kq=np.zeros((stages, nv)), kv=np.zeros((stages, nv)),
-            zero=np.zeros(max(nv, nl, 1)), **self._half_explicit_buffers(),
+        self.x = RungeKuttaState.zeros(
+            dict.fromkeys(("q", "qn"), system.n_q) | dict.fromkeys(("v", "vd", "vn", "dq"), nv)
+            | {"lam": nl, "kq": (stages, nv), "kv": (stages, nv), "zero": max(nv, nl, 1), **self._half_explicit_sizes()}
         )  # fmt: skip
-        switches = sorted({time for force in system.model.forces for time in getattr(force, "switches", ())})
+        self._switches = _switches(system)
         tableau = method.tableau
         self.numbers = RungeKuttaNumbers(
             a=tableau.a, b=tableau.b, c=tableau.c, error=tableau.error, origin=t, step=step, next_step=step, time=t,
-            first_same_as_last=tableau.first_same_as_last, switches=np.array([*switches, np.inf]),
+            first_same_as_last=tableau.first_same_as_last, switches=np.array([*self._switches, np.inf]),
             half_explicit=(2 if method.adaptive else 1) if method.half_explicit else 0,
             constraint_rows=self._constraint_rows(), **method.control(step),
         )  # fmt: skip
@@ -209,10 +214,11 @@ class RungeKuttaRun(Run):
         # compiled, or loaded, before the clock starts
         connect(system.tables, begin, run_adaptive if method.adaptive else run_fixed)
         self._begin = bound(begin, system.tables, self.work, self.x, self.numbers)
+        self._beginning = Beginning(self.work, self.x, self.numbers)
 
-    def _half_explicit_buffers(self) -> dict[str, Array]:
+    def _half_explicit_sizes(self) -> dict[str, int]:
         n, size = (len(self.work.x), len(self.work.matrix)) if self.method.half_explicit else (0, 0)
-        return {"blocks": np.zeros(size), "forces": np.zeros(n), "rates": np.zeros(n)}
+        return {"blocks": size, "forces": n, "rates": n}
 
     def _constraint_rows(self) -> Array:
         """Places of the entries of the matrix that are in rows of constraints."""
@@ -228,6 +234,13 @@ class RungeKuttaRun(Run):
             self.work.turns[: len(turns)] = turns
         self._begin()
         self._initial = [y.copy() for y in self.row()]
+
+    def begin_again(self, q: Array, v: Array) -> bool:
+        if self._switches != _switches(self.system) or not self._beginning.restore():
+            return False
+        self.system.prepare_work(self.work)
+        self.begin(q, v, None)
+        return True
 
     def initial_row(self) -> list[Array]:
         return self._initial
