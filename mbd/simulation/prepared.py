@@ -23,37 +23,31 @@ class LentSystem(System):
             _ = system.inputs, system._following  # of which there is one for the same tables
         own = {name: x for name, x in vars(system).items() if name not in ("tables", "work")}
         vars(self).update(own, _handle=handle, _version=handle.version, _tables=system.tables, _work=work)
+        vars(self)["_acting"] = dict(system.values)
 
     def late(self, make: Callable[[], Any], known: Any) -> Any:
         """When it is asked for, and refused after another run; at once if functions of users act."""
         if self.assembly.callbacks or not is_ours(self.model):
             return make()
-        values = dict(self.values)
-
-        def is_over() -> bool:
-            return self._is_over or values != self.values
 
         def made() -> Any:
-            if is_over():
-                raise self._refused()
+            self._check()
             return make()
 
-        return Late(self.model, made, known, is_over)
+        return Late(self.model, made, known, lambda: self._is_over)
 
     @property
     def _is_over(self) -> bool:
         """Whether the numbers are those of another run."""
-        return bool(vars(self)["_handle"].version != vars(self)["_version"])
-
-    def _refused(self) -> ModelError:
-        return ModelError(
-            f"{self.model}: the numbers of this run have been changed for another one; read a solution before the "
-            "next run, or make one that lasts: mbd.simulate(handle.model(values), ...)"
-        )
+        own = vars(self)
+        return bool(own["_handle"].version != own["_version"]) or own["_acting"] != own["values"]
 
     def _check(self) -> None:
         if self._is_over:
-            raise self._refused()
+            raise ModelError(
+                f"{self.model}: the numbers of this run have been changed for another one; read a solution before the "
+                "next run, or make one that lasts: mbd.simulate(handle.model(values), ...)"
+            )
 
     @property
     def tables(self) -> Any:  # type: ignore[override]

@@ -1,0 +1,123 @@
+"""Runs that begin again with other numbers in the buffers of the run before: bit for bit as new ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.compiled.settings import JIT
+
+STEP, STEPS = 0.01, 30
+VALUES = {"k": 3.5, "length": 0.7, "mass": 1.4, "spin": 2.5}
+m = mbd.integrators
+METHODS = {
+    "alpha": m.GeneralizedAlpha(),
+    "index 3": m.GeneralizedAlpha(stabilized=False),
+    "modified": m.GeneralizedAlpha(newton="modified", stabilized=False),
+    "BLieDF": m.BLieDF(2),
+    "RK4": m.RK4(),
+    "DOPRI5": m.DOPRI5(),
+    "HEDOP5": m.HEDOP5(fixed=True),
+    "LieEM": m.LieEM(),
+}
+
+
+def build(k=2.0, length=0.5, mass=1.0, spin=1.0):
+    """A hinge that turns several times, a pendulum on a ball, a spring and a pinned top."""
+    model = mbd.Model("mixed", gravity=(0, 0, -9.81))
+    names = ("k", "length", "mass", "spin")
+    k, length, mass, spin = (model.parameter(*x) for x in zip(names, (k, length, mass, spin), strict=True))
+    start = mbd.nodes.RotationVector((length, 0, 0), velocity=(0, 0, -30 * length), angular_velocity=(0, 30, 0))
+    rod = model.add(mbd.RigidBody("rod", mass, (0.02, 0.03, 0.025), start))
+    hinge = model.add(mbd.joints.Revolute(model.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=k, damping=0.01))
+    bob = model.add(mbd.RigidBody("bob", 0.5, (0.01, 0.02, 0.015), mbd.nodes.RotationVector((0, 1.0, -length))))
+    model.add(mbd.joints.Spherical(model.ground, bob, at=(0, 1.0, 0), name="ball"))
+    model.add(mbd.forces.Spring(rod, bob, stiffness=k, length=1.0))
+    node = mbd.nodes.RotationVector((2.0, 0, length), angular_velocity=(spin, 0, 8 * spin), pinned=True)
+    model.add(mbd.RigidBody("top", mass, (0.2, 0.25, 0.1), node, com=(0, 0, 0.3)))
+    return model
+
+
+def rows(solution):
+    return [solution.t, *solution.rows()]
+
+
+def assert_same(solution, other):
+    for x, y in zip(rows(solution), rows(other), strict=True):
+        assert np.array_equal(x, y, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_simulator_with_other_numbers_is_a_new_one(name):
+    method = METHODS[name]
+    sim = mbd.Simulator(build(), STEP, method)
+    sim.advance(17 * STEP)
+    sim.reset(**VALUES)
+    sim.advance(STEPS * STEP)
+    fresh = mbd.Simulator(build(**VALUES), STEP, method)
+    fresh.advance(STEPS * STEP)
+    assert_same(sim.solution(), fresh.solution())
+    assert sim.solution().stats == fresh.solution().stats
+
+
+@pytest.mark.skipif(not JIT, reason="plain Python begins with new buffers")
+@pytest.mark.parametrize("name", ["alpha", "RK4", "DOPRI5"])
+def test_buffers_are_those_of_the_run_before(name):
+    sim = mbd.Simulator(build(), STEP, METHODS[name])
+    before = sim._run.work
+    sim.reset(k=4.0)
+    assert sim._run.work is before
+
+
+def test_after_a_run_that_failed():
+    """A body that no longer hangs together with numbers that are no numbers leaves nothing behind."""
+    model = build()
+    u = model.input("u", 0.0)
+    model.add(mbd.forces.Force(model["bob"], (u, 0, 0)))
+    sim = mbd.Simulator(model, STEP)
+    sim.advance(3 * STEP)
+    sim.inputs["u"] = 1e306
+    with pytest.raises(mbd.errors.MbdError):
+        sim.advance(5 * STEP)
+    sim.reset(k=3.0)
+    sim.advance(STEPS * STEP)
+    other = build(k=3.0)
+    other.add(mbd.forces.Force(other["bob"], (other.input("u", 0.0), 0, 0)))
+    fresh = mbd.Simulator(other, STEP)
+    fresh.advance(STEPS * STEP)
+    assert_same(sim.solution(), fresh.solution())
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("name", ["alpha", "RK4", "LieEM"])
+def test_prepared_runs_one_after_another(coordinates, name):
+    """Also their state, as long as it is asked for in time."""
+    method = METHODS[name]
+
+    def model(**values):
+        return build(**values) if coordinates == "absolute" else build(**values).with_coordinates("joint")
+
+    run = mbd.assemble(model()).parameters(list(VALUES)).run(STEPS * STEP, STEP, method)
+    first = run(VALUES)
+    fresh = mbd.simulate(model(**VALUES), STEPS * STEP, STEP, method)
+    assert_same(first, fresh)
+    state = first.state
+    assert np.array_equal(state["q"], fresh.state["q"]) and state["fingerprint"] == fresh.state["fingerprint"]
+    second = run({"k": 1.0})
+    third = run(VALUES)
+    assert_same(third, fresh)
+    with pytest.raises(mbd.errors.ModelError, match="changed for another one"):
+        _ = second.state
+    on = mbd.simulate(model(**VALUES), 2 * STEPS * STEP, STEP, method, start=state)
+    assert_same(on, mbd.simulate(model(**VALUES), 2 * STEPS * STEP, STEP, method, start=fresh))
+
+
+def test_state_is_refused_when_numbers_of_the_system_were_changed():
+    handle = mbd.assemble(build()).parameters(["k"])
+    solution = handle.run(STEPS * STEP, STEP)({"k": 1.0})
+    handle.system.set_parameters({"k": 2.0})
+    for read in (lambda: solution.state, lambda: solution.energy):
+        with pytest.raises(mbd.errors.ModelError, match="changed for another one"):
+            read()
