@@ -1,7 +1,8 @@
 """What sensitivities cost: steps with none, 1, 4 and 16 parameters, which are parts of masses.
 
 CPU time, the least of several rounds in which the runs take turns; more of it than the plain run, in percent of that
-and per parameter. "each" is what a further one costs beside four.
+and per parameter. "each" is what a further one costs beside four. A second table has a pendulum with four parameters of
+each kind: masses, stiffness, damping, lengths; and one of each.
 
     python benchmarks/sensitivities.py [steps [step]]
 """
@@ -61,6 +62,27 @@ def with_parts(model: mbd.Model) -> mbd.Model:
     for body, mass in zip(bodies, masses, strict=True):
         body.mass = mass
     return model
+
+
+KINDS = ("mass", "stiffness", "damping", "length")
+
+
+def pendulum() -> mbd.Model:
+    """A pendulum with a torsion spring, all numbers of which have four parts that are parameters."""
+    model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+    parts = {kind: [model.parameter(f"{kind} {k}", 0.1) for k in range(4)] for kind in KINDS}
+    mass, stiffness, damping, length = (x + sum(parts[kind]) for kind, x in zip(KINDS, (1.5, 3, 0.1, 0.3), strict=True))
+    rod = model.add(mbd.RigidBody("rod", mass, (0.1, 0.12, 0.11), mbd.nodes.RotationVector((length, 0, 0))))
+    hinge = model.add(mbd.joints.Revolute(model.ground, rod, at=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=stiffness, damping=damping))
+    return model
+
+
+def cost_of_kinds(model: mbd.Model, step: float, method: Any, count: int) -> str:
+    """A line of the second table: per parameter, with four of each kind and with one of each."""
+    sets = [[], *([f"{kind} {k}" for k in range(4)] for kind in KINDS), [f"{kind} 0" for kind in KINDS]]
+    spent = [min(followed(model, names, step, method, count)[0] for _ in range(ROUNDS)) for names in sets]
+    return " ".join(f"{100.0 * (x / spent[0] - 1.0) / 4.0:6.0f} %" for x in spent[1:])
 
 
 def followed(model: mbd.Model, names: list[str], step: float, method: Any, count: int, every: int = 1) -> Any:
@@ -126,3 +148,10 @@ if __name__ == "__main__":
     ):
         few = min(count, 300) if "100" in name else min(count, 500) if "loop" in name else count
         print(f"{name:32s} {cost(with_parts(model), step, method, few)}", flush=True)
+    print(f"\nfour each of {', '.join(KINDS)}, and one of each; per parameter")
+    for name, model in (
+        ("pendulum", pendulum()),
+        ("pendulum, joint coordinates", pendulum().with_coordinates("joint")),
+    ):
+        for method in (alpha, rk4):
+            print(f"{f'{name}, {method.name}':45s} {cost_of_kinds(model, step, method, count)}", flush=True)

@@ -40,6 +40,13 @@ def build(k=2.0, length=0.5, mass=1.0, spin=1.0):
     return model
 
 
+COORDINATES = {
+    "absolute": lambda model: model,
+    "joint": lambda model: model.with_coordinates("joint"),
+    "mixed": lambda model: model.with_coordinates("joint", absolute=["bob"]),
+}
+
+
 def rows(solution):
     return [solution.t, *solution.rows()]
 
@@ -71,6 +78,29 @@ def test_buffers_are_those_of_the_run_before(name):
     assert sim._run.work is before
 
 
+@pytest.mark.skipif(not JIT, reason="plain Python begins with new buffers")
+@pytest.mark.parametrize("name", ["alpha", "modified", "BLieDF", "RK4", "HEDOP5"])
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_nothing_is_left_in_the_buffers(coordinates, name):
+    sim = mbd.Simulator(COORDINATES[coordinates](build()), STEP, METHODS[name])
+    sim.advance(5 * STEP)
+    run = sim._run
+    assert run._beginning.restore()
+    sim.system.prepare_work(run.work)
+    new = METHODS[name].start(sim.system, *sim._initial, 0.0, STEP, None)
+    assert new._beginning.restore()  # so that its arrays are those before the start
+    sim.system.prepare_work(new.work)
+    fresh = sim.system.new_work()
+    pairs = [(run.work, fresh), (run.work.tree, fresh.tree), (run.x, new.x)]
+    for one, other in pairs:
+        for field in one.fields:
+            x, y = getattr(one, field), getattr(other, field)
+            if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+                assert np.array_equal(x, y, equal_nan=True), field
+            elif not isinstance(x, np.ndarray | mbd.compiled.record.Record):
+                assert x == y, field
+
+
 def test_after_a_run_that_failed():
     """A body that no longer hangs together with numbers that are no numbers leaves nothing behind."""
     model = build()
@@ -90,14 +120,14 @@ def test_after_a_run_that_failed():
     assert_same(sim.solution(), fresh.solution())
 
 
-@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("coordinates", COORDINATES)
 @pytest.mark.parametrize("name", ["alpha", "RK4", "LieEM"])
 def test_prepared_runs_one_after_another(coordinates, name):
     """Also their state, as long as it is asked for in time."""
     method = METHODS[name]
 
     def model(**values):
-        return build(**values) if coordinates == "absolute" else build(**values).with_coordinates("joint")
+        return COORDINATES[coordinates](build(**values))
 
     run = mbd.assemble(model()).parameters(list(VALUES)).run(STEPS * STEP, STEP, method)
     first = run(VALUES)

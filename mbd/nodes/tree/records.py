@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from ...compiled.kinds import addresses, as_records, integer_matrix, integers, matrix, records, vector
-from ...compiled.record import Record
+from ...compiled.record import Plan, Record
 
 F8, I8 = "f8", "i8"
 
@@ -104,14 +104,19 @@ def no_tree_work() -> TreeWork:
 
 def tree_work(nodes: int, velocities: int, inner_q: int, inner_v: int, blocks: int) -> TreeWork:
     """Buffers for so many nodes and velocities, none for models in absolute coordinates."""
-    work = TreeWork.zeros(
+    return TreeWork.zeros(_plan_of_tree_work(nodes, velocities, inner_q, inner_v, blocks))
+
+
+@functools.lru_cache(maxsize=64)
+def _plan_of_tree_work(nodes: int, velocities: int, inner_q: int, inner_v: int, blocks: int) -> Plan:
+    """Where they lie; t, which does not begin with zeros, first."""
+    plan = TreeWork.plan(
         {
-            "columns": (velocities, 6), "balls": (nodes, 18), "twist": (nodes, 6), "acceleration": (nodes, 6),
-            "bias": (nodes, 6), "inertial": (nodes, 6), "applied": (nodes, 6), "wrench": (nodes, 6),
-            "articulated": (nodes, 21), "projected": (velocities, 6), "pivots": (velocities, 2),
-            "jets": (velocities, 18), "body_jets": (nodes, 108), "q": inner_q, "v": inner_v, "t": (nodes, 9),
+            "t": (nodes, 9), "columns": (velocities, 6), "balls": (nodes, 18), "twist": (nodes, 6),
+            "acceleration": (nodes, 6), "bias": (nodes, 6), "inertial": (nodes, 6), "applied": (nodes, 6),
+            "wrench": (nodes, 6), "articulated": (nodes, 21), "projected": (velocities, 6), "pivots": (velocities, 2),
+            "jets": (velocities, 18), "body_jets": (nodes, 108), "q": inner_q, "v": inner_v,
             "stiffness": blocks, "damping": blocks, "diagonal": velocities, "scratch": (16, 36),
         }
     )  # fmt: skip
-    work.t[:, ::4] = 1.0
-    return work
+    return plan.filled_with(t=np.tile(np.eye(3).ravel(), (nodes, 1)))
