@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled.fours import AT_ONCE
 from ..compiled.kinds import as_records
 from ..compiled.record import table_of
 from ..joints.instant import DISTANCE
@@ -20,6 +21,7 @@ Array = np.ndarray
 INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11", "22", "33", "12", "13", "23")))
 """Columns of a node on which its frame does not depend."""
 LINEAR = tuple(name for name in INERTIA if not name.startswith("i"))  # all but its inverse: forces are linear in them
+OTHER_NUMBERS_OF_JOINTS = ("sign", "pitch", *(f"c{i}{k}" for i in (1, 2, 3) for k in (1, 2, 3)))
 NOTHING = np.zeros(0, dtype=np.int64)
 PLACES = ("primitives", "forces", "couplings", "frame_elements")  # tables of elements
 TYPES: dict[str, np.dtype] = {
@@ -57,7 +59,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         above=as_records(above), below=as_records(below), width=width,
         stretch=stretch, slopes=as_records(np.concatenate(slopes)), falls=falls,
         **_lists("node", nodes), **_lists("force", forces), **_lists("primitive", primitives), loaded=int(loaded),
-        tree=_tree_along(tables, pairs),
+        tree=_tree_along(tables, pairs, sizes),
     )  # fmt: skip
 
 
@@ -81,17 +83,50 @@ def _fits(tables: Tables) -> bool:
     return bool(simple and len(tables.nonholonomic) == 0)
 
 
-def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]]) -> TreeAlong:
+def _tree_along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array) -> TreeAlong:
     """Buffers for joint coordinates, and which parameters move joints."""
     tree, n = tables.tree, len(tables.nodes) if tables.flags[FLAG_TREE] else 0
     n_v = len(tree.inertia)
-    placed = [len(_changed(tree.carried, [one.tree.carried for one in pair])) > 0 if n else False for pair in pairs]
+    moved = np.full((len(pairs), n), -1, dtype=np.int64)
+    moves: list[Any] = []
+    placed = np.zeros(len(pairs), dtype=np.int64)
+    for i, pair in enumerate(pairs):
+        touched = _changed(tree.carried, [one.tree.carried for one in pair]) if n else NOTHING
+        carried = [one.tree.carried for one in (tables, *pair)]
+        found = [_move_of(carried[0][k], carried[1][k], carried[2][k], sizes[i]) for k in touched]
+        if any(x is None for x in found):
+            placed[i] = 1
+            continue
+        moved[i, touched] = len(moves) + np.arange(len(touched))
+        moves += found
+    groups = [int((moved[k : k + AT_ONCE] >= 0).any()) for k in range(0, len(pairs), AT_ONCE)]
     beside = [n > 0 and (_touches_functions(tables, pair) or _touches_joints(tables, pair)) for pair in pairs]
     shapes: dict[str, Any] = {
         "rates": (n_v, 18), "bodies": (n, 16), "jets": (n, 18), "wrench": (n, 6), "carrier": 6, "acceleration": 6,
-        "slopes": (len(tree.loads), 2), "first": 6, "second": 6, "motion": (n, 6),
+        "slopes": (len(tree.loads), 2), "first": 6, "second": 6, "motion": (n, 6), "left": (len(moves), 6),
     }  # fmt: skip
-    return TreeAlong.zeros(shapes, placed=np.array(placed, dtype=np.int64), beside=np.array(beside, dtype=np.int64))
+    return TreeAlong.zeros(
+        shapes, placed=placed, beside=np.array(beside, dtype=np.int64), moved=moved,
+        moves=np.array(moves).reshape(-1, 18), some_moved=np.array(groups, dtype=np.int64),
+    )  # fmt: skip
+
+
+def _move_of(own: Any, plus: Any, minus: Any, size: float) -> list[float] | None:
+    """How a parameter moves a joint on parent and child, as in ``TreeAlong.moves``; None if it does more than that."""
+    if any(plus[name] != minus[name] for name in OTHER_NUMBERS_OF_JOINTS):
+        return None
+
+    def slope(names: list[str]) -> Array:
+        return np.array([plus[name] - minus[name] for name in names]) / (2.0 * size)
+
+    found: list[float] = []
+    for side, sign in (("a", 1.0), ("b", -1.0)):
+        point, axes = [f"p{side}{k}" for k in (1, 2, 3)], [f"{side}{i}{k}" for i in (1, 2, 3) for k in (1, 2, 3)]
+        turn = slope(axes).reshape(3, 3) @ np.array([own[name] for name in axes]).reshape(3, 3).T
+        skew = 0.5 * (turn - turn.T)  # which it is up to the error of differences
+        found += [*(sign * np.array([skew[2, 1], skew[0, 2], skew[1, 0]])).tolist(), *(sign * slope(point)).tolist()]
+        found += [float(own[name]) for name in point]
+    return found
 
 
 def _touches_functions(tables: Tables, pair: tuple[Tables, Tables]) -> bool:

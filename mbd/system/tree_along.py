@@ -3,8 +3,15 @@
 A direction moves every body by a jet X = (xi, xi', xi''), see ``mbd.nodes.tree.jets``: the parent's, and that of each
 column of its joint times the direction's components. The wrench of a body then changes by one product, what joints
 carry by the sums of these, from the leaves to the root. Elements along the coordinates of joints have derivatives of
-their own. Where the parameter may touch them they are differenced at the same state, in the tables on both sides of it;
-of a parameter that moves joints the whole residual is.
+their own. Where the parameter may touch them they are differenced at the same state, in the tables on both sides of it.
+
+A parameter that moves a joint on its bodies is a small motion more: with a frame F_a on the parent that turns by alpha
+about its point and moves by p_a', and F_b on the child by beta and p_b', the body moves by
+
+    xi_a = (R_p alpha, R_p p_a'),  fixed in the parent,    xi_b = -(R beta, R p_b'),  fixed in the body,
+
+each with the jet of a column at rest. Columns of the joint go with xi_a, and stay behind where xi_b moves the body. Of
+a parameter of other numbers of a joint (a pitch) the whole residual is differenced.
 
 For trees without loops on which no other elements act, see ``touched``.
 """
@@ -14,13 +21,15 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import fours, fours_matrix, integers, matrix, vector
+from ..compiled.kinds import fours, fours_matrix, integer_matrix, integers, matrix, vector
 from ..compiled.record import Record
 from ..nodes.forms import FORM_LIE
+from ..nodes.markers import axis
 from ..nodes.tree.dynamics import eliminate_again, inertia_wrench, wrench_with
 from ..nodes.tree.jets import column_jets, shift_jet, wrench_along
 from ..nodes.tree.own_block import own_correction
 from ..nodes.tree.spatial import (
+    add_motion_cross,
     add_shifted_force,
     add_six,
     clear_six,
@@ -28,6 +37,7 @@ from ..nodes.tree.spatial import (
     crossed_power,
     dot_six,
     inertia_product,
+    motion_cross,
     shift_motion,
     world_inertia,
 )
@@ -51,7 +61,11 @@ class TreeAlong(Record):
     acceleration = vector
     slopes = matrix  # (loads, 2) derivatives of elements along the coordinates of joints
     beside = integers  # by parameter: whether it touches these or rotors, or functions may do so
-    placed = integers  # by parameter: whether it moves joints on their bodies
+    placed = integers  # by parameter: whether it changes joints otherwise than by moving them on their bodies
+    moves = matrix  # (moved joints, 18): alpha, p_a', p_a in axes of the parent, -beta, -p_b', p_b in those of the body
+    moved = integer_matrix  # by parameter and node: the row of its joint in these, or -1
+    some_moved = integers  # by group: whether there are some
+    left = matrix  # (moved joints, 6) xi_b, which the columns of the joint do not follow
 
 
 @entry(Tables, Work, TreeAlong, coordinates, velocity, velocity, when=by_recursion)
@@ -85,8 +99,45 @@ def look_along_tree(s, w, g, q, v, vd):
 
 
 @kernel
-def _move_bodies(s, w, g, dq, dv, dvd):
-    """Jets of all bodies along the direction, and the change of their own wrenches."""
+def _displacement(m, o, z, d1, d2, d3, out):
+    """A motion given by numbers o, ... of a row of ``moves`` in the axes of z, at d from the point of the joint."""
+    r1, r2, r3 = axis(z, m[o], m[o + 1], m[o + 2])
+    t1, t2, t3 = axis(z, m[o + 3], m[o + 4], m[o + 5])
+    out[0], out[1], out[2] = r1, r2, r3
+    out[3], out[4], out[5] = t1 + r2 * d3 - r3 * d2, t2 + r3 * d1 - r1 * d3, t3 + r1 * d2 - r2 * d1
+
+
+@kernel
+def _add_fixed_jet(xi, twist, acceleration, scratch, lane, x):
+    """Add the jet of a motion that is fixed in a body to one lane."""
+    first, second = scratch[0], scratch[1]
+    motion_cross(twist, xi, first)
+    motion_cross(twist, first, second)
+    add_motion_cross(1.0, acceleration, xi, second)
+    for m in range(6):
+        x[AT_ONCE * m + lane] += xi[m]
+        x[AT_ONCE * (6 + m) + lane] += first[m]
+        x[AT_ONCE * (12 + m) + lane] += second[m]
+
+
+@kernel
+def _move_joint(s, w, g, i, row, lane):
+    """What a parameter that moves the joint of a body adds to the jet of the body."""
+    y, m, jet, p, z = w.tree, g.moves[row], flat(g.jets[i]), s.tree.carried[i].parent, w.z[i]
+    zp, xi = w.z[p], g.left[row]
+    o1, o2, o3 = axis(zp, m[6], m[7], m[8])
+    _displacement(m, 0, zp, z[0] - zp[0] - o1, z[1] - zp[1] - o2, z[2] - zp[2] - o3, xi)
+    shift_motion(y.twist[p], zp, z, g.carrier)
+    shift_motion(y.acceleration[p], zp, z, g.acceleration)
+    _add_fixed_jet(xi, g.carrier, g.acceleration, y.scratch, lane, jet)
+    o1, o2, o3 = axis(z, m[15], m[16], m[17])
+    _displacement(m, 9, z, -o1, -o2, -o3, xi)
+    _add_fixed_jet(xi, y.twist[i], y.acceleration[i], y.scratch, lane, jet)
+
+
+@kernel
+def _move_bodies(s, w, g, first, end, some_moved, dq, dv, dvd):
+    """Jets of all bodies along the direction and with a group of parameters, and the change of their own wrenches."""
     y = w.tree
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
@@ -106,6 +157,10 @@ def _move_bodies(s, w, g, dq, dv, dvd):
                 x[o] += a * u[o]
                 x[6 + o] += a * u[6 + o] + b * s0[o]
                 x[12 + o] += a * u[12 + o] + 2.0 * b * u[6 + o] + e * s0[o]
+        if some_moved != 0:
+            for k in range(first, end):
+                if g.moved[k, i] >= 0:
+                    _move_joint(s, w, g, i, g.moved[k, i], k - first)
         wrench_along(g.bodies[i], y.twist[i], y.inertial[i], s.gravity, x, g.wrench[i], g.first, g.second)
 
 
@@ -146,7 +201,7 @@ def _touched_loads(s, a, i, q, v, vd, x):
 
 @kernel
 def _placed(s, a, i, q, v, vd, x):
-    """A parameter that moves joints: the whole residual at the same state."""
+    """A parameter that changes joints otherwise: the whole residual at the same state."""
     c, lane, rows = 0.5 / a.size[i], i % AT_ONCE, flat(x)
     for side in range(2):
         t, moved = tables_at(a.tables[2 * i + side]), work_at(a.works[2 * i + side])
@@ -156,6 +211,14 @@ def _placed(s, a, i, q, v, vd, x):
     for k in range(s.xv.shape[0]):
         j = s.xv[k]
         rows[AT_ONCE * j + lane] += c * (a.plus[j] - a.minus[j])
+
+
+@kernel
+def _leave_columns(s, w, g, i, row, lane, x):
+    """Columns of the joint of a body do not follow where a parameter moves the joint on the body."""
+    n, y, rows = s.nodes[i], w.tree, flat(x)
+    for j in range(n.v0, n.v0 + n.nv):
+        rows[AT_ONCE * s.xv[j] + lane] -= crossed_power(g.left[row], y.columns[j], y.wrench[i])
 
 
 @kernel
@@ -174,7 +237,7 @@ def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
     """
     y, g = w.tree, a.tree
     first, end = AT_ONCE * group, min(AT_ONCE * (group + 1), a.size.shape[0])
-    _move_bodies(s, w, g, dq, dv, dvd)
+    _move_bodies(s, w, g, first, end, g.some_moved[group], dq, dv, dvd)
     for i in range(first, end):
         if a.exact[i] != 0 and g.placed[i] == 0:
             _touched_bodies(s, w, a, i)
@@ -190,6 +253,10 @@ def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
                         n, c, q, w.spin[k], y.columns, y.balls[k], f, 1.0, j, o, y.scratch
                     )  # fmt: skip
             x[s.xv[j]] = value
+        if g.some_moved[group] != 0:
+            for i in range(first, end):
+                if g.moved[i, k] >= 0:
+                    _leave_columns(s, w, g, k, g.moved[i, k], i - first, x)
         if c.parent > 0:
             add_shifted_force(df, w.z[k], w.z[c.parent], g.wrench[c.parent])
     _joint_forces(s, g, dq, dv, x)

@@ -96,7 +96,33 @@ def mixed(model, a):
         last = body
 
 
+def robot(model, a):
+    """Joints of many kinds, one after the other and in branches, whose points and axes depend on the parameter."""
+    model.gravity = (0.3, 0, -9.81)
+    x, y, z = 0.0, 0.0, 0.0
+    last = model.ground
+    joints = (
+        lambda b, p: mbd.joints.Revolute(last, b, at=p, axis=(0.1 * a, 1, 0.2), name="shoulder"),
+        lambda b, p: mbd.joints.Universal(b, last, at=p, axis=(0, 1, 0.1), axis_b=(1, 0, 0), name="cross"),
+        lambda b, p: mbd.joints.Cylindrical(last, b, at=p, axis=(1, 0.2 * a, 0), name="sleeve"),
+        lambda b, p: mbd.joints.Spherical(last, b, at=p, name="ball"),
+        lambda b, p: mbd.joints.Prismatic(b, last, at=p, axis=(0.3, 0, 1), name="slide"),
+        lambda b, p: mbd.joints.Planar(last, b, at=p, axis=(0, 0.1 * a, 1), name="table"),
+    )
+    for k, make in enumerate(joints):
+        turn = mbd.calculated(lambda a, k=k: mbd.rotation((0.1 * k, 0.2 * a, 0.05)), a)
+        node = mbd.nodes.RotationVector((x + 0.1 * a, y + 0.05 * k, z + 0.1), rotation=turn)
+        body = model.add(mbd.RigidBody(f"link {k}", 1.0 + 0.1 * k, (0.03, 0.04, 0.035), node, com=(0.05 * a, 0, 0.02)))
+        model.add(make(body, (x + 0.02 * a, y, z + 0.03 * a * a)))
+        x, y, z = x + 0.2 * a, y + 0.02 * k * a, z + 0.05
+        if k != 2:  # two bodies hang on the second one
+            last = body
+    model.add(mbd.forces.TorsionSpring(model["shoulder"], stiffness=3.0 * a, damping=0.2))
+    return model.with_coordinates("joint")
+
+
 CASES = {
+    "robot": (robot, ALPHA), "robot, RK4": (robot, RK4),
     "driven": (driven, ALPHA), "driven, full Newton": (driven, FULL), "driven, RK4": (driven, RK4),
     "geared": (geared, ALPHA), "geared, RK4": (geared, RK4), "pinned": (pinned, ALPHA), "pinned, RK6": (pinned, RK6),
     "top": (top, ALPHA), "top, RK6": (top, RK6), "free": (free, ALPHA), "free, DOPRI5": (free, DOPRI5),
@@ -107,8 +133,7 @@ CASES = {
 
 def build(fill, value, symbol=False):
     model = mbd.Model(fill.__name__)
-    fill(model, model.parameter("a", value) if symbol else value)
-    return model
+    return fill(model, model.parameter("a", value) if symbol else value) or model
 
 
 def motion(solution):
