@@ -115,16 +115,18 @@ def test_product_rule(names, level):
 def arm():
     """Every kind of joint that carries, with a spring, a law of an own function and a rotor on some of them."""
     model = mbd.Model("arm", gravity=(0.3, 0.2, -9.81))
-    reach = model.parameter("reach", 0.4)
+    reach, pitch = model.parameter("reach", 0.4), model.parameter("pitch", 0.1)
     rng, last = np.random.default_rng(5), model.ground
     joints = (mbd.joints.Revolute, mbd.joints.Spherical, mbd.joints.Cylindrical, mbd.joints.Universal)
-    for i, kind in enumerate((*joints, mbd.joints.Prismatic)):
+    for i, kind in enumerate((*joints, mbd.joints.Prismatic, mbd.joints.Screw)):
         start = mbd.nodes.RotationVector((i + 0.5, 0.1 * i, 0))
         inertia = (0.5, 0.6, 0.7)
         bar = model.add(mbd.RigidBody(f"bar {i}", 1.0 + i, inertia, start, com=0.2 * rng.normal(size=3)))
         axes = {} if kind is mbd.joints.Spherical else {"axis": (0, 1, 0.3)}
         if kind is mbd.joints.Universal:
             axes = {"axis": (0, 1, 0), "axis_b": (0, 0, 1)}
+        if kind is mbd.joints.Screw:
+            axes = {"axis": (0, 1, 0.3), "pitch": pitch}
         at = (i, 0, reach) if i == 3 else (i, 0, 0)
         joint = model.add(kind(last, bar, at=at, **axes, name=f"joint {i}"))
         if i == 0:
@@ -133,7 +135,9 @@ def arm():
     return model.with_coordinates("joint")
 
 
-@pytest.mark.parametrize("names", [["bar 2.mass"], ["nothing", "spring.stiffness", "reach", "bar 2.mass"]])
+@pytest.mark.parametrize(
+    "names", [["bar 2.mass"], ["nothing", "spring.stiffness", "reach", "bar 2.mass"], ["pitch", "reach"]]
+)
 def test_product_rule_of_trees(names):
     """Inverse dynamics along directions; accelerations along them are those of the articulated bodies."""
     model = arm()
@@ -149,7 +153,8 @@ def test_product_rule_of_trees(names):
     works = [one.new_work() for pair in pairs for one in pair]
     g = along(s, [(a.tables, b.tables) for a, b in pairs], np.full(count, SIZE), works, len(w.x))
     assert g.exact.all()
-    assert g.tree.placed.tolist() == [name == "reach" for name in names]
+    assert g.tree.moved.max(axis=1).tolist() == [0 if name == "reach" else -1 for name in names]
+    assert g.tree.placed.tolist() == [name == "pitch" for name in names]
     assert g.tree.beside.tolist() == [name == "spring.stiffness" for name in names]
     instant.evaluate_functions(s, w, 0.0)
     instant.frames(s, w, q)
