@@ -12,12 +12,14 @@ from ..elements.arguments import Held
 from ..errors import ModelError
 from ..integrators.base import Array, Integrator
 from ..integrators.followed import SIZE, Beside
+from ..nodes.continued import continued
 from ..system.snapshots import Snapshots
 from ..system.system import System
 from .starting import found_start
 
 FAR = 2.0**24  # of the parameter: what it would change if it were larger
 LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
+JITTER = 4.0  # times the round-off of a number: what so large a parameter does not change more is not changed at all
 TELLING = 1e-3  # of the largest change: of smaller ones round-off does not matter
 
 
@@ -30,9 +32,12 @@ class Starts:
         self.integrator, self.reads, self.t, self.step, self.fixed = integrator, reads, t, step, fixed
         self._run: Any = None
 
-    def on(self, system: System, at: System, found: tuple[Array, Array] | None = None) -> Beside:
-        """The start on a system; ``at`` has its numbers now, and its elements; ``found`` is what it starts from."""
-        q, v = found or found_start(at, self.t, self.fixed)[:2]
+    def on(self, system: System, at: System, near: Array, found: tuple[Array, Array] | None = None) -> Beside:
+        """The start on a system, beside the coordinates ``near``; ``found`` is what it starts from.
+
+        ``at`` has its numbers now, and its elements.
+        """
+        q, v = found or continued(at.tables.nodes, *found_start(at, self.t, self.fixed)[:2], near)
         run = self._begun(at, q, v)
         x = {name: getattr(run.x, name).copy() for name in self.reads}
         return Beside(system, q, v, x, partial(self._start, system, q, v))
@@ -93,7 +98,7 @@ class Neighbours:
                     self._kept[i] = systems_beside(own, name, x, e)
                 kept = self._kept[i]
                 one, at = (snapshots.take(), own) if kept is None else (kept[side], kept[side])
-                both.append(starts.on(one, at, given if alike and kept is None else None))
+                both.append(starts.on(one, at, q, given if alike and kept is None else None))
             self._back = {name: x}
             if far is not None:
                 self._refuse_lost_digits(name, x, e, here, near, far)
@@ -109,6 +114,7 @@ class Neighbours:
         try:
             self._set(name, x + FAR * x)
         except (ModelError, ArithmeticError, ValueError):  # a value that the model, or an expression, does not take
+            self._set(name, x)  # with the own value of the parameter before it
             return seen()[0]
         self._back = {name: x}
         return seen()[0]
@@ -121,6 +127,9 @@ class Neighbours:
         """
         noise, eps = 0.0, float(np.finfo(float).eps)
         change = _change(far, here)
+        if change.any():  # and the larger value was not refused
+            still = change <= JITTER * eps * np.abs(here)  # as a direction has it of which the parameter is the length
+            change, near = np.where(still, 0.0, change), np.where(still, 0.0, near)
         unseen = (near == 0.0) & (change > TELLING * change.max(initial=0.0))
         unseen &= change < 8.0 * eps * abs(FAR * x) / e * np.abs(here)
         for expected, which in ((near, near > TELLING * near.max(initial=0.0)), (change * (e / abs(FAR * x)), unseen)):

@@ -16,6 +16,7 @@ from .shadow import (
     CHANGED_CHART,
     FOLLOWED,
     IDLE,
+    IDLE_REACTIONS,
     LEFT_TO_INDEX_3,
     NOISY_POINTS,
     NOISY_POINTS_OF_Z,
@@ -54,15 +55,15 @@ class AlphaFollowed(Followed):
         quiet = [not noisy[AT_ONCE * j : AT_ONCE * (j + 1)].any() for j in range(groups)]
         whole = [self.along.exact[AT_ONCE * j : AT_ONCE * (j + 1)] != 0 for j in range(groups)]
         shapes: list[tuple[Any, str]] = [
-            (n, "seen floor earlier"),
-            (groups, "since known change change_z size_q size_vd interval"),
+            (n, "seen floor earlier earlier_lam"),
+            (groups, "since known change change_z size_q size_vd change_lam size_lam interval"),
             ((groups, n_v), "dq dv da dqn dvn dan dmn"),
             ((RING * groups, n_v), "past_vd past_z"),
             ((TURNS * groups, n_v), "past_turns"),
             ((groups, TURNS), "turn_times"),
             ((RING * groups, n_l), "past_lam"),
             (n_v, "guess_w guess_v guess_vd guess_dq guess_dv guess_dvd u turned moved v vd y increment"),
-            (n_l, "lam guess_lam guess_dlam"),
+            (n_l, "lam guess_lam guess_dlam mu"),
             (system.n_q, "q start_q guess_q"),
             ((2, system.n_q), "further_q"),
             ((2, n_v), "further_v further_vd"),
@@ -78,7 +79,8 @@ class AlphaFollowed(Followed):
             some_exact=np.array([x.any() for x in whole], dtype=np.int64),
             all_exact=np.array([x.all() for x in whole], dtype=np.int64), active=np.arange(groups), rate=1.0,
             points=np.where(quiet, POINTS, NOISY_POINTS), points_z=np.where(quiet, POINTS, NOISY_POINTS_OF_Z),
-            idle=IDLE * max(1.0, system.length) * SIZE / sizes, next=groups, settled=SETTLED / np.sqrt(max(count, 1)),
+            idle=IDLE * max(1.0, system.length) * SIZE / sizes, least_lam=IDLE_REACTIONS * SIZE / sizes,
+            next=groups, settled=SETTLED / np.sqrt(max(count, 1)),
         )  # fmt: skip
         self.buffers = new_sides(system)
         f.dq[:], f.dv[:], f.da[:] = fours_of(self.dq), fours_of(self._of("v")), fours_of(self._of("a"))

@@ -65,7 +65,8 @@ FASTEST = 1e-5  # rates are not taken for smaller
 TIMES_SEEN = 2.0  # the rate at which corrections fell when it was last seen: so much slower they may fall later
 UNSEEN = 1.02  # by which that grows with every step in which one correction told nothing
 FADES = 0.8  # of that rate counts in the next step: it may differ from one step to the other
-REACTIONS = 3e-9  # the same of accelerations and multipliers, in a single step
+REACTIONS = 3e-9  # the same of accelerations, in a single step
+MULTIPLIERS = 3e-8  # the same of multipliers
 FALLING = 0.3  # corrections that fall less are round-off
 MOST_NOISE = 1e4  # times the least round-off: as much is taken for it
 FORGET = 0.98  # of the round-off that was seen, for the next step
@@ -85,6 +86,9 @@ def _prepare(s, w, x, f, g, p):
     store_tangent_inverse(s.nodes, f.increment, f.from_start)
     store_tangent(s.nodes, x.dq, f.to_end)
     f.noise = ROUND_OFF * max(length, p.step * p.step * p.scales[ACCELERATION])
+    f.largest_lam = 0.0
+    for k in range(f.lam.shape[0]):
+        f.largest_lam = max(f.largest_lam, abs(x.lam[k]))
     f.noise_z = 3.0 * ROUND_OFF * max(1.0, s.parameters[PARAMETER_LENGTH])
     if x.index_2 == 0 and f.lam.shape[0] > 0:
         f.noise = max(f.noise, f.noise_z)
@@ -159,7 +163,10 @@ def _correct(s, w, x, f, p, j, solution):
     ca = bp * (1.0 - x.af) / (1.0 - x.am)
     dlam, dq, dv, dvd, da = f.past_lam[f.next + j], f.dqn[j], f.dvn[j], f.past_vd[f.next + j], f.dan[j]
     for k in range(f.lam.shape[0]):
-        dlam[k] += bp * solution[s.xl[k]]
+        change = bp * solution[s.xl[k]]
+        f.mu[k] = change
+        dlam[k] += change
+    f.change_lam[j] = largest_four(f.mu)
     for k in range(f.v.shape[0]):
         f.y[k] = solution[s.xv[k]]
     if x.index_2 == 0:
@@ -223,13 +230,27 @@ def _is_settled(x, f, p, i, r):
 
 
 @kernel
+def _are_reactions_settled(f, p, i, r):
+    """The same of multipliers, which may be all that a parameter changes: the torque of a drive with a mass."""
+    change, before, rate = flat(f.change_lam)[i], f.earlier_lam[i], max(f.rate, TIMES_SEEN * f.seen[i])
+    if r > 0:
+        if change >= FALLING * before:
+            return True  # round-off, or nothing
+        rate = max(f.rate, change / before)
+    limit = max(MULTIPLIERS, 10.0 * p.tolerance)  # as much the run itself leaves
+    return rate * change <= limit * max(flat(f.size_lam)[i], f.least_lam[i] * f.largest_lam)
+
+
+@kernel
 def _are_settled(x, f, p, j, r):
     """Whether corrections of a group may end."""
     f.size_q[j], f.size_vd[j] = largest_four(f.dqn[j]), largest_four(f.past_vd[f.next + j])
-    change, settled = flat(f.change), True
+    f.size_lam[j] = largest_four(f.past_lam[f.next + j])
+    change, change_lam, settled = flat(f.change), flat(f.change_lam), True
     for i in range(AT_ONCE * j, end_of_group(f, j)):
+        settled = _are_reactions_settled(f, p, i, r) and settled
         settled = _is_settled(x, f, p, i, r) and settled
-        f.earlier[i] = change[i]
+        f.earlier[i], f.earlier_lam[i] = change[i], change_lam[i]
     return settled
 
 

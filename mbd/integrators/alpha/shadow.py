@@ -12,6 +12,7 @@ NOISY_POINTS = 6  # where differences bring round-off, of which each further poi
 NOISY_POINTS_OF_Z = 2  # of position corrections there: these are small, and mostly round-off
 RING = POINTS + 1  # with the next one
 IDLE = 1e-16  # of the length of the system: what a parameter that is doubled changes if it has no effect
+IDLE_REACTIONS = 1e-2  # the same of multipliers, of the largest of them: round-off of differences is below
 TURNS = 5  # values from which the effect of the matrix on a position correction is extrapolated
 
 FOLLOWED, SLOW, CHANGED_CHART, LEFT_TO_INDEX_3 = 0, 1, 2, 3  # how sensitivities ended
@@ -50,6 +51,12 @@ class Shadow(Record):
     change_z = fours
     size_q = fours  # by parameter: the largest sensitivity of the configuration, and of v_dot
     size_vd = fours
+    mu = fours  # the last correction of the multipliers of a group; by parameter, the largest of it and of all
+    change_lam = fours
+    size_lam = fours
+    earlier_lam = vector  # the largest correction before the last one
+    least_lam = vector  # sensitivities of multipliers below this part of them are those of one without any effect
+    largest_lam = real  # of the multipliers of the step
     earlier = vector  # by parameter: the correction before the last one
     noise = real  # round-off in both, times the size of the differences
     noise_z = real

@@ -1,0 +1,108 @@
+"""Sensitivities where tables and starts on both sides of a parameter are compared, and could be taken for others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbd
+
+EXACT = 1e-8  # of the largest derivative of a channel
+T_END, STEP = 0.05, 0.01
+ALPHA = mbd.integrators.GeneralizedAlpha(tolerance=1e-13)
+RK4 = mbd.integrators.RK4()
+
+
+def motion(solution):
+    return np.hstack([np.hstack((solution[x].position, solution[x].velocity)) for x in solution.model.bodies])
+
+
+def differences(build, name, values, method, e, t_end=T_END):
+    def at(change):
+        return motion(mbd.simulate(build(values | {name: values[name] + change}), t_end, STEP, method))
+
+    return (8.0 * (at(e) - at(-e)) - (at(2 * e) - at(-2 * e))) / (12.0 * e)
+
+
+def assert_derivatives(build, values, method):
+    """Of all parameters together, those of whole runs."""
+    solution = mbd.simulate(build(values), T_END, STEP, method, sensitivities=list(values))
+    for name, x in values.items():
+        expected = differences(build, name, values, method, 1e-3 * (abs(x) or 1.0))
+        assert np.abs(expected).max() > 0.0
+        assert np.abs(solution.sensitivity(name).of(motion) - expected).max() < EXACT * np.abs(expected).max()
+
+
+NODES = {
+    "rotation vector": mbd.nodes.RotationVector(),
+    "quaternion": mbd.nodes.Quaternion(),
+    "quaternion, Lie": mbd.nodes.Quaternion(lie=True),
+    "directors": mbd.nodes.Directors(),
+    "Euler angles": mbd.nodes.EulerAngles(),
+    "Euler angles, Lie": mbd.nodes.EulerAngles(lie=True),
+    "balls": None,
+}
+
+
+@pytest.mark.parametrize("angle", [-np.pi, np.pi])
+@pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
+@pytest.mark.parametrize("node", NODES)
+def test_half_a_turn_at_the_start(node, method, angle):
+    """On both sides of it rotations are next to each other, their vectors, quaternions and angles are not."""
+
+    def build(values):
+        model = mbd.Model("turned", gravity=(0, 0.5, -9.81))
+        tilt, spin = (model.parameter(name, x) for name, x in values.items())
+        turned = mbd.calculated(mbd.rotation, (tilt + angle, 0, 0))
+        start = mbd.nodes.RotationVector((0.5, 0, 0), turned, angular_velocity=(0.5, 1.0, spin))
+        body = model.add(mbd.RigidBody("body", 1.0, (0.02, 0.03, 0.025), start, com=(0.02, 0, 0.03)))
+        model.add(mbd.joints.Spherical(model.ground, body, at=(0, 0, 0)))
+        return model.with_coordinates("joint") if NODES[node] is None else model.with_nodes(NODES[node])
+
+    assert_derivatives(build, {"tilt": 0.0, "spin": 0.6}, method)
+
+
+@pytest.mark.parametrize("angle", [0.5 * np.pi, -0.5 * np.pi])
+def test_gimbal_lock_at_the_start(angle):
+    """Euler angles of a Lie node have no rates there; its increments do not need any."""
+
+    def build(values):
+        model = mbd.Model("locked", gravity=(0, 0.5, -9.81))
+        turned = mbd.calculated(mbd.rotation, (0, model.parameter("tilt", values["tilt"]) + angle, 0))
+        start = mbd.nodes.EulerAngles((0.5, 0, 0), turned, angular_velocity=(0.5, 1.0, 0.3), lie=True)
+        body = model.add(mbd.RigidBody("body", 1.0, (0.02, 0.03, 0.025), start, com=(0.02, 0, 0.03)))
+        model.add(mbd.joints.Spherical(model.ground, body, at=(0, 0, 0)))
+        return model
+
+    assert_derivatives(build, {"tilt": 0.0}, ALPHA)
+
+
+def test_large_values_that_are_refused_after_another_parameter():
+    """Whether a number is lost in what it is added to is seen while all others have their own values."""
+
+    def build(values):
+        model = mbd.Model("springs")
+        stiffness, root = (model.parameter(name, x) for name, x in values.items())
+        ball = model.add(mbd.PointMass("ball", 1.0, position=(1.0, 0.1, 0)))
+        model.add(mbd.forces.Spring(model.ground, ball, stiffness=stiffness, length=0.5))
+        model.add(mbd.forces.Spring(model.ground, ball, (0, 1, 0), stiffness=(4.0 - root) ** 0.5, length=0.5))
+        return model
+
+    assert_derivatives(build, {"stiffness": 3.0, "root": 1.3}, ALPHA)
+
+
+@pytest.mark.parametrize("scale", [0.37, 1.1, 2.3])
+def test_round_off_of_numbers_that_a_parameter_leaves_alone(scale):
+    """A direction has its length divided away; the parameter that gives it stands in a function as well."""
+
+    def build(values):
+        model = mbd.Model("door")
+        scale = model.parameter("scale", values["scale"])
+        start = mbd.nodes.RotationVector((0.3, 0.1, 0.2))
+        body = model.add(mbd.RigidBody("body", 1.0, (0.02, 0.03, 0.04), start))
+        axis = (0.3 * scale, 0.7 * scale, 0.2 * scale)
+        hinge = model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=axis))
+        model.add(mbd.forces.JointForce(hinge, lambda t, u, rate: np.sin(scale * t) - scale * u))
+        return model
+
+    assert_derivatives(build, {"scale": scale}, ALPHA)
