@@ -2,13 +2,13 @@
 
 Functions are sent by their names, and found there by import; those of the main script, lambdas and functions inside of
 functions are sent as code if cloudpickle is installed. Where a parcel arrives, its functions are compared with what
-they
-were when it was sent: a global that was changed meanwhile has its first value in a fresh process.
+they were when it was sent: a global that was changed meanwhile has its first value in a fresh process.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import sys
 import threading
@@ -52,7 +52,8 @@ class Parcel:
         return self._recipe
 
     def _unpack(self) -> Recipe:
-        key = hashlib.blake2b(self.packed).hexdigest()
+        # what the functions are belongs to it: their names may stay while their code or a global changes
+        key = hashlib.blake2b(self.packed + repr(sorted(self.told.items())).encode()).hexdigest()
         if key in _unpacked:
             return _unpacked[key]
         try:
@@ -67,7 +68,8 @@ class Parcel:
             raise StudyError(
                 f"functions of the study are not the same in a worker: {'; '.join(found[:3])}. Values of globals do "
                 "not travel: give them as parameters, bind them with functools.partial, or set them when their "
-                "module is imported"
+                "module is imported; where a module has changed since workers imported it, start them anew "
+                "(client.restart())"
             )
         while len(_unpacked) >= KEPT:
             _unpacked.pop(next(iter(_unpacked)))
@@ -102,6 +104,12 @@ def ready() -> bool:
     return True
 
 
+def main_file() -> str:
+    """The file of the main script; empty where there is none, as in a session or behind ``python -``."""
+    file = str(getattr(sys.modules["__main__"], "__file__", None) or "")
+    return file if os.path.exists(file) else ""
+
+
 def _packed(recipe: Recipe) -> bytes:
     """By name where names are found everywhere, otherwise as code."""
     try:
@@ -118,7 +126,7 @@ def _packed(recipe: Recipe) -> bytes:
         pass
     except Exception as error:
         reason = error
-    if by_name and getattr(sys.modules["__main__"], "__file__", None):
+    if by_name and main_file():
         return by_name  # processes that this one starts import the main script
     functions = [recipe.build, recipe.simulate, recipe.outputs]
     names = [f"'{name_of_function(f)}'" for f in nameless(functions)] if not by_name else ["functions of this session"]
