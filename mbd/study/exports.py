@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError
 from .blocks import OPEN, STATUS
 from .parameter_table import ParameterTable
 from .results import Results
@@ -27,10 +28,14 @@ def frame(table: ParameterTable, results: Results, outputs: dict[str, np.ndarray
     pandas = needed("pandas", "study.frame()")
     runs = np.flatnonzero(results.status != OPEN)
     columns: dict[str, Any] = {}
-    for name, x in table.columns(runs).items():
-        columns |= _spread(name, x)
-    for name, x in outputs.items():
-        columns |= _spread(name, x if len(runs) == len(x) else x[runs])
+    for name, x in [*table.columns(runs).items(), *outputs.items()]:
+        for column, numbers in _spread(name, x if len(runs) == len(x) else x[runs]).items():
+            if column in columns and not np.array_equal(columns[column], numbers, equal_nan=True):
+                raise ModelError(
+                    f"study.frame(): two columns would be called '{column}', one of them a number of an array; "
+                    "expected other names of outputs, or outputs= with one of them"
+                )
+            columns[column] = numbers
     columns["status"] = pandas.Categorical.from_codes(results.status[runs], categories=list(STATUS))
     columns["message"] = _texts(results.message, runs)
     columns["warnings"] = results.warned[runs]

@@ -254,4 +254,5 @@ def _real(name: str, values: Any) -> Array:
         raise ModelError(
             f"identify: measured curve '{name}' has complex values; expected real ones, such as two curves or sizes"
         )
-    return np.asarray(values, dtype=float)
+    found = np.asarray(values, dtype=float)
+    return np.where(np.ma.getmaskarray(values), np.nan, found) if np.ma.is_masked(values) else found

@@ -275,6 +275,7 @@ def test_what_minimize_refuses(change, text):
         ),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, np.nan, np.nan]}}, "'x' has 1 values that are not NaN"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.0, np.inf]}}, "'x' has infinite values"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": np.ma.masked_less([0.0, 1.0, 2.0], 1.5)}}, "'x' has 1 values"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [1.0, 1.0, 1.0]}}, "sigma is needed"),
         ({"measured": {"t": [0.0, 1.0], "x": [0.0, 1.0]}}, "2 measured values for 2 parameters"),
         ({"outputs": {"y": "body.position.x"}}, "there is no measured curve 'y'; there are 'body.position.x'"),

@@ -124,6 +124,34 @@ def test_wrong_outputs_are_failures_with_a_reason(chunk):
     np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0])
 
 
+def named(x: float) -> dict[str, object]:
+    """Outputs whose names are taken in some runs."""
+    return {"a": x} | ({} if x == 1.0 else {"x": 5.0} if x == 2.0 else {"status": 1.0} if x == 3.0 else {1: x, "1": x})
+
+
+def test_names_of_outputs_that_a_function_gives():
+    """They would hide parameters, or be hidden by columns that every table has."""
+    with pytest.warns(mbd.ModelWarning, match="3 of 4"):
+        study = sweep(named, {"x": [1.0, 2.0, 3.0, 4.0]}, outputs=cases.same)
+    texts = [failed.message for failed in study.failed]
+    for text, expected in zip(texts, ("a parameter is called so", "are taken", "another output is"), strict=True):
+        assert expected in text
+    assert study.frame()["x"].tolist() == [1.0, 2.0, 3.0, 4.0]
+    study = sweep(lambda x: {"p": np.array([x, 2.0 * x]), "p[0]": -x}, {"x": [1.0]}, outputs=cases.same)
+    with pytest.raises(mbd.ModelError, match=r"two columns would be called 'p\[0\]'"):
+        study.frame()
+    assert study.frame(["p"])["p[0]"].tolist() == [1.0]
+
+
+def test_numbers_that_are_masked_or_not_finite():
+    """What lies below a mask is no result; what is not finite is told, since a summary leaves it out."""
+    masked = np.ma.masked_array([1.0, 1e20], mask=[False, True])
+    study = sweep(lambda x: {"a": x * masked, "b": np.inf if x > 1.0 else x}, {"x": [1.0, 2.0]}, outputs=cases.same)
+    np.testing.assert_array_equal(study["a"], [[1.0, np.nan], [2.0, np.nan]])
+    assert "output 'b' is not finite in 1 of 2 good runs, first in run 1" in str(study)
+    assert np.isnan(sweep(lambda x: np.ma.masked, {"x": [1.0]}, outputs={"a": lambda y: y})["a"][0])
+
+
 def test_outputs_of_a_study_without_a_good_run():
     with pytest.warns(mbd.ModelWarning, match="3 of 3 runs have no result"):
         study = mbd.study.sweep(cases.pendulum, {"length": [0.3, 0.4, 0.5], "mass": 1.0}, outputs={"x": failing_output})
@@ -294,6 +322,8 @@ def test_timeouts(threaded):
         ({"simulate": {"step": 1.0, "t_end": 1.0, "integrater": None}}, "'integrater'; mbd.simulate takes t_end"),
         ({"simulate": "GeneralizedAlpha"}, "a function, or None"),
         ({"outputs": {}}, "there are no outputs"),
+        ({"outputs": None}, "outputs is None; expected e.g."),
+        ({"outputs": [float]}, "an output has no name; expected a dictionary"),
         ({"outputs": {"x": float}}, "a parameter is called so"),
         ({"outputs": {"status": float}}, "are taken"),
         ({"outputs": {"y": 3.0}}, "output 'y' is 3.0"),
