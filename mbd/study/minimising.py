@@ -184,7 +184,10 @@ def minimize(
 
 
 def warn_of_warnings(who: str, evaluate: Evaluator) -> None:
-    """Say that runs gave warnings."""
+    """Say that runs gave warnings, or changed what they depend on."""
+    changed = evaluate.parcel.changed()
+    if changed:
+        warnings.warn(f"{who}: {changed}", ModelWarning, stacklevel=3)
     if evaluate.warned:
         warnings.warn(
             f"{who}: {evaluate.warned} of {evaluate.evaluations} runs gave warnings; the first at "

@@ -8,10 +8,12 @@ they were when it was sent: a global that was changed meanwhile has its first va
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import pickle
 import sys
 import threading
+import time
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +24,11 @@ from .fingerprints import Told, differences, told
 from .runs import Recipe, run_chunk
 
 KEPT = 4  # recipes that a process remembers
+SELDOM = 50.0  # times as long as it takes: pauses between looks at what runs may have changed
+CHANGED = (
+    "what functions refer to has changed while runs were made: {}. Results that depend on it depend on the order of "
+    "the runs; expected functions that make it anew in each run, or a copy"
+)
 
 _lock = threading.Lock()
 _unpacked: dict[str, Recipe] = {}
@@ -32,7 +39,9 @@ class Parcel:
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe: Recipe | None = recipe
+        clock = time.perf_counter()
         self.told = told_of(recipe)
+        self._cost, self._asked = time.perf_counter() - clock, -math.inf
 
     @cached_property
     def packed(self) -> bytes:
@@ -50,6 +59,22 @@ class Parcel:
             with _lock:
                 self._recipe = self._unpack()
         return self._recipe
+
+    def changed(self, now: bool = True) -> str:
+        """What runs have changed of that to which functions refer, as a warning; empty if they left it as it was.
+
+        ``now``: ask also if that was done not long ago, for what it costs.
+        """
+        clock = time.perf_counter()
+        if not now and clock - self._asked < SELDOM * self._cost:
+            return ""
+        try:
+            found = differences(told_of(self.recipe), self.told, "now", "when the study began")
+        except RuntimeError:  # another thread changes a dictionary at this moment
+            found = []
+        self._asked = time.perf_counter()
+        self._cost = self._asked - clock
+        return CHANGED.format("; ".join(found[:3])) if found else ""
 
     def _unpack(self) -> Recipe:
         # what the functions are belongs to it: their names may stay while their code or a global changes
@@ -79,7 +104,7 @@ class Parcel:
 
 def _arrived(packed: bytes, told: Told) -> Parcel:
     parcel = Parcel.__new__(Parcel)
-    parcel._recipe, parcel.told = None, told
+    parcel._recipe, parcel.told, parcel._cost, parcel._asked = None, told, 0.0, -math.inf
     vars(parcel)["packed"] = packed
     return parcel
 
@@ -96,7 +121,7 @@ def told_of(recipe: Recipe) -> Told:
 
 def run_parcel(parcel: Parcel, runs: Any, parameters: Any) -> Block:
     """Several runs in a worker."""
-    return run_chunk(parcel.recipe, runs, parameters)
+    return run_chunk(parcel.recipe, runs, parameters, after=lambda: parcel.changed(now=False))
 
 
 def ready() -> bool:

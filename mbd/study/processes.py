@@ -40,7 +40,7 @@ def work(connection: Connection, parcel: Parcel, memory: Any) -> None:
         connection.send(READY)
         while True:
             runs, parameters = connection.recv()
-            connection.send(run_chunk(recipe, runs, parameters, marker))
+            connection.send(run_chunk(recipe, runs, parameters, marker, lambda: parcel.changed(now=False)))
             marker.rest()
     except (EOFError, BrokenPipeError):
         return

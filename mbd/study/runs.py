@@ -207,12 +207,17 @@ def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
 
 
 def run_chunk(
-    recipe: Recipe, runs: Sequence[int], parameters: Sequence[Mapping[str, Any]], marker: Marker | None = None
-) -> Block:
-    """Several runs, one after the other."""
+    recipe: Recipe, runs: Sequence[int], parameters: Sequence[Mapping[str, Any]], marker: Marker | None = None,
+    after: Callable[[], str] = lambda: "",
+) -> Block:  # fmt: skip
+    """Several runs, one after the other. What there is to say afterwards is a warning of the last one."""
     rows = []
     for run, values in zip(runs, parameters, strict=True):
         if marker is not None:
             marker.begin(run)
         rows.append(run_one(recipe, int(run), values))
+    text = after()
+    if text and rows:
+        last = rows[-1]
+        rows[-1] = last._replace(warned=last.warned + 1, warning=last.warning or f"ModelWarning: {text}")
     return Block.of(rows)

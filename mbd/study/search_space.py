@@ -108,7 +108,8 @@ class Evaluator:
         self.recipe, self.space, self.output, self.fixed, self.who = recipe, space, output, dict(fixed), who
         self.derivatives = derivatives  # whether outputs are followed by their derivatives
         self.slopes: dict[bytes, Array] = {}
-        self.engine = engine_for(executor, Parcel(recipe))
+        self.parcel = Parcel(recipe)
+        self.engine = engine_for(executor, self.parcel)
         self.schedule = Schedule(self.engine, self._rows, self._keep)
         self.bar = Progress(0, 1, progress, who)
         self.known: dict[bytes, Array | str] = {}

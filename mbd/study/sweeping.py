@@ -120,6 +120,9 @@ def sweep(
         runs = np.flatnonzero((status == OPEN) | ((status != GOOD) & retry))
         if len(runs):
             _make(runs, parcel, table, keeper, executor, chunk, on_error, progress)
+            changed = parcel.changed()
+            if changed:
+                warnings.warn(f"sweep: {changed}", ModelWarning, stacklevel=2)
     finally:
         keeper.close()
     _warn(study)

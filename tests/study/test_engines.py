@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.study import engines, parcels, sweep
+from mbd.study import engines, minimize, parcels, sweep
 from mbd.study.fingerprints import differences, told
 from tests.study import cases
 
@@ -176,6 +176,32 @@ def test_code_that_was_changed_since_workers_met_it(monkeypatch):
         monkeypatch.setattr(cases, "SCALE", 5.0)
         with pytest.raises(mbd.StudyError, match=r"build: SCALE: 5\.0 in the process that sent it.*client\.restart"):
             sweep(**arguments, executor=executor)
+
+
+COUNTED = [0]
+
+
+def counting(x):
+    COUNTED[0] += 1
+    return x * COUNTED[0]
+
+
+@pytest.mark.filterwarnings("ignore:minimize. Nelder-Mead did not come to an end")
+@pytest.mark.parametrize("where", ["here", "processes", "minimize"])
+def test_functions_that_change_what_they_refer_to(monkeypatch, where):
+    """Their results depend on the order of the runs."""
+    monkeypatch.setattr(sys.modules[__name__], "COUNTED", [0])
+    text = r"changed while runs were made: build: COUNTED\[0\]: 0 when the study began, \d+ now.*depend on the order"
+    with pytest.warns(mbd.ModelWarning, match=text):
+        if where == "minimize":
+            minimize(counting, {"x": 1.0}, float, method="Nelder-Mead", options={"maxiter": 3})
+        else:
+            sweep(
+                counting, {"x": np.arange(1.0, 4.0)}, outputs={"y": float}, executor=1 if where == "processes" else None
+            )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sweep(cases.numbers, {"x": np.arange(3.0)}, outputs=cases.same)
 
 
 def test_a_script_behind_a_pipe():
