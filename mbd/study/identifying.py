@@ -143,7 +143,7 @@ def identify(
     )  # fmt: skip
     if not result.success:
         warnings.warn(f"identify: the fit did not come to an end: {result.message}", ModelWarning, stacklevel=2)
-    for text in [*result.unidentifiable, *result.stopped_by_bounds]:
+    for text in [*result.unidentifiable, *result.stopped_by_bounds, *result.uneven]:
         warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
     warn_of_warnings("identify", evaluate)
     return result

@@ -104,6 +104,9 @@ class Evaluator:
         self, recipe: Recipe, space: Space, output: str, executor: Any, fixed: Mapping[str, Any], who: str,
         progress: bool | None, derivatives: bool = False,
     ) -> None:  # fmt: skip
+        twice = [name for name in fixed if name in space.names]
+        if twice:
+            raise ModelError(f"{who}: '{twice[0]}' is in parameters and in fixed; expected it in one of them")
         check_arguments(recipe, [*space.names, *fixed], who)
         self.recipe, self.space, self.output, self.fixed, self.who = recipe, space, output, dict(fixed), who
         self.derivatives = derivatives  # whether outputs are followed by their derivatives

@@ -84,6 +84,24 @@ def test_times_between_records_and_gaps(measured):
     assert {name: len(r) for name, r in fit.residuals.items()} == {"x": 70, "speed": 40}
 
 
+def test_curves_that_scatter_differently():
+    """Without standard deviations they count alike, and the intervals are not those of the better one."""
+    rng = np.random.default_rng(5)
+    t = np.arange(101) * 0.02
+    x = exact(t, **TRUE)
+    noise = rng.normal(size=(2, 101))
+    sizes = {"x": 1e-3, "again": 0.1}
+    measured = {"t": t, "x": x + sizes["x"] * noise[0], "again": x + sizes["again"] * noise[1]}
+    arguments = {"simulate": SIMULATE, "outputs": dict.fromkeys(sizes, "body.position.x")}
+    with pytest.warns(mbd.ModelWarning, match=r"what remains of 'x' is .*of 'again' .*expected sigma=\{"):
+        blind = identify(oscillator, measured, START, **arguments)
+    told = identify(oscillator, measured, START, sigma=sizes, **arguments)  # without a warning
+    assert blind.errors["stiffness"] > 5.0 * told.errors["stiffness"]
+    assert "what remains of 'x'" in str(blind) and not told.uneven
+    measured["again"] = x + sizes["x"] * noise[1]
+    assert not identify(oscillator, measured, START, **arguments).uneven
+
+
 def test_combinations_that_cannot_be_told_apart(measured):
     """Only stiffness and damping per mass are seen."""
     start = {"stiffness": 38.0, "damping": 0.6, "mass": 1.2}
@@ -280,6 +298,7 @@ def test_what_minimize_refuses(change, text):
         ({"measured": {"t": [0.0, 1.0], "x": [0.0, 1.0]}}, "2 measured values for 2 parameters"),
         ({"outputs": {"y": "body.position.x"}}, "there is no measured curve 'y'; there are 'body.position.x'"),
         ({"sigma": {"y": 1.0}}, "there is no measured curve 'y'"),
+        ({"fixed": {"damping": 1.0}}, "'damping' is in parameters and in fixed"),
         ({"sigma": -1.0}, "expected a positive number"),
         ({"sigma": [0.1]}, r"sigma = \[0.1\]; expected a positive number"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1j, 1.0]}}, "'x' has complex values; expected real ones"),
