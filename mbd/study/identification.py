@@ -172,8 +172,8 @@ class Identification:
             return []
         return [
             f"what remains of '{first.name}' is {100.0 * small:.2g} % of its spread, of '{last.name}' "
-            f"{100.0 * large:.2g} %: without sigma they count alike, and intervals are too wide or too narrow; expected "
-            "sigma={...} with the standard deviations of both"
+            f"{100.0 * large:.2g} %: without sigma they count alike, and intervals are too wide or too narrow; "
+            "expected sigma={...} with the standard deviations of both"
         ]
 
     @property
