@@ -62,6 +62,18 @@ def test_frames_and_datasets():
     assert "12 runs (12 good)" in repr(study) and "angle" in str(study)
 
 
+def test_names_of_dimensions_in_datasets():
+    """Dimensions of arrays get names that no parameter and no output has."""
+    outputs = {"path": lambda x: np.array([x, 2.0, 3.0]), "speed": lambda x: np.array([x, 1.0]), "speed_0": float}
+    grid = {"x": [5.0, 6.0], "path_0": [1.0, 2.0], "place": np.eye(2), "place_value": [7.0, 8.0]}
+    dataset = sweep(lambda x, path_0, place, place_value: x, grid, outputs=outputs).dataset()
+    axes = {name: 2 for name in grid}
+    assert dict(dataset.sizes) == {**axes, "path_0_": 3, "speed_0_": 2, "place_0": 2}
+    assert dataset["path_0"].values.tolist() == [1.0, 2.0] and dataset["place_value"].values.tolist() == [7.0, 8.0]
+    np.testing.assert_array_equal(dataset["place_value_"], np.eye(2))
+    assert dataset["speed_0"].sel(x=6.0).values.tolist() == np.full((2, 2, 2), 6.0).tolist()
+
+
 def test_missing_packages_name_the_extra(monkeypatch):
     study = sweep(cases.numbers, {"x": [1.0]}, outputs=cases.same)
     for package, call in (("pandas", study.frame), ("xarray", study.dataset)):
