@@ -44,7 +44,7 @@ class Curve:
 
     def simulated(self, solution: Any) -> Array:
         """The curve of a solution at the measured times: records where they coincide, a cubic spline between them."""
-        values, t = np.asarray(self.read(solution), dtype=float), np.asarray(solution.t)
+        values, t = _real(self.name, self.read(solution), "simulated"), np.asarray(solution.t)
         if values.shape != (len(t), *self.values.shape[1:]):
             raise ModelError(
                 f"measured curve '{self.name}': the model gives an array of shape {values.shape} for {len(t)} records; "
@@ -132,7 +132,8 @@ def identify(
         derivatives != DIFFERENCES,
     )
     with Evaluator(recipe, space, RESIDUALS, executor, fixed or {}, "identify", progress, followed) as evaluate:
-        fits = [_fit(evaluate, space, point, dict(options or {})) for point in _starts(evaluate, space, starts, seed)]
+        points = _starts(evaluate, space, starts, seed)
+        fits = evaluate.from_all(points, lambda point: _fit(evaluate, space, point, dict(options or {})))
         best = min(fits, key=lambda fit: fit.cost)
         x = np.clip(best.x * space.size, space.low, space.high)
         residuals, jacobian = evaluate.needed(x), evaluate.jacobian(x)
@@ -248,11 +249,11 @@ def _curve(name: str, common: Any, given: Any, output: Any, sigma: Any) -> Curve
     return Curve(name, as_output(name, output), t, values, size)
 
 
-def _real(name: str, values: Any) -> Array:
+def _real(name: str, values: Any, what: str = "measured") -> Array:
     """Numbers as floats; those of complex ones would lose a part."""
     if np.iscomplexobj(values):
         raise ModelError(
-            f"identify: measured curve '{name}' has complex values; expected real ones, such as two curves or sizes"
+            f"identify: {what} curve '{name}' has complex values; expected real ones, such as two curves or sizes"
         )
     found = np.asarray(values, dtype=float)
     return np.where(np.ma.getmaskarray(values), np.nan, found) if np.ma.is_masked(values) else found

@@ -237,6 +237,32 @@ def test_several_starts_of_a_local_method():
     assert "of 12 starts came to this minimum" in str(best)
 
 
+def test_searches_that_come_to_no_end_leave_the_others():
+    """Methods with derivatives cannot go on from a run without a result; those from other starts can."""
+
+    def torn(a):
+        if -1.2 < a < 0.0:  # where one of two minima is
+            raise ValueError("torn")
+        return (a * a - 1.0) ** 2
+
+    with pytest.warns(mbd.ModelWarning, match=r"minimize: \d of \d starts came to no end; the first: .*torn"):
+        best = minimize(torn, {"a": (-3.0, 2.0, 3.0)}, lambda value: value, method="L-BFGS-B", starts=6, seed=1)
+    assert best.parameters["a"] == pytest.approx(1.0, abs=1e-6) and len(best.starts) < 6
+    with pytest.raises(mbd.StudyError, match="torn"):
+        minimize(torn, {"a": (-3.0, -1.25, 3.0)}, lambda value: value, method="L-BFGS-B")
+
+
+def test_outputs_that_change_their_shape():
+    """Such a point has no result, as in a sweep."""
+
+    def growing(a):
+        return np.full(3 if a > 0.5 else 2, a)
+
+    best = minimize(growing, {"a": (0.0, 1.0, 2.0)}, lambda value: value, method="least_squares")
+    assert best.failures and "has shape (2,); the first one has (3,)" in best.first_failure
+    assert best.parameters["a"] == pytest.approx(0.5, abs=0.1)
+
+
 def test_differences_have_second_order_also_at_bounds():
     """Exact for parabolas; where a run fails, the other side is taken."""
 
@@ -273,6 +299,7 @@ def test_differences_have_second_order_also_at_bounds():
         ({"starts": 3}, "has no start"),
         ({"objective": residuals}, "expected a number, or method='least_squares'"),
         ({"objective": 3.0}, "output 'objective' is 3.0"),
+        ({"objective": lambda x: 1j * rosen(x), "method": "Nelder-Mead"}, "output 'objective' is complex"),
     ],
 )
 def test_what_minimize_refuses(change, text):
