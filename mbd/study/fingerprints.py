@@ -33,7 +33,10 @@ import numpy as np
 from ..compiled.functions.captured import (
     NUMBERS,
     Unknown,
+    among_packages,
     code_text,
+    is_installed,
+    is_installed_package,
     module_of,
     name_of,
     names_in,
@@ -72,27 +75,6 @@ def differences(here: Told, there: Told, place_here: str = "here", place_there: 
     return found
 
 
-def is_installed(thing: Any) -> bool:
-    """Whether a module, a class or a function belongs to Python, to this package or to another installed one."""
-    module = thing.__name__ if isinstance(thing, ModuleType) else module_of(thing)
-    if isinstance(thing, FunctionType) and module in (None, "builtins"):
-        return False  # code that was given to exec
-    return _is_installed_package((module or "builtins").partition(".")[0])
-
-
-def _is_installed_package(package: str) -> bool:
-    if package in sys.stdlib_module_names or package in ("mbd", "builtins"):
-        return package not in ("__main__",)
-    module = sys.modules.get(package)
-    return _among_packages(getattr(module, "__file__", None), getattr(module, "__path__", None))
-
-
-def _among_packages(file: Any, folders: Any) -> bool:
-    """Whether a module is where packages are installed; one that is spread over folders has no file."""
-    places = [str(file or ""), *map(str, folders or ())]
-    return any("site-packages" in place or "dist-packages" in place for place in places)
-
-
 @functools.lru_cache(4096)
 def imports_in(code: CodeType) -> tuple[tuple[str, int], ...]:
     """Modules that a function and the functions inside it import, with the levels of relative imports."""
@@ -118,11 +100,11 @@ def _imported(function: FunctionType) -> Iterator[ModuleType]:
             package = str(function.__globals__.get("__package__") or "")
             whole = importlib.util.resolve_name("." * level + name, package)
             first = whole.partition(".")[0]
-            if first not in sys.modules and not _is_installed_package(first):
+            if first not in sys.modules and not is_installed_package(first):
                 spec = importlib.util.find_spec(first)
-                if spec is None or _among_packages(spec.origin, spec.submodule_search_locations):
+                if spec is None or among_packages(spec.origin, spec.submodule_search_locations):
                     continue
-            if not _is_installed_package(first):
+            if not is_installed_package(first):
                 yield importlib.import_module(whole)
         except Exception:  # what cannot be imported here says so where it is needed
             continue
