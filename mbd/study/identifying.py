@@ -193,7 +193,8 @@ def _fit(evaluate: Evaluator, space: Space, start: Array, options: dict[str, Any
 def _curves(measured: Any, outputs: Mapping[str, Any], sigma: Any) -> tuple[Curve, ...]:
     """Measured curves, without what is missing."""
     if hasattr(measured, "columns") and hasattr(measured, "to_dict"):
-        measured = {str(name): measured[name].to_numpy() for name in measured.columns}
+        index = {TIME: measured.index.to_numpy()} if measured.index.name == TIME else {}  # as solution.frame has it
+        measured = {**index, **{str(name): measured[name].to_numpy() for name in measured.columns}}
     if not isinstance(measured, Mapping):
         raise ModelError("identify: expected measured curves as a dictionary or a data frame with 't' and curves")
     common = measured.get(TIME)

@@ -84,6 +84,12 @@ def test_times_between_records_and_gaps(measured):
     assert {name: len(r) for name, r in fit.residuals.items()} == {"x": 70, "speed": 40}
 
 
+def test_tables_of_solutions_have_the_times_in_their_index():
+    solution = mbd.simulate(oscillator(**TRUE), 1.0, **SIMULATE)
+    fit = identify(oscillator, solution.frame(["body.position.x"]), START, simulate=SIMULATE)
+    np.testing.assert_allclose(list(fit.parameters.values()), list(TRUE.values()), rtol=STEP_ERROR)
+
+
 def test_curves_that_scatter_differently():
     """Without standard deviations they count alike, and the intervals are not those of the better one."""
     rng = np.random.default_rng(5)

@@ -412,6 +412,28 @@ def test_pictures(tmp_path, kind):
             study.plot("lines", file=tmp_path / "other.png")
 
 
+@pytest.mark.parametrize("kind", ["pairs", "sensitivities"])
+def test_pictures_of_outputs_that_are_not_everywhere(kind):
+    """An output that is never finite takes nothing from the others, and the title tells of it."""
+    outputs = {"z": lambda z: z, "gone": lambda z: np.nan, "curve": lambda z: np.ones(3)}
+    parameters = {"x": mbd.study.uniform(0.0, 1.0), "y": mbd.study.uniform(0.0, 1.0)}
+    study = sweep(lambda x, y: x - y * y, parameters, samples=50, outputs=outputs)
+    figure = study.plot(kind)
+    title = "50 runs, 50 with outputs that are not finite, 1 outputs that are no numbers not shown"
+    assert figure.get_suptitle() == title
+    if kind == "pairs":
+        texts = {text.get_text() for ax in figure.axes for text in ax.texts}
+        assert any(text.startswith("+0.") for text in texts)  # x and z
+
+
+def test_pairs_of_many_parameters_show_outputs():
+    parameters = {f"x{k}": mbd.study.uniform(0.0, 1.0) for k in range(9)}
+    study = sweep(lambda **x: sum(x.values()), parameters, samples=20, outputs={"z": lambda z: z})
+    figure = study.plot("pairs")
+    assert "8 of 10 quantities" in figure.get_suptitle()
+    assert [ax.get_xlabel() for ax in figure.axes[-8:]] == [*(f"x{k}" for k in range(7)), "z"]
+
+
 def test_what_matters():
     """Rank correlations are Spearman's; what grows and falls again is explained by its parameter all the same."""
     from scipy.stats import spearmanr
