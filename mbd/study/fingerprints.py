@@ -106,7 +106,7 @@ def _imported(function: FunctionType) -> Iterator[ModuleType]:
                     continue
             if not is_installed_package(first):
                 yield importlib.import_module(whole)
-        except Exception:  # what cannot be imported here says so where it is needed
+        except (Exception, SystemExit):  # what cannot be imported here says so where it is needed
             continue
 
 
@@ -243,8 +243,9 @@ def _held(value: Any) -> list[tuple[str, Any]]:
         if package == "pandas" and hasattr(value, "to_numpy"):
             from pandas.util import hash_pandas_object
 
-            heads = [str(x) for x in (getattr(value, "columns", None), getattr(value, "dtypes", None))]
-            return [("", [*heads, np.asarray(hash_pandas_object(value))])]
+            columns = list(getattr(value, "columns", ()))
+            kinds = list(value.dtypes) if columns else [value.dtype]
+            return [("", [*map(str, columns), *map(str, kinds), np.asarray(hash_pandas_object(value))])]
         if isinstance(value, np.ndarray):
             return [("", [value.shape, *value.ravel().tolist()])]
         if package == "scipy":
