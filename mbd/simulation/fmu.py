@@ -16,6 +16,7 @@ from typing import Any
 
 import mbd
 
+from ..compiled.functions.captured import is_installed
 from ..elements.arguments import FilePath
 from ..errors import FileError, ModelError
 from ..integrators.base import Integrator
@@ -75,7 +76,7 @@ def export_fmu(
     name = target.stem
     settings = {"step": float(step), "outputs": list(outputs), "mbd": mbd.__version__, "model": model.name}
     try:
-        content = cloudpickle.dumps((model, integrator))
+        content = _with_their_code(cloudpickle, (model, integrator))
     except Exception as error:
         raise ModelError(f"export_fmu: '{model.name}' cannot be pickled: {error}") from error
     with tempfile.TemporaryDirectory(prefix="mbd_fmu_") as folder, replacing(target) as draft:
@@ -112,6 +113,24 @@ def columns_of(simulator: Simulator, outputs: Sequence[str]) -> list[tuple[str, 
         if names.count(name) > 1 or name in taken:
             raise ModelError(f"export_fmu: there is more than one variable '{name}'; rename an element or a parameter")
     return found
+
+
+def _with_their_code(cloudpickle: Any, things: Any) -> bytes:
+    """A pickle that contains what the user wrote, also in modules: they need not be there where a unit runs, and may
+    have changed. What of a module cannot be taken along (open files, locks) is left to its module."""
+    known = {*cloudpickle.list_registry_pickle_by_value(), "__main__"}
+    loaded = [m for name, m in list(sys.modules.items()) if name == getattr(m, "__name__", "") and name not in known]
+    own = [module for module in loaded if not is_installed(module)]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return bytes(cloudpickle.dumps(things))
+    except Exception:
+        pass
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)
+    return bytes(cloudpickle.dumps(things))
 
 
 def _packers() -> tuple[Any, Any]:

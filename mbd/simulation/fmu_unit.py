@@ -136,7 +136,9 @@ class Unit(Fmi2Slave):
                 raise ModelError(self.refusal)
             if not self.begun:
                 raise ModelError("a step was asked for before the initialisation ended")
-            if abs(current_time - expected) > 1e-6 * max(step_size, self.simulator._run.step):
+            if not (np.isfinite(step_size) and step_size >= 0.0):
+                raise ModelError(f"a step of {step_size!r} was asked for; expected a finite one, forwards")
+            if not abs(current_time - expected) <= 1e-6 * max(step_size, self.simulator._run.step):
                 raise ModelError(f"the step begins at t = {current_time!r}, but the unit is at t = {expected!r}")
             self._advance(step_size)
         except MbdError as error:

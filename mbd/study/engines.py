@@ -142,6 +142,10 @@ class Pool(Engine):
             future: Future[Any] = Future()
             future.set_exception(error)
             return future
+        except RuntimeError as error:
+            raise StudyError(
+                f"{type(self.executor).__name__} takes no work ({error}); expected an executor that is not shut down"
+            ) from error
 
     def collect(self, timeout: float) -> list[tuple[Chunk, Outcome]]:
         found: list[tuple[Chunk, Outcome]] = []

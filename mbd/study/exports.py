@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError
 from .blocks import OPEN, STATUS
 from .parameter_table import ParameterTable
 from .results import Results
@@ -27,10 +28,14 @@ def frame(table: ParameterTable, results: Results, outputs: dict[str, np.ndarray
     pandas = needed("pandas", "study.frame()")
     runs = np.flatnonzero(results.status != OPEN)
     columns: dict[str, Any] = {}
-    for name, x in table.columns(runs).items():
-        columns |= _spread(name, x)
-    for name, x in outputs.items():
-        columns |= _spread(name, x if len(runs) == len(x) else x[runs])
+    for name, x in [*table.columns(runs).items(), *outputs.items()]:
+        for column, numbers in _spread(name, x if len(runs) == len(x) else x[runs]).items():
+            if column in columns and not np.array_equal(columns[column], numbers, equal_nan=True):
+                raise ModelError(
+                    f"study.frame(): two columns would be called '{column}', one of them a number of an array; "
+                    "expected other names of outputs, or outputs= with one of them"
+                )
+            columns[column] = numbers
     columns["status"] = pandas.Categorical.from_codes(results.status[runs], categories=list(STATUS))
     columns["message"] = _texts(results.message, runs)
     columns["warnings"] = results.warned[runs]
@@ -56,6 +61,12 @@ def dataset(table: ParameterTable, results: Results, outputs: dict[str, np.ndarr
     """Outputs over the axes of the parameters."""
     xarray = needed("xarray", "study.dataset()")
     axes, shape = [axis.name for axis in table.axes], table.shape
+    taken = {*axes, *table.names, *outputs}  # which names of dimensions must not hide
+
+    def dimensions(name: str, x: np.ndarray) -> list[str]:
+        """Names for the axes of an array, behind the first."""
+        return [_free(f"{name}_{k}", taken) for k in range(x.ndim - 1)]
+
     coordinates: dict[str, Any] = {}
     for axis in table.axes:
         if axis.name not in axis.values or axis.values[axis.name].ndim > 1:
@@ -64,12 +75,12 @@ def dataset(table: ParameterTable, results: Results, outputs: dict[str, np.ndarr
             if x.ndim == 1:
                 coordinates[name] = (axis.name, x)
             else:  # vectors along the axis, which is then numbered
-                key = f"{name}_value" if name == axis.name else name
-                coordinates[key] = ((axis.name, *_dimensions(name, x)), x)
+                key = _free(f"{name}_value", taken) if name == axis.name else name
+                coordinates[key] = ((axis.name, *dimensions(name, x)), x)
     coordinates |= {name: x.item() for name, x in table.constants.items()}
     variables: dict[str, Any] = {}
     for name, x in outputs.items():
-        variables[name] = ((*axes, *_dimensions(name, x)), x.reshape(*shape, *x.shape[1:]))
+        variables[name] = ((*axes, *dimensions(name, x)), x.reshape(*shape, *x.shape[1:]))
     everything = np.arange(len(table))
     variables["status"] = (axes, np.array(STATUS)[results.status].reshape(shape))
     variables["message"] = (axes, _texts(results.message, everything).reshape(shape))
@@ -79,6 +90,8 @@ def dataset(table: ParameterTable, results: Results, outputs: dict[str, np.ndarr
     return xarray.Dataset(variables, coordinates, attrs=known)
 
 
-def _dimensions(name: str, x: np.ndarray) -> list[str]:
-    """Names for the axes of an array output."""
-    return [f"{name}_{k}" for k in range(x.ndim - 1)]
+def _free(name: str, taken: set[str]) -> str:
+    """A name that is not taken."""
+    while name in taken:
+        name += "_"
+    return name

@@ -1,17 +1,31 @@
 """What a study does, as texts that can be compared: code of its functions, and the values to which they refer.
 
-Functions of the user are followed through all functions, values and objects that they mention. What belongs to Python
-or to an installed package is told by its name. Texts of one version of Python are the same in every process, so that
-they can be kept with results, and compared with what a function does where it arrives.
+Functions of the user are followed through all functions, values, classes and objects that they mention, also through
+modules that they import themselves. What belongs to Python or to an installed package is told by its name; objects of
+packages for numbers and tables, and models, by what they hold as well. Texts of one version of Python are the same in
+every process, so that they can be kept with results, and compared with what a function does where it arrives.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import dis
+import enum
 import functools
 import hashlib
+import importlib
+import importlib.util
 import sys
-from types import FunctionType, MethodType, ModuleType
+from collections.abc import Iterator
+from types import (
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)  # fmt: skip
 from typing import Any
 
 import numpy as np
@@ -19,7 +33,10 @@ import numpy as np
 from ..compiled.functions.captured import (
     NUMBERS,
     Unknown,
+    among_packages,
     code_text,
+    is_installed,
+    is_installed_package,
     module_of,
     name_of,
     names_in,
@@ -29,6 +46,13 @@ from ..compiled.functions.captured import (
 )  # fmt: skip
 
 ITEMS, SHORT = 5000, 60  # that are followed; letters of a text that is kept as it is
+DATA = frozenset(("numpy", "collections", "types", "fractions", "decimal", "datetime", "pathlib"))
+"""Packages whose objects are what they were made of. Others may hold anything: caches, clocks, memory never set."""
+OF_SCIPY = (
+    "x", "y", "c", "t", "k", "grid", "values", "data", "tck", "_eval_args", "extrapolate", "fill_value", "method",
+    "axis", "num", "den", "A", "B", "C", "D", "dt", "args", "kwds", "times", "rotations",
+)  # fmt: skip
+"""Attributes by which interpolations, linear systems, distributions and trees of scipy are known."""
 
 Told = dict[str, str]
 
@@ -51,16 +75,39 @@ def differences(here: Told, there: Told, place_here: str = "here", place_there: 
     return found
 
 
-def is_installed(thing: Any) -> bool:
-    """Whether a module, a class or a function belongs to Python, to this package or to another installed one."""
-    module = thing.__name__ if isinstance(thing, ModuleType) else module_of(thing)
-    if isinstance(thing, FunctionType) and module in (None, "builtins"):
-        return False  # code that was given to exec
-    package = (module or "builtins").partition(".")[0]
-    if package in sys.stdlib_module_names or package in ("mbd", "builtins"):
-        return package not in ("__main__",)
-    file = str(getattr(sys.modules.get(package), "__file__", None) or "")
-    return "site-packages" in file or "dist-packages" in file
+@functools.lru_cache(4096)
+def imports_in(code: CodeType) -> tuple[tuple[str, int], ...]:
+    """Modules that a function and the functions inside it import, with the levels of relative imports."""
+    found: dict[tuple[str, int], None] = {}
+    level: Any = 0
+    before: list[Any] = []
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":  # behind its level and the names that it takes
+            level = before[-2] if len(before) > 1 else 0
+            found[str(step.argval), level if isinstance(level, int) else 0] = None
+        if step.opname != "EXTENDED_ARG":
+            before.append(step.argval)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= dict.fromkeys(imports_in(inner))
+    return tuple(found)
+
+
+def _imported(function: FunctionType) -> Iterator[ModuleType]:
+    """Modules of the user that a function imports when it is called; they are imported now."""
+    for name, level in imports_in(function.__code__):
+        try:
+            package = str(function.__globals__.get("__package__") or "")
+            whole = importlib.util.resolve_name("." * level + name, package)
+            first = whole.partition(".")[0]
+            if first not in sys.modules and not is_installed_package(first):
+                spec = importlib.util.find_spec(first)
+                if spec is None or among_packages(spec.origin, spec.submodule_search_locations):
+                    continue
+            if not is_installed_package(first):
+                yield importlib.import_module(whole)
+        except (Exception, SystemExit):  # what cannot be imported here says so where it is needed
+            continue
 
 
 class _Teller:
@@ -85,7 +132,7 @@ class _Teller:
                         self.tell(getattr(value, name), f"{path}.{name}", names - {name})
         elif id(value) not in self.seen and len(self.seen) < ITEMS:
             self.seen[id(value)] = value
-            if hasattr(value, "__wrapped__") and not isinstance(value, FunctionType):  # functools.cache
+            if hasattr(value, "__wrapped__") and not isinstance(value, FunctionType | type):  # functools.cache
                 self.tell(value.__wrapped__, path, names)
             elif isinstance(value, FunctionType | functools.partial | MethodType) or hasattr(value, "py_func"):
                 self.function(value, path)
@@ -101,33 +148,50 @@ class _Teller:
                 self.object(value, path, names)
 
     def kind(self, value: type, path: str) -> None:
-        """A class: all its functions, if it is the user's."""
+        """A class: its functions and values, if it is the user's, and those of the classes on which it rests."""
         self.found[path] = f"class {name_of(value)}"
-        if not is_installed(value):
-            for name, item in vars(value).items():
-                inner = getattr(item, "fget", getattr(item, "__func__", item))  # properties, class methods
-                if isinstance(inner, FunctionType):
-                    self.tell(inner, f"{path}.{name}", frozenset())
+        if is_installed(value):
+            return
+        if issubclass(value, enum.Enum):
+            for member in value:
+                self.tell(member.value, f"{path}.{member.name}", frozenset())
+        for name, item in vars(value).items():
+            inner = getattr(item, "fget", getattr(item, "__func__", getattr(item, "func", item)))  # properties ...
+            if isinstance(inner, FunctionType):
+                self.tell(inner, f"{path}.{name}", frozenset())
+            elif _is_value(name, inner) and not issubclass(value, enum.Enum):
+                self.tell(inner, f"{path}.{name}", frozenset())
+        for base in value.__bases__:
+            if not is_installed(base):
+                self.tell(base, f"{path} ({base.__qualname__})", frozenset())
 
     def object(self, value: Any, path: str, names: frozenset[str]) -> None:
-        """Anything else: fields of a dataclass, attributes of what the user wrote."""
+        """Anything else: fields of a dataclass, attributes of what the user wrote, what tables and models hold."""
         kind = type(value)
         self.found[path] = (
             name_of(value) if hasattr(value, "__qualname__") else f"{module_of(kind)}.{kind.__qualname__}"
         )
         own = not is_installed(kind)
         fields = [item.name for item in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
-        for name in fields or (sorted(getattr(value, "__dict__", {})) if own else []):
+        for name in fields or (_attributes(value) if own else []):
             self.tell(getattr(value, name, None), f"{path}.{name}", names)
         if own:
             self.tell(kind, f"{path} ({kind.__qualname__})", names)
+        elif not fields:
+            for name, item in _held(value):
+                self.tell(item, f"{path}{name}", names)
 
     def function(self, function: Any, path: str) -> None:
         """The code of a function, and what it refers to; of an installed one its name and what is bound to it."""
         try:
             inner, bound = unwrapped(function)
         except Unknown:
-            self.found[path] = name_of(function)
+            if isinstance(function, functools.partial):  # of something that is not written in Python
+                self.found[path] = f"partial of {name_of(function.func)}"
+                self.tell(list(function.args), f"{path}: arguments", frozenset())
+                self.tell(dict(function.keywords), f"{path}: arguments by name", frozenset())
+            else:
+                self.found[path] = name_of(function)
             return
         known = is_installed(inner)
         self.found[path] = name_of(inner) if known else f"code {_digest(code_text(inner.__code__).encode())}"
@@ -142,6 +206,63 @@ class _Teller:
             named = isinstance(value, ModuleType | type) or hasattr(value, "__qualname__")
             if not named or not is_installed(value):
                 self.tell(value, f"{path}: {name}", names)
+        for module in () if known else _imported(inner):
+            self.tell(module, f"{path}: {module.__name__}", names)
+        for name in () if known else sorted(names & vars(inner).keys()):
+            self.tell(vars(inner)[name], f"{path}.{name}", names)
+        registry = getattr(function, "registry", None)
+        for kind, item in registry.items() if isinstance(registry, MappingProxyType) else ():  # of singledispatch
+            self.tell(item, f"{path} ({name_of(kind)})", names)
+
+
+def _is_value(name: str, item: Any) -> bool:
+    """Whether an item of a class is a value that its author has written down."""
+    made = isinstance(item, MemberDescriptorType | GetSetDescriptorType | property | type | ModuleType)
+    return not made and not (name.startswith("__") and name.endswith("__")) and name != "_abc_impl"
+
+
+def _attributes(value: Any) -> list[str]:
+    """Names of the attributes of an object, those in slots among them; without what it has computed and remembers."""
+    slots = [getattr(kind, "__slots__", ()) for kind in type(value).__mro__]
+    named = {name for found in slots for name in ([found] if isinstance(found, str) else found)}
+    every = {*getattr(value, "__dict__", {}), *(n for n in named if hasattr(value, n))} - {"__dict__"}
+    return sorted(n for n in every if not isinstance(getattr(type(value), n, None), functools.cached_property))
+
+
+def _held(value: Any) -> list[tuple[str, Any]]:
+    """What an object of an installed package holds, as far as it is the same in every process."""
+    package = module_of(type(value)).partition(".")[0]
+    try:
+        if type(value).__module__ == "mbd.model":
+            from .model_builds import as_build
+
+            build = as_build("sweep", value)
+            return [("", build.numbers), *((f".{name_of(f)}", f) for f in build.functions)]
+        if type(value).__module__ == "mbd.results.solution":
+            return [(".t", value.t), (".q", value.q), (".v", value.v)]
+        if package == "pandas" and hasattr(value, "to_numpy"):
+            from pandas.util import hash_pandas_object
+
+            columns = list(getattr(value, "columns", ()))
+            kinds = list(value.dtypes) if columns else [value.dtype]
+            return [("", [*map(str, columns), *map(str, kinds), np.asarray(hash_pandas_object(value))])]
+        if isinstance(value, np.ndarray):
+            return [("", [value.shape, *value.ravel().tolist()])]
+        if package == "scipy":
+            if hasattr(value, "tocoo"):
+                value = value.tocoo()
+                return [("", [value.shape, value.row, value.col, value.data])]
+            if hasattr(value, "as_quat"):
+                return [("", value.as_quat())]
+            return [(f".{name}", getattr(value, name)) for name in OF_SCIPY if hasattr(value, name)]
+        if package not in DATA or module_of(type(value)).startswith("numpy.random"):
+            return []
+        if hasattr(value, "pyfunc"):  # numpy.vectorize, which remembers what it found out
+            return [("", value.pyfunc)]
+        _, *state = value.__reduce_ex__(4)
+        return [("", [list(x) if hasattr(x, "__next__") else x for x in state])]
+    except Exception:  # it does not show what it holds
+        return []
 
 
 def _digest(words: bytes) -> str:

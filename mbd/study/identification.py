@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 RANK = 1e-7  # of the largest singular value: smaller ones are those of differences
 NEIGHBOURS = 0.5  # correlation of neighbouring residuals above which intervals are doubtful
 
+EXACT = 1e-6  # of the spread of a curve: what remains is no scatter
+CHANCE = 0.9999
+
 DEPENDENT = (
     "note: neighbouring residuals depend on each other; intervals are too narrow, and the model may lack something"
 )
@@ -151,6 +154,29 @@ class Identification:
         ]
 
     @property
+    def uneven(self) -> list[str]:
+        """Curves that scatter differently, where no standard deviations were given and all of them count alike.
+
+        Told where the scatter, as part of the spread of a curve, differs more than by chance (F test) and twofold.
+        """
+        from scipy.special import fdtri
+
+        if self._known_sigma or len(self._curves) < 2:
+            return []
+        found = []
+        for curve in self._curves:
+            r = self.residuals[curve.name]
+            found.append((float(np.sqrt(np.mean(r**2))) / curve.sigma, curve, r.size))
+        (small, first, n), (large, last, m) = min(found, key=lambda x: x[0]), max(found, key=lambda x: x[0])
+        if large < EXACT or large < 2.0 * small or (large / max(small, 1e-300)) ** 2 < fdtri(m, n, CHANCE):
+            return []
+        return [
+            f"what remains of '{first.name}' is {100.0 * small:.2g} % of its spread, of '{last.name}' "
+            f"{100.0 * large:.2g} %: without sigma they count alike, and intervals are too wide or too narrow; "
+            "expected sigma={...} with the standard deviations of both"
+        ]
+
+    @property
     def residuals(self) -> dict[str, Array]:
         """Simulated minus measured, by curve."""
         found, begin = {}, 0
@@ -178,7 +204,7 @@ class Identification:
             near = neighbours(r)
             rows.append([name, f"{len(r)}", f"{np.sqrt(np.mean(r**2)):.3g}", f"{near:.2f}"])
         lines.append(str(Table(["curve", "times", "rms of residuals", "correlation of neighbours"], rows)).rstrip())
-        lines += [f"note: {text}" for text in self.unidentifiable]
+        lines += [f"note: {text}" for text in [*self.unidentifiable, *self.uneven]]
         if any(neighbours(r) > NEIGHBOURS for r in self.residuals.values()):
             lines.append(DEPENDENT)
         if self._known_sigma:

@@ -44,7 +44,7 @@ class Curve:
 
     def simulated(self, solution: Any) -> Array:
         """The curve of a solution at the measured times: records where they coincide, a cubic spline between them."""
-        values, t = np.asarray(self.read(solution), dtype=float), np.asarray(solution.t)
+        values, t = _real(self.name, self.read(solution), "simulated"), np.asarray(solution.t)
         if values.shape != (len(t), *self.values.shape[1:]):
             raise ModelError(
                 f"measured curve '{self.name}': the model gives an array of shape {values.shape} for {len(t)} records; "
@@ -132,7 +132,8 @@ def identify(
         derivatives != DIFFERENCES,
     )
     with Evaluator(recipe, space, RESIDUALS, executor, fixed or {}, "identify", progress, followed) as evaluate:
-        fits = [_fit(evaluate, space, point, dict(options or {})) for point in _starts(evaluate, space, starts, seed)]
+        points = _starts(evaluate, space, starts, seed)
+        fits = evaluate.from_all(points, lambda point: _fit(evaluate, space, point, dict(options or {})))
         best = min(fits, key=lambda fit: fit.cost)
         x = np.clip(best.x * space.size, space.low, space.high)
         residuals, jacobian = evaluate.needed(x), evaluate.jacobian(x)
@@ -143,7 +144,7 @@ def identify(
     )  # fmt: skip
     if not result.success:
         warnings.warn(f"identify: the fit did not come to an end: {result.message}", ModelWarning, stacklevel=2)
-    for text in [*result.unidentifiable, *result.stopped_by_bounds]:
+    for text in [*result.unidentifiable, *result.stopped_by_bounds, *result.uneven]:
         warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
     warn_of_warnings("identify", evaluate)
     return result
@@ -192,7 +193,8 @@ def _fit(evaluate: Evaluator, space: Space, start: Array, options: dict[str, Any
 def _curves(measured: Any, outputs: Mapping[str, Any], sigma: Any) -> tuple[Curve, ...]:
     """Measured curves, without what is missing."""
     if hasattr(measured, "columns") and hasattr(measured, "to_dict"):
-        measured = {str(name): measured[name].to_numpy() for name in measured.columns}
+        index = {TIME: measured.index.to_numpy()} if measured.index.name == TIME else {}  # as solution.frame has it
+        measured = {**index, **{str(name): measured[name].to_numpy() for name in measured.columns}}
     if not isinstance(measured, Mapping):
         raise ModelError("identify: expected measured curves as a dictionary or a data frame with 't' and curves")
     common = measured.get(TIME)
@@ -248,10 +250,11 @@ def _curve(name: str, common: Any, given: Any, output: Any, sigma: Any) -> Curve
     return Curve(name, as_output(name, output), t, values, size)
 
 
-def _real(name: str, values: Any) -> Array:
+def _real(name: str, values: Any, what: str = "measured") -> Array:
     """Numbers as floats; those of complex ones would lose a part."""
     if np.iscomplexobj(values):
         raise ModelError(
-            f"identify: measured curve '{name}' has complex values; expected real ones, such as two curves or sizes"
+            f"identify: {what} curve '{name}' has complex values; expected real ones, such as two curves or sizes"
         )
-    return np.asarray(values, dtype=float)
+    found = np.asarray(values, dtype=float)
+    return np.where(np.ma.getmaskarray(values), np.nan, found) if np.ma.is_masked(values) else found

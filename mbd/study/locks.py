@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import ModelError
+from ..errors import FileError, ModelError
 
 
 class Lock:
@@ -16,7 +16,13 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.file: IO[Any] | None = path.open("a+")
+        try:
+            self.file: IO[Any] | None = path.open("a+")
+        except OSError as error:
+            raise FileError(
+                f"store = '{path.parent}': nothing can be written there ({error.strerror or error}); "
+                f"mbd.study.load('{path.parent}') reads a study that is there"
+            ) from error
         if not _taken(self.file):
             self.file.seek(0)
             owner = self.file.read().strip() or "another process"

@@ -184,7 +184,10 @@ def minimize(
 
 
 def warn_of_warnings(who: str, evaluate: Evaluator) -> None:
-    """Say that runs gave warnings."""
+    """Say that runs gave warnings, or changed what they depend on."""
+    changed = evaluate.parcel.changed()
+    if changed:
+        warnings.warn(f"{who}: {changed}", ModelWarning, stacklevel=3)
     if evaluate.warned:
         warnings.warn(
             f"{who}: {evaluate.warned} of {evaluate.evaluations} runs gave warnings; the first at "
@@ -239,7 +242,7 @@ class _Search:
         """The objective at one point; methods with derivatives cannot go on where there is none."""
         found = self.evaluate.one(self.point(z))
         if isinstance(found, str) and self.method in WITH_GRADIENT:
-            raise StudyError(
+            raise self.evaluate.no_result(
                 f"minimize: no result at {self.evaluate.at(self.point(z))}: {found}. {self.method} cannot go on from "
                 "there; expected bounds that exclude it, or 'Nelder-Mead' or 'differential_evolution', for which it "
                 "counts as infinitely bad"
@@ -281,7 +284,7 @@ class _Search:
         good = [point for point, value in zip(points, found, strict=True) if not isinstance(value, str)]
         if not good:
             raise StudyError(f"minimize: no start has a result; the first: {self.evaluate.first_failure}")
-        return [self.locally(point / self.size) for point in good]
+        return self.evaluate.from_all(good, lambda point: self.locally(point / self.size))
 
     def locally(self, z: Array) -> Any:
         """One local optimisation."""

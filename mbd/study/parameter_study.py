@@ -178,6 +178,13 @@ class ParameterStudy:
                 numbers = [f"array {x.shape[1:]}" if x.ndim > 1 else f"{len(np.unique(x))} values", "", ""]
             rows.append([name, kind, *numbers])
         lines = [repr(self)[1:-1], str(Table(["name", "kind", "smallest", "median", "largest"], rows)).rstrip()]
+        good = np.flatnonzero(results.status == GOOD)
+        for name, x in found.items():
+            wrong = good[~np.isfinite(x[good]).reshape(len(good), -1).all(axis=1)] if x.size else good[:0]
+            if len(wrong):
+                lines.append(
+                    f"output '{name}' is not finite in {len(wrong)} of {len(good)} good runs, first in run {wrong[0]}"
+                )
         failed = np.flatnonzero((results.status != GOOD) & (results.status != OPEN))
         lines += [
             f"run {run} {STATUS[results.status[run]]}: {results.message.at(run)}" for run in failed[:SHOWN].tolist()

@@ -126,6 +126,12 @@ def _by_name(given: Given) -> tuple[dict[str, Any], bool]:
     """Values by name, and whether they came as a table: a data frame, or a list of dictionaries."""
     table = True
     if hasattr(given, "columns") and hasattr(given, "to_dict"):
+        names = [str(name) for name in given.columns]
+        twice = [name for k, name in enumerate(names) if name in names[:k]]
+        if twice:
+            raise ModelError(
+                f"sweep: two columns of the table are called '{twice[0]}'; expected one for each parameter"
+            )
         values = {str(name): given[name].to_numpy() for name in given.columns}  # type: ignore[index]
         values = {name: x.tolist() if x.dtype.kind == "O" else x for name, x in values.items()}  # texts
     elif isinstance(given, Mapping):
@@ -166,9 +172,12 @@ def _sorted_out(
         if distribution is not None:
             random[name] = distribution
             continue
-        array = np.asarray(value) if not isinstance(value, str) else np.array(value)
         expected = "a number, a text, a list of them, rows of an array, or a distribution"
-        if array.dtype.kind not in "fiubU" or array.size == 0:
+        try:
+            array = np.asarray(value) if not isinstance(value, str) else np.array(value)
+        except ValueError:  # rows of unequal length
+            array = np.zeros(0)
+        if array.dtype.kind not in "fiubU" or array.size == 0 or np.ma.is_masked(value):
             hint = "; for other things give names, and let build look them up in a dictionary"
             raise bad_value("sweep", f"parameter '{name}'", value, expected + hint)
         if isinstance(value, list | tuple) and array.dtype.kind == "U" and not all(isinstance(x, str) for x in value):

@@ -56,6 +56,13 @@ def plot(
     words = [f"{len(table)} runs"]
     words += [f"{lost} without a result"] if lost else []
     words += [f"{counts[OPEN]} open"] if counts[OPEN] else []
+    finite = np.column_stack([np.isfinite(x.astype(float)) for x in numbers.values()]).all(axis=1)
+    blank = int(np.count_nonzero((results.status == GOOD) & ~finite))
+    words += [f"{blank} with outputs that are not finite"] if blank else []
+    left = len(outputs) - len(numbers)
+    words += [f"{left} outputs that are no numbers not shown"] if left else []
+    every = len(_number_columns(table)) + len(numbers)
+    words += [f"{MOST_NAMES} of {every} quantities"] if kind == "pairs" and every > MOST_NAMES else []
     figure.suptitle(", ".join(words), fontsize=10, color="0.35")
     if file is not None:
         save_figure(figure, file, dpi=160)
@@ -134,10 +141,11 @@ def _positions(values: np.ndarray) -> tuple[np.ndarray, list[str] | None]:
 def _pairs(plt: Any, parameters: dict[str, np.ndarray], numbers: dict[str, np.ndarray]) -> Any:
     """Histograms on the diagonal; below it everything against everything, above it rank correlations."""
     everything = {**parameters, **{name: x.astype(float) for name, x in numbers.items()}}
-    names = list(everything)[:MOST_NAMES]
+    outputs = list(numbers)[: max(MOST_NAMES // 2, MOST_NAMES - len(parameters))]
+    names = [*list(parameters)[: MOST_NAMES - len(outputs)], *outputs]
     n = len(names)
-    good = np.isfinite(np.column_stack([everything[name] for name in names])).all(axis=1)
-    chosen = np.flatnonzero(good)
+    finite = {name: np.isfinite(everything[name]) for name in names}  # one output may be where another is not
+    chosen = np.flatnonzero(np.column_stack([finite[name] for name in outputs]).any(axis=1))
     chosen = chosen[:: max(1, len(chosen) // MOST_POINTS)]
     figure, axes = plt.subplots(n, n, squeeze=False, figsize=(1.1 + 1.75 * n, 1.1 + 1.6 * n), constrained_layout=True)
     for i, below in enumerate(names):
@@ -145,12 +153,14 @@ def _pairs(plt: Any, parameters: dict[str, np.ndarray], numbers: dict[str, np.nd
             ax, x, y = axes[i, j], everything[beside], everything[below]
             ax.tick_params(labelsize=6, labelbottom=i == n - 1, labelleft=j == 0 and i > 0)
             if i == j:
-                ax.hist(x[good], bins=min(40, 5 + int(np.sqrt(good.sum()))), color=BLUE if below in numbers else GREY)
+                part = x[finite[below]]
+                ax.hist(part, bins=min(40, 5 + int(np.sqrt(len(part)))), color=BLUE if below in numbers else GREY)
                 ax.set_yticks([])
             elif i > j:
                 ax.plot(x[chosen], y[chosen], ".", ms=2.5, alpha=0.5, mew=0, color=BLUE if below in numbers else GREY)
             else:
-                _write_correlation(ax, rank_correlation(x[good], y[good]))
+                both = finite[beside] & finite[below]
+                _write_correlation(ax, rank_correlation(x[both], y[both]))
             if i == n - 1:
                 ax.set_xlabel(beside, fontsize=8)
             if j == 0:

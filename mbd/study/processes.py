@@ -9,14 +9,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ..errors import ModelError, StudyError
 from .engines import Chunk, Engine, Loss, Outcome
-from .parcels import Parcel
+from .parcels import Parcel, main_file
 from .runs import run_chunk
 from .watching import GRACE, Marker
 
@@ -38,7 +40,7 @@ def work(connection: Connection, parcel: Parcel, memory: Any) -> None:
         connection.send(READY)
         while True:
             runs, parameters = connection.recv()
-            connection.send(run_chunk(recipe, runs, parameters, marker))
+            connection.send(run_chunk(recipe, runs, parameters, marker, lambda: parcel.changed(now=False)))
             marker.rest()
     except (EOFError, BrokenPipeError):
         return
@@ -63,7 +65,8 @@ class _Worker:
         self.marker = Marker(self.memory)  # type: ignore[arg-type]
         self.connection, other = context.Pipe()
         self.process = context.Process(target=work, args=(other, parcel, self.memory), daemon=True, name="mbd study")
-        self.process.start()
+        with _main_that_is_there():
+            self.process.start()
         other.close()
         self.ready = False
         self.chunk: Chunk | None = None
@@ -155,6 +158,21 @@ class Processes(Engine):
             worker.process.kill()  # all at once, then wait
         for worker in self.workers:
             worker.end()
+
+
+@contextmanager
+def _main_that_is_there() -> Iterator[None]:
+    """A script behind ``python -`` says that its file is "<stdin>", which a new process would look for."""
+    main = sys.modules["__main__"]
+    named = getattr(main, "__file__", None)
+    if named is None or main_file():
+        yield
+        return
+    del main.__file__
+    try:
+        yield
+    finally:
+        main.__file__ = named
 
 
 def _is_starting() -> bool:

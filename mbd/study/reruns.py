@@ -99,9 +99,10 @@ def rerun(
         changed = [text for text in changed if text.startswith(("build", "simulate", "python", "mbd"))]
         if changed:
             warnings.warn(f"rerun: not as in the study: {'; '.join(changed[:3])}", ModelWarning, stacklevel=2)
-    solved = recipe.solve(int(run), plan.table.rows(np.array([run]))[0])
+    parameters = plan.table.rows(np.array([run]))[0]
+    solved = recipe.solve(int(run), parameters)
     if recipe.outputs:
-        _compare(study, int(run), recipe.read(solved))
+        _compare(study, int(run), recipe.read(solved, parameters))
     return solved
 
 

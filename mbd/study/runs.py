@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +18,7 @@ from .blocks import FAILED, GOOD, TIMEOUT, Block, Row
 from .channels import Channel
 from .collecting import collected_warnings
 from .model_builds import ModelBuild
+from .parameter_table import RESERVED
 from .watching import Marker, Watch
 
 Function = Callable[..., Any]
@@ -81,18 +82,37 @@ class Recipe:
             raise ModelError(solution.message)
         return solution
 
-    def read(self, solved: Any) -> dict[str, np.ndarray]:
+    def read(self, solved: Any, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """The outputs as arrays of numbers."""
         if callable(self.outputs):
             found = self.outputs(solved)
             if not isinstance(found, Mapping):
                 raise ModelError(f"outputs returned {_short(found)}; expected a dictionary of numbers or arrays")
+            check_names(map(str, found), parameters)
         else:
             found = {name: function(solved) for name, function in self.outputs.items()}
         return {str(name): _as_numbers(str(name), x) for name, x in found.items()}
 
 
+def check_names(outputs: Iterable[str], parameters: Container[str], who: str = "") -> None:
+    """Refuse outputs with the names of parameters, and of columns that every table has."""
+    seen: set[str] = set()
+    for name in outputs:
+        if name in parameters or name in RESERVED or name in seen:
+            why = (
+                "a parameter is called so" if name in parameters
+                else f"{', '.join(RESERVED)} are taken" if name in RESERVED
+                else "another output is called so"
+            )  # fmt: skip
+            raise ModelError(f"{who}an output is called '{name}'; expected another name, because {why}")
+        seen.add(name)
+
+
 def _as_numbers(name: str, value: Any) -> np.ndarray:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        if value.dtype.kind not in NUMBER_KINDS:
+            raise ModelError(f"output '{name}' is {_short(value)}; expected a number or an array of numbers")
+        value = np.ma.filled(value.astype(np.result_type(value.dtype, float)), np.nan)  # what lies below is no result
     try:
         array = np.asarray(value)
     except ValueError:
@@ -170,7 +190,7 @@ def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
         try:
             with watch:
                 solved = recipe.solve(run, parameters, at_once=True)
-                outputs = recipe.read(solved)
+                outputs = recipe.read(solved, parameters)
             warned.redundancy(solved)
         except KeyboardInterrupt:
             raise
@@ -187,12 +207,17 @@ def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
 
 
 def run_chunk(
-    recipe: Recipe, runs: Sequence[int], parameters: Sequence[Mapping[str, Any]], marker: Marker | None = None
-) -> Block:
-    """Several runs, one after the other."""
+    recipe: Recipe, runs: Sequence[int], parameters: Sequence[Mapping[str, Any]], marker: Marker | None = None,
+    after: Callable[[], str] = lambda: "",
+) -> Block:  # fmt: skip
+    """Several runs, one after the other. What there is to say afterwards is a warning of the last one."""
     rows = []
     for run, values in zip(runs, parameters, strict=True):
         if marker is not None:
             marker.begin(run)
         rows.append(run_one(recipe, int(run), values))
+    text = after()
+    if text and rows:
+        last = rows[-1]
+        rows[-1] = last._replace(warned=last.warned + 1, warning=last.warning or f"ModelWarning: {text}")
     return Block.of(rows)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import Array, ModelError, StudyError
+from ..errors import CODE, Array, ModelError, ModelWarning, StudyError
 from ..io.progress import Progress
 from .blocks import GOOD, STATUS, Block
 from .engines import engine_for
@@ -104,11 +105,17 @@ class Evaluator:
         self, recipe: Recipe, space: Space, output: str, executor: Any, fixed: Mapping[str, Any], who: str,
         progress: bool | None, derivatives: bool = False,
     ) -> None:  # fmt: skip
+        twice = [name for name in fixed if name in space.names]
+        if twice:
+            raise ModelError(f"{who}: '{twice[0]}' is in parameters and in fixed; expected it in one of them")
         check_arguments(recipe, [*space.names, *fixed], who)
         self.recipe, self.space, self.output, self.fixed, self.who = recipe, space, output, dict(fixed), who
         self.derivatives = derivatives  # whether outputs are followed by their derivatives
         self.slopes: dict[bytes, Array] = {}
-        self.engine = engine_for(executor, Parcel(recipe))
+        self.shape: tuple[int, ...] | None = None  # of the output
+        self.stopped: StudyError | None = None  # the last search that could not go on
+        self.parcel = Parcel(recipe)
+        self.engine = engine_for(executor, self.parcel)
         self.schedule = Schedule(self.engine, self._rows, self._keep)
         self.bar = Progress(0, 1, progress, who)
         self.known: dict[bytes, Array | str] = {}
@@ -133,18 +140,28 @@ class Evaluator:
         for k, run in enumerate(block.run.tolist()):
             point = self._points.pop(run)
             if block.status[k] == GOOD and np.isfinite(numbers[k]).all():
+                if np.iscomplexobj(numbers[k]):
+                    raise ModelError(f"{self.who}: output '{self.output}' is complex; expected real numbers")
                 found = np.asarray(numbers[k], dtype=float)
+                self.shape = found.shape if self.shape is None else self.shape
+                if found.shape != self.shape:
+                    self._lost(point, f"output '{self.output}' has shape {found.shape}; the first one has {self.shape}")
+                    continue
                 if self.derivatives:
                     self.slopes[point.tobytes()], found = np.moveaxis(found[1:], 0, -1), found[0]
                 self.known[point.tobytes()] = found
             else:
-                reason = block.message.at(k) or f"output '{self.output}' is not finite"
-                self.known[point.tobytes()] = f"{STATUS[block.status[k]]}: {reason}" if block.message.at(k) else reason
-                self.failures += 1
-                self.first_failure = self.first_failure or f"{self.at(point)}: {reason}"
+                message = block.message.at(k)
+                status = f"{STATUS[block.status[k]]}: " if message else ""
+                self._lost(point, message or f"output '{self.output}' is not finite", status)
             if block.warned[k]:
                 self.warned += 1
                 self.first_warning = self.first_warning or f"{self.at(point)}: {block.warning.at(k)}"
+
+    def _lost(self, point: Array, reason: str, status: str = "") -> None:
+        self.known[point.tobytes()] = status + reason
+        self.failures += 1
+        self.first_failure = self.first_failure or f"{self.at(point)}: {reason}"
 
     def at(self, point: Array) -> str:
         """A point as people read it."""
@@ -168,11 +185,33 @@ class Evaluator:
         """The output at one point."""
         return self([point])[0]
 
+    def no_result(self, text: str) -> StudyError:
+        """The error of a search that cannot go on from a point; others may."""
+        self.stopped = StudyError(text)
+        return self.stopped
+
+    def from_all(self, starts: Sequence[Any] | Array, search: Callable[[Any], Any]) -> list[Any]:
+        """Searches from several starts; those that cannot go on are left out and told, and an error only if all are."""
+        found, lost = [], []
+        for start in starts:
+            try:
+                found.append(search(start))
+            except StudyError as error:
+                if error is not self.stopped:
+                    raise
+                lost.append(error)
+        if lost and not found:
+            raise lost[0]
+        if lost:
+            text = CODE.sub("", f"{len(lost)} of {len(starts)} starts came to no end; the first: {lost[0]}")
+            warnings.warn(f"{self.who}: {text}", ModelWarning, stacklevel=4)
+        return found
+
     def needed(self, point: Array) -> Array:
         """The output at a point where there must be one."""
         found = self.one(point)
         if isinstance(found, str):
-            raise StudyError(f"{self.who}: no result at {self.at(point)}: {found}")
+            raise self.no_result(f"{self.who}: no result at {self.at(point)}: {found}")
         return found
 
     def tell(self, value: float) -> None:
@@ -198,7 +237,7 @@ class Evaluator:
         points = [x + s * h[k] * np.eye(len(x))[k] for k in range(len(x)) for s in offsets[k]]
         base, *found = self([x, *points])
         if isinstance(base, str):
-            raise StudyError(f"{self.who}: no result at {self.at(x)}: {base}")
+            raise self.no_result(f"{self.who}: no result at {self.at(x)}: {base}")
         columns = []
         for k in range(len(x)):
             columns.append(self._difference(base, offsets[k], found[2 * k : 2 * k + 2], h[k], points[2 * k]))
@@ -217,6 +256,6 @@ class Evaluator:
             return (first - base) / (a * h)
         if not isinstance(second, str):
             return (second - base) / (b * h)
-        raise StudyError(
+        raise self.no_result(
             f"{self.who}: no result on both sides of a point, for differences, at {self.at(point)}: {first}"
         )

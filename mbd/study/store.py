@@ -68,6 +68,8 @@ class Plan:
                 table = ParameterTable.from_arrays(found["parameters"], dict(arrays))
         except FileNotFoundError as error:
             raise ModelError(f"there is no study in '{path}': {Path(error.filename).name} is missing") from None
+        except OSError as error:
+            raise FileError(f"{path}: cannot be read as the folder of a study ({error.strerror or error})") from error
         except (KeyError, ValueError, zipfile.BadZipFile) as error:
             if isinstance(error, ModelError):
                 raise

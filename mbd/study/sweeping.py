@@ -20,11 +20,11 @@ from .blocks import GOOD, OPEN, STATUS, Block
 from .engines import Interrupted, engine_for
 from .model_builds import as_build
 from .parameter_study import ParameterStudy
-from .parameter_table import RESERVED, ParameterTable, parameter_table
+from .parameter_table import ParameterTable, parameter_table
 from .parcels import Parcel
 from .reruns import described
 from .results import gathered
-from .runs import Recipe, as_output, check_arguments
+from .runs import Recipe, as_output, check_arguments, check_names
 from .schedule import Schedule
 from .store import Memory, Plan, Reader, Store
 
@@ -106,7 +106,7 @@ def sweep(
     table = parameter_table(parameters, samples, sampling, combine, seed)  # type: ignore[arg-type]
     check_arguments(recipe, table.names)
     if not callable(recipe.outputs):
-        _check_names(list(recipe.outputs), table)
+        check_names(recipe.outputs, table.names, "sweep: ")
     if on_error not in ("row", "raise"):
         raise ModelError(f"sweep: on_error = {on_error!r}; expected 'row' or 'raise'")
     if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1):
@@ -120,6 +120,9 @@ def sweep(
         runs = np.flatnonzero((status == OPEN) | ((status != GOOD) & retry))
         if len(runs):
             _make(runs, parcel, table, keeper, executor, chunk, on_error, progress)
+            changed = parcel.changed()
+            if changed:
+                warnings.warn(f"sweep: {changed}", ModelWarning, stacklevel=2)
     finally:
         keeper.close()
     _warn(study)
@@ -151,7 +154,17 @@ def make_recipe(
     if isinstance(outputs, str):
         outputs = [outputs]
     if not callable(outputs):
+        if not isinstance(outputs, Mapping | Iterable):
+            raise ModelError(
+                f"{who}: outputs is {outputs!r}; expected e.g. {{'height': 'tip.position.z[-1]'}}, texts of channels, "
+                "or a function that returns a dictionary"
+            )
         named = outputs if isinstance(outputs, Mapping) else {text: text for text in outputs}
+        if not isinstance(outputs, Mapping) and not all(isinstance(text, str) for text in named):
+            raise ModelError(
+                f"{who}: an output has no name; expected a dictionary such as {{'height': function}} where outputs are "
+                "functions"
+            )
         outputs = {str(name): as_output(str(name), value) for name, value in named.items()}
         if not outputs:
             raise ModelError(f"{who}: there are no outputs; expected e.g. {{'height': 'tip.position.z[-1]'}}")
@@ -160,13 +173,6 @@ def make_recipe(
     if timeout is not None:
         timeout = check_number(timeout, who, "timeout", positive=True)
     return Recipe(build, simulate, outputs, int(seed), timeout, common)
-
-
-def _check_names(outputs: list[str], table: ParameterTable) -> None:
-    for name in outputs:
-        if name in table.names or name in RESERVED:
-            why = "a parameter is called so" if name in table.names else f"{', '.join(RESERVED)} are taken"
-            raise ModelError(f"sweep: an output is called '{name}'; expected another name, because {why}")
 
 
 def _make(

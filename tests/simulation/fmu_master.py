@@ -20,7 +20,13 @@ from mbd.simulation import fmu_unit
 
 PERIOD, PERIODS, ATTEMPTS = 0.01, 60, 30
 CASES = {"first": (1.0, 0.0, {"k": 5.0}), "second": (-2.0, 2.0, {})}  # factor of the input, start time, parameters
-REFUSED = {"no whole number of steps": (0.0, 0.0105), "gap in time": (0.5, PERIOD)}  # begin, length
+REFUSED = {  # begin, length
+    "no whole number of steps": (0.0, 0.0105),
+    "gap in time": (0.5, PERIOD),
+    "no time": (math.nan, PERIOD),
+    "backwards": (0.0, -PERIOD),
+    "no length": (0.0, math.nan),
+}
 
 
 def command(name: str, period: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import mbd
 from tests.simulation.fmu_master import CASES, PERIOD, PERIODS, REFUSED, command
 
 STEP, GAIN = 1e-3, 0.3
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def cart_pole() -> mbd.Model:
@@ -105,6 +107,33 @@ def test_values_that_are_refused(path):
 
     FMPy finds nothing wrong with the description of the unit."""
     assert run(path, "wrong values") == {"made": 0, "lost": True, "problems": []}
+
+
+def test_functions_of_modules_are_in_the_unit(tmp_path, monkeypatch):
+    """Also those that they call; their module need not be there where the unit runs, and may have changed."""
+    module = tmp_path / "winds.py"
+    text = "GAIN = {0}\ndef gain():\n    return GAIN\ndef wind(t):\n    return (gain() * t, 0.0, 0.0)\n"
+    module.write_text(text.format(2.0))
+    monkeypatch.syspath_prepend(tmp_path)
+    import winds
+
+    model = mbd.Model("kite")
+    kite = model.add(mbd.PointMass("kite", 1.0))
+    model.add(mbd.forces.Force(kite, winds.wind))
+    unit = mbd.export_fmu(model, tmp_path / "Kite.fmu", STEP, outputs=["kite.position"])
+    twin = mbd.Simulator(model, STEP)
+    twin.advance(0.1)
+    program = (
+        "import fmpy, sys; r = fmpy.simulate_fmu(sys.argv[1], stop_time=0.1, step_size=0.01, output_interval=0.01)"
+    )
+    for change in (lambda: module.write_text(text.format(20.0)), module.unlink):
+        change()
+        found = subprocess.run(
+            [sys.executable, "-c", f"{program}; print(repr(float(r['kite.position.x'][-1])))", str(unit)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(tmp_path)))},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert float(found.stdout.splitlines()[-1]) == twin["kite"].position[0]
 
 
 def test_what_cannot_be_exported(tmp_path):

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import types
 import warnings
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.study import engines, parcels, sweep
+from mbd.study import engines, minimize, parcels, sweep
 from mbd.study.fingerprints import differences, told
 from tests.study import cases
 
@@ -167,6 +168,65 @@ def test_globals_that_were_changed(monkeypatch):
     np.testing.assert_array_equal(study["square"], 5.0 * np.arange(3.0) ** 2)
 
 
+def test_code_that_was_changed_since_workers_met_it(monkeypatch):
+    """Workers that live on have the functions that they imported, also where they have made runs with them before."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        arguments = {"build": cases.numbers, "parameters": {"x": np.arange(9.0)}, "outputs": cases.same}
+        sweep(**arguments, executor=executor)
+        monkeypatch.setattr(cases, "SCALE", 5.0)
+        with pytest.raises(mbd.StudyError, match=r"build: SCALE: 5\.0 in the process that sent it.*client\.restart"):
+            sweep(**arguments, executor=executor)
+
+
+COUNTED = [0]
+
+
+def counting(x):
+    COUNTED[0] += 1
+    return x * COUNTED[0]
+
+
+@pytest.mark.filterwarnings("ignore:minimize. Nelder-Mead did not come to an end")
+@pytest.mark.parametrize("where", ["here", "processes", "minimize"])
+def test_functions_that_change_what_they_refer_to(monkeypatch, where):
+    """Their results depend on the order of the runs."""
+    monkeypatch.setattr(sys.modules[__name__], "COUNTED", [0])
+    text = r"changed while runs were made: build: COUNTED\[0\]: 0 when the study began, \d+ now.*depend on the order"
+    with pytest.warns(mbd.ModelWarning, match=text):
+        if where == "minimize":
+            minimize(counting, {"x": 1.0}, float, method="Nelder-Mead", options={"maxiter": 3})
+        else:
+            sweep(
+                counting, {"x": np.arange(1.0, 4.0)}, outputs={"y": float}, executor=1 if where == "processes" else None
+            )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sweep(cases.numbers, {"x": np.arange(3.0)}, outputs=cases.same)
+
+
+def test_a_script_behind_a_pipe():
+    """Its file is called "<stdin>", which processes need not look for: functions are sent as code."""
+    text = """
+        import mbd
+        factor = 3.0
+        study = mbd.study.sweep(lambda x: factor * x, {"x": [1.0, 2.0]}, outputs={"y": float}, executor=1)
+        print(study["y"].tolist(), __file__)
+    """
+    found = subprocess.run(
+        [sys.executable, "-"], input=textwrap.dedent(text), env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert found.stdout == "[3.0, 6.0] <stdin>\n", found.stderr
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_executor_that_was_shut_down(kind):
+    executor = kind(1)
+    executor.shutdown()
+    with pytest.raises(mbd.StudyError, match=f"{kind.__name__} takes no work .*expected an executor that is not shut"):
+        sweep(cases.numbers, {"x": [1.0]}, outputs=cases.same, executor=executor)
+
+
 def test_lambdas(monkeypatch):
     """Sent as code by cloudpickle; refused by name without it, before anything is started."""
     factor = 3.0
@@ -213,3 +273,45 @@ def test_what_is_told_of_functions(monkeypatch):
                        capture_output=True, text=True, check=True).stdout for n in "12"
     ]  # fmt: skip
     assert texts[0] == texts[1] == f"{first}\n"  # in every process
+
+
+MECHANISMS = {
+    "class": "class P:\n    M = {0}\ndef build(x):\n    return P.M * x",
+    "object": "class P:\n    M = [1.0, {0}]\np = P()\ndef build(x):\n    return p.M[1] * x",
+    "inherited": "class B:\n    def f(self, x):\n        return {0} * x\nclass P(B):\n    pass\n"
+    "def build(x):\n    return P().f(x)",
+    "slots": "class P:\n    __slots__ = 'm'\np = P()\np.m = {0}\ndef build(x):\n    return p.m * x",
+    "enum": "import enum\nclass P(enum.Enum):\n    M = {0}\ndef build(x):\n    return P.M.value * x",
+    "cached": "import functools\nclass P:\n    @functools.cached_property\n    def m(self):\n        return {0}\n"
+    "p = P()\ndef build(x):\n    return p.m * x",
+    "namespace": "import types\np = types.SimpleNamespace(m={0})\ndef build(x):\n    return p.m * x",
+    "spline": "import scipy.interpolate as s\nf = s.CubicSpline([0, 1, 2], [0, {0}, 4])\n"
+    "def build(x):\n    return float(f(x))",
+    "table": "import pandas\nf = pandas.DataFrame({{'m': [{0}]}})\ndef build(x):\n    return f['m'][0] * x",
+    "objects": "import numpy\nf = numpy.array([{0}, 'a'], dtype=object)\ndef build(x):\n    return f[0] * x",
+    "vectorized": "import numpy\nf = numpy.vectorize(lambda x: {0} * x)\ndef build(x):\n    return float(f(x))",
+    "partial": "import functools, numpy\nf = functools.partial(numpy.interp, xp=[0.0, 9.0], fp=[0.0, {0}])\n"
+    "def build(x):\n    return f(x)",
+    "dispatched": "import functools\n@functools.singledispatch\ndef f(x):\n    return {0} * x\n"
+    "def build(x):\n    return f(x)",
+    "attribute": "def build(x):\n    return build.m * x\nbuild.m = {0}",
+    "model": "import mbd\nm = mbd.Model()\nm.add(mbd.PointMass('p', {0}))\ndef build(x):\n    return m['p'].mass * x",
+    "import": "def build(x):\n    from mechanism_helper import f\n    return f(x)",
+    "module": "def build(x):\n    import mechanism_helper\n    return mechanism_helper.f(x)",
+}
+
+
+@pytest.mark.parametrize("kind", MECHANISMS)
+def test_whatever_a_function_depends_on_is_told(monkeypatch, kind):
+    """The same text is told alike when it is read again; another number in it is noticed, wherever it stands."""
+    found = []
+    for number in (2.0, 2.0, 3.0):
+        for name, text in (("mechanism_helper", "def f(x):\n    return {0} * x"), ("mechanism", MECHANISMS[kind])):
+            module = types.ModuleType(name)
+            monkeypatch.setitem(sys.modules, name, module)
+            exec(text.format(number), vars(module))
+        found.append(told(build=module.build))
+        assert module.build(1.0) is not None
+        assert told(build=module.build) == found[-1]  # some objects remember what they have done
+    assert found[0] == found[1]
+    assert differences(found[2], found[0])

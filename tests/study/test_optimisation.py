@@ -84,6 +84,30 @@ def test_times_between_records_and_gaps(measured):
     assert {name: len(r) for name, r in fit.residuals.items()} == {"x": 70, "speed": 40}
 
 
+def test_tables_of_solutions_have_the_times_in_their_index():
+    solution = mbd.simulate(oscillator(**TRUE), 1.0, **SIMULATE)
+    fit = identify(oscillator, solution.frame(["body.position.x"]), START, simulate=SIMULATE)
+    np.testing.assert_allclose(list(fit.parameters.values()), list(TRUE.values()), rtol=STEP_ERROR)
+
+
+def test_curves_that_scatter_differently():
+    """Without standard deviations they count alike, and the intervals are not those of the better one."""
+    rng = np.random.default_rng(5)
+    t = np.arange(101) * 0.02
+    x = exact(t, **TRUE)
+    noise = rng.normal(size=(2, 101))
+    sizes = {"x": 1e-3, "again": 0.1}
+    measured = {"t": t, "x": x + sizes["x"] * noise[0], "again": x + sizes["again"] * noise[1]}
+    arguments = {"simulate": SIMULATE, "outputs": dict.fromkeys(sizes, "body.position.x")}
+    with pytest.warns(mbd.ModelWarning, match=r"what remains of 'x' is .*of 'again' .*expected sigma=\{"):
+        blind = identify(oscillator, measured, START, **arguments)
+    told = identify(oscillator, measured, START, sigma=sizes, **arguments)  # without a warning
+    assert blind.errors["stiffness"] > 5.0 * told.errors["stiffness"]
+    assert "what remains of 'x'" in str(blind) and not told.uneven
+    measured["again"] = x + sizes["x"] * noise[1]
+    assert not identify(oscillator, measured, START, **arguments).uneven
+
+
 def test_combinations_that_cannot_be_told_apart(measured):
     """Only stiffness and damping per mass are seen."""
     start = {"stiffness": 38.0, "damping": 0.6, "mass": 1.2}
@@ -219,6 +243,32 @@ def test_several_starts_of_a_local_method():
     assert "of 12 starts came to this minimum" in str(best)
 
 
+def test_searches_that_come_to_no_end_leave_the_others():
+    """Methods with derivatives cannot go on from a run without a result; those from other starts can."""
+
+    def torn(a):
+        if -1.2 < a < 0.0:  # where one of two minima is
+            raise ValueError("torn")
+        return (a * a - 1.0) ** 2
+
+    with pytest.warns(mbd.ModelWarning, match=r"minimize: \d of \d starts came to no end; the first: .*torn"):
+        best = minimize(torn, {"a": (-3.0, 2.0, 3.0)}, lambda value: value, method="L-BFGS-B", starts=6, seed=1)
+    assert best.parameters["a"] == pytest.approx(1.0, abs=1e-6) and len(best.starts) < 6
+    with pytest.raises(mbd.StudyError, match="torn"):
+        minimize(torn, {"a": (-3.0, -1.25, 3.0)}, lambda value: value, method="L-BFGS-B")
+
+
+def test_outputs_that_change_their_shape():
+    """Such a point has no result, as in a sweep."""
+
+    def growing(a):
+        return np.full(3 if a > 0.5 else 2, a)
+
+    best = minimize(growing, {"a": (0.0, 1.0, 2.0)}, lambda value: value, method="least_squares")
+    assert best.failures and "has shape (2,); the first one has (3,)" in best.first_failure
+    assert best.parameters["a"] == pytest.approx(0.5, abs=0.1)
+
+
 def test_differences_have_second_order_also_at_bounds():
     """Exact for parabolas; where a run fails, the other side is taken."""
 
@@ -255,6 +305,7 @@ def test_differences_have_second_order_also_at_bounds():
         ({"starts": 3}, "has no start"),
         ({"objective": residuals}, "expected a number, or method='least_squares'"),
         ({"objective": 3.0}, "output 'objective' is 3.0"),
+        ({"objective": lambda x: 1j * rosen(x), "method": "Nelder-Mead"}, "output 'objective' is complex"),
     ],
 )
 def test_what_minimize_refuses(change, text):
@@ -275,10 +326,12 @@ def test_what_minimize_refuses(change, text):
         ),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, np.nan, np.nan]}}, "'x' has 1 values that are not NaN"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.0, np.inf]}}, "'x' has infinite values"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": np.ma.masked_less([0.0, 1.0, 2.0], 1.5)}}, "'x' has 1 values"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [1.0, 1.0, 1.0]}}, "sigma is needed"),
         ({"measured": {"t": [0.0, 1.0], "x": [0.0, 1.0]}}, "2 measured values for 2 parameters"),
         ({"outputs": {"y": "body.position.x"}}, "there is no measured curve 'y'; there are 'body.position.x'"),
         ({"sigma": {"y": 1.0}}, "there is no measured curve 'y'"),
+        ({"fixed": {"damping": 1.0}}, "'damping' is in parameters and in fixed"),
         ({"sigma": -1.0}, "expected a positive number"),
         ({"sigma": [0.1]}, r"sigma = \[0.1\]; expected a positive number"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1j, 1.0]}}, "'x' has complex values; expected real ones"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import pytest
 import scipy.stats
 
@@ -115,6 +116,9 @@ def test_tables_survive_files():
         ({"x": [1.0, "a"]}, {}, "not both"),
         ({"x": [object()]}, {}, "look them up in a dictionary"),
         ({"x": []}, {}, "parameter 'x'"),
+        ({"x": [[1.0, 2.0], [3.0]]}, {}, "rows of an array"),
+        ({"x": np.ma.masked_array([1.0, 1e20], mask=[False, True])}, {}, "parameter 'x'"),
+        (pandas.DataFrame([[1.0, 2.0]], columns=["x", "x"]), {}, "two columns of the table are called 'x'"),
         ({"rng": [1.0]}, {}, "'rng'"),
         ({"not a name": [1.0]}, {}, "name of an argument"),
         ({"x": [1.0, 2.0], "y": [1.0]}, {"combine": "zip"}, "'x' has 2, 'y' has 1"),

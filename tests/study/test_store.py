@@ -217,7 +217,20 @@ def test_damaged_stores(tmp_path):
         sweep(cases.numbers, {"x": np.arange(4.0)}, outputs=cases.same, store=tmp_path)
 
 
+def test_folders_in_which_nothing_can_be_written(tmp_path, monkeypatch):
+    sweep(cases.numbers, {"x": [1.0]}, outputs=cases.same, store=tmp_path / "study")
+
+    def refuse(self, *arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)  # who is root may write everywhere
+    with pytest.raises(mbd.FileError, match=r"nothing can be written there \(Permission denied\); mbd\.study\.load"):
+        sweep(cases.numbers, {"x": [1.0]}, outputs=cases.same, store=tmp_path / "study")
+
+
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(mbd.FileError, match="cannot be made"):
         sweep(cases.numbers, {"x": [1.0]}, outputs=cases.same, store=tmp_path / "file" / "study")
+    with pytest.raises(mbd.FileError, match="cannot be read as the folder of a study"):
+        load(tmp_path / "file")

@@ -62,6 +62,18 @@ def test_frames_and_datasets():
     assert "12 runs (12 good)" in repr(study) and "angle" in str(study)
 
 
+def test_names_of_dimensions_in_datasets():
+    """Dimensions of arrays get names that no parameter and no output has."""
+    outputs = {"path": lambda x: np.array([x, 2.0, 3.0]), "speed": lambda x: np.array([x, 1.0]), "speed_0": float}
+    grid = {"x": [5.0, 6.0], "path_0": [1.0, 2.0], "place": np.eye(2), "place_value": [7.0, 8.0]}
+    dataset = sweep(lambda x, path_0, place, place_value: x, grid, outputs=outputs).dataset()
+    axes = {name: 2 for name in grid}
+    assert dict(dataset.sizes) == {**axes, "path_0_": 3, "speed_0_": 2, "place_0": 2}
+    assert dataset["path_0"].values.tolist() == [1.0, 2.0] and dataset["place_value"].values.tolist() == [7.0, 8.0]
+    np.testing.assert_array_equal(dataset["place_value_"], np.eye(2))
+    assert dataset["speed_0"].sel(x=6.0).values.tolist() == np.full((2, 2, 2), 6.0).tolist()
+
+
 def test_missing_packages_name_the_extra(monkeypatch):
     study = sweep(cases.numbers, {"x": [1.0]}, outputs=cases.same)
     for package, call in (("pandas", study.frame), ("xarray", study.dataset)):
@@ -122,6 +134,34 @@ def test_wrong_outputs_are_failures_with_a_reason(chunk):
         (6, "SystemExit: 3"),
     ]
     np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0])
+
+
+def named(x: float) -> dict[str, object]:
+    """Outputs whose names are taken in some runs."""
+    return {"a": x} | ({} if x == 1.0 else {"x": 5.0} if x == 2.0 else {"status": 1.0} if x == 3.0 else {1: x, "1": x})
+
+
+def test_names_of_outputs_that_a_function_gives():
+    """They would hide parameters, or be hidden by columns that every table has."""
+    with pytest.warns(mbd.ModelWarning, match="3 of 4"):
+        study = sweep(named, {"x": [1.0, 2.0, 3.0, 4.0]}, outputs=cases.same)
+    texts = [failed.message for failed in study.failed]
+    for text, expected in zip(texts, ("a parameter is called so", "are taken", "another output is"), strict=True):
+        assert expected in text
+    assert study.frame()["x"].tolist() == [1.0, 2.0, 3.0, 4.0]
+    study = sweep(lambda x: {"p": np.array([x, 2.0 * x]), "p[0]": -x}, {"x": [1.0]}, outputs=cases.same)
+    with pytest.raises(mbd.ModelError, match=r"two columns would be called 'p\[0\]'"):
+        study.frame()
+    assert study.frame(["p"])["p[0]"].tolist() == [1.0]
+
+
+def test_numbers_that_are_masked_or_not_finite():
+    """What lies below a mask is no result; what is not finite is told, since a summary leaves it out."""
+    masked = np.ma.masked_array([1.0, 1e20], mask=[False, True])
+    study = sweep(lambda x: {"a": x * masked, "b": np.inf if x > 1.0 else x}, {"x": [1.0, 2.0]}, outputs=cases.same)
+    np.testing.assert_array_equal(study["a"], [[1.0, np.nan], [2.0, np.nan]])
+    assert "output 'b' is not finite in 1 of 2 good runs, first in run 1" in str(study)
+    assert np.isnan(sweep(lambda x: np.ma.masked, {"x": [1.0]}, outputs={"a": lambda y: y})["a"][0])
 
 
 def test_outputs_of_a_study_without_a_good_run():
@@ -294,6 +334,8 @@ def test_timeouts(threaded):
         ({"simulate": {"step": 1.0, "t_end": 1.0, "integrater": None}}, "'integrater'; mbd.simulate takes t_end"),
         ({"simulate": "GeneralizedAlpha"}, "a function, or None"),
         ({"outputs": {}}, "there are no outputs"),
+        ({"outputs": None}, "outputs is None; expected e.g."),
+        ({"outputs": [float]}, "an output has no name; expected a dictionary"),
         ({"outputs": {"x": float}}, "a parameter is called so"),
         ({"outputs": {"status": float}}, "are taken"),
         ({"outputs": {"y": 3.0}}, "output 'y' is 3.0"),
@@ -368,6 +410,28 @@ def test_pictures(tmp_path, kind):
     if kind == "map":
         with pytest.raises(mbd.ModelError, match="'lines' shows one parameter; this study has x x y"):
             study.plot("lines", file=tmp_path / "other.png")
+
+
+@pytest.mark.parametrize("kind", ["pairs", "sensitivities"])
+def test_pictures_of_outputs_that_are_not_everywhere(kind):
+    """An output that is never finite takes nothing from the others, and the title tells of it."""
+    outputs = {"z": lambda z: z, "gone": lambda z: np.nan, "curve": lambda z: np.ones(3)}
+    parameters = {"x": mbd.study.uniform(0.0, 1.0), "y": mbd.study.uniform(0.0, 1.0)}
+    study = sweep(lambda x, y: x - y * y, parameters, samples=50, outputs=outputs)
+    figure = study.plot(kind)
+    title = "50 runs, 50 with outputs that are not finite, 1 outputs that are no numbers not shown"
+    assert figure.get_suptitle() == title
+    if kind == "pairs":
+        texts = {text.get_text() for ax in figure.axes for text in ax.texts}
+        assert any(text.startswith("+0.") for text in texts)  # x and z
+
+
+def test_pairs_of_many_parameters_show_outputs():
+    parameters = {f"x{k}": mbd.study.uniform(0.0, 1.0) for k in range(9)}
+    study = sweep(lambda **x: sum(x.values()), parameters, samples=20, outputs={"z": lambda z: z})
+    figure = study.plot("pairs")
+    assert "8 of 10 quantities" in figure.get_suptitle()
+    assert [ax.get_xlabel() for ax in figure.axes[-8:]] == [*(f"x{k}" for k in range(7)), "z"]
 
 
 def test_what_matters():

@@ -205,6 +205,28 @@ def module_of(value: Any) -> str:
     return "__main__" if name == "__mp_main__" else name
 
 
+def is_installed(thing: Any) -> bool:
+    """Whether a module, a class or a function belongs to Python, to this package or to another installed one."""
+    module = thing.__name__ if isinstance(thing, ModuleType) else module_of(thing)
+    if isinstance(thing, FunctionType) and module in (None, "builtins"):
+        return False  # code that was given to exec
+    return is_installed_package((module or "builtins").partition(".")[0])
+
+
+def is_installed_package(package: str) -> bool:
+    """The same by the name of a package."""
+    if package in sys.stdlib_module_names or package in ("mbd", "builtins"):
+        return package not in ("__main__",)
+    module = sys.modules.get(package)
+    return among_packages(getattr(module, "__file__", None), getattr(module, "__path__", None))
+
+
+def among_packages(file: Any, folders: Any) -> bool:
+    """Whether a module is where packages are installed; one that is spread over folders has no file."""
+    places = [str(file or ""), *map(str, folders or ())]
+    return any("site-packages" in place or "dist-packages" in place for place in places)
+
+
 # --- everything a function depends on -------------------------------------------------------------------------------
 
 
