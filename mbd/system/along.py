@@ -5,8 +5,7 @@ g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their 
 dz in the place of z, and d lambda in that of lambda. Force elements know the derivatives of their laws
 (``mbd.forces.along``). Driven constraints, couplings and frame elements are differentiated by a central difference of
 their frame forces and rows, in the tables on both sides of the parameter; so are force elements and constraints that
-the parameter touches, at the frames where they are, while inertia and weight are linear in what it touches. Nothing
-else is evaluated.
+the parameter touches, while inertia and weight are linear in what it touches. Nothing else is evaluated.
 
 Four parameters, a *group*, are looked along at once (kind ``fours``): what directions have in common is read once. What
 is differenced is a matter of each parameter, and its place among the four.
@@ -56,7 +55,7 @@ from .tree_along import TreeAlong, tree_rows_along
 
 ON_POSITIONS, ON_VELOCITIES, ON_ACCELERATIONS, ON_BOTH = 0, 1, 2, 3  # level of the constraint rows; both: g + B v
 NO_FORCES, FIXED, CHANGING = 0, 1, 2  # frame forces of constraints: not asked for, at fixed or changing multipliers
-NOBODY, SOME, EVERYBODY = 0, 1, 2  # which parameters of a group difference a constraint
+NOBODY, SOME, EVERYBODY = 0, 1, 2  # which parameters of a group difference a constraint or a force element
 
 
 class Along(Record):
@@ -83,6 +82,8 @@ class Along(Record):
     falls = matrix  # (parameters, 3) slopes of gravity
     first_force = integers  # the same of force elements
     forces = integers
+    touched = integer_matrix  # by parameter and force element: whether it is one of these
+    who_touches = integer_matrix  # by group and force element: see NOBODY, ...
     first_primitive = integers  # the same of constraints that are not driven
     primitives = integers
     driven = integers  # constraints that are driven
@@ -319,21 +320,29 @@ def _add_difference(g, plus, minus, a, b, h, c):
 
 @kernel
 def _touched_force(w, g, i, side, k):
-    """The k-th force element that a parameter touches on one side of it, where the frames are: into f there."""
+    """The k-th force element that a parameter touches on one side of it: frame forces into f there."""
     s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
+    h, c = g.size[i] if side == 0 else -g.size[i], i % AT_ONCE
     e = s.forces[g.forces[k]]
     a, b = e.a, e.b
-    clear(moved.f[a])
-    clear(moved.f[b])
+    _move_frames(w, g, moved, a, h, c)
+    _move_frames(w, g, moved, b, h, c)
     law_at_instant(
-        e, s.functions, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 0, moved.user, moved.values
+        e, s.functions, g.time[0], moved.z[a], moved.z[b], moved.zd[a], moved.zd[b], w.turns, 0, moved.user,
+        moved.values,
     )  # fmt: skip
-    force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], moved.values, w.turns, moved.f[a], moved.f[b])
+    force_residual(
+        e, moved.z[a], moved.z[b], moved.zd[a], moved.zd[b], moved.values, w.turns, moved.f[a], moved.f[b]
+    )  # fmt: skip
 
 
 @kernel
 def _touched_forces(s, w, g, i):
-    """Frame forces of elements that the parameter touches, where they are, added to g.df."""
+    """Frame forces of elements that the parameter touches, added to g.df.
+
+    With the parameter they move along the direction: where a point of the ground alone moves, and the body that a
+    spring holds there does not, the error of a difference would be that of a spring which is stretched by so much.
+    """
     if g.first_force[i + 1] == g.first_force[i]:
         return
     h, c, plus, minus = 0.5 / g.size[i], i % AT_ONCE, work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
@@ -346,19 +355,44 @@ def _touched_forces(s, w, g, i):
         _add_difference(g, plus, minus, e.a, e.b, h, c)
 
 
+@kernel
+def _one_force_along(s, w, g, k, fa, fb):
+    """Change of the frame forces of one force element along the directions alone, added to fa, fb."""
+    e = s.forces[k]
+    a, b = e.a, e.b
+    law_at_instant(
+        e, s.functions, w.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 1, w.user, w.values
+    )  # fmt: skip
+    force_along(
+        e, w.z[a], w.z[b], w.zd[a], w.zd[b], g.dz[a], g.dz[b], g.dzd[a], g.dzd[b], w.values, w.turns, fa, fb
+    )  # fmt: skip
+
+
+@kernel
+def _force_beside_touched(s, w, g, group, k):
+    """The same for an element that some parameters of a group touch, along the others."""
+    e, first, second = s.forces[k], g.scratch[0], g.scratch[1]
+    clear(first)
+    clear(second)
+    _one_force_along(s, w, g, k, first, second)
+    fa, fb = flat(first), flat(second)
+    for i in range(AT_ONCE * group, end_of_group(g, group)):
+        if g.touched[i, k] != 0:
+            for m in range(12):
+                fa[AT_ONCE * m + i % AT_ONCE], fb[AT_ONCE * m + i % AT_ONCE] = 0.0, 0.0
+    for m in range(12):
+        g.df[e.a, m] += first[m]
+        g.df[e.b, m] += second[m]
+
+
 @entry(Tables, Work, Along, integer, when=has_forces)
 def forces_along(s, w, g, group):
     """Change of the frame forces of all force elements, added to g.df."""
     for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        a, b = e.a, e.b
-        law_at_instant(
-            e, s.functions, w.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 1, w.user, w.values
-        )  # fmt: skip
-        force_along(
-            e, w.z[a], w.z[b], w.zd[a], w.zd[b], g.dz[a], g.dz[b], g.dzd[a], g.dzd[b], w.values, w.turns, g.df[a],
-            g.df[b],
-        )  # fmt: skip
+        if g.who_touches[group, k] == NOBODY:
+            _one_force_along(s, w, g, k, g.df[s.forces[k].a], g.df[s.forces[k].b])
+        else:
+            _force_beside_touched(s, w, g, group, k)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
         if g.exact[i] != 0:
             _touched_forces(s, w, g, i)

@@ -11,7 +11,7 @@ from ..compiled.fours import AT_ONCE
 from ..compiled.kinds import as_records
 from ..compiled.record import table_of
 from ..nodes.forms import of_form
-from .along import EVERYBODY, SOME, Along
+from .along import EVERYBODY, NOBODY, SOME, Along
 from .numbers import numbers_of, words_of
 from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
@@ -44,14 +44,11 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         forces.append(_touched_forces(tables, pair) if e else NOTHING)
         changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
         primitives.append(np.setdiff1d(changed, driven))
-    differenced = np.zeros((len(pairs), len(tables.primitives)), dtype=np.int64)
-    for row, touched in zip(differenced, primitives, strict=True):
-        row[touched] = row[driven] = 1
-    groups = -(-len(pairs) // AT_ONCE)
-    who = np.zeros((groups, len(tables.primitives)), dtype=np.int64)
-    for i, row in enumerate(differenced):
-        who[i // AT_ONCE, row != 0] = SOME
+    differenced = _marked(primitives, len(tables.primitives))
+    differenced[:, driven] = 1
+    who = _by_group(differenced)
     who[:, driven] = EVERYBODY
+    touched = _marked(forces, len(tables.forces))
     n_v = len(tables.xv)
     loaded = len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
@@ -60,10 +57,27 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         | {"lam": len(tables.xl), "time": 1, "row": 3, "scratch": (2, 12), "still": max(n_v, len(tables.xl))},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
-        differenced=differenced, who=who, slopes=as_records(np.concatenate(slopes)), falls=falls,
+        differenced=differenced, who=who, touched=touched, who_touches=_by_group(touched),
+        slopes=as_records(np.concatenate(slopes)), falls=falls,
         **_lists("node", nodes), **_lists("force", forces), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs),
     )  # fmt: skip
+
+
+def _marked(lists: list[Array], count: int) -> Array:
+    """By parameter and element: whether the element is in the list of the parameter."""
+    marked = np.zeros((len(lists), count), dtype=np.int64)
+    for row, touched in zip(marked, lists, strict=True):
+        row[touched] = 1
+    return marked
+
+
+def _by_group(marked: Array) -> Array:
+    """By group and element: whether it is marked for some parameters of the group."""
+    who = np.full((-(-len(marked) // AT_ONCE), marked.shape[1]), NOBODY)
+    for i, row in enumerate(marked):
+        who[i // AT_ONCE, row != 0] = SOME
+    return who
 
 
 def is_differenced(g: Along) -> Array:
