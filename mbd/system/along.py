@@ -5,7 +5,7 @@ g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their 
 dz in the place of z, and d lambda in that of lambda. Force elements know the derivatives of their laws
 (``mbd.forces.along``). Driven constraints, couplings and frame elements are differentiated by a central difference of
 their frame forces and rows, in the tables on both sides of the parameter; so are force elements that the parameter
-touches, at the frames where they are. Inertia and weight are linear in what it touches. A constraint is at most
+touches. Inertia and weight are linear in what it touches. A constraint is at most
 quadratic in its points, axes and constants, so that a central difference at the same frames is exact however wide it
 is, and a wide one has no round-off; the length L of a distance scales g + L by -dL/L. Nothing else is evaluated.
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import addresses, fours, fours_matrix, integer, integers, matrix, records, vector
+from ..compiled.kinds import addresses, fours, fours_matrix, integer, integer_matrix, integers, matrix, records, vector
 from ..compiled.record import Record
 from ..forces.along import force_along
 from ..forces.instant import force_residual, law_at_instant
@@ -84,6 +84,8 @@ class Along(Record):
     falls = matrix  # (parameters, 3) slopes of gravity
     first_force = integers  # the same of force elements
     forces = integers
+    shifted = integer_matrix  # by parameter and force element: whether it moves along the direction for that
+    some_shifted = integer_matrix  # by group and force element: whether it does for some parameters
     first_primitive = integers  # the same of constraints that are not driven
     primitives = integers
     above = records(PRIMITIVE)  # ... with their numbers far to both sides, along their slopes
@@ -281,22 +283,46 @@ def _add_difference(g, plus, minus, a, b, h, c):
 
 
 @kernel
+def _move_frames(w, g, moved, a, e, c):
+    """Frames of one body and their velocities, by e along a direction."""
+    dz, dzd = flat(g.dz[a]), flat(g.dzd[a])
+    for m in range(12):
+        moved.z[a, m] = w.z[a, m] + e * dz[AT_ONCE * m + c]
+        moved.zd[a, m] = w.zd[a, m] + e * dzd[AT_ONCE * m + c]
+
+
+@kernel
 def _touched_force(w, g, i, side, k):
-    """The k-th force element that a parameter touches on one side of it, where the frames are: into f there."""
+    """The k-th force element that a parameter touches on one side of it: frame forces into f there."""
     s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
+    h, c = g.size[i] if side == 0 else -g.size[i], i % AT_ONCE
     e = s.forces[g.forces[k]]
     a, b = e.a, e.b
     clear(moved.f[a])
     clear(moved.f[b])
-    law_at_instant(
-        e, s.functions, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 0, moved.user, moved.values
-    )  # fmt: skip
-    force_residual(e, w.z[a], w.z[b], w.zd[a], w.zd[b], moved.values, w.turns, moved.f[a], moved.f[b])
+    if g.shifted[i, g.forces[k]] != 0:
+        _move_frames(w, g, moved, a, h, c)
+        _move_frames(w, g, moved, b, h, c)
+        _force_of(s, moved, e, g.time[0], moved.z[a], moved.z[b], moved.zd[a], moved.zd[b], w.turns)
+    else:
+        _force_of(s, moved, e, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns)
+
+
+@kernel
+def _force_of(s, moved, e, t, za, zb, zda, zdb, turns):
+    """Frame forces of an element into f of the buffers ``moved``."""
+    law_at_instant(e, s.functions, t, za, zb, zda, zdb, turns, 0, moved.user, moved.values)
+    force_residual(e, za, zb, zda, zdb, moved.values, turns, moved.f[e.a], moved.f[e.b])
 
 
 @kernel
 def _touched_forces(s, w, g, i):
-    """Frame forces of elements that the parameter touches, where they are, added to g.df."""
+    """Frame forces of elements that the parameter touches, added to g.df.
+
+    Where it changes points, axes or default lengths, they move along the direction with it: where a point of the ground
+    alone moves, and the body that a spring holds there does not, the error of a difference would be that of a spring
+    which is stretched by so much. Otherwise the frames are where they are.
+    """
     if g.first_force[i + 1] == g.first_force[i]:
         return
     h, c, plus, minus = 0.5 / g.size[i], i % AT_ONCE, work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
@@ -309,19 +335,44 @@ def _touched_forces(s, w, g, i):
         _add_difference(g, plus.f, minus.f, e.a, e.b, h, c)
 
 
+@kernel
+def _one_force_along(s, w, g, k, fa, fb):
+    """Change of the frame forces of one force element along the directions alone, added to fa, fb."""
+    e = s.forces[k]
+    a, b = e.a, e.b
+    law_at_instant(
+        e, s.functions, w.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 1, w.user, w.values
+    )  # fmt: skip
+    force_along(
+        e, w.z[a], w.z[b], w.zd[a], w.zd[b], g.dz[a], g.dz[b], g.dzd[a], g.dzd[b], w.values, w.turns, fa, fb
+    )  # fmt: skip
+
+
+@kernel
+def _force_beside_shifted(s, w, g, group, k):
+    """The same for an element that moves along the directions of some parameters of a group, along the others."""
+    e, first, second = s.forces[k], g.scratch[0], g.scratch[1]
+    clear(first)
+    clear(second)
+    _one_force_along(s, w, g, k, first, second)
+    fa, fb = flat(first), flat(second)
+    for i in range(AT_ONCE * group, end_of_group(g, group)):
+        if g.shifted[i, k] != 0:
+            for m in range(12):
+                fa[AT_ONCE * m + i % AT_ONCE], fb[AT_ONCE * m + i % AT_ONCE] = 0.0, 0.0
+    for m in range(12):
+        g.df[e.a, m] += first[m]
+        g.df[e.b, m] += second[m]
+
+
 @entry(Tables, Work, Along, integer, when=has_forces)
 def forces_along(s, w, g, group):
     """Change of the frame forces of all force elements, added to g.df."""
     for k in range(s.forces.shape[0]):
-        e = s.forces[k]
-        a, b = e.a, e.b
-        law_at_instant(
-            e, s.functions, w.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns, 1, w.user, w.values
-        )  # fmt: skip
-        force_along(
-            e, w.z[a], w.z[b], w.zd[a], w.zd[b], g.dz[a], g.dz[b], g.dzd[a], g.dzd[b], w.values, w.turns, g.df[a],
-            g.df[b],
-        )  # fmt: skip
+        if g.some_shifted[group, k] == 0:
+            _one_force_along(s, w, g, k, g.df[s.forces[k].a], g.df[s.forces[k].b])
+        else:
+            _force_beside_shifted(s, w, g, group, k)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
         if g.exact[i] != 0:
             _touched_forces(s, w, g, i)

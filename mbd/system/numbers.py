@@ -24,9 +24,9 @@ from .tables import PARAMETER_ARM, PARAMETER_LENGTH, Tables
 Numbers = tuple[float, ...]
 FRAMED = RigidBody, PointMass
 
-_MARKERS = tuple(f"{name}{i}" for name in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3))
-PRIMITIVE_NUMBERS = (*_MARKERS, "value", "factor")  # in the order of the columns of the tables
-FORCE_NUMBERS = (*_MARKERS, "p1", "p2", "p3", "p4", "p5", "p6")
+MARKERS = tuple(f"{name}{i}" for name in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3))
+PRIMITIVE_NUMBERS = (*MARKERS, "value", "factor")  # in the order of the columns of the tables
+FORCE_NUMBERS = (*MARKERS, "p1", "p2", "p3", "p4", "p5", "p6")
 _ZERO: Any = (0.0, 0.0, 0.0)
 _NO_AXES = (*_ZERO, *_ZERO, *_ZERO, *_ZERO, 0.0, 1.0)
 

@@ -13,7 +13,7 @@ from ..compiled.record import table_of
 from ..joints.instant import DISTANCE
 from ..nodes.forms import of_form
 from .along import Along
-from .numbers import numbers_of, words_of
+from .numbers import MARKERS, numbers_of, words_of
 from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
 
@@ -22,6 +22,7 @@ INERTIA = ("mass", "s1", "s2", "s3", *(f"{x}{ij}" for x in "jei" for ij in ("11"
 """Columns of a node on which its frame does not depend."""
 LINEAR = tuple(name for name in INERTIA if not name.startswith("i"))  # all but its inverse: forces are linear in them
 OTHER_NUMBERS_OF_JOINTS = ("sign", "pitch", *(f"c{i}{k}" for i in (1, 2, 3) for k in (1, 2, 3)))
+ROUND_OFF = 8.0 * float(np.finfo(float).eps)
 NOTHING = np.zeros(0, dtype=np.int64)
 PLACES = ("primitives", "forces", "couplings", "frame_elements")  # tables of elements
 TYPES: dict[str, np.dtype] = {
@@ -48,6 +49,8 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         primitives.append(np.setdiff1d(changed, driven))
         ranges.append(_ranges(tables, pair, sizes[i], primitives[-1]))
     above, below, width, stretch = (np.concatenate(one) for one in zip(*ranges, strict=True))
+    shifted = np.array([_shifted(tables, pair, x) for pair, x in zip(pairs, forces, strict=True)], dtype=np.int64)
+    some_shifted = np.array([shifted[k : k + AT_ONCE].any(axis=0) for k in range(0, len(pairs), AT_ONCE)])
     n_v = len(tables.xv)
     loaded = len(driven) > 0 or bool(tables.flags[FLAG_COUPLED])
     return Along.zeros(
@@ -57,7 +60,8 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
         above=as_records(above), below=as_records(below), width=width,
-        stretch=stretch, slopes=as_records(np.concatenate(slopes)), falls=falls,
+        stretch=stretch, shifted=shifted, some_shifted=some_shifted.astype(np.int64),
+        slopes=as_records(np.concatenate(slopes)), falls=falls,
         **_lists("node", nodes), **_lists("force", forces), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs, sizes),
     )  # fmt: skip
@@ -142,13 +146,14 @@ def _touches_joints(tables: Tables, pair: tuple[Tables, Tables]) -> bool:
 
 @functools.cache
 def _words_of_columns(name: str, wanted: str) -> Array:
-    """Words of records of a table: its integers, its numbers, those of a node's inertia, or anything but inertia."""
+    """Words of records: integers, numbers, those of points and axes, of a node's inertia, or anything but inertia."""
     dtype = TYPES[name]
     assert dtype.fields is not None
     is_chosen = {
         "integers": lambda x: dtype[x].kind == "i",
         "numbers": lambda x: dtype[x].kind == "f",
         "linear": lambda x: x in LINEAR,
+        "markers": lambda x: x in MARKERS,
         "places": lambda x: x not in INERTIA,
     }[wanted]
     return np.array([dtype.fields[x][1] // 8 for x in dtype.fields if is_chosen(x)], dtype=np.int64)
@@ -227,6 +232,21 @@ def _touched_forces(tables: Tables, pair: tuple[Tables, Tables]) -> Array:
     for name in ("function", "feed", "call"):
         called |= tables.forces[name] >= 0
     return np.union1d(changed, np.flatnonzero(called))
+
+
+def _shifted(tables: Tables, pair: tuple[Tables, Tables], touched: Array) -> Array:
+    """Force elements whose points or axes change, or numbers not in proportion: lengths by default, for instance."""
+    shifted = np.zeros(len(tables.forces), dtype=np.int64)
+    if len(touched):
+        own, plus, minus = (numbers_of(np.asarray(one.forces)[touched]) for one in (tables, *pair))
+        markers = _words_of_columns("forces", "markers")
+        moved = (plus[:, markers] != minus[:, markers]).any(axis=1)
+        numbers = _words_of_columns("forces", "numbers")
+        own, plus, minus = (x[:, numbers] for x in (own, plus, minus))
+        with np.errstate(invalid="ignore"):  # limits that are infinite
+            bend = np.abs(plus - own - (own - minus)) > ROUND_OFF * np.maximum(np.abs(own), np.abs(plus - own))
+        shifted[touched[moved | bend.any(axis=1)]] = 1
+    return shifted
 
 
 def _changed(table: Any, others: list[Any]) -> Array:

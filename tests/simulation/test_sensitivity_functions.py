@@ -9,6 +9,7 @@ import mbd
 from mbd.simulation import neighbours
 
 EXACT = 1e-8  # of the largest derivative of a channel
+REACTIONS = 5e-8  # the same of reactions in index 2: round-off divided by the step
 ROUND_OFF = 1e-10  # of accelerations at the start, of which the difference is taken, beside the size of a difference
 T_END, STEP = 0.2, 0.01
 ALPHA = mbd.integrators.GeneralizedAlpha(tolerance=1e-13)
@@ -113,3 +114,30 @@ def test_parameters_without_an_effect_do_not_hold_up_others():
     assert both.sensitivities.rounds <= alone.sensitivities.rounds + 0.01
     found, expected = (x.sensitivity("busy").q for x in (both, alone))
     assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("kind", ["by default", "given"])
+@pytest.mark.parametrize("method, reactions", [(ALPHA, REACTIONS), (RK4, EXACT)], ids=["implicit", "explicit"])
+def test_short_springs_at_the_end_of_a_chain(method, reactions, kind):
+    """Both ends move with the lengths of all bars, by a hundred times what the spring is stretched by that."""
+
+    def chain(length):
+        model = mbd.Model("chain", gravity=(0, 0, -9.81))
+        bar, last = model.parameter("bar", length), model.ground
+        for i in range(6):
+            start = mbd.nodes.RotationVector(((i + 0.5) * bar, 0, 0))
+            link = model.add(mbd.RigidBody(f"link {i}", 1.0, (0.01, 0.02, 0.02), start))
+            model.add(mbd.joints.Revolute(last, link, at=(i * bar, 0, 0), axis=(0, 1, 0)))
+            last = link
+        ends = {"point_a": (6 * bar, 0, 0.05), "point_b": (0.5 * bar, 0, 0)}
+        rest = None if kind == "by default" else 0.04
+        model.add(mbd.forces.Spring(model.ground, last, stiffness=2e3, damping=1.0, length=rest, **ends))
+        return model
+
+    solution = mbd.simulate(chain(0.5), 0.1, STEP, method, sensitivities=["bar"])
+    for read, tolerance in ((motion, EXACT), (lambda s: s.lam, reactions)):
+        more, less, far_more, far_less = (
+            read(mbd.simulate(chain(0.5 + e), 0.1, STEP, method)) for e in (5e-5, -5e-5, 1e-4, -1e-4)
+        )
+        expected = (8.0 * (more - less) - (far_more - far_less)) / 6e-4
+        assert np.abs(solution.sensitivity("bar").of(read) - expected).max() < tolerance * np.abs(expected).max()
