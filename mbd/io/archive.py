@@ -66,6 +66,10 @@ def save(solution: Solution, path: FilePath) -> None:
         "events": [{"name": x.name, "t": x.t, "direction": x.direction} for x in s.events],
         "missing": encoder.missing,
     }
+    s._leave_whole()
+    begins_with = {name: float(x) for name, x in s._begins_with.items() if np.ndim(x) == 0}
+    if begins_with:
+        header["begins_with"] = begins_with
     arrays |= {key: getattr(s, key) for key in RECORDS}
     arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
     arrays |= {f"inputs.{name}": x for name, x in s.inputs.items()}
@@ -155,6 +159,7 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         Occurrence(**x, q=arrays["events.q"][k], v=arrays["events.v"][k])
         for k, x in enumerate(header.get("events", ()))  # older files have none
     ]
+    solution._begins_with = dict(header.get("begins_with", {}))
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)

@@ -211,5 +211,5 @@ def load_store(path: FilePath, model: Model | None = None) -> Any:
         start=known.start, state=known.state, complete=known.complete and not cut,
         message=UNFINISHED if cut else known.message,
     )  # fmt: skip
-    solution.events = known.events
+    solution.events, solution._begins_with = known.events, known._begins_with
     return solution

@@ -157,14 +157,14 @@ class Watch:
         self.found: list[Occurrence] = []
         self.stopped: Occurrence | None = None
         self.last_row: list[Array] = []
-        self.turned: dict[str, float] = {}
+        self.known: dict[str, Any] = {}  # angles with their turns, and quaternions, at the first record
 
     def begin(self, t: Array, rows: list[Array]) -> None:
-        """The first record."""
+        """The first record, or another one to go on from."""
         self.t, self.rows, self.first = t.copy(), [x.copy() for x in rows], 0
-        part = self._part(self.t, self.rows, self.turned)
+        part = self._part(self.t, self.rows, self.known)
         self.values = [event.values(part) for event in self.events]
-        self.turned = _turned_at(part, 0)
+        self.known = self.known | _known_at(part, 0)
 
     def scan(self, t: Array, rows: list[Array]) -> bool:
         """Look at new steps; True if an event ends the run."""
@@ -173,7 +173,7 @@ class Watch:
         known = len(self.t)
         self.t = np.concatenate((self.t, t))
         self.rows = [np.concatenate((a, b)) for a, b in zip(self.rows, rows, strict=True)]
-        part = self._part(self.t, self.rows, self.turned)
+        part = self._part(self.t, self.rows, self.known)
         values = [event.values(part) for event in self.events]
         for event, old, new in zip(self.events, self.values, values, strict=True):
             if np.abs(new[:known] - old).max() > SAME * np.abs(new).max():
@@ -184,7 +184,7 @@ class Watch:
         self.values = values
         self._judge(part, self.first, len(self.t) - 2)
         keep = max(0, len(self.t) - 3)  # the last step is not judged yet, and its left neighbour is needed
-        self.turned = _turned_at(part, keep)
+        self.known = self.known | _known_at(part, keep)
         self.first = len(self.t) - 2 - keep
         self.t, self.rows = self.t[keep:].copy(), [x[keep:].copy() for x in self.rows]
         self.values = [x[keep:] for x in self.values]
@@ -193,16 +193,16 @@ class Watch:
     def finish(self) -> None:
         """The run ends: judge the last step."""
         if self.stopped is None and self.first < len(self.t) - 1:
-            part = self._part(self.t, self.rows, self.turned)
+            part = self._part(self.t, self.rows, self.known)
             self.values = [event.values(part) for event in self.events]
             self._judge(part, self.first, len(self.t) - 1)
             self.first = len(self.t) - 1
 
-    def _part(self, t: Array, rows: list[Array], turned: dict[str, float]) -> Solution:
-        """Records as a solution; ``turned`` are angles at the first of them, with the turns before."""
+    def _part(self, t: Array, rows: list[Array], begins_with: dict[str, Any]) -> Solution:
+        """Records as a solution, and what is known of the first of them: angles with the turns before, quaternions."""
         known = {"integrator": self.integrator, "stats": {"step": self.step}}
         part = Solution(self.system, t, **named_rows(self.integrator, rows), **known)
-        part._turned = turned
+        part._begins_with = begins_with
         return part
 
     def _judge(self, part: Solution, first: int, last: int) -> None:
@@ -244,9 +244,9 @@ class Watch:
         return out
 
 
-def _turned_at(part: Solution, k: int) -> dict[str, float]:
-    """Angles of joints, with all turns, at one record of a part of a run, as far as someone asked for them."""
-    return {name: float(angle[k]) for name, angle in part._angles.items()}
+def _known_at(part: Solution, k: int) -> dict[str, Any]:
+    """Angles with all turns, and quaternions, at one record of a part of a run, as far as someone asked for them."""
+    return {name: x[k] for name, x in part._followed.items()}
 
 
 def _interesting(t: Array, values: Array, first: int, last: int) -> list[tuple[int, bool]]:
@@ -275,7 +275,7 @@ class _Step:
         self.t, self.end = float(part.t[k]), float(part.t[k + 1])
         self.width = self.end - self.t
         self.row = [x[k] for x in part.rows()]
-        self.turned = _turned_at(part, k)
+        self.before = _known_at(part, k)
         self.known = {0.0: float(values[k]), self.width: float(values[k + 1])}
         self.rows = {0.0: self.row, self.width: [x[k + 1] for x in part.rows()]}
 
@@ -304,7 +304,7 @@ class _Step:
     def _evaluate(self, offsets: Array) -> None:
         rows = self.watch.advanced(self.t, self.row, offsets)
         joined = [np.concatenate((a[None, :], b)) for a, b in zip(self.row, rows, strict=True)]
-        part = self.watch._part(np.concatenate(([self.t], self.t + offsets)), joined, self.turned)
+        part = self.watch._part(np.concatenate(([self.t], self.t + offsets)), joined, self.before)
         for k, (s, value) in enumerate(zip(offsets.tolist(), self.event.values(part)[1:].tolist(), strict=True)):
             self.known[s], self.rows[s] = value, [x[k] for x in rows]
 

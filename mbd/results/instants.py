@@ -18,7 +18,7 @@ from ..nodes.forms import of_form
 from ..system.dense import BUFFER_ROWS, MOST_FURTHER, states_between
 from .scheme import Scheme
 from .solution import Solution
-from .views import whole_turns
+from .turns import whole_turns
 
 FAR = 2.4  # rad, away from half a turn: how far a body may turn up to a further record
 NEAR = 0.3  # of an interval: a record nearer than that to another one, as at an event, would magnify round-off
@@ -39,6 +39,10 @@ class Instants(Solution):
 
     def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
         return angle + whole_turns(np.interp(self.t, self.between.t, read(self.between)) - angle)
+
+    def _signed(self, name: str, quaternions: Array, read: Callable[[Solution], Array]) -> Array:
+        before = read(self.between)[np.searchsorted(self.between.t, self.t, side="right") - 1]
+        return np.where(np.sum(quaternions * before, axis=1) < 0.0, -1.0, 1.0)[:, None] * quaternions
 
     def at(self, t: Any) -> Solution:
         """The solution at other times, from the same records."""

@@ -48,7 +48,7 @@ class Stepping:
     _events: list[Event]
     _first_inputs: dict[str, float]
 
-    def _take(self, run: Run, report: Any, row: list[Array]) -> None:
+    def _take(self, run: Run, report: Any, row: list[Array], begins_with: dict[str, Any]) -> None:
         """Make a run the present one; its state is the first record."""
         before = getattr(self, "_recording", None)
         if self._store is not None and before is not None and (before.store or before.chooser):
@@ -57,7 +57,7 @@ class Stepping:
                 "of its own: make another Simulator with another store="
             )
         self._run = run
-        self._recording = Recording(self.system, self.integrator, run, report, row)
+        self._recording = Recording(self.system, self.integrator, run, report, row, begins_with)
         self._recording.watch_for(self._events, run.step)
         handed = self._choice is not None or self._store is not None
         self._rows = GrowingRecords(run, self._every, self._recording, HANDED_OVER if handed else LARGEST_BLOCK)

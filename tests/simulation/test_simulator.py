@@ -825,3 +825,96 @@ def test_turns_without_records(method):
     sim.advance(1.0)
     with pytest.raises(mbd.ModelError, match=r"in the last 1 s are not known"):
         _ = sim["hinge"].angle
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()])
+@pytest.mark.parametrize("options", [{}, {"output_step": 0.5}, {"record": ["hinge.*"]}])
+def test_a_state_knows_turns(method, options):
+    """Who returns to a state, or begins elsewhere at it, reads the angles that were read there."""
+    sim = mbd.Simulator(spinning(), STEP, method, **options)
+    sim.advance(2.0)
+    state, angle, coordinates = sim.state, sim["hinge"].angle, sim["hinge"].coordinates.tolist()
+    assert angle == pytest.approx(20.0, abs=1e-6)
+    sim.advance(1.0)
+    later = sim["hinge"].angle
+    other = mbd.Simulator(spinning(), STEP, method, start=state, **options)
+    for each in (sim, other):
+        each.set_state(state)
+        assert (each["hinge"].angle, each["hinge"].coordinates.tolist()) == (angle, coordinates)
+        each.advance(1.0)
+        assert each["hinge"].angle == later == pytest.approx(30.0, abs=1e-6)
+    angles = sim.solution()["hinge.angle"] if "record" in options else sim.solution()["hinge"].angle
+    assert (angles[0], angles[-1]) == (angle, later)
+    assert mbd.simulate(spinning(), 3.0, STEP, method, start=state)["hinge"].angle[-1] == pytest.approx(30.0, abs=1e-6)
+
+
+def test_turns_that_a_state_does_not_know_are_refused():
+    sim = mbd.Simulator(spinning(), STEP, record=False)
+    sim.advance(1.0)  # nobody has looked
+    sim.set_state(sim.state)
+    for quantity in ("angle", "coordinates"):
+        with pytest.raises(mbd.ModelError, match=r"the turns of hinge.* before t = 1 are not known"):
+            getattr(sim["hinge"], quantity)
+
+
+def tumbling(node=mbd.nodes.RotationVector):
+    """A body whose rotation passes half a turn again and again, about an axis that moves."""
+    model = mbd.Model("tumbling")
+    at = node((0, 0, 0), angular_velocity=(1.0, 8.0, 0.5))
+    model.add(mbd.RigidBody("body", 1.0, (0.03, 0.04, 0.05), at))
+    return model
+
+
+@pytest.mark.parametrize("node", [mbd.nodes.RotationVector, mbd.nodes.Quaternion, mbd.nodes.Directors])
+def test_signs_of_quaternions_go_on(node):
+    """From look to look, as from record to record: what a controller does with components must not jump."""
+    sim = mbd.Simulator(tumbling(node), STEP)
+    seen = [sim["body"].quaternion]
+    for _ in range(200):
+        sim.step()
+        seen.append(sim["body"].quaternion)
+    records = sim.solution()["body"].quaternion
+    assert np.array_equal(seen, records) and (records[:, 0] < -0.5).any()
+    sampled = mbd.Simulator(tumbling(node), STEP)
+    for k in range(20, 201, 20):  # nearly half a turn in between, which the records tell
+        sampled.advance(20 * STEP)
+        assert np.array_equal(sampled["body"].quaternion, records[k])
+    for options in ({"record": False}, {"record": ["body.position"]}, {"record": ["body.quaternion"]}):
+        other = mbd.Simulator(tumbling(node), STEP, **options)
+        for k in range(5, 201, 5):
+            other.advance(5 * STEP)
+            assert np.array_equal(other["body"].quaternion, records[k])
+
+
+def test_a_state_knows_the_signs_of_quaternions():
+    sim = mbd.Simulator(tumbling(), STEP)
+    for _ in range(30):
+        sim.step()
+        seen = sim["body"].quaternion
+    assert seen[0] < 0.0
+    state = sim.state
+    sim.advance(0.2)
+    sim.set_state(state)
+    assert np.array_equal(sim["body"].quaternion, seen)
+    sim.reset()
+    assert sim["body"].quaternion[0] == 1.0
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), DOPRI5()])
+def test_a_stopped_simulator_is_at_its_event(method):
+    """However many steps behind it were made until it was found."""
+    stop = mbd.Event(lambda s: s["hinge"].angle - 7.5, stop=True, name="there")
+    for duration in (2 * STEP, 2.0):
+        sim = mbd.Simulator(spinning(), STEP, method, events=stop)
+        while sim.stopped is None:
+            sim.advance(duration)
+        assert sim.t == sim.stopped.t == pytest.approx(0.75, abs=1e-9)
+        assert sim["hinge"].angle == pytest.approx(7.5, abs=1e-7)
+        assert sim["disk"].rotation[0] == pytest.approx([np.cos(7.5), -np.sin(7.5), 0], abs=1e-7)
+        last = sim.solution().part(-1)
+        assert last.t[0] == sim.t and np.array_equal(last.q[0], sim.q) and np.array_equal(last.v[0], sim.v)
+        assert last["hinge"].angle[0] == pytest.approx(7.5, abs=1e-7)
+        with pytest.raises(mbd.ModelError, match=r"'there' has ended the run .* mbd.model_at\(sim.solution\(\)\)"):
+            _ = sim.state
+        sim.reset()
+        assert (sim.t, sim["hinge"].angle) == (0.0, 0.0)
