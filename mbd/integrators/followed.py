@@ -16,6 +16,7 @@ import numpy as np
 from ..compiled.entry import connect
 from ..compiled.record import table_of
 from .base import Array
+from .bliedf.history import increment_between
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -25,7 +26,6 @@ CHANGED_CHART_TEXT = (
     "Lie nodes or quaternions: model.with_nodes(mbd.nodes.Quaternion)"
 )
 SIZE = 2e-5  # of the differences, beside the parameter
-SMALL = 1e-3  # of an increment, for differences of coordinates of fourth order
 
 
 class Beside:
@@ -53,16 +53,17 @@ class Followed:
     def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         self.run, self.sides, self.sizes = run, sides, sizes
         self.system: System = run.system
-        self.dq = np.array([increment_of(self.system, q, x) for x in self.difference(lambda one: one.q)])
+        work = self.system.new_work()
+        self.dq = self.difference(lambda one: increment_to(self.system, work, q, one.q))
         self.shown_dv = self.difference(lambda one: one.v)
         """Of the velocities at the start, as they are recorded."""
         self.works = [
             *works_beside(self.system, [one.system for pair in sides for one in pair]),
-            self.system.new_work(),
+            work,
         ]
 
     def difference(self, read: Any) -> Array:
-        """The derivative of something at the start, a row for each parameter; of coordinates a mere difference."""
+        """The derivative of something at the start, a row for each parameter."""
         pairs = zip(self.sides, self.sizes, strict=True)
         return np.array([(read(plus) - read(minus)) / (2.0 * e) for (plus, minus), e in pairs])
 
@@ -112,22 +113,9 @@ def works_beside(system: System, beside: list[System]) -> list[Any]:
     return [shared[k % 2] for k in range(len(beside))]
 
 
-def increment_of(system: System, q: Array, change: Array) -> Array:
-    """The increment that changes coordinates by so little, node by node."""
-    if not change.any():
-        return np.zeros(system.n_v)
-    nodes = system.tables.nodes
-    most = max((int(n) for n in nodes.nv), default=0)
-    columns = []
-    for k in range(most):  # of all nodes at once: each sees its own
-        d = np.zeros(system.n_v)
-        d[[int(n.v0) + k for n in nodes if k < n.nv]] = SMALL
-        near, far = (system.update(q, c * d) - system.update(q, -c * d) for c in (1.0, 2.0))
-        columns.append((8.0 * near - far) / (12.0 * SMALL))
-    out = np.zeros(system.n_v)
-    for n in nodes:
-        rows = slice(int(n.q0), int(n.q0 + n.nq))
-        if n.nv > 0:
-            block = np.array([columns[k][rows] for k in range(int(n.nv))]).T
-            out[int(n.v0) : int(n.v0 + n.nv)] = np.linalg.lstsq(block, change[rows], rcond=None)[0]
-    return out
+def increment_to(system: System, work: Any, q: Array, other: Array) -> Array:
+    """The increment that leads to coordinates close by; on Lie nodes that of the rotation, whatever stores it."""
+    d, none = np.zeros((3, system.n_v)), np.zeros(system.n_v)
+    if not np.array_equal(q, other):
+        increment_between(system.tables, work, q, other, none, none, *d)
+    return d[0]

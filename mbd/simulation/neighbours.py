@@ -12,6 +12,8 @@ from ..elements.arguments import Held
 from ..errors import ModelError
 from ..integrators.base import Array, Integrator
 from ..integrators.followed import SIZE, Beside
+from ..nodes.forms import FORM_QUATERNION, FORM_SPIN
+from ..nodes.kinds import EULER_ANGLES, ROTATION_VECTOR
 from ..system.snapshots import Snapshots
 from ..system.system import System
 from .starting import found_start
@@ -25,14 +27,15 @@ class Starts:
     """How a method begins on systems beside each other, with one run that is begun again and again."""
 
     def __init__(
-        self, integrator: Integrator, reads: tuple[str, ...], t: float, step: float, fixed: Held | None
+        self, integrator: Integrator, reads: tuple[str, ...], t: float, step: float, fixed: Held | None, here: Array
     ) -> None:
         self.integrator, self.reads, self.t, self.step, self.fixed = integrator, reads, t, step, fixed
+        self.here = here  # coordinates of the run itself
         self._run: Any = None
 
     def on(self, system: System, at: System, found: tuple[Array, Array] | None = None) -> Beside:
         """The start on a system; ``at`` has its numbers now, and its elements; ``found`` is what it starts from."""
-        q, v = found or found_start(at, self.t, self.fixed)[:2]
+        q, v = found or close_by(system, self.here, *found_start(at, self.t, self.fixed)[:2])
         run = self._begun(at, q, v)
         x = {name: getattr(run.x, name).copy() for name in self.reads}
         return Beside(system, q, v, x, partial(self._start, system, q, v))
@@ -47,6 +50,29 @@ class Starts:
 
     def _start(self, system: System, q: Array, v: Array) -> Any:
         return self.integrator.start(system, q, v, self.t, self.step, None)
+
+
+def close_by(system: System, here: Array, q: Array, v: Array) -> tuple[Array, Array]:
+    """A state close to other coordinates in those that are close to them, where several mean the same rotation.
+
+    Conventional coordinates are meant: quaternions of another sign, Euler angles a turn away, rotation vectors on the
+    other side of half a turn. On Lie nodes it does not matter how a rotation is stored.
+    """
+    q, v = q.copy(), v.copy()
+    for n in system.tables.nodes:
+        i, k = (
+            slice(int(first + n.nx), int(first + n.nx + size))
+            for first, size in ((n.q0, n.nq - n.nx), (n.v0, n.nv - n.nx))
+        )
+        if n.form == FORM_QUATERNION and q[i] @ here[i] < 0.0:
+            q[i], v[k] = -q[i], -v[k]
+        elif n.form == FORM_SPIN and n.kind == EULER_ANGLES:
+            q[i] -= 2.0 * np.pi * np.round((q[i] - here[i]) / (2.0 * np.pi))
+        elif n.form == FORM_SPIN and n.kind == ROTATION_VECTOR and np.linalg.norm(q[i] - here[i]) > np.pi:
+            psi, rate, size = q[i].copy(), v[k].copy(), float(np.linalg.norm(q[i]))
+            q[i] = psi * (1.0 - 2.0 * np.pi / size)
+            v[k] = rate * (1.0 - 2.0 * np.pi / size) + 2.0 * np.pi / size**3 * (psi @ rate) * psi
+    return q, v
 
 
 class Neighbours:

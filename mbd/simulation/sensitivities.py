@@ -85,7 +85,7 @@ def run_followed(
     names, sizes = neighbours.names, neighbours.sizes
     q, v, report = found_start(system, float(t_start), fixed)
 
-    sides = neighbours.sides(Starts(integrator, kind.reads, float(t_start), step, fixed), q, v)
+    sides = neighbours.sides(Starts(integrator, kind.reads, float(t_start), step, fixed, q), q, v)
     pairs = [(plus.system, minus.system) for plus, minus in sides]
     for one in (system, *(one for pair in pairs for one in pair)):
         if one.tables.flags[FLAG_REDUNDANT]:
