@@ -72,7 +72,7 @@ def save(solution: Solution, path: FilePath) -> None:
         header["begins_with"] = begins_with
     arrays |= {key: getattr(s, key) for key in RECORDS}
     arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
-    arrays |= {f"inputs.{name}": x for name, x in s.inputs.items()}
+    arrays |= {f"inputs.{name}": x for name, x in s._acted.items()}
     if s.turns is not None:
         arrays["turns"] = s.turns
     if s.events:
@@ -80,7 +80,7 @@ def save(solution: Solution, path: FilePath) -> None:
         arrays["events.v"] = np.array([x.v for x in s.events])
     if s.system.assembly.n_values:
         arrays["values"] = s._values
-    if "_totals" in vars(s) or incomplete or s.inputs:  # functions of generalized bodies enter the energies
+    if "_totals" in vars(s) or incomplete or s._acted:  # functions of generalized bodies enter the energies
         arrays["totals"] = s._totals
     for key, x in arrays.items():
         if x.dtype.hasobject:

@@ -79,7 +79,7 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     system, sparse = solution.system, _sparse(solution)
     # constraints of the user may depend on time
     own_rows = len(system.tables.frame_elements) > 0 and bool((system.tables.frame_elements.rows > 0).any())
-    jumps = any(np.ptp(x) > 0.0 for x in solution.inputs.values())
+    jumps = any(np.ptp(x) > 0.0 for x in solution._acted.values())
     timed = own_rows or jumps or missing_trait(system, Trait.AUTONOMOUS) is not None
     between = sparse and missing_trait(system, Trait.CONSERVATIVE) is not None
     if (timed and sparse) or (between and _loaded(solution)):
@@ -127,7 +127,7 @@ def _loaded(solution: Solution) -> bool:
 def _totals(solution: Solution, chosen: Array, driven: bool) -> Array | None:
     """Totals at chosen records; None if a function of the user fails that was called in the run."""
     try:
-        if solution.inputs:
+        if solution._acted:
             return np.ascontiguousarray(solution._totals[chosen])
         t, q, v, turns = solution.t, solution.q, solution.v, solution._turns
         n, work, tables = len(chosen), solution._work, solution.system.tables

@@ -124,7 +124,7 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
     """
     if not hasattr(solution.integrator, "start"):
         raise ModelError("find_events: this solution has no integrator that could step to an event between records")
-    if any(np.ptp(x) > 0.0 for x in solution.inputs.values()):
+    if any(np.ptp(x) > 0.0 for x in solution._acted.values()):
         raise ModelError("find_events: inputs changed during this run; give the events to its Simulator")
     watch = Watch(solution.system, solution.integrator, _step_of(solution), events, stops=False)
     if len(solution):

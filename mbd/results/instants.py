@@ -71,7 +71,7 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     unknown = hasattr(solution.integrator, "forces") and not solution.integrator.forces  # kinematics
     lam = np.full((n, system.n_l), np.nan) if unknown else None
     last = np.clip(np.searchsorted(solution.t, times), 0, len(solution) - 1)  # the record at which the step ends
-    inputs = {name: x[last] for name, x in solution.inputs.items()}
+    inputs = {name: x[last] for name, x in solution._acted.items()}
     found = Instants(system, times, q, v, None, lam, turns, integrator=solution.integrator, inputs=inputs)
     found.between = solution
     return found
@@ -150,7 +150,7 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
 def _input_jumps(solution: Solution) -> Any:
     """Records behind which an input has another value."""
     jumps = np.zeros(len(solution), dtype=bool)
-    for x in solution.inputs.values():
+    for x in solution._acted.values():
         jumps[:-1] |= x[1:] != x[:-1]
     return jumps
 
@@ -161,7 +161,7 @@ def _begun_anew(solution: Solution, first: Any, jumps: Any) -> tuple[Any, list[A
     anew = np.unique(first[jumps[first]])
     if not len(anew):
         return first, records
-    inputs = {name: x[anew + 1] for name, x in solution.inputs.items()}
+    inputs = {name: x[anew + 1] for name, x in solution._acted.items()}
     t, q, v, turns = (np.ascontiguousarray(x[anew]) for x in (solution.t, solution.q, solution.v, solution._turns))
     vd = Solution(solution.system, t, q, v, None, None, turns, inputs=inputs).vd
     added = [np.stack((x, y[anew + 1]), axis=1) for x, y in zip((t, q, v, vd), records, strict=True)]

@@ -91,7 +91,7 @@ class Sensitivity:
         s = self._solution
         q = np.array([system.update(one, e * d) for one, d in zip(s.q, self.q, strict=True)])
         moved: dict[str, Any] = {"v": s.v + e * self.v, "vd": s.vd + e * self.vd, "lam": s.lam + e * self.lam}
-        solution = Solution(system, s.t, q, **moved, turns=s.turns, integrator=s.integrator, inputs=s.inputs)
+        solution = Solution(system, s.t, q, **moved, turns=s.turns, integrator=s.integrator, inputs=s._acted)
         solution._own_channels.update(s._own_channels)
         solution._whole = s, 0  # turns and signs are those beside it
         return solution

@@ -112,7 +112,7 @@ class Solution(Drawn, Tabular):
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
         }
-        self.inputs: dict[str, Array] = {
+        self._acted: dict[str, Array] = {  # inputs that a Simulator recorded
             name: read_only(np.array(x, dtype=float).reshape(len(self))) for name, x in (inputs or {}).items()
         }
         self._views: dict[str, Any] = {}
@@ -147,6 +147,12 @@ class Solution(Drawn, Tabular):
         vars(self).update(state)
         self._views, self._shared, self._whole = {}, {}, None
         self._work = self._own_work()
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """Inputs by name (n,), at a record those of the step that ended there; those of ``simulate`` are constant."""
+        constant = {name: x for name, x in self.system.inputs.items() if name not in self._acted}
+        return self._acted | {name: read_only(np.full(len(self), x)) for name, x in constant.items()}
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
@@ -209,7 +215,7 @@ class Solution(Drawn, Tabular):
 
     def _evaluate(self, call: Callable[[slice], Any], inputs: Mapping[str, Array] | None = None) -> None:
         """Call for all records: for those at once between which no input changed, with the inputs that acted there."""
-        inputs = self.inputs if inputs is None else inputs
+        inputs = self._acted if inputs is None else inputs
         if inputs and len(self):
             ActingInputs(inputs).evaluate(self.system, call)
         else:
@@ -302,7 +308,7 @@ class Solution(Drawn, Tabular):
         part = Solution(
             self.system, self.t[records], **named_rows(self.integrator, rows), integrator=self.integrator,
             stats=self.stats, start=self.start, complete=self.complete, message=self.message,
-            inputs={name: x[records] for name, x in self.inputs.items()},
+            inputs={name: x[records] for name, x in self._acted.items()},
         )  # fmt: skip
         part.state = self._state if len(part) and part.t[-1] == self.t[-1] else {}
         kept = range(len(self))[records]
@@ -352,12 +358,12 @@ class Solution(Drawn, Tabular):
 
     @cached_property
     def _totals(self) -> Array:
-        return self._observed_totals(self.inputs)
+        return self._observed_totals(self._acted)
 
     @cached_property
     def _power_after(self) -> Array:
         """Power at the records with the inputs of the steps that begin there."""
-        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self.inputs.items()})[
+        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self._acted.items()})[
             :, observe.POWER
         ]
 

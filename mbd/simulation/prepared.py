@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import ModelError
 from ..results.balance import warn_of_gross_errors
 from ..results.solution import Solution
+from ..system.following import Inputs
 from ..system.handles import ParameterHandle, Values
 from ..system.system import System
 from .simulation import run_simulation
@@ -33,6 +34,12 @@ class LentSystem(System):
         """The tables, as long as they are those of this run."""
         self._check()
         return vars(self)["_tables"]
+
+    @property
+    def inputs(self) -> Inputs:  # type: ignore[override]
+        """Inputs by name, as long as they are those of this run."""
+        self._check()
+        return Inputs(self)
 
     @property
     def work(self) -> Any:  # type: ignore[override]

@@ -133,7 +133,7 @@ class Recording:
     def selection(self, solution: Solution) -> Selection:
         """The chosen quantities; of the solution, which has the last records, the last one is kept."""
         assert self.chooser is not None
-        self.chooser.take(solution.t, solution.rows(), solution.inputs)
+        self.chooser.take(solution.t, solution.rows(), solution._acted)
         last = solution.part(slice(-1, None)) if len(solution) else solution
         last.state, last.events = solution.state, solution.events
         return self.chooser.selection(last, float(last.t[-1]) if len(last) else math.inf)
