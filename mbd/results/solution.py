@@ -361,11 +361,9 @@ class Solution(Drawn, Tabular):
         return self._observed_totals(self._acted)
 
     @cached_property
-    def _power_after(self) -> Array:
-        """Power at the records with the inputs of the steps that begin there."""
-        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self._acted.items()})[
-            :, observe.POWER
-        ]
+    def _totals_after(self) -> Array:
+        """Totals at the records with the inputs of the steps that begin there."""
+        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self._acted.items()})
 
     def _observed_totals(self, inputs: Mapping[str, Array]) -> Array:
         own = self.integrator.kinetic_energy(self) if hasattr(self.integrator, "kinetic_energy") else None
