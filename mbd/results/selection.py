@@ -143,7 +143,7 @@ class Chooser:
     def selection(self, last: Solution, end: float) -> Selection:
         """All that was taken before a time, and the last record."""
         last._whole = None  # of which the last records are left
-        last._begins_with = {name: np.nan for name, _ in readings(last.system)} | self.known
+        last._begins_with = dict.fromkeys(readings(last.system), np.nan) | self.known
         if self.store is not None:
             t, stored = self.store.finished(end)
             self.store.describe(last)

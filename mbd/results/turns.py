@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,7 +48,7 @@ def going_on(quaternions: Array, before: Array) -> Array:
 def counting_joints(system: System) -> Iterator[tuple[Joint, list[int]]]:
     """Joints whose turns are known from record to record only, and which of their coordinates turn.
 
-    Angles that are coordinates of the system are numbers of each record, and so are those of torsion springs.
+    Angles that are coordinates of the system are numbers of each record.
     """
     for joint in system.elements[1]:
         edge = system.carrier(joint)
@@ -60,28 +59,33 @@ def counting_joints(system: System) -> Iterator[tuple[Joint, list[int]]]:
             yield joint, turning
 
 
-def readings(system: System) -> Iterator[tuple[str, Callable[[Solution], Array]]]:
-    """The angles of these joints, by the names under which their turns are counted."""
+class Reading(NamedTuple):
+    """An angle whose turns are counted: where it is read."""
+
+    joint: str
+    column: int | None  # of the coordinates; None: the angle of the joint
+
+    def __call__(self, of: Any) -> Any:
+        """Of a solution, or of a simulator at present."""
+        view = of[self.joint]
+        return view.angle if self.column is None else view.coordinates[..., self.column]
+
+
+def readings(system: System) -> dict[str, Reading]:
+    """These angles, by the names under which their turns are counted."""
+    found: dict[str, Reading] = {}
     for joint, turning in counting_joints(system):
-        if joint.coordinate in ("angle", "both"):
-            yield joint.name, partial(_angle, joint.name)
-        for column in turning:
-            yield f"{joint.name} {column}", partial(_coordinate, joint.name, column)
-
-
-def _angle(name: str, solution: Solution) -> Array:
-    angle: Array = solution[name].angle
-    return angle
-
-
-def _coordinate(name: str, column: int, solution: Solution) -> Array:
-    coordinates: Array = solution[name].coordinates
-    return coordinates[:, column]
+        named = joint.coordinate in ("angle", "both")
+        if named:
+            found[joint.name] = Reading(joint.name, None)
+        for column in turning:  # whose turns are those of the angle, if there is one
+            found[f"{joint.name} {column}"] = Reading(joint.name, None if named else column)
+    return found
 
 
 def angles_with_turns(solution: Solution, k: int) -> dict[str, float]:
     """Angles of all joints that count their turns, at one record."""
-    return {name: float(read(solution)[k]) for name, read in readings(solution.system)}
+    return {name: float(read(solution)[k]) for name, read in readings(solution.system).items()}
 
 
 def angles_at_the_end(solution: Solution) -> dict[str, float]:

@@ -45,7 +45,7 @@ def state_of(owner: str, start: Any) -> dict[str, Any]:
         try:
             state |= noted_turns(angles_at_the_end(start))
         except MbdError:  # of a model that was changed after the run
-            state |= noted_turns({name: np.nan for name, _ in readings(start.system)})
+            state |= noted_turns(dict.fromkeys(readings(start.system), np.nan))
     elif isinstance(start, Selection):
         state |= noted_turns(start.last._begins_with)
     return state

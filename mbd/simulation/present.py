@@ -19,7 +19,7 @@ from ..results.views import JointView
 from ..system import observe
 from ..system.body_views import PointView
 from ..system.observe import frame_observer
-from .gauges import COORDINATES, Gauge
+from .gauges import COORDINATES, WOUND, Gauge, counter_of
 
 if TYPE_CHECKING:
     from ..integrators.base import Run
@@ -59,6 +59,7 @@ class Present(Solution):
         self._copied: tuple[int, float] = NEVER  # the state that gauges look at
         self._read: dict[tuple[str, str], tuple[float, float]] = {}  # and what they have read of it
         self._states = np.zeros_like(self.q), np.zeros_like(self.v)
+        self._turned, self._wound = np.zeros(len(row[-1])), dict[str, int]()  # angles that elements count, by joint
         self._none = np.zeros((1, 1))
         self._fresh = dict(vars(self))  # before anything is computed
         self._fresh_views: dict[str, dict[str, Any]] = {}
@@ -152,16 +153,20 @@ class Present(Solution):
         if self._copied != (step, t):
             row = run.row()
             self._states[0][0], self._states[1][0] = row[0], row[1]
+            self._turned[:] = row[-1]
             self._read.clear()
             self._fresh["_copied"] = vars(self)["_copied"] = step, t
         gauge = self._gauges.get(key)
         if gauge is None or not gauge.holds:
-            joint = self.model[name]
-            gauge = self._gauges[key] = Gauge(self.system, joint, COORDINATES[kind], *self._states)
+            joint, of = self.model[name], "angle" if kind == WOUND else kind
+            gauge = self._gauges[key] = Gauge(self.system, joint, COORDINATES[of], *self._states)
+            self._wound[name] = counter_of(self.system, joint) if kind == WOUND else -1
         elif key in self._read:
             return self._read[key]
         value, rate = gauge.read()
-        if kind == "angle" and last is not None:
+        if kind == WOUND:
+            value += _turns(float(self._turned[self._wound[name]]) - value)
+        elif kind == "angle" and last is not None:
             value += _turns(last.angle + 0.5 * (last.rate + rate) * (t - last.t) - value)
             self._looks[name] = Look(step, t, value, rate)
         self._read[key] = value, rate

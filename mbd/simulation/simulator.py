@@ -266,9 +266,10 @@ class Simulator(Stepping):
     def _turns(self) -> dict[str, Any]:
         """Angles with their turns, and quaternions that somebody has looked at; NaN where turns are not known."""
         known: dict[str, Any] = {}
-        for name, read in readings(self.system):
+        read: dict[Any, float] = {}
+        for name, angle in readings(self.system).items():
             try:
-                known[name] = float(read(self.now)[0])
+                known[name] = read[angle] = read[angle] if angle in read else float(angle(self))
             except ModelError:
                 known[name] = np.nan
         for name in [*self.now._signs]:

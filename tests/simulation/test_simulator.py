@@ -954,3 +954,26 @@ def test_a_stopped_simulator_is_at_its_event(method):
             _ = sim.state
         sim.reset()
         assert (sim.t, sim["hinge"].angle) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("node", [mbd.nodes.RotationVector, mbd.nodes.Quaternion])
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), LieEM()])
+def test_angles_that_elements_count(node, method):
+    """A motor on the hinge counts its turns: they are known at once, whoever has looked before, or recorded."""
+    model = spinning()
+    other = mbd.RigidBody("other", 1.0, (0.1, 0.1, 0.1), mbd.nodes.RotationVector((0, 0, 1)))
+    model.add(mbd.joints.Cylindrical(model["disk"], model.add(other), at=(0, 0, 1), axis=(0, 0, 1), name="second"))
+    u = model.input("u", 0.2)
+    for name in ("second", "hinge"):
+        model.add(mbd.forces.JointForce(model[name], u, coordinate="angle", name=f"motor of {name}"))
+    sim = mbd.Simulator(model.with_nodes(node), STEP, method)
+    blind = mbd.Simulator(model.with_nodes(node), STEP, method, record=False)
+    for steps in (1, 1, 100, 1, 50, 3):
+        for each in (sim, blind):
+            each.advance(steps * STEP)
+        for name in ("hinge", "second"):
+            value, rate = sim[name].angle, sim[name].angle_rate
+            assert (value, rate) == (sim.now[name].angle[0], sim.now[name].angle_rate[0])
+            assert (value, rate) == (blind[name].angle, blind[name].angle_rate)
+            assert value == sim.solution()[name].angle[-1]
+    assert sim["hinge"].angle > 20.0 and sim["second"].angle < -10.0
