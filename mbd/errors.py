@@ -169,8 +169,8 @@ def bad_value(owner: object, argument: str, value: object, expected: str) -> Mod
     text = repr(value)
     if "<parameter '" in text or "<input '" in text:
         expected += (
-            "; parameters are followed where they are given to elements of a model: mbd.calculated(function, ...) makes "
-            "an expression of what is computed here, and .value is the present number"
+            "; parameters are followed where they are given to elements of a model: mbd.calculated(function, ...) "
+            "makes an expression of what is computed here, and .value is the present number"
         )
     if len(text) > 200:
         text = text[:200] + "..."

@@ -72,7 +72,7 @@ def save(solution: Solution, path: FilePath) -> None:
         header["begins_with"] = begins_with
     arrays |= {key: getattr(s, key) for key in RECORDS}
     arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
-    arrays |= {f"inputs.{name}": x for name, x in s._acted.items()}
+    arrays |= {f"inputs.{name}": x for name, x in s.inputs.items()}
     if s.turns is not None:
         arrays["turns"] = s.turns
     if s.events:

@@ -229,6 +229,11 @@ def test_inputs_are_channels(tmp_path):
     constant = mbd.simulate(model, 0.2, 0.1)
     assert constant.frame("inputs.push")["inputs.push"].tolist() == [3.0, 3.0, 3.0]
     assert constant.inputs["push"].tolist() == constant.part(slice(1, None)).inputs["push"].tolist() + [3.0]
+    constant.save(tmp_path / "constant.npz")
+    mbd.simulate(model, 0.2, 0.1, store=tmp_path / "stored")
+    for read in (mbd.load(tmp_path / "constant.npz"), mbd.load(tmp_path / "stored")):
+        assert read.inputs["push"].tolist() == read.channel("inputs.push").tolist() == [3.0, 3.0, 3.0]
+        assert read.energy.total.tolist() == constant.energy.total.tolist()
     for choice in (True, ["inputs.push", "cart.position"]):
         sim = mbd.Simulator(model, 0.1, record=choice)
         sim.step()
