@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..errors import Array, ModelError
 from ..joints import Joint
 from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import free_motions
+from ..results.acting import acting
 from ..results.solution import Solution, named_rows, table_of_spring
 from ..results.turns import whole_turns
 from ..results.views import JointView
@@ -63,6 +64,19 @@ class Present(Solution):
         self._none = np.zeros((1, 1))
         self._fresh = dict(vars(self))  # before anything is computed
         self._fresh_views: dict[str, dict[str, Any]] = {}
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """Inputs by name (1,): those that act, not those that will act in the next step."""
+        return {name: np.array([x]) for name, x in self._simulator._inputs_that_act.items()}
+
+    def _evaluate(self, call: Callable[[slice], Any], inputs: Mapping[str, Array] | None = None) -> None:
+        """With the inputs that act: what is set acts from the next step on, whatever was read before."""
+        if self._simulator._values == self._simulator._acting:
+            call(slice(None))
+            return
+        with acting(self.system, self._simulator._inputs_that_act):
+            call(slice(None))
 
     def begin(self, t: float, row: list[Array], begins_with: dict[str, Any]) -> None:
         """Show the first state of a run: no angle has been looked at, but those before it may be known."""

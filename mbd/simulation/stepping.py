@@ -236,12 +236,17 @@ class Stepping:
         if self._begin_again():
             return
         if self._recording.watch is not None:
-            with acting(self.system, {name: before[name] for name in self._first_inputs}):
+            with acting(self.system, self._inputs_that_act):
                 self._judge_events()
         self._run.act_anew()
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
+
+    @property
+    def _inputs_that_act(self) -> dict[str, float]:
+        """Inputs of the last step; others may be set for the next one."""
+        return {name: self._acting[name] for name in self._first_inputs}
 
     def _begin_again(self) -> bool:
         """Begin with the inputs that act now, as long as no step was made; False if there is no way back."""

@@ -977,3 +977,23 @@ def test_angles_that_elements_count(node, method):
             assert (value, rate) == (blind[name].angle, blind[name].angle_rate)
             assert value == sim.solution()[name].angle[-1]
     assert sim["hinge"].angle > 20.0 and sim["second"].angle < -10.0
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_inputs_that_were_set_are_not_read_before_they_act(coordinates):
+    """What is read between two steps belongs together, whether somebody has read it before the input was set or not."""
+    sim = mbd.Simulator(cart_pole(coordinates=coordinates), 2e-3)
+    sim.inputs["u"] = 1.0
+    for _ in range(10):
+        sim.step()
+    sim.inputs["u"] = 7.0
+    for pending in (True, False):
+        expected = {True: 1.0, False: 7.0}[pending]
+        power = expected * sim["rail"].displacement_rate
+        assert sim["motor"].effort == expected and sim["motor"].power == pytest.approx(power, rel=1e-12)
+        assert sim.now.power[0] == pytest.approx(power, rel=1e-9)
+        assert sim.now.inputs["u"].tolist() == sim.now.channel("inputs.u").tolist() == [expected]
+        assert sim.inputs["u"] == 7.0
+        last = sim.solution().part(-1)
+        assert last["motor"].effort[0] == expected and last.energy.total[0] == sim.now.energy.total[0]
+        sim.step()
