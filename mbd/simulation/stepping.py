@@ -206,8 +206,9 @@ class Stepping:
             self._step = None  # which holds the present block
             filled = self._rows.used
             self._rows.close()
-            if filled:
-                self._hand_over()
+            record = self._recording
+            if filled or (self._store is not None and record.chooser is None and record.store is None):
+                self._hand_over()  # the first record at once: a folder can be read from the first step on
             self._rows.open_for(steps)
         return self._rows.free()
 

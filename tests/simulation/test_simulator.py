@@ -689,6 +689,21 @@ def test_chosen_quantities_and_records_on_disk(tmp_path):
         mbd.Simulator(cart_pole(), 1e-2, record=False, store=tmp_path / "other")
 
 
+@pytest.mark.parametrize("choice", [True, ["cart.position"]])
+def test_folders_can_be_read_from_the_first_step_on(choice, tmp_path):
+    """A program that is killed leaves the records up to its last block, and the first one in any case."""
+    model = cart_pole().without_parameters()
+    sim = mbd.Simulator(model, 1e-2, store=tmp_path / "run", record=choice)
+    sim.step()
+    for steps in (0, 600):
+        for _ in range(steps):
+            sim.step()
+        read = mbd.load(tmp_path / "run")
+        assert not read.complete and "cut off" in read.message
+        assert len(read) == 1 if not steps else steps / 2 < len(read) < steps
+    assert len(sim.solution()) == 602 == len(mbd.load(tmp_path / "run"))
+
+
 def test_all_records_on_disk(tmp_path):
     model = cart_pole().without_parameters()
     sim = mbd.Simulator(model, 1e-2, store=tmp_path / "run")
