@@ -75,7 +75,7 @@ class Recording:
         """Look for events from the present state on."""
         if isinstance(events, Event) or events:
             self.watch = Watch(self.system, self.integrator, step, events)
-            self.watch.known = dict(self.begins_with)
+            self.watch.known, self.watch.inputs_at = dict(self.begins_with), self.inputs_at
             first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in self.run.row()])
             self.watch.begin(*first)
 

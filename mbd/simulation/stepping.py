@@ -58,7 +58,6 @@ class Stepping:
             )
         self._run = run
         self._recording = Recording(self.system, self.integrator, run, report, row, begins_with)
-        self._recording.watch_for(self._events, run.step)
         handed = self._choice is not None or self._store is not None
         self._rows = GrowingRecords(run, self._every, self._recording, HANDED_OVER if handed else LARGEST_BLOCK)
         self._functions = run.evaluated.assembly.callbacks
@@ -67,6 +66,7 @@ class Stepping:
         self._parameters = [name for name in self._acting if name not in self._first_inputs]
         if self._first_inputs:
             self._recording.inputs = [(run.t, self._acting)]
+        self._recording.watch_for(self._events, run.step)
         self._plain = run.evaluated.has_plain_functions or isinstance(run, PythonRun)
         self._step: Callable[[], Any] | None = None
 
@@ -243,6 +243,8 @@ class Stepping:
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
+        else:  # events look at the last steps
+            self._recording.inputs = [self._recording.inputs[-1], (self._run.t, self._acting)]
 
     @property
     def _inputs_that_act(self) -> dict[str, float]:
