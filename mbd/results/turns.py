@@ -95,10 +95,13 @@ def angles_at_the_end(solution: Solution) -> dict[str, float]:
     rows = max(2, BLOCK // (24 * (len(solution.model.bodies) + 1)))
     if len(solution) <= rows:
         return angles_with_turns(solution, -1)
-    known: dict[str, Any] = {}
-    for first in range(0, len(solution) - 1, rows):
-        part = solution.part(slice(first, first + rows + 1))  # one record belongs to two of them
-        part._whole = None
-        part._begins_with = known or solution._begins_with
+    from .solution import Solution
+
+    s, known = solution, solution._begins_with
+    for first in range(0, len(s) - 1, rows):
+        k = slice(first, first + rows + 1)  # one record belongs to two blocks
+        turns = None if s.turns is None else s.turns[k]
+        part = Solution(s.system, s.t[k], s.q[k], s.v[k], None, None, turns, integrator=s.integrator)
+        part._begins_with, part._whole = known, s._whole if first == 0 else None
         known = angles_with_turns(part, -1)
     return known

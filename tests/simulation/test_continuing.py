@@ -394,8 +394,9 @@ def test_angles_go_on(coordinates, tmp_path, monkeypatch):
     second.save(tmp_path / "second.npz")
     monkeypatch.setattr(turns, "BLOCK", 10 * 24 * 3)  # angles are followed in blocks of ten records
     stored = mbd.simulate(model, 4.0, STEP, start=mbd.load(tmp_path / "first.npz"), store=tmp_path / "second")
+    from_part = mbd.simulate(model, 4.0, STEP, start=first.part(slice(120, None)))
     copied = pickle.loads(pickle.dumps(second))
-    for each in (second, stored, copied, mbd.load(tmp_path / "second.npz"), mbd.load(tmp_path / "second")):
+    for each in (second, stored, from_part, copied, mbd.load(tmp_path / "second.npz"), mbd.load(tmp_path / "second")):
         for name in ("hinge", "universal"):
             joined = np.concatenate((first[name].coordinates, each[name].coordinates[1:]))
             assert np.array_equal(joined, whole[name].coordinates)
