@@ -66,6 +66,10 @@ def save(solution: Solution, path: FilePath) -> None:
         "events": [{"name": x.name, "t": x.t, "direction": x.direction} for x in s.events],
         "missing": encoder.missing,
     }
+    s._leave_whole()
+    begins_with = {name: float(x) for name, x in s._begins_with.items() if np.ndim(x) == 0}
+    if begins_with:
+        header["begins_with"] = begins_with
     arrays |= {key: getattr(s, key) for key in RECORDS}
     arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
     arrays |= {f"inputs.{name}": x for name, x in s.inputs.items()}
@@ -76,7 +80,7 @@ def save(solution: Solution, path: FilePath) -> None:
         arrays["events.v"] = np.array([x.v for x in s.events])
     if s.system.assembly.n_values:
         arrays["values"] = s._values
-    if "_totals" in vars(s) or incomplete or s.inputs:  # functions of generalized bodies enter the energies
+    if "_totals" in vars(s) or incomplete or s._acted:  # functions of generalized bodies enter the energies
         arrays["totals"] = s._totals
     for key, x in arrays.items():
         if x.dtype.hasobject:
@@ -155,6 +159,7 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         Occurrence(**x, q=arrays["events.q"][k], v=arrays["events.v"][k])
         for k, x in enumerate(header.get("events", ()))  # older files have none
     ]
+    solution._begins_with = dict(header.get("begins_with", {}))
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)

@@ -17,7 +17,8 @@ from ..errors import ModelError
 
 FORMAT, VERSION = "mbd solution", 2
 KEYS = ("format", "version", "mbd", "model", "integrator", "stats", "start", "state", "complete", "message", "missing")
-LATER = {"events": 1, "fingerprint": 2}  # keys that are optional in files of older versions
+# keys that are optional in files of older versions; angles where a run begins that goes on from another one, always
+LATER = {"events": 1, "fingerprint": 2, "begins_with": 3}
 RECORDS = ("t", "q", "v", "vd", "lam")
 OPTIONAL = ("turns", "values", "totals", "events.q", "events.v")
 PREFIXES = ("state.", "scheme.", "inputs.")

@@ -79,7 +79,7 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     system, sparse = solution.system, _sparse(solution)
     # constraints of the user may depend on time
     own_rows = len(system.tables.frame_elements) > 0 and bool((system.tables.frame_elements.rows > 0).any())
-    jumps = any(np.ptp(x) > 0.0 for x in solution.inputs.values())
+    jumps = any(np.ptp(x) > 0.0 for x in solution._acted.values())
     timed = own_rows or jumps or missing_trait(system, Trait.AUTONOMOUS) is not None
     between = sparse and missing_trait(system, Trait.CONSERVATIVE) is not None
     if (timed and sparse) or (between and _loaded(solution)):
@@ -91,13 +91,20 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     if samples is not None:
         solution._shared["totals"] = totals  # for the other looks at the end of a run
     t = solution.t if len(chosen) == n else solution.t[chosen]
-    after = np.ascontiguousarray(solution._power_after if jumps else totals[:, observe.POWER])
+    after, given = np.ascontiguousarray(totals[:, observe.POWER]), np.zeros(1)
+    if jumps:  # of inputs; what springs and weights store then is given to the system, or taken from it, at once
+        later = solution._totals_after
+        after = np.ascontiguousarray(later[:, observe.POWER])
+        given = np.append(0.0, np.cumsum(later[:-1, observe.POTENTIAL] - totals[:-1, observe.POTENTIAL]))
+        totals = totals.copy()
+        totals[:, observe.POTENTIAL] -= given
     mass, length, found = float(np.asarray(system.tables.nodes)["mass"].sum()), system.length, np.zeros(FOUND)
     weight = mass * math.hypot(*system.tables.gravity.tolist()) * length
     inertia = mass * (INVISIBLE * length) ** 2
     energy_sums(t, after, totals, int(between), QUADRATURE, GROSS, INVISIBLE, weight, inertia, found)
     change, work, defect, scale, late = found.tolist()
-    return Balance(change, work, defect, scale, float(t[int(late)]) if late >= 0.0 else None)
+    last = float(given[-1])
+    return Balance(change + last, work + last, defect, scale, float(t[int(late)]) if late >= 0.0 else None)
 
 
 def _chosen(n: int, samples: int) -> Array:
@@ -127,7 +134,7 @@ def _loaded(solution: Solution) -> bool:
 def _totals(solution: Solution, chosen: Array, driven: bool) -> Array | None:
     """Totals at chosen records; None if a function of the user fails that was called in the run."""
     try:
-        if solution.inputs:
+        if solution._acted:
             return np.ascontiguousarray(solution._totals[chosen])
         t, q, v, turns = solution.t, solution.q, solution.v, solution._turns
         n, work, tables = len(chosen), solution._work, solution.system.tables

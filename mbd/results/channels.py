@@ -194,7 +194,7 @@ def system_channels(solution: Solution) -> Iterator[Channel]:
         if size:
             text = f"{text} of the system"
             yield Channel(name, MODEL_UNIT, (size,), _numbered(size), text, attrgetter(name))
-    for name in {**solution.inputs, **solution.system.inputs}:
+    for name in solution.inputs:
         text = "input; at a record that of the step that ended there"
         yield Channel(f"inputs.{name}", MODEL_UNIT, (), (), text, partial(_of_input, name))
     for name, variable in solution.scheme.variables.items():
@@ -214,9 +214,7 @@ def _of_element(name: str, quantity: str, solution: Solution) -> Array:
 
 
 def _of_input(name: str, solution: Solution) -> Array:
-    if name in solution.inputs:
-        return solution.inputs[name]
-    return np.full(len(solution), solution.system.inputs[name])  # which no Simulator has changed
+    return solution.inputs[name]
 
 
 def _of_scheme(name: str, solution: Solution) -> Array:

@@ -124,7 +124,7 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
     """
     if not hasattr(solution.integrator, "start"):
         raise ModelError("find_events: this solution has no integrator that could step to an event between records")
-    if any(np.ptp(x) > 0.0 for x in solution.inputs.values()):
+    if any(np.ptp(x) > 0.0 for x in solution._acted.values()):
         raise ModelError("find_events: inputs changed during this run; give the events to its Simulator")
     watch = Watch(solution.system, solution.integrator, _step_of(solution), events, stops=False)
     if len(solution):
@@ -157,14 +157,16 @@ class Watch:
         self.found: list[Occurrence] = []
         self.stopped: Occurrence | None = None
         self.last_row: list[Array] = []
-        self.turned: dict[str, float] = {}
+        self.known: dict[str, Any] = {}  # angles with their turns, and quaternions, at the first record
+        self.inputs_at: Callable[[Array], dict[str, Array]] = lambda t: {}  # of the steps that end at these times
 
     def begin(self, t: Array, rows: list[Array]) -> None:
-        """The first record."""
+        """The first record, or another one to go on from."""
         self.t, self.rows, self.first = t.copy(), [x.copy() for x in rows], 0
-        part = self._part(self.t, self.rows, self.turned)
+        self.acted = self.inputs_at(self.t)
+        part = self._part(self.t, self.rows, self.known, self.acted)
         self.values = [event.values(part) for event in self.events]
-        self.turned = _turned_at(part, 0)
+        self.known = self.known | _known_at(part, 0)
 
     def scan(self, t: Array, rows: list[Array]) -> bool:
         """Look at new steps; True if an event ends the run."""
@@ -173,7 +175,8 @@ class Watch:
         known = len(self.t)
         self.t = np.concatenate((self.t, t))
         self.rows = [np.concatenate((a, b)) for a, b in zip(self.rows, rows, strict=True)]
-        part = self._part(self.t, self.rows, self.turned)
+        self.acted = {name: np.append(self.acted[name], x) for name, x in self.inputs_at(t).items()}
+        part = self._part(self.t, self.rows, self.known, self.acted)
         values = [event.values(part) for event in self.events]
         for event, old, new in zip(self.events, self.values, values, strict=True):
             if np.abs(new[:known] - old).max() > SAME * np.abs(new).max():
@@ -184,25 +187,26 @@ class Watch:
         self.values = values
         self._judge(part, self.first, len(self.t) - 2)
         keep = max(0, len(self.t) - 3)  # the last step is not judged yet, and its left neighbour is needed
-        self.turned = _turned_at(part, keep)
+        self.known = self.known | _known_at(part, keep)
         self.first = len(self.t) - 2 - keep
         self.t, self.rows = self.t[keep:].copy(), [x[keep:].copy() for x in self.rows]
+        self.acted = {name: x[keep:] for name, x in self.acted.items()}
         self.values = [x[keep:] for x in self.values]
         return self.stopped is not None
 
     def finish(self) -> None:
         """The run ends: judge the last step."""
         if self.stopped is None and self.first < len(self.t) - 1:
-            part = self._part(self.t, self.rows, self.turned)
+            part = self._part(self.t, self.rows, self.known, self.acted)
             self.values = [event.values(part) for event in self.events]
             self._judge(part, self.first, len(self.t) - 1)
             self.first = len(self.t) - 1
 
-    def _part(self, t: Array, rows: list[Array], turned: dict[str, float]) -> Solution:
-        """Records as a solution; ``turned`` are angles at the first of them, with the turns before."""
+    def _part(self, t: Array, rows: list[Array], begins_with: dict[str, Any], acted: dict[str, Array]) -> Solution:
+        """Records as a solution, and what is known of the first of them: angles with the turns before, quaternions."""
         known = {"integrator": self.integrator, "stats": {"step": self.step}}
-        part = Solution(self.system, t, **named_rows(self.integrator, rows), **known)
-        part._turned = turned
+        part = Solution(self.system, t, **named_rows(self.integrator, rows), **known, inputs=acted)
+        part._begins_with = begins_with
         return part
 
     def _judge(self, part: Solution, first: int, last: int) -> None:
@@ -244,9 +248,9 @@ class Watch:
         return out
 
 
-def _turned_at(part: Solution, k: int) -> dict[str, float]:
-    """Angles of joints, with all turns, at one record of a part of a run, as far as someone asked for them."""
-    return {name: float(angle[k]) for name, angle in part._angles.items()}
+def _known_at(part: Solution, k: int) -> dict[str, Any]:
+    """Angles with all turns, and quaternions, at one record of a part of a run, as far as someone asked for them."""
+    return {name: x[k] for name, x in part._followed.items()}
 
 
 def _interesting(t: Array, values: Array, first: int, last: int) -> list[tuple[int, bool]]:
@@ -275,8 +279,9 @@ class _Step:
         self.t, self.end = float(part.t[k]), float(part.t[k + 1])
         self.width = self.end - self.t
         self.row = [x[k] for x in part.rows()]
-        self.turned = _turned_at(part, k)
+        self.before = _known_at(part, k)
         self.known = {0.0: float(values[k]), self.width: float(values[k + 1])}
+        self.acted = {name: x[k : k + 2] for name, x in part._acted.items()}
         self.rows = {0.0: self.row, self.width: [x[k + 1] for x in part.rows()]}
 
     def occurrences(self, between: bool) -> list[tuple[Occurrence, Event, list[Array]]]:
@@ -304,7 +309,8 @@ class _Step:
     def _evaluate(self, offsets: Array) -> None:
         rows = self.watch.advanced(self.t, self.row, offsets)
         joined = [np.concatenate((a[None, :], b)) for a, b in zip(self.row, rows, strict=True)]
-        part = self.watch._part(np.concatenate(([self.t], self.t + offsets)), joined, self.turned)
+        acted = {name: x[np.minimum(np.arange(1 + len(offsets)), 1)] for name, x in self.acted.items()}
+        part = self.watch._part(np.concatenate(([self.t], self.t + offsets)), joined, self.before, acted)
         for k, (s, value) in enumerate(zip(offsets.tolist(), self.event.values(part)[1:].tolist(), strict=True)):
             self.known[s], self.rows[s] = value, [x[k] for x in rows]
 

@@ -18,7 +18,7 @@ from ..nodes.forms import of_form
 from ..system.dense import BUFFER_ROWS, MOST_FURTHER, states_between
 from .scheme import Scheme
 from .solution import Solution
-from .views import whole_turns
+from .turns import whole_turns
 
 FAR = 2.4  # rad, away from half a turn: how far a body may turn up to a further record
 NEAR = 0.3  # of an interval: a record nearer than that to another one, as at an event, would magnify round-off
@@ -39,6 +39,10 @@ class Instants(Solution):
 
     def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
         return angle + whole_turns(np.interp(self.t, self.between.t, read(self.between)) - angle)
+
+    def _signed(self, name: str, quaternions: Array, read: Callable[[Solution], Array]) -> Array:
+        before = read(self.between)[np.searchsorted(self.between.t, self.t, side="right") - 1]
+        return np.where(np.sum(quaternions * before, axis=1) < 0.0, -1.0, 1.0)[:, None] * quaternions
 
     def at(self, t: Any) -> Solution:
         """The solution at other times, from the same records."""
@@ -67,7 +71,7 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     unknown = hasattr(solution.integrator, "forces") and not solution.integrator.forces  # kinematics
     lam = np.full((n, system.n_l), np.nan) if unknown else None
     last = np.clip(np.searchsorted(solution.t, times), 0, len(solution) - 1)  # the record at which the step ends
-    inputs = {name: x[last] for name, x in solution.inputs.items()}
+    inputs = {name: x[last] for name, x in solution._acted.items()}
     found = Instants(system, times, q, v, None, lam, turns, integrator=solution.integrator, inputs=inputs)
     found.between = solution
     return found
@@ -146,7 +150,7 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
 def _input_jumps(solution: Solution) -> Any:
     """Records behind which an input has another value."""
     jumps = np.zeros(len(solution), dtype=bool)
-    for x in solution.inputs.values():
+    for x in solution._acted.values():
         jumps[:-1] |= x[1:] != x[:-1]
     return jumps
 
@@ -157,7 +161,7 @@ def _begun_anew(solution: Solution, first: Any, jumps: Any) -> tuple[Any, list[A
     anew = np.unique(first[jumps[first]])
     if not len(anew):
         return first, records
-    inputs = {name: x[anew + 1] for name, x in solution.inputs.items()}
+    inputs = {name: x[anew + 1] for name, x in solution._acted.items()}
     t, q, v, turns = (np.ascontiguousarray(x[anew]) for x in (solution.t, solution.q, solution.v, solution._turns))
     vd = Solution(solution.system, t, q, v, None, None, turns, inputs=inputs).vd
     added = [np.stack((x, y[anew + 1]), axis=1) for x, y in zip((t, q, v, vd), records, strict=True)]

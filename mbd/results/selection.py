@@ -16,6 +16,7 @@ from ..io.channel_store import ChannelStore
 from .channels import Channel
 from .solution import Solution, named_rows
 from .tabular import Tabular, chosen_channels
+from .turns import readings
 
 
 class ChosenChannels(Mapping[str, Channel]):
@@ -106,8 +107,7 @@ class Chooser:
         self.store: ChannelStore | None = None
         self.blocks: list[tuple[Array, list[Array]]] = []
         self.last: tuple[Array, list[Array]] | None = None
-        self.turned: dict[str, float] = {}
-        self.quaternions: dict[str, Array] = {}
+        self.known: dict[str, Any] = {}  # angles with their turns, and quaternions, at the last record
 
     def _part(self, t: Array, rows: list[Array], inputs: Mapping[str, Array] | None = None) -> Solution:
         return Solution(
@@ -131,19 +131,19 @@ class Chooser:
                 np.concatenate((a, b)) for a, b in zip(self.last[1], rows, strict=True)
             ]  # fmt: skip
         part = self._part(t, rows, inputs)
-        part._turned, part._quaternions = self.turned, self.quaternions
+        part._begins_with = self.known
         values = [np.array(channel.read(part), dtype=float)[known:] for channel in self.found]
         if self.store is None:
             self.blocks.append((t[known:].copy(), values))
         else:
             self.store.append(t[known:], values)
-        self.turned = {name: float(angle[-1]) for name, angle in part._angles.items()}
-        views = {name: vars(view) for name, view in part._views.items()}
-        self.quaternions = {name: view["quaternion"][-1] for name, view in views.items() if "quaternion" in view}
+        self.known = {name: x[-1] for name, x in part._followed.items()}
         self.last = t[-1:].copy(), [x[-1:].copy() for x in rows]
 
     def selection(self, last: Solution, end: float) -> Selection:
         """All that was taken before a time, and the last record."""
+        last._whole = None  # of which the last records are left
+        last._begins_with = dict.fromkeys(readings(last.system), np.nan) | self.known
         if self.store is not None:
             t, stored = self.store.finished(end)
             self.store.describe(last)

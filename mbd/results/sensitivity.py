@@ -12,9 +12,13 @@ from ..errors import Array, ModelError, read_only
 from .solution import Solution
 
 if TYPE_CHECKING:
-    from ..system.system import System
+    import pandas
+    import xarray
 
-READ = ("energy", "momentum", "power", "channel", "frame", "dataset")
+    from ..system.system import System
+    from .tabular import ChannelChoice
+
+READ = ("energy", "momentum", "power", "channel")
 """What a solution tells of itself that has a derivative, besides its elements."""
 TABLES = ("pandas", "xarray")  # whose tables are subtracted as arrays are
 
@@ -54,9 +58,27 @@ class Sensitivity:
     def __getattr__(self, name: str) -> Any:
         if name not in READ:
             raise AttributeError(
-                f"a sensitivity has no {name!r}; expected an element in brackets, q, v, vd, lam, of, {', '.join(READ)}"
+                f"a sensitivity has no {name!r}; expected an element in brackets, q, v, vd, lam, of, frame, "
+                f"dataset, {', '.join(READ)}"
             )
         return self.of(lambda solution: getattr(solution, name))
+
+    def frame(self, channels: ChannelChoice = None) -> pandas.DataFrame:
+        """``solution.frame`` of derivatives; the unit of a column is that of the quantity, "rad per length"."""
+        frame: Any = self.of(lambda solution: solution.frame(channels))
+        units = self._solution.frame(channels).attrs["units"]
+        frame.attrs["units"] = {name: f"{unit} per {self.name}" for name, unit in units.items()}
+        return frame
+
+    def dataset(self, channels: ChannelChoice = None) -> xarray.Dataset:
+        """``solution.dataset`` of derivatives, with units as those of ``frame``."""
+        dataset: Any = self.of(lambda solution: solution.dataset(channels))
+        own = self._solution.dataset(channels)
+        dataset.attrs = own.attrs
+        for name, variable in own.items():
+            about = {"units": f"{variable.attrs['units']} per {self.name}"}
+            dataset[name].attrs = variable.attrs | about | {"long_name": f"derivative of {variable.attrs['long_name']}"}
+        return dataset
 
     def _moved(self) -> tuple[Solution, Solution]:
         """Solutions moved along the sensitivities, in the systems with moved parameters."""
@@ -69,8 +91,9 @@ class Sensitivity:
         s = self._solution
         q = np.array([system.update(one, e * d) for one, d in zip(s.q, self.q, strict=True)])
         moved: dict[str, Any] = {"v": s.v + e * self.v, "vd": s.vd + e * self.vd, "lam": s.lam + e * self.lam}
-        solution = Solution(system, s.t, q, **moved, turns=s.turns, integrator=s.integrator, inputs=s.inputs)
+        solution = Solution(system, s.t, q, **moved, turns=s.turns, integrator=s.integrator, inputs=s._acted)
         solution._own_channels.update(s._own_channels)
+        solution._whole = s, 0  # turns and signs are those beside it
         return solution
 
     def __repr__(self) -> str:

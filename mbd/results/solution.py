@@ -8,6 +8,7 @@ are read-only.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
@@ -19,7 +20,7 @@ from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..elements.settling import Late
-from ..errors import Array, MbdError, ModelError, read_only
+from ..errors import Array, MbdError, ModelError, ModelWarning, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint
@@ -35,7 +36,8 @@ from .channels import Channel
 from .drawn import Drawn
 from .scheme import Scheme
 from .tabular import Tabular
-from .views import ForceView, JointView, unwrapped
+from .turns import angles_with_turns, going_on, unwrapped
+from .views import ForceView, JointView
 
 if TYPE_CHECKING:
     from ..elements.values import Parameter
@@ -110,14 +112,15 @@ class Solution(Drawn, Tabular):
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
         }
-        self.inputs: dict[str, Array] = {
+        self._acted: dict[str, Array] = {  # inputs that a Simulator recorded
             name: read_only(np.array(x, dtype=float).reshape(len(self))) for name, x in (inputs or {}).items()
         }
         self._views: dict[str, Any] = {}
         self._shared: dict[str, Array] = {}  # what several views look at together
-        self._turned: dict[str, float] = {}  # of a part of a run: angles of joints at its first record, with all turns
-        self._quaternions: dict[str, Array] = {}  # likewise: those of bodies, whose signs go on
-        self._angles: dict[str, Array] = {}  # those that someone asked for
+        # of a part of a run: angles at its first record, with all turns, and quaternions, whose signs go on
+        self._begins_with: dict[str, Any] = {}
+        self._whole: tuple[Solution, int] | None = None  # which knows them, and where the part begins
+        self._followed: dict[str, Array] = {}  # those that someone asked for
         self._work = self._own_work()
 
     def _own_work(self) -> Any:
@@ -130,13 +133,26 @@ class Solution(Drawn, Tabular):
         if self.system.assembly.callbacks:
             with suppress(MbdError):  # one that failed in the run
                 _ = self._totals
-        left = ("_work", "_views", "_shared", "scheme")
+        self._leave_whole()
+        left = ("_work", "_views", "_shared", "scheme", "_whole")
         return {name: x for name, x in vars(self).items() if name not in left}
+
+    def _leave_whole(self) -> None:
+        """Angles of a part of a run go on without the records before, which are not sent along, nor saved."""
+        if self._whole is not None and len(self):
+            with suppress(MbdError):  # of a model that was changed after the run
+                self._begins_with.update(angles_with_turns(self, 0))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._views, self._shared = {}, {}
+        self._views, self._shared, self._whole = {}, {}, None
         self._work = self._own_work()
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """Inputs by name (n,), at a record those of the step that ended there; those of ``simulate`` are constant."""
+        constant = {name: x for name, x in self.system.inputs.items() if name not in self._acted}
+        return self._acted | {name: read_only(np.full(len(self), x)) for name, x in constant.items()}
 
     def _records(self, values: Any, width: int, name: str) -> Array:
         """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
@@ -199,7 +215,7 @@ class Solution(Drawn, Tabular):
 
     def _evaluate(self, call: Callable[[slice], Any], inputs: Mapping[str, Array] | None = None) -> None:
         """Call for all records: for those at once between which no input changed, with the inputs that acted there."""
-        inputs = self.inputs if inputs is None else inputs
+        inputs = self._acted if inputs is None else inputs
         if inputs and len(self):
             ActingInputs(inputs).evaluate(self.system, call)
         else:
@@ -284,15 +300,22 @@ class Solution(Drawn, Tabular):
         """Some of the records, or one of them, as a solution; its state is that of the end of the run only if the last
         one is there."""
         if isinstance(records, int | np.integer):
+            if not -len(self) <= records < len(self):
+                raise IndexError(f"part: there is no record {records}; {self!r}")
             k = range(len(self))[records]
             records = slice(k, k + 1)
         rows = [np.ascontiguousarray(x[records]) for x in self.rows()]
         part = Solution(
             self.system, self.t[records], **named_rows(self.integrator, rows), integrator=self.integrator,
             stats=self.stats, start=self.start, complete=self.complete, message=self.message,
-            inputs={name: x[records] for name, x in self.inputs.items()},
+            inputs={name: x[records] for name, x in self._acted.items()},
         )  # fmt: skip
         part.state = self._state if len(part) and part.t[-1] == self.t[-1] else {}
+        kept = range(len(self))[records]
+        if kept:
+            same = not kept[0]
+            part._begins_with = dict(self._begins_with) if same else {}
+            part._whole = self._whole if same else (self, kept[0])
         return part
 
     def sensitivity(self, parameter: str | Parameter) -> Sensitivity:
@@ -335,14 +358,12 @@ class Solution(Drawn, Tabular):
 
     @cached_property
     def _totals(self) -> Array:
-        return self._observed_totals(self.inputs)
+        return self._observed_totals(self._acted)
 
     @cached_property
-    def _power_after(self) -> Array:
-        """Power at the records with the inputs of the steps that begin there."""
-        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self.inputs.items()})[
-            :, observe.POWER
-        ]
+    def _totals_after(self) -> Array:
+        """Totals at the records with the inputs of the steps that begin there."""
+        return self._observed_totals({name: np.append(x[1:], x[-1]) for name, x in self._acted.items()})
 
     def _observed_totals(self, inputs: Mapping[str, Array]) -> Array:
         own = self.integrator.kinetic_energy(self) if hasattr(self.integrator, "kinetic_energy") else None
@@ -374,12 +395,32 @@ class Solution(Drawn, Tabular):
         return out
 
     def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
-        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution.
-
-        ``_turned`` knows better where a part of a run begins, by the name of the angle.
-        """
-        self._angles[name] = counted = unwrapped(self.t, angle, rate, self._turned.get(name, near))
+        """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution."""
+        known = float(self._first_of(name, near, read))
+        if np.isnan(known):
+            warnings.warn(
+                f"{self.model}: whole turns of '{name}' before t = {self.t[0]:.6g} are not known, because they were "
+                "not recorded; its angle begins near zero. Record it as well: record=[...]",
+                ModelWarning,
+                stacklevel=5,
+            )
+        near = near if np.isnan(known) else known
+        self._followed[name] = counted = unwrapped(self.t, angle, rate, near)
         return counted
+
+    def _signed(self, name: str, quaternions: Array, read: Callable[[Solution], Array]) -> Array:
+        """Quaternions whose signs go on from record to record; ``read`` reads them off another solution."""
+        if len(self):
+            before = self._first_of(name, quaternions[0], read)
+            self._followed[name] = quaternions = going_on(quaternions, before)
+        return quaternions
+
+    def _first_of(self, name: str, otherwise: Any, read: Callable[[Solution], Array]) -> Any:
+        """What goes on from record to record, at the first one: a part of a run knows it from the records before."""
+        if name not in self._begins_with and self._whole is not None:
+            whole, first = self._whole
+            self._begins_with[name] = read(whole)[first]
+        return self._begins_with.get(name, otherwise)
 
     @property
     def _has_laws(self) -> bool:

@@ -17,6 +17,7 @@ from ..nodes.arrays import frame_torques, marker
 from ..rotation import to_rotation_vector
 from ..system import observe
 from ..system.tree_observe import carried_wrench, rotor_torque
+from .turns import whole_turns
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -313,18 +314,3 @@ class ForceView:
 
 def _reaction_at(table: Any, i: int, known: tuple[Array, ...], k: slice) -> None:
     observe.observe_reaction(table, i, *(x[k] for x in known))
-
-
-def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:
-    """The angle with whole turns added, such that its increments follow the rate, also between distant records.
-
-    The first one is that which is nearest to ``near``.
-    """
-    expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
-    turns = np.cumsum(whole_turns(expected - np.diff(angle)))
-    return angle + whole_turns(near - angle[:1]) + np.concatenate((np.zeros(min(1, len(angle))), turns))
-
-
-def whole_turns(angle: Array) -> Array:
-    """The nearest multiple of 2 pi."""
-    return 2.0 * np.pi * np.round(angle / (2.0 * np.pi))

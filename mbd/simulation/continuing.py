@@ -21,6 +21,9 @@ import numpy as np
 from ..elements.settling import PACKAGE, Late
 from ..errors import MbdError, ModelError, ModelWarning
 from ..integrators.base import Array, Integrator, Run
+from ..results.selection import Selection
+from ..results.solution import Solution
+from ..results.turns import angles_at_the_end, readings
 from ..solvers.initial import StartSolver, consistent_velocities
 from ..solvers.redundancy import regularise
 from ..system.identity import changes, fingerprint_of, method_digest, refuse_other, turn_names
@@ -37,7 +40,33 @@ def state_of(owner: str, start: Any) -> dict[str, Any]:
     state = start if isinstance(start, Mapping) else getattr(start, "state", None)
     if not isinstance(state, Mapping):
         raise ModelError(f"{owner}: the state to start from is {start!r}; expected a solution, or the state of one")
-    return dict(state)
+    state = dict(state)
+    if isinstance(start, Solution):
+        try:
+            state |= noted_turns(angles_at_the_end(start))
+        except MbdError:  # of a model that was changed after the run
+            state |= noted_turns(dict.fromkeys(readings(start.system), np.nan))
+    elif isinstance(start, Selection):
+        state |= noted_turns(start.last._begins_with)
+    return state
+
+
+def noted_turns(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Angles with their turns, and quaternions with their signs, as a part of a state, for whoever reads them."""
+    noted: dict[str, Any] = {}
+    for of, width in (("angle", 1), ("quaternion", 4)):
+        those = {name: x for name, x in known.items() if np.size(x) == width}
+        if those:
+            noted |= {f"{of}_names": tuple(those), f"{of}s": np.array([*those.values()], dtype=float)}
+    return noted
+
+
+def turns_of(state: dict[str, Any]) -> dict[str, Any]:
+    """The same of a state, which loses them: a method knows nothing of them."""
+    known: dict[str, Any] = {}
+    for of in ("angle", "quaternion"):
+        known |= zip(state.pop(f"{of}_names", ()), state.pop(f"{of}s", ()), strict=True)
+    return known
 
 
 def belongings(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..system.system import System
 
 COORDINATES = {"angle": TORSION_SPRING, "displacement": AXIS_SPRING}
+WOUND = "wound"  # an angle whose turns an element counts
 GEOMETRY = ("point_a", "point_b", "frame_a", "frame_b")
 
 
@@ -63,13 +64,23 @@ class Gauge:
 def gauged(system: System, element: Any) -> dict[str, tuple[str, int]]:
     """Quantities of an element that a gauge can read: the name of its coordinate, and whether it is its rate.
 
-    Not in joint coordinates, where frames follow from those of other bodies, and not where a torsion spring counts the
-    turns of the joint.
+    Not in joint coordinates, where frames follow from those of other bodies.
     """
     if system.tables.flags[FLAG_TREE] or not isinstance(element, Joint) or isinstance(element, RotorHinge):
         return {}
-    names = [name for name in COORDINATES if element.coordinate in (name, "both")]
-    springs = (row.kind == TORSION_SPRING for f in system.model.forces if element in f.joints for row in f.rows())
-    if any(springs):
-        names = [name for name in names if name != "angle"]
-    return {quantity: (name, k) for name in names for k, quantity in enumerate((name, f"{name}_rate"))}
+    found: dict[str, tuple[str, int]] = {}
+    for name in COORDINATES:
+        if element.coordinate in (name, "both"):
+            kind = WOUND if name == "angle" and counter_of(system, element) >= 0 else name
+            found |= {quantity: (kind, k) for k, quantity in enumerate((name, f"{name}_rate"))}
+    return found
+
+
+def counter_of(system: System, joint: Joint) -> int:
+    """Which of the angles that elements count is that of a joint; -1 if none is. As in ``JointView``."""
+    for force, rows in zip(system.elements[2], system.assembly.force_rows, strict=True):
+        if joint in force.joints and rows.stop == rows.start + 1:
+            row = system.tables.forces[rows.start]
+            if row.kind == TORSION_SPRING:
+                return int(row.turn)
+    return -1

@@ -9,6 +9,7 @@ from ..elements.settling import Late, is_ours
 from ..errors import ModelError
 from ..results.balance import warn_of_gross_errors
 from ..results.solution import Solution
+from ..system.following import Inputs
 from ..system.handles import ParameterHandle, Values
 from ..system.system import System
 from .simulation import Prepared, run_simulation
@@ -54,6 +55,12 @@ class LentSystem(System):
         """The tables, as long as they are those of this run."""
         self._check()
         return vars(self)["_tables"]
+
+    @property
+    def inputs(self) -> Inputs:  # type: ignore[override]
+        """Inputs by name, as long as they are those of this run."""
+        self._check()
+        return Inputs(self)
 
     @property
     def work(self) -> Any:  # type: ignore[override]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,14 @@ from ..errors import Array, ModelError
 from ..joints import Joint
 from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import free_motions
+from ..results.acting import acting
 from ..results.solution import Solution, named_rows, table_of_spring
-from ..results.views import JointView, whole_turns
+from ..results.turns import whole_turns
+from ..results.views import JointView
 from ..system import observe
 from ..system.body_views import PointView
 from ..system.observe import frame_observer
-from .gauges import COORDINATES, Gauge
+from .gauges import COORDINATES, WOUND, Gauge, counter_of
 
 if TYPE_CHECKING:
     from ..integrators.base import Run
@@ -50,19 +52,37 @@ class Present(Solution):
         rows = named_rows(simulator.integrator, self._row)
         super().__init__(simulator.system, np.zeros(1), **rows, integrator=simulator.integrator)
         self._looks: dict[str, Look] = {}
+        self._signs: dict[str, tuple[int, float, Array]] = {}  # looks at quaternions: step, time, and what they were
+        self._parts: dict[int, Solution] = {}  # of the records, since looks at quantities
         self._motions: dict[int, Any] = {}
         self._coordinates: dict[Any, Any] = {}
         self._gauges: dict[tuple[str, str], Gauge] = {}
         self._copied: tuple[int, float] = NEVER  # the state that gauges look at
         self._read: dict[tuple[str, str], tuple[float, float]] = {}  # and what they have read of it
         self._states = np.zeros_like(self.q), np.zeros_like(self.v)
+        self._turned, self._wound = np.zeros(len(row[-1])), dict[str, int]()  # angles that elements count, by joint
         self._none = np.zeros((1, 1))
         self._fresh = dict(vars(self))  # before anything is computed
         self._fresh_views: dict[str, dict[str, Any]] = {}
 
-    def begin(self, t: float, row: list[Array]) -> None:
-        """Show the first state of a run: no angle has been looked at."""
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """Inputs by name (1,): those that act, not those that will act in the next step."""
+        return {name: np.array([x]) for name, x in self._simulator._inputs_that_act.items()}
+
+    def _evaluate(self, call: Callable[[slice], Any], inputs: Mapping[str, Array] | None = None) -> None:
+        """With the inputs that act: what is set acts from the next step on, whatever was read before."""
+        if self._simulator._values == self._simulator._acting:
+            call(slice(None))
+            return
+        with acting(self.system, self._simulator._inputs_that_act):
+            call(slice(None))
+
+    def begin(self, t: float, row: list[Array], begins_with: dict[str, Any]) -> None:
+        """Show the first state of a run: no angle has been looked at, but those before it may be known."""
         self._looks.clear()
+        self._signs.clear()
+        self._fresh["_begins_with"] = begins_with
         self._gauges.clear()
         self._fresh["_copied"] = NEVER
         self.move(t, row)
@@ -76,7 +96,8 @@ class Present(Solution):
             view = vars(self._views[name])
             view.clear()
             view.update(known)
-        self._angles.clear()
+        self._followed.clear()
+        self._parts.clear()
         self._shared.clear()
         self.t[0] = t
         for own, x in zip(self._row, row, strict=True):
@@ -138,22 +159,28 @@ class Present(Solution):
         """
         step = run.index
         last = self._looks.get(name)
+        if self._simulator.stopped is not None:  # between two steps
+            return None
         if step == self._simulator._first_index or (kind == "angle" and (last is None or step - last.step > 1)):
             return None
         t, key = run.t, (name, kind)
         if self._copied != (step, t):
             row = run.row()
             self._states[0][0], self._states[1][0] = row[0], row[1]
+            self._turned[:] = row[-1]
             self._read.clear()
             self._fresh["_copied"] = vars(self)["_copied"] = step, t
         gauge = self._gauges.get(key)
         if gauge is None or not gauge.holds:
-            joint = self.model[name]
-            gauge = self._gauges[key] = Gauge(self.system, joint, COORDINATES[kind], *self._states)
+            joint, of = self.model[name], "angle" if kind == WOUND else kind
+            gauge = self._gauges[key] = Gauge(self.system, joint, COORDINATES[of], *self._states)
+            self._wound[name] = counter_of(self.system, joint) if kind == WOUND else -1
         elif key in self._read:
             return self._read[key]
         value, rate = gauge.read()
-        if kind == "angle" and last is not None:
+        if kind == WOUND:
+            value += _turns(float(self._turned[self._wound[name]]) - value)
+        elif kind == "angle" and last is not None:
             value += _turns(last.angle + 0.5 * (last.rate + rate) * (t - last.t) - value)
             self._looks[name] = Look(step, t, value, rate)
         self._read[key] = value, rate
@@ -163,6 +190,8 @@ class Present(Solution):
         """The angle with the turns since the start, which the records tell where several steps were not looked at."""
         step, t = self._simulator.index, float(self.t[0])
         last = self._looks.get(name)
+        if last is None:
+            near = self._begins_near(name, near)
         if not self._simulator._records and step - (last.step if last else self._simulator._first_index) > 1:
             near = self._told_by_two_looks(name, near, last, t, float(rate[0]))
         elif last is not None and step - last.step <= 1:
@@ -172,6 +201,29 @@ class Present(Solution):
         counted = angle + whole_turns(near - angle)
         self._looks[name] = Look(step, t, float(counted[0]), float(rate[0]))
         return counted
+
+    def _begins_near(self, name: str, near: float) -> float:
+        """What an angle was at the first state of the run, roughly."""
+        known = float(self._begins_with.get(name, near))
+        if math.isnan(known):
+            raise ModelError(
+                f"{self.model}: the turns of {name} before t = {self._simulator._t_begin:.6g} are not known, because "
+                "the run that left its state there did not know them; look at it more often, from the beginning on, "
+                "or record it: record=[...]"
+            )
+        return known
+
+    def _signed(self, name: str, quaternions: Array, read: Callable[[Solution], Array]) -> Array:
+        """With the sign with which it goes on from the last look, or from the records since then."""
+        simulator, t = self._simulator, float(self.t[0])
+        step, first = simulator.index, (simulator._first_index, None, self._begins_with.get(name))
+        last, since, before = self._signs.get(name, first)
+        if step - last > 1:
+            before = simulator._quaternion_told_by_records(name, before, since, t, self._row, read)
+        if before is not None and quaternions[0] @ before < 0.0:
+            quaternions = -quaternions
+        self._signs[name] = step, t, quaternions[0]
+        return quaternions
 
     def _told_by_two_looks(self, name: str, near: float, last: Look | None, t: float, rate: float) -> float:
         """Where an angle is expected if nothing is recorded: not known where a joint may have turned far unseen."""

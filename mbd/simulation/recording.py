@@ -29,8 +29,12 @@ FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and 
 class Recording:
     """What a run leaves behind."""
 
-    def __init__(self, system: System, integrator: Integrator, run: Run, report: Any, first: list[Array]) -> None:
+    def __init__(
+        self, system: System, integrator: Integrator, run: Run, report: Any, first: list[Array],
+        begins_with: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.system, self.integrator, self.run, self.report = system, integrator, run, report
+        self.begins_with = begins_with or {}  # angles with their turns, and quaternions, as the runs before left them
         self.blocks: list[tuple[Array, list[Array]]] = []
         self.message, self.wall_time = "", 0.0
         self.wrong_from = math.inf  # the time of the first record at which a user function fails
@@ -71,6 +75,7 @@ class Recording:
         """Look for events from the present state on."""
         if isinstance(events, Event) or events:
             self.watch = Watch(self.system, self.integrator, step, events)
+            self.watch.known, self.watch.inputs_at = dict(self.begins_with), self.inputs_at
             first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in self.run.row()])
             self.watch.begin(*first)
 
@@ -103,6 +108,7 @@ class Recording:
         row = [x[None, :].copy() for x in self.run.row()]
         first = self.blocks[0] if self.blocks else (np.array([self.run.t]), row)
         self.chooser = Chooser(system or self.system, self.integrator, *first, choice)
+        self.chooser.known = dict(self.begins_with)
         if path is not None:
             self.chooser.write_to(path, self.without_records())
 
@@ -127,7 +133,7 @@ class Recording:
     def selection(self, solution: Solution) -> Selection:
         """The chosen quantities; of the solution, which has the last records, the last one is kept."""
         assert self.chooser is not None
-        self.chooser.take(solution.t, solution.rows(), solution.inputs)
+        self.chooser.take(solution.t, solution.rows(), solution._acted)
         last = solution.part(slice(-1, None)) if len(solution) else solution
         last.state, last.events = solution.state, solution.events
         return self.chooser.selection(last, float(last.t[-1]) if len(last) else math.inf)
@@ -211,6 +217,7 @@ class Recording:
             complete=not message, inputs=self.inputs_at(t),
             message=f"stopped by {stopped.name} at t = {stopped.t:.9g}" if stopped else message,
         )  # fmt: skip
+        solution._begins_with = dict(self.begins_with)
         found = self.watch.found if self.watch is not None else []
         solution.events = [occurrence for occurrence in found if occurrence.t < self.wrong_from]
         if self.store is not None:
@@ -222,7 +229,9 @@ class Recording:
         if solution is None:
             first, rows = self.blocks[0] if self.blocks else (np.zeros(0), [x[None, :][:0] for x in self.run.row()])
             known: Any = {"stats": {"unfinished": 1}, "start": self.report, "integrator": self.integrator}
-            return Solution(self.system, first, **named_rows(self.integrator, rows), **known)
+            unfinished = Solution(self.system, first, **named_rows(self.integrator, rows), **known)
+            unfinished._begins_with = dict(self.begins_with)
+            return unfinished
         about = solution.part(slice(0, 1))
         about.state, about.events = solution.state, solution.events
         return about

@@ -26,7 +26,7 @@ from ..results.solution import Solution
 from ..results.tabular import ChannelChoice
 from ..system.system import System, assemble
 from .contacts import warn_of_pulling
-from .continuing import WHOLE_STEPS, continued, state_of
+from .continuing import WHOLE_STEPS, continued, state_of, turns_of
 from .memory import FIRST_QUESTION, SHARE, available_memory, check_room
 from .recording import Recording, on_grid, thinned
 from .row_buffer import blank_rows
@@ -149,6 +149,7 @@ def run_simulation(
         state = state_of("simulate", start)
         _refuse_beside_start(state, t_start, fixed)
         _tell_other_inputs(state, system)
+        turns = turns_of(state)
         run, first = continued(system, integrator, state, step)
         report = None
         t_start = run.t
@@ -163,12 +164,12 @@ def run_simulation(
                     f"second configuration of {integrator.name} belongs to this step"
                 )
         run, report = first_run(system, integrator, t_start, step, fixed, prepared.run)
-        first, prepared.run = run.initial_row(), run
+        first, turns, prepared.run = run.initial_row(), {}, run
     if t_end < t_start:
         raise ModelError(f"simulate: t_end is {t_end}; expected a time after the start {t_start}")
     check_resolution("simulate", integrator, float(t_start), float(t_end), float(step), output_step)
     read = system if prepared.reader is None else prepared.reader()
-    record = Recording(system, integrator, run, report, first)
+    record = Recording(system, integrator, run, report, first, turns)
     record.is_final = True
     record.watch_for(listed, step)
     if choice is not None:

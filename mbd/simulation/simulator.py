@@ -15,9 +15,10 @@ from ..results.balance import warn_of_gross_errors
 from ..results.events import Event, Occurrence
 from ..results.solution import Solution, named_rows
 from ..results.tabular import ChannelChoice
+from ..results.turns import readings
 from ..system.following import Inputs
 from ..system.system import assemble
-from .continuing import belongings, continued, state_of
+from .continuing import belongings, continued, noted_turns, state_of, turns_of
 from .gauges import gauged
 from .growing import NEVER
 from .present import Look, Now, Present, places_of
@@ -173,6 +174,7 @@ class Simulator(Stepping):
         """
         given = state_of("Simulator", state)
         names, values = given.pop("input_names", ()), given.pop("input_values", ())
+        turns = turns_of(given)
         before = dict(self.system.inputs)
         try:
             self.system.inputs.update(zip(names, values, strict=True))
@@ -183,13 +185,14 @@ class Simulator(Stepping):
             self._settle()
             raise
         self._first_state = None  # which belongs to the run that is left here
-        self._begin(run, None, row)
+        self._begin(run, None, row, turns)
 
-    def _begin(self, run: Run, report: Any, row: list[Array]) -> None:
-        self._take(run, report, row)
+    def _begin(self, run: Run, report: Any, row: list[Array], begins_with: dict[str, Any] | None = None) -> None:
+        known = begins_with or {}
+        self._take(run, report, row, known)
         if self._now is None or self._now.system is not self.system:
             self._now = Present(self, row)
-        self._now.begin(run.t, row)
+        self._now.begin(run.t, row, known)
         self._shown = run.index, run.t
         self._first_index, self._t_begin = run.index, run.t
         self._is_fresh = False  # at the initial values, not at a state
@@ -203,12 +206,13 @@ class Simulator(Stepping):
 
     @property
     def t(self) -> float:
-        """Time of the present state."""
-        return self._run.t
+        """Time of the present state; of the event that has ended the run."""
+        stopped = self.stopped
+        return self._run.t if stopped is None else stopped.t
 
     @property
     def index(self) -> int:
-        """Steps made since the start."""
+        """Steps made since the start; the last ones may lie behind an event that has ended the run."""
         return self._run.index
 
     @property
@@ -229,12 +233,17 @@ class Simulator(Stepping):
     @property
     def now(self) -> Present:
         """The present state as a solution of one record; it changes with the next step."""
-        run = self._run
+        index, t = self._run.index, self.t
         assert self._now is not None
-        if self._shown != (run.index, run.t):
-            self._now.move(run.t, run.row())
-            self._shown = run.index, run.t
+        if self._shown != (index, t):
+            self._now.move(t, self._row())
+            self._shown = index, t
         return self._now
+
+    def _row(self) -> list[Array]:
+        """The present state as the method records it; that of the event that has ended the run."""
+        watch = self._recording.watch
+        return self._run.row() if watch is None or watch.stopped is None else watch.last_row
 
     def __getitem__(self, key: Element | str) -> Now:
         """What an element does at present: ``sim["tip"].position``, ``sim[joint].angle``."""
@@ -247,16 +256,34 @@ class Simulator(Stepping):
 
     def _present_row(self) -> list[Array] | None:
         """Coordinates, velocities and more of the present state as the method has them; None of the first state."""
-        return self._run.row() if self._run.index != self._first_index else None
+        return self._row() if self._run.index != self._first_index else None
 
     @property
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here, bit for bit: for ``set_state``, and ``simulate(start=...)``."""
+        if self.stopped is not None:
+            raise ModelError(
+                f"Simulator: event '{self.stopped.name}' has ended the run at t = {self.stopped.t:.9g}, between two "
+                "steps, where there is no state to go on from; begin a new run there with mbd.model_at(sim.solution())"
+            )
         self._look_for_changes()  # accelerations are those of the inputs that the state names
         self._settle()
         state, inputs = self._run.state(), self.system.inputs
         names = {"input_names": tuple(inputs), "input_values": np.array(list(inputs.values()))} if inputs else {}
-        return state | belongings(self.system, self.integrator, state) | names
+        return state | belongings(self.system, self.integrator, state) | names | noted_turns(self._turns())
+
+    def _turns(self) -> dict[str, Any]:
+        """Angles with their turns, and quaternions that somebody has looked at; NaN where turns are not known."""
+        known: dict[str, Any] = {}
+        read: dict[Any, float] = {}
+        for name, angle in readings(self.system).items():
+            try:
+                known[name] = read[angle] = read[angle] if angle in read else float(angle(self))
+            except ModelError:
+                known[name] = np.nan
+        for name in [*self.now._signs]:
+            known[name] = self.now[name].quaternion[0]
+        return known
 
     def solution(self) -> Any:
         """The records since the start as a solution, or the chosen quantities; the run may go on afterwards."""
@@ -281,22 +308,48 @@ class Simulator(Stepping):
         """
         self._close()
         if self._choice is not None:
-            since = last.step if last is not None else 0
+            since = last.step if last is not None else self._first_index
             return near if self.index - since <= 1 else self._angle_told_by_choice(name, since)
-        t, rows = self._recording.joined()
-        first = int(np.searchsorted(t, last.t * (1.0 + ROUND_OFF), side="right")) if last is not None else 0
-        t, rows = t[first:], [x[first:] for x in rows]
-        if not len(t) or t[-1] < now - ROUND_OFF * abs(now):  # between two records
-            t, rows = np.append(t, now), [np.concatenate((x, y)) for x, y in zip(rows, row, strict=True)]
-        part = Solution(self.system, t, **named_rows(self.integrator, rows), integrator=self.integrator)
-        part._turned = {name: near if last is None else last.angle + last.rate * (t[0] - last.t)}
+        part = self._records_since(None if last is None else last.t, now, row)
+        part._begins_with[name] = near if last is None else last.angle + last.rate * (part.t[0] - last.t)
         return float(read(part)[-1])
+
+    def _quaternion_told_by_records(
+        self, name: str, before: Array | None, since: float | None, now: float, row: list[Array],
+        read: Callable[[Solution], Array],
+    ) -> Array | None:  # fmt: skip
+        """A quaternion with the sign that the records since the last look tell; without records, that of the look."""
+        self._close()
+        if self._choice is not None:
+            chooser = self._recording.chooser
+            return before if chooser is None else chooser.known.get(name, before)
+        if not self._records:
+            return before
+        part = self._records_since(since, now, row)
+        if before is not None:
+            part._begins_with[name] = before
+        told: Array = read(part)[-1]
+        return told
+
+    def _records_since(self, last: float | None, now: float, row: list[Array]) -> Solution:
+        """The records behind a time, from the first one on if it is None, up to the present state."""
+        t, rows = self._recording.joined()
+        first = int(np.searchsorted(t, last * (1.0 + ROUND_OFF), side="right")) if last is not None else 0
+        assert self._now is not None
+        if first not in self._now._parts:
+            end = int(np.searchsorted(t, now + ROUND_OFF * abs(now), side="right"))  # others lie behind an event
+            t, rows = t[first:end], [x[first:end] for x in rows]
+            if not len(t) or t[-1] < now - ROUND_OFF * abs(now):  # between two records
+                t, rows = np.append(t, now), [np.concatenate((x, y)) for x, y in zip(rows, row, strict=True)]
+            part = Solution(self.system, t, **named_rows(self.integrator, rows), integrator=self.integrator)
+            self._now._parts[first] = part
+        return self._now._parts[first]
 
     def _angle_told_by_choice(self, name: str, since: int) -> float:
         """Where an angle was at the last record, if it is among the chosen quantities: no other records are kept."""
         chooser = self._recording.chooser
-        if chooser is not None and name in chooser.turned:
-            return chooser.turned[name]
+        if chooser is not None and name in chooser.known:
+            return float(chooser.known[name])
         missed = self.index - max(since, 0)
         raise ModelError(
             f"{self.model}: the turns of {name} in the last {missed} steps are not known, because other quantities are "

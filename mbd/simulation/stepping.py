@@ -48,7 +48,7 @@ class Stepping:
     _events: list[Event]
     _first_inputs: dict[str, float]
 
-    def _take(self, run: Run, report: Any, row: list[Array]) -> None:
+    def _take(self, run: Run, report: Any, row: list[Array], begins_with: dict[str, Any]) -> None:
         """Make a run the present one; its state is the first record."""
         before = getattr(self, "_recording", None)
         if self._store is not None and before is not None and (before.store or before.chooser):
@@ -57,8 +57,7 @@ class Stepping:
                 "of its own: make another Simulator with another store="
             )
         self._run = run
-        self._recording = Recording(self.system, self.integrator, run, report, row)
-        self._recording.watch_for(self._events, run.step)
+        self._recording = Recording(self.system, self.integrator, run, report, row, begins_with)
         handed = self._choice is not None or self._store is not None
         self._rows = GrowingRecords(run, self._every, self._recording, HANDED_OVER if handed else LARGEST_BLOCK)
         self._functions = run.evaluated.assembly.callbacks
@@ -67,6 +66,7 @@ class Stepping:
         self._parameters = [name for name in self._acting if name not in self._first_inputs]
         if self._first_inputs:
             self._recording.inputs = [(run.t, self._acting)]
+        self._recording.watch_for(self._events, run.step)
         self._plain = run.evaluated.has_plain_functions or isinstance(run, PythonRun)
         self._step: Callable[[], Any] | None = None
 
@@ -206,8 +206,9 @@ class Stepping:
             self._step = None  # which holds the present block
             filled = self._rows.used
             self._rows.close()
-            if filled:
-                self._hand_over()
+            record = self._recording
+            if filled or (self._store is not None and record.chooser is None and record.store is None):
+                self._hand_over()  # the first record at once: a folder can be read from the first step on
             self._rows.open_for(steps)
         return self._rows.free()
 
@@ -236,12 +237,19 @@ class Stepping:
         if self._begin_again():
             return
         if self._recording.watch is not None:
-            with acting(self.system, {name: before[name] for name in self._first_inputs}):
+            with acting(self.system, self._inputs_that_act):
                 self._judge_events()
         self._run.act_anew()
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
+        else:  # events look at the last steps
+            self._recording.inputs = [self._recording.inputs[-1], (self._run.t, self._acting)]
+
+    @property
+    def _inputs_that_act(self) -> dict[str, float]:
+        """Inputs of the last step; others may be set for the next one."""
+        return {name: self._acting[name] for name in self._first_inputs}
 
     def _begin_again(self) -> bool:
         """Begin with the inputs that act now, as long as no step was made; False if there is no way back."""

@@ -91,13 +91,8 @@ class BodyView(PointView):
     @cached_property
     def quaternion(self) -> Array:
         """Unit quaternions, scalar first (n, 4); the sign is such that they are continuous in time."""
-        e = np.array([to_quaternion(matrix) for matrix in self.rotation])
-        before = self.solution._quaternions.get(self.body.name)
-        if before is not None and e[0] @ before < 0.0:
-            e[0] *= -1.0
-        flips = np.where(np.sum(e[1:] * e[:-1], axis=1) < 0.0, -1.0, 1.0)
-        e[1:] *= np.cumprod(flips)[:, None]
-        return read_only(e)
+        e, name = np.array([to_quaternion(matrix) for matrix in self.rotation]).reshape(-1, 4), self.body.name
+        return read_only(self.solution._signed(name, e, lambda s: s[name].quaternion))
 
     @cached_property
     def angular_velocity(self) -> Array:

@@ -329,3 +329,22 @@ def test_drivers_and_errors_see_numbers():
     model.add(mbd.forces.Force(body, wrong, name="wrong"))
     with pytest.raises(mbd.UserFunctionError, match="too late"):
         mbd.simulate(model, 0.1, 0.01)
+
+
+def test_parameters_where_nothing_follows_them_are_refused_with_the_way_out():
+    model, k = model_with(k=2.0)
+    for refused in (
+        lambda: mbd.shapes.Box((k, 1, 1)),
+        lambda: mbd.rotation((0, 0, k)),
+        lambda: mbd.mass_properties(mbd.shapes.Box((1, 1, 1)), density=k),
+        lambda: mbd.integrators.GeneralizedAlpha(k),
+    ):
+        with pytest.raises(mbd.ModelError, match=r"<parameter 'k' = 2>.*mbd.calculated\(function, ...\)"):
+            refused()
+
+    def mass(size):
+        return mbd.mass_properties(mbd.shapes.Box((size, 1, 1)), density=10.0).mass
+
+    block = model.add(mbd.RigidBody("block", mbd.calculated(mass, k), (1, 1, 1)))
+    model.parameters["k"] = 3.0
+    assert block.mass == pytest.approx(30.0)

@@ -233,6 +233,32 @@ def test_inputs_that_jump_belong_to_the_balance():
     assert balance is not None and abs(balance.work) > 0.01 * balance.scale and abs(balance.relative) < 0.01
 
 
+@pytest.mark.parametrize("what", ["stiffness", "length", "gravity"])
+def test_inputs_that_change_what_is_stored_belong_to_the_balance(what):
+    """A spring that becomes stiffer has more energy at once, which somebody gave it."""
+    model = mbd.Model("mass")
+    u = model.input("u", 0.0)
+    mass = model.add(mbd.PointMass("mass", 1.0, (0, 0, -0.1)))
+    stiffness, length = (
+        (400.0 + 300.0 * u if what == "stiffness" else 400.0),
+        (1.0 + 0.1 * u if what == "length" else 1.0),
+    )
+    model.add(mbd.forces.Spring(model.ground, mass, (0, 0, 1), stiffness=stiffness, length=length))
+    model.gravity = (0, 0, -9.81 * (1.0 - u)) if what == "gravity" else (0, 0, -9.81)
+    sim = mbd.Simulator(model, 1e-3, mbd.integrators.RK4())
+    for k in range(400):
+        sim.inputs["u"] = k // 70 % 2
+        sim.step()
+    solution = sim.solution()
+    total = solution.energy.total
+    balance = energy_balance(solution)
+    assert balance is not None and abs(balance.relative) < 1e-6  # of RK4
+    assert balance.change == pytest.approx(total[-1] - total[0], abs=1e-12) and balance.work == pytest.approx(
+        balance.change, abs=1e-6 * balance.scale
+    )
+    assert np.abs(np.diff(total)).max() > 0.1 * balance.scale  # it did jump
+
+
 @pytest.mark.parametrize("coordinates", ["absolute", "joint"])
 def test_totals_at_chosen_records_are_those_of_all(coordinates):
     """A driven hinge whose torsion spring is wound up by whole turns, and a bar on another one."""

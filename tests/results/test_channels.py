@@ -226,7 +226,14 @@ def test_inputs_are_channels(tmp_path):
     model = mbd.Model("cart")
     push = model.input("push", 3.0)
     model.add(mbd.forces.Force(model.add(mbd.PointMass("cart", 1.0)), (push, 0, 0)))
-    assert mbd.simulate(model, 0.2, 0.1).frame("inputs.push")["inputs.push"].tolist() == [3.0, 3.0, 3.0]
+    constant = mbd.simulate(model, 0.2, 0.1)
+    assert constant.frame("inputs.push")["inputs.push"].tolist() == [3.0, 3.0, 3.0]
+    assert constant.inputs["push"].tolist() == constant.part(slice(1, None)).inputs["push"].tolist() + [3.0]
+    constant.save(tmp_path / "constant.npz")
+    mbd.simulate(model, 0.2, 0.1, store=tmp_path / "stored")
+    for read in (mbd.load(tmp_path / "constant.npz"), mbd.load(tmp_path / "stored")):
+        assert read.inputs["push"].tolist() == read.channel("inputs.push").tolist() == [3.0, 3.0, 3.0]
+        assert read.energy.total.tolist() == constant.energy.total.tolist()
     for choice in (True, ["inputs.push", "cart.position"]):
         sim = mbd.Simulator(model, 0.1, record=choice)
         sim.step()

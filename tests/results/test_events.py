@@ -219,6 +219,23 @@ def test_mistakes():
         mbd.simulate(ball(), t_end=0.1, step=1e-2, events=mbd.Event(lambda s: 1 / 0))
 
 
+@pytest.mark.parametrize("component", range(4))
+def test_components_of_quaternions(component):
+    """Their signs go on from step to step; only there is a crossing, not where a matrix tells another sign."""
+    model = mbd.Model("free")
+    node = mbd.nodes.RotationVector(angular_velocity=(0.6, 0.0, 0.8))
+    model.add(mbd.RigidBody("body", 1.0, (1.0, 1.0, 1.0), node))  # e = (cos t/2, 0.6 sin t/2, 0, 0.8 sin t/2)
+    size, phase = ((1.0, 0.5 * math.pi), (0.6, 0.0), (0.0, 0.0), (0.8, 0.0))[component]
+    level = 0.1
+    event = mbd.Event(lambda s: s["body"].quaternion[:, component] - level)
+    solution = mbd.simulate(model, 40.0, 0.05, mbd.integrators.RK4(), events=event)
+    angles = [] if size == 0.0 else [math.asin(level / size), math.pi - math.asin(level / size)]
+    times = sorted(2.0 * (angle - phase + 2.0 * math.pi * k) for angle in angles for k in range(-1, 5))
+    expected = [t for t in times if 0.0 < t < 40.0]
+    assert [e.t for e in solution.events] == pytest.approx(expected, abs=1e-6)
+    assert [e.t for e in mbd.find_events(solution, event)] == pytest.approx(expected, abs=1e-6)
+
+
 def test_sensors():
     model = pendulum()
     solution = mbd.simulate(model, t_end=0.5, step=1e-3)

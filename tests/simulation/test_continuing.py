@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -14,6 +15,7 @@ import pytest
 import mbd
 from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha
 from mbd.nodes import EulerAngles, Quaternion, RotationVector
+from mbd.results import turns
 from mbd.system.identity import changes, contradictions, fingerprint_of, method_digest
 
 STEP = 0.01
@@ -367,3 +369,69 @@ def test_parameters_in_functions_are_those_of_the_model_that_goes_on():
     sim.advance(0.1)
     model.parameters["u"] = 3.0  # as in the state: nothing is known to have changed
     assert np.array_equal(mbd.simulate(model, 0.2, 0.01, start=state).q[-1], sim.q)
+
+
+def spinning():
+    """A hinge and a universal joint at 20 rad/s, whose turns no element counts."""
+    model = mbd.Model("spinning")
+    for name, z in (("wheel", 0.0), ("cross", 1.0)):
+        model.add(mbd.RigidBody(name, 1.0, (1, 1, 1), RotationVector((0, 0, z), angular_velocity=(0, 0, 20.0))))
+    model.add(mbd.joints.Revolute(model.ground, model["wheel"], at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    x, z = (1, 0, 0), (0, 0, 1)
+    model.add(mbd.joints.Universal(model.ground, model["cross"], at=z, axis_a=z, axis_b=x, name="universal"))
+    return model
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_angles_go_on(coordinates, tmp_path, monkeypatch):
+    """The records of two runs, one behind the other, are those of one, turns included; also of files and copies."""
+    model = spinning().with_coordinates(coordinates)
+    first = mbd.simulate(model, 2.0, STEP)
+    second = mbd.simulate(model, 4.0, STEP, start=first)
+    whole = mbd.simulate(model, 4.0, STEP)
+    assert whole["hinge"].angle[-1] == pytest.approx(80.0, abs=1e-9)
+    first.save(tmp_path / "first.npz")
+    second.save(tmp_path / "second.npz")
+    monkeypatch.setattr(turns, "BLOCK", 10 * 24 * 3)  # angles are followed in blocks of ten records
+    stored = mbd.simulate(model, 4.0, STEP, start=mbd.load(tmp_path / "first.npz"), store=tmp_path / "second")
+    from_part = mbd.simulate(model, 4.0, STEP, start=first.part(slice(120, None)))
+    copied = pickle.loads(pickle.dumps(second))
+    for each in (second, stored, from_part, copied, mbd.load(tmp_path / "second.npz"), mbd.load(tmp_path / "second")):
+        for name in ("hinge", "universal"):
+            joined = np.concatenate((first[name].coordinates, each[name].coordinates[1:]))
+            assert np.array_equal(joined, whole[name].coordinates)
+        assert np.array_equal(np.append(first["hinge"].angle, each["hinge"].angle[1:]), whole["hinge"].angle)
+
+
+def test_events_see_the_turns_of_the_runs_before():
+    model = spinning()
+    first = mbd.simulate(model, 2.0, STEP)
+    event = mbd.Event(lambda s: s["hinge"].angle - 70.0, name="seventy")
+    assert [e.t for e in mbd.simulate(model, 4.0, STEP, start=first, events=event).events] == pytest.approx([3.5])
+
+
+def test_turns_that_were_not_recorded_are_told():
+    model = spinning()
+    chosen = mbd.simulate(model, 2.0, STEP, record=["hinge.angle"])
+    assert chosen.last["hinge"].angle == chosen["hinge.angle"][-1]
+    assert mbd.simulate(model, 2.1, STEP, start=chosen)["hinge"].angle[-1] == pytest.approx(42.0, abs=1e-9)
+    other = mbd.simulate(model, 2.0, STEP, record=["wheel.position"])
+    with pytest.warns(mbd.ModelWarning, match=r"whole turns of 'hinge' before t = 2 are not known"):
+        _ = mbd.simulate(model, 2.1, STEP, start=other)["hinge"].angle
+
+
+def test_parts_know_the_turns_before_them(tmp_path):
+    """Also where they are copied or saved before somebody has looked."""
+    solution = mbd.simulate(spinning(), 2.0, STEP)
+    part = solution.part(slice(50, 150, 2))
+    part.save(tmp_path / "part.npz")
+    of_part = part.part(slice(5, None))
+    for each in (part, pickle.loads(pickle.dumps(part)), mbd.load(tmp_path / "part.npz")):
+        assert np.array_equal(each["hinge"].angle, solution["hinge"].angle[50:150:2])
+        assert np.array_equal(each["universal"].coordinates, solution["universal"].coordinates[50:150:2])
+    assert np.array_equal(pickle.loads(pickle.dumps(of_part))["hinge"].angle, solution["hinge"].angle[60:150:2])
+    assert solution.part(-1)["hinge"].angle[0] == solution["hinge"].angle[-1]
+    assert np.array_equal(solution.part(slice(77, None))["wheel"].quaternion, solution["wheel"].quaternion[77:])
+    assert np.array_equal(solution.at(solution.t[77:])["wheel"].quaternion, solution["wheel"].quaternion[77:])
+    with pytest.raises(IndexError, match=r"part: there is no record 300; .* 201 records"):
+        solution.part(300)

@@ -433,3 +433,58 @@ def test_an_angle_of_the_start(value):
     solution = mbd.simulate(pendulum(value), 0.1, 0.01, TIGHT, sensitivities=["angle"])
     found = solution.sensitivity("angle")["body"].position
     assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
+
+
+def test_tables_have_units_of_derivatives():
+    """A slope of an angle with respect to a length is no angle."""
+    model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+    length = model.parameter("length", 1.0)
+    bob = model.add(mbd.RigidBody("bob", 1.0, (0.1, 0.1, 0.1), mbd.nodes.RotationVector((length, 0, 0))))
+    model.add(mbd.joints.Revolute(model.ground, bob, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    slope = mbd.simulate(model, 0.1, 0.01, sensitivities=["length"]).sensitivity("length")
+    frame, dataset = slope.frame(["hinge.angle", "bob.velocity"]), slope.dataset(["hinge.angle", "bob.velocity"])
+    assert frame.attrs["units"]["hinge.angle"] == dataset["hinge.angle"].attrs["units"] == "rad per length"
+    assert dataset["bob.velocity"].attrs["units"] == "m/s per length" and dataset["t"].attrs["units"] == "s"
+    assert np.array_equal(frame["hinge.angle"], slope["hinge"].angle)
+    assert np.array_equal(dataset["bob.velocity"], slope["bob"].velocity)
+
+
+def test_slopes_where_signs_of_quaternions_change():
+    """The runs beside one that begins at half a turn have the sign of that one."""
+    model = mbd.Model("half a turn")
+    angle = model.parameter("angle", np.pi)
+    rotation = mbd.calculated(mbd.rotation, (0, 0, angle))
+    model.add(mbd.RigidBody("body", 1.0, (1, 1, 1), mbd.nodes.RotationVector((0, 0, 0), rotation)))
+    solution = mbd.simulate(model, 0.1, 0.01, sensitivities=["angle"])
+    slope = solution.sensitivity("angle")["body"].quaternion
+    sign = np.sign(solution["body"].quaternion[0, 3])
+    assert slope[-1] == pytest.approx(sign * np.array((-0.5, 0, 0, 0)), abs=1e-6)  # e = (cos a/2, 0, 0, sin a/2)
+
+
+@pytest.mark.parametrize("angle", [np.pi, 3.1414, -3.14])
+@pytest.mark.parametrize("method", [mbd.integrators.GeneralizedAlpha(tolerance=1e-13), mbd.integrators.RK4()])
+@pytest.mark.parametrize(
+    "node",
+    [
+        mbd.nodes.RotationVector, mbd.nodes.Quaternion, mbd.nodes.Quaternion(lie=True), mbd.nodes.Directors,
+        mbd.nodes.EulerAngles, mbd.nodes.EulerAngles(sequence="zyz", lie=True), None,
+    ],
+)  # fmt: skip
+def test_starts_at_half_a_turn(node, method, angle):
+    """There other numbers store nearly the same rotation, whose differences are no slopes."""
+
+    def hanging(x):
+        model = mbd.Model("hanging upside down", gravity=(0, 0, -9.81))
+        rotation = mbd.calculated(mbd.rotation, (model.parameter("angle", x), 0, 0))
+        start = mbd.nodes.RotationVector((0, 0, 0), rotation, angular_velocity=(0.5, 1.0, 2.0))
+        body = model.add(mbd.RigidBody("body", 1.0, (1.0, 1.2, 1.5), start))
+        model.add(mbd.forces.Spring(model.ground, body, (0.5, 0, 1), (0.3, 0.2, 0.1), stiffness=50.0, length=0.5))
+        return model.with_coordinates("joint") if node is None else model.with_nodes(node)
+
+    def read(solution):
+        body = solution["body"]
+        return np.hstack((body.position[-1], body.rotation[-1].ravel(), body.angular_velocity[-1]))
+
+    run = mbd.simulate(hanging(angle), 0.2, 0.01, method, sensitivities=["angle"])
+    plus, minus = (read(mbd.simulate(hanging(angle + e), 0.2, 0.01, method)) for e in (1e-5, -1e-5))
+    assert run.sensitivity("angle").of(read) == pytest.approx((plus - minus) / 2e-5, abs=2e-7)

@@ -291,6 +291,18 @@ def test_solutions_of_prepared_runs_say_when_they_are_over():
         _ = first["load"].velocity
 
 
+def test_inputs_of_prepared_runs_are_their_own():
+    model = mbd.Model("pushed")
+    model.add(mbd.forces.Force(model.add(mbd.PointMass("body", 1.0)), (model.input("u"), 0, 0)))
+    run = mbd.assemble(model).parameters(["u"]).run(0.1, 0.01)
+    first = run([3.0])
+    assert set(first.inputs["u"]) == {3.0}
+    assert set(run([4.0]).inputs["u"]) == {4.0}
+    for read in (lambda: first.inputs, lambda: first.channel("inputs.u")):
+        with pytest.raises(mbd.ModelError, match="have been changed for another one"):
+            read()
+
+
 def test_a_model_follows_as_its_systems_do():
     model = crane_model(CRANE, True)
     other = random_values(np.random.default_rng(4))

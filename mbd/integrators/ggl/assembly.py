@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from ...system.tables import FLAG_DENSE
 from ..base import Array
 from ..checks import is_flat
 from ..directors.rigid_solve import RigidBodies
-from ..directors.unknown_blocks import UnknownBlocks, name_of_row, natural_tables
+from ..directors.unknown_blocks import UnknownBlocks, follow_forces, name_of_row, natural_tables
 from ..directors.user_coordinates import UserBodies
 from ..past import EquationsWithPast, guess_tables
 from . import steps
@@ -102,6 +104,16 @@ class GGLEquations(EquationsWithPast):
         super().connect()
         connect(self.rows, *self.entries.values())  # the matrix has fronts of its own
         self.own.connect(*self.entries.values())
+
+    @cached_property
+    def act_anew(self) -> Callable[[], Any]:
+        """Inputs have changed: the tables of the matrix are copies, and a run that is resumed makes others."""
+
+        def follow() -> None:
+            solver = self.solver
+            follow_forces(self.system, solver.pairs if isinstance(solver, RigidBodies) else solver.tables)
+
+        return follow
 
     def start(self, t: float) -> None:
         work = self.system.new_work().changed(turns=self.work.turns)

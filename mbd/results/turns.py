@@ -1,0 +1,107 @@
+"""What a single record does not tell: turns of angles and signs of quaternions, which go on from record to record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import Array
+from ..joints import Joint
+from ..joints.rotor_hinge import RotorHinge
+from ..joints.tree import free_motions
+
+if TYPE_CHECKING:
+    from ..system.system import System
+    from .solution import Solution
+
+BLOCK = 1 << 22  # numbers of records whose angles are followed at once
+
+
+def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:
+    """The angle with whole turns added, such that its increments follow the rate, also between distant records.
+
+    The first one is that which is nearest to ``near``.
+    """
+    expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
+    # turns are added once: what an angle is does not depend on where a part of a run begins
+    counts = np.round(np.concatenate((near - angle[:1], expected - np.diff(angle))) / (2.0 * np.pi))
+    return angle + 2.0 * np.pi * np.cumsum(counts)
+
+
+def whole_turns(angle: Array) -> Array:
+    """The nearest multiple of 2 pi."""
+    return 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+
+
+def going_on(quaternions: Array, before: Array) -> Array:
+    """Quaternions with the signs with which they go on from record to record, the first one from ``before``."""
+    e = quaternions.copy()
+    if e[0] @ before < 0.0:
+        e[0] *= -1.0
+    flips = np.where(np.sum(e[1:] * e[:-1], axis=1) < 0.0, -1.0, 1.0)
+    e[1:] *= np.cumprod(flips)[:, None]
+    return e
+
+
+def counting_joints(system: System) -> Iterator[tuple[Joint, list[int]]]:
+    """Joints whose turns are known from record to record only, and which of their coordinates turn.
+
+    Angles that are coordinates of the system are numbers of each record.
+    """
+    for joint in system.elements[1]:
+        edge = system.carrier(joint)
+        if isinstance(joint, RotorHinge) or (edge is not None and edge.node is None):
+            continue
+        turning = [k for k, motion in enumerate(free_motions(joint) or ()) if motion in ("turn", "screw")]
+        if turning or joint.coordinate in ("angle", "both"):
+            yield joint, turning
+
+
+class Reading(NamedTuple):
+    """An angle whose turns are counted: where it is read."""
+
+    joint: str
+    column: int | None  # of the coordinates; None: the angle of the joint
+
+    def __call__(self, of: Any) -> Any:
+        """Of a solution, or of a simulator at present."""
+        view = of[self.joint]
+        return view.angle if self.column is None else view.coordinates[..., self.column]
+
+
+def readings(system: System) -> dict[str, Reading]:
+    """These angles, by the names under which their turns are counted."""
+    found: dict[str, Reading] = {}
+    for joint, turning in counting_joints(system):
+        named = joint.coordinate in ("angle", "both")
+        if named:
+            found[joint.name] = Reading(joint.name, None)
+        for column in turning:  # whose turns are those of the angle, if there is one
+            found[f"{joint.name} {column}"] = Reading(joint.name, None if named else column)
+    return found
+
+
+def angles_with_turns(solution: Solution, k: int) -> dict[str, float]:
+    """Angles of all joints that count their turns, at one record."""
+    return {name: float(read(solution)[k]) for name, read in readings(solution.system).items()}
+
+
+def angles_at_the_end(solution: Solution) -> dict[str, float]:
+    """The same at the last record; not more frames are in memory than those of a block of records."""
+    if not len(solution) or next(counting_joints(solution.system), None) is None:
+        return {}
+    rows = max(2, BLOCK // (24 * (len(solution.model.bodies) + 1)))
+    if len(solution) <= rows:
+        return angles_with_turns(solution, -1)
+    from .solution import Solution
+
+    s, known = solution, solution._begins_with
+    for first in range(0, len(s) - 1, rows):
+        k = slice(first, first + rows + 1)  # one record belongs to two blocks
+        turns = None if s.turns is None else s.turns[k]
+        part = Solution(s.system, s.t[k], s.q[k], s.v[k], None, None, turns, integrator=s.integrator)
+        part._begins_with, part._whole = known, s._whole if first == 0 else None
+        known = angles_with_turns(part, -1)
+    return known
