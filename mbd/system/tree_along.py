@@ -3,7 +3,8 @@
 A direction moves every body by a jet X = (xi, xi', xi''), see ``mbd.nodes.tree.jets``: the parent's, and that of each
 column of its joint times the direction's components. The wrench of a body then changes by one product, what joints
 carry by the sums of these, from the leaves to the root. Elements along the coordinates of joints have derivatives of
-their own. Where the parameter may touch them they are differenced at the same state, in the tables on both sides of it.
+their own. Where the parameter may touch them they are differenced along the direction, in the tables on both sides of
+it.
 
 A parameter that moves a joint on its bodies is a small motion more: with a frame F_a on the parent that turns by alpha
 about its point and moves by p_a', and F_b on the child by beta and p_b', the body moves by
@@ -11,7 +12,7 @@ about its point and moves by p_a', and F_b on the child by beta and p_b', the bo
     xi_a = (R_p alpha, R_p p_a'),  fixed in the parent,    xi_b = -(R beta, R p_b'),  fixed in the body,
 
 each with the jet of a column at rest. Columns of the joint go with xi_a, and stay behind where xi_b moves the body. Of
-a parameter of other numbers of a joint (a pitch) the whole residual is differenced.
+a parameter of other numbers of a joint (a pitch) the rest of the residual is differenced, at the same state.
 
 For trees without loops on which no other elements act, see ``touched``.
 """
@@ -43,7 +44,7 @@ from ..nodes.tree.spatial import (
 )
 from .instant import evaluate_functions
 from .tables import Tables, Work, by_recursion, coordinates, tables_at, velocity, work_at
-from .tree_instant import joint_load, joint_tension, tree_dynamics, tree_frames
+from .tree_instant import joint_load, joint_tension, tension_at, tree_dynamics, tree_frames
 from .tree_matrix import all_jets
 
 
@@ -184,17 +185,35 @@ def _touched_bodies(s, w, a, i):
 
 
 @kernel
-def _touched_loads(s, a, i, q, v, vd, x):
-    """Change of what springs, motors and rotors on joints add to the rows, where the joints are."""
-    h, lane, rows = 0.5 / a.size[i], i % AT_ONCE, flat(x)
+def _touched_loads(s, a, i, q, v, dq, dv, x):
+    """Change of what springs and motors on joints that the parameter touches add to the rows.
+
+    With the parameter they move along the direction, in the place of what they are along it alone: where both shift the
+    coordinate of a joint (its ``zero``), the error of a difference would be that of an element stretched by as much.
+    """
+    h, e, lane, rows, g = 0.5 / a.size[i], a.size[i], i % AT_ONCE, flat(x), a.tree
     more, less = tables_at(a.tables[2 * i]), tables_at(a.tables[2 * i + 1])
     plus, minus = work_at(a.works[2 * i]), work_at(a.works[2 * i + 1])
     if s.tree.loads.shape[0] > 0:
         evaluate_functions(more, plus, a.time[0])
         evaluate_functions(less, minus, a.time[0])
+    along, rates = flat(dq), flat(dv)
     for m in range(s.tree.loads.shape[0]):  # loads are much larger than differences of them
-        load = joint_load(more, plus, m, q, v) - joint_load(less, minus, m, q, v)
-        rows[AT_ONCE * s.xv[s.tree.loads[m, 1]] + lane] += h * load
+        k = s.tree.loads[m, 1]
+        u, rate, du, dr = q[s.tree.loads[m, 2]], v[k], along[AT_ONCE * k + lane], rates[AT_ONCE * k + lane]
+        far, f1, f2 = tension_at(more, plus, m, u + e * du, rate + e * dr, 0)
+        near, f1, f2 = tension_at(less, minus, m, u - e * du, rate - e * dr, 0)
+        change = h * (far - near) - g.slopes[m, 0] * du - g.slopes[m, 1] * dr
+        if g.placed[i] != 0:  # the residual has these at the same state
+            change -= h * (joint_load(more, plus, m, q, v) - joint_load(less, minus, m, q, v))
+        rows[AT_ONCE * s.xv[k] + lane] += change
+
+
+@kernel
+def _touched_rotors(s, a, i, vd, x):
+    """Change of the inertia of rotors."""
+    h, lane, rows = 0.5 / a.size[i], i % AT_ONCE, flat(x)
+    more, less = tables_at(a.tables[2 * i]), tables_at(a.tables[2 * i + 1])
     for k in range(s.tree.inertia.shape[0]):
         rows[AT_ONCE * s.xv[k] + lane] += h * (more.tree.inertia[k] - less.tree.inertia[k]) * vd[k]
 
@@ -264,7 +283,9 @@ def tree_rows_along(s, w, a, group, q, v, vd, dq, dv, dvd, x):
         if a.exact[i] != 0 and g.placed[i] != 0:
             _placed(s, a, i, q, v, vd, x)
         elif a.exact[i] != 0 and g.beside[i] != 0:
-            _touched_loads(s, a, i, q, v, vd, x)
+            _touched_rotors(s, a, i, vd, x)
+        if a.exact[i] != 0 and g.beside[i] != 0:
+            _touched_loads(s, a, i, q, v, dq, dv, x)
 
 
 @entry(Tables, Work, TreeAlong, fours, fours, when=by_recursion)

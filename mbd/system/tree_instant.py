@@ -184,13 +184,19 @@ def tree_loads(s, w, lam):
 
 
 @kernel
-def joint_tension(s, w, m, q, v, derivatives):
-    """(f, df/du, df/du_dot) of an element along the coordinate u of a joint that carries; derivatives if asked for."""
-    e, u, rate = s.forces[s.tree.loads[m, 0]], q[s.tree.loads[m, 2]], v[s.tree.loads[m, 1]]
+def tension_at(s, w, m, u, rate, derivatives):
+    """(f, df/du, df/du_dot) of an element along the coordinate u of a joint; derivatives if asked for."""
+    e = s.forces[s.tree.loads[m, 0]]
     if e.call >= 0:
         call_law(e, s.functions, w.time[0], u, rate, derivatives, w.user, w.values)
     elastic, other, du, dr = tension(e, u, rate, w.values)
     return elastic + other, du, dr
+
+
+@kernel
+def joint_tension(s, w, m, q, v, derivatives):
+    """The same at the coordinates of a joint that carries."""
+    return tension_at(s, w, m, q[s.tree.loads[m, 2]], v[s.tree.loads[m, 1]], derivatives)
 
 
 @kernel

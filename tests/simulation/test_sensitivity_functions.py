@@ -10,6 +10,7 @@ from mbd.simulation import neighbours
 
 EXACT = 1e-8  # of the largest derivative of a channel
 REACTIONS = 5e-8  # the same of reactions in index 2: round-off divided by the step
+SHOWN = 1e-7  # of an angle with what the joint shows: joints that move are differenced, and round-off
 ROUND_OFF = 1e-10  # of accelerations at the start, of which the difference is taken, beside the size of a difference
 T_END, STEP = 0.2, 0.01
 ALPHA = mbd.integrators.GeneralizedAlpha(tolerance=1e-13)
@@ -141,3 +142,33 @@ def test_short_springs_at_the_end_of_a_chain(method, reactions, kind):
         )
         expected = (8.0 * (more - less) - (far_more - far_less)) / 6e-4
         assert np.abs(solution.sensitivity("bar").of(read) - expected).max() < tolerance * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("law", ["cubic", "limit"])
+@pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
+def test_what_joints_show_and_what_elements_refer_to_move_together(method, law):
+    """In joint coordinates: the motion does not depend on what a joint shows at the start, nor do stiff elements."""
+
+    def stiff(shown):
+        return lambda t, u, rate: -1e4 * (u - shown + 0.03) ** 3 - 0.1 * rate
+
+    def arm(zero):
+        model = mbd.Model("arm", gravity=(0, 0, -9.81))
+        parameter, last = model.parameter("shown", zero), model.ground
+        for i in range(2):
+            shown = (1 + i) * parameter
+            start = mbd.nodes.RotationVector((0.3 * i + 0.15, 0, 0))
+            link = model.add(mbd.RigidBody(f"link {i}", 1.0, (0.01, 0.02, 0.02), start, com=(0.01, 0, 0.01)))
+            hinge = mbd.joints.Revolute(last, link, at=(0.3 * i, 0, 0), axis=(0, 1, 0), zero=shown, name=f"hinge {i}")
+            model.add(hinge)
+            if law == "cubic":
+                model.add(mbd.forces.JointForce(hinge, stiff(shown)))
+            else:
+                model.add(mbd.forces.JointLimit(hinge, upper=shown + 1e-3, stiffness=1e3, damping=1.0))
+            last = link
+        return model.with_coordinates("joint")
+
+    found = mbd.simulate(arm(3.0), 0.06, STEP, method, sensitivities=["shown"]).sensitivity("shown")
+    for i in range(2):
+        assert np.abs(found[f"hinge {i}"].angle - (1 + i)).max() < SHOWN
+        assert np.abs(found[f"link {i}"].position).max() < SHOWN
