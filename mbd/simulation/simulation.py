@@ -45,6 +45,7 @@ FIRST_CHUNK = 50
 STEP_ROUND_OFF = 1e-6  # of a step: round-off of the time of a state
 CHOSEN_FROM = 500_000  # numbers: buffer of the records of which a part is wanted
 WATCHED = 4_000_000  # numbers: buffer of the steps that events look at
+WATCHED_RECORDS = 250_000  # numbers of records of adaptive runs that events look at at once, copying them
 
 
 def simulate(
@@ -355,6 +356,7 @@ def _next_chunk(steps: int, seconds: float) -> int:
 def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:
     widths = [len(row) for row in run.row()]
     numbers, rows, used, room = 1 + sum(widths), _first_chunk(record), 0.0, math.inf
+    most = 10000 if record.watch is None else max(FIRST_CHUNK, WATCHED_RECORDS // numbers)
     spacing = float(output_step or 0.0)
     known = spacing or float(run.method.max_step)  # records are not further apart than the largest step
     remedy = "record less often with output_step=" + (f" (now {spacing:g} s)" if spacing else "")
@@ -381,7 +383,7 @@ def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float 
         del t, arrays, steps, new  # whoever looks at the records keeps them where they are
         bar.update(run.t)
         record.interrupts.check()
-        rows = min(_next_chunk(rows, time.perf_counter() - clock), 10000)
+        rows = min(_next_chunk(rows, time.perf_counter() - clock), most)
         if record.store is not None or record.chooser is not None:
             record.flush()
             continue
