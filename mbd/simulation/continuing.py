@@ -101,7 +101,7 @@ def noted_state(system: System, integrator: Integrator, state: dict[str, Any]) -
 
     # methods of users may change without a word
     ours = type(integrator).__module__.partition(".")[0] == PACKAGE
-    return system.late(make, state) if ours else make()
+    return system._late(make, state) if ours else make()
 
 
 def continued(system: System, integrator: Integrator, state: dict[str, Any], step: float) -> tuple[Run, list[Array]]:

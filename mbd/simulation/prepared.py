@@ -26,7 +26,7 @@ class LentSystem(System):
         vars(self).update(own, _handle=handle, _version=handle.version, _tables=system.tables, _work=work)
         vars(self)["_acting"] = dict(system.values)
 
-    def late(self, make: Callable[[], Any], known: Any) -> Any:
+    def _late(self, make: Callable[[], Any], known: Any) -> Any:
         """When it is asked for, and refused after another run; at once if functions of users act."""
         if self.assembly.callbacks or not is_ours(self.model):
             return make()

@@ -107,7 +107,7 @@ class System(Portable):
         """Whether nothing that acts can change unnoticed: neither elements nor what functions refer to."""
         return not self.assembly.callbacks and is_guarded(self.model)
 
-    def late(self, make: Callable[[], Any], known: Any) -> Any:
+    def _late(self, make: Callable[[], Any], known: Any) -> Any:
         """Something about the model: made when it is asked for, or now if something may change unnoticed until then."""
         return Late(self.model, make, known) if type(self) is System and self.is_guarded else make()
 

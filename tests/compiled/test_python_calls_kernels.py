@@ -36,6 +36,7 @@ OWN_ARRAYS = {
     "spin_matrix": "the state of a run",
     "immovable_joint": "the state of a run",
     "states_between": "made beside the call",
+    "increments_between": "states of two systems of the same bodies",
     "_quaternions": "made beside the call",
     "alphas": "numbers alone",
     "commutator": "the state of a run",
