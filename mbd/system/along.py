@@ -275,10 +275,13 @@ def _touched_primitives(s, w, g, i, lam, forces, level, x):
 @kernel
 def _add_difference(g, plus, minus, a, b, h, c):
     """Differences of the frame forces of two bodies, added to g.df; each of them is much larger than these."""
-    fa, fb = flat(g.df[a]), flat(g.df[b])
-    for m in range(12):
-        fa[AT_ONCE * m + c] += h * (plus[a, m] - minus[a, m])
-        if b != a:
+    if a != 0:  # the ground does not move
+        fa = flat(g.df[a])
+        for m in range(12):
+            fa[AT_ONCE * m + c] += h * (plus[a, m] - minus[a, m])
+    if b != a and b != 0:
+        fb = flat(g.df[b])
+        for m in range(12):
             fb[AT_ONCE * m + c] += h * (plus[b, m] - minus[b, m])
 
 
