@@ -29,6 +29,7 @@ def apart(fours, count):
 def mechanism():
     """Every primitive, a spring, and bodies whose centres of mass are off."""
     model = mbd.Model("mechanism", gravity=(0.3, 0.2, -9.81))
+    reach, tilt, hook = model.parameter("reach", 0.1), model.parameter("tilt", 0.2), model.parameter("hook", 0.3)
     rng = np.random.default_rng(7)
     bodies = [model.ground]
     for i in range(4):
@@ -37,11 +38,12 @@ def mechanism():
             model.add(mbd.RigidBody(f"bar {i}", 1.0 + i, (0.5, 0.6, 0.7), start, com=0.2 * rng.normal(size=3)))
         )
     point = model.add(mbd.PointMass("point", 0.5, position=(3.0, 1.0, 2.0)))
-    model.add(mbd.joints.Revolute(bodies[1], bodies[2], at=(1, 0, 0), axis=(0, 1, 0.3)))
-    model.add(mbd.joints.Prismatic(bodies[2], bodies[3], axis=(1, 0.2, 0), name="slide"))
+    model.add(mbd.joints.Revolute(bodies[1], bodies[2], at=(1, 0, reach), axis=(0, 1, 0.3)))
+    model.add(mbd.joints.Prismatic(bodies[2], bodies[3], axis=(1, tilt, 0), name="slide"))
     model.add(mbd.joints.Spherical(bodies[3], bodies[4], at=(3, 0, 0)))
     model.add(mbd.joints.Distance(bodies[4], point, name="rod"))
-    model.add(mbd.forces.Spring(bodies[1], bodies[4], stiffness=30.0, damping=2.0, length=1.0))
+    ends = {"point_a": (0, hook, 0), "point_b": (0.1, 0, hook)}
+    model.add(mbd.forces.Spring(bodies[1], bodies[4], stiffness=30.0, damping=2.0, length=1.0, **ends))
     return model
 
 
@@ -72,7 +74,9 @@ def beside(system, name):
     return pair
 
 
-@pytest.mark.parametrize("names", [["bar 2.mass"], ["rod.length"], ["bar 2.mass", "nothing", "rod.length"]])
+@pytest.mark.parametrize(
+    "names", [["bar 2.mass"], ["rod.length"], ["bar 2.mass", "nothing", "rod.length"], ["reach", "tilt", "hook"]]
+)
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_product_rule(names, level):
     """Of one parameter, and of several at once, each of which touches something else."""
@@ -90,7 +94,10 @@ def test_product_rule(names, level):
         dvd, dlam = 0 * dvd, 0 * dlam
     works = [one.new_work() for pair in pairs for one in pair]
     g = along(s, [(a.tables, b.tables) for a, b in pairs], np.full(count, SIZE), works, len(w.x))
-    assert g.exact.all() and len(g.primitives) == ("rod.length" in names) and len(g.nodes) == ("bar 2.mass" in names)
+    assert g.exact.all() and len(g.nodes) == ("bar 2.mass" in names)
+    touched = {"rod.length": 1, "reach": 1, "tilt": 5}  # a point; axes of all equations of a prismatic joint
+    assert np.diff(g.first_primitive).tolist() == [touched.get(name, 0) for name in names]
+    assert np.diff(g.first_force).tolist() == g.shifted.sum(axis=1).tolist() == [name == "hook" for name in names]
     instant.frames(s, w, q)
     look_along(s, w, q, v, lam, w.z.copy())
     if level == 2:
