@@ -29,7 +29,7 @@ SECONDS = 900  # a change may also make a loop endless: that is noticed, too
 HEADER = """# Do the tests notice a wrong formula?
 
 `make proof` makes each of these changes in a copy of the package and runs the tests that guard the formula; *killed*
-means that one of them failed, with the day of the last run. The changes and the tests are in
+means that one of them failed or ended the process, with the day of the last run. The changes and the tests are in
 `tests/mutants/mutants.toml`; `python -m tests.mutants` writes this page. {killed} of {total} killed.
 
 | file | change | tests | verdict |
@@ -108,7 +108,8 @@ def verdicts(chosen: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str
             file.write_text(text.replace(mutant["old"], mutant["new"]))
             code = run_tests(tree, tests, jit)
             file.write_text(text)
-            yield mutant, {PASSED: "SURVIVED", FAILED: "killed"}.get(code, "TESTS CANNOT RUN")
+            died = code < 0  # by a signal: buffers that are too small are seen in this way
+            yield mutant, {PASSED: "SURVIVED", FAILED: "killed"}.get(FAILED if died else code, "TESTS CANNOT RUN")
 
 
 def row(mutant: dict[str, Any], verdict: str) -> str:

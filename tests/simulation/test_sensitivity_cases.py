@@ -255,7 +255,10 @@ def test_input():
 
 
 def balls(length, floating):
-    """Links on balls in joint coordinates, on the ground or on a body that floats; the parameter moves their joints."""
+    """Links on balls in joint coordinates, on the ground or on a body that floats; the parameter moves their joints.
+
+    On the ground it is the pitch of a screw as well, so that residuals are differenced.
+    """
     model = mbd.Model("balls", gravity=(0, 0, -9.81))
     a = model.parameter("a", 0.3) if length is None else length
     last = model.ground
@@ -267,6 +270,9 @@ def balls(length, floating):
         link = model.add(mbd.RigidBody(f"link {i}", 1.0, (0.02, 0.03, 0.025), start))
         model.add(mbd.joints.Spherical(last, link, at=(i * a, 0, 0), name=f"ball {i}"))
         last = link
+    if not floating:
+        nut = model.add(mbd.RigidBody("nut", 0.5, (0.01, 0.02, 0.02), mbd.nodes.RotationVector((2 * a, 0, 0))))
+        model.add(mbd.joints.Screw(last, nut, at=(2 * a, 0, 0), axis=(1, 0, 0), pitch=a, name="screw"))
     return model.with_coordinates("joint")
 
 
