@@ -377,12 +377,19 @@ def test_a_screw_goes_on_after_a_change_of_the_model(method):
         assert abs(found["nut"].position[-1, 2] - exact["nut"].position[-1, 2]) < 2e-4
 
 
+@pytest.mark.parametrize("carries", [False, True])
 @pytest.mark.parametrize("output_step", (1e-3, 6e-3, 5e-2))
-def test_signs_of_quaternions_go_on_between_thin_records(output_step):
-    """A free root in joint coordinates that turns five times a second: no record jumps to the other sign."""
+def test_signs_of_quaternions_go_on_between_thin_records(output_step, carries):
+    """A free root in joint coordinates that turns five times a second: no record jumps to the other sign.
+
+    With a hinge on it angles are followed from step to step as well.
+    """
     model = mbd.Model("free")
     node = Quaternion(angular_velocity=(0, 0, 30.0), velocity=(0.1, 0, 0))
-    model.add(mbd.RigidBody("root", 2.0, (0.3, 0.4, 0.5), node))
+    root = model.add(mbd.RigidBody("root", 2.0, (0.3, 0.4, 0.5), node))
+    if carries:
+        wheel = model.add(mbd.RigidBody("wheel", 0.1, (0.01, 0.01, 0.01), Quaternion(angular_velocity=(0, 0, 31.0))))
+        model.add(mbd.joints.Revolute(root, wheel, at=(0, 0, 0), axis=(0, 0, 1)))
     solution = mbd.simulate(model.with_coordinates("joint"), 0.6, 1e-3, Rattle(), output_step=output_step)
     parts = solution.q[:, 3:7]
     assert parts[:, 0].min() < -0.99  # it came to the other sign
