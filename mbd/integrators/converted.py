@@ -21,7 +21,7 @@ import numpy as np
 
 from ..nodes import Directors, Quaternion
 from ..nodes.mass import frame_mass
-from ..solvers.redundancy import regularise
+from ..solvers.redundancy import regularise, trust
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT
 from .base import Array, Integrator, Invariant, Run, check_rows
@@ -58,6 +58,8 @@ class Converts(Integrator):
         twin = system.derive(key, lambda: System(self._twin_model(system)))
         if system.tables.flags[FLAG_REDUNDANT]:
             regularise(twin)
+        else:
+            trust(twin)  # which an earlier run with other numbers has left regularised
         return twin
 
     def _leaves_joints(self, system: System) -> bool:

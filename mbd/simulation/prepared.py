@@ -14,6 +14,8 @@ from ..system.handles import ParameterHandle, Values
 from ..system.system import System
 from .simulation import Prepared, run_simulation
 
+LENT = ("_handle", "_version", "_tables", "_work", "_acting")
+
 
 class LentSystem(System):
     """A system whose numbers may be changed for another run: it can be read until then."""
@@ -71,6 +73,11 @@ class LentSystem(System):
     def work(self, value: Any) -> None:
         vars(self)["_work"] = value
 
+    def __reduce__(self) -> Any:
+        """A copy, also in another process, is a system of its own, whose numbers nobody changes."""
+        self._check()
+        return object.__new__, (System,), {name: x for name, x in self.__getstate__().items() if name not in LENT}
+
 
 class PreparedRun:
     """Runs with the same times and the same method: ``run(values)`` changes the numbers and returns the solution.
@@ -87,8 +94,12 @@ class PreparedRun:
             raise ModelError(f"run: {sorted(unknown)[0]}= is not known; expected t_start, output_step, fixed, events")
         self.handle = handle
         self._arguments = {"t_end": t_end, "step": step, "integrator": integrator, "progress": False, **options}
-        work = handle.system.new_work()  # nobody reads the solutions of two runs
-        self._prepared = Prepared(handle.system, lambda: LentSystem(handle, work))
+        self._work = handle.system.new_work()  # nobody reads the solutions of two runs
+        self._prepared = Prepared(handle.system, self._lent)
+
+    def _lent(self) -> LentSystem:
+        self.handle.system.prepare_work(self._work)  # places of pinned bodies are those of this run
+        return LentSystem(self.handle, self._work)
 
     def __call__(self, values: Values | None = None) -> Solution:
         """The solution with these numbers, by name or in the order of the handle; None: with the present ones."""

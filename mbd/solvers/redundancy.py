@@ -56,6 +56,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     somebody reads it.
     """
     s, w = system.tables, system.work
+    trust(system)  # a start with other numbers before may have been singular
     if s.flags[FLAG_TREE]:
         _check_inertia(system, q, t)
     if s.flags[FLAG_TREE] == BY_RECURSION:
@@ -63,7 +64,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     layout = system.assembly.layout
     system._ask_functions()
-    if system.n_v <= LARGE and not s.flags[FLAG_REDUNDANT]:  # a first look in one call, as most models are
+    if system.n_v <= LARGE:  # a first look in one call, as most models are
         entries = *layout.diagonal_entries, *layout.joint_entries
         regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, SINGULAR, *entries, np.zeros(len(layout.sizes)))
         system.raise_callback_errors()
@@ -325,3 +326,9 @@ def regularise(system: System) -> None:
     half, masses = len(masses) // 2, sorted(masses)
     typical = 0.5 * (masses[half] + masses[-1 - half]) if masses else 1.0  # the median
     system.tables.parameters[PARAMETER_REGULARISATION] = REGULARISATION / typical
+
+
+def trust(system: System) -> None:
+    """Solve for multipliers without regularisation, as a system does that is new."""
+    system.tables.flags[FLAG_REDUNDANT] = 0
+    system.tables.parameters[PARAMETER_REGULARISATION] = 0.0

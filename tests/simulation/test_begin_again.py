@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 import mbd
 from mbd.compiled.settings import JIT
+from mbd.system.tables import FLAG_REDUNDANT
 
 STEP, STEPS = 0.01, 30
 VALUES = {"k": 3.5, "length": 0.7, "mass": 1.4, "spin": 2.5}
@@ -138,6 +142,9 @@ def test_prepared_runs_one_after_another(coordinates, name):
     second = run({"k": 1.0})
     third = run(VALUES)
     assert_same(third, fresh)
+    for name in ("rod", "top"):  # the latter stays where it is: its place is no coordinate
+        assert np.array_equal(third[name].position, fresh[name].position)
+    assert np.array_equal(third.energy.total, fresh.energy.total)
     with pytest.raises(mbd.errors.ModelError, match="changed for another one"):
         _ = second.state
     on = mbd.simulate(model(**VALUES), 2 * STEPS * STEP, STEP, method, start=state)
@@ -151,3 +158,45 @@ def test_state_is_refused_when_numbers_of_the_system_were_changed():
     for read in (lambda: solution.state, lambda: solution.energy):
         with pytest.raises(mbd.errors.ModelError, match="changed for another one"):
             read()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_copies_of_solutions_of_prepared_runs_last(coordinates, copied):
+    run = mbd.assemble(COORDINATES[coordinates](build())).parameters(list(VALUES)).run(STEPS * STEP, STEP)
+    solution = run(VALUES)
+    own = copied(solution)
+    run({"k": 1.0})
+    fresh = mbd.simulate(COORDINATES[coordinates](build(**VALUES)), STEPS * STEP, STEP)
+    assert_same(own, fresh)
+    for read in (lambda s: s.energy.total, lambda s: s["hinge"].force, lambda s: s["hinge"].angle):
+        assert np.array_equal(read(own), read(fresh))
+    with pytest.raises(mbd.errors.ModelError, match="changed for another one"):
+        copied(solution)
+
+
+def hung_twice(height):
+    """A hinge, and a particle that hangs on two rods: they are parallel without a height, and so are their rows."""
+    model = mbd.Model("hung twice", gravity=(0, 0, -9.81))
+    height = model.parameter("height", height)
+    rod = model.add(mbd.RigidBody("rod", 1.0, (0.1, 0.2, 0.1), mbd.nodes.RotationVector((0.5, 0, 0))))
+    model.add(mbd.joints.Revolute(model.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    bob = model.add(mbd.PointMass("bob", 1.0, (0, height, -1.0)))
+    for name, z in (("short", 0.0), ("long", 1.0)):
+        model.add(mbd.joints.Distance(model.ground, bob, point_a=(0, 0, z), point_b=(0, 0, 0), name=name))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::mbd.RedundancyWarning")
+@pytest.mark.parametrize("method", [m.GeneralizedAlpha(), m.RK4(), m.LieEM()], ids=lambda x: x.name)
+def test_after_a_singular_start(method):
+    """Constraints that were dependent for other numbers leave nothing behind, neither here nor in other coordinates."""
+    run = mbd.assemble(hung_twice(0.5)).parameters(["height"]).run(STEPS * STEP, STEP, method)
+    sim = mbd.Simulator(hung_twice(0.5), STEP, method)
+    for height in (0.0, 0.7):
+        fresh = mbd.simulate(hung_twice(height), STEPS * STEP, STEP, method)
+        assert_same(run({"height": height}), fresh)
+        sim.reset(height=height)
+        sim.advance(STEPS * STEP)
+        assert_same(sim.solution(), fresh)
+    assert run.handle.system.tables.flags[FLAG_REDUNDANT] == 0
