@@ -202,7 +202,9 @@ def _ranges(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Arr
     """Records of some constraints with numbers far to both sides along their slopes, how far apart these are, and ...
 
     ... the slopes of lengths of distances, which these records leave as they are. So far: they change by as much as
-    they are.
+    they are. In the middle is the mean of the tables on both sides: of what is quadratic the wide difference is then
+    that of these tables, which the states on both sides satisfy. Beside the system's own numbers the slopes, which miss
+    third derivatives, would contradict each other.
     """
     own = np.asarray(tables.primitives)[which]
     above, below, width, stretch = own.copy(), own.copy(), np.ones(len(own)), np.zeros(len(own))
@@ -211,9 +213,9 @@ def _ranges(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Arr
         plus, minus = (np.asarray(one.primitives)[which] for one in pair)
         far = own["kind"] == DISTANCE
         stretch[far] = (plus["value"] - minus["value"])[far] / (2.0 * size)
-        plus["value"][far] = minus["value"][far] = own["value"][far]
-        here, first, second = (numbers_of(x)[:, columns] for x in (own, plus, minus))
-        slope = (first - second) / (2.0 * size)
+        plus["value"][far] = minus["value"][far] = 0.5 * (plus["value"] + minus["value"])[far]
+        first, second = (numbers_of(x)[:, columns] for x in (plus, minus))
+        here, slope = 0.5 * (first + second), (first - second) / (2.0 * size)
         steepest = np.abs(slope).max(axis=1)
         steepest[steepest == 0.0] = 1.0
         reach = 2.0 ** np.round(np.log2(np.maximum(np.abs(here).max(axis=1), 1.0) / steepest))

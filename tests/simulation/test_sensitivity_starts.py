@@ -106,3 +106,23 @@ def test_round_off_of_numbers_that_a_parameter_leaves_alone(scale):
         return model
 
     assert_derivatives(build, {"scale": scale}, ALPHA)
+
+
+@pytest.mark.parametrize("method", [mbd.integrators.GeneralizedAlpha(tolerance=1e-13), mbd.integrators.RK4()])
+def test_joints_that_move_where_nothing_moves(method):
+    """Points and short axes of joints that hold bodies at rest: these stay there, whatever the parameter is.
+
+    Numbers of a joint bend with the parameter; slopes that do not belong together would move the bodies (by 5e-8).
+    """
+    model = mbd.Model("at rest")
+    a = model.parameter("a", 1.3)
+    arm = model.add(mbd.RigidBody("arm", 1.0, (0.1, 0.12, 0.15), mbd.nodes.RotationVector((0.3, 0.1, 0))))
+    axis = (a - 1.1, 0.1, 0.5 - 0.4 * a)
+    model.add(mbd.joints.Prismatic(model.ground, arm, at=(0, 0, 0), axis=axis, name="slide"))
+    bob = model.add(mbd.RigidBody("bob", 0.7, (0.05, 0.03, 0.045), mbd.nodes.RotationVector((0.7, 0.2, 0.3))))
+    axis = (0.1, a - 1.1, 0.5 - 0.4 * a)
+    model.add(mbd.joints.Cylindrical(arm, bob, at=(0.5 * a, 0, 0), axis=axis, name="hinge"))
+    ends = {"point_a": (a - 0.5, 0.3, 0.4 * a), "point_b": (0.1, 0, 0)}
+    model.add(mbd.joints.Distance(model.ground, bob, **ends, name="rod"))
+    slope = mbd.simulate(model, 0.1, 0.01, method, sensitivities=["a"]).sensitivity("a")
+    assert np.abs(slope.q).max() < 1e-10 and np.abs(slope.v).max() < 1e-10

@@ -321,10 +321,15 @@ def least_multipliers(s, w, x, p, h):
 
     Newton's increments are of minimum norm where they are made, but their sum is not: what the equations do not
     determine would be handed on from step to step, by the extrapolation at a growing rate. With the regularised factors
-    increments from zero lie in the range of B; refinement takes the effect of the regularisation off again.
+    increments from zero lie in the range of B; refinement takes the effect of the regularisation off again. A step that
+    needed no iteration has no factors of its own: those of an earlier one are not there where a run goes on.
     """
     bp = _mass_factor(x, h)
     nl = x.lam.shape[0]
+    if p.iteration == 0:
+        _factorise(s, w, x, h)
+        if not factorised(w, p):
+            return
     clear(x.lamn)
     for _ in range(REFINEMENTS):
         dynamics(s, w, x.qn, x.vn, x.vdn, x.lamn, w.x)
