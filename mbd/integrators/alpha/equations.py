@@ -21,7 +21,7 @@ import math
 
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
-from ...linalg.front import SMALLEST_RATIO
+from ...linalg.front import FAILED, SMALLEST_RATIO
 from ...math.arrays import clear, copy_frames
 from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
 from ...system.instant import (
@@ -322,13 +322,16 @@ def least_multipliers(s, w, x, p, h):
     Newton's increments are of minimum norm where they are made, but their sum is not: what the equations do not
     determine would be handed on from step to step, by the extrapolation at a growing rate. With the regularised factors
     increments from zero lie in the range of B; refinement takes the effect of the regularisation off again. A step that
-    needed no iteration has no factors of its own: those of an earlier one are not there where a run goes on.
+    needed no iteration has no factors of its own: those of an earlier one are not there where a run goes on. If it has
+    none, because the matrix is at the edge of what numbers hold, its multipliers are those of the first guess.
     """
     bp = _mass_factor(x, h)
     nl = x.lam.shape[0]
     if p.iteration == 0:
         _factorise(s, w, x, h)
-        if not factorised(w, p):
+        p.factorisations += 1
+        if w.report[FAILED] != 0.0:
+            x.kept = -1
             return
     clear(x.lamn)
     for _ in range(REFINEMENTS):
