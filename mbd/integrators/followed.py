@@ -20,6 +20,7 @@ from .base import Array
 
 if TYPE_CHECKING:
     from ..system.system import System
+    from ..system.tables import Work
 
 CHANGED_CHART_TEXT = (
     "a conventional rotation vector passed a half turn and changed its chart, which sensitivities do not follow; use "
@@ -53,14 +54,12 @@ class Followed:
     def __init__(self, run: Any, sides: list[tuple[Beside, Beside]], sizes: Array, q: Array, count: int) -> None:
         self.run, self.sides, self.sizes = run, sides, sizes
         self.system: System = run.system
-        increments = [increment_of(self.system, q, plus.q, minus.q) for plus, minus in sides]
+        own = self.system.new_work()
+        self.works = [*works_beside(self.system, [one.system for pair in sides for one in pair]), own]
+        increments = [increment_of(self.system, own, q, plus.q, minus.q) for plus, minus in sides]
         self.dq = np.array(increments) / (2.0 * sizes[:, None])
         self.shown_dv = self.difference(lambda one: one.v)
         """Of the velocities at the start, as they are recorded."""
-        self.works = [
-            *works_beside(self.system, [one.system for pair in sides for one in pair]),
-            self.system.new_work(),
-        ]
 
     def difference(self, read: Any) -> Array:
         """The derivative of something at the start, a row for each parameter."""
@@ -113,9 +112,9 @@ def works_beside(system: System, beside: list[System]) -> list[Any]:
     return [shared[k % 2] for k in range(len(beside))]
 
 
-def increment_of(system: System, q: Array, plus: Array, minus: Array) -> Array:
-    """The increment from coordinates on one side of q to those on the other."""
-    w, found = system.new_work(), np.zeros((2, system.n_v))
+def increment_of(system: System, w: Work, q: Array, plus: Array, minus: Array) -> Array:
+    """The increment from coordinates on one side of q to those on the other; of w no more than scratch is touched."""
+    found = np.zeros((2, system.n_v))
     rate, second, v = np.zeros((3, system.n_v))
     for x, d in zip((plus, minus), found, strict=True):
         increments_between(system.tables.nodes, q, x, v, d, rate, second, w.rotation, w.scratch)

@@ -21,7 +21,7 @@ JUMP = 0.5  # of a coordinate; jumps are at least one in some of them
 TURN = 2.0 * np.pi
 
 
-def continued(nodes: Any, q: Array, v: Array, near: Array) -> tuple[Array, Array]:
+def in_nearest_coordinates(nodes: Any, q: Array, v: Array, near: Array) -> tuple[Array, Array]:
     """Coordinates of the same state that are nearest to others, and its velocities with these."""
     if np.abs(q - near).max(initial=0.0) < JUMP:
         return q, v

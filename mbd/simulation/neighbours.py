@@ -12,7 +12,7 @@ from ..elements.arguments import Held
 from ..errors import ModelError
 from ..integrators.base import Array, Integrator
 from ..integrators.followed import SIZE, Beside
-from ..nodes.continued import continued
+from ..nodes.continued import in_nearest_coordinates
 from ..system.snapshots import Snapshots
 from ..system.system import System
 from .starting import found_start
@@ -37,7 +37,7 @@ class Starts:
 
         ``at`` has its numbers now, and its elements.
         """
-        q, v = found or continued(at.tables.nodes, *found_start(at, self.t, self.fixed)[:2], near)
+        q, v = found or in_nearest_coordinates(at.tables.nodes, *found_start(at, self.t, self.fixed)[:2], near)
         run = self._begun(at, q, v)
         x = {name: getattr(run.x, name).copy() for name in self.reads}
         return Beside(system, q, v, x, partial(self._start, system, q, v))

@@ -199,12 +199,12 @@ def _slopes(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Arr
 
 
 def _ranges(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Array) -> tuple[Array, ...]:
-    """Records of some constraints with numbers far to both sides along their slopes, how far apart these are, and ...
+    """Records of some constraints with numbers far to both sides, how far apart these are, and slopes of lengths.
 
-    ... the slopes of lengths of distances, which these records leave as they are. So far: they change by as much as
-    they are. In the middle is the mean of the tables on both sides: of what is quadratic the wide difference is then
-    that of these tables, which the states on both sides satisfy. Beside the system's own numbers the slopes, which miss
-    third derivatives, would contradict each other.
+    Far along their slopes: by as much as they are. Lengths of distances stay as they are in these records. In the
+    middle is the mean of the tables on both sides: of what is quadratic the wide difference is then that of these
+    tables, which the states on both sides satisfy. Beside the system's own numbers the slopes, which miss third
+    derivatives, would contradict each other.
     """
     own = np.asarray(tables.primitives)[which]
     above, below, width, stretch = own.copy(), own.copy(), np.ones(len(own)), np.zeros(len(own))
