@@ -36,6 +36,11 @@ class Late:
         self._key = key
 
     @property
+    def waits(self) -> bool:
+        """Whether it is still to be made: the model is as it was."""
+        return self._make is not None
+
+    @property
     def value(self) -> Any:
         """The thing itself."""
         if self._make is not None:

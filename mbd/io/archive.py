@@ -18,6 +18,7 @@ import numpy as np
 import mbd
 
 from ..elements.arguments import FilePath
+from ..elements.settling import Late
 from ..errors import ModelError, ModelWarning
 from ..model import Model
 from ..results.events import Occurrence
@@ -38,9 +39,11 @@ def save(solution: Solution, path: FilePath) -> None:
     encoder = Encoder()
     s = solution
     model = encoder.model(s.model)
+    unchanged = isinstance(s._state, Late) and s._state.waits
+    acted: Fingerprint = s.state.get("fingerprint", {})  # in the run; found at this moment if nothing has changed
     # functions of a loaded model are missing: what they were is known from the file alone
-    fingerprint = vars(s).get("_fingerprint") or fingerprint_of(s.model)
-    changed = contradictions(fingerprint, s.state["fingerprint"]) if "fingerprint" in s.state else []
+    fingerprint = vars(s).get("_fingerprint") or (unchanged and acted) or fingerprint_of(s.model)
+    changed = contradictions(fingerprint, acted) if acted else []
     if changed:
         warnings.warn(
             f"save: {s.model} was changed after the run ({', '.join(changed[:5])}); the file contains the model as it "
@@ -85,7 +88,7 @@ def save(solution: Solution, path: FilePath) -> None:
     for key, x in arrays.items():
         if x.dtype.hasobject:
             raise ModelError(f"solution: {key} contains Python objects; expected numbers or texts")
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    arrays["header"] = np.frombuffer(json.dumps(header, check_circular=False).encode(), dtype=np.uint8)
     with replacing(path) as draft:
         write_arrays(draft, arrays)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+from collections.abc import Callable
 from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +40,10 @@ BASES = (Body, Joint, ForceElement, Node, Shape, Primitive, ForceData, Motion, S
 CLASS_SPELLING = {"ForceData": "ForceRow"}  # classes -> how files spell them
 SPELLING = {"centre": "center"}  # attributes of shapes -> how files spell them
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
+CONSTANT_NAMES = {id(x): name for name, x in CONSTANTS.items()}
+PLAIN = frozenset((type(None), bool, int, float, str))
+NOT_STORED = frozenset(("model", RECORD))
+Where = Any  # what a value belongs to: a text, an element, or (one of those, name of an attribute)
 
 
 class MissingFunction:
@@ -102,38 +107,68 @@ class Encoder:
         self.functions: dict[int, int] = {}  # functions that are shared stay shared
         self.kept: list[Any] = []  # alive while their ids are in use
 
-    def value(self, x: Any, where: str) -> Any:
-        if x is None or type(x) in (bool, int, float, str):
-            return x
-        if isinstance(x, np.generic):
-            return self.value(x.item(), where)
-        if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
-            for name, constant in CONSTANTS.items():
-                if x is constant:
-                    return {"$constant": name}
-            return {"$array": x.ravel().tolist(), "shape": list(x.shape), "dtype": x.dtype.str}
-        if isinstance(x, Body | Joint | ForceElement):
-            return {"$element": x.name}
-        if isinstance(x, Miss):
-            return {"$miss": list(x)}
-        if isinstance(x, list | tuple):
-            return {"$list" if isinstance(x, list) else "$tuple": [self.value(item, where) for item in x]}
-        if isinstance(x, dict):
-            return {"$dict": [[self.value(key, where), self.value(item, where)] for key, item in x.items()]}
-        if isinstance(x, PurePath):
-            return {"$path": str(x)}
-        if isinstance(x, BASES):  # of a user's class: stored as what it extends
-            values = {SPELLING.get(key, key): value for key, value in _known(x).items()}
-            return {"$object": _nearest_name(type(x)), "attributes": self.attributes(values, where)}
-        if isinstance(x, Integrator):  # a method that is a parameter of another one
-            return {"$integrator": self.integrator(x)}
-        if isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
-            names = vars(x) if isinstance(x, SimpleNamespace) else [field.name for field in dataclasses.fields(x)]
-            return {"$record": self.attributes({name: getattr(x, name) for name in names}, where)}
+    def value(self, x: Any, where: Where) -> Any:
+        kind = type(x)
+        return x if kind in PLAIN else _manner(kind)(self, x, where)
+
+    def attributes(self, values: dict[str, Any], where: Where) -> dict[str, Any]:
+        stored = {}
+        for key, x in values.items():  # most values are plain, and a model has many of them
+            if (kind := type(x)) in PLAIN:
+                stored[key] = x
+            elif key not in NOT_STORED:
+                stored[key] = _manner(kind)(self, x, (where, key))
+        return stored
+
+    def _scalar(self, x: Any, where: Where) -> Any:
+        return self.value(x.item(), where)
+
+    def _array(self, x: Any, where: Where) -> Any:
+        if x.dtype.kind not in "fiub":
+            return self._missing(x, where)
+        constant = CONSTANT_NAMES.get(id(x))
+        if constant is not None:
+            return {"$constant": constant}
+        return {"$array": x.ravel().tolist(), "shape": x.shape, "dtype": x.dtype.str}
+
+    def _reference(self, x: Any, where: Where) -> Any:
+        return {"$element": x.name}
+
+    def _miss(self, x: Any, where: Where) -> Any:
+        return {"$miss": list(x)}
+
+    def _list(self, x: Any, where: Where) -> Any:
+        return {"$list": [self.value(item, where) for item in x]}
+
+    def _tuple(self, x: Any, where: Where) -> Any:
+        return {"$tuple": [self.value(item, where) for item in x]}
+
+    def _dict(self, x: Any, where: Where) -> Any:
+        return {"$dict": [[self.value(key, where), self.value(item, where)] for key, item in x.items()]}
+
+    def _path(self, x: Any, where: Where) -> Any:
+        return {"$path": str(x)}
+
+    def _object(self, x: Any, where: Where) -> Any:
+        """Of a user's class: stored as what it extends."""
+        values = _known(x)
+        if not SPELLING.keys().isdisjoint(values):
+            values = {SPELLING.get(key, key): value for key, value in values.items()}
+        return {"$object": _nearest_name(type(x)), "attributes": self.attributes(values, where)}
+
+    def _method(self, x: Any, where: Where) -> Any:
+        """A method that is a parameter of another one."""
+        return {"$integrator": self.integrator(x)}
+
+    def _record(self, x: Any, where: Where) -> Any:
+        names = vars(x) if isinstance(x, SimpleNamespace) else [field.name for field in dataclasses.fields(x)]
+        return {"$record": self.attributes({name: getattr(x, name) for name in names}, where)}
+
+    def _missing(self, x: Any, where: Where) -> Any:
         if id(x) not in self.functions:
             self.functions[id(x)] = len(self.missing)
             self.kept.append(x)
-            self.missing.append(f"{where} ({getattr(x, '__qualname__', type(x).__qualname__)})")
+            self.missing.append(f"{_place(where)} ({getattr(x, '__qualname__', type(x).__qualname__)})")
         return {"$missing": self.functions[id(x)]}
 
     def integrator(self, x: Any) -> dict[str, Any]:
@@ -142,9 +177,6 @@ class Encoder:
             "class": type(x).__name__,
             "fields": {f.name: self.value(getattr(x, f.name), f.name) for f in fields if f.init},
         }
-
-    def attributes(self, values: dict[str, Any], where: str) -> dict[str, Any]:
-        return {key: self.value(x, f"{where}: {key}") for key, x in values.items() if key not in ("model", RECORD)}
 
     def element(self, x: Any) -> dict[str, Any]:
         cls: Any = type(x)
@@ -161,7 +193,7 @@ class Encoder:
                 values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
         elif name is None:
             values = _known(x)
-        attributes = self.attributes(values, str(x))
+        attributes = self.attributes(values, x)
         return {"class": name or _nearest_name(cls), "name": cls.__name__, "attributes": attributes}
 
     def model(self, model: Model) -> dict[str, Any]:
@@ -181,6 +213,32 @@ class Encoder:
         choice = model._choice.checked(model)
         node = self.value(choice.spherical, "spherical")
         return {"coordinates": {"cut": list(choice.cut), "absolute": list(choice.absolute), "spherical": node}}
+
+
+MANNERS: tuple[tuple[Any, Callable[[Encoder, Any, Where], Any]], ...] = (
+    (np.generic, Encoder._scalar),
+    (np.ndarray, Encoder._array),
+    ((Body, Joint, ForceElement), Encoder._reference),
+    (Miss, Encoder._miss),
+    (list, Encoder._list),
+    (tuple, Encoder._tuple),
+    (dict, Encoder._dict),
+    (PurePath, Encoder._path),
+    (BASES, Encoder._object),
+    (Integrator, Encoder._method),
+    (SimpleNamespace, Encoder._record),
+)
+
+
+@functools.cache
+def _manner(kind: type) -> Callable[[Encoder, Any, Where], Any]:
+    """How values of a class are stored."""
+    found = next((manner for base, manner in MANNERS if issubclass(kind, base)), None)
+    return found or (Encoder._record if dataclasses.is_dataclass(kind) else Encoder._missing)
+
+
+def _place(where: Where) -> str:
+    return f"{_place(where[0])}: {where[1]}" if isinstance(where, tuple) else str(where)
 
 
 def _storable(x: Any) -> bool:
@@ -218,6 +276,7 @@ def _known(x: Any) -> dict[str, Any]:
     return {key: value for key, value in vars(x).items() if key in keys}
 
 
+@functools.cache
 def _nearest_name(cls: type) -> str:
     return next(filter(None, map(public_name, cls.__mro__)))
 

@@ -15,8 +15,12 @@ from ..errors import FileError
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path to write to, with the same ending, which takes the place of ``path`` when the block ends well."""
+def replacing(path: str | os.PathLike[str], durable: bool = False) -> Iterator[Path]:
+    """A path to write to, with the same ending, which takes the place of ``path`` when the block ends well.
+
+    An old file goes when the new one is on the disk, not before; waiting for the disk takes longer than writing. With
+    ``durable`` that holds for a new file as well.
+    """
     target = Path(os.path.realpath(path))  # a link stays one
     try:
         if target.is_dir():
@@ -27,9 +31,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft = target.with_name(f".{target.stem}-{secrets.token_hex(6)}.part{target.suffix}")
         try:
             yield draft
-            with draft.open("rb+") as file:
-                os.fsync(file.fileno())  # a full disk may show up no earlier
-            if target.exists():
+            old = target.exists()
+            if old or durable:
+                with draft.open("rb+") as file:
+                    os.fsync(file.fileno())
+            if old:
                 shutil.copymode(target, draft)
             os.replace(draft, target)
         finally:

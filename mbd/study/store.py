@@ -173,7 +173,7 @@ class Store(Reader):
             )
 
     def _write(self, name: str, content: bytes) -> None:
-        with replacing(self.path / name) as draft:
+        with replacing(self.path / name, durable=True) as draft:
             draft.write_bytes(content)
         with suppress(OSError, AttributeError):  # the name as well; not on every system
             folder = os.open(self.path, os.O_RDONLY)

@@ -15,7 +15,7 @@ import hashlib
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -234,15 +234,20 @@ def functions_in(x: Any) -> list[Any]:
 def _digest(words: Iterable[bytes]) -> str:
     """Of words and their lengths, so that no two sequences run together."""
     parts = list(words)
-    lengths = np.array([len(word) for word in parts], dtype="<i8").tobytes()
+    lengths = np.array([*map(len, parts)], dtype="<i8").tobytes()
     return hashlib.blake2b(b"".join((lengths, *parts)), digest_size=16).hexdigest()
 
 
+def _named(names: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
+    """Names in their order, and as words."""
+    return tuple((name, name.encode()) for name in sorted(names))
+
+
 @functools.cache
-def _fields(cls: type) -> tuple[str, ...]:
+def _fields(cls: type) -> tuple[tuple[str, bytes], ...]:
     told = getattr(cls, "told_in_states", ())  # that were parameters when the first states were written
     fields = [field.name for field in dataclasses.fields(cls) if field.name not in getattr(cls, "untold", ())]
-    return tuple(sorted([*fields, *told]))
+    return _named([*fields, *told])
 
 
 class _Unknown(Exception):
@@ -260,27 +265,59 @@ def _add_words(x: Any, functions: list[Any], words: list[bytes]) -> None:
     kind: Any = type(x)
     if kind is np.ndarray:
         words += (_array_word(x.dtype, x.shape), x.tobytes())
-    elif kind in PLAIN or isinstance(x, bool | int | float | complex | str | np.number | np.bool_):
-        words.append(repr(x.item() if isinstance(x, np.generic) else x).encode())
-    elif isinstance(x, Body | Joint | ForceElement):
-        words.append(x.name.encode())
-    elif isinstance(x, list | tuple):
-        words.append(str(len(x)).encode())
-        for item in x:
-            _add_words(item, functions, words)
-    elif isinstance(x, SimpleNamespace) or (dataclasses.is_dataclass(x) and not isinstance(x, type)):
-        if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
-            words.append(kind.__name__.encode())
-        defaults = getattr(kind, "told_where_given", {})
-        for name in sorted(vars(x)) if isinstance(x, SimpleNamespace) else _fields(kind):
-            value = getattr(x, name)
-            if name in defaults and value == defaults[name]:
-                continue
-            words.append(name.encode())
-            _add_words(value, functions, words)
+    elif kind in PLAIN:
+        words.append(repr(x).encode())
     else:
-        words.append(b"function")
-        functions.append(x)
+        _manner(kind)(x, functions, words)
+
+
+def _add_number(x: Any, functions: list[Any], words: list[bytes]) -> None:
+    words.append(repr(x.item() if isinstance(x, np.generic) else x).encode())
+
+
+def _add_name(x: Any, functions: list[Any], words: list[bytes]) -> None:
+    words.append(x.name.encode())
+
+
+def _add_items(x: Any, functions: list[Any], words: list[bytes]) -> None:
+    words.append(_count_word(len(x)))
+    for item in x:
+        _add_words(item, functions, words)
+
+
+def _add_record(x: Any, functions: list[Any], words: list[bytes]) -> None:
+    kind = type(x)
+    if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
+        words.append(kind.__name__.encode())
+    defaults = getattr(kind, "told_where_given", {})
+    for name, word in _named(vars(x)) if isinstance(x, SimpleNamespace) else _fields(kind):
+        value = getattr(x, name)
+        if name in defaults and value == defaults[name]:
+            continue
+        words.append(word)
+        _add_words(value, functions, words)
+
+
+def _add_function(x: Any, functions: list[Any], words: list[bytes]) -> None:
+    words.append(b"function")
+    functions.append(x)
+
+
+@functools.cache
+def _manner(kind: type) -> Callable[[Any, list[Any], list[bytes]], None]:
+    """How words are made of values of a class."""
+    if issubclass(kind, bool | int | float | complex | str | np.number | np.bool_):
+        return _add_number
+    if issubclass(kind, Body | Joint | ForceElement):
+        return _add_name
+    if issubclass(kind, list | tuple):
+        return _add_items
+    return _add_record if issubclass(kind, SimpleNamespace) or dataclasses.is_dataclass(kind) else _add_function
+
+
+@functools.cache
+def _count_word(count: int) -> bytes:
+    return str(count).encode()
 
 
 @functools.cache

@@ -1,5 +1,7 @@
 """Archives are those of np.savez for every reader, and their checksums those of zlib, however they are computed."""
 
+import os
+import threading
 import zipfile
 import zlib
 
@@ -8,10 +10,12 @@ import pytest
 
 from mbd.compiled import checksum as checksums
 from mbd.compiled.checksum import WORTHWHILE, checksum
-from mbd.io.zip_writer import write_arrays
+from mbd.io.zip_writer import PIECE, write_arrays
 
 ARRAYS = {
     "records": np.random.default_rng(0).normal(size=(1000, 301)),  # with a checksum of the large ones
+    "pieces": np.random.default_rng(1).integers(0, 256, 2 * PIECE + 1001, dtype=np.uint8),
+    "whole pieces": np.zeros(2 * PIECE // 8),
     "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
     "none": np.zeros((0, 3)),
     "one": np.array(2.5),
@@ -30,6 +34,20 @@ def test_an_archive_is_read_by_numpy_and_zipfile(tmp_path):
             assert (found[name] == x).all()
     with zipfile.ZipFile(tmp_path / "a.npz") as archive:
         assert archive.testzip() is None  # which compares all checksums
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are those of POSIX")
+def test_an_archive_goes_through_a_pipe(tmp_path):
+    """Whoever reads a pipe cannot go back, and who writes cannot either."""
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=write_arrays, args=(tmp_path / "pipe", ARRAYS))
+    writer.start()
+    (tmp_path / "b.npz").write_bytes((tmp_path / "pipe").read_bytes())
+    writer.join()
+    write_arrays(tmp_path / "a.npz", ARRAYS)
+    with np.load(tmp_path / "a.npz") as there, np.load(tmp_path / "b.npz") as here:
+        assert list(here) == list(there)
+        assert all((here[name] == there[name]).all() for name in here)
 
 
 def test_python_objects_are_refused(tmp_path):

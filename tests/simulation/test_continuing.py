@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import pickle
@@ -282,6 +283,16 @@ def test_files_keep_the_fingerprint_of_functions_that_they_lack(tmp_path):
         assert len(mbd.load(tmp_path / name, model=crank(load=captured(2.0)))) == 3
         with pytest.raises(mbd.ModelError, match="other parameters in functions of force 'load'"):
             mbd.load(tmp_path / name, model=crank(load=captured(3.0)))
+
+
+def test_a_file_says_what_acted_whenever_it_was_found_out(tmp_path):
+    """At the end of a run nobody has asked yet; afterwards the model may have changed."""
+    solution = mbd.simulate(crank(), 0.02, STEP, RK4())
+    solution.save(tmp_path / "at once.npz")
+    acted = dict(solution.state["fingerprint"])
+    solution.save(tmp_path / "later.npz")
+    first, second = (np.load(tmp_path / name)["header"].tobytes() for name in ("at once.npz", "later.npz"))
+    assert first == second and json.loads(first)["fingerprint"] == acted == fingerprint_of(solution.model)
 
 
 def test_a_model_that_was_changed_before_saving_is_named(tmp_path):

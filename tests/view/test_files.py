@@ -91,3 +91,16 @@ def test_interrupts_links_and_folders(tmp_path):
         write_text(tmp_path / "none" / "a.txt", "x")
     with pytest.raises(mbd.MbdError, match="it is a folder"):
         write_text(tmp_path, "x")
+
+
+def test_an_old_file_stays_until_the_new_one_is_on_the_disk(tmp_path, monkeypatch):
+    """The power may fail at any moment; for a new file nobody waits, unless it is asked for."""
+    file, synced = tmp_path / "a.txt", []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.readlink(f"/proc/self/fd/{number}")))
+    write_text(file, "first")
+    assert not synced
+    write_text(file, "second")
+    assert len(synced) == 1 and synced[0].endswith(".part.txt") and file.read_text() == "second"
+    with replacing(tmp_path / "b.txt", durable=True) as draft:
+        draft.write_text("x")
+    assert len(synced) == 2
