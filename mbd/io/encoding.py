@@ -108,11 +108,12 @@ class Encoder:
         self.kept: list[Any] = []  # alive while their ids are in use
 
     def value(self, x: Any, where: Where) -> Any:
-        kind = type(x)
+        kind: Any = type(x)
         return x if kind in PLAIN else _manner(kind)(self, x, where)
 
     def attributes(self, values: dict[str, Any], where: Where) -> dict[str, Any]:
         stored = {}
+        kind: Any
         for key, x in values.items():  # most values are plain, and a model has many of them
             if (kind := type(x)) in PLAIN:
                 stored[key] = x
@@ -151,10 +152,11 @@ class Encoder:
 
     def _object(self, x: Any, where: Where) -> Any:
         """Of a user's class: stored as what it extends."""
+        cls: Any = type(x)
         values = _known(x)
         if not SPELLING.keys().isdisjoint(values):
             values = {SPELLING.get(key, key): value for key, value in values.items()}
-        return {"$object": _nearest_name(type(x)), "attributes": self.attributes(values, where)}
+        return {"$object": _nearest_name(cls), "attributes": self.attributes(values, where)}
 
     def _method(self, x: Any, where: Where) -> Any:
         """A method that is a parameter of another one."""

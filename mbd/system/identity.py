@@ -286,7 +286,7 @@ def _add_items(x: Any, functions: list[Any], words: list[bytes]) -> None:
 
 
 def _add_record(x: Any, functions: list[Any], words: list[bytes]) -> None:
-    kind = type(x)
+    kind: Any = type(x)
     if isinstance(x, Primitive) or hasattr(x, "start"):  # of other records files keep the fields, not the class
         words.append(kind.__name__.encode())
     defaults = getattr(kind, "told_where_given", {})
