@@ -1,0 +1,341 @@
+"""Inputs of the stepper act from the step on before which they are set, and everything that is read knows them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mbd
+from mbd.integrators import DOPRI5, RK4, AdaptiveAlpha, GeneralizedAlpha, LieEM
+from tests.integrators.every_method import METHODS, fitting
+from tests.simulation.stepped import STEP, cart_pole, every_method, same
+
+
+@every_method
+def test_inputs_set_before_the_first_step_act_from_the_beginning(name):
+    """As those of the model do, bit for bit, again after a reset, and not when others are set then."""
+    method = METHODS[name]
+    pushed, model = (fitting(method, *(_pushed(kind) for kind in ("rod", "point", "free", "falling"))) for _ in "ab")
+    before = mbd.simulate(model, 10 * STEP, STEP, method)
+    pushed.parameters["u"] = 0.7
+    whole = mbd.simulate(pushed, 10 * STEP, STEP, method)
+    sim = mbd.Simulator(model, STEP, method)
+    for value, expected in ((0.7, whole), (0.7, whole), (None, before)):
+        if value is not None:
+            sim.inputs["u"] = value
+        sim.advance(10 * STEP)
+        assert same(sim.solution(), expected)
+        sim.reset()
+
+
+@every_method
+def test_input_that_changes(name):
+    """A force that an input changes acts in every method, from the next step on: order as in a run that begins anew."""
+    method = METHODS[name]
+    if method.adaptive:
+        return
+
+    def model(value):
+        m = fitting(method, *(_pushed(kind) for kind in ("rod", "point", "free", "falling")))
+        m.parameters["u"] = value
+        return m
+
+    gaps = []
+    for h in (0.02, 0.01):
+        sim = mbd.Simulator(model(0.3), h, method)
+        sim.advance(0.4)
+        sim.inputs["u"] = -2.0
+        if sim.model.name == "falling":  # free motions are evaluated from the start
+            with pytest.raises(mbd.IncompatibleError, match="must not change during it"):
+                sim.step()
+            return
+        sim.advance(0.4)
+        begun = mbd.simulate(model(0.3), 0.4, h, method)
+        anew = mbd.simulate(model(-2.0), 0.8, h, method, start=begun)
+        gaps.append(np.abs(sim.q - anew.q[-1]).max())
+        assert np.abs(sim.q - mbd.simulate(model(0.3), 0.8, h, method).q[-1]).max() > 0.05  # it acted
+        solution = sim.solution()
+        assert list(np.unique(solution.inputs["u"])) == [-2.0, 0.3]
+    # a change that arrived half a step late would leave a gap that is halved only
+    assert gaps[1] <= 0.3 * gaps[0] or gaps[0] < 1e-9
+
+
+def _pushed(kind):
+    """A body under a force that is an input: on a rod, a point, or free."""
+    model = mbd.Model(kind)
+    u = model.input("u")
+    if kind == "falling":
+        model.gravity = (0, 0, u)
+        model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5)))
+        return model
+    if kind == "point":
+        body = model.add(mbd.PointMass("body", 1.0, (0.5, 0, 0), velocity=(0, 0.2, 0)))
+    else:
+        node = mbd.nodes.RotationVector((0.5, 0, 0), angular_velocity=(0, 0.1, 0))
+        body = model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5), node))
+    if kind == "rod":
+        model.add(mbd.joints.Spherical(model.ground, body, at=(0, 0, 0), name="ball"))
+    model.add(mbd.forces.Force(body, (0.0, 0.0, u), name="push"))
+    return model
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), GeneralizedAlpha(stabilized=False), RK4(), LieEM()])
+def test_sampled_input_has_the_order_of_the_method(method):
+    """A force that jumps at every fifth step, against the closed solution: half the step, a quarter of the error."""
+    model = mbd.Model("point")
+    u = model.input("u")
+    point = model.add(mbd.PointMass("point", 2.0, (0, 0, 0)) if not isinstance(method, LieEM) else _sphere())
+    model.add(mbd.forces.Force(point, (u, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, point, stiffness=8.0, length=5.0, point_a=(-5.0, 0, 0)))
+    values = [1.0, -0.5, 2.0, 0.0, -1.0]
+    x, v, w, sample = 0.0, 0.0, 2.0, 0.1
+    for value in values:  # x'' + w^2 x = u / m, exactly over each piece
+        rest = value / 8.0
+        c, s = np.cos(w * sample), np.sin(w * sample)
+        x, v = rest + (x - rest) * c + v / w * s, -(x - rest) * w * s + v * c
+    errors = []
+    for count in (5, 10):
+        sim = mbd.Simulator(model, sample / count, method)
+        for value in values:
+            sim.inputs["u"] = value
+            for _ in range(count):
+                sim.step()
+        errors.append(np.hypot(sim["point"].position[0] - x, (sim["point"].velocity[0] - v) / w))
+    assert errors[0] / errors[1] > 3.5
+    assert errors[1] < 1e-3
+
+
+def _sphere():
+    return mbd.RigidBody("point", 2.0, (0.1, 0.1, 0.1))
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_solution_knows_its_inputs(coordinates):
+    """Forces, powers, reactions and the energy balance of a record are those of the input that acted there."""
+    sim = mbd.Simulator(cart_pole(coordinates=coordinates), 1e-3)
+    rng = np.random.default_rng(3)
+    forces = rng.uniform(-5.0, 5.0, 20)
+    for force in forces:
+        sim.inputs["u"] = force
+        sim.advance(0.02)
+    shown = sim["motor"].effort
+    solution = sim.solution()
+    acted = np.concatenate((forces[:1], np.repeat(forces, 20)))  # the first one was set before the first step
+    assert np.array_equal(solution.inputs["u"], acted)
+    assert np.array_equal(solution["motor"].effort, acted)
+    assert shown == acted[-1]
+    assert np.allclose(solution["motor"].power, acted * solution["rail"].displacement_rate, rtol=1e-12)
+    sim.inputs["u"] = 100.0  # the solution does not follow
+    assert np.array_equal(solution["motor"].effort, acted)
+    sim.reset(mass=7.0)
+    assert np.array_equal(solution.system.values["mass"], 0.1)
+    assert np.ptp(solution.energy.total) > 0.04
+    balance = mbd.results.balance.energy_balance(solution)
+    assert abs(balance.relative) < 1e-3
+    later = solution.at(0.0305)
+    assert later["motor"].effort[0] == forces[1]
+    with pytest.raises(mbd.ModelError, match="inputs changed during this run"):
+        mbd.find_events(solution, mbd.Event(lambda s: s["cart"].position[:, 0]))
+
+
+@every_method
+def test_a_state_behind_a_change_of_an_input(name):
+    """Bit for bit, as any other: also of methods that keep copies of the numbers of forces for their matrices."""
+    method = METHODS[name]
+    if method.adaptive:
+        return
+    sim = mbd.Simulator(fitting(method, *(_sprung(kind) for kind in ("hinge", "point", "free"))), STEP, method)
+    sim.advance(10 * STEP)
+    sim.inputs["u"] = -2.0
+    if sim.model.name == "free":
+        return  # of single bodies on which nothing may act
+    sim.advance(STEP)
+    state = sim.state
+    sim.advance(10 * STEP)
+    expected = sim.solution()
+    sim.set_state(state)
+    sim.advance(10 * STEP)
+    assert same(sim.solution().part(slice(1, None)), expected.part(slice(-10, None)))
+
+
+def _sprung(kind):
+    """A body under a spring whose stiffness is an input: on a hinge, a point, or free."""
+    model = mbd.Model(kind)
+    u = model.input("u", 0.3)
+    if kind == "free":
+        model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5)))
+        return model
+    if kind == "point":
+        body = model.add(mbd.PointMass("body", 1.0, (0.5, 0, 0), velocity=(0, 0.2, 0)))
+    else:
+        body = model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5), mbd.nodes.RotationVector((0.5, 0, 0))))
+        model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+    model.add(mbd.forces.Spring(model.ground, body, (0.5, 0, 1), stiffness=20.0 + 10.0 * u, length=0.6))
+    return model
+
+
+def test_state_holds_inputs():
+    sim = mbd.Simulator(cart_pole(), 2e-3)
+    sim.inputs["u"] = 2.0
+    sim.advance(0.1)
+    state = sim.state
+    sim.advance(0.1)
+    expected = sim.q
+    sim.inputs["u"] = -9.0
+    pending = sim.state  # after an input was set, before it has acted
+    sim.advance(0.1)
+    later = sim.q
+    sim.set_state(pending)
+    assert sim.inputs["u"] == -9.0
+    sim.advance(0.1)
+    assert np.array_equal(sim.q, later)
+    sim.set_state(state)
+    assert sim.inputs["u"] == 2.0
+    sim.advance(0.1)
+    assert np.array_equal(sim.q, expected)
+
+
+@pytest.mark.parametrize("method", [DOPRI5(rtol=1e-10, atol=1e-12), AdaptiveAlpha(rtol=1e-4, atol=1e-4)])
+def test_adaptive_inputs(method):
+    """With step-size control, first-same-as-last included: nothing that a step begins with knows the old force.
+
+    Of constant forces generalized-alpha makes no error, whatever its tolerance, unless it begins with those before.
+    """
+    model = _pushed("free")
+    sim = mbd.Simulator(model, 0.01, method)
+    at, v = 0.0, 0.0
+    for value in (1.0, -3.0, 2.0):
+        sim.inputs["u"] = value
+        sim.advance(0.13)
+        at, v = at + v * 0.13 + 0.5 * value * 0.13**2, v + value * 0.13
+    assert abs(sim["body"].position[2] - at) < 1e-9
+    solution = sim.solution()
+    assert solution.t[-1] == sim.t and np.array_equal(solution["push"].force[-1], (0, 0, 2.0))
+
+
+def test_saved_with_its_inputs(tmp_path):
+    """A file knows the inputs; what depends on them is right with the model, and refused without, never wrong."""
+    sim = mbd.Simulator(cart_pole(), 1e-3)
+    for force in (1.0, -3.0, 2.0):
+        sim.inputs["u"] = force
+        sim.advance(0.05)
+    solution = sim.solution()
+    solution.save(tmp_path / "run.npz")
+    plain, full = mbd.load(tmp_path / "run.npz"), mbd.load(tmp_path / "run.npz", model=cart_pole())
+    for read in (plain, full):
+        assert np.array_equal(read.inputs["u"], solution.inputs["u"])
+        assert np.array_equal(read.energy.total, solution.energy.total)
+        assert np.array_equal(read["pole"].position, solution["pole"].position)
+    assert np.array_equal(full["motor"].effort, solution["motor"].effort)
+    with pytest.raises(mbd.ModelError, match="input 'u' changed during this run"):
+        _ = plain["motor"].effort
+    constant = mbd.Simulator(cart_pole(), 1e-3)
+    constant.inputs["u"] = 2.0
+    constant.advance(0.05)
+    constant.inputs["u"] = 70.0  # of the next step, which is not made
+    known = constant.solution()
+    known.part(slice(1, None)).save(tmp_path / "constant.npz")
+    assert np.array_equal(mbd.load(tmp_path / "constant.npz")["motor"].effort, known["motor"].effort[1:])
+    assert np.array_equal(known["motor"].effort, np.full(51, 2.0))
+
+
+INTERPRETED = """
+import mbd
+from mbd.integrators import GeneralizedAlpha, Rattle
+from mbd.nodes import Directors
+for method in (GeneralizedAlpha(), Rattle()):
+    model = mbd.Model("pushed")
+    u = model.input("u", 1.0)
+    body = model.add(mbd.RigidBody("body", 1.0, (0.3, 0.3, 0.5), Directors()))
+    model.add(mbd.forces.Force(body, (u, 0, 0)))
+    sim = mbd.Simulator(model, 0.1, method)
+    sim.step()
+    sim.inputs["u"] = -3.0
+    sim.step()
+    print(sim["body"].velocity[0])
+"""
+
+
+def test_jumps_without_compiled_code():
+    """Constant forces in two steps: v = 0.1 - 0.3 in every method."""
+    root = str(Path(mbd.__file__).parents[1])
+    environment = {**os.environ, "MBD_JIT": "0", "PYTHONPATH": root}
+    run = subprocess.run([sys.executable, "-c", INTERPRETED], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert [float(x) for x in run.stdout.split()] == pytest.approx([-0.2, -0.2], abs=1e-9)
+
+
+def test_other_inputs_of_a_continued_state_are_told(capsys):
+    """The inputs of a simulator are in its state; a run of the model goes on with those of the model, and says so."""
+    model = mbd.Model("pushed")
+    u = model.input("u", 1.0)
+    body = model.add(mbd.PointMass("body", mass=1.0))
+    model.add(mbd.forces.Force(body, (u, 0, 0)))
+    sim = mbd.Simulator(model, 0.01)
+    sim.inputs["u"] = 2.0
+    sim.advance(0.1)
+    there = mbd.simulate(model, 0.2, 0.01, start=sim.state)[body].position[-1, 0]
+    assert there == pytest.approx(0.5 * 2.0 * 0.1**2 + 2.0 * 0.1 * 0.1 + 0.5 * 1.0 * 0.1**2, rel=1e-12)
+    assert "left with input 'u' = 2; now that of the model acts, 1" in capsys.readouterr().err
+    model.parameters["u"] = 2.0
+    mbd.simulate(model, 0.2, 0.01, start=sim.state)
+    assert "left with input" not in capsys.readouterr().err
+
+
+def test_nothing_is_read_across_a_hidden_change_of_an_input(tmp_path):
+    """With few records, inputs may change between two of them: what is read there would be wrong."""
+    model = mbd.Model("pushed")
+    u = model.input("u", 1.0)
+    body = model.add(mbd.PointMass("body", mass=1.0))
+    model.add(mbd.forces.Force(body, (u, 0, 0)))
+    sim = mbd.Simulator(model, 0.01, output_step=0.1)
+    for k in range(30):
+        sim.inputs["u"] = 1.0 if k < 15 else 2.0  # changes at t = 0.15; records are at 0.1 and 0.2
+        sim.step()
+    solution = sim.solution()
+    solution.save(tmp_path / "run.npz")
+    for each in (solution, mbd.load(tmp_path / "run.npz", model=model)):
+        assert each.at(0.05)[body].position[0, 0] == pytest.approx(0.5 * 0.05**2, rel=1e-12)
+        assert each.at(0.2)[body].position[0, 0] == pytest.approx(0.02 + 0.5 * 0.05**2, rel=1e-12)
+        with pytest.raises(mbd.ModelError, match="an input changed between the two records around t = 0.12"):
+            each.at([0.05, 0.12])
+    sim.reset()
+    for k in range(30):
+        sim.inputs["u"] = 1.0 if k < 20 else 2.0
+        sim.step()
+    late = sim.solution().at(0.25)[body].position[0, 0]
+    assert late == pytest.approx(0.5 * 0.2**2 + 0.2 * 0.05 + 0.05**2, rel=1e-9)
+
+
+def test_names_of_inputs_and_runs_without_end():
+    sim = mbd.Simulator(cart_pole(), 1e-2, record=False)
+    assert "u" in sim.inputs and "v" not in sim.inputs and 3 not in sim.inputs
+    for k in range(50):
+        sim.inputs["u"] = 0.01 * k
+        sim.step()
+    assert len(sim._recording.inputs) <= 2  # nothing grows
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_inputs_that_were_set_are_not_read_before_they_act(coordinates):
+    """What is read between two steps belongs together, whether somebody has read it before the input was set or not."""
+    sim = mbd.Simulator(cart_pole(coordinates=coordinates), 2e-3)
+    sim.inputs["u"] = 1.0
+    for _ in range(10):
+        sim.step()
+    sim.inputs["u"] = 7.0
+    for pending in (True, False):
+        expected = {True: 1.0, False: 7.0}[pending]
+        power = expected * sim["rail"].displacement_rate
+        assert sim["motor"].effort == expected and sim["motor"].power == pytest.approx(power, rel=1e-12)
+        assert sim.now.power[0] == pytest.approx(power, rel=1e-9)
+        assert sim.now.inputs["u"].tolist() == sim.now.channel("inputs.u").tolist() == [expected]
+        assert sim.inputs["u"] == 7.0
+        last = sim.solution().part(-1)
+        assert last["motor"].effort[0] == expected and last.energy.total[0] == sim.now.energy.total[0]
+        sim.step()
