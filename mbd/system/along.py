@@ -4,10 +4,8 @@ With the frames' direction dz = Z dq a constraint between two bodies is at most 
 g_z^T lambda is bilinear in (z, lambda), its rate bilinear in (z, z_dot): their derivatives are the same kernels with
 dz in the place of z, and d lambda in that of lambda. Force elements know the derivatives of their laws
 (``mbd.forces.along``). Driven constraints, couplings and frame elements are differentiated by a central difference of
-their frame forces and rows, in the tables on both sides of the parameter; so are force elements that the parameter
-touches. Inertia and weight are linear in what it touches. A constraint is at most
-quadratic in its points, axes and constants, so that a central difference at the same frames is exact however wide it
-is, and a wide one has no round-off; the length L of a distance scales g + L by -dL/L. Nothing else is evaluated.
+their frame forces and rows, in the tables on both sides of the parameter. What the parameter itself changes comes to
+that for the elements that it touches (``touched_along``). Nothing else is evaluated.
 
 Four parameters, a *group*, are looked along at once (kind ``fours``): what directions have in common is read once. What
 is differenced is a matter of each parameter, and its place among the four.
@@ -20,32 +18,30 @@ from __future__ import annotations
 from ..compiled.entry import entry
 from ..compiled.fours import AT_ONCE, flat
 from ..compiled.kernel import kernel
-from ..compiled.kinds import addresses, fours, fours_matrix, integer, integer_matrix, integers, matrix, records, vector
-from ..compiled.record import Record
+from ..compiled.kinds import fours, integer, matrix, vector
 from ..forces.along import force_along
-from ..forces.instant import force_residual, law_at_instant
-from ..joints.instant import (
-    COINCIDENT,
-    add_primitive_force,
-    primitive_drive,
-    primitive_force,
-    primitive_rate,
-    primitive_value,
-)
+from ..forces.instant import law_at_instant
+from ..joints.instant import COINCIDENT, add_primitive_force, primitive_force, primitive_rate
 from ..math.arrays import clear, clear_frames, copy_frames
 from ..nodes.along import acceleration_along, frame_acceleration_of, frame_along, residual_along, velocity_along
-from ..nodes.forms import NODE
-from ..nodes.inertia import node_residual
-from ..nodes.mass import weight
 from .couplings import LEVEL_DRIVEN, POSITION, coupling_constraints, coupling_forces
-from .element_forces import constant
+from .directions import (
+    CHANGING,
+    FIXED,
+    NO_FORCES,
+    ON_ACCELERATIONS,
+    ON_BOTH,
+    ON_POSITIONS,
+    ON_VELOCITIES,
+    Along,
+    end_of_group,
+)
 from .instant import all_frame_forces, evaluate_functions, velocities
 from .instant_elements import has_forces
 from .tables import (
     FLAG_COUPLED,
     FLAG_TREE,
     FLAG_VELOCITY,
-    PRIMITIVE,
     Tables,
     Work,
     coordinates,
@@ -54,54 +50,14 @@ from .tables import (
     velocity,
     work_at,
 )
-from .tree_along import TreeAlong, tree_rows_along
-
-ON_POSITIONS, ON_VELOCITIES, ON_ACCELERATIONS, ON_BOTH = 0, 1, 2, 3  # level of the constraint rows; both: g + B v
-NO_FORCES, FIXED, CHANGING = 0, 1, 2  # frame forces of constraints: not asked for, at fixed or changing multipliers
-
-
-class Along(Record):
-    """Directions of frames, what parameters touch, and the systems on both sides of them."""
-
-    dz = fours_matrix  # (nodes, 12) of frames, of their velocities and accelerations, and of frame forces
-    dzd = fours_matrix
-    dza = fours_matrix
-    df = fours_matrix
-    row = fours  # (3,) scratch
-    scratch = fours_matrix  # (2, 12)
-    za = matrix  # accelerations of frames
-    plus = vector  # rows on both sides
-    minus = vector
-    lam = vector  # multipliers there
-    still = fours  # zeros, as many as multipliers or velocities
-    size = vector  # of the differences, by parameter
-    tables = addresses  # of the systems at theta + size and theta - size, one after the other
-    works = addresses  # beside them, and one for the system itself at the end
-    exact = integers  # by parameter: whether the product rule holds, otherwise the whole residual is differenced
-    first_node = integers  # by parameter: of the list of nodes whose inertia or weight it touches
-    nodes = integers
-    slopes = records(NODE)  # ... with the slopes of their inertia in the place of it
-    falls = matrix  # (parameters, 3) slopes of gravity
-    first_force = integers  # the same of force elements
-    forces = integers
-    shifted = integer_matrix  # by parameter and force element: whether it moves along the direction for that
-    some_shifted = integer_matrix  # by group and force element: whether it does for some parameters
-    first_primitive = integers  # the same of constraints that are not driven
-    primitives = integers
-    above = records(PRIMITIVE)  # ... with their numbers far to both sides, along their slopes
-    below = records(PRIMITIVE)
-    width = vector  # ... and how far these are apart, in units of the parameter
-    stretch = vector  # ... and slopes of the lengths of those that are distances
-    driven = integers  # constraints that are driven
-    tree = TreeAlong  # of joint coordinates
-    loaded = integer  # whether there are elements that are differenced
-    time = vector  # (1,) of the functions
-
-
-@kernel
-def end_of_group(g, group):
-    """Number of the parameter behind the last one of a group."""
-    return min(AT_ONCE * (group + 1), g.size.shape[0])
+from .touched_along import (
+    primitive_row,
+    rows_of,
+    touched_forces_along,
+    touched_nodes_along,
+    touched_primitives_along,
+)
+from .tree_along import tree_rows_along
 
 
 @entry(Tables, Work, coordinates, velocity, multipliers, matrix)
@@ -110,12 +66,6 @@ def look_along(s, w, q, v, lam, z):
     copy_frames(z, w.z)
     velocities(s, w, q, v)
     all_frame_forces(s, w, lam)
-
-
-@kernel
-def rows_of(p):
-    """Number of rows of a constraint."""
-    return 3 if p.kind == COINCIDENT else 1
 
 
 @kernel
@@ -167,24 +117,6 @@ def _bilinear(s, w, g, lam, dlam, forces, level, x):
 
 
 @kernel
-def _primitive_row(p, w, z, zd, zb, level, x):
-    """The row of one constraint on a level: g, B v + g_t, or g_zz[z_dot, z_dot] + g_z z_ddot."""
-    a, b, i = p.a, p.b, p.x0
-    value = constant(p, w.values)
-    if level == ON_POSITIONS:
-        primitive_value(p, z[a], z[b], value, x, i)
-        return
-    motion = zd if level == ON_VELOCITIES else zb
-    primitive_rate(p, z[a], z[b], motion[a], motion[b], value, x, i)
-    if level == ON_ACCELERATIONS and p.kind != COINCIDENT:
-        primitive_rate(p, zd[a], zd[b], zd[a], zd[b], value, w.primitive_rows, 0)
-        x[i] += w.primitive_rows[0]
-    if p.function >= 0:
-        first, second = primitive_drive(p, z[a], z[b], zd[a], zd[b], w.values)
-        x[i] += first if level == ON_VELOCITIES else second
-
-
-@kernel
 def _beside(w, g, i, side, lam, dlam, forces, level, x):
     """Frame forces (in the buffers beside) and rows x of elements that are differenced, on one side of a parameter."""
     e, c = g.size[i] if side == 0 else -g.size[i], i % AT_ONCE
@@ -209,7 +141,7 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
         if s.flags[FLAG_COUPLED] != 0:
             coupling_forces(s, moved, g.lam)
     for k in range(g.driven.shape[0]):
-        _primitive_row(s.primitives[g.driven[k]], moved, moved.z, moved.zd, moved.zd, level, x)
+        primitive_row(s.primitives[g.driven[k]], moved, moved.z, moved.zd, moved.zd, level, x)
     if s.flags[FLAG_COUPLED] != 0:
         coupling_constraints(s, moved, x, POSITION if level == ON_POSITIONS else LEVEL_DRIVEN)
 
@@ -231,111 +163,6 @@ def _differenced(s, w, g, i, lam, dlam, forces, level, x):
     for k in range(s.xl.shape[0]):
         j = s.xl[k]
         rows[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
-
-
-@kernel
-def _touched_primitive(p, w, g, f, lam, forces, level, rows):
-    """A constraint with other numbers, where the frames are: frame forces f of its bodies, and rows."""
-    if forces != NO_FORCES:
-        clear(f[p.a])
-        clear(f[p.b])
-        primitive_force(p, w.z[p.a], w.z[p.b], p.value, lam, p.l0, f[p.a], f[p.b])
-    _primitive_row(p, w, w.z, w.zd, g.za, level, rows)
-
-
-@kernel
-def _stretched(p, slope, w, g, f, c, lam, forces, level, x):
-    """A distance of which the parameter changes the length: all of it scales, and the length is subtracted."""
-    scale, rows, found = -slope / p.value, g.plus, flat(x)
-    _touched_primitive(p, w, g, f, lam, forces, level, rows)
-    if forces != NO_FORCES:
-        fa, fb = flat(g.df[p.a]), flat(g.df[p.b])
-        for m in range(12):
-            fa[AT_ONCE * m + c] += scale * f[p.a, m]
-            fb[AT_ONCE * m + c] += scale * f[p.b, m]
-    found[AT_ONCE * p.x0 + c] += scale * rows[p.x0] - (slope if level == ON_POSITIONS else 0.0)
-
-
-@kernel
-def _touched_primitives(s, w, g, i, lam, forces, level, x):
-    """Constraints that the parameter touches: frame forces, added to g.df, and rows, added to x."""
-    c, found, plus, minus = i % AT_ONCE, flat(x), work_at(g.works[2 * i]).f, work_at(g.works[2 * i + 1]).f
-    for k in range(g.first_primitive[i], g.first_primitive[i + 1]):
-        h, p = 1.0 / g.width[k], g.above[k]
-        _touched_primitive(p, w, g, plus, lam, forces, level, g.plus)
-        _touched_primitive(g.below[k], w, g, minus, lam, forces, level, g.minus)
-        if forces != NO_FORCES:
-            _add_difference(g, plus, minus, p.a, p.b, h, c)
-        for j in range(p.x0, p.x0 + rows_of(p)):
-            found[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
-        if g.stretch[k] != 0.0:
-            _stretched(s.primitives[g.primitives[k]], g.stretch[k], w, g, plus, c, lam, forces, level, x)
-
-
-@kernel
-def _add_difference(g, plus, minus, a, b, h, c):
-    """Differences of the frame forces of two bodies, added to g.df; each of them is much larger than these."""
-    if a != 0:  # the ground does not move
-        fa = flat(g.df[a])
-        for m in range(12):
-            fa[AT_ONCE * m + c] += h * (plus[a, m] - minus[a, m])
-    if b != a and b != 0:
-        fb = flat(g.df[b])
-        for m in range(12):
-            fb[AT_ONCE * m + c] += h * (plus[b, m] - minus[b, m])
-
-
-@kernel
-def _move_frames(w, g, moved, a, e, c):
-    """Frames of one body and their velocities, by e along a direction."""
-    dz, dzd = flat(g.dz[a]), flat(g.dzd[a])
-    for m in range(12):
-        moved.z[a, m] = w.z[a, m] + e * dz[AT_ONCE * m + c]
-        moved.zd[a, m] = w.zd[a, m] + e * dzd[AT_ONCE * m + c]
-
-
-@kernel
-def _touched_force(w, g, i, side, k):
-    """The k-th force element that a parameter touches on one side of it: frame forces into f there."""
-    s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
-    h, c = g.size[i] if side == 0 else -g.size[i], i % AT_ONCE
-    e = s.forces[g.forces[k]]
-    a, b = e.a, e.b
-    clear(moved.f[a])
-    clear(moved.f[b])
-    if g.shifted[i, g.forces[k]] != 0:
-        _move_frames(w, g, moved, a, h, c)
-        _move_frames(w, g, moved, b, h, c)
-        _force_of(s, moved, e, g.time[0], moved.z[a], moved.z[b], moved.zd[a], moved.zd[b], w.turns)
-    else:
-        _force_of(s, moved, e, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns)
-
-
-@kernel
-def _force_of(s, moved, e, t, za, zb, zda, zdb, turns):
-    """Frame forces of an element into f of the buffers ``moved``."""
-    law_at_instant(e, s.functions, t, za, zb, zda, zdb, turns, 0, moved.user, moved.values)
-    force_residual(e, za, zb, zda, zdb, moved.values, turns, moved.f[e.a], moved.f[e.b])
-
-
-@kernel
-def _touched_forces(s, w, g, i):
-    """Frame forces of elements that the parameter touches, added to g.df.
-
-    Where it changes points, axes or default lengths, they move along the direction with it: where a point of the ground
-    alone moves, and the body that a spring holds there does not, the error of a difference would be that of a spring
-    which is stretched by so much. Otherwise the frames are where they are.
-    """
-    if g.first_force[i + 1] == g.first_force[i]:
-        return
-    h, c, plus, minus = 0.5 / g.size[i], i % AT_ONCE, work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
-    evaluate_functions(tables_at(g.tables[2 * i]), plus, g.time[0])
-    evaluate_functions(tables_at(g.tables[2 * i + 1]), minus, g.time[0])
-    for k in range(g.first_force[i], g.first_force[i + 1]):
-        _touched_force(w, g, i, 0, k)
-        _touched_force(w, g, i, 1, k)
-        e = s.forces[g.forces[k]]
-        _add_difference(g, plus.f, minus.f, e.a, e.b, h, c)
 
 
 @kernel
@@ -378,27 +205,7 @@ def forces_along(s, w, g, group):
             _force_beside_shifted(s, w, g, group, k)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
         if g.exact[i] != 0:
-            _touched_forces(s, w, g, i)
-
-
-@kernel
-def _touched_nodes(s, w, g, i, q, v, vd, weighs, x):
-    """Change of inertia and, where that counts, weight of nodes that the parameter touches, where they are.
-
-    Both are linear in the numbers of a node, so that these take the place of their own slopes.
-    """
-    c, found, falls, rows = i % AT_ONCE, flat(x), g.falls[i], g.plus
-    g1, g2, g3 = weighs * s.gravity[0], weighs * s.gravity[1], weighs * s.gravity[2]
-    for k in range(g.first_node[i], g.first_node[i + 1]):
-        j, n, f = g.nodes[k], g.slopes[k], w.force_a
-        weight(n, g1, g2, g3, f)
-        if falls[0] != 0.0 or falls[1] != 0.0 or falls[2] != 0.0:
-            weight(s.nodes[j], weighs * falls[0], weighs * falls[1], weighs * falls[2], w.force_b)
-            for m in range(12):
-                f[m] += w.force_b[m]
-        node_residual(n, q, v, vd, w.spin[j], w.z[j], w.zb[j], f, rows, w.scratch)
-        for r in range(n.x0, n.x0 + n.nv):
-            found[AT_ONCE * r + c] += rows[r]
+            touched_forces_along(s, w, g, i)
 
 
 @kernel
@@ -442,11 +249,11 @@ def equations_along(s, w, g, group, q, v, vd, lam, dq, dv, dvd, dlam, x, level):
         if g.exact[i] != 0:
             if g.loaded != 0:
                 _differenced(s, w, g, i, lam, dlam, forces, level, x)
-            _touched_primitives(s, w, g, i, lam, forces, level, x)
+            touched_primitives_along(s, w, g, i, lam, forces, level, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], v, vd, dv, dvd, w.z[k], g.dz[k], w.f[k], g.df[k], x)
     for i in range(first, end):
-        _touched_nodes(s, w, g, i, q, v, vd, 1.0, x)
+        touched_nodes_along(s, w, g, i, q, v, vd, 1.0, x)
 
 
 @entry(Tables, Work, Along, integer, multipliers, fours, fours)
@@ -461,7 +268,7 @@ def positions_along(s, w, g, group, lam, dq, x):
         if g.exact[i] != 0:
             if g.loaded != 0:
                 _differenced(s, w, g, i, lam, g.still, NO_FORCES, ON_POSITIONS, x)
-            _touched_primitives(s, w, g, i, lam, NO_FORCES, ON_POSITIONS, x)
+            touched_primitives_along(s, w, g, i, lam, NO_FORCES, ON_POSITIONS, x)
 
 
 @entry(Tables, Work, Along, velocity, velocity, multipliers)
@@ -500,10 +307,10 @@ def projection_along(s, w, g, group, q, v, u, mu, zero, dq, dv, x, valued):
         clear(g.df[k])
     _bilinear(s, w, g, mu, g.still, FIXED, ON_BOTH if valued != 0 else ON_VELOCITIES, x)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
-        _touched_primitives(s, w, g, i, mu, FIXED, ON_VELOCITIES, x)
+        touched_primitives_along(s, w, g, i, mu, FIXED, ON_VELOCITIES, x)
         if valued != 0:
-            _touched_primitives(s, w, g, i, mu, NO_FORCES, ON_POSITIONS, x)
+            touched_primitives_along(s, w, g, i, mu, NO_FORCES, ON_POSITIONS, x)
     for k in range(1, s.nodes.shape[0]):
         residual_along(s.nodes[k], zero, u, g.still, g.still, w.z[k], g.dz[k], w.f[k], g.df[k], x)
     for i in range(AT_ONCE * group, end_of_group(g, group)):
-        _touched_nodes(s, w, g, i, q, zero, u, 0.0, x)
+        touched_nodes_along(s, w, g, i, q, zero, u, 0.0, x)

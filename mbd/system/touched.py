@@ -12,7 +12,7 @@ from ..compiled.kinds import as_records
 from ..compiled.record import table_of
 from ..joints.instant import DISTANCE
 from ..nodes.forms import of_form
-from .along import Along
+from .directions import Along
 from .numbers import MARKERS, numbers_of, words_of
 from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
@@ -32,7 +32,7 @@ TYPES: dict[str, np.dtype] = {
 
 
 def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, works: list[Any], rows: int) -> Along:
-    """The record of ``mbd.system.along`` for parameters with tables on both sides of each."""
+    """The record of ``mbd.system.directions`` for parameters with tables on both sides of each."""
     frames = (len(tables.nodes), 12)
     fits = _fits(tables)
     exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]

@@ -13,7 +13,8 @@ from ..errors import Array
 from ..joints.relative import joint_pose
 from ..joints.tree import Carried
 from ..rotation import from_rotation_vector
-from ..system.along import ON_POSITIONS, ON_VELOCITIES, equations_along, look_along
+from ..system.along import equations_along, look_along
+from ..system.directions import ON_POSITIONS, ON_VELOCITIES
 from ..system.instant import evaluate_functions, frames
 from ..system.system import System
 from ..system.tables import FLAG_TREE

@@ -11,7 +11,8 @@ from __future__ import annotations
 from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
 from ...math.arrays import copy
-from ...system.along import ON_POSITIONS, ON_VELOCITIES, end_of_group, equations_along
+from ...system.along import equations_along
+from ...system.directions import ON_POSITIONS, ON_VELOCITIES, end_of_group
 from ...system.instant import advance, constraint_rates, constraints, dynamics, evaluate_functions, velocities
 from ...system.tables import FLAG_TREE, FLAG_VELOCITY, tables_at, work_at
 

@@ -13,7 +13,8 @@ from ...compiled.fours import AT_ONCE, flat
 from ...compiled.kernel import kernel
 from ...math.arrays import clear, copy
 from ...nodes.increments import add_commutator, apply_tangent, apply_tangent_inverse
-from ...system.along import ON_POSITIONS, end_of_group, equations_along, look_along
+from ...system.along import equations_along, look_along
+from ...system.directions import ON_POSITIONS, end_of_group
 from ...system.instant import advance, dynamics, evaluate_functions, jacobian_times, velocities
 from ...system.tables import FLAG_VELOCITY, tables_at, work_at
 from .equations import _mass_factor

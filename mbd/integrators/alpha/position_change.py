@@ -19,7 +19,8 @@ from ...compiled.kernel import kernel
 from ...math.arrays import clear, largest_four
 from ...nodes.along import slope_along
 from ...nodes.increments import apply_rows, apply_tangent, store_tangent_inverse
-from ...system.along import end_of_group, positions_along
+from ...system.along import positions_along
+from ...system.directions import end_of_group
 from ...system.instant import jacobian_times, velocities
 from ...system.tables import work_at
 from .matrix_change import ALONG, FURTHEST, change_of_matrix, prepare_matrix

@@ -24,7 +24,8 @@ from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix
 from ...math.arrays import copy, copy_apart, largest_four
 from ...nodes.increments import apply_rows, store_tangent, store_tangent_inverse
-from ...system.along import Along, end_of_group, look_along
+from ...system.along import look_along
+from ...system.directions import Along, end_of_group
 from ...system.instant import evaluate_functions, frames
 from ...system.right_hand_sides import Sides, solve_four
 from ...system.tables import FLAG_CHARTS, FLAG_TREE, PARAMETER_LENGTH, Tables, Work, work_at

@@ -28,16 +28,8 @@ from ...nodes.along import slope_along
 from ...nodes.increments import apply_rows, apply_tangent_inverse, store_tangent, store_tangent_inverse
 from ...nodes.mass import free_accelerations
 from ...system.accelerations import accelerations_again, accelerations_here
-from ...system.along import (
-    ON_ACCELERATIONS,
-    ON_POSITIONS,
-    Along,
-    end_of_group,
-    equations_along,
-    look_at_accelerations,
-    look_at_projection,
-    projection_along,
-)
+from ...system.along import equations_along, look_at_accelerations, look_at_projection, projection_along
+from ...system.directions import ON_ACCELERATIONS, ON_POSITIONS, Along, end_of_group
 from ...system.instant import (
     advance,
     constraint_rates,
