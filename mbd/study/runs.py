@@ -114,7 +114,7 @@ def _as_numbers(name: str, value: Any) -> np.ndarray:
             raise ModelError(f"output '{name}' is {_short(value)}; expected a number or an array of numbers")
         value = np.ma.filled(value.astype(np.result_type(value.dtype, float)), np.nan)  # what lies below is no result
     try:
-        array = np.asarray(value)
+        array = np.array(value)  # a copy: the function may fill the same array again in the next run
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in NUMBER_KINDS:

@@ -356,6 +356,35 @@ def test_a_fit_that_a_bound_stops_says_so(measured):
         identify(oscillator, measured, START, simulate=SIMULATE)
 
 
+@pytest.mark.parametrize("width", [1e4, 1e9])
+def test_bounds_that_are_much_wider_than_what_matters(measured, width):
+    """Nothing that they say belongs to the fit: neither steps of differences nor what counts as near a bound."""
+    narrow = identify(oscillator, measured, START, simulate=SIMULATE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = identify(
+            oscillator, measured, {"stiffness": (0.0, 35.0, width), "damping": (0.0, 1.0, width)}, simulate=SIMULATE
+        )
+    np.testing.assert_allclose(list(fit.parameters.values()), list(narrow.parameters.values()), rtol=1e-6)
+    np.testing.assert_allclose(fit.covariance, narrow.covariance, rtol=1e-3)
+    assert "at its bound" not in str(fit)
+
+
+def test_differences_find_their_step():
+    """Where a value is near zero between its bounds: as wide as the function is smooth, with or without a result."""
+
+    def waves(a, b):
+        if abs(b) > 0.1:
+            raise ValueError("too far")
+        return np.array([np.sin(1e6 * a + 1.0), np.cos(3.0 * b + 1.0)])
+
+    space = space_of({"a": (-1.0, 0.0, 1.0), "b": (-1e9, 0.0, 1e9)}, "test")
+    with Evaluator(Recipe(waves, None, {"y": lambda y: y}), space, "y", None, {}, "test", False) as evaluate:
+        for a in (0.0, 1e-7, -3e-8):
+            exact = np.diag([1e6 * np.cos(1e6 * a + 1.0), -3.0 * np.sin(1.0)])
+            np.testing.assert_allclose(evaluate.jacobian(np.array([a, 0.0])), exact, rtol=1e-4)
+
+
 @pytest.mark.parametrize("method", ["L-BFGS-B", "least_squares"])
 def test_parameters_without_influence_are_named(method):
     with pytest.warns(mbd.ModelWarning, match="the objective did not change with 'damping' near the points"):

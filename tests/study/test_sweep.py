@@ -155,6 +155,19 @@ def test_names_of_outputs_that_a_function_gives():
     assert study.frame(["p"])["p[0]"].tolist() == [1.0]
 
 
+@pytest.mark.filterwarnings("ignore:sweep. what functions refer to has changed")
+@pytest.mark.parametrize("chunk", [1, 4])
+def test_outputs_whose_array_is_used_again(chunk):
+    """A function that fills the same array in each run: every row has the numbers of its own run."""
+
+    def filled(x: float, room: np.ndarray = np.zeros(2)) -> np.ndarray:  # noqa: B008
+        room[:] = x, x * x
+        return room
+
+    study = sweep(lambda x: x, {"x": [1.0, 2.0, 3.0, 4.0]}, outputs={"a": filled}, chunk=chunk)
+    np.testing.assert_array_equal(study["a"], [[1.0, 1.0], [2.0, 4.0], [3.0, 9.0], [4.0, 16.0]])
+
+
 def test_numbers_that_are_masked_or_not_finite():
     """What lies below a mask is no result; what is not finite is told, since a summary leaves it out."""
     masked = np.ma.masked_array([1.0, 1e20], mask=[False, True])
