@@ -40,6 +40,13 @@ COMPACT = 512e6  # bytes of a part that ``compact`` makes
 TRIES = 20  # to read a study whose parts are being joined
 
 
+def folder_of(given: Any, argument: str) -> Path:
+    """The path of a folder that somebody gives."""
+    if not isinstance(given, str | os.PathLike) or not str(given):
+        raise ModelError(f"{argument} = {given!r}; expected the name of a folder")
+    return Path(given)
+
+
 class Plan:
     """What a store belongs to."""
 

@@ -336,7 +336,15 @@ def test_what_minimize_refuses(change, text):
         ({"sigma": [0.1]}, r"sigma = \[0.1\]; expected a positive number"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1j, 1.0]}}, "'x' has complex values; expected real ones"),
         ({"confidence": 95.0}, "expected a probability"),
+        ({"confidence": "0.95"}, "confidence = '0.95'; expected a number"),
         ({"starts": 0}, "starts = 0"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": ["a", "b", "c"]}}, "measured curve 'x' is .*expected numbers"),
+        ({"sigma": "0.1"}, "sigma = 0.1; expected a positive number"),
+        ({"outputs": ["body.position.x"]}, "outputs = .*expected a dictionary"),
+        ({"fixed": 3}, "fixed = 3; expected a dictionary"),
+        ({"options": 3}, "options = 3; expected a dictionary"),
+        ({"options": {"maxiter": 3}}, r"options = \{'maxiter': 3\}: .*expected options of least_squares"),
+        ({"options": {"bounds": 3}}, "expected options of least_squares"),
     ],
 )
 def test_what_identify_refuses(measured, change, text):
@@ -383,6 +391,18 @@ def test_differences_find_their_step():
         for a in (0.0, 1e-7, -3e-8):
             exact = np.diag([1e6 * np.cos(1e6 * a + 1.0), -3.0 * np.sin(1.0)])
             np.testing.assert_allclose(evaluate.jacobian(np.array([a, 0.0])), exact, rtol=1e-4)
+
+
+def test_options_that_scipy_does_not_take():
+    given = {"build": lambda a: (a - 1.0) ** 2, "objective": float}
+    with pytest.raises(mbd.ModelError, match=r"options = \{'foo': 1\}.*expected options of differential_evolution"):
+        minimize(parameters={"a": (0.0, 3.0)}, options={"foo": 1}, **given)
+    found = [minimize(parameters={"a": (0.0, 3.0)}, options={"seed": k}, **given) for k in (1, 1, 2)]
+    assert found[0].evaluations == found[1].evaluations != found[2].evaluations  # a seed among them counts
+    with pytest.warns(mbd.ModelWarning, match="with loss = 'soft_l1' standard errors"):
+        identify(lambda a: SimpleNamespace(a=a), {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.1, 2.0]}, {"a": 0.8},
+                 outputs={"x": lambda s: s.a * s.t}, options={"loss": "soft_l1"},
+                 simulate=lambda s: SimpleNamespace(t=np.linspace(0.0, 2.0, 5), a=s.a))  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["L-BFGS-B", "least_squares"])

@@ -113,6 +113,7 @@ def test_tables_survive_files():
     ("given", "options", "text"),
     [
         ({}, {}, "no parameters"),
+        (None, {}, "expected parameters as a dictionary"),
         ({"x": normal(0.0, 1.0)}, {}, "samples = None; expected how many"),
         ({"x": [1.0]}, {"samples": 5}, "no parameter is random"),
         ({"x": [1.0]}, {"sampling": "sobol"}, "no parameter is random"),

@@ -177,6 +177,15 @@ def test_numbers_that_are_masked_or_not_finite():
     assert np.isnan(sweep(lambda x: np.ma.masked, {"x": [1.0]}, outputs={"a": lambda y: y})["a"][0])
 
 
+def test_a_name_in_place_of_names():
+    study = sweep(lambda x: {"a": x, "b": x}, {"x": [1.0]}, outputs=cases.same)
+    for read in (study.frame, study.dataset, study.plot):
+        with pytest.raises(mbd.ModelError, match=r"outputs = 'ab'; expected a list of names"):
+            read(outputs="ab")
+    with pytest.raises(mbd.ModelError, match="path = None; expected the name of a folder"):
+        mbd.study.load(None)
+
+
 def test_outputs_of_a_study_without_a_good_run():
     with pytest.warns(mbd.ModelWarning, match="3 of 3 runs have no result"):
         study = mbd.study.sweep(cases.pendulum, {"length": [0.3, 0.4, 0.5], "mass": 1.0}, outputs={"x": failing_output})
@@ -358,6 +367,9 @@ def test_timeouts(threaded):
         ({"chunk": 0}, "chunk = 0"),
         ({"timeout": 0.0}, "timeout"),
         ({"on_error": "ignore"}, "expected 'row' or 'raise'"),
+        ({"retry": "yes"}, "retry = 'yes'; expected True or False"),
+        ({"store": 3}, "store = 3; expected the name of a folder"),
+        ({"store": ""}, "store = ''; expected the name of a folder"),
         ({"executor": 0}, "positive number of processes"),
         ({"executor": "localhost"}, "address of a dask scheduler"),
         ({"executor": ThreadPoolExecutor}, "expected None"),
