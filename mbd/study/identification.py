@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .runs import Recipe
 
 RANK = 1e-7  # of the largest singular value: smaller ones are those of differences
+PART = RANK**0.5  # of a direction on which nothing depends: parameters with smaller parts do not belong to it
 NEIGHBOURS = 0.5  # correlation of neighbouring residuals above which intervals are doubtful
 
 EXACT = 1e-6  # of the spread of a curve: what remains is no scatter
@@ -110,7 +111,7 @@ class Identification:
         scatter = 1.0 if self._known_sigma else self.squares / self.freedom
         root = directions[known].T / values[known]
         found = scatter * root @ root.T
-        blind = (np.abs(directions[~known]) > np.sqrt(RANK)).any(axis=0)
+        blind = (np.abs(directions[~known]) > PART).any(axis=0)
         found[blind, :] = found[:, blind] = np.nan
         found[blind, blind] = np.inf
         return found * np.outer(size, size)
@@ -143,7 +144,7 @@ class Identification:
         values, directions, _ = self._parts
         found = []
         for direction in directions[values <= RANK * max(values[0], 1e-300)]:
-            parts = [(name, w) for name, w in zip(self._space.names, direction, strict=True) if abs(w) > 0.05]
+            parts = [(name, w) for name, w in zip(self._space.names, direction, strict=True) if abs(w) > PART]
             if len(parts) == 1:
                 name = parts[0][0]
                 at_zero = self.parameters[name] == 0.0

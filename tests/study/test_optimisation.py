@@ -127,6 +127,19 @@ def test_combinations_that_cannot_be_told_apart(measured):
     assert np.isfinite([fit.errors["stiffness"], fit.errors["damping"]]).all() and np.isinf(fit.errors["colour"])
 
 
+def test_weak_parts_of_a_combination_are_named():
+    """What an unknown takes part in makes its errors infinite, and is said, also where its part is small."""
+    t = np.linspace(0.0, 3.0, 40)
+
+    def curve(a, b):
+        return SimpleNamespace(t=t, x=np.sin((a + 0.01 * b) * t))
+
+    with pytest.warns(mbd.ModelWarning, match=r"change together: 'a' by -0\.0\d+ %, 'b' by \+1 %"):
+        fit = identify(curve, {"t": t, "x": np.sin(1.0 * t)}, {"a": 0.9, "b": (1.0, 1.2, 1.4)},
+                       outputs={"x": lambda s: s.x}, simulate=lambda s: s)  # fmt: skip
+    assert np.isinf(list(fit.errors.values())).all()
+
+
 def motion(stiffness: float) -> SimpleNamespace:
     """The exact motion in place of a solution."""
     t = np.arange(101) * 0.02
