@@ -14,6 +14,7 @@ from ..system.handles import ParameterHandle, Values
 from ..system.system import System
 from .simulation import Prepared, run_simulation
 
+OPTIONS = ("t_start", "output_step", "fixed", "events")  # arguments of ``mbd.simulate`` that a prepared run takes
 LENT = ("_handle", "_version", "_tables", "_work", "_acting")
 
 
@@ -89,13 +90,19 @@ class PreparedRun:
     def __init__(
         self, handle: ParameterHandle, t_end: float, step: float, integrator: Any, options: dict[str, Any]
     ) -> None:
-        unknown = set(options) - {"t_start", "output_step", "fixed", "events"}
+        unknown = set(options) - set(OPTIONS)
         if unknown:
-            raise ModelError(f"run: {sorted(unknown)[0]}= is not known; expected t_start, output_step, fixed, events")
+            raise ModelError(f"run: {sorted(unknown)[0]}= is not known; expected {', '.join(OPTIONS)}")
         self.handle = handle
         self._arguments = {"t_end": t_end, "step": step, "integrator": integrator, "progress": False, **options}
         self._work = handle.system.new_work()  # nobody reads the solutions of two runs
         self._prepared = Prepared(handle.system, self._lent)
+
+    def __reduce__(self) -> Any:
+        """A copy is a run of its own, prepared where it arrives."""
+        options = {name: x for name, x in self._arguments.items() if name in OPTIONS}
+        times = (self._arguments[name] for name in ("t_end", "step", "integrator"))
+        return PreparedRun, (self.handle, *times, options)
 
     def _lent(self) -> LentSystem:
         self.handle.system.prepare_work(self._work)  # places of pinned bodies are those of this run

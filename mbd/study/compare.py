@@ -17,13 +17,14 @@ import numpy as np
 from ..bodies import Generalized
 from ..compiled.functions.travelling import REMEDY, packed, sent_as_code
 from ..elements.arguments import FilePath
-from ..errors import Array, IncompatibleError, MbdError, ModelError, ModelWarning
+from ..errors import Array, IncompatibleError, MbdError, ModelError, ModelWarning, check_number
 from ..integrators import GeneralizedAlpha, Integrator
 from ..io.notes import collected_notes
 from ..model import Model, NodeChoice
 from ..nodes import RotationVector
 from ..results.solution import Solution
 from ..simulation.simulation import run_simulation, simulate
+from ..simulation.starting import checked_model
 from ..system.identity import check_arrival
 from .tables import Table
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 REFERENCE_REFINEMENT = 4  # the reference is computed with steps that are this much and twice this much smaller
 LONGEST_NAME = 38  # letters; methods that are made of others name all parameters
+ROUND_OFF = 1e-9  # of the end time: by how much that of a reference may be another one
 SHORT, REPEATS = 0.1, 5  # runs are repeated up to so many times, unless they take longer than this, in s
 
 
@@ -41,7 +43,7 @@ class Cell:
 
     integrator: Integrator
     node: str
-    step: float
+    step: float  # the one that was made: of a whole number, t_end is the end
     error: float = np.nan
     time: float = np.nan  # s, without compilation
     order: float = np.nan  # observed against the next larger step
@@ -73,6 +75,25 @@ def final_state(solution: Solution) -> Array:
     for body, frame in zip(solution.model.bodies, frames, strict=True):
         parts.append(solution[body].coordinates[-1] if isinstance(body, Generalized) else frame)
     return np.concatenate(parts)
+
+
+def _measured(quantity: Callable[[Solution], Array], solution: Solution) -> Array:
+    """What errors are measured in, as numbers."""
+    return _numbers(quantity(solution), "quantity= returned")
+
+
+def _numbers(value: Any, what: str) -> Array:
+    found = np.asarray(value)
+    if found.dtype.kind not in "fiub":
+        raise ModelError(f"compare: {what} {value!r:.80}; expected real numbers, such as a position at the end")
+    return found.astype(float)
+
+
+def _whole(solution: Solution) -> Solution:
+    """A run that came to its end; Ctrl-C leaves one that did not."""
+    if not solution.complete:
+        raise KeyboardInterrupt
+    return solution
 
 
 def _shortest_time(solution: Solution, again: Callable[[], Solution]) -> float:
@@ -124,22 +145,30 @@ def _run(plan: _Plan, number: int) -> Cell:
     cell = Cell(integrator, label, step)
     model = plan.model.copy() if node is None else None  # threads share the plan
 
-    def simulated() -> Solution:  # without warnings and remarks: the table shows errors and drifts
+    def simulated() -> tuple[Solution, float]:  # without warnings and remarks: the table shows errors and drifts
         with collected_notes():
-            return run_simulation(chosen, plan.t_end, step, integrator, progress=False)[0]
+            found = run_simulation(chosen, plan.t_end, step, integrator, progress=False)
+        return _whole(found[0]), found[1] or step
 
     try:
         chosen = plan.model.with_nodes(node) if model is None else model
-        solution = simulated()
-        time = _shortest_time(solution, simulated)
+        solution, used = simulated()
+        time = _shortest_time(solution, lambda: simulated()[0])
     except IncompatibleError as error:
         return replace(cell, failure=str(error), incompatible=True)
     except MbdError as error:
         return replace(cell, failure=str(error))
     stats, violation = solution.stats, solution.constraint_error
+    found = _measured(plan.quantity, solution)
+    if found.squeeze().shape != plan.reference.squeeze().shape:
+        raise ModelError(
+            f"compare: the reference has shape {plan.reference.shape}, quantity= of a run {found.shape}; expected the "
+            "same numbers of both"
+        )
     return replace(
         cell,
-        error=float(np.linalg.norm(plan.quantity(solution) - plan.reference)),
+        step=used,
+        error=float(np.linalg.norm(found.ravel() - plan.reference.ravel())),
         time=time,
         energy=float(np.ptp(solution.energy.total)),
         linear=float(np.ptp(solution.momentum.linear, axis=0).max()),
@@ -231,7 +260,10 @@ def compare(
     executor: any ``concurrent.futures.Executor``: processes started in any way, threads, machines. What it sends must
         be picklable: functions are found by their names, or sent as code if cloudpickle is installed.
     """
-    methods, sizes = list(integrators), sorted((float(h) for h in steps), reverse=True)
+    checked_model("compare", model)
+    methods = _listed("integrators", integrators, "[mbd.integrators.RK4()]")
+    sizes = [check_number(h, "compare", "steps", positive=True) for h in _listed("steps", steps, "[4e-3, 2e-3]")]
+    sizes.sort(reverse=True)
     if not methods or not sizes:
         raise ModelError("compare: expected at least one integrator and one step, e.g. steps=[4e-3, 2e-3, 1e-3]")
     for method in methods:
@@ -239,13 +271,32 @@ def compare(
             raise ModelError(
                 f"compare: {method!r} is not an integrator; expected objects such as mbd.integrators.RK4()"
             )
-    kinds: list[tuple[Any, str]] = [(None, "")] if nodes is None else [(node, _label(node)) for node in nodes]
+    chosen = [None] if nodes is None else _listed("nodes", nodes, "[mbd.nodes.Quaternion]")
+    if not chosen:
+        raise ModelError("compare: nodes = []; expected at least one, or None for the model as it is")
+    kinds: list[tuple[Any, str]] = [(node, "" if node is None else _label(node)) for node in chosen]
+    if processes is not None and (isinstance(processes, bool) or not isinstance(processes, int) or processes < 1):
+        raise ModelError(f"compare: processes = {processes!r}; expected a positive number, or None")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ModelError(
+            f"compare: executor = {executor!r}; expected a concurrent.futures.Executor; of processes of this machine "
+            "their number: processes=4"
+        )
+    if not callable(quantity):
+        raise ModelError(f"compare: quantity = {quantity!r}; expected a function of the solution")
     value, estimate = _reference(model, reference, quantity, t_end, min(sizes))
     jobs = [(method, node, label, h) for method in methods for node, label in kinds for h in sizes]
     cells = _run_all(_Plan(model, t_end, quantity, value, jobs), processes, executor, progress)
     names = _names(methods)
     named = [replace(cell, method=names[k // (len(kinds) * len(sizes))]) for k, cell in enumerate(cells)]
     return Study(model, t_end, _with_orders(named), value, estimate, names)
+
+
+def _listed(name: str, given: Any, example: str) -> list[Any]:
+    """Several of a kind; a single one is no list."""
+    if isinstance(given, str | type) or not isinstance(given, Iterable):
+        raise ModelError(f"compare: {name} = {given!r}; expected a list, such as {name}={example}")
+    return list(given)
 
 
 def _names(methods: list[Integrator]) -> list[str]:
@@ -282,16 +333,28 @@ def _reference(
 ) -> tuple[Array, float]:
     """The reference value and an estimate of its error."""
     if isinstance(given, Solution):
-        return quantity(given), 0.0
-    if callable(given):
-        return np.asarray(given(t_end), dtype=float), 0.0
+        if not len(given.t) or abs(given.t[-1] - t_end) > ROUND_OFF * max(1.0, abs(t_end)):
+            end = f"ends at t = {given.t[-1]:g}" if len(given.t) else "is empty"
+            raise ModelError(
+                f"compare: the reference {end}, runs at t_end = {t_end:g}; expected a solution as long as they are, or "
+                "its value: reference=quantity(solution)"
+            )
+        return _measured(quantity, given), 0.0
     if given is not None:
-        return np.asarray(given, dtype=float), 0.0
+        value = _numbers(given(t_end) if callable(given) else given, "reference is")
+        if not np.isfinite(value).all():
+            raise ModelError(f"compare: reference is {value!r:.80}; expected finite numbers")
+        return value, 0.0
     method = GeneralizedAlpha()
     lie = model.with_nodes(RotationVector)
     with collected_notes():  # the finer run says the same
-        coarse = quantity(simulate(lie, t_end, step / REFERENCE_REFINEMENT, method))
-    fine = quantity(simulate(lie, t_end, step / (2 * REFERENCE_REFINEMENT), method))
+        coarse = _measured(quantity, _whole(simulate(lie, t_end, step / REFERENCE_REFINEMENT, method)))
+    fine = _measured(quantity, _whole(simulate(lie, t_end, step / (2 * REFERENCE_REFINEMENT), method)))
+    if fine.shape != coarse.shape:
+        raise ModelError(
+            f"compare: quantity= has shape {coarse.shape} with one step and {fine.shape} with half of it; expected as "
+            "many numbers with every step, such as a position at the end"
+        )
     correction = (fine - coarse) / 3.0  # second order
     return fine + correction, float(np.linalg.norm(correction))
 

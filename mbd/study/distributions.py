@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,19 +39,18 @@ class Distribution:
 def normal(mean: float, deviation: float) -> Distribution:
     """A normal distribution by its mean and its standard deviation."""
     m, s = check_number(mean, "normal", "mean"), check_number(deviation, "normal", "deviation", positive=True)
-    return Distribution("normal", (m, s), lambda p: m + s * _standard_normal(p))
+    return Distribution("normal", (m, s), partial(_normal, m, s))
 
 
 def truncated_normal(mean: float, deviation: float, low: float = -math.inf, high: float = math.inf) -> Distribution:
     """A normal distribution of which only the part between two bounds is kept, e.g. for masses."""
-    m, s = check_number(mean, "truncated_normal", "mean"), check_number(deviation, "truncated_normal", "deviation")
-    if s <= 0.0 or not low < high:
-        raise ModelError(
-            f"truncated_normal: deviation = {deviation}, low = {low}, high = {high}; expected a positive deviation and "
-            "bounds in ascending order"
-        )
-    a, b = (low - m) / s, (high - m) / s
-    return Distribution("truncated_normal", (m, s, low, high), lambda p: m + s * _between(a, b, p))
+    who = "truncated_normal"
+    m, s = check_number(mean, who, "mean"), check_number(deviation, who, "deviation", positive=True)
+    x = low if low == -math.inf else check_number(low, who, "low")
+    y = high if high == math.inf else check_number(high, who, "high")
+    if not x < y:
+        raise ModelError(f"{who}: low = {low}, high = {high}; expected bounds in ascending order")
+    return Distribution(who, (m, s, x, y), partial(_truncated, m, s, x, y))
 
 
 def uniform(low: float, high: float) -> Distribution:
@@ -58,7 +58,7 @@ def uniform(low: float, high: float) -> Distribution:
     a, b = check_number(low, "uniform", "low"), check_number(high, "uniform", "high")
     if not a < b:
         raise ModelError(f"uniform: low = {low}, high = {high}; expected bounds in ascending order")
-    return Distribution("uniform", (a, b), lambda p: a + (b - a) * p)
+    return Distribution("uniform", (a, b), partial(_uniform, a, b))
 
 
 def loguniform(low: float, high: float) -> Distribution:
@@ -66,14 +66,14 @@ def loguniform(low: float, high: float) -> Distribution:
     a, b = check_number(low, "loguniform", "low", positive=True), check_number(high, "loguniform", "high")
     if not a < b:
         raise ModelError(f"loguniform: low = {low}, high = {high}; expected bounds in ascending order")
-    return Distribution("loguniform", (a, b), lambda p: a * (b / a) ** p)
+    return Distribution("loguniform", (a, b), partial(_loguniform, a, b))
 
 
 def lognormal(median: float, deviation: float) -> Distribution:
     """Positive values by their median and the standard deviation of their logarithm (0.1 is about ten percent)."""
     m = check_number(median, "lognormal", "median", positive=True)
     s = check_number(deviation, "lognormal", "deviation", positive=True)
-    return Distribution("lognormal", (m, s), lambda p: m * np.exp(s * _standard_normal(p)))
+    return Distribution("lognormal", (m, s), partial(_lognormal, m, s))
 
 
 def triangular(low: float, mode: float, high: float) -> Distribution:
@@ -81,20 +81,18 @@ def triangular(low: float, mode: float, high: float) -> Distribution:
     a, c, b = (check_number(x, "triangular", n) for x, n in ((low, "low"), (mode, "mode"), (high, "high")))
     if not (a <= c <= b and a < b):
         raise ModelError(f"triangular: low, mode, high = {low}, {mode}, {high}; expected ascending numbers")
-
-    def quantile(p: Array) -> Array:
-        below = a + np.sqrt(p * (b - a) * (c - a))
-        return np.where(p * (b - a) < c - a, below, b - np.sqrt((1.0 - p) * (b - a) * (b - c)))
-
-    return Distribution("triangular", (a, c, b), quantile)
+    return Distribution("triangular", (a, c, b), partial(_triangular, a, c, b))
 
 
 def choice(values: Sequence[float] | Sequence[str] | Sequence[bool]) -> Distribution:
     """One of several values, each with the same probability."""
-    array = np.asarray(values)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiubU":
+    array = np.array(values)
+    mixed = array.dtype.kind == "U" and not all(isinstance(x, str) for x in values)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiubU" or mixed:
         raise bad_value("choice", "values", values, "a list of numbers or of texts")
-    return Distribution("choice", tuple(array.tolist()), lambda p: array[(p * array.size).astype(int)])
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise bad_value("choice", "values", values, "finite numbers")
+    return Distribution("choice", tuple(array.tolist()), partial(_one_of, array))
 
 
 def as_distribution(value: Any, name: str) -> Distribution | None:
@@ -112,17 +110,44 @@ def as_distribution(value: Any, name: str) -> Distribution | None:
     return Distribution(f"scipy.stats.{kind}", arguments, quantile)
 
 
-def _standard_normal(p: Array) -> Array:
+# --- quantiles: functions of a module, so that a distribution can be sent anywhere -------------------------------
+
+
+def _normal(mean: float, deviation: float, p: Array) -> Array:
     from scipy.special import ndtri
 
-    return ndtri(p)
+    return mean + deviation * ndtri(p)
 
 
-def _between(a: float, b: float, p: Array) -> Array:
-    """Quantiles of the standard normal distribution between two bounds, from the nearer tail: no digits are lost."""
-    from scipy.special import ndtr, ndtri
+def _lognormal(median: float, deviation: float, p: Array) -> Array:
+    return median * np.exp(_normal(0.0, deviation, p))
 
-    below = ndtr(a) + p * (ndtr(b) - ndtr(a))
-    above = ndtr(-b) + (1.0 - p) * (ndtr(-a) - ndtr(-b))
+
+def _truncated(mean: float, deviation: float, low: float, high: float, p: Array) -> Array:
+    """By logarithms of probabilities, from the nearer tail: no digits are lost, however far out the bounds are."""
+    from scipy.special import log_ndtr, ndtri_exp
+
+    a, b = (low - mean) / deviation, (high - mean) / deviation
     with np.errstate(invalid="ignore"):
-        return np.clip(np.where(below < above, ndtri(below), -ndtri(above)), a, b)
+        below = np.logaddexp(np.log1p(-p) + log_ndtr(a), np.log(p) + log_ndtr(b))
+        above = np.logaddexp(np.log1p(-p) + log_ndtr(-a), np.log(p) + log_ndtr(-b))
+        between = np.where(below < above, ndtri_exp(below), -ndtri_exp(above))
+    return np.clip(mean + deviation * between, low, high)
+
+
+def _uniform(low: float, high: float, p: Array) -> Array:
+    return low + (high - low) * p
+
+
+def _loguniform(low: float, high: float, p: Array) -> Array:
+    return low * (high / low) ** p
+
+
+def _triangular(low: float, mode: float, high: float, p: Array) -> Array:
+    below = low + np.sqrt(p * (high - low) * (mode - low))
+    above = high - np.sqrt((1.0 - p) * (high - low) * (high - mode))
+    return np.where(p * (high - low) < mode - low, below, above)
+
+
+def _one_of(values: Array, p: Array) -> Array:
+    return values[(p * values.size).astype(int)]

@@ -8,6 +8,7 @@ every process, so that they can be kept with results, and compared with what a f
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
 import dis
 import enum
@@ -18,6 +19,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from types import (
+    BuiltinFunctionType,
     CodeType,
     FunctionType,
     GetSetDescriptorType,
@@ -46,13 +48,21 @@ from ..compiled.functions.captured import (
 )  # fmt: skip
 
 ITEMS, SHORT = 5000, 60  # that are followed; letters of a text that is kept as it is
-DATA = frozenset(("numpy", "collections", "types", "fractions", "decimal", "datetime", "pathlib"))
+DATA = frozenset(
+    ("numpy", "collections", "types", "fractions", "decimal", "datetime", "pathlib", "operator", "re", "string",
+     "random", "array", "uuid")
+)  # fmt: skip
 """Packages whose objects are what they were made of. Others may hold anything: caches, clocks, memory never set."""
 OF_SCIPY = (
     "x", "y", "c", "t", "k", "grid", "values", "data", "tck", "_eval_args", "extrapolate", "fill_value", "method",
-    "axis", "num", "den", "A", "B", "C", "D", "dt", "args", "kwds", "times", "rotations",
+    "axis", "num", "den", "A", "B", "C", "D", "dt", "args", "kwds", "times", "rotations", "rotvecs", "_kind", "ext",
+    "d", "points", "kernel", "epsilon", "degree", "smoothing", "neighbors", "xi", "yi", "zeros", "poles", "gain",
+    "dataset", "weights", "factor", "_hpdf", "_hbins", "_original_parameters", "mean", "cov", "lb", "ub", "ts",
+    "interpolants",
 )  # fmt: skip
 """Attributes by which interpolations, linear systems, distributions and trees of scipy are known."""
+
+FUNCTIONS = (FunctionType, functools.partial, MethodType, BuiltinFunctionType)
 
 Told = dict[str, str]
 
@@ -125,6 +135,8 @@ class _Teller:
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
             words = np.ascontiguousarray(value).tobytes()
             self.found[path] = f"array {value.dtype.str} {value.shape} ({_digest(words)})"
+        elif isinstance(value, bytearray | memoryview):
+            self.found[path] = f"{type(value).__name__} ({_digest(bytes(value))})"
         elif isinstance(value, ModuleType):
             if not is_installed(value):
                 for name in sorted(names):
@@ -134,7 +146,7 @@ class _Teller:
             self.seen[id(value)] = value
             if hasattr(value, "__wrapped__") and not isinstance(value, FunctionType | type):  # functools.cache
                 self.tell(value.__wrapped__, path, names)
-            elif isinstance(value, FunctionType | functools.partial | MethodType) or hasattr(value, "py_func"):
+            elif isinstance(value, FUNCTIONS) or hasattr(value, "py_func"):
                 self.function(value, path)
             elif isinstance(value, dict | list | tuple):
                 self.found[path] = f"{type(value).__name__} of {len(value)}"
@@ -192,6 +204,8 @@ class _Teller:
                 self.tell(dict(function.keywords), f"{path}: arguments by name", frozenset())
             else:
                 self.found[path] = name_of(function)
+                if _bound_to(function):
+                    self.tell(function.__self__, f"{path} of", frozenset())
             return
         known = is_installed(inner)
         self.found[path] = name_of(inner) if known else f"code {_digest(code_text(inner.__code__).encode())}"
@@ -203,7 +217,7 @@ class _Teller:
                 value = root_value(inner, bound, (kind, name))
             except Unknown:
                 continue  # an argument that the caller gives
-            named = isinstance(value, ModuleType | type) or hasattr(value, "__qualname__")
+            named = isinstance(value, ModuleType | type) or (hasattr(value, "__qualname__") and not _bound_to(value))
             if not named or not is_installed(value):
                 self.tell(value, f"{path}: {name}", names)
         for module in () if known else _imported(inner):
@@ -213,6 +227,11 @@ class _Teller:
         registry = getattr(function, "registry", None)
         for kind, item in registry.items() if isinstance(registry, MappingProxyType) else ():  # of singledispatch
             self.tell(item, f"{path} ({name_of(kind)})", names)
+
+
+def _bound_to(function: Any) -> bool:
+    """Whether a function is a method of an object, which holds numbers of its own."""
+    return not isinstance(getattr(function, "__self__", None), ModuleType | type | None)
 
 
 def _is_value(name: str, item: Any) -> bool:
@@ -233,13 +252,10 @@ def _held(value: Any) -> list[tuple[str, Any]]:
     """What an object of an installed package holds, as far as it is the same in every process."""
     package = module_of(type(value)).partition(".")[0]
     try:
-        if type(value).__module__ == "mbd.model":
-            from .model_builds import as_build
-
-            build = as_build("sweep", value)
-            return [("", build.numbers), *((f".{name_of(f)}", f) for f in build.functions)]
-        if type(value).__module__ == "mbd.results.solution":
-            return [(".t", value.t), (".q", value.q), (".v", value.v)]
+        if package == "mbd":
+            return _held_by_ours(value)
+        if hasattr(value, "bit_generator"):  # numpy.random: what it gives next
+            return [(".state", value.bit_generator.state)]
         if package == "pandas" and hasattr(value, "to_numpy"):
             from pandas.util import hash_pandas_object
 
@@ -255,14 +271,42 @@ def _held(value: Any) -> list[tuple[str, Any]]:
             if hasattr(value, "as_quat"):
                 return [("", value.as_quat())]
             return [(f".{name}", getattr(value, name)) for name in OF_SCIPY if hasattr(value, name)]
-        if package not in DATA or module_of(type(value)).startswith("numpy.random"):
+        if package not in DATA:
             return []
         if hasattr(value, "pyfunc"):  # numpy.vectorize, which remembers what it found out
             return [("", value.pyfunc)]
-        _, *state = value.__reduce_ex__(4)
+        reduce = copyreg.dispatch_table.get(type(value))
+        known: Any = reduce(value) if reduce is not None else value.__reduce_ex__(4)
+        _, *state = known
         return [("", [list(x) if hasattr(x, "__next__") else x for x in state])]
     except Exception:  # it does not show what it holds
         return []
+
+
+def _held_by_ours(value: Any) -> list[tuple[str, Any]]:
+    """What models, their elements and their numbers with names hold, and solutions."""
+    from ..elements.attributes import Checked
+    from ..elements.making import RECORD
+    from ..elements.values import Parameter, Value
+    from ..model import Model
+    from ..results.solution import Solution
+    from ..system.system import System
+    from .model_builds import as_build
+
+    if isinstance(value, Model):
+        build = as_build("sweep", value)
+        return [("", build.numbers), *((f".{name_of(f)}", f) for f in build.functions)]
+    if isinstance(value, Solution):
+        return [(".t", value.t), (".q", value.q), (".v", value.v)]
+    if isinstance(value, System):
+        return [(".model", value.model), (".values", dict(value.values))]
+    if isinstance(value, Parameter):
+        return [(".value", value.value)]
+    if isinstance(value, Value):
+        return [(".function", value.function), (".arguments", value.arguments), (".options", value.options)]
+    if isinstance(value, Checked):
+        return [(f".{name}", x) for name, x in sorted(vars(value).items()) if name != RECORD]
+    return []
 
 
 def _digest(words: bytes) -> str:

@@ -13,7 +13,7 @@ from ..errors import Array
 from ..io.files import save_figure
 from .exports import needed
 from .minimising import at_bound, runs_text
-from .search_space import Space
+from .search_space import SMALL, Space
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .runs import Recipe
 
 RANK = 1e-7  # of the largest singular value: smaller ones are those of differences
+PART = RANK**0.5  # of a direction on which nothing depends: parameters with smaller parts do not belong to it
 NEIGHBOURS = 0.5  # correlation of neighbouring residuals above which intervals are doubtful
 
 EXACT = 1e-6  # of the spread of a curve: what remains is no scatter
@@ -87,8 +88,18 @@ class Identification:
 
     @cached_property
     def _parts(self) -> tuple[Array, Array, Array]:
-        """Singular values and directions of J in sizes of parameters, and those sizes."""
-        size = self._space.sizes(self._x)
+        """Singular values and directions of J in sizes of parameters, and those sizes.
+
+        A value that does something says how large its parameter is. Near zero the bounds say it, as far as that makes
+        no more of a parameter than of the others.
+        """
+        rate = np.linalg.norm(self._jacobian, axis=0)
+        effect = rate * np.abs(self._x)
+        top = effect.max()
+        with np.errstate(divide="ignore"):
+            instead = np.where((rate > 0.0) & (top > 0.0), top / rate, np.inf)
+        instead = np.minimum(self._space.sizes(self._x), instead)
+        size = np.where((effect > SMALL * top) & (effect > 0.0), np.abs(self._x), instead)
         _, values, directions = np.linalg.svd(self._jacobian * size, full_matrices=False)
         return values, directions, size
 
@@ -100,7 +111,7 @@ class Identification:
         scatter = 1.0 if self._known_sigma else self.squares / self.freedom
         root = directions[known].T / values[known]
         found = scatter * root @ root.T
-        blind = (np.abs(directions[~known]) > np.sqrt(RANK)).any(axis=0)
+        blind = (np.abs(directions[~known]) > PART).any(axis=0)
         found[blind, :] = found[:, blind] = np.nan
         found[blind, blind] = np.inf
         return found * np.outer(size, size)
@@ -133,9 +144,12 @@ class Identification:
         values, directions, _ = self._parts
         found = []
         for direction in directions[values <= RANK * max(values[0], 1e-300)]:
-            parts = [(name, w) for name, w in zip(self._space.names, direction, strict=True) if abs(w) > 0.05]
+            parts = [(name, w) for name, w in zip(self._space.names, direction, strict=True) if abs(w) > PART]
             if len(parts) == 1:
-                found.append(f"the measured curves do not depend on '{parts[0][0]}'")
+                name = parts[0][0]
+                at_zero = self.parameters[name] == 0.0
+                hint = " near zero, where nothing tells its size: expected a start of its size" if at_zero else ""
+                found.append(f"the measured curves do not depend on '{name}'{hint}")
             else:
                 largest = max((w for _, w in parts), key=abs)
                 text = ", ".join(f"'{name}' by {w / largest:+.2g} %" for name, w in parts)
@@ -145,13 +159,21 @@ class Identification:
     @property
     def stopped_by_bounds(self) -> list[str]:
         """Parameters that a bound has stopped: their standard errors are those of a fit that ends by itself."""
-        places = zip(self._space.names, self._x, self._space.low, self._space.high, strict=True)
         return [
             f"'{name}' = {x:.9g} is at its bound; the fit wants to go on, and all standard errors and intervals are "
             "those of a fit that none stops"
-            for name, x, low, high in places
-            if at_bound(x, low, high)
+            for name, x, stopped in zip(self._space.names, self._x, self._at_bounds, strict=True)
+            if stopped
         ]
+
+    @cached_property
+    def _at_bounds(self) -> list[bool]:
+        """Whether a bound stops a parameter: it is near, and not because the best value is there."""
+        found = []
+        for x, low, high, column in zip(self._x, self._space.low, self._space.high, self._jacobian.T, strict=True):
+            step = abs(float(column @ self._residuals)) / max(float(column @ column), 1e-300)  # that would be made
+            found.append(at_bound(x, low, high) and not step < 0.5 * min(x - low, high - x))
+        return found
 
     @property
     def uneven(self) -> list[str]:
@@ -195,7 +217,7 @@ class Identification:
         rows = []
         for k, (name, x) in enumerate(self.parameters.items()):
             low, high = intervals[name]
-            bound = "at its bound" if at_bound(x, self._space.low[k], self._space.high[k]) else ""
+            bound = "at its bound" if self._at_bounds[k] else ""
             rows.append([name, f"{x:.8g}", f"{errors[name]:.3g}", f"{low:.6g} ... {high:.6g}", bound])
         head = ["parameter", "value", "standard error", f"{100.0 * self.confidence:g} % interval", ""]
         lines = [f"fit to {len(self._residuals)} measured values: {self.message}", str(Table(head, rows)).rstrip()]

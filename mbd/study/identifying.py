@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import Array, ModelError, ModelWarning, StudyError
+from ..errors import Array, ModelError, ModelWarning, StudyError, check_number
 from .derivatives import DIFFERENCES, with_derivatives
 from .identification import Identification, StartPoint
 from .minimising import warn_of_warnings
+from .options import named_values, options_of
 from .runs import Function, as_output
 from .search_space import Evaluator, Space, space_of
 from .sweeping import make_recipe
@@ -118,11 +119,13 @@ def identify(
     must have one. Parameters, or combinations of them, on which the curves do not depend are named in a warning.
     """
     space = space_of(parameters, "identify")
-    curves = _curves(measured, outputs or {}, sigma)
+    fixed = named_values("identify", "fixed", fixed, "{'mass': 1.0}")
+    options = named_values("identify", "options", options, "{'max_nfev': 50}")
+    curves = _curves(measured, named_values("identify", "outputs", outputs, "{'angle': 'hinge.angle'}"), sigma)
     count = sum(curve.values.size for curve in curves)
     if count <= len(space.names):
         raise ModelError(f"identify: {count} measured values for {len(space.names)} parameters; expected more of them")
-    if not 0.0 < confidence < 1.0:
+    if not 0.0 < check_number(confidence, "identify", "confidence") < 1.0:
         raise ModelError(f"identify: confidence = {confidence}; expected a probability between 0 and 1")
     if isinstance(simulate, Mapping):
         simulate = {"t_end": max(float(curve.t[-1]) for curve in curves), **simulate}
@@ -131,19 +134,22 @@ def identify(
         make_recipe("identify", build, given, {RESIDUALS: output}, seed, timeout, common=True),
         derivatives != DIFFERENCES,
     )
-    with Evaluator(recipe, space, RESIDUALS, executor, fixed or {}, "identify", progress, followed) as evaluate:
+    with Evaluator(recipe, space, RESIDUALS, executor, fixed, "identify", progress, followed) as evaluate:
         points = _starts(evaluate, space, starts, seed)
-        fits = evaluate.from_all(points, lambda point: _fit(evaluate, space, point, dict(options or {})))
+        fits = evaluate.from_all(points, lambda point: _fit(evaluate, space, point, options))
         best = min(fits, key=lambda fit: fit.cost)
         x = np.clip(best.x * space.size, space.low, space.high)
         residuals, jacobian = evaluate.needed(x), evaluate.jacobian(x)
-    tried = [StartPoint(space.named(f.start), space.named(f.x * space.size), float(2.0 * f.cost)) for f in fits]
+    tried = [StartPoint(space.named(f.start), space.named(f.x * space.size), float(f.fun @ f.fun)) for f in fits]
     result = Identification(
         space, x, residuals, jacobian, curves, sigma is not None, confidence, bool(best.success), str(best.message),
-        evaluate.evaluations, evaluate.failures, evaluate.first_failure, tried, recipe, dict(fixed or {}),
+        evaluate.evaluations, evaluate.failures, evaluate.first_failure, tried, recipe, fixed,
     )  # fmt: skip
     if not result.success:
         warnings.warn(f"identify: the fit did not come to an end: {result.message}", ModelWarning, stacklevel=2)
+    if options.get("loss", "linear") != "linear":
+        text = f"with loss = {options['loss']!r} standard errors and intervals are still those of a fit with squares"
+        warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
     for text in [*result.unidentifiable, *result.stopped_by_bounds, *result.uneven]:
         warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
     warn_of_warnings("identify", evaluate)
@@ -185,7 +191,10 @@ def _fit(evaluate: Evaluator, space: Space, start: Array, options: dict[str, Any
     inside = np.clip(start, space.low, space.high) / size
     arguments = {"xtol": TOLERANCE, "ftol": TOLERANCE, "gtol": TOLERANCE, "x_scale": "jac", **options}
     bounds = (space.low / size, space.high / size)
-    found = least_squares(residuals, inside, lambda z: evaluate.jacobian(point(z)) * size, bounds=bounds, **arguments)
+    with options_of("identify", "least_squares", options):
+        found = least_squares(
+            residuals, inside, lambda z: evaluate.jacobian(point(z)) * size, bounds=bounds, **arguments
+        )
     found.start = start
     return found
 
@@ -243,7 +252,8 @@ def _curve(name: str, common: Any, given: Any, output: Any, sigma: Any) -> Curve
             raise ModelError(f"identify: sigma has no value for the measured curve '{name}'")
         sigma = sigma[name]
     spread = float(np.std(values - values.mean(axis=0)))
-    size = spread if sigma is None else float(sigma) if np.isrealobj(sigma) and np.ndim(sigma) == 0 else np.nan
+    number = isinstance(sigma, int | float | np.number) and np.isrealobj(sigma) and not isinstance(sigma, bool)
+    size = spread if sigma is None else float(sigma) if number else np.nan
     if not (np.isfinite(size) and size > 0.0):
         why = "its values do not change, so that sigma is needed" if sigma is None else "expected a positive number"
         raise ModelError(f"identify: measured curve '{name}': sigma = {sigma}; {why}")
@@ -256,5 +266,8 @@ def _real(name: str, values: Any, what: str = "measured") -> Array:
         raise ModelError(
             f"identify: {what} curve '{name}' has complex values; expected real ones, such as two curves or sizes"
         )
-    found = np.asarray(values, dtype=float)
+    try:
+        found = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"identify: {what} curve '{name}' is {values!r:.80}; expected numbers") from None
     return np.where(np.ma.getmaskarray(values), np.nan, found) if np.ma.is_masked(values) else found

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import Array, MbdError, ModelError, ModelWarning, StudyError
 from .derivatives import DIFFERENCES, with_derivatives
+from .options import named_values, options_of
 from .search_space import Evaluator, Space, space_of
 from .sweeping import make_recipe
 from .tables import Table
@@ -143,6 +144,8 @@ def minimize(
     '0.4668'
     """
     space = space_of(parameters, "minimize")
+    fixed = named_values("minimize", "fixed", fixed, "{'mass': 1.0}")
+    options = named_values("minimize", "options", options, "{'maxiter': 50}")
     chosen = method or _default(space, parameters)
     if chosen not in (*WITH_GRADIENT, *WITHOUT, GLOBAL, SQUARES):
         raise ModelError(
@@ -164,9 +167,10 @@ def minimize(
         )
     given, output = with_derivatives("minimize", derivatives, build, simulate, objective, space.names)
     recipe = make_recipe("minimize", build, given, {OBJECTIVE: output}, seed, timeout, common=True)
-    with Evaluator(recipe, space, OBJECTIVE, executor, fixed or {}, "minimize", progress, followed) as evaluate:
-        search = _Search(evaluate, space, chosen, dict(options or {}), seed)
-        found = search.globally() if chosen == GLOBAL else search.from_starts(starts)
+    with Evaluator(recipe, space, OBJECTIVE, executor, fixed, "minimize", progress, followed) as evaluate:
+        search = _Search(evaluate, space, chosen, options, seed)
+        with options_of("minimize", chosen, options):
+            found = search.globally() if chosen == GLOBAL else search.from_starts(starts)
         best = min(found, key=lambda one: one.fun)
         x = np.clip(best.x * space.size, space.low, space.high)
         tried = [(space.named(one.x * space.size), float(one.fun)) for one in found]
@@ -174,7 +178,7 @@ def minimize(
             raise StudyError(f"minimize: no run had a result; the first: {evaluate.first_failure}")
         result = Minimum(
             space.named(x), float(best.fun), bool(best.success), str(best.message), chosen, evaluate.evaluations,
-            evaluate.failures, evaluate.first_failure, tried, space, recipe, dict(fixed or {}),
+            evaluate.failures, evaluate.first_failure, tried, space, recipe, fixed,
         )  # fmt: skip
     if not result.success:
         warnings.warn(f"minimize: {chosen} did not come to an end: {result.message}", ModelWarning, stacklevel=2)
@@ -264,7 +268,8 @@ class _Search:
                 return self.number(self.evaluate.one(self.point(z)))
             return np.array([self.number(x) for x in self.evaluate([self.point(column) for column in z.T])])
 
-        options = {"polish": False, **_seeded(differential_evolution, self.seed), **self.options}
+        seeded = {} if {"seed", "rng"} & self.options.keys() else _seeded(differential_evolution, self.seed)
+        options = {"polish": False, **seeded, **self.options}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*vectorized.*")  # that overrides "updating" and "workers"
             bounds = list(zip(self.low, self.high, strict=True))

@@ -108,6 +108,8 @@ class ParameterStudy:
         return self._source.read(look)
 
     def _chosen(self, outputs: Iterable[str] | None) -> tuple[Results, dict[str, np.ndarray]]:
+        if isinstance(outputs, str) or not isinstance(outputs, Iterable | None):
+            raise ModelError(f"study: outputs = {outputs!r}; expected a list of names, such as ['height']")
         names = None if outputs is None else list(outputs)
         results, found = self._look(names)
         missing = [name for name in names or () if name not in found]

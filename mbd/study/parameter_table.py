@@ -137,7 +137,7 @@ def _by_name(given: Given) -> tuple[dict[str, Any], bool]:
     elif isinstance(given, Mapping):
         values, table = dict(given), False
     else:
-        rows = list(given)
+        rows = list(given) if isinstance(given, Iterable) else []
         if not rows or not all(isinstance(row, Mapping) and row.keys() == rows[0].keys() for row in rows):
             raise ModelError(
                 "sweep: expected parameters as a dictionary of names and values, a data frame, or a list of "

@@ -27,7 +27,7 @@ KEPT = 4  # recipes that a process remembers
 SELDOM = 50.0  # times as long as it takes: pauses between looks at what runs may have changed
 CHANGED = (
     "what functions refer to has changed while runs were made: {}. Results that depend on it depend on the order of "
-    "the runs; expected functions that make it anew in each run, or a copy"
+    "the runs; expected functions that make it anew in each run, or a copy; for random numbers an argument rng of build"
 )
 
 _lock = threading.Lock()
@@ -93,8 +93,8 @@ class Parcel:
             raise StudyError(
                 f"functions of the study are not the same in a worker: {'; '.join(found[:3])}. Values of globals do "
                 "not travel: give them as parameters, bind them with functools.partial, or set them when their "
-                "module is imported; where a module has changed since workers imported it, start them anew "
-                "(client.restart())"
+                "module is imported (for random numbers give build an argument rng); where a module has changed since "
+                "workers imported it, start them anew (client.restart())"
             )
         while len(_unpacked) >= KEPT:
             _unpacked.pop(next(iter(_unpacked)))

@@ -31,7 +31,7 @@ def described(recipe: Recipe) -> dict[str, Any]:
     simulate = recipe.simulate
     options = {name: _plain(x) for name, x in simulate.items()} if isinstance(simulate, Mapping) else _place(simulate)
     build = recipe.build
-    place = str(build.model) if isinstance(build, ModelBuild) else _place(build)
+    place = repr(build.model) if isinstance(build, ModelBuild) else _place(build)
     return {"build": place, "simulate": options, "seed": recipe.seed}
 
 

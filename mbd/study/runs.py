@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..simulation.prepared import OPTIONS
 from ..system.writers import StructureError
 from .blocks import FAILED, GOOD, TIMEOUT, Block, Row
 from .channels import Channel
@@ -23,6 +24,7 @@ from .watching import Marker, Watch
 
 Function = Callable[..., Any]
 NUMBER_KINDS = "fiubc"
+PREPARED = frozenset(("t_end", "step", "integrator", "progress", *OPTIONS))
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Recipe:
     def _random(self) -> bool:
         return "rng" in argument_names(self.build)[0] or "rng" in argument_names(self.simulate, skip=1)[0]
 
+    @cached_property
+    def _prepared(self) -> bool:
+        """Whether arguments of ``simulate`` are those that a prepared run takes; others make a model for each run."""
+        return isinstance(self.simulate, Mapping) and self.simulate.keys() <= PREPARED
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in vars(self).items() if not name.startswith("_")}
 
@@ -57,8 +64,7 @@ class Recipe:
         ``at_once``: they are read before the next run of this thread, which may then reuse what this one was made of.
         """
         given = dict(parameters)
-        plain = isinstance(self.simulate, Mapping) and "sensitivities" not in self.simulate
-        if at_once and isinstance(self.build, ModelBuild) and isinstance(self.simulate, Mapping) and plain:
+        if at_once and isinstance(self.build, ModelBuild) and isinstance(self.simulate, Mapping) and self._prepared:
             with suppress(StructureError):  # which another model is made for
                 return self._complete(self.build.solution(given, self.simulate))
         if self._random:
@@ -114,7 +120,7 @@ def _as_numbers(name: str, value: Any) -> np.ndarray:
             raise ModelError(f"output '{name}' is {_short(value)}; expected a number or an array of numbers")
         value = np.ma.filled(value.astype(np.result_type(value.dtype, float)), np.nan)  # what lies below is no result
     try:
-        array = np.asarray(value)
+        array = np.array(value)  # a copy: the function may fill the same array again in the next run
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in NUMBER_KINDS:

@@ -18,7 +18,9 @@ from .runs import Recipe, check_arguments
 from .schedule import Schedule
 
 STEP = 1e-4  # of the size of a parameter: differences; runs are reproducible to about 1e-10
-SMALL = 1e-3  # of the width between bounds: smaller values say nothing about the size of a parameter
+SMALL = 1e-3  # of the width between bounds: smaller values say little about the size of a parameter
+FINER, FINEST = 0.1, 1e-8  # steps of differences where that size is not known: from one to the next, and the last one
+AGREE = 1e-4  # relative: differences with two steps that follow each other
 REMEMBERED = 5000  # points
 
 
@@ -38,8 +40,9 @@ class Space:
 
     @property
     def size(self) -> Array:
-        """How large unknowns are, at the start."""
-        return self.sizes(self.start)
+        """How large unknowns are, at the start: what cannot change its sign is as large as the start says."""
+        one_sided = ((self.low >= 0.0) | (self.high <= 0.0)) & (self.start != 0.0)
+        return np.where(one_sided, np.abs(self.start), self.sizes(self.start))
 
     def sizes(self, x: Array) -> Array:
         """How large unknowns are near a point: their values, or part of the width between bounds where these vanish."""
@@ -228,34 +231,80 @@ class Evaluator:
         if self.derivatives:
             self.needed(x)
             return self.slopes[np.ascontiguousarray(x, dtype=float).tobytes()]
-        h = STEP * self.space.sizes(x)
-        offsets = []
-        for k in range(len(x)):
-            both = x[k] - h[k] >= self.space.low[k] and x[k] + h[k] <= self.space.high[k]
-            inward = -1.0 if x[k] + 2.0 * h[k] > self.space.high[k] else 1.0
-            offsets.append((-1.0, 1.0) if both else (inward, 2.0 * inward))
-        points = [x + s * h[k] * np.eye(len(x))[k] for k in range(len(x)) for s in offsets[k]]
-        base, *found = self([x, *points])
-        if isinstance(base, str):
-            raise self.no_result(f"{self.who}: no result at {self.at(x)}: {base}")
+        slopes = [_Slope(size, abs(value)) for size, value in zip(self.space.sizes(x), x, strict=True)]
+        while asked := [k for k, slope in enumerate(slopes) if not slope.settled]:
+            found = self._differences(x, {k: STEP * slopes[k].size for k in asked})
+            for k, column in found.items():
+                slopes[k].add(column)
         columns = []
-        for k in range(len(x)):
-            columns.append(self._difference(base, offsets[k], found[2 * k : 2 * k + 2], h[k], points[2 * k]))
+        for k, slope in enumerate(slopes):
+            if slope.best is None:
+                point = self._neighbours(x, k, STEP * slope.last_size)[1][0]
+                raise self.no_result(
+                    f"{self.who}: no result on both sides of a point, for differences, at {self.at(point)}: "
+                    f"{self.one(point)}"
+                )
+            columns.append(slope.best)
         return np.stack(columns, axis=-1)
 
-    def _difference(
-        self, base: Array, offsets: tuple[float, float], found: list[Array | str], h: float, point: Array
-    ) -> Array:
-        first, second = found
-        a, b = offsets
-        if not isinstance(first, str) and not isinstance(second, str):
-            if a == -b:
-                return (second - first) / (2.0 * h)
-            return (4.0 * first - second - 3.0 * base) / (2.0 * a * h)
-        if not isinstance(first, str):
-            return (first - base) / (a * h)
-        if not isinstance(second, str):
-            return (second - base) / (b * h)
-        raise self.no_result(
-            f"{self.who}: no result on both sides of a point, for differences, at {self.at(point)}: {first}"
-        )
+    def _neighbours(self, x: Array, k: int, h: float) -> tuple[tuple[float, float], list[Array]]:
+        """Two points along an unknown, on both sides of x or inside of a bound, and how many steps they are away."""
+        both = x[k] - h >= self.space.low[k] and x[k] + h <= self.space.high[k]
+        inward = -1.0 if x[k] + 2.0 * h > self.space.high[k] else 1.0
+        offsets = (-1.0, 1.0) if both else (inward, 2.0 * inward)
+        return offsets, [x + s * h * np.eye(len(x))[k] for s in offsets]
+
+    def _differences(self, x: Array, steps: Mapping[int, float]) -> dict[int, Array | None]:
+        """Derivatives along some unknowns, None where runs on both sides have no result; all points together."""
+        near = {k: self._neighbours(x, k, h) for k, h in steps.items()}
+        base, *found = self([x, *(point for _, points in near.values() for point in points)])
+        if isinstance(base, str):
+            raise self.no_result(f"{self.who}: no result at {self.at(x)}: {base}")
+        pairs = zip(near, found[::2], found[1::2], strict=True)
+        return {k: _difference(base, near[k][0], first, second, steps[k]) for k, first, second in pairs}
+
+
+class _Slope:
+    """Derivatives along one unknown with steps that become finer, until it is known how large the unknown is.
+
+    A width between bounds may be a million times as large as a value that changes everything. Wide steps have the
+    smaller errors of round-off, fine ones of curvature: the best are those that agree with the next.
+    """
+
+    def __init__(self, size: float, value: float) -> None:
+        self.size = self.last_size = size
+        self.least = min(size, value) if value else FINEST * size
+        self.best: Array | None = None
+        self.last: Array | None = None
+        self.apart, self.settled = np.inf, False
+
+    def add(self, found: Array | None) -> None:
+        """What was found with a step; None: there was no result."""
+        finest = self.size <= self.least
+        if self.best is None or found is None:
+            self.best = found if self.best is None else self.best
+        else:
+            assert self.last is not None
+            apart = float(np.linalg.norm(found - self.last))
+            if apart < self.apart:
+                self.best, self.apart = found if finest else self.last, apart
+        self.last = found if found is not None else self.last
+        agreed = self.last is not None and self.apart <= AGREE * float(np.linalg.norm(self.last))
+        self.settled, self.last_size = finest or agreed, self.size
+        self.size = max(FINER * self.size, self.least)
+
+
+def _difference(
+    base: Array, offsets: tuple[float, float], first: Array | str, second: Array | str, h: float
+) -> Array | None:
+    """The derivative from results at two points; a text in the place of one says that there is none."""
+    a, b = offsets
+    if not isinstance(first, str) and not isinstance(second, str):
+        if a == -b:
+            return (second - first) / (2.0 * h)
+        return (4.0 * first - second - 3.0 * base) / (2.0 * a * h)
+    if not isinstance(first, str):
+        return (first - base) / (a * h)
+    if not isinstance(second, str):
+        return (second - base) / (b * h)
+    return None

@@ -40,6 +40,13 @@ COMPACT = 512e6  # bytes of a part that ``compact`` makes
 TRIES = 20  # to read a study whose parts are being joined
 
 
+def folder_of(given: Any, argument: str) -> Path:
+    """The path of a folder that somebody gives."""
+    if not isinstance(given, str | os.PathLike) or not str(given):
+        raise ModelError(f"{argument} = {given!r}; expected the name of a folder")
+    return Path(given)
+
+
 class Plan:
     """What a store belongs to."""
 
@@ -215,15 +222,27 @@ class Store(Reader):
                 part.unlink()
 
     def compact(self) -> None:
-        """Join all parts into few large ones; the old ones go when all new ones are there."""
+        """Join all parts into few large ones; the old ones go when all new ones are there.
+
+        Of a run that was made again only the last row is taken: whatever is there when this ends early, it comes last.
+        """
         old = rest = self.parts()
+        runs = [read_part(part, lambda name: False).run for part in old]
+        last = np.zeros(1 + max((int(run.max()) for run in runs if len(run)), default=0), dtype=np.int32)
+        for k, run in enumerate(runs):
+            last[run] = k
+
+        def rows(part: Path) -> Block:
+            block = read_part(part)
+            return block.take(np.flatnonzero(last[block.run] == old.index(part)))
+
         while rest:
             size, taken = 0, 0
             while taken < len(rest) and (taken == 0 or size + rest[taken].stat().st_size <= COMPACT):
                 size += rest[taken].stat().st_size
                 taken += 1
             chosen, rest = rest[:taken], rest[taken:]
-            self._put(Block.joined([read_part(part) for part in chosen]), 9)
+            self._put(Block.joined([rows(part) for part in chosen]), 9)
         for part in old:
             part.unlink()
 

@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from .reruns import described
 from .results import gathered
 from .runs import Recipe, as_output, check_arguments, check_names
 from .schedule import Schedule
-from .store import Memory, Plan, Reader, Store
+from .store import Memory, Plan, Reader, Store, folder_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -109,11 +108,13 @@ def sweep(
         check_names(recipe.outputs, table.names, "sweep: ")
     if on_error not in ("row", "raise"):
         raise ModelError(f"sweep: on_error = {on_error!r}; expected 'row' or 'raise'")
+    if not isinstance(retry, bool | np.bool_):
+        raise ModelError(f"sweep: retry = {retry!r}; expected True or False")
     if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1):
         raise ModelError(f"sweep: chunk = {chunk!r}; expected a positive number of runs, or None")
     parcel = Parcel(recipe)
     plan = Plan(table, {**parcel.told, **table.digests(), "seed": str(seed)}, described(recipe))
-    keeper = Memory() if store is None else Store(store, plan)
+    keeper = Memory() if store is None else Store(folder_of(store, "sweep: store"), plan)
     study = ParameterStudy(plan, keeper if isinstance(keeper, Memory) else Reader(keeper.path), recipe)
     try:
         status = keeper.read(lambda source: gathered(source, len(table))).status
@@ -131,7 +132,7 @@ def sweep(
 
 def load(path: FilePath) -> ParameterStudy:
     """The study in a folder, also while it is running; results are read when they are asked for."""
-    folder = Path(path)
+    folder = folder_of(path, "load: path")
     return ParameterStudy(Plan.read(folder), Reader(folder))
 
 

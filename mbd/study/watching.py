@@ -9,6 +9,7 @@ from collections.abc import MutableSequence
 from types import TracebackType
 
 GRACE = 2.0  # s: how much longer than its limit a run may take before its process is ended
+LONGEST = 1e7  # s: what every system can wait
 RUN, BEGUN = range(2)
 
 
@@ -40,7 +41,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         if self.seconds is not None:
-            self._timer = threading.Timer(self.seconds, self._end)
+            self._timer = threading.Timer(min(self.seconds, LONGEST), self._end)
             self._timer.daemon = True
             self._timer.start()
         return self

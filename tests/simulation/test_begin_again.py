@@ -175,6 +175,18 @@ def test_copies_of_solutions_of_prepared_runs_last(coordinates, copied):
         copied(solution)
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_of_prepared_runs_are_runs(copied):
+    """Also of one that has been made, with the numbers that it has left."""
+    run = mbd.assemble(build()).parameters(list(VALUES)).run(STEPS * STEP, STEP, output_step=2 * STEP)
+    run(VALUES)
+    own = copied(run)
+    fresh = mbd.simulate(build(**VALUES), STEPS * STEP, STEP, output_step=2 * STEP)
+    assert_same(own(), fresh)
+    assert_same(own(VALUES), fresh)
+    assert_same(run(VALUES), fresh)
+
+
 def hung_twice(height):
     """A hinge, and a particle that hangs on two rods: they are parallel without a height, and so are their rows."""
     model = mbd.Model("hung twice", gravity=(0, 0, -9.81))

@@ -145,6 +145,45 @@ def test_wrong_arguments():
         mbd.compare(pendulum(), [], steps=[0.1])
     with pytest.raises(mbd.ModelError, match="not an integrator"):
         mbd.compare(pendulum(), [LieEM], steps=[0.1])
+    longer = mbd.simulate(pendulum(), 0.4, 0.1, LieEM())
+    for change, text in (
+        ({"integrators": LieEM()}, "expected a list, such as integrators="),
+        ({"steps": 0.1}, "expected a list, such as steps="),
+        ({"steps": [0.1, -0.1]}, "steps = -0.1; expected a positive number"),
+        ({"nodes": mbd.nodes.Quaternion}, "expected a list, such as nodes="),
+        ({"nodes": []}, "at least one"),
+        ({"processes": 0}, "processes = 0"),
+        ({"executor": 2}, "processes=4"),
+        ({"model": pendulum}, "expected an mbd.Model"),
+        ({"quantity": "bob"}, "expected a function of the solution"),
+        ({"quantity": lambda s: 1j}, "expected real numbers"),
+        ({"quantity": lambda s: s.t}, "as many numbers with every step"),
+        ({"reference": longer}, r"the reference ends at t = 0\.4, runs at t_end = 0\.2"),
+        ({"reference": 0.3}, r"the reference has shape \(\), quantity= of a run \(3,\)"),
+        ({"reference": [0.0, np.nan, 0.0]}, "expected finite numbers"),
+        ({"reference": lambda t: np.zeros(4)}, r"the reference has shape \(4,\)"),
+    ):
+        given = {"model": pendulum(), "integrators": [LieEM()], "steps": [0.1], "t_end": 0.2, "quantity": bob}
+        with pytest.raises(mbd.ModelError, match=text):
+            mbd.compare(**{**given, "processes": 1, **change})
+
+
+def test_shapes_with_the_same_numbers_are_compared_number_by_number():
+    """A column beside a row would be a table of all differences."""
+    given = {"steps": [0.02, 0.01], "t_end": 0.2, "quantity": bob, "processes": 1}
+    value = bob(mbd.simulate(pendulum(), 0.2, 1e-3, LieEM()))
+    flat, column = (mbd.compare(pendulum(), [LieEM()], reference=x, **given) for x in (value, value[:, None]))
+    assert [c.error for c in flat.cells] == [c.error for c in column.cells]
+
+
+def test_orders_are_those_of_the_steps_that_were_made():
+    """Steps of which no whole number fits are made shorter."""
+    study = mbd.compare(
+        pendulum(), [mbd.integrators.RK4()], steps=[0.04, 0.0233], t_end=0.1, quantity=bob, processes=1,
+        reference=bob(mbd.simulate(pendulum(), 0.1, 1e-4, mbd.integrators.RK4())),
+    )  # fmt: skip
+    assert [cell.step for cell in study.cells] == pytest.approx([0.1 / 3, 0.02], rel=1e-12)
+    assert study.cells[1].order == pytest.approx(4.0, abs=0.2)
 
 
 @pytest.fixture(scope="module")

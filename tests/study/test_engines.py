@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
 import subprocess
 import sys
 import textwrap
@@ -204,6 +205,16 @@ def test_functions_that_change_what_they_refer_to(monkeypatch, where):
         sweep(cases.numbers, {"x": np.arange(3.0)}, outputs=cases.same)
 
 
+@pytest.mark.parametrize("generator", [np.random.default_rng(1), np.random.RandomState(1), random.Random(1)])
+def test_generators_of_all_runs_together(generator):
+    """A generator that is made once gives numbers in the order of the runs, whatever that is."""
+    with pytest.warns(mbd.ModelWarning, match="has changed while runs were made.*an argument rng"):
+        sweep(lambda x: x + generator.random(), {"x": [1.0, 2.0]}, outputs={"y": float})
+    draw = generator.random
+    with pytest.warns(mbd.ModelWarning, match="has changed while runs were made"):
+        sweep(lambda x: x + draw(), {"x": [1.0, 2.0]}, outputs={"y": float})
+
+
 def test_a_script_behind_a_pipe():
     """Its file is called "<stdin>", which processes need not look for: functions are sent as code."""
     text = """
@@ -289,6 +300,21 @@ MECHANISMS = {
     "def build(x):\n    return float(f(x))",
     "table": "import pandas\nf = pandas.DataFrame({{'m': [{0}]}})\ndef build(x):\n    return f['m'][0] * x",
     "objects": "import numpy\nf = numpy.array([{0}, 'a'], dtype=object)\ndef build(x):\n    return f[0] * x",
+    "interpolation": "import numpy\nimport scipy.interpolate as s\np = numpy.array([[0.0], [1.0], [{0}]])\n"
+    "f = s.RBFInterpolator(numpy.array([[0.0], [1.0], [2.0]]), p[:, 0])\ndef build(x):\n    return float(f([[x]])[0])",
+    "getter": "import operator\nf = operator.itemgetter(int({0}))\n"
+    "def build(x):\n    return f([1.0, 2.0, 3.0, 4.0]) * x",
+    "pattern": "import re\nf = re.compile('{0}')\ndef build(x):\n    return float(bool(f.match('2.0')))",
+    "bound": "import scipy.interpolate as s\nf = s.CubicSpline([0, 1, 2], [0, {0}, 4]).__call__\n"
+    "def build(x):\n    return float(f(x))",
+    "method": "f = dict(m={0}).get\ndef build(x):\n    return f('m') * x",
+    "bytes": "f = bytearray([int({0})])\ndef build(x):\n    return f[0] * x",
+    "node": "import mbd\nf = mbd.nodes.RotationVector(position=({0}, 0, 0))\n"
+    "def build(x):\n    return f.position[0] * x",
+    "body": "import mbd\nf = mbd.RigidBody('b', {0}, (1, 1, 1))\ndef build(x):\n    return f.mass * x",
+    "parameter": "import mbd\nf = mbd.Model().parameter('f', {0})\ndef build(x):\n    return f.value * x",
+    "system": "import mbd\nm = mbd.Model()\nm.add(mbd.PointMass('p', {0}))\nf = mbd.assemble(m)\n"
+    "def build(x):\n    return f.model['p'].mass * x",
     "vectorized": "import numpy\nf = numpy.vectorize(lambda x: {0} * x)\ndef build(x):\n    return float(f(x))",
     "partial": "import functools, numpy\nf = functools.partial(numpy.interp, xp=[0.0, 9.0], fp=[0.0, {0}])\n"
     "def build(x):\n    return f(x)",

@@ -67,6 +67,20 @@ def test_a_sweep_of_a_model_is_that_of_its_function(threads, monkeypatch):
     assert np.array_equal(solution["bob"].velocity, fresh["bob"].velocity)  # it lasts
 
 
+def test_arguments_of_a_run_that_is_not_prepared():
+    """Records that are chosen, and runs that go on: what functions do with these arguments, models do as well."""
+    chosen = {**RUN, "record": ["bob.position", "spring.power"]}
+    outputs = {"height": lambda s: s["bob.position"][-1, 2]}
+    grid = {"stiffness": [0.0, 2.0]}
+    fast, slow = (mbd.study.sweep(b, grid, outputs=outputs, simulate=chosen) for b in (parametric(), pendulum))
+    assert_same(fast, slow)
+    assert (fast.status == "good").all()
+    goes_on = {"t_end": 0.4, "step": 0.01, "start": mbd.simulate(pendulum(), **RUN)}
+    fast, slow = (mbd.study.sweep(b, grid, outputs=OUTPUTS, simulate=goes_on) for b in (parametric(), pendulum))
+    assert_same(fast, slow)
+    assert (fast.status == "good").all()
+
+
 def test_attributes_of_a_plain_model():
     grid = {"bob.mass": [1.0, 2.5], "spring.stiffness": [2.0, 4.0]}
     fast = mbd.study.sweep(pendulum(), grid, outputs=OUTPUTS, simulate=RUN)

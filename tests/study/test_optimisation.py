@@ -127,6 +127,19 @@ def test_combinations_that_cannot_be_told_apart(measured):
     assert np.isfinite([fit.errors["stiffness"], fit.errors["damping"]]).all() and np.isinf(fit.errors["colour"])
 
 
+def test_weak_parts_of_a_combination_are_named():
+    """What an unknown takes part in makes its errors infinite, and is said, also where its part is small."""
+    t = np.linspace(0.0, 3.0, 40)
+
+    def curve(a, b):
+        return SimpleNamespace(t=t, x=np.sin((a + 0.01 * b) * t))
+
+    with pytest.warns(mbd.ModelWarning, match=r"change together: 'a' by -0\.0\d+ %, 'b' by \+1 %"):
+        fit = identify(curve, {"t": t, "x": np.sin(1.0 * t)}, {"a": 0.9, "b": (1.0, 1.2, 1.4)},
+                       outputs={"x": lambda s: s.x}, simulate=lambda s: s)  # fmt: skip
+    assert np.isinf(list(fit.errors.values())).all()
+
+
 def motion(stiffness: float) -> SimpleNamespace:
     """The exact motion in place of a solution."""
     t = np.arange(101) * 0.02
@@ -336,7 +349,15 @@ def test_what_minimize_refuses(change, text):
         ({"sigma": [0.1]}, r"sigma = \[0.1\]; expected a positive number"),
         ({"measured": {"t": [0.0, 1.0, 2.0], "x": [0.0, 1j, 1.0]}}, "'x' has complex values; expected real ones"),
         ({"confidence": 95.0}, "expected a probability"),
+        ({"confidence": "0.95"}, "confidence = '0.95'; expected a number"),
         ({"starts": 0}, "starts = 0"),
+        ({"measured": {"t": [0.0, 1.0, 2.0], "x": ["a", "b", "c"]}}, "measured curve 'x' is .*expected numbers"),
+        ({"sigma": "0.1"}, "sigma = 0.1; expected a positive number"),
+        ({"outputs": ["body.position.x"]}, "outputs = .*expected a dictionary"),
+        ({"fixed": 3}, "fixed = 3; expected a dictionary"),
+        ({"options": 3}, "options = 3; expected a dictionary"),
+        ({"options": {"maxiter": 3}}, r"options = \{'maxiter': 3\}: .*expected options of least_squares"),
+        ({"options": {"bounds": 3}}, "expected options of least_squares"),
     ],
 )
 def test_what_identify_refuses(measured, change, text):
@@ -354,6 +375,47 @@ def test_a_fit_that_a_bound_stops_says_so(measured):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         identify(oscillator, measured, START, simulate=SIMULATE)
+
+
+@pytest.mark.parametrize("width", [1e4, 1e9])
+def test_bounds_that_are_much_wider_than_what_matters(measured, width):
+    """Nothing that they say belongs to the fit: neither steps of differences nor what counts as near a bound."""
+    narrow = identify(oscillator, measured, START, simulate=SIMULATE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = identify(
+            oscillator, measured, {"stiffness": (0.0, 35.0, width), "damping": (0.0, 1.0, width)}, simulate=SIMULATE
+        )
+    np.testing.assert_allclose(list(fit.parameters.values()), list(narrow.parameters.values()), rtol=1e-6)
+    np.testing.assert_allclose(fit.covariance, narrow.covariance, rtol=1e-3)
+    assert "at its bound" not in str(fit)
+
+
+def test_differences_find_their_step():
+    """Where a value is near zero between its bounds: as wide as the function is smooth, with or without a result."""
+
+    def waves(a, b):
+        if abs(b) > 0.1:
+            raise ValueError("too far")
+        return np.array([np.sin(1e6 * a + 1.0), np.cos(3.0 * b + 1.0)])
+
+    space = space_of({"a": (-1.0, 0.0, 1.0), "b": (-1e9, 0.0, 1e9)}, "test")
+    with Evaluator(Recipe(waves, None, {"y": lambda y: y}), space, "y", None, {}, "test", False) as evaluate:
+        for a in (0.0, 1e-7, -3e-8):
+            exact = np.diag([1e6 * np.cos(1e6 * a + 1.0), -3.0 * np.sin(1.0)])
+            np.testing.assert_allclose(evaluate.jacobian(np.array([a, 0.0])), exact, rtol=1e-4)
+
+
+def test_options_that_scipy_does_not_take():
+    given = {"build": lambda a: (a - 1.0) ** 2, "objective": float}
+    with pytest.raises(mbd.ModelError, match=r"options = \{'foo': 1\}.*expected options of differential_evolution"):
+        minimize(parameters={"a": (0.0, 3.0)}, options={"foo": 1}, **given)
+    found = [minimize(parameters={"a": (0.0, 3.0)}, options={"seed": k}, **given) for k in (1, 1, 2)]
+    assert found[0].evaluations == found[1].evaluations != found[2].evaluations  # a seed among them counts
+    with pytest.warns(mbd.ModelWarning, match="with loss = 'soft_l1' standard errors"):
+        identify(lambda a: SimpleNamespace(a=a), {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.1, 2.0]}, {"a": 0.8},
+                 outputs={"x": lambda s: s.a * s.t}, options={"loss": "soft_l1"},
+                 simulate=lambda s: SimpleNamespace(t=np.linspace(0.0, 2.0, 5), a=s.a))  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["L-BFGS-B", "least_squares"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas
 import pytest
@@ -25,6 +27,8 @@ TAILS = 1e-12  # relative, of quantiles
         (triangular(1.0, 2.0, 5.0), scipy.stats.triang(0.25, 1.0, 4.0)),
         (truncated_normal(1.0, 0.5, low=0.2), scipy.stats.truncnorm(-1.6, np.inf, 1.0, 0.5)),
         (truncated_normal(1.0, 0.5, 9.0, 30.0), scipy.stats.truncnorm(16.0, 58.0, 1.0, 0.5)),  # far in the tail
+        (truncated_normal(0.0, 1.0, 40.0, 41.0), scipy.stats.truncnorm(40.0, 41.0)),  # where probabilities are zero
+        (truncated_normal(0.0, 1.0, high=-60.0), scipy.stats.truncnorm(-np.inf, -60.0)),
     ],
     ids=lambda x: str(x) if hasattr(x, "quantile") else "",
 )
@@ -34,6 +38,7 @@ def test_quantiles_are_those_of_scipy(ours, theirs):
     last = 1.0 - 1e-9
     assert theirs.sf(ours.quantile(last)) == pytest.approx(1.0 - last, rel=1e-6)
     assert np.isfinite(ours.quantile(np.array([0.0, 1.0]))).all()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ours)).quantile(p), ours.quantile(p))
     again = as_distribution(theirs, "x")
     np.testing.assert_array_equal(again.quantile(p), theirs.ppf(p))
 
@@ -108,6 +113,7 @@ def test_tables_survive_files():
     ("given", "options", "text"),
     [
         ({}, {}, "no parameters"),
+        (None, {}, "expected parameters as a dictionary"),
         ({"x": normal(0.0, 1.0)}, {}, "samples = None; expected how many"),
         ({"x": [1.0]}, {"samples": 5}, "no parameter is random"),
         ({"x": [1.0]}, {"sampling": "sobol"}, "no parameter is random"),
@@ -140,6 +146,7 @@ def test_what_is_refused(given, options, text):
     lambda: normal(0.0, 0.0), lambda: uniform(1.0, 1.0), lambda: lognormal(-1.0, 0.1),
     lambda: triangular(0.0, 2.0, 1.0),
     lambda: truncated_normal(0.0, 1.0, 2.0, 1.0), lambda: loguniform(0.0, 1.0), lambda: choice([]),
+    lambda: truncated_normal(0.0, 1.0, "low"), lambda: choice([1, "a"]), lambda: choice([1.0, np.nan]),
 ])  # fmt: skip
 def test_distributions_refuse_what_they_are_not(call):
     with pytest.raises(mbd.ModelError, match="expected"):

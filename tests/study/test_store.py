@@ -193,6 +193,37 @@ def test_a_part_that_is_there_twice(tmp_path, monkeypatch):
     np.testing.assert_array_equal(load(tmp_path)["square"], np.where(np.arange(9) < done, -values, values))
 
 
+def test_joining_that_ends_early(tmp_path, monkeypatch):
+    """Of a run that was made again the last row counts, also if only the oldest parts have been joined."""
+    monkeypatch.setattr(stores.Store, "every", 0.0)
+    ready = tmp_path / "ready"
+
+    def build(x):
+        if x == 1.0 and not ready.exists():
+            raise ValueError("not yet")
+        return x
+
+    given = {"parameters": {"x": np.arange(12.0)}, "outputs": {"y": float}, "store": tmp_path / "s", "chunk": 2}
+    with pytest.warns(mbd.ModelWarning, match="not yet"):
+        sweep(build, **given)
+    ready.touch()
+    retried = sweep(build, retry=True, **given)
+    assert (retried.status == "good").all()
+    written = retried.frame()
+    monkeypatch.setattr(stores, "COMPACT", 1.0)  # a part of its own for each
+    put, made_parts = stores.Store._put, []
+
+    def killed(store, *arguments):
+        if len(made_parts) == 3:
+            raise KeyboardInterrupt
+        made_parts.append(put(store, *arguments))
+
+    monkeypatch.setattr(stores.Store, "_put", killed)
+    with pytest.raises(KeyboardInterrupt):
+        load(tmp_path / "s").compact()
+    assert load(tmp_path / "s").frame().equals(written)
+
+
 def test_damaged_stores(tmp_path):
     with pytest.raises(mbd.ModelError, match=r"there is no study in .*plan\.json is missing"):
         load(tmp_path)

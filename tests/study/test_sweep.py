@@ -155,6 +155,19 @@ def test_names_of_outputs_that_a_function_gives():
     assert study.frame(["p"])["p[0]"].tolist() == [1.0]
 
 
+@pytest.mark.filterwarnings("ignore:sweep. what functions refer to has changed")
+@pytest.mark.parametrize("chunk", [1, 4])
+def test_outputs_whose_array_is_used_again(chunk):
+    """A function that fills the same array in each run: every row has the numbers of its own run."""
+
+    def filled(x: float, room: np.ndarray = np.zeros(2)) -> np.ndarray:  # noqa: B008
+        room[:] = x, x * x
+        return room
+
+    study = sweep(lambda x: x, {"x": [1.0, 2.0, 3.0, 4.0]}, outputs={"a": filled}, chunk=chunk)
+    np.testing.assert_array_equal(study["a"], [[1.0, 1.0], [2.0, 4.0], [3.0, 9.0], [4.0, 16.0]])
+
+
 def test_numbers_that_are_masked_or_not_finite():
     """What lies below a mask is no result; what is not finite is told, since a summary leaves it out."""
     masked = np.ma.masked_array([1.0, 1e20], mask=[False, True])
@@ -162,6 +175,15 @@ def test_numbers_that_are_masked_or_not_finite():
     np.testing.assert_array_equal(study["a"], [[1.0, np.nan], [2.0, np.nan]])
     assert "output 'b' is not finite in 1 of 2 good runs, first in run 1" in str(study)
     assert np.isnan(sweep(lambda x: np.ma.masked, {"x": [1.0]}, outputs={"a": lambda y: y})["a"][0])
+
+
+def test_a_name_in_place_of_names():
+    study = sweep(lambda x: {"a": x, "b": x}, {"x": [1.0]}, outputs=cases.same)
+    for read in (study.frame, study.dataset, study.plot):
+        with pytest.raises(mbd.ModelError, match=r"outputs = 'ab'; expected a list of names"):
+            read(outputs="ab")
+    with pytest.raises(mbd.ModelError, match="path = None; expected the name of a folder"):
+        mbd.study.load(None)
 
 
 def test_outputs_of_a_study_without_a_good_run():
@@ -345,6 +367,9 @@ def test_timeouts(threaded):
         ({"chunk": 0}, "chunk = 0"),
         ({"timeout": 0.0}, "timeout"),
         ({"on_error": "ignore"}, "expected 'row' or 'raise'"),
+        ({"retry": "yes"}, "retry = 'yes'; expected True or False"),
+        ({"store": 3}, "store = 3; expected the name of a folder"),
+        ({"store": ""}, "store = ''; expected the name of a folder"),
         ({"executor": 0}, "positive number of processes"),
         ({"executor": "localhost"}, "address of a dask scheduler"),
         ({"executor": ThreadPoolExecutor}, "expected None"),
