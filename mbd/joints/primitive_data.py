@@ -126,7 +126,10 @@ class Coordinate:
 
 @dataclass(frozen=True, eq=False)
 class CoordinateSum(Primitive):
-    """``sum of factor * coordinate - value = 0`` over coordinates of joints, angles counted through full turns."""
+    """``sum of factor * coordinate - value = 0`` over coordinates of joints, angles counted through full turns.
+
+    The first term says whether the sum is a length or an angle, and with it what its tolerance and multiplier are.
+    """
 
     terms: tuple[Coordinate, ...]
     value: float = 0.0

@@ -58,7 +58,7 @@ class RotorHinge(Joint):
             )
 
     def primitives(self) -> list[Primitive]:
-        terms = Coordinate(self, "angle", 1.0), Coordinate(self.driving, self.of, -1.0)
+        terms = Coordinate(self.driving, self.of, -1.0), Coordinate(self, "angle", 1.0)
         return [*parallel_axes(self), CoordinateSum(terms)]
 
     def orientation_conditions(self) -> list[tuple[Array, Array]]:

@@ -196,20 +196,21 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
 
 @kernel(fastmath=MATH)
 def ldl_rows(
-    F: Any, pivots: Any, dinv: Any, report: Any, largest: float, o: Any, n: Any, w: Any, ld: Any, x0: Any
-) -> None:
+    F: Any, pivots: Any, dinv: Any, report: Any, turning: Any, mass: float, moment: float, o: Any, n: Any, w: Any,
+    ld: Any, x0: Any,
+) -> None:  # fmt: skip
     """LDL^T of a small symmetric front without swaps, two pivots at a time; only the upper triangle is read.
 
     The factors are stored as those of ``lu_rows``. Pivots act no further than the last entry of their rows: a body and
-    what is behind its joint have nothing to do with each other. Positive pivots, those of bodies, are compared with
-    ``largest`` as well.
+    what is behind its joint have nothing to do with each other. Positive pivots, those of bodies, are compared with the
+    largest ``mass`` or ``moment`` of inertia as well.
     """
     k = ZERO
     row = o
     while k < n:
         pivots[x0 + k] = k
         pivot = F[row + k]
-        scale = max(dinv[x0 + k], largest) if pivot > 0.0 else dinv[x0 + k]
+        scale = max(dinv[x0 + k], moment if turning[x0 + k] == 1 else mass) if pivot > 0.0 else dinv[x0 + k]
         pivot, inverse = accept(pivot, scale, x0 + k, report)
         dinv[x0 + k] = inverse
         j = k + ONE
@@ -236,7 +237,7 @@ def ldl_rows(
             subtract(F, g, row + j, second + j, row + w)
         pivots[x0 + j] = j
         pivot = F[second + j]
-        scale = max(dinv[x0 + j], largest) if pivot > 0.0 else dinv[x0 + j]
+        scale = max(dinv[x0 + j], moment if turning[x0 + j] == 1 else mass) if pivot > 0.0 else dinv[x0 + j]
         pivot, other = accept(pivot, scale, x0 + j, report)
         dinv[x0 + j] = other
         i = j + ONE

@@ -143,14 +143,15 @@ def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: 
 
 
 @kernel
-def factor_definite(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any) -> None:
+def factor_definite(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any, turning: Any) -> None:
     """LDL^T in place of fronts that are small and symmetric, of which the upper triangle is enough; no swaps.
 
     For matrices [M B^T; B 0] with a definite M whose fronts have bodies before their joints: pivots are positive for
     bodies, negative for joints [Vanderbei 1995, SIAM J. Optim. 5, 100]. The factors are stored as those of an LU, for
     the same solution; x, if it is not empty, is eliminated on the way. ``report`` tells whether the matrix is so: a
     body with less inertia in a direction than the round-off of what it carries has a tiny pivot, or one of the wrong
-    sign.
+    sign. Masses are compared with masses and moments of inertia with such (``turning`` is one for these, and zero for
+    masses and multipliers): what has other units says nothing about them, and swaps are not what other units ask for.
     """
     reset(report)
     eliminated = x.shape[0] > 0
@@ -158,28 +159,29 @@ def factor_definite(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, repo
         t = fr.table[s]
         n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
         start_scale(F, dinv, scale, o, n, ld, x0)
-        largest = largest_diagonal(F, o, n, ld)
         for k in range(t[CHILD_START], t[CHILD_END]):
-            child = fr.table[fr.children[k]]
-            step = U(child[STRIDE])
-            source = U(child[OFFSET]) + U(child[PIVOTS]) * (step + ONE)
-            largest = max(largest, largest_diagonal(F, source, U(child[ROWS]), step))
-            add_child(child, fr.row_map, F, dinv, o, n, ld, x0)
-        ldl_rows(F, pivots, dinv, report, largest, o, n, n + m, ld, x0)
+            add_child(fr.table[fr.children[k]], fr.row_map, F, dinv, o, n, ld, x0)
+        mass, moment = largest_inertias(F, turning, o, n, ld, x0)
+        ldl_rows(F, pivots, dinv, report, turning, mass, moment, o, n, n + m, ld, x0)
         if eliminated:
             eliminate_rows(fr, F, x, t)
 
 
 @kernel
-def largest_diagonal(F: Any, o: Any, n: Any, ld: Any) -> float:
-    """The largest of n entries of the diagonal from o on."""
-    largest = 0.0
+def largest_inertias(F: Any, turning: Any, o: Any, n: Any, ld: Any, x0: Any) -> tuple[float, float]:
+    """The largest mass and the largest moment of inertia on the diagonal of a front, with all that it carries."""
+    mass = moment = 0.0
     a = o
-    while n > ZERO:
-        largest = max(largest, abs(F[a]))
+    k = x0
+    end = x0 + n
+    while k < end:
+        if turning[k] == 1:
+            moment = max(moment, F[a])
+        else:
+            mass = max(mass, F[a])  # the diagonal of multipliers is zero, or negative
         a += ld + ONE
-        n -= ONE
-    return largest
+        k += ONE
+    return mass, moment
 
 
 @kernel

@@ -63,7 +63,8 @@ def _places(system: System) -> _Places:
             has = (table["kind"] == COINCIDENT) | (k == 0)
             row = table["l0"][has] + k
             found.owner[row] = table["joint"][has]
-            found.is_length[row] = ~np.isin(table["kind"][has], (DOT1, ROTATING, ANGLE))
+            # of a sum the first term, which is written last, says what it is
+            found.is_length[row[::-1]] = ~np.isin(table["kind"][has], (DOT1, ROTATING, ANGLE))[::-1]
     for g in system.tables.frame_elements:
         if g.joint >= 0:
             found.owner[g.l0 : g.l0 + g.rows] = g.joint

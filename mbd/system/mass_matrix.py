@@ -25,7 +25,7 @@ def definite_factors(s, w, q, v, zero, x):
     rigid_blocks(s, w, q, v, zero, zero, w.eye, 1.0, 0.0, 0.0, UPPER, w.matrix)
     if s.flags[FLAG_COUPLED] != 0:
         coupling_tangent(s, w, q, v, zero, w.eye, 0.0, 0.0, w.matrix)
-    factor_definite(s.fronts, w.matrix, w.pivots, w.dinv, w.scale, w.report, x)
+    factor_definite(s.fronts, w.matrix, w.pivots, w.dinv, w.scale, w.report, x, s.turning)
 
 
 @entry(Tables, Work, coordinates, velocity, vector, unknowns)

@@ -169,7 +169,8 @@ def unknown_classes(
             has = (primitives["kind"] == COINCIDENT) | (k == 0)
             row = primitives["x0"][has] - layout.position[joint[has]] + k
             diagonal[primitives["l0"][has] + k] = offset[has] + row * (ld[has] + 1)
-            lclass[primitives["l0"][has] + k] = np.isin(primitives["kind"][has], DIRECTIONS)
+            row, angular = primitives["l0"][has] + k, np.isin(primitives["kind"][has], DIRECTIONS)
+            lclass[row[::-1]] = angular[::-1]  # of a sum the first term, which is written last, says what it is
     for g in general[general["joint"] >= 0]:
         joint = np.array([g["joint"] + len(nodes) - 1])
         offset, ld = layout.blocks(joint, joint)

@@ -170,6 +170,9 @@ def placed_structure(elements: Elements, layout: Layout, n_v: int, n_l: int, wit
     xv, xl = place_blocks(e.nodes, e.primitives, e.forces, layout, n_v, n_l, count, with_elements)
     place_frame_elements(e.members, e.general, layout, xl, count, with_elements)
     classes = unknown_classes(e.nodes, e.primitives, e.general, layout, n_v, n_l)
+    turning = np.zeros(layout.n, dtype=np.int64)
+    turning[xv[classes["vclass"] == 1]] = 1
+    classes["turning"] = turning
     shared = e.primitives["shared"] != 0
     coupled = bool(shared.any())
     flags = np.zeros(FLAGS, dtype=np.int64)

@@ -102,6 +102,7 @@ class Tables(Record):
     xl = integers  # multiplier index -> index in the permuted vector of unknowns
     vclass = integers  # velocity index -> 0 translation, 1 rotation, 2 generalized
     lclass = integers  # multiplier index -> 0 length, 1 direction
+    turning = integers  # index in the permuted vector of unknowns -> 1 velocities of rotations, 0 all others
     qv = integers  # velocity index -> index of the coordinate that it is the rate of, -1 for rotations
     nonholonomic = integers  # multiplier indices of equations that exist on the velocity level only
     diagonal = integers  # multiplier index -> its diagonal entry in the matrix

@@ -69,6 +69,38 @@ def test_rack_and_pinion():
     assert solution[hinge].angle == pytest.approx(5.0 * a * solution.t**2, abs=1e-9)
 
 
+def threaded_arm(unit: float) -> mbd.Model:
+    """A nut on a thread of a swinging arm, and a rack that the arm drives; in units of which a metre has so many."""
+    model = mbd.Model("arm", gravity=(0, 0, -9.81 * unit))
+
+    def part(name, position):
+        node = mbd.nodes.RotationVector(position=np.multiply(position, unit))
+        return model.add(mbd.RigidBody(name, 2.0, np.multiply((0.2, 0.3, 0.4), unit**2), node, com=(0.1 * unit, 0, 0)))
+
+    arm, nut, rack = part("arm", (0.5, 0, 0)), part("nut", (0.8, 0.1, 0.2)), part("rack", (0, 0, 1))
+    hinge = model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0.2), name="hinge"))
+    thread = {"at": (0.7 * unit, 0.1 * unit, 0), "axis": (1, 0.3, 1), "pitch": 0.3 * unit}
+    model.add(mbd.joints.Screw(arm, nut, **thread, name="screw"))
+    guide = model.add(mbd.joints.Prismatic(model.ground, rack, axis=(0, 0, 1), name="guide"))
+    model.add(mbd.joints.RackPinion(hinge, guide, 0.2 * unit, name="rack and pinion"))
+    return model
+
+
+@pytest.mark.parametrize("method", METHODS[1:], ids=lambda m: m.name)
+@pytest.mark.parametrize("unit", [1e-6, 1e6, 1e9])
+def test_screws_and_racks_hold_in_any_unit_of_length(unit, method):
+    """Their equations are lengths, held relative to the size of the model, and their multipliers forces."""
+    expected = mbd.simulate(threaded_arm(1.0), 0.2, 0.002, method)
+    model = threaded_arm(unit)
+    found = mbd.simulate(model, 0.2, 0.002, method)
+    for name in ("arm", "nut", "rack"):
+        assert found[name].position / unit == pytest.approx(expected[name].position, abs=1e-9)
+        assert found[name].rotation == pytest.approx(expected[name].rotation, abs=1e-9)
+    for name in ("hinge", "screw", "rack and pinion"):
+        assert found[name].force / unit == pytest.approx(expected[name].force, abs=1e-6)
+    assert found.channels["rack and pinion.multipliers"].unit == "N"
+
+
 def test_planetary_coupling_of_three_bodies():
     """Wheels on a turning arm: the gear couples angles that are relative to the arm."""
     model = mbd.Model("planets")

@@ -190,3 +190,26 @@ def test_derivatives_of_slow_motions_at_large_times(t):
     value, first, second = motion(t)
     assert (value, first) == pytest.approx((math.sin(pace * t), pace * math.cos(pace * t)), rel=1e-9, abs=1e-15)
     assert second == pytest.approx(-(pace**2) * math.sin(pace * t), abs=1e-4 * pace**2)
+
+
+class Vibration:
+    """A sine that compiled code cannot look into."""
+
+    def __init__(self, pace: float) -> None:
+        self.pace = pace
+
+    def __call__(self, t: float) -> float:
+        return float(str(math.sin(self.pace * t)))
+
+
+@pytest.mark.parametrize("frequency", [50.0, 100.0, 1e3, 1e4, 2e4, 1e5, 1e6])
+@pytest.mark.parametrize("opaque", [False, True], ids=["compiled", "plain"])
+@pytest.mark.filterwarnings("ignore:.*is called as plain Python")
+def test_steps_of_differences_may_be_whole_periods(frequency, opaque):
+    """A shaker of 20 kHz has two periods in a tenth of a millisecond: all samples were equal, and it stood still."""
+    pace = 2.0 * math.pi * frequency
+    motion = with_derivatives(make_motion(Vibration(pace) if opaque else lambda t: math.sin(pace * t), None, None, "m"))
+    for t in np.linspace(0.0, 2.0, 41) / frequency:
+        _, first, second = motion(t)
+        assert first / pace == pytest.approx(math.cos(pace * t), abs=1e-7)
+        assert second / pace**2 == pytest.approx(-math.sin(pace * t), abs=1e-6)

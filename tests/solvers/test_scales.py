@@ -111,3 +111,38 @@ def test_a_net_with_depth_is_stiff_and_not_shaky():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.abs(mbd.simulate(model, 0.01, 1e-3).q).max() < 1e-12
+
+
+NODES = (mbd.nodes.RotationVector(), mbd.nodes.Quaternion(), mbd.nodes.Directors(), mbd.nodes.Quaternion(lie=True))
+
+
+def mixed_loop(length: float, mass: float) -> mbd.Model:
+    """Four bodies in different coordinates, in a loop; they fall by as many of their lengths as others do."""
+    model = mbd.Model("loop", gravity=(0.0, length, -9.81 * length))
+    last = model.ground
+    for k, node in enumerate(NODES):
+        moments, com = np.array((0.2, 0.25, 0.3)) * mass * length**2, (0.1 * length, 0.05 * length, 0)
+        body = model.add(mbd.RigidBody(f"body {k}", (k + 1) * mass, moments, node, com=com))
+        body.position = np.array((k + 0.5, 0.1 * k, 0.2 * k)) * length
+        at, axis = np.array((k, 0.1 * k, 0.2 * k)) * length, (0, 1, 0.2 * k)
+        joint = mbd.joints.Spherical if k == 2 else mbd.joints.Revolute
+        model.add(joint(last, body, at=at, name=f"joint {k}", **({} if k == 2 else {"axis": axis})))
+        last = body
+    rod = (0.1 * length, 0, 0)
+    model.add(mbd.joints.Distance(model["body 0"], last, rod, rod, name="rod"))
+    return model
+
+
+@pytest.mark.parametrize("method", [mbd.integrators.RK4(), mbd.integrators.GeneralizedAlpha()], ids=lambda m: m.name)
+def test_accelerations_and_reactions_have_no_units(method):
+    """A mechanism of a micrometre and 1e-15 kg, as they are in gyroscopes of silicon, moves as one of a metre does."""
+    expected = mbd.simulate(mixed_loop(1.0, 1.0), 0.1, 0.005, method)
+    for length, mass in ((1e-6, 1e-15), (1e-9, 1e-24), (1.0, 1e-31), (1e6, 1e18), (1e11, 1e30)):
+        found = mbd.simulate(mixed_loop(length, mass), 0.1, 0.005, method)
+        for body in expected.model.bodies:
+            assert found[body.name].position / length == pytest.approx(expected[body.name].position, abs=1e-8)
+            wanted = expected[body.name].angular_acceleration
+            assert found[body.name].angular_acceleration == pytest.approx(wanted, abs=1e-7 * np.abs(wanted).max())
+        for joint in expected.model.joints:
+            wanted = expected[joint.name].force
+            assert found[joint.name].force / (mass * length) == pytest.approx(wanted, abs=1e-7 * np.abs(wanted).max())

@@ -45,6 +45,7 @@ COARSE = 1e-3  # first step of differences of the function itself
 LARGE = 1e6  # such times have larger first steps, which are not lost beside them
 SHORTER, TRIALS = 0.1, 10  # the step is shortened until it suits the pace of the function
 PIVOT_ROUND_OFF = 1e-9  # beside its diagonal
+GOLDEN = 0.6180339887498949  # of the step: another one, in whose units no period is a round number
 AGREEMENT, ROUND_OFF = 3e-5, 1e-14  # of differences of sixth and fourth order, whose step is then short enough
 
 
@@ -176,33 +177,48 @@ def is_indefinite(matrix: Array) -> bool:
 
 # Central differences of sixth and fourth order of the values p1, p2, p3 after and m1, m2, m3 before c, at the step h
 # (b1, b2, ... are the captured values of the functions).
-# Where the two agree the step suits the function, be it a drive of a year or of a microsecond.
-FIRST = (
+# Where the two agree, and both with fourth order at the step g, the step suits the function, be it a drive of a year or
+# of a microsecond. A step that is many periods long would look as good, as a wheel in a film that seems to stand; it
+# does not look the same at g, whose ratio to h is the one that is farthest from all fractions. Round-off is that of
+# values, and of the time in them.
+SLOPE = (
     "slope = (45.0 / 60.0 * (p1 - m1) + -9.0 / 60.0 * (p2 - m2) + 1.0 / 60.0 * (p3 - m3)) / h",
-    "lower = (2.0 / 3.0 * (p1 - m1) - 1.0 / 12.0 * (p2 - m2)) / h",
-    "noise = ROUND_OFF * max(abs(p3), abs(m3)) / h",
+    "noise = ROUND_OFF * max(abs(p3), abs(m3), 0.2 * abs(t * slope)) / h",
 )
-SECOND = (
+BEND = (
     "bend = (1.5 * (p1 + m1) + -3.0 / 20.0 * (p2 + m2) + 1.0 / 90.0 * (p3 + m3) - 49.0 / 18.0 * c) / (h * h)",
-    "lower = (4.0 / 3.0 * (p1 + m1) - 1.0 / 12.0 * (p2 + m2) - 2.5 * c) / (h * h)",
-    "noise = ROUND_OFF * max(abs(c), abs(p3), abs(m3)) / (h * h)",
+    "grain = ROUND_OFF * max(abs(c), abs(p3), abs(m3), 0.2 * abs(t * slope)) / (h * h)",
 )
+SLOPE_OF_FOURTH = "lower = (2.0 / 3.0 * (p1 - m1) - 1.0 / 12.0 * (p2 - m2)) / {step}"
+BEND_OF_FOURTH = "bow = (4.0 / 3.0 * (p1 + m1) - 1.0 / 12.0 * (p2 + m2) - 2.5 * c) / ({step} * {step})"
+SLOPE_AGREES = "abs(slope - lower) <= AGREEMENT * (abs(slope) + h * abs(bend)) + noise"
+BEND_AGREES = "abs(bend - bow) <= AGREEMENT * abs(bend) + grain"
 
 
 def _differences(of: Callable[[str], str], step: float, result: str) -> list[str]:
     """Lines that differentiate ``of``: "slope", or "bend" (with the slope), whose step is the first that suits.
 
-    Where none does, at a kink, the result is that of the first one.
+    Where none does, at a kink, the result is that of the first one. Steps are such that none is rounded beside t.
     """
-    samples = (f"p{i}, m{i} = {of(f't + {float(i)!r} * h')}, {of(f't - {float(i)!r} * h')}" for i in (1, 2, 3))
-    formulas = (FIRST[0], *SECOND) if result == "bend" else FIRST
-    lines = [*samples, *formulas, "if trial == 0:", f"    slope0, result0 = slope, {result}"]
-    lines += [f"if abs({result} - lower) <= {AGREEMENT!r} * abs({result}) + noise:", "    break"]
-    lines += [f"if trial == {TRIALS - 1}:", f"    slope, {result} = slope0, result0"]
-    lines += [f"h = {SHORTER!r} * h"]
-    lines = [line.replace("ROUND_OFF", repr(ROUND_OFF)) for line in lines]
+    both = result == "bend"
+    sixth, fourth = ((*SLOPE, *BEND), (SLOPE_OF_FOURTH, BEND_OF_FOURTH)) if both else (SLOPE, (SLOPE_OF_FOURTH,))
+    agrees = f"{BEND_AGREES} and {SLOPE_AGREES}" if both else SLOPE_AGREES
+
+    def samples(width: str, count: int) -> list[str]:
+        shifts = ((i, f"{float(i)!r} * {width}") for i in range(1, count + 1))
+        return [f"p{i}, m{i} = {of(f't + {shift}')}, {of(f't - {shift}')}" for i, shift in shifts]
+
+    lines = [*samples("h", 3), *sixth, *(line.format(step="h") for line in fourth)]
+    lines += ["if trial == 0:", "    slope0, bend0 = slope, bend"]
+    lines += [f"if {agrees}:", f"    g = (abs(t) + {GOLDEN!r} * h) - abs(t)"]
+    again = [*samples("g", 2), *(line.format(step="g") for line in fourth), "noise, grain = 3.0 * noise, 3.0 * grain"]
+    lines += [*(f"    {line}" for line in again), f"    if {agrees}:", "        break"]
+    lines += [f"if trial == {TRIALS - 1}:", "    slope, bend = slope0, bend0"]
+    lines += [f"h = (abs(t) + {SHORTER!r} * h) - abs(t)"]
+    lines = [line.replace("ROUND_OFF", repr(ROUND_OFF)).replace("AGREEMENT", repr(AGREEMENT)) for line in lines]
     first = [f"h = {step!r}", f"if abs(t) > {step * LARGE!r}:", f"    h = (abs(t) + abs(t) / {LARGE!r}) - abs(t)"]
-    return [*first, "slope, bend = 0.0, 0.0", f"for trial in range({TRIALS}):", *(f"    {line}" for line in lines)]
+    first += ["slope, bend, grain, slope0, bend0 = 0.0, 0.0, 0.0, 0.0, 0.0"]
+    return [*first, f"for trial in range({TRIALS}):", *(f"    {line}" for line in lines)]
 
 
 def motion_parts(rate: Any, acceleration: Any, exact: bool) -> tuple[list[tuple[int, bool]], list[str]]:
