@@ -12,6 +12,7 @@ from ..elements.arguments import Held
 from ..errors import ModelError
 from ..integrators.base import Array, Integrator
 from ..integrators.followed import SIZE, Beside
+from ..joints.frames import normals_kept
 from ..nodes.continued import in_nearest_coordinates
 from ..system.snapshots import Snapshots
 from ..system.system import System
@@ -64,6 +65,7 @@ class Neighbours:
 
     def __init__(self, system: System, names: list[str]) -> None:
         self.system, self.names, self.own = system, names, system.parameters(names)
+        self._normals = normals_kept(self.own.system.model.joints)
         self.values = [_number(name, self.own.values[name]) for name in names]
         sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in self.values])
         self.sizes: Array = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
@@ -72,7 +74,8 @@ class Neighbours:
 
     def _set(self, name: str, x: float) -> None:
         """A parameter at this value, and all others at their own ones."""
-        self.own.set(self._back | {name: x})
+        with self._normals:
+            self.own.set(self._back | {name: x})
         self._back = {}
 
     def sides(self, starts: Starts, q: Array, v: Array) -> list[tuple[Beside, Beside]]:
@@ -162,8 +165,9 @@ def _these(plus: System, minus: System) -> tuple[System, System]:
 def systems_beside(system: System, name: str, x: float, e: float) -> tuple[System, System]:
     """Two systems of their own, at x + e and x - e."""
     plus, minus = system.parameters([name]), system.parameters([name])
-    plus.set({name: x + e})
-    minus.set({name: x - e})
+    for one, value in ((plus, x + e), (minus, x - e)):
+        with normals_kept(one.system.model.joints):
+            one.set({name: value})
     return plus.system, minus.system
 
 
