@@ -87,50 +87,47 @@ class Sensitivity:
         """Pairs of solutions: moved along the sensitivities, and in the systems with moved parameters.
 
         All at once where that moves all parts of a state by about as much as they can be moved. What a tiny parameter
-        would move by less than their round-off, or a large one too far, is moved alone in the system itself.
+        would move by less than their round-off, or a large one too far, is moved alone, in both of these systems: in
+        the one between them something may be zero that acts in these.
         """
         if self._pairs is None:
-            e, sizes = self._size, self._sizes()
-            with_systems = [name for name, h in sizes.items() if LEAST * h <= e <= MOST * h]
-            plus, minus = self._systems()
-            pairs = [(self._beside(e, plus, with_systems), self._beside(-e, minus, with_systems), e)]
-            left = sorted((h, name) for name, h in sizes.items() if name not in with_systems)
+            e, sizes, systems = self._size, self._sizes(), self._systems()
+            names = [name for name, h in sizes.items() if LEAST * h <= e <= MOST * h]
+            plus, minus = (self._beside(x, *self._parts(h, names)) for x, h in zip(systems, (e, -e), strict=True))
+            pairs = [(plus, minus, e)]
+            left = sorted((h, name) for name, h in sizes.items() if name not in names)
             while left:
-                h, own = left[0][0], self._solution.system
-                names = [name for other, name in left if other * LEAST <= h]
-                pairs.append((self._beside(h, own, names), self._beside(-h, own, names), h))
+                h, names = left[0][0], [name for other, name in left if other * LEAST <= left[0][0]]
+                there, back = self._parts(h, names), self._parts(-h, names)
+                pairs += [(self._beside(x, *there), self._beside(x, *back), 2.0 * h) for x in systems]
                 left = [one for one in left if one[1] not in names]
             self._pairs = pairs
         return self._pairs
 
     def _sizes(self) -> dict[str, float]:
         """How far each part of the state can be moved along its sensitivity; nothing of those that stay."""
-        s, found = self._solution, {}
+        s = self._solution
         lengths, extent = s.system.tables.vclass == 0, s.system.length
         # far away round-off is that of the distance, while what is near changes within the extent of the model
         reach = extent * max(1.0, float(np.abs(s.q).max(initial=0.0)) / extent) ** (1.0 / 3.0)
-        for name in ("q", "v", "vd", "lam"):
-            slopes, sizes = np.abs(getattr(self, name)), []
-            for which in (lengths, ~lengths) if name != "lam" else (slice(None),):
-                slope = float(slopes[:, which].max(initial=0.0))
-                if name == "q":
-                    scale = reach if which is lengths else 1.0
-                else:
-                    scale = float(np.abs(getattr(s, name)[:, which]).max(initial=0.0))
-                if slope > 0.0 and scale > 0.0:
-                    sizes.append(MOVED * scale / slope)
-            if slopes.any():
-                found[name] = min(sizes, default=self._size)
-        return found
+        moved, turned = (float(np.abs(self.q[:, which]).max(initial=0.0)) for which in (lengths, ~lengths))
+        scales = {"q": max(moved / reach, turned)}
+        for name in ("v", "vd", "lam"):
+            slope, size = (float(np.abs(getattr(x, name)).max(initial=0.0)) for x in (self, s))
+            scales[name] = slope / size if size > 0.0 else MOVED / self._size * (slope > 0.0)
+        return {name: MOVED / x for name, x in scales.items() if x > 0.0}
 
-    def _beside(self, e: float, system: System, names: list[str]) -> Solution:
+    def _parts(self, e: float, names: list[str]) -> tuple[Array, dict[str, Array]]:
+        """Coordinates, and what else makes a state, of which some parts are moved along their sensitivities."""
         s = self._solution
         q = s.q
         if "q" in names:
-            q = np.array([system.update(one, e * d) for one, d in zip(q, self.q, strict=True)])
-        moved: dict[str, Any] = {
-            name: getattr(s, name) + (e * getattr(self, name) if name in names else 0.0) for name in ("v", "vd", "lam")
-        }
+            q = np.array([s.system.update(one, e * d) for one, d in zip(q, self.q, strict=True)])
+        others = ("v", "vd", "lam")
+        return q, {x: getattr(s, x) + e * getattr(self, x) if x in names else getattr(s, x) for x in others}
+
+    def _beside(self, system: System, q: Array, moved: dict[str, Any]) -> Solution:
+        s = self._solution
         solution = Solution(system, s.t, q, **moved, turns=s.turns, integrator=s.integrator, inputs=s._acted)
         solution._own_channels.update(s._own_channels)
         solution._whole = s, 0  # turns and signs are those beside it

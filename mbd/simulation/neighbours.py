@@ -16,6 +16,7 @@ from ..joints.frames import normals_kept
 from ..nodes.continued import in_nearest_coordinates
 from ..system.snapshots import Snapshots
 from ..system.system import System
+from .kinks import Numbers
 from .starting import found_start
 
 FAR = 2.0**24  # of the parameter: what it would change if it were larger
@@ -78,12 +79,42 @@ class Neighbours:
             self.own.set(self._back | {name: x})
         self._back = {}
 
+    def _set_beside(self, name: str, x: float, value: float) -> None:
+        """The same of a value beside x, which the model has to take as well."""
+        try:
+            self._set(name, value)
+        except ModelError as error:
+            raise ModelError(
+                f"sensitivities: {name} = {x:g} is at the end of what the model takes, and a derivative needs both "
+                f"sides of it. Give another value, or leave {name} out. With {value:.9g} it is refused: {error}"
+            ) from error
+
+    def _refuse_kinks(self, name: str, x: float, e: float, kinks: Numbers, far: tuple[Array, Array, Array]) -> None:
+        """Refuse a parameter that stands where an expression of it jumps or has a kink, as abs(x) has it at zero."""
+        doubtful = kinks.doubtful(*far)
+        if not len(doubtful):
+            return
+        near = [far[0]]
+        for value in (x + 0.5 * e, x - 0.5 * e):
+            self._set(name, value)
+            near.append(kinks.now())
+        self._back = {name: x}
+        whose = kinks.kinked(doubtful, far, (near[0], near[1], near[2]))
+        if whose is not None:
+            self.own.set(self._back)
+            raise ModelError(
+                f"sensitivities: {whose} has no derivative with respect to {name} at {x:g}, where one of its numbers "
+                "jumps or has a kink, as abs(x), maximum(x, ...) and floor(x) have them. Give another value, a smooth "
+                f"expression, or leave {name} out"
+            )
+
     def sides(self, starts: Starts, q: Array, v: Array) -> list[tuple[Beside, Beside]]:
         """The starts on both sides of each parameter, beside (q, v)."""
         own, found = self.own.system, []
         snapshots, start = Snapshots(own, self.system), own.initial_state()
         given = (q, v) if np.array_equal(q, start[0]) and np.array_equal(v, start[1]) else None
-        here = np.concatenate([snapshots.numbers(), *start])
+        here, kinks = np.concatenate([snapshots.numbers(), *start]), Numbers(snapshots)
+        middle = kinks.now(here)
 
         def seen() -> tuple[Array, bool]:
             """All numbers, and whether those of the start are as they were."""
@@ -92,10 +123,11 @@ class Neighbours:
 
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
             far = self._far(name, x, seen)
-            near, both = np.zeros(len(here)), []
+            near, both, beside = np.zeros(len(here)), [], []
             for side, value in enumerate((x + e, x - e)):
-                self._set(name, value)
+                self._set_beside(name, x, value)
                 numbers, alike = seen()
+                beside.append(kinks.now(numbers, alike))
                 near = np.maximum(near, _change(numbers, here))
                 if self._kept[i] is None and not (own.has_snapshots and snapshots.functions_alike()):
                     self._kept[i] = systems_beside(own, name, x, e)
@@ -103,6 +135,7 @@ class Neighbours:
                 one, at = (snapshots.take(), own) if kept is None else (kept[side], kept[side])
                 both.append(starts.on(one, at, q, given if alike and kept is None else None))
             self._back = {name: x}
+            self._refuse_kinks(name, x, e, kinks, (middle, beside[0], beside[1]))
             if far is not None:
                 self._refuse_lost_digits(name, x, e, here, near, far)
             found.append((both[0], both[1]))
