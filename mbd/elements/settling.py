@@ -54,10 +54,11 @@ class Late:
         return self._made
 
     def __reduce__(self) -> Any:  # for copies and other processes
-        return _finished, (self.value,)
+        return finished, (self.value,)
 
 
-def _finished(value: Any) -> Late:
+def finished(value: Any) -> Late:
+    """What is known already."""
     late = object.__new__(Late)
     late._make, late._made, late.known, late.is_over = None, value, value, None
     return late

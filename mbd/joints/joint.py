@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -23,6 +22,7 @@ from mbd.errors import (
     check_vector,
     read_only,
 )
+from mbd.joints.frames import frame_around, kept_normal
 from mbd.joints.primitive_data import Dot1, Dot2, Primitive
 from mbd.joints.readings import (
     HAS,
@@ -364,7 +364,7 @@ class Joint(Checked):
             local_a = _turned_back(a, world)
         elif local_b is None and world is not None:
             local_b, differ = _turned_back(b, world), True
-        frame_a = frame_around(local_a)
+        frame_a = frame_around(local_a, kept_normal(self))
         frame_b = _carried(a, b, frame_a)
         if differ:
             assert local_b is not None
@@ -421,24 +421,6 @@ def _carried(a: Any, b: Any, frame: Array) -> Array:
     if a.rotation is b.rotation:
         return frame
     return read_only(b.rotation.T @ (a.rotation @ frame))
-
-
-def frame_around(axis: Array) -> Array:
-    """Right-handed frame with columns (n1, n2, axis).
-
-    n1 is the projection of the coordinate direction that follows the largest component of the axis: an axis z gives
-    (x, y, z), an axis x gives (y, z, x).
-    """
-    x, y, z = axis.tolist()
-    if abs(z) >= abs(x) and abs(z) >= abs(y):
-        u, v, w = 1.0 - x * x, -x * y, -x * z
-    elif abs(x) >= abs(y):
-        u, v, w = -y * x, 1.0 - y * y, -y * z
-    else:
-        u, v, w = -z * x, -z * y, 1.0 - z * z
-    length = math.sqrt(u * u + v * v + w * w)
-    u, v, w = u / length, v / length, w / length
-    return read_only(np.array(((u, y * w - z * v, x), (v, z * u - x * w, y), (w, x * v - y * u, z))))
 
 
 def smallest_rotation(start: Array, end: Array, normal: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from ..system.system import System
     from .tabular import ChannelChoice
 
+Pairs = list[tuple[Any, Any, float]]
+"""Things read on both sides of a parameter, and how far: the derivative is the sum of central differences of all."""
+
+MOVED = 2e-5  # by which parts of a state are moved, relative to themselves
+LEAST, MOST = 2.0**-8, 4.0  # times ``MOVED``: what moves less is lost in round-off, of more third derivatives are seen
 READ = ("energy", "momentum", "power", "channel")
 """What a solution tells of itself that has a derivative, besides its elements."""
 TABLES = ("pandas", "xarray")  # whose tables are subtracted as arrays are
@@ -38,7 +43,7 @@ class Sensitivity:
     ) -> None:  # fmt: skip
         self._solution, self.name, self._size, self._systems = solution, name, size, systems
         self.q, self.v, self.vd, self.lam = (read_only(x) for x in rows)
-        self._sides: tuple[Solution, Solution] | None = None
+        self._pairs: Pairs | None = None
 
     @property
     def t(self) -> Array:
@@ -46,14 +51,12 @@ class Sensitivity:
         return self._solution.t
 
     def of(self, read: Callable[[Solution], Any]) -> Any:
-        """The derivative of what a function reads from a solution: a central difference along the sensitivities."""
-        plus, minus = self._moved()
-        return derivative(read(plus), read(minus), self._size)
+        """The derivative of what a function reads from a solution: central differences along the sensitivities."""
+        return derivative([(read(plus), read(minus), size) for plus, minus, size in self._moved()])
 
     def __getitem__(self, element: Any) -> Any:
         """Derivatives of what the solution tells of an element; by object or by name."""
-        plus, minus = self._moved()
-        return derivative(plus[element], minus[element], self._size)
+        return self.of(lambda solution: solution[element])
 
     def __getattr__(self, name: str) -> Any:
         if name not in READ:
@@ -80,17 +83,51 @@ class Sensitivity:
             dataset[name].attrs = variable.attrs | about | {"long_name": f"derivative of {variable.attrs['long_name']}"}
         return dataset
 
-    def _moved(self) -> tuple[Solution, Solution]:
-        """Solutions moved along the sensitivities, in the systems with moved parameters."""
-        if self._sides is None:
-            plus, minus = self._systems()
-            self._sides = self._beside(self._size, plus), self._beside(-self._size, minus)
-        return self._sides
+    def _moved(self) -> Pairs:
+        """Pairs of solutions: moved along the sensitivities, and in the systems with moved parameters.
 
-    def _beside(self, e: float, system: System) -> Solution:
+        All at once where that moves all parts of a state by about as much as they can be moved. What a tiny parameter
+        would move by less than their round-off, or a large one too far, is moved alone, in both of these systems: in
+        the one between them something may be zero that acts in these.
+        """
+        if self._pairs is None:
+            e, sizes, systems = self._size, self._sizes(), self._systems()
+            names = [name for name, h in sizes.items() if LEAST * h <= e <= MOST * h]
+            plus, minus = (self._beside(x, *self._parts(h, names)) for x, h in zip(systems, (e, -e), strict=True))
+            pairs = [(plus, minus, e)]
+            left = sorted((h, name) for name, h in sizes.items() if name not in names)
+            while left:
+                h, names = left[0][0], [name for other, name in left if other * LEAST <= left[0][0]]
+                there, back = self._parts(h, names), self._parts(-h, names)
+                pairs += [(self._beside(x, *there), self._beside(x, *back), 2.0 * h) for x in systems]
+                left = [one for one in left if one[1] not in names]
+            self._pairs = pairs
+        return self._pairs
+
+    def _sizes(self) -> dict[str, float]:
+        """How far each part of the state can be moved along its sensitivity; nothing of those that stay."""
         s = self._solution
-        q = np.array([system.update(one, e * d) for one, d in zip(s.q, self.q, strict=True)])
-        moved: dict[str, Any] = {"v": s.v + e * self.v, "vd": s.vd + e * self.vd, "lam": s.lam + e * self.lam}
+        lengths, extent = s.system.tables.vclass == 0, s.system.length
+        # far away round-off is that of the distance, while what is near changes within the extent of the model
+        reach = extent * max(1.0, float(np.abs(s.q).max(initial=0.0)) / extent) ** (1.0 / 3.0)
+        moved, turned = (float(np.abs(self.q[:, which]).max(initial=0.0)) for which in (lengths, ~lengths))
+        scales = {"q": max(moved / reach, turned)}
+        for name in ("v", "vd", "lam"):
+            slope, size = (float(np.abs(getattr(x, name)).max(initial=0.0)) for x in (self, s))
+            scales[name] = slope / size if size > 0.0 else MOVED / self._size * (slope > 0.0)
+        return {name: MOVED / x for name, x in scales.items() if x > 0.0}
+
+    def _parts(self, e: float, names: list[str]) -> tuple[Array, dict[str, Array]]:
+        """Coordinates, and what else makes a state, of which some parts are moved along their sensitivities."""
+        s = self._solution
+        q = s.q
+        if "q" in names:
+            q = np.array([s.system.update(one, e * d) for one, d in zip(q, self.q, strict=True)])
+        others = ("v", "vd", "lam")
+        return q, {x: getattr(s, x) + e * getattr(self, x) if x in names else getattr(s, x) for x in others}
+
+    def _beside(self, system: System, q: Array, moved: dict[str, Any]) -> Solution:
+        s = self._solution
         solution = Solution(system, s.t, q, **moved, turns=s.turns, integrator=s.integrator, inputs=s._acted)
         solution._own_channels.update(s._own_channels)
         solution._whole = s, 0  # turns and signs are those beside it
@@ -100,7 +137,7 @@ class Sensitivity:
         return f"<derivative with respect to {self.name!r} of {self._solution!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_sides": None}
+        return vars(self) | {"_pairs": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -164,34 +201,59 @@ class Sensitivities(Mapping[str, Sensitivity]):
 class Derivative:
     """The derivative of a view: of its attributes, and of what its methods return."""
 
-    def __init__(self, plus: Any, minus: Any, size: float) -> None:
-        self._plus, self._minus, self._size = plus, minus, size
+    def __init__(self, pairs: Pairs) -> None:
+        self._pairs = pairs
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return derivative(getattr(self._plus, name), getattr(self._minus, name), self._size)
+        return derivative([(getattr(plus, name), getattr(minus, name), size) for plus, minus, size in self._pairs])
 
     def __dir__(self) -> list[str]:
-        return dir(self._plus)
+        return dir(self._pairs[0][0])
 
     def __repr__(self) -> str:
-        return f"<derivative of {self._plus!r}>"
+        return f"<derivative of {self._pairs[0][0]!r}>"
 
 
-def derivative(plus: Any, minus: Any, size: float) -> Any:
-    """Central difference of two things of the same kind: numbers, arrays, tuples of them, tables, views."""
-    if isinstance(plus, np.ndarray | float | int | np.number) and not isinstance(plus, bool):
-        if np.asarray(plus).dtype.kind != "f" and not np.array_equal(plus, minus):
-            raise ModelError(f"a quantity of type {np.asarray(plus).dtype} has no derivative; expected real numbers")
-        return read_only(np.asarray((plus - minus) / (2.0 * size)))
-    if isinstance(plus, tuple | list):
-        found = [derivative(a, b, size) for a, b in zip(plus, minus, strict=True)]
-        return type(plus)(*found) if hasattr(plus, "_fields") else type(plus)(found)
-    if type(plus).__module__.split(".")[0] in TABLES:
-        return (plus - minus) / (2.0 * size)
-    if plus is None or isinstance(plus, str | bool):
-        return plus
-    if callable(plus):
-        return lambda *arguments, **options: derivative(plus(*arguments, **options), minus(*arguments, **options), size)
-    return Derivative(plus, minus, size)
+def derivative(pairs: Pairs) -> Any:
+    """The sum of central differences of things of the same kind: numbers, arrays, tuples of them, tables, views."""
+    first = pairs[0][0]
+    if first is None or isinstance(first, str | bool):
+        return first
+    if isinstance(first, np.ndarray | float | int | np.number | np.bool_):
+        parts = [_difference(np.asarray(plus), np.asarray(minus), size) for plus, minus, size in pairs]
+        return read_only(np.asarray(sum(parts[1:], parts[0])))
+    if isinstance(first, tuple | list | dict):
+        keys = first.keys() if isinstance(first, dict) else range(len(first))
+        if any(len(x) != len(first) or (isinstance(x, dict) and x.keys() != keys) for *two, _ in pairs for x in two):
+            raise _unlike(len(plus) for plus, *_ in pairs)
+        found = {key: derivative([(plus[key], minus[key], size) for plus, minus, size in pairs]) for key in keys}
+        if isinstance(first, dict):
+            return found
+        return type(first)(*found.values()) if hasattr(first, "_fields") else type(first)(found.values())
+    if type(first).__module__.split(".")[0] in TABLES:
+        return sum((plus - minus) / (2.0 * size) for plus, minus, size in pairs)
+    if callable(first):
+        return lambda *arguments, **options: derivative(
+            [(plus(*arguments, **options), minus(*arguments, **options), size) for plus, minus, size in pairs]
+        )
+    return Derivative(pairs)
+
+
+def _difference(plus: Array, minus: Array, size: float) -> Array:
+    if plus.shape != minus.shape:
+        raise _unlike((plus.shape, minus.shape))
+    if plus.dtype.kind == "f" and minus.dtype.kind == "f":
+        return np.asarray((plus - minus) / (2.0 * size))
+    if not np.array_equal(plus, minus):
+        raise ModelError(f"a quantity of type {plus.dtype} has no derivative; expected real numbers")
+    return np.zeros(plus.shape)
+
+
+def _unlike(found: Iterable[Any]) -> ModelError:
+    shapes = " and ".join(map(str, found))
+    return ModelError(
+        f"what was read has no derivative: on both sides of the parameter it has other shapes ({shapes}); expected as "
+        "many numbers for all motions, such as values at given records"
+    )

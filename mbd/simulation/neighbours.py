@@ -12,9 +12,11 @@ from ..elements.arguments import Held
 from ..errors import ModelError
 from ..integrators.base import Array, Integrator
 from ..integrators.followed import SIZE, Beside
+from ..joints.frames import normals_kept
 from ..nodes.continued import in_nearest_coordinates
 from ..system.snapshots import Snapshots
 from ..system.system import System
+from .kinks import Numbers
 from .starting import found_start
 
 FAR = 2.0**24  # of the parameter: what it would change if it were larger
@@ -64,6 +66,7 @@ class Neighbours:
 
     def __init__(self, system: System, names: list[str]) -> None:
         self.system, self.names, self.own = system, names, system.parameters(names)
+        self._normals = normals_kept(self.own.system.model.joints)
         self.values = [_number(name, self.own.values[name]) for name in names]
         sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in self.values])
         self.sizes: Array = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
@@ -72,15 +75,46 @@ class Neighbours:
 
     def _set(self, name: str, x: float) -> None:
         """A parameter at this value, and all others at their own ones."""
-        self.own.set(self._back | {name: x})
+        with self._normals:
+            self.own.set(self._back | {name: x})
         self._back = {}
+
+    def _set_beside(self, name: str, x: float, value: float) -> None:
+        """The same of a value beside x, which the model has to take as well."""
+        try:
+            self._set(name, value)
+        except ModelError as error:
+            raise ModelError(
+                f"sensitivities: {name} = {x:g} is at the end of what the model takes, and a derivative needs both "
+                f"sides of it. Give another value, or leave {name} out. With {value:.9g} it is refused: {error}"
+            ) from error
+
+    def _refuse_kinks(self, name: str, x: float, e: float, kinks: Numbers, far: tuple[Array, Array, Array]) -> None:
+        """Refuse a parameter that stands where an expression of it jumps or has a kink, as abs(x) has it at zero."""
+        doubtful = kinks.doubtful(*far)
+        if not len(doubtful):
+            return
+        near = [far[0]]
+        for value in (x + 0.5 * e, x - 0.5 * e):
+            self._set(name, value)
+            near.append(kinks.now())
+        self._back = {name: x}
+        whose = kinks.kinked(doubtful, far, (near[0], near[1], near[2]))
+        if whose is not None:
+            self.own.set(self._back)
+            raise ModelError(
+                f"sensitivities: {whose} has no derivative with respect to {name} at {x:g}, where one of its numbers "
+                "jumps or has a kink, as abs(x), maximum(x, ...) and floor(x) have them. Give another value, a smooth "
+                f"expression, or leave {name} out"
+            )
 
     def sides(self, starts: Starts, q: Array, v: Array) -> list[tuple[Beside, Beside]]:
         """The starts on both sides of each parameter, beside (q, v)."""
         own, found = self.own.system, []
         snapshots, start = Snapshots(own, self.system), own.initial_state()
         given = (q, v) if np.array_equal(q, start[0]) and np.array_equal(v, start[1]) else None
-        here = np.concatenate([snapshots.numbers(), *start])
+        here, kinks = np.concatenate([snapshots.numbers(), *start]), Numbers(snapshots)
+        middle = kinks.now(here)
 
         def seen() -> tuple[Array, bool]:
             """All numbers, and whether those of the start are as they were."""
@@ -89,10 +123,11 @@ class Neighbours:
 
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
             far = self._far(name, x, seen)
-            near, both = np.zeros(len(here)), []
+            near, both, beside = np.zeros(len(here)), [], []
             for side, value in enumerate((x + e, x - e)):
-                self._set(name, value)
+                self._set_beside(name, x, value)
                 numbers, alike = seen()
+                beside.append(kinks.now(numbers, alike))
                 near = np.maximum(near, _change(numbers, here))
                 if self._kept[i] is None and not (own.has_snapshots and snapshots.functions_alike()):
                     self._kept[i] = systems_beside(own, name, x, e)
@@ -100,6 +135,7 @@ class Neighbours:
                 one, at = (snapshots.take(), own) if kept is None else (kept[side], kept[side])
                 both.append(starts.on(one, at, q, given if alike and kept is None else None))
             self._back = {name: x}
+            self._refuse_kinks(name, x, e, kinks, (middle, beside[0], beside[1]))
             if far is not None:
                 self._refuse_lost_digits(name, x, e, here, near, far)
             found.append((both[0], both[1]))
@@ -162,8 +198,9 @@ def _these(plus: System, minus: System) -> tuple[System, System]:
 def systems_beside(system: System, name: str, x: float, e: float) -> tuple[System, System]:
     """Two systems of their own, at x + e and x - e."""
     plus, minus = system.parameters([name]), system.parameters([name])
-    plus.set({name: x + e})
-    minus.set({name: x - e})
+    for one, value in ((plus, x + e), (minus, x - e)):
+        with normals_kept(one.system.model.joints):
+            one.set({name: value})
     return plus.system, minus.system
 
 

@@ -54,7 +54,7 @@ def identity_of(model: Model, tree: JointTree | None = None) -> Identity:
     """
     bodies = [[body.name, node_text(body.node)] for body in model.bodies]
     found = {"bodies": bodies, "joints": [[joint.name, type(joint).__name__] for joint in model.joints]}
-    found["zeros"] = [[joint.name, repr(float(joint.zero[1]))] for joint in model.joints if joint.zero[1] != 0.0]
+    found["zeros"] = zeros_of(model)
     carried = (tree or model.coordinates).carried if model._choice is not None else ()
     if carried:
         kinds = dict(bodies) | {edge.body.name: _carried_text(edge) for edge in carried}
@@ -62,6 +62,11 @@ def identity_of(model: Model, tree: JointTree | None = None) -> Identity:
         joints = [edge.joint for edge in carried if edge.joint is not None]
         found["places"] = [[joint.name, _digest(_words(_place(joint), []))] for joint in joints]
     return found
+
+
+def zeros_of(model: Model) -> list[list[str]]:
+    """What joints show in the initial configuration, where it is not zero."""
+    return [[joint.name, repr(float(joint.zero[1]))] for joint in model.joints if joint.zero[1] != 0.0]
 
 
 def _carried_text(edge: Carried) -> str:

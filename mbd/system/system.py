@@ -18,7 +18,7 @@ from ..bodies import Body
 from ..compiled.record import Plan
 from ..elements.arguments import Vector
 from ..elements.function_errors import explain
-from ..elements.settling import Late, is_guarded
+from ..elements.settling import Late, finished, is_guarded
 from ..elements.values import Parameter, in_force
 from ..errors import ModelError
 from ..joints.joint import Joint
@@ -115,6 +115,10 @@ class System(Portable):
     def identity(self) -> Identity:
         """What the numbers of its states mean (``mbd.system.identity``)."""
         return self._identity.value
+
+    @identity.setter
+    def identity(self, identity: Identity) -> None:
+        self._identity = finished(identity)
 
     def _show_clock(self) -> None:
         """Let functions know where the time of the evaluation is, and what their parameters are."""

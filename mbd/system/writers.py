@@ -20,7 +20,7 @@ from ..forces.kinds import COORDINATES
 from ..joints import Joint
 from ..joints.primitive_data import CoordinateSum, FrameRows
 from ..nodes.forms import FORM_GENERALIZED
-from .identity import _digest, _place, _words
+from .identity import _digest, _place, _words, zeros_of
 from .numbers import (
     columns,
     force_numbers,
@@ -112,16 +112,28 @@ class Writers:
         for k, joint in enumerate(a.turned):
             if joint is not None:
                 a.turns[k] = float(joint.branch)
+        if joints:
+            self._identify(joints)
         if a.tree is None:
             return
         if any(isinstance(body, Rotor) for body in bodies):
             s.tree.inertia[:] = rotor_inertia(a.tree, s.nodes, a.node_of, system.n_v)
         if any(not body.mass > 0.0 or not body.inertia.any() for body in bodies if not isinstance(body, Generalized)):
             check_movable(a.tree, s.nodes, a.node_of)
-        if any(id(joint) in self.carrying for joint in joints):
-            places = dict(system.identity["places"])  # type: ignore[arg-type]
-            places |= {x.name: _digest(_words(_place(x), [])) for x in joints if id(x) in self.carrying}
-            system.identity["places"] = [[name, places[name]] for name in places]
+
+    def _identify(self, joints: list[Any]) -> None:
+        """What coordinates mean from now on; states that were taken before keep what theirs meant."""
+        identity = self.system.identity
+        changed: dict[str, Any] = {}
+        shown = dict(identity["zeros"])  # type: ignore[arg-type]
+        if any(float(shown.get(x.name, 0.0)) != float(x.zero[1]) for x in joints):
+            changed["zeros"] = zeros_of(self.model)
+        carrying = {x.name: _digest(_words(_place(x), [])) for x in joints if id(x) in self.carrying}
+        if carrying:
+            places = dict(identity["places"]) | carrying  # type: ignore[arg-type]
+            changed["places"] = [[name, places[name]] for name in places]
+        if changed:
+            self.system.identity = identity | changed
 
     # --- elements
 

@@ -27,7 +27,8 @@ from mbd.joints import (
     Spherical,
     Universal,
 )
-from mbd.joints.joint import frame_around, smallest_rotation
+from mbd.joints.frames import frame_around
+from mbd.joints.joint import smallest_rotation
 from mbd.model import Model
 from mbd.nodes import Quaternion
 from mbd.rotation import from_rotation_vector, rotation
@@ -217,6 +218,18 @@ def test_frame_and_smallest_rotation_of_random_axes():
         assert np.allclose(frame.T @ frame, np.eye(3), atol=ROUNDING)
         assert np.linalg.det(frame) > 0
         assert np.allclose(smallest_rotation(start, end, frame[:, 0]) @ start, end, atol=ROUNDING)
+
+
+def test_frames_near_a_normal_do_not_jump():
+    """On both sides of an axis with two components that are equally large; otherwise the one that is chosen anyway."""
+    for axis in np.random.default_rng(5).normal(size=(20, 3)):
+        axis = axis / np.linalg.norm(axis)
+        frame = frame_around(axis)
+        assert np.array_equal(frame_around(axis, frame[:, 0]), frame)
+    beside = [np.array((math.sin(0.25 * math.pi + e), 0.0, math.cos(0.25 * math.pi + e))) for e in (-1e-6, 1e-6)]
+    one, other = (frame_around(axis) for axis in beside)
+    assert np.abs(one - other).max() > 0.5
+    assert np.abs(frame_around(beside[1], one[:, 0]) - one).max() < 1e-5
 
 
 def test_fixed_to_frames_and_axes():

@@ -311,3 +311,86 @@ def test_parameters_of_which_expressions_do_not_take_large_values(stiffness):
     e = 1e-3 * VALUE
     expected = (8.0 * (at(VALUE + e) - at(VALUE - e)) - (at(VALUE + 2 * e) - at(VALUE - 2 * e))) / (12.0 * e)
     assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
+
+
+def tilted(angle):
+    """A body on a hinge, or what else has an axis or a normal, that is tilted by an angle."""
+    return np.array((np.sin(angle), 0.0, np.cos(angle)))
+
+
+AXES = {
+    "Revolute": "axis", "Prismatic": "axis", "Cylindrical": "axis", "Planar": "normal", "PointOnLine": "axis",
+    "Rolling": "normal",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
+@pytest.mark.parametrize("name", AXES)
+def test_axes_with_two_components_that_are_equally_large(name, method, coordinates):
+    """There the normals that joints choose jump; neither motions do, nor what is read in them."""
+
+    def build(angle):
+        model = mbd.Model(name, gravity=(0.3, 0.5, -9.81))
+        given = model.parameter("a", 0.25 * np.pi) if angle is None else angle
+        body = model.add(mbd.RigidBody("body", 1.0, (0.1, 0.12, 0.13), mbd.nodes.RotationVector((0.4, 0.1, 0.2))))
+        more = {"radius": 0.3, "axis": (0, 1, 0)} if name == "Rolling" else {"at": (0, 0, 0)}
+        axis = {AXES[name]: mbd.calculated(tilted, given)}
+        model.add(getattr(mbd.joints, name)(model.ground, body, **axis, **more, name="joint"))
+        return model.with_coordinates("joint") if coordinates == "joint" else model
+
+    def at(x):
+        return mbd.simulate(build(x), 0.05, STEP, method)
+
+    slope = mbd.simulate(build(None), 0.05, STEP, method, sensitivities=["a"]).sensitivity("a")
+    for read in (motion, lambda s: s["joint"].force, lambda s: s["joint"].torque):
+        expected = differences(lambda x: read(at(x)), 0.25 * np.pi, 1e-3)  # noqa: B023
+        assert np.abs(slope.of(read) - expected).max() < REACTIONS * max(np.abs(expected).max(), 1.0)
+
+
+@pytest.mark.parametrize("value", [1e-12, 1e-6, 1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
+def test_what_is_read_has_all_digits_however_small_a_parameter_is(method, value):
+    """x = 1 + v t + p t^2 / 2: the distance to a point beside, velocities and the kinetic energy."""
+    model = mbd.Model("pushed")
+    mass = model.add(mbd.PointMass("mass", 1.0, position=(1.0, 0, 0), velocity=(0.2, 0, 0)))
+    model.add(mbd.forces.Force(mass, (model.parameter("p", value), 0, 0)))
+    solution = mbd.simulate(model, T_END, STEP, method, sensitivities=["p"])
+    slope, t = solution.sensitivity("p"), solution.t
+    x, v = 1.0 + 0.2 * t + 0.5 * value * t**2, 0.2 + value * t
+    distance = slope.of(lambda s: np.hypot(s["mass"].position[:, 0], 0.5))
+    for found, expected in (
+        (slope["mass"].position[:, 0], 0.5 * t**2),
+        (slope["mass"].velocity[:, 0], t),
+        (slope.energy.kinetic, v * t),
+        (distance, x / np.hypot(x, 0.5) * 0.5 * t**2),
+    ):
+        assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
+
+
+def test_what_is_read_after_many_turns():
+    """R11 = cos(w t), whose derivative is -t sin(w t), also where w t is a thousand times what w may be moved by."""
+    model = mbd.Model("spinning")
+    speed = model.parameter("speed", 3000.0)
+    model.add(mbd.RigidBody("body", 1.0, (1, 1, 1), mbd.nodes.RotationVector(angular_velocity=(0, 0, speed))))
+    solution = mbd.simulate(model, 0.2, 1e-4, RK4, sensitivities=["speed"])
+    found, t = solution.sensitivity("speed")["body"].rotation[:, 0, 0], solution.t
+    assert np.abs(found + t * np.sin(3000.0 * t)).max() < EXACT * t[-1]
+
+
+def test_what_has_no_derivative_because_of_its_shape():
+    """Numbers are differenced as they are found in lists, tuples and dictionaries, if there are as many of them."""
+    model = build(rods, VALUE, True)
+    solution = mbd.simulate(model, T_END, STEP, ALPHA, sensitivities=["a"])
+    slope, beside = solution.sensitivity("a"), []
+
+    def of_other_length(s):
+        beside.append(s)
+        return s["mass"].position[: len(beside)]
+
+    with pytest.raises(mbd.ModelError, match=r"other shapes \(\(1, 3\) and \(2, 3\)\)"):
+        slope.of(of_other_length)
+    with pytest.raises(mbd.ModelError, match="other shapes"):
+        slope.of(lambda s: [0.0] * (1 + int(s["mass"].position[0, 0] > solution["mass"].position[0, 0])))
+    found = slope.of(lambda s: {"x": s["mass"].position, "late": s.t > 0.1})
+    assert np.array_equal(found["x"], slope["mass"].position) and not found["late"].any()

@@ -126,3 +126,46 @@ def test_joints_that_move_where_nothing_moves(method):
     model.add(mbd.joints.Distance(model.ground, bob, **ends, name="rod"))
     slope = mbd.simulate(model, 0.1, 0.01, method, sensitivities=["a"]).sensitivity("a")
     assert np.abs(slope.q).max() < 1e-10 and np.abs(slope.v).max() < 1e-10
+
+
+def pulled(value, stiffness=lambda p: 1.0, force=lambda p: 0.0, speed=lambda p: 0.0, damping=lambda p: 0.1):
+    """A ball on a spring: where a parameter stands is chosen."""
+    model = mbd.Model("pulled")
+    p = model.parameter("p", value)
+    ball = model.add(mbd.PointMass("ball", 1.0, position=(1.0, 0, 0), velocity=(speed(p), 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, ball, stiffness=stiffness(p), length=0.5, damping=damping(p), name="k"))
+    model.add(mbd.forces.Force(ball, (force(p), 0, 0), name="pull"))
+    return model
+
+
+@pytest.mark.parametrize(
+    "value, places, whose",
+    [
+        (0.0, {"force": abs}, "force 'pull'"),
+        (2.0, {"stiffness": lambda p: np.maximum(p, 2.0)}, "spring 'k'"),
+        (2.0, {"stiffness": lambda p: p // 1}, "spring 'k'"),
+        (0.5, {"force": lambda p: mbd.calculated(lambda x: 1.0 if x > 0.5 else 0.0, p)}, "force 'pull'"),
+        (0.0, {"speed": abs}, "point mass 'ball'"),
+    ],
+)
+def test_kinks_and_jumps_of_numbers_are_refused_by_name(value, places, whose):
+    """The mean of the slopes on both sides is no derivative, and a jump has none."""
+    for method in (ALPHA, RK4):
+        with pytest.raises(mbd.ModelError, match=f"{whose} has no derivative with respect to p at {value:g}"):
+            mbd.simulate(pulled(value, **places), 0.1, 0.01, method, sensitivities=["p"])
+        mbd.simulate(pulled(value + 0.3, **places), 0.1, 0.01, method, sensitivities=["p"])  # beside it all is smooth
+
+
+@pytest.mark.parametrize(
+    "stiffness, slope",
+    [(lambda p: 3.0 * np.cos(p), 0.0), (lambda p: 1.0 + 1e6 * p * p, 0.0), (lambda p: 2.0 + p**3, 0.0)],
+)
+def test_numbers_that_are_stationary_have_no_kink(stiffness, slope):
+    solution = mbd.simulate(pulled(0.0, stiffness=stiffness), 0.1, 0.01, ALPHA, sensitivities=["p"])
+    assert np.abs(solution.sensitivity("p")["ball"].position - slope).max() < EXACT
+
+
+def test_values_at_the_end_of_what_a_model_takes():
+    """A damping of zero may not become smaller: the message says why that was tried."""
+    with pytest.raises(mbd.ModelError, match=r"p = 0 is at the end of what the model takes.*damping = -1\.5"):
+        mbd.simulate(pulled(0.0, damping=lambda p: p), 0.1, 0.01, sensitivities=["p"])

@@ -281,6 +281,37 @@ def test_runs_are_those_of_fresh_models(method):
     assert PUBLIC or STATISTICS["compiled"] == compiled
 
 
+def arm(length, zero, with_parameters=False):
+    """An arm whose hinge is moved in it by its length; what the hinge shows at the start is given."""
+    model = mbd.Model("arm", gravity=(0, 0, -9.81))
+    if with_parameters:
+        length, zero = model.parameter("length", length), model.parameter("zero", zero)
+    rod = model.add(mbd.RigidBody("rod", 1.0, (0.1, 0.1, 0.1), mbd.nodes.Quaternion((length, 0, 0))))
+    model.add(mbd.joints.Revolute(model.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), name="hinge", zero=zero))
+    return model
+
+
+@BOTH
+def test_states_belong_to_the_numbers_with_which_they_were_made(coordinates):
+    """Other numbers make another system of the same tables; a state that was taken before does not become its own."""
+    first, second = (1.0, 0.2), (1.4, 5.0)
+    handle = mbd.assemble(in_coordinates(arm(*first, True), coordinates)).parameters(["length", "zero"])
+    run = handle.run(0.1, 0.01)
+    taken = run(first).state
+    run(second)
+    assert handle.system.identity == mbd.assemble(in_coordinates(arm(*second), coordinates)).identity
+    mbd.simulate(in_coordinates(arm(*first), coordinates), 0.2, 0.01, start=taken)
+    for other in (second, (1.0, 5.0)):
+        with pytest.raises(mbd.ModelError, match=r"'hinge' shows 5 in the initial configuration here and 0\.2 in"):
+            mbd.simulate(in_coordinates(arm(*other), coordinates), 0.2, 0.01, start=taken)
+    simulator = mbd.Simulator(in_coordinates(arm(*first, True), coordinates), 0.01)
+    simulator.step()
+    taken = simulator.state
+    simulator.reset(length=1.4)
+    with pytest.raises(mbd.ModelError, match="another point, axis or direction|does not fit revolute 'hinge'"):
+        simulator.set_state(taken)
+
+
 def test_solutions_of_prepared_runs_say_when_they_are_over():
     run = mbd.assemble(crane_model(CRANE, True)).parameters(["k"]).run(0.1, 0.01)
     first = run([3.0])

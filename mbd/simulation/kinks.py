@@ -1,0 +1,108 @@
+"""Numbers of a system that have no slope with respect to a parameter, because they jump there or have a kink."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..system.snapshots import Snapshots
+
+Array = np.ndarray
+BENT = 1e-3  # second differences that are larger, relative to the first ones, are looked at more closely
+KINKED = 0.375  # of them at half the distance: a quarter is left of those of smooth numbers, half of those of a kink
+NOISE = 1e3 * float(np.finfo(float).eps)  # of the numbers beside, of which a number may be computed
+LEAST = 1e-290  # integers among the numbers look smaller
+
+
+class Numbers:
+    """The numbers of a system that follow its parameters: those of its tables, and where bodies start."""
+
+    def __init__(self, snapshots: Snapshots) -> None:
+        self.snapshots, self.system = snapshots, snapshots.system
+        self.count, self.starts = len(snapshots.numbers()), self._starts()
+
+    def now(self, tables: Array | None = None, alike: bool | None = None) -> Array:
+        """All of them at present; positions and rotations of bodies rather than their coordinates, which may jump.
+
+        ``tables`` are those of the tables, and ``alike`` is whether bodies start as they did, for whoever knows.
+        """
+        tables = self.snapshots.numbers() if tables is None else tables[: self.count]
+        alike = self.snapshots.start_alike() if alike is None else alike
+        return np.concatenate([tables, self.starts if alike else self._starts()])
+
+    def _starts(self) -> Array:
+        return np.concatenate([np.zeros(0), *map(_start_of, self.system.model.bodies)])
+
+    def doubtful(self, here: Array, plus: Array, minus: Array) -> Array:
+        """Where second differences are larger than those of numbers that change evenly."""
+        bend, change = _bend(here, plus, minus), _finite(plus, minus)
+        found = np.flatnonzero((bend > BENT * change) & (bend > LEAST))
+        if len(found):
+            found = found[bend[found] > NOISE * self._scales(here)[found]]
+        return np.asarray(found)
+
+    def kinked(self, doubtful: Array, far: tuple[Array, Array, Array], near: tuple[Array, Array, Array]) -> str | None:
+        """Whose numbers these are, if one has no slope: ``near`` are twice as near to the middle as ``far``."""
+        found = doubtful[_bend(*near)[doubtful] > KINKED * _bend(*far)[doubtful]]
+        return self._owner(int(found[0])) if len(found) else None
+
+    def _rows(self) -> list[tuple[str, Any, int, int]]:
+        """Name of the table, the table itself, and length and number of its rows."""
+        found = []
+        for part in self.snapshots.parts:
+            for name, table, plain, _ in part.arrays:
+                if name != "flags":
+                    words = plain.nbytes // 8
+                    width = plain.dtype.itemsize // 8 if plain.dtype.names else words
+                    found.append((name, table, width, words // width))
+        return found
+
+    def _scales(self, here: Array) -> Array:
+        """The largest number in the row of each."""
+        scales, first, sizes = np.empty(len(here)), 0, _finite(here, np.zeros(len(here)))
+        blocks = [(width, count) for _, _, width, count in self._rows()]
+        blocks += [(len(_start_of(body)), 1) for body in self.system.model.bodies]
+        for width, count in blocks:
+            block = sizes[first : first + width * count].reshape(count, width)
+            scales[first : first + width * count] = np.repeat(block.max(axis=1, initial=0.0), width)
+            first += width * count
+        return scales
+
+    def _owner(self, index: int) -> str:
+        """The element to which a number belongs."""
+        model, a = self.system.model, self.system.assembly
+        for name, table, width, count in self._rows():
+            row, index = index // width, index - width * count
+            if index >= 0:
+                continue
+            if name in ("nodes", "carried"):
+                return str(next((x for x in model.bodies if a.node_of[id(x)] == row), model))
+            if name in ("primitives", "couplings"):
+                return str(model.joints[int(table.joint[row])])
+            if name == "forces" and table is self.system.tables.forces:
+                pairs = zip(model.forces, a.force_rows, strict=True)
+                return str(next(x for x, rows in pairs if rows.start <= row < rows.stop))
+            return "gravity" if name == "gravity" else str(model)
+        for body in model.bodies:
+            index -= len(_start_of(body))
+            if index < 0:
+                return str(body)
+        return str(model)
+
+
+def _start_of(body: Any) -> Array:
+    node = vars(body.start_node())
+    names = ("position", "rotation", "velocity", "angular_velocity", "coordinates", "velocities")
+    return np.concatenate([np.zeros(0), *(np.ravel(node[name]) for name in names if name in node)])
+
+
+def _finite(plus: Array, minus: Array) -> Array:
+    """How far numbers are from each other, as far as they are finite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.nan_to_num(np.abs(plus - minus), nan=0.0, posinf=0.0)
+
+
+def _bend(here: Array, plus: Array, minus: Array) -> Array:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return _finite(plus - here, here - minus)
