@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ABOUT = "run.npz"
 CHANNELS = "channels.json"  # of a run that recorded chosen quantities
+TIMES = "t.f8"
 NAMES = ("q", "v", "first", "second", "turns")  # of the rows of a run
 GIVE_BACK = 1 << 26  # bytes after which memory is given back
 UNFINISHED = "the run was cut off; its records end here"
@@ -38,12 +39,28 @@ def new_folder(path: FilePath) -> Path:
         raise FileError(f"store: the folder is {path!r}; expected its name")
     folder = Path(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
+        raise _taken(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"store: the folder {path} cannot be made ({error.strerror})") from error
     return folder
+
+
+def claimed_folder(path: FilePath) -> Path:
+    """The same for a run that begins now: of several at once, in other processes too, one gets it."""
+    folder = new_folder(path)
+    try:
+        (folder / TIMES).open("xb").close()
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError as error:
+        raise FileError(f"store: the folder {path} cannot be written ({error.strerror})") from error
+    return folder
+
+
+def _taken(path: FilePath) -> FileError:
+    return FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
 
 
 def check_disk(path: Path, count: float, numbers: int) -> None:
@@ -85,7 +102,7 @@ class RunStore:
     """The folder of a run in progress."""
 
     def __init__(self, path: FilePath, widths: list[int]) -> None:
-        self.path, self.widths = new_folder(path), widths
+        self.path, self.widths = claimed_folder(path), widths
         self.count = 0  # records in the files
         self._since = 0  # bytes since memory was given back
         self._maps: list[Any] = []
@@ -128,7 +145,7 @@ class RunStore:
 
     def times(self) -> Array:
         """Times of the records that were appended."""
-        return np.fromfile(self.path / "t.f8", dtype=np.float64)
+        return np.fromfile(self.path / TIMES, dtype=np.float64)
 
     def records(self) -> tuple[Array, list[Array]]:
         """The records that were appended, as arrays that are read from the files when needed."""
@@ -164,7 +181,7 @@ def _mapped(path: Path, widths: list[int], count: int) -> tuple[Array, list[Arra
     """Records in the files; what is changed in memory does not reach them."""
 
     rows = [mapped(path / f"{name}.f8", (count, n)) for name, n in zip(NAMES, widths, strict=True)]
-    return mapped(path / "t.f8", (count,)), rows
+    return mapped(path / TIMES, (count,)), rows
 
 
 def mapped(file: Path, shape: tuple[int, ...]) -> Array:
@@ -193,7 +210,7 @@ def load_store(path: FilePath, model: Model | None = None) -> Any:
         return load_channels(folder, model)
     known = load(folder / ABOUT, model)
     widths = [x.shape[1] for x in known.rows()]
-    times = folder / "t.f8"
+    times = folder / TIMES
     t = np.fromfile(times, dtype=np.float64) if times.exists() else np.zeros(0)
     ended = np.flatnonzero(np.isnan(t))
     count = int(ended[0]) if len(ended) else len(t)

@@ -132,6 +132,18 @@ def test_refused(tmp_path, monkeypatch):
         mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "full")
 
 
+def test_two_runs_at_once_do_not_share_a_folder(tmp_path, monkeypatch):
+    """Both have seen that it is empty; each would write into the files of the other."""
+    mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "first")
+    before = {file.name: file.read_bytes() for file in (tmp_path / "first").iterdir()}
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "iterdir", lambda self: iter(()))
+        for options in ({}, {"record": ["wheel.position"]}):
+            with pytest.raises(mbd.FileError, match="there already and not empty"):
+                mbd.simulate(winding(), 0.2, 0.02, store=tmp_path / "first", **options)
+    assert before == {file.name: file.read_bytes() for file in (tmp_path / "first").iterdir()}
+
+
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="no such call on this system")
 def test_the_room_of_a_run_is_its_own(tmp_path):
     """A disk that others fill would otherwise end the process, without a word, when it writes to a page."""
