@@ -50,7 +50,7 @@ class ChannelStore:
 
     def append(self, t: Array, values: list[Array]) -> None:
         """Write further records."""
-        append_numbers(self.path, [*((f"channel-{k}", x) for k, x in enumerate(values)), ("t", t)])
+        append_numbers(self.path, [*((f"channel-{k}", x) for k, x in enumerate(values)), ("t", t)], self.count)
         self.count += len(t)
 
     def finished(self, end: float) -> tuple[Array, dict[str, Array]]:

@@ -86,11 +86,17 @@ def reserve(file: Path, size: int) -> None:
         raise FileError(f"store: {file} cannot be written ({error.strerror})") from error
 
 
-def append_numbers(folder: Path, named: list[tuple[str, Array]]) -> None:
-    """Write numbers behind those of the files of these names; the last one tells how many are complete."""
+def append_numbers(folder: Path, named: list[tuple[str, Array]], count: int) -> None:
+    """Write rows behind the first ``count`` ones of the files of these names; the last one tells how many are complete.
+
+    What is there besides is of an attempt that failed, on a full disk for instance, and would shift all that follows.
+    """
     for name, x in named:
         try:
             with (folder / f"{name}.f8").open("ab") as file:
+                known = 8 * count * int(np.prod(x.shape[1:]))
+                if file.tell() > known:
+                    file.truncate(known)
                 file.write(np.ascontiguousarray(x, dtype=np.float64).data.cast("B") if x.size else b"")
         except OSError as error:
             raise FileError(
@@ -135,7 +141,7 @@ class RunStore:
 
     def append(self, t: Array, rows: list[Array]) -> None:
         """Write further records of a run whose length is not known."""
-        append_numbers(self.path, [*zip(NAMES, rows, strict=True), ("t", t)])
+        append_numbers(self.path, [*zip(NAMES, rows, strict=True), ("t", t)], self.count)
         self.count += len(t)
 
     @property
