@@ -185,6 +185,20 @@ def read_only(array: Array) -> Array:
     return array
 
 
+def plain(x: Any) -> Any:
+    """A text or a number as Python has it: those of numpy and entries of enumerations are of classes of their own."""
+    if isinstance(x, np.generic):
+        x = float(x) if isinstance(x, np.floating) else x.item()
+    return next((cls(x) for kind, cls in PLAIN_FORMS if isinstance(x, kind)), x)
+
+
+# what a class of its own shows is not asked for: the text of an entry of an enumeration is another one
+PLAIN_FORMS: tuple[tuple[type, Any], ...] = (
+    (bool, bool),
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+)
 ZERO3: Array = read_only(np.zeros(3))
 IDENTITY3: Array = read_only(np.eye(3))
 FLOAT = np.dtype(np.float64)

@@ -19,6 +19,7 @@ from mbd.errors import (
     check_matrix,
     check_number,
     check_vector,
+    plain,
     read_only,
 )
 from mbd.nodes import Generalized as GeneralizedNode
@@ -39,7 +40,7 @@ def check_name(name: Any, owner: Any, argument: str = "name") -> str:
         return ""
     if not isinstance(name, str) or not name.strip():
         raise bad_value(owner.label, argument, name, "a text that is not empty")
-    return name
+    return str(plain(name))
 
 
 def shape(value: Any, owner: Any, argument: str) -> Shape | None:

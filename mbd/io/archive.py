@@ -24,7 +24,7 @@ from ..model import Model
 from ..results.events import Occurrence
 from ..results.solution import Solution
 from ..solvers.start_report import StartReport
-from ..system.identity import FUNCTIONS, Fingerprint, contradictions, difference, fingerprint_of, identity_of
+from ..system.identity import FUNCTIONS, PYTHON, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_records, read_file
 from .encoding import Decoder, Encoder, MissingFunction, stored_integrator
@@ -38,11 +38,12 @@ def save(solution: Solution, path: FilePath) -> None:
     """Write a solution to one file; ``load`` reads it."""
     encoder = Encoder()
     s = solution
-    model = encoder.model(s.model)
     unchanged = isinstance(s._state, Late) and s._state.waits
+    if not unchanged:
+        _refuse_other_numbers(s)
+    model = encoder.model(s.model)
     acted: Fingerprint = s.state.get("fingerprint", {})  # in the run; found at this moment if nothing has changed
-    # functions of a loaded model are missing: what they were is known from the file alone
-    fingerprint = vars(s).get("_fingerprint") or (unchanged and acted) or fingerprint_of(s.model)
+    fingerprint = (unchanged and acted) or _present_fingerprint(s)
     changed = contradictions(fingerprint, acted) if acted else []
     if changed:
         warnings.warn(
@@ -91,6 +92,27 @@ def save(solution: Solution, path: FilePath) -> None:
     arrays["header"] = np.frombuffer(json.dumps(header, check_circular=False).encode(), dtype=np.uint8)
     with replacing(path) as draft:
         write_arrays(draft, arrays)
+
+
+def _refuse_other_numbers(s: Solution) -> None:
+    """A file in which the numbers of a run belong to other coordinates than before could not be read, or wrongly."""
+    differs = difference(identity_of(s.model), s.system.identity, "in the run")
+    if differs is not None:
+        raise ModelError(
+            f"save: {s.model} was changed after the run, so that its numbers mean something else: {differs}. Save "
+            "before, or change a copy: model.copy()"
+        )
+    back = np.flatnonzero(np.diff(s.t) < 0.0)
+    if len(back):
+        k = int(back[0])
+        raise ModelError(f"save: t = {s.t[k + 1]:.9g} follows {s.t[k]:.9g}; expected records whose times go forwards")
+
+
+def _present_fingerprint(s: Solution) -> Fingerprint:
+    """What acts in the model now; functions of a loaded model are missing, and known from the file alone."""
+    now, known = fingerprint_of(s.model), vars(s).get("_fingerprint") or {}
+    missing = {name: known[name] for name, digest in now.items() if digest is None and known.get(name) is not None}
+    return now | missing | ({PYTHON: known[PYTHON]} if missing else {})
 
 
 # --- reading ------------------------------------------------------------------------------------------------------

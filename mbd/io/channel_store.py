@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import Array, ModelError
 from .files import write_text
-from .store import ABOUT, CHANNELS, UNFINISHED, append_numbers, check_disk, mapped, new_folder
+from .store import ABOUT, CHANNELS, TIMES, UNFINISHED, append_numbers, check_disk, claimed_folder, mapped
 
 if TYPE_CHECKING:
     from ..elements.arguments import FilePath
@@ -33,7 +33,7 @@ class ChannelStore:
     """The folder of a run in progress."""
 
     def __init__(self, path: FilePath, channels: list[Channel]) -> None:
-        self.path, self.channels = new_folder(path), channels
+        self.path, self.channels = claimed_folder(path), channels
         self.widths = [max(1, int(np.prod(channel.shape))) for channel in channels]
         self.count = 0  # records in the files
         write_text(
@@ -50,12 +50,12 @@ class ChannelStore:
 
     def append(self, t: Array, values: list[Array]) -> None:
         """Write further records."""
-        append_numbers(self.path, [*((f"channel-{k}", x) for k, x in enumerate(values)), ("t", t)])
+        append_numbers(self.path, [*((f"channel-{k}", x) for k, x in enumerate(values)), ("t", t)], self.count)
         self.count += len(t)
 
     def finished(self, end: float) -> tuple[Array, dict[str, Array]]:
         """The records up to a time, as arrays that are read from the files when needed."""
-        times = np.fromfile(self.path / "t.f8", dtype=np.float64)
+        times = np.fromfile(self.path / TIMES, dtype=np.float64)
         self.count = int(np.searchsorted(times, end, side="right"))
         for name, width in (("t", 1), *((f"channel-{k}", n) for k, n in enumerate(self.widths))):
             with (self.path / f"{name}.f8").open("rb+") as opened:
@@ -65,7 +65,7 @@ class ChannelStore:
 
 def _read(path: Path, channels: list[Channel], count: int) -> tuple[Array, dict[str, Array]]:
     values = {x.name: mapped(path / f"channel-{k}.f8", (count, *x.shape)) for k, x in enumerate(channels)}
-    return mapped(path / "t.f8", (count,)), values
+    return mapped(path / TIMES, (count,)), values
 
 
 def load_channels(folder: Path, model: Model | None = None) -> Selection:
@@ -83,7 +83,7 @@ def load_channels(folder: Path, model: Model | None = None) -> Selection:
         ]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ModelError(f"{folder}: {CHANNELS} is damaged ({type(error).__name__}: {error})") from error
-    have = [(folder / "t.f8", 1)]
+    have = [(folder / TIMES, 1)]
     have += [(folder / f"channel-{k}.f8", max(1, int(np.prod(x.shape)))) for k, x in enumerate(channels)]
     count = min((file.stat().st_size // (8 * width) if file.exists() else 0) for file, width in have)
     t, values = _read(folder, channels, count)

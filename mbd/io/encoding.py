@@ -16,7 +16,7 @@ from ..bodies import Body, Generalized
 from ..bodies.shapes import Shape
 from ..elements.making import RECORD
 from ..elements.prescribed_motion import Motion
-from ..errors import IDENTITY3, ZERO3, ModelError, read_only
+from ..errors import IDENTITY3, ZERO3, ModelError, plain, read_only
 from ..forces import ForceData, ForceElement
 from ..integrators.base import Integrator
 from ..joints import Joint, Primitive
@@ -41,6 +41,7 @@ CLASS_SPELLING = {"ForceData": "ForceRow"}  # classes -> how files spell them
 SPELLING = {"centre": "center"}  # attributes of shapes -> how files spell them
 CONSTANTS = {"ZERO3": ZERO3, "IDENTITY3": IDENTITY3}
 CONSTANT_NAMES = {id(x): name for name, x in CONSTANTS.items()}
+NUMBERS = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1", "|u1": "|u1"}  # types of arrays -> how files have them
 PLAIN = frozenset((type(None), bool, int, float, str))
 NOT_STORED = frozenset(("model", RECORD))
 Where = Any  # what a value belongs to: a text, an element, or (one of those, name of an attribute)
@@ -122,15 +123,17 @@ class Encoder:
         return stored
 
     def _scalar(self, x: Any, where: Where) -> Any:
-        return self.value(x.item(), where)
+        item = plain(x)
+        return item if type(item) in PLAIN else self._missing(x, where)
 
     def _array(self, x: Any, where: Where) -> Any:
-        if x.dtype.kind not in "fiub":
-            return self._missing(x, where)
         constant = CONSTANT_NAMES.get(id(x))
         if constant is not None:
             return {"$constant": constant}
-        return {"$array": x.ravel().tolist(), "shape": x.shape, "dtype": x.dtype.str}
+        kind = NUMBERS.get(x.dtype.str, NUMBERS.get(x.dtype.kind))
+        if kind is None or isinstance(x, np.ma.MaskedArray):
+            return self._missing(x, where)
+        return {"$array": np.asarray(x, kind).ravel().tolist(), "shape": x.shape, "dtype": kind}
 
     def _reference(self, x: Any, where: Where) -> Any:
         return {"$element": x.name}
@@ -218,7 +221,7 @@ class Encoder:
 
 
 MANNERS: tuple[tuple[Any, Callable[[Encoder, Any, Where], Any]], ...] = (
-    (np.generic, Encoder._scalar),
+    ((np.generic, str, int, float), Encoder._scalar),
     (np.ndarray, Encoder._array),
     ((Body, Joint, ForceElement), Encoder._reference),
     (Miss, Encoder._miss),

@@ -62,10 +62,25 @@ def save_model(model: Model, path: FilePath) -> None:
             f"{model}: {encoder.missing[0]} is a Python function, which a model file cannot hold; expected a model of "
             "data only. Save the program that builds it instead"
         )
-    text = json.dumps(
-        {"format": FORMAT, "version": VERSION, "mbd": mbd.__version__, "model": data}, indent=1, allow_nan=False
-    )
+    whole = {"format": FORMAT, "version": VERSION, "mbd": mbd.__version__, "model": data}
+    try:
+        text = json.dumps(whole, indent=1, allow_nan=False)
+    except ValueError:  # an attribute that a user's class has on its own
+        raise ModelError(
+            f"{model}: {_not_finite(model, data)} has a number that is not finite; expected finite ones"
+        ) from None
     write_text(path, text)
+
+
+def _not_finite(model: Model, data: dict[str, Any]) -> Any:
+    """The element whose entry holds a number that is not finite."""
+    for kind in KINDS:
+        for element, entry in zip(getattr(model, kind), data[kind], strict=True):
+            try:
+                json.dumps(entry, allow_nan=False)
+            except ValueError:
+                return element
+    return model.ground
 
 
 def load_model(path: FilePath) -> Model:

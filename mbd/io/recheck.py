@@ -17,7 +17,7 @@ from ..joints import Coupling, Joint
 from ..model import Model
 
 LATER = ("check_inertia", "model")  # what files of earlier versions do not contain
-ROUNDING = 4e-16
+ROUNDING = 1e-14  # of what a model holds: products of rotations are orthonormal up to a few digits less than all
 
 
 def recheck_model(model: Model, missing: type | None = None) -> None:
@@ -87,7 +87,7 @@ def _recheck_attribute(element: Any, attribute: Attribute, missing: type | None)
     checked = check(value, copy.copy(element), name)  # some checks set what follows: not here
     if isinstance(value, np.ndarray) and isinstance(checked, np.ndarray) and value.shape == checked.shape:
         if np.abs(checked - value).max(initial=0.0) <= ROUNDING * np.abs(value).max(initial=0.0):
-            return  # exact to the last digit
+            return  # as it was, to the last digit
     stored[name] = checked
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ABOUT = "run.npz"
 CHANNELS = "channels.json"  # of a run that recorded chosen quantities
+TIMES = "t.f8"
 NAMES = ("q", "v", "first", "second", "turns")  # of the rows of a run
 GIVE_BACK = 1 << 26  # bytes after which memory is given back
 UNFINISHED = "the run was cut off; its records end here"
@@ -38,12 +39,28 @@ def new_folder(path: FilePath) -> Path:
         raise FileError(f"store: the folder is {path!r}; expected its name")
     folder = Path(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
+        raise _taken(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"store: the folder {path} cannot be made ({error.strerror})") from error
     return folder
+
+
+def claimed_folder(path: FilePath) -> Path:
+    """The same for a run that begins now: of several at once, in other processes too, one gets it."""
+    folder = new_folder(path)
+    try:
+        (folder / TIMES).open("xb").close()
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError as error:
+        raise FileError(f"store: the folder {path} cannot be written ({error.strerror})") from error
+    return folder
+
+
+def _taken(path: FilePath) -> FileError:
+    return FileError(f"store: {path} is there already and not empty; expected the name of a new folder")
 
 
 def check_disk(path: Path, count: float, numbers: int) -> None:
@@ -69,11 +86,17 @@ def reserve(file: Path, size: int) -> None:
         raise FileError(f"store: {file} cannot be written ({error.strerror})") from error
 
 
-def append_numbers(folder: Path, named: list[tuple[str, Array]]) -> None:
-    """Write numbers behind those of the files of these names; the last one tells how many are complete."""
+def append_numbers(folder: Path, named: list[tuple[str, Array]], count: int) -> None:
+    """Write rows behind the first ``count`` ones of the files of these names; the last one tells how many are complete.
+
+    What is there besides is of an attempt that failed, on a full disk for instance, and would shift all that follows.
+    """
     for name, x in named:
         try:
             with (folder / f"{name}.f8").open("ab") as file:
+                known = 8 * count * int(np.prod(x.shape[1:]))
+                if file.tell() > known:
+                    file.truncate(known)
                 file.write(np.ascontiguousarray(x, dtype=np.float64).data.cast("B") if x.size else b"")
         except OSError as error:
             raise FileError(
@@ -85,7 +108,7 @@ class RunStore:
     """The folder of a run in progress."""
 
     def __init__(self, path: FilePath, widths: list[int]) -> None:
-        self.path, self.widths = new_folder(path), widths
+        self.path, self.widths = claimed_folder(path), widths
         self.count = 0  # records in the files
         self._since = 0  # bytes since memory was given back
         self._maps: list[Any] = []
@@ -118,7 +141,7 @@ class RunStore:
 
     def append(self, t: Array, rows: list[Array]) -> None:
         """Write further records of a run whose length is not known."""
-        append_numbers(self.path, [*zip(NAMES, rows, strict=True), ("t", t)])
+        append_numbers(self.path, [*zip(NAMES, rows, strict=True), ("t", t)], self.count)
         self.count += len(t)
 
     @property
@@ -128,7 +151,7 @@ class RunStore:
 
     def times(self) -> Array:
         """Times of the records that were appended."""
-        return np.fromfile(self.path / "t.f8", dtype=np.float64)
+        return np.fromfile(self.path / TIMES, dtype=np.float64)
 
     def records(self) -> tuple[Array, list[Array]]:
         """The records that were appended, as arrays that are read from the files when needed."""
@@ -164,7 +187,7 @@ def _mapped(path: Path, widths: list[int], count: int) -> tuple[Array, list[Arra
     """Records in the files; what is changed in memory does not reach them."""
 
     rows = [mapped(path / f"{name}.f8", (count, n)) for name, n in zip(NAMES, widths, strict=True)]
-    return mapped(path / "t.f8", (count,)), rows
+    return mapped(path / TIMES, (count,)), rows
 
 
 def mapped(file: Path, shape: tuple[int, ...]) -> Array:
@@ -193,7 +216,7 @@ def load_store(path: FilePath, model: Model | None = None) -> Any:
         return load_channels(folder, model)
     known = load(folder / ABOUT, model)
     widths = [x.shape[1] for x in known.rows()]
-    times = folder / "t.f8"
+    times = folder / TIMES
     t = np.fromfile(times, dtype=np.float64) if times.exists() else np.zeros(0)
     ended = np.flatnonzero(np.isnan(t))
     count = int(ended[0]) if len(ended) else len(t)

@@ -44,6 +44,9 @@ class Instants(Solution):
         before = read(self.between)[np.searchsorted(self.between.t, self.t, side="right") - 1]
         return np.where(np.sum(quaternions * before, axis=1) < 0.0, -1.0, 1.0)[:, None] * quaternions
 
+    def _begin(self) -> tuple[dict[str, Any], tuple[Solution, int] | None]:
+        return {}, (self, 0)
+
     def at(self, t: Any) -> Solution:
         """The solution at other times, from the same records."""
         return solution_at(self.between, t)

@@ -20,7 +20,7 @@ from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..elements.settling import Late
-from ..errors import Array, MbdError, ModelError, ModelWarning, read_only
+from ..errors import AccuracyWarning, Array, MbdError, ModelError, ModelWarning, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint
@@ -36,7 +36,7 @@ from .channels import Channel
 from .drawn import Drawn
 from .scheme import Scheme
 from .tabular import Tabular
-from .turns import angles_with_turns, going_on, unwrapped
+from .turns import angles_with_turns, going_on, turns_in_doubt, unwrapped
 from .views import ForceView, JointView
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Solution(Drawn, Tabular):
 
     def _leave_whole(self) -> None:
         """Angles of a part of a run go on without the records before, which are not sent along, nor saved."""
-        if self._whole is not None and len(self):
+        if self._begin()[1] is not None and len(self):
             with suppress(MbdError):  # of a model that was changed after the run
                 self._begins_with.update(angles_with_turns(self, 0))
 
@@ -313,10 +313,12 @@ class Solution(Drawn, Tabular):
         part.state = self._state if len(part) and part.t[-1] == self.t[-1] else {}
         kept = range(len(self))[records]
         if kept:
-            same = not kept[0]
-            part._begins_with = dict(self._begins_with) if same else {}
-            part._whole = self._whole if same else (self, kept[0])
+            part._begins_with, part._whole = ({}, (self, kept[0])) if kept[0] else self._begin()
         return part
+
+    def _begin(self) -> tuple[dict[str, Any], tuple[Solution, int] | None]:
+        """Who knows what goes on at the first record, for a part that begins there."""
+        return dict(self._begins_with), self._whole
 
     def sensitivity(self, parameter: str | Parameter) -> Sensitivity:
         """How this solution of ``simulate(..., sensitivities=[...])`` changes with a parameter; read as itself."""
@@ -402,6 +404,14 @@ class Solution(Drawn, Tabular):
                 f"{self.model}: whole turns of '{name}' before t = {self.t[0]:.6g} are not known, because they were "
                 "not recorded; its angle begins near zero. Record it as well: record=[...]",
                 ModelWarning,
+                stacklevel=5,
+            )
+        if turns_in_doubt(self.t, angle, rate):
+            warnings.warn(
+                f"{self.model}: the rate of '{name}' changes so much between records that its whole turns are not "
+                "certain. Record more often (output_step=), use joint coordinates, or add a TorsionSpring of no "
+                "stiffness, which counts turns at every step",
+                AccuracyWarning,
                 stacklevel=5,
             )
         near = near if np.isnan(known) else known

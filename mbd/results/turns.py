@@ -30,6 +30,25 @@ def unwrapped(t: Array, angle: Array, rate: Array, near: float = 0.0) -> Array:
     return angle + 2.0 * np.pi * np.cumsum(counts)
 
 
+def turns_in_doubt(t: Array, angle: Array, rate: Array) -> bool:
+    """Whether increments between records may be whole turns other than the rates there say.
+
+    They say it with the trapezoidal rule. A quarter turn is doubtful: as the error of that rule, by differences of the
+    rates, or as what it leaves of the increment.
+    """
+    h = np.diff(t)
+    kept = h > 0.0
+    h, steps, sums = h[kept], np.diff(rate)[kept], 0.5 * (rate[1:] + rate[:-1])[kept]
+    if not len(h):
+        return False
+    left = sums * h - np.diff(angle)[kept]
+    left -= whole_turns(left)
+    bends = np.abs(np.diff(steps / h)) * 2.0 / (h[1:] + h[:-1])
+    # of two records nothing tells that the rate changes evenly between them
+    bend = np.maximum(np.append(bends, 0.0), np.append(0.0, bends)) if len(bends) else 2.0 * np.abs(steps) / h**2
+    return bool(np.maximum(np.abs(left), h**3 * bend / 12.0).max() > 0.5 * np.pi)
+
+
 def whole_turns(angle: Array) -> Array:
     """The nearest multiple of 2 pi."""
     return 2.0 * np.pi * np.round(angle / (2.0 * np.pi))

@@ -136,14 +136,15 @@ class JointView:
             return read_only(np.array([to_rotation_vector(x) for x in e]).reshape(-1, 3))
         values = motion_values(self._motions, e, motion.d[0])
         turning = [name in ("turn", "screw") for name in self._motions]
-        near = self.joint.branch if self.joint.coordinate in ("angle", "both") else 0.0
-        columns = [self._turns_of(k, x, rates[:, k], near) if turning[k] else x for k, x in enumerate(values)]
+        columns = [self._turns_of(k, x, rates[:, k]) if turning[k] else x for k, x in enumerate(values)]
         return read_only(np.column_stack(columns) if columns else np.zeros((len(self.solution), 0)))
 
-    def _turns_of(self, k: int, angle: Array, rate: Array, near: float) -> Array:
-        """One of the coordinates with its turns counted."""
+    def _turns_of(self, k: int, angle: Array, rate: Array) -> Array:
+        """One of the coordinates with its turns counted; of a joint that shows an angle, this is it."""
+        if self.joint.coordinate in ("angle", "both"):
+            return self._angle[0]
         name = f"{self.joint.name} {k}"
-        return self.solution._counted(name, angle, rate, near, lambda s: s[self.joint.name].coordinates[:, k])
+        return self.solution._counted(name, angle, rate, 0.0, lambda s: s[self.joint.name].coordinates[:, k])
 
     @cached_property
     def rates(self) -> Array:

@@ -148,6 +148,9 @@ class Present(Solution):
     def _moving(self, view: Any) -> tuple[Array, Array]:
         """Frame and velocity of a body, in the arrays that calls are bound to."""
         known: Any = vars(self[view.body])
+        own = self._motions.get(view.index)
+        if own is None or known["_motion"][0] is not own[1]:  # others if the view itself was asked before
+            known["_motion"] = self._motion_of(view.index)
         motion: tuple[Array, Array] = known["_motion"]
         return motion
 

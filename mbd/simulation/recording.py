@@ -116,14 +116,15 @@ class Recording:
         """Hand records over to a store that grows, or to whoever wants a part of them."""
         if self.store is None and self.chooser is None:
             return
-        for t, rows in self.blocks:
+        while self.blocks:
+            t, rows = self.blocks[0]
             if self.store is not None:
                 self.store.append(t, rows)
             elif self.chooser is not None:
                 self.chooser.take(t, rows, self.inputs_at(t))
-        if self.chooser is not None and self.blocks and len(self.blocks[-1][0]):
-            self._forget_inputs(float(self.blocks[-1][0][-1]))
-        self.blocks, self._buffer = [], None
+            self.blocks, self._buffer = self.blocks[1:], None  # those that a full disk does not take stay
+            if self.chooser is not None and len(t):
+                self._forget_inputs(float(t[-1]))
 
     def _forget_inputs(self, t: float) -> None:
         """Those that no further record will ask for."""

@@ -24,7 +24,7 @@ import numpy as np
 from ..bodies import Body
 from ..compiled.functions.captured import captured_values
 from ..elements.values import in_force
-from ..errors import ModelError, ModelWarning
+from ..errors import ModelError, ModelWarning, plain
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
 from ..joints import Joint, Primitive
@@ -277,7 +277,7 @@ def _add_words(x: Any, functions: list[Any], words: list[bytes]) -> None:
 
 
 def _add_number(x: Any, functions: list[Any], words: list[bytes]) -> None:
-    words.append(repr(x.item() if isinstance(x, np.generic) else x).encode())
+    words.append(repr(plain(x)).encode())
 
 
 def _add_name(x: Any, functions: list[Any], words: list[bytes]) -> None:

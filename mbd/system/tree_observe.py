@@ -189,9 +189,11 @@ def carried_wrench(solution: Any, index: int) -> tuple[Array, Array]:
         if "wrenches" not in s._shared:
             wrench, columns = np.zeros((n, 6 * len(tables.nodes))), np.zeros((n, 6 * max(1, n_v)))
             s._evaluate(lambda k: observe_wrenches(tables, s._work, *at(k), columns[k], wrench[k]))
+            s.system.raise_callback_errors()
             s._shared |= {"wrenches": wrench, "columns": columns}
         wrench, columns = s._shared["wrenches"], s._shared["columns"]
         return wrench[:, 6 * index : 6 * index + 6].copy(), columns[:, 6 * first : 6 * (first + count)].copy()
     wrench, columns = np.zeros((n, 6)), np.zeros((n, 6 * max(1, count)))
     s._evaluate(lambda k: observe_wrench(tables, s._work, index, *at(k), columns[k], wrench[k]))
+    s.system.raise_callback_errors()
     return wrench, columns

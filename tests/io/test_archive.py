@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mbd
 from mbd import forces, joints, nodes
 from mbd.bodies import Generalized, PointMass, RigidBody, shapes
 from mbd.errors import ModelError
@@ -219,8 +221,6 @@ def test_user_constraints(tmp_path: Path) -> None:
 
 
 def test_events(tmp_path: Path) -> None:
-    import mbd
-
     model = two_bodies()
     drop = mbd.Event(lambda s: s["a"].position[:, 2], name="floor", direction=-1)
     solution = mbd.simulate(model, 0.5, 0.01, events=drop)
@@ -290,6 +290,116 @@ def test_own_classes_become_data(tmp_path: Path) -> None:
     np.testing.assert_array_equal(solution[joint].angle, loaded[joint].angle)
     np.testing.assert_array_equal(solution[spring].energy, loaded[spring].energy)
     assert_same_records(solution, at_rest(loaded.model))
+
+
+class Word(str, enum.Enum):  # noqa: UP042
+    """Texts whose own text is another one."""
+
+    ARM, HINGE, RED, BODY = "arm", "hinge", "red", "body"
+
+
+class Number(enum.IntEnum):
+    """Numbers of a user."""
+
+    SPRING, DAMPED = 0, 3
+
+
+class Chosen(OwnSpring):
+    """A force with numbers and texts of classes of their own."""
+
+    def __init__(self, a: Any, b: Any) -> None:
+        super().__init__(a, b)
+        self.word, self.number, self.long = Word.RED, Number.DAMPED, np.longdouble(0.5)
+        self.small, self.masked = np.arange(3, dtype="f4"), np.ma.masked_array([1.0, 2.0], [0, 1])
+
+    def rows(self) -> list[forces.ForceData]:
+        return [forces.ForceData(Number.SPRING, *self.ends, parameters=(Number.DAMPED, np.longdouble(0.5), 0.2))]
+
+
+def test_texts_and_numbers_of_other_classes(tmp_path: Path) -> None:
+    """Names, choices and numbers may be entries of an enumeration; in a file they are what they stand for."""
+    model = Model("enumerated", gravity=(0, 0, -9.81))
+    arm = model.add(
+        RigidBody(Word.ARM, 1.0, (1, 1, 1), RotationVector((1, 0, 0)), shape=shapes.Box((1, 1, 1), colour=Word.RED))
+    )
+    hinge = model.add(joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), name=Word.HINGE))
+    model.add(forces.Force(arm, (0, 0, 1), frame=Word.BODY, name="push"))
+    spring = model.add(Chosen(model.ground, arm))
+    solution = mbd.simulate(model, 0.02, 0.01)
+    assert solution.channel("arm.position").shape == (3, 3) and "hinge.angle" in list(solution.channels)
+    loaded = round_trip(round_trip(solution, tmp_path / "x.npz"), tmp_path / "y.npz")
+    np.testing.assert_array_equal(solution[hinge].force, loaded["hinge"].force)
+    np.testing.assert_array_equal(solution[spring].energy, loaded[spring.name].energy)
+    stored = vars(loaded.model[spring.name])
+    assert (stored["word"], stored["number"], stored["long"]) == ("red", 3, 0.5)
+    assert stored["small"].tolist() == [0, 1, 2] and "masked" not in stored
+    load(tmp_path / "x.npz", model=model)
+    model.save(tmp_path / "x.json")
+    np.testing.assert_array_equal(mbd.simulate(Model.load(tmp_path / "x.json"), 0.02, 0.01).q, solution.q)
+
+
+def test_frames_come_back_to_the_last_digit(tmp_path: Path) -> None:
+    """Products of rotations are orthonormal up to a few digits less than all: a run goes on from a file bit for bit."""
+    rng = np.random.default_rng(0)
+    for k in range(40):
+        model = Model("turned", gravity=(0, 0, -9.81))
+        start = RotationVector(rng.normal(size=3), from_rotation_vector(rng.normal(size=3)))
+        body = model.add(RigidBody("body", 1.0, (1, 1, 1), start))
+        model.add(joints.Revolute(model.ground, body, at=rng.normal(size=3), axis=rng.normal(size=3)))
+        solution = mbd.simulate(model, 0.02, 0.01)
+        loaded = round_trip(solution, tmp_path / f"{k}.npz")
+        assert_same_model(model, loaded.model)
+        further = [mbd.simulate(x.model, 0.04, 0.01, start=x) for x in (solution, loaded)]
+        assert_same_records(*further)
+
+
+def test_reactions_that_need_a_missing_function_are_refused(tmp_path: Path) -> None:
+    """In joint coordinates reactions follow from all that acts."""
+    for coordinates in ("absolute", "joint"):
+        model = Model("pushed", gravity=(0, 0, -9.81))
+        body = model.add(RigidBody("body", 1.0, (1, 1, 1), RotationVector((1, 0, 0))))
+        model.add(joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+        model.add(forces.UserForce([body], lambda t, z, v: -0.5 * v, name="resistance"))
+        solution = mbd.simulate(model.with_coordinates(coordinates), 0.02, 0.01)
+        loaded = round_trip(solution, tmp_path / f"{coordinates}.npz")
+        if coordinates == "absolute":
+            np.testing.assert_array_equal(loaded["hinge"].force, solution["hinge"].force)
+            continue
+        for _ in range(2):
+            with pytest.raises(ModelError, match="resistance.*is a Python function, which files do not contain"):
+                loaded["hinge"].force.sum()
+
+
+def test_models_that_were_changed_before_saving(tmp_path: Path) -> None:
+    """Numbers whose meaning has changed are not written; parameters are told, also of a loaded model."""
+    changes = {
+        "the node of body 'a' is EulerAngles": lambda m: setattr(m["a"], "node", nodes.EulerAngles(lie=True)),
+        "body 'late' is only here": lambda m: m.add(PointMass("late", 1.0)),
+        "joint 'rod' is only in the run": lambda m: m.remove("rod"),
+    }
+    for words, change in changes.items():
+        for loaded in (False, True):
+            model = two_bodies()
+            model.add(joints.Distance(model.ground, model["b"], (0, 0, 5), name="rod"))
+            solution = mbd.simulate(model, 0.02, 0.01)
+            if loaded:
+                solution.save(tmp_path / "x.npz")
+                solution = load(tmp_path / "x.npz")
+            change(solution.model)
+            with pytest.raises(ModelError, match=words):
+                solution.save(tmp_path / "y.npz")
+    model = two_bodies()
+    model.add(forces.Spring(model["a"], model["b"], stiffness=3.0, name="spring"))
+    mbd.simulate(model, 0.02, 0.01).save(tmp_path / "x.npz")
+    loaded = load(tmp_path / "x.npz")
+    loaded.model["spring"].stiffness = 7.0
+    with pytest.warns(mbd.ModelWarning, match="changed after the run .force 'spring'"):
+        loaded.save(tmp_path / "z.npz")
+    with pytest.raises(ModelError, match="other parameters in force 'spring'"):
+        load(tmp_path / "z.npz", model=model)
+    with pytest.raises(ModelError, match=r"t = 0.01 follows 0.02; expected records whose times go forwards"):
+        load(tmp_path / "x.npz").part(slice(None, None, -1)).save(tmp_path / "w.npz")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npz", "z.npz"]
 
 
 def with_functions() -> Model:

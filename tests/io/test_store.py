@@ -84,7 +84,7 @@ def test_killed(tmp_path, method):
         assert child.stdout is not None and child.stdout.readline() == b"go\n"
         times = folder / "t.f8"
         for _ in range(12000):  # until there are records, or the child has ended
-            if times.exists() and times.stat().st_size >= 80 and np.isfinite(np.fromfile(times, count=10)).all():
+            if times.exists() and (np.diff(np.fromfile(times, count=10)) > 0.0).sum() == 9:  # neither zeros nor NaN
                 break
             assert child.poll() is None
             time.sleep(0.05)
@@ -132,6 +132,18 @@ def test_refused(tmp_path, monkeypatch):
         mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "full")
 
 
+def test_two_runs_at_once_do_not_share_a_folder(tmp_path, monkeypatch):
+    """Both have seen that it is empty; each would write into the files of the other."""
+    mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "first")
+    before = {file.name: file.read_bytes() for file in (tmp_path / "first").iterdir()}
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "iterdir", lambda self: iter(()))
+        for options in ({}, {"record": ["wheel.position"]}):
+            with pytest.raises(mbd.FileError, match="there already and not empty"):
+                mbd.simulate(winding(), 0.2, 0.02, store=tmp_path / "first", **options)
+    assert before == {file.name: file.read_bytes() for file in (tmp_path / "first").iterdir()}
+
+
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="no such call on this system")
 def test_the_room_of_a_run_is_its_own(tmp_path):
     """A disk that others fill would otherwise end the process, without a word, when it writes to a page."""
@@ -157,3 +169,33 @@ def test_a_disk_that_cannot_be_written_any_more_is_named(tmp_path, choice, monke
         sim.advance(1e4)
     monkeypatch.undo()
     assert len(mbd.load(tmp_path / "run")) >= known == 1001
+
+
+@pytest.mark.parametrize("choice", [True, ["ball.velocity", "ball.position"]])
+@pytest.mark.parametrize("file", ["q.f8", "first.f8", "channel-0.f8", "channel-1.f8", "t.f8"])
+def test_a_run_goes_on_when_there_is_room_again(tmp_path, choice, file, monkeypatch):
+    """What had been written of a block when the disk was full must not shift the records behind it."""
+    model = mbd.Model("ball")
+    model.add(mbd.PointMass("ball", 1.0, velocity=(1, 0, 0)))
+    sim = mbd.Simulator(model, 0.01, store=tmp_path / "run", record=choice)
+    sim.advance(10.0)
+    opened = Path.open
+
+    def nearly_full(self, mode="r", *rest):
+        handle = opened(self, mode, *rest)
+        if mode == "ab" and self.name == file:
+            handle.write(b"1234567890")
+            handle.close()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return handle
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", nearly_full)
+        if file in [path.name for path in (tmp_path / "run").iterdir()]:
+            with pytest.raises(mbd.FileError, match="cannot be written any more"):
+                sim.advance(20.0)
+    sim.advance(20.0)
+    for solution in (sim.solution(), mbd.load(tmp_path / "run")):
+        position = solution["ball.position"] if choice is not True else solution["ball"].position
+        np.testing.assert_allclose(position[:, 0], solution.t, atol=1e-9)
+        assert (np.diff(solution.t) > 0.0).all() and solution.t[-1] == pytest.approx(sim.t)

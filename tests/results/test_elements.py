@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+import mbd
 from mbd.bodies import PointMass, RigidBody
 from mbd.forces import Force, Spring, Torque, TorsionSpring
 from mbd.joints import Cylindrical, Distance, Fixed, PointOnLine, Prismatic, Revolute, Spherical
@@ -113,6 +116,44 @@ def test_recorded_turns_are_used() -> None:
     np.testing.assert_array_equal(found[joint].angle, s[joint].angle)
     shifted = Solution(s.system, s.t, s.q, s.v, s.vd, s.lam, turns=s.turns + 4.0 * np.pi)  # e.g. a restarted run
     np.testing.assert_allclose(shifted[joint].angle, s[joint].angle + 4.0 * np.pi, atol=1e-12)
+
+
+def driven(count: bool) -> mbd.Model:
+    """A wheel to and fro by many turns."""
+    model = Model("driven")
+    wheel = model.add(RigidBody("wheel", 1.0, (0.2, 0.2, 0.2)))
+    hinge = model.add(Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    model.add(Torque(wheel, lambda t: (0.0, 0.0, 30.0 * t * np.sin(3.0 * t))))
+    if count:
+        model.add(TorsionSpring(hinge, stiffness=0.0, name="counter"))
+    return model
+
+
+def test_coordinates_and_angle_are_the_same() -> None:
+    """Also where a spring has counted turns between distant records, which the rates there do not tell."""
+    known = mbd.simulate(driven(True), 6.0, 2e-3, output_step=0.5)["hinge"]
+    exact = mbd.simulate(driven(False).with_coordinates("joint"), 6.0, 2e-3, output_step=0.5)["hinge"].angle
+    assert np.ptp(exact) > 100.0
+    np.testing.assert_allclose(known.angle, exact, atol=1e-3)
+    np.testing.assert_array_equal(known.coordinates[:, 0], known.angle)
+
+
+def test_turns_that_records_do_not_tell() -> None:
+    """Where rates change too much between records a warning says so; a steady or slow motion is certain."""
+    exact = mbd.simulate(driven(False).with_coordinates("joint"), 6.0, 2e-3)["hinge"].angle
+    solution = mbd.simulate(driven(False), 6.0, 2e-3)
+    np.testing.assert_allclose(solution["hinge"].angle, exact, atol=1e-3)
+    for apart in (0.5, 2.0, 3.0):
+        with pytest.warns(mbd.AccuracyWarning, match=r"'hinge' changes so much between records that its whole turns"):
+            _ = mbd.simulate(driven(False), 6.0, 2e-3, output_step=apart)["hinge"].angle
+    model, joint = rotor(7.0)
+    model.add(Torque(model["rotor"], (0.0, 0.0, -3.0)))
+    for apart in (0.1, 1.0):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            steady = mbd.simulate(model, 4.0, 1e-2, mbd.integrators.RK4(), output_step=apart)
+            off = steady[joint].angle - (7.0 * steady.t - 1.5 * steady.t**2)
+            assert np.abs(off).max() < 0.01 * np.pi  # none of them by a turn
 
 
 @pytest.mark.parametrize("kind", [Prismatic, Cylindrical, PointOnLine])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -190,3 +191,24 @@ def test_two_records_at_one_time(turning):
     double = Solution(turning.system, *again, integrator=turning.integrator)
     times = (turning.t[4], 0.5 * (turning.t[4] + turning.t[5]))
     np.testing.assert_array_equal(double.at(times).q, turning.at(times).q)
+
+
+def test_turns_go_on_into_parts_and_files(tmp_path):
+    """Times between the records know the turns of the run; so do some of these times, copies and files."""
+    model = mbd.Model("spin")
+    wheel = model.add(mbd.RigidBody("wheel", 1.0, (1, 1, 1), mbd.nodes.RotationVector(angular_velocity=(0, 0, 10.0))))
+    model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    times = np.array([2.004, 2.1, 2.6])
+    found = mbd.simulate(model, 3.0, 0.01).at(times)
+    found.save(tmp_path / "found.npz")
+    others = {
+        "file": mbd.load(tmp_path / "found.npz"),
+        "copy": pickle.loads(pickle.dumps(found)),
+        "part": found.part(slice(None)),
+        "first": found.part(0),
+        "last": found.part(slice(1, None)),
+        "part of a copy": copy.deepcopy(found).part(slice(0, 2)),
+    }
+    for name, other in others.items():
+        assert other["hinge"].angle == pytest.approx(10.0 * other.t, abs=1e-9), name
+        assert other["hinge"].coordinates[:, 0] == pytest.approx(10.0 * other.t, abs=1e-9), name

@@ -64,6 +64,17 @@ def test_turns_nobody_has_looked_at_are_in_the_records(method, spacing):
     assert sim.solution()["hinge"].angle[-1] == pytest.approx(10.0 * sim.solution().t[-1], abs=1e-6)
 
 
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), DOPRI5()])
+@pytest.mark.parametrize("before", ["rates", "coordinates", "accelerations"])
+def test_an_angle_is_that_of_now_whatever_was_read_before(method, before):
+    """What has looked at the bodies on its own must not leave the angle of an earlier look behind."""
+    sim = mbd.Simulator(spinning(), STEP, method)
+    for duration in (2.0, 2.4, 1.6, 0.48, 2 * STEP):
+        sim.advance(duration)
+        assert getattr(sim["hinge"], before).shape == (1,)
+        assert sim["hinge"].angle == pytest.approx(10.0 * sim.t, abs=1e-6)
+
+
 @pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()])
 def test_turns_without_records(method):
     """Known as long as the joint cannot have turned far between two looks; refused afterwards, not guessed."""
