@@ -107,6 +107,7 @@ class Stepping:
             raise ModelError(
                 f"Simulator.advance: {duration:g} is {count:.9g} steps of {run.step:g}; expected a whole number of them"
             )
+        check_resolution("Simulator", self.integrator, run.t, run.t + float(duration), run.step, None)
         self._advance_steps(round(count))
 
     def _advance_steps(self, count: int) -> None:

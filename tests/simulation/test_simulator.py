@@ -218,6 +218,37 @@ def test_reset_with_parameters():
         sim.step()
 
 
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()], ids=lambda m: m.name)
+def test_reset_returns_to_the_state_that_was_given(method):
+    """With its time, its inputs and the angles with their turns; after rebuild the initial values are the start."""
+    first = mbd.Simulator(cart_pole(), STEP, method)
+    first.inputs["u"] = 2.0
+    first.advance(10 * STEP)
+    state = first.state
+    sim = mbd.Simulator(cart_pole(), STEP, method, start=state)
+    for u in (None, None, 5.0):
+        sim.reset(**({} if u is None else {"u": u}))
+        assert sim.t == first.t and np.array_equal(sim.q, state["q"]) and sim["hinge"].angle == first["hinge"].angle
+        assert sim.inputs["u"] == (2.0 if u is None else u)
+        sim.advance(10 * STEP)
+        other = mbd.Simulator(cart_pole(), STEP, method, start=state)
+        other.inputs["u"] = sim.inputs["u"]
+        other.advance(10 * STEP)
+        assert same(sim.solution(), other.solution())
+        sim.inputs["u"] = -7.0
+    sim.reset(mass=0.4)
+    heavier = cart_pole()
+    heavier.parameters["mass"] = 0.4
+    assert np.array_equal(sim.q, state["q"])
+    sim.advance(10 * STEP)
+    other = mbd.Simulator(heavier, STEP, method, start=state)
+    other.advance(10 * STEP)
+    assert np.array_equal(sim.q, other.q)
+    sim.rebuild()
+    sim.reset()
+    assert sim.t == 0.0 and sim.inputs["u"] == 0.0
+
+
 def test_attributes_act_after_rebuild():
     model = cart_pole()
     sim = mbd.Simulator(model, 2e-3)
@@ -534,6 +565,20 @@ def test_refused():
         mbd.Simulator(model, 0.1, DOPRI5()).step()
     with pytest.raises(mbd.ModelError, match="has no parameter or input 'w'"):
         sim.inputs["w"] = 1.0
+    with pytest.raises(mbd.ModelError, match="Simulator: t_start is 3.0, but start= goes on from t = 0.0"):
+        mbd.Simulator(model, 0.1, t_start=3.0, start=sim.state)
+    with pytest.raises(mbd.ModelError, match="Simulator: fixed= belongs to initial conditions"):
+        mbd.Simulator(model, 0.1, fixed="cart", start=sim.state)
+
+
+@pytest.mark.parametrize("method", [RK4(), DOPRI5(), GeneralizedAlpha()], ids=lambda m: m.name)
+def test_steps_that_vanish_beside_the_time(method):
+    """The time would stand still while functions of it are asked."""
+    with pytest.raises(mbd.ModelError, match=r"Simulator: step is 0\.001, which is lost beside t = 1e\+15"):
+        mbd.Simulator(cart_pole(), 1e-3, method, t_start=1e15)
+    if not method.adaptive:
+        with pytest.raises(mbd.ModelError, match=r"Simulator: step is 0\.001, which is lost beside t = 1e\+20"):
+            mbd.Simulator(cart_pole(), 1e-3, method).advance(1e20)
 
 
 @pytest.mark.parametrize("method", [DOPRI5(rtol=1e-10, atol=1e-12), AdaptiveAlpha(rtol=1e-4, atol=1e-4)])
