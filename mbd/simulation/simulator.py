@@ -231,12 +231,12 @@ class Simulator(Stepping):
     @property
     def q(self) -> Array:
         """Coordinates at present."""
-        return read_only(self.now.q[0].copy())
+        return read_only(self._at_present().q[0].copy())
 
     @property
     def v(self) -> Array:
         """Velocities at present."""
-        return read_only(self.now.v[0].copy())
+        return read_only(self._at_present().v[0].copy())
 
     @property
     def events(self) -> list[Occurrence]:
@@ -245,7 +245,12 @@ class Simulator(Stepping):
 
     @property
     def now(self) -> Present:
-        """The present state as a solution of one record; it changes with the next step."""
+        """The present state as a solution of one record; whoever keeps it sees every step."""
+        self._is_kept = True
+        return self._at_present()
+
+    def _at_present(self) -> Present:
+        """The same for a look at it that is over before the next step."""
         index, t = self._run.index, self.t
         assert self._now is not None
         if self._shown != (index, t):
@@ -294,8 +299,8 @@ class Simulator(Stepping):
                 known[name] = read[angle] = read[angle] if angle in read else float(angle(self))
             except ModelError:
                 known[name] = np.nan
-        for name in [*self.now._signs]:
-            known[name] = self.now[name].quaternion[0]
+        for name in [*self._at_present()._signs]:
+            known[name] = self._at_present()[name].quaternion[0]
         return known
 
     def solution(self) -> Any:

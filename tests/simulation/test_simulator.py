@@ -408,6 +408,37 @@ def test_every_quantity_at_present():
         _ = sim["hinge"].displacement
 
 
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5(), LieEM()], ids=lambda m: m.name)
+def test_what_was_read_stays(coordinates, method):
+    """Arrays that ``sim.now`` gives are those of their time; ``sim.now`` itself, and what it has of elements, go on."""
+    sim = mbd.Simulator(cart_pole(coordinates=coordinates), 1e-3, method)
+    now = sim.now
+    pole, hinge = now["pole"], now["hinge"]
+    read = []
+    for k in range(12):
+        sim.inputs["u"] = 3.0 * k
+        if method.adaptive or k % 3 == 0:
+            sim.advance(2e-3)
+        else:
+            sim.step()
+        told = {x: getattr(now, x) for x in ("t", "q", "v", "vd", "lam")} | {
+            "position": pole.position, "rotation": pole.rotation, "velocity": pole.velocity, "angle": hinge.angle,
+            "rate": hinge.angle_rate, "force": hinge.force, "shown": sim["rail"].coordinates,
+            "energy": now.energy.total,
+        }  # fmt: skip
+        assert told["t"][0] == sim.t and np.array_equal(told["position"][0], sim["pole"].position)
+        assert told["energy"][0] == sim.solution().energy.total[-1]
+        read.append((told, copy.deepcopy(told)))
+    sim.reset()
+    assert now.t[0] == 0.0 and np.array_equal(pole.position[0], sim["pole"].position)
+    sim.advance(0.01)
+    for told, then in read:
+        for name, x in told.items():
+            assert np.array_equal(x, then[name], equal_nan=True), name
+    assert read[0][0]["position"][0, 0] != read[-1][0]["position"][0, 0]
+
+
 def test_events():
     """As in simulate: found, and stopping the run; a stopped run does not go on."""
     model = cart_pole()
