@@ -41,6 +41,7 @@ def state_of(owner: str, start: Any) -> dict[str, Any]:
     if not isinstance(state, Mapping):
         raise ModelError(f"{owner}: the state to start from is {start!r}; expected a solution, or the state of one")
     state = dict(state)
+    _check_written(state)
     if isinstance(start, Solution):
         try:
             state |= noted_turns(angles_at_the_end(start))
@@ -49,6 +50,22 @@ def state_of(owner: str, start: Any) -> dict[str, Any]:
     elif isinstance(start, Selection):
         state |= noted_turns(start.last._begins_with)
     return state
+
+
+def _check_written(state: Mapping[str, Any]) -> None:
+    """Refuse what no run has written: numbers that are none, and names without their values."""
+    for name in ("t", "step", "origin", "index"):
+        value = np.asarray(state.get(name, 0.0))
+        if value.dtype.kind not in "iuf" or value.size != 1 or not np.isfinite(value).all():
+            raise ModelError(f"start: the state is damaged: '{name}' is {state[name]!r}; expected a finite number")
+    for of in ("input", "angle", "quaternion"):
+        values = "input_values" if of == "input" else f"{of}s"
+        names, given = np.shape(state.get(f"{of}_names", ())), np.shape(state.get(values, ()))
+        if names[:1] != given[:1]:
+            raise ModelError(
+                f"start: the state is damaged: '{values}' has shape {given}; expected one for each of '{of}_names', "
+                f"{names}"
+            )
 
 
 def noted_turns(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,6 +151,8 @@ def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> R
     for name, value in run.state().items():
         given = np.asarray(state[name])
         if given.shape != np.shape(value) or not np.array_equal(given, value, equal_nan=True):
+            if given.shape == np.shape(value) == ():
+                raise ModelError(f"start: '{name}' of the state is damaged: it is {given}; expected {value}")
             raise ModelError(
                 f"start: '{name}' of the state is damaged (shape {given.shape}, expected {np.shape(value)})"
             )
@@ -160,7 +179,8 @@ def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any
             f"start: the state was written by {state['integrator']}; continue with the same integrator, not with "
             f"{integrator.name}"
         )
-    missing = [name for name in ("identity", "fingerprint", "method", "turn_names", "q", "v", "t") if name not in state]
+    needed = ["identity", "fingerprint", "method", "turn_names", "q", "v", "t"]
+    missing = [name for name in (needed if integrator.adaptive else [*needed, "step"]) if name not in state]
     if missing:
         raise ModelError(
             f"start: the state has no '{missing[0]}', without which it is not certain that it belongs to this model "

@@ -7,18 +7,20 @@ The unit is packed by PythonFMU: its binary starts Python, which must have ``mbd
 from __future__ import annotations
 
 import json
+import keyword
+import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import mbd
 
-from ..compiled.functions.captured import is_installed
+from ..compiled.functions.captured import is_installed, is_installed_package
 from ..elements.arguments import FilePath
-from ..errors import FileError, ModelError
+from ..errors import FileError, ModelError, bad_value
 from ..integrators.base import Integrator
 from ..io.files import replacing
 from ..model import Model
@@ -27,6 +29,7 @@ from .simulator import Simulator
 MODEL, SETTINGS = "model.pickle", "settings.json"  # in the resources of a unit
 OPTIONS = {"needsExecutionTool": True, "canHandleVariableCommunicationStepSize": True}
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+OWN_NAMES = ("Unit", "hold")  # in the script below
 SCRIPT = """\"\"\"Unit for co-simulation, made by mbd {version}.\"\"\"
 
 from mbd.simulation.fmu_unit import Unit, hold
@@ -61,10 +64,17 @@ def export_fmu(
     start. Whoever runs the unit needs a Python (3.11 or later) with mbd in it, of which the Python library can be
     loaded; an error of a step is told through the unit's messages and ends the step. Needs ``pip install 'mbd[fmi]'``.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise bad_value("export_fmu", "path", path, "a file that ends with .fmu")
     target = Path(path)
     if target.suffix != ".fmu" or not IDENTIFIER.fullmatch(target.stem):
         raise ModelError(
             f"export_fmu: path is '{target}'; expected letters, digits and underscores, and .fmu at the end"
+        )
+    if keyword.iskeyword(target.stem) or target.stem in OWN_NAMES or is_installed_package(target.stem):
+        raise ModelError(
+            f"export_fmu: path is '{target}', but the unit is a Python module of this name, and '{target.stem}' is a "
+            "word, or a package, of Python; expected another name"
         )
     if not target.resolve().parent.is_dir():
         raise FileError(f"export_fmu: there is no such directory: '{target.parent}'")
@@ -84,7 +94,7 @@ def export_fmu(
         (place / f"{name}.py").write_text(SCRIPT.format(version=mbd.__version__, name=name))
         (place / MODEL).write_bytes(content)
         (place / SETTINGS).write_text(json.dumps(settings))
-        kept = list(sys.path), sys.modules.get(name)
+        kept = list(sys.path), sys.modules.pop(name, None)  # which may be a module of the user's
         packed = place / "packed" / target.name
         packed.parent.mkdir()
         try:
@@ -100,7 +110,7 @@ def export_fmu(
 
 def columns_of(simulator: Simulator, outputs: Sequence[str]) -> list[tuple[str, str, str, int, str]]:
     """(variable, channel, text, place in the channel, unit) of all numbers of the channels."""
-    if isinstance(outputs, str) or not list(outputs):
+    if isinstance(outputs, str) or not isinstance(outputs, Iterable) or not list(outputs):
         raise ModelError(f"export_fmu: outputs is {outputs!r}; expected a list of channels such as 'tip.position'")
     found = []
     for name in outputs:

@@ -44,17 +44,19 @@ class Look(NamedTuple):
 class Present(Solution):
     """A solution of one record that moves with its simulator; what was computed of a state is forgotten with it.
 
-    Frames of bodies and coordinates of joints, which control loops ask for at every step, are observed by bound calls.
+    Frames of bodies and coordinates of joints, which control loops ask for at every step, are observed by bound calls,
+    whose arrays nobody else is given: what was read stays what it was.
     """
 
     def __init__(self, simulator: Simulator, row: list[Array]) -> None:
         self._simulator, self._row = simulator, [x[None, :].copy() for x in row]
-        rows = named_rows(simulator.integrator, self._row)
+        rows = named_rows(simulator.integrator, [x.copy() for x in self._row])
         super().__init__(simulator.system, np.zeros(1), **rows, integrator=simulator.integrator)
         self._looks: dict[str, Look] = {}
         self._signs: dict[str, tuple[int, float, Array]] = {}  # looks at quaternions: step, time, and what they were
         self._parts: dict[int, Solution] = {}  # of the records, since looks at quantities
         self._motions: dict[int, Any] = {}
+        self._observed: set[int] = set()  # those that are of this state
         self._coordinates: dict[Any, Any] = {}
         self._gauges: dict[tuple[str, str], Gauge] = {}
         self._copied: tuple[int, float] = NEVER  # the state that gauges look at
@@ -96,12 +98,18 @@ class Present(Solution):
             view = vars(self._views[name])
             view.clear()
             view.update(known)
+        self._observed.clear()
         self._followed.clear()
         self._parts.clear()
         self._shared.clear()
-        self.t[0] = t
         for own, x in zip(self._row, row, strict=True):
             own[0] = x
+        q, v, third, fourth, turns = (x.copy() for x in self._row)
+        self.t, self.q, self.v, self.turns = np.array([t]), q, v, turns
+        if self._recorded:
+            self._recorded = dict(zip(self._recorded, (third, fourth), strict=True))
+        else:
+            self._vd, self._lam = third, fourth
 
     def __getitem__(self, key: Any) -> Any:
         name = key if isinstance(key, str) else str(getattr(key, "name", key))
@@ -123,13 +131,15 @@ class Present(Solution):
             z, zd, none = np.zeros((1, 12)), np.zeros((1, 12)), np.zeros((0, 12))
             observer, which = frame_observer(self.system, index)
             vd = np.zeros((0, self.system.n_v))
-            call = bound(observer, self.system.tables, self._work, which, self.q, self.v, vd, z, zd, none)
+            q, v = self._row[:2]
+            call = bound(observer, self.system.tables, self._work, which, q, v, vd, z, zd, none)
             self._motions[index] = call, z, zd
         call, z, zd = self._motions[index]
         z.fill(0.0)
         zd.fill(0.0)
         call()
-        return z, zd
+        self._observed.add(index)
+        return z.copy(), zd.copy()
 
     def _observe_coordinate(self, kind: int, markers: dict[str, Any], a: Any, b: Any) -> tuple[Array, Array]:
         key = kind, a.index, b.index, *(x.tobytes() for x in markers.values())
@@ -147,12 +157,11 @@ class Present(Solution):
 
     def _moving(self, view: Any) -> tuple[Array, Array]:
         """Frame and velocity of a body, in the arrays that calls are bound to."""
-        known: Any = vars(self[view.body])
-        own = self._motions.get(view.index)
-        if own is None or known["_motion"][0] is not own[1]:  # others if the view itself was asked before
-            known["_motion"] = self._motion_of(view.index)
-        motion: tuple[Array, Array] = known["_motion"]
-        return motion
+        _ = self[view.body]
+        if view.index not in self._observed:  # the view itself was asked before
+            self._motion_of(view.index)
+        _, z, zd = self._motions[view.index]
+        return z, zd
 
     def gauge(self, name: str, kind: str, run: Run) -> tuple[float, float] | None:
         """A coordinate of a joint and its rate at present.
@@ -262,7 +271,7 @@ class Now:
             found = now.gauge(self._name, kind, self._simulator._run)
             if found is not None:
                 return found[which]
-        value = getattr(self._simulator.now[self._name], name)
+        value = getattr(self._simulator._at_present()[self._name], name)
         if isinstance(value, np.ndarray):
             return _only(value)
         if callable(value):
@@ -270,7 +279,7 @@ class Now:
         return value
 
     def __dir__(self) -> list[str]:
-        return [name for name in dir(self._simulator.now[self._name]) if not name.startswith("_")]
+        return [name for name in dir(self._simulator._at_present()[self._name]) if not name.startswith("_")]
 
     def __repr__(self) -> str:
         return f"<{self._simulator.model[self._name]} at t = {self._simulator.t:.6g}>"

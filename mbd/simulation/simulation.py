@@ -37,6 +37,7 @@ from .starting import (
     checked_integrator,
     checked_model,
     first_run,
+    refuse_beside_start,
     steps_between_records,
 )
 
@@ -148,7 +149,7 @@ def run_simulation(
     integrator.check(system)
     if start is not None:
         state = state_of("simulate", start)
-        _refuse_beside_start(state, t_start, fixed)
+        refuse_beside_start("simulate", state, t_start, fixed)
         _tell_other_inputs(state, system)
         turns = turns_of(state)
         run, first = continued(system, integrator, state, step)
@@ -229,14 +230,6 @@ def _refuse_beside_sensitivities(**given: Any) -> None:
             raise ModelError(
                 f"simulate: {name}= is given beside sensitivities=, but {why[name]}; leave one of them out"
             )
-
-
-def _refuse_beside_start(state: dict[str, Any], t_start: float, fixed: Held | None) -> None:
-    """Arguments that a state leaves no room for."""
-    if t_start != 0.0 and t_start != state.get("t"):
-        raise ModelError(f"simulate: t_start is {t_start}, but start= goes on from t = {state.get('t')}; leave it out")
-    if fixed is not None:
-        raise ModelError("simulate: fixed= belongs to initial conditions, of which start= has none; leave it out")
 
 
 def _tell_other_inputs(state: Mapping[str, Any], system: System) -> None:

@@ -23,11 +23,13 @@ from .gauges import gauged
 from .growing import NEVER
 from .present import Look, Now, Present, places_of
 from .starting import (
+    check_resolution,
     check_times,
     checked_events,
     checked_integrator,
     checked_model,
     found_start,
+    refuse_beside_start,
     started,
     steps_between_records,
 )
@@ -85,6 +87,7 @@ class Simulator(Stepping):
         self.model = checked_model("Simulator", model)
         self.integrator = checked_integrator(integrator)
         check_times("Simulator", step, output_step, t_start=t_start)
+        check_resolution("Simulator", self.integrator, t_start, t_start, step, output_step)
         self._choice: Any = None if isinstance(record, bool | np.bool_) else record
         if record is None or (isinstance(record, int | float) and self._choice is not None):
             raise ModelError(f"Simulator: record is {record!r}; expected True, False, or names of quantities")
@@ -98,10 +101,14 @@ class Simulator(Stepping):
         if record and not self.integrator.adaptive:
             self._every = steps_between_records("Simulator", step, output_step)
         self._records = self._choice is not None or bool(record)
+        self._start: dict[str, Any] | None = None  # where a run begins if not at the initial values
         self._events = checked_events("Simulator", events)
         self.rebuild()
         if start is not None:
-            self.set_state(start)
+            given = state_of("Simulator", start)
+            refuse_beside_start("Simulator", given, t_start, fixed)
+            self.set_state(given)
+            self._start = given
         self._check_records()
 
     # --- beginning ------------------------------------------------------------------------------------------------
@@ -111,6 +118,7 @@ class Simulator(Stepping):
         self.system = assemble(self.model)
         self.integrator.check(self.system)
         self._first_inputs = dict(self.system.inputs)
+        self._start = None
         self._now: Present | None = None
         self._places: dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[str, int]]]] = {}
         self._first_state: dict[str, Any] | None = None
@@ -122,10 +130,15 @@ class Simulator(Stepping):
     def reset(self, **parameters: float) -> None:
         """Back to the start: state, records, events, counters and inputs as when the simulator was made.
 
-        ``parameters`` are new values of parameters, which stay, and of inputs, by their names.
+        ``parameters`` are new values of parameters, which stay, and of inputs, by their names. The start is the state
+        that was given as ``start``, or the initial values.
         """
         self.system.set_parameters({**self._first_inputs, **parameters})
         self.system.refresh_functions()
+        if self._start is not None:
+            self.set_state(self._start)
+            self.inputs.update({name: x for name, x in parameters.items() if name in self.inputs})
+            return
         run: Any
         row: list[Array]
         if (
@@ -218,12 +231,12 @@ class Simulator(Stepping):
     @property
     def q(self) -> Array:
         """Coordinates at present."""
-        return read_only(self.now.q[0].copy())
+        return read_only(self._at_present().q[0].copy())
 
     @property
     def v(self) -> Array:
         """Velocities at present."""
-        return read_only(self.now.v[0].copy())
+        return read_only(self._at_present().v[0].copy())
 
     @property
     def events(self) -> list[Occurrence]:
@@ -232,7 +245,12 @@ class Simulator(Stepping):
 
     @property
     def now(self) -> Present:
-        """The present state as a solution of one record; it changes with the next step."""
+        """The present state as a solution of one record; whoever keeps it sees every step."""
+        self._is_kept = True
+        return self._at_present()
+
+    def _at_present(self) -> Present:
+        """The same for a look at it that is over before the next step."""
         index, t = self._run.index, self.t
         assert self._now is not None
         if self._shown != (index, t):
@@ -281,8 +299,8 @@ class Simulator(Stepping):
                 known[name] = read[angle] = read[angle] if angle in read else float(angle(self))
             except ModelError:
                 known[name] = np.nan
-        for name in [*self.now._signs]:
-            known[name] = self.now[name].quaternion[0]
+        for name in [*self._at_present()._signs]:
+            known[name] = self._at_present()[name].quaternion[0]
         return known
 
     def solution(self) -> Any:

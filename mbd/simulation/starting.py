@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,14 @@ def check_resolution(
                 f"{owner}: {name} is {value:g}, which is lost beside t = {t:g} (t + {name} == t in double precision); "
                 "expected a larger one, or times that begin at zero"
             )
+
+
+def refuse_beside_start(owner: str, state: Mapping[str, Any], t_start: float, fixed: Held | None) -> None:
+    """Arguments that a state leaves no room for."""
+    if t_start != 0.0 and t_start != state.get("t"):
+        raise ModelError(f"{owner}: t_start is {t_start}, but start= goes on from t = {state.get('t')}; leave it out")
+    if fixed is not None:
+        raise ModelError(f"{owner}: fixed= belongs to initial conditions, of which start= has none; leave it out")
 
 
 def steps_between_records(owner: str, step: float, output_step: float | None) -> int:

@@ -47,6 +47,7 @@ class Stepping:
     _store: FilePath | None
     _events: list[Event]
     _first_inputs: dict[str, float]
+    _is_kept = False  # whether somebody has taken the present state as a whole, and may look at it after any step
 
     def _take(self, run: Run, report: Any, row: list[Array], begins_with: dict[str, Any]) -> None:
         """Make a run the present one; its state is the first record."""
@@ -88,6 +89,8 @@ class Stepping:
         if run.index == index:
             call = None
             self._not_made()
+        if self._is_kept:
+            self._at_present()
         if self._functions:
             self._check_functions()
 
@@ -107,11 +110,16 @@ class Stepping:
             raise ModelError(
                 f"Simulator.advance: {duration:g} is {count:.9g} steps of {run.step:g}; expected a whole number of them"
             )
+        check_resolution("Simulator", self.integrator, run.t, run.t + float(duration), run.step, None)
         self._advance_steps(round(count))
 
     def _advance_steps(self, count: int) -> None:
         if self.integrator.adaptive:
             raise ModelError(f"Simulator.step: {self.integrator.name} chooses its steps itself; use advance(duration)")
+        with self._showing():
+            self._make_steps(count)
+
+    def _make_steps(self, count: int) -> None:
         self._refuse_if_stopped()
         self._look_for_changes()
         run, record = self._run, self._recording
@@ -149,6 +157,10 @@ class Stepping:
 
     def _advance_to(self, t_end: float) -> None:
         """With step-size control, to a time."""
+        with self._showing():
+            self._make_steps_to(t_end)
+
+    def _make_steps_to(self, t_end: float) -> None:
         self._refuse_if_stopped()
         self._look_for_changes()
         run: Any = self._run
@@ -180,6 +192,18 @@ class Stepping:
                 interrupts.defer = False
                 interrupts.check()
                 rows = min(max(1, int(rows * CHUNK_SECONDS / max(time.perf_counter() - clock, 1e-6))), 10000)
+
+    @contextmanager
+    def _showing(self) -> Iterator[None]:
+        """Whoever keeps the present state sees where steps have led, also if one of them failed."""
+        try:
+            yield
+        finally:
+            if self._is_kept:
+                self._at_present()
+
+    def _at_present(self) -> Any:
+        raise NotImplementedError
 
     def _not_made(self) -> None:
         """A bound step was not made: there is no row for its record, or it failed."""

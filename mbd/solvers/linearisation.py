@@ -18,7 +18,9 @@ Without nonholonomic rows N_h = N; each of them leaves one more coordinate xi th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +38,9 @@ from .twins import body_state
 Array = np.ndarray
 
 STEP = 1e-3  # of the fourth-order differences of B v
-STEADY = 1e-6  # accelerations beside the terms they consist of
+STEADY = 1e-6  # accelerations beside the terms they consist of; how far (lengths, rad) an equilibrium may be
+MOVE = 0.3  # lengths, rad: how far the fastest body goes to where a steady motion still is one
+CONSTANT = 1e-4  # changes on that way, of accelerations and of coefficients
 ZERO = 1e-7  # eigenvalues below this fraction of the largest count as zero in words
 
 
@@ -139,44 +143,86 @@ def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) 
     if own.assembly.tree is not None and own.has_only_joint_coordinates:
         return _in_joint_coordinates(model, own, q, v, t)
     system, q, v = on_lie_nodes(own, q, v)
-    equations = Equations(system, q, t)
-    N = _orthonormal(equations, equations.motions)
-    N_h = N
-    if len(system.tables.nonholonomic):
-        N_h = _orthonormal(equations, equations.displacements)
-    M, B = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, t).toarray()
-    vd, lam = _accelerations(system, q, v, t, M, B, N)
-    _check_steady(system, q, v, vd, t)
-    K = system.stiffness(q, v, vd, lam, t).toarray()
-    C = system.damping(q, v, vd, t).toarray() - M @ _spins(system, v)
-    P = np.zeros_like(N_h)
-    if v.any() and len(B):
-        P = -np.linalg.lstsq(B, _rate_derivative(system, q, v, t) @ N_h, rcond=RANK_TOLERANCE)[0]
-    return _reduced(model, system, M, C, K, P, N, N_h)
+    here, N_h = _terms(system, q, v, t, _motions), _displacements(system, q, t)
+    _check_steady(system, q, v, t, here, N_h)
+    C, P = here.C, _rate_part(system, q, v, t, here.B, N_h)
+    linear = _reduced(model, system, here.M, C, here.K, P, here.N, N_h)
+    if _is_at_rest(system, v, linear.eigenvalues):
+        return linear
+    C = C - here.M @ _spins(system, v)
+    _check_going_on(system, q, v, t, here, _motions)
+    return _reduced(model, system, here.M, C, here.K, P, here.N, N_h)
 
 
 def _in_joint_coordinates(model: Model, own: System, q: Array, v: Array, t: float) -> Linearisation:
     """The same where all coordinates are angles and displacements of joints: without loops xi are these themselves."""
-    M, B = own.mass_matrix(q).toarray(), own.constraint_jacobian(q, t).toarray()
-    N = np.eye(own.n_v)
-    if len(B):
-        rows, columns = (
-            np.where(own.tables.lclass == 0, own.length, 1.0),
-            np.where(own.tables.vclass == 0, own.length, 1.0),
-        )
-        _, sizes, vt = np.linalg.svd(B / rows[:, None] * columns)
-        rank = int(np.sum(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)))
-        N = np.linalg.qr(columns[:, None] * vt[rank:].T)[0]
-    vd, lam = _accelerations(own, q, v, t, M, B, N)
-    _check_steady(own, q, v, vd, t)
-    K, C = own.stiffness(q, v, vd, lam, t).toarray(), own.damping(q, v, vd, t).toarray()
-    P = np.zeros_like(N)
-    if v.any() and len(B):
-        P = -np.linalg.lstsq(B, _rate_derivative(own, q, v, t) @ N, rcond=RANK_TOLERANCE)[0]
+    here = _terms(own, q, v, t, _joint_motions)
+    _check_steady(own, q, v, t, here, here.N)
+    P = _rate_part(own, q, v, t, here.B, here.N)
     bodies, _, _ = on_lie_nodes(own, q, v)
     to_bodies = np.column_stack([body_state(bodies, own, q, unit)[1] for unit in np.eye(own.n_v)])
-    names = own.velocity_names if not len(B) else ()
-    return _reduced(model, bodies, M, C, K, P, N, N, to_bodies, names)
+    names = own.velocity_names if not len(here.B) else ()
+    linear = _reduced(model, bodies, here.M, here.C, here.K, P, here.N, here.N, to_bodies, names)
+    if not _is_at_rest(own, v, linear.eigenvalues):
+        there = _check_going_on(own, q, v, t, here, _joint_motions)
+        _check_coefficients(own, v, here, there)
+    return linear
+
+
+class _Terms(NamedTuple):
+    """The equations at one state: mass, damping, stiffness and constraints, a basis N of the admissible velocities,
+    accelerations and multipliers."""
+
+    M: Array
+    C: Array
+    K: Array
+    B: Array
+    N: Array
+    vd: Array
+    lam: Array
+
+
+Basis = Callable[[System, Array, float, Array], Array]
+
+
+def _terms(system: System, q: Array, v: Array, t: float, basis: Basis) -> _Terms:
+    M, B = system.mass_matrix(q).toarray(), system.constraint_jacobian(q, t).toarray()
+    N = basis(system, q, t, B)
+    vd, lam = _accelerations(system, q, v, t, M, B, N)
+    C, K = system.damping(q, v, vd, t).toarray(), system.stiffness(q, v, vd, lam, t).toarray()
+    return _Terms(M, C, K, B, N, vd, lam)
+
+
+def _motions(system: System, q: Array, t: float, B: Array) -> Array:
+    """Admissible velocities of bodies on Lie nodes."""
+    equations = Equations(system, q, t)
+    return _orthonormal(equations, equations.motions)
+
+
+def _displacements(system: System, q: Array, t: float) -> Array:
+    """Admissible displacements; rolling restricts velocities only."""
+    equations = Equations(system, q, t)
+    return _orthonormal(equations, equations.displacements if len(system.tables.nonholonomic) else equations.motions)
+
+
+def _joint_motions(own: System, q: Array, t: float, B: Array) -> Array:
+    """Admissible velocities in joint coordinates: all of them, but for loops."""
+    if not len(B):
+        return np.eye(own.n_v)
+    rows = np.where(own.tables.lclass == 0, own.length, 1.0)
+    columns = np.where(own.tables.vclass == 0, own.length, 1.0)
+    _, sizes, vt = np.linalg.svd(B / rows[:, None] * columns)
+    rank = int(np.sum(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)))
+    N: Array = np.linalg.qr(columns[:, None] * vt[rank:].T)[0]
+    return N
+
+
+def _rate_part(system: System, q: Array, v: Array, t: float, B: Array, N_h: Array) -> Array:
+    """P, what displacements add to velocities."""
+    if not (v.any() and len(B)):
+        return np.zeros_like(N_h)
+    P: Array = -np.linalg.lstsq(B, _rate_derivative(system, q, v, t) @ N_h, rcond=RANK_TOLERANCE)[0]
+    return P
 
 
 def _orthonormal(equations: Equations, motions: Array) -> Array:
@@ -228,19 +274,75 @@ def _accelerations(system: System, q: Array, v: Array, t: float, M: Array, B: Ar
     return vd, np.linalg.lstsq(B.T, f - M @ vd, rcond=RANK_TOLERANCE)[0]
 
 
-def _check_steady(system: System, q: Array, v: Array, vd: Array, t: float) -> None:
+def _check_steady(system: System, q: Array, v: Array, t: float, here: _Terms, N_h: Array) -> None:
+    """Refuse a state that accelerates, unless a steady one is so near that it is the same state."""
+    if np.abs(here.vd).max(initial=0.0) <= STEADY * _usual_acceleration(system, q, v, t):
+        return
+    lacking = here.N.T @ here.M @ here.vd
+    K = here.N.T @ here.K @ N_h
+    xi = np.linalg.lstsq(K, lacking, rcond=RANK_TOLERANCE)[0]
+    left = np.abs(lacking - K @ xi).max(initial=0.0)
+    if _size(system, N_h @ xi) > STEADY or left > STEADY * np.abs(lacking).max():
+        _refuse_unsteady(system, here.vd, "")
+
+
+def _usual_acceleration(system: System, q: Array, v: Array, t: float) -> float:
+    """What gravity, forces and velocities would cause."""
     gravity = float(np.linalg.norm(system.model.gravity))
     rates = float(np.abs(v).max(initial=0.0)) ** 2
     M = system.mass_matrix(q).diagonal()
     forces = float(np.abs(system.forces(q, np.zeros(system.n_v), t) / np.maximum(M, 1e-300)).max(initial=0.0))
-    scale = max(gravity, rates, forces)
-    if np.abs(vd).max(initial=0.0) > STEADY * max(scale, 1e-300):
-        i = int(np.argmax(np.abs(vd)))
-        place = next(b.name for b in system.model.bodies if i in range(*system.body_slices(b)[1].indices(system.n_v)))
+    return max(gravity, rates, forces)
+
+
+def _size(system: System, motion: Array) -> float:
+    """The largest part of a motion: displacements in lengths of the system, rotations in rad."""
+    return float(np.abs(np.where(system.tables.vclass == 0, motion / system.length, motion)).max(initial=0.0))
+
+
+def _is_at_rest(system: System, v: Array, eigenvalues: Array) -> bool:
+    """Whether velocities vanish beside the slowest of the small motions: a state at rest, up to round-off."""
+    sizes = np.abs(eigenvalues)
+    slowest = sizes[sizes > ZERO * sizes.max(initial=0.0)].min(initial=np.inf)
+    return _size(system, v) <= (STEADY * float(slowest) if np.isfinite(slowest) else 0.0)
+
+
+def _check_going_on(system: System, q: Array, v: Array, t: float, here: _Terms, basis: Basis) -> _Terms:
+    """Refuse a state that does not accelerate at present only, as a pendulum that passes its lowest point."""
+    later = MOVE / _size(system, v)
+    q, t = system.update(q, later * v), t + later
+    there = _terms(system, q, v, t, basis)
+    limit = CONSTANT * _usual_acceleration(system, q, v, t) + 10.0 * np.abs(here.vd).max(initial=0.0)
+    if np.abs(there.vd).max(initial=0.0) > limit:
+        _refuse_unsteady(system, there.vd, f" {later:.3g} s later")
+    return there
+
+
+def _check_coefficients(system: System, v: Array, here: _Terms, there: _Terms) -> None:
+    """Refuse coefficients that change while a joint turns, as those of a flat rotor on a soft shaft."""
+    unit = 1.0 / np.sqrt(here.M.diagonal())
+    rate = _size(system, v)
+    sizes, changes = [], []
+    for x, y, power in ((here.M, there.M, 2), (here.C, there.C, 1), (here.K, there.K, 0)):
+        scale = unit[:, None] * unit * rate**power
+        sizes.append(np.abs(x * scale).max(initial=0.0))
+        changes.append(np.abs((y - x) * scale).max(axis=0, initial=0.0))
+    change = np.max(changes, axis=0)
+    if change.max(initial=0.0) > CONSTANT * max(sizes):
         raise ModelError(
-            f"linearize: the state is not steady: body '{place}' accelerates by {abs(vd[i]):.3g} (m/s^2 or rad/s^2). "
-            "Give an equilibrium, mbd.linearize(model, mbd.equilibrium(model)), or a state of steady motion"
+            f"linearize: the equations of {system.model} change with '{system.velocity_names[int(change.argmax())]}' "
+            "as it moves, so that their linear form depends on time; expected an equilibrium, or a steady motion in "
+            "which spinning bodies are axisymmetric about their spin"
         )
+
+
+def _refuse_unsteady(system: System, vd: Array, when: str) -> None:
+    i = int(np.argmax(np.abs(vd)))
+    place = next(b.name for b in system.model.bodies if i in range(*system.body_slices(b)[1].indices(system.n_v)))
+    raise ModelError(
+        f"linearize: the state is not steady: body '{place}' accelerates by {abs(vd[i]):.3g} (m/s^2 or rad/s^2){when}. "
+        "Give an equilibrium, mbd.linearize(model, mbd.equilibrium(model)), or a state of steady motion"
+    )
 
 
 def _spins(system: System, v: Array) -> Array:

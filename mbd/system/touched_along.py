@@ -1,8 +1,8 @@
 """Elements that a parameter touches, where the frames are: the change of their frame forces and rows with it.
 
-Inertia and weight are linear in what it touches. A constraint is at most quadratic in its points, axes and constants, so
-that a central difference at the same frames is exact however wide it is, and a wide one has no round-off; the length L
-of a distance scales g + L by -dL/L. Force elements are differentiated by a central difference.
+Inertia and weight are linear in what it touches. A constraint is at most quadratic in its points, axes and constants,
+so that a central difference at the same frames is exact however wide it is, and a wide one has no round-off; the length
+L of a distance scales g + L by -dL/L. Force elements are differentiated by a central difference.
 """
 
 from __future__ import annotations

@@ -237,6 +237,17 @@ def test_damaged_states_are_refused(half):
             mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, name: value})
     with pytest.raises(mbd.ModelError, match="q of the state is not finite"):
         mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, "q": np.full_like(half.state["q"], np.nan)})
+    for name in ("t", "step", "index", "origin"):
+        for value in ("late", np.nan, None, np.zeros(2)):
+            with pytest.raises(mbd.ModelError, match=f"the state is damaged: '{name}' is .*; expected a finite number"):
+                mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, name: value})
+    with pytest.raises(mbd.ModelError, match="'index' of the state is damaged: it is 0; expected 20"):
+        mbd.simulate(crank(), 8.0, STEP, RK4(), start={**half.state, "origin": 7.0, "index": 0})
+    with pytest.raises(mbd.ModelError, match="the state has no 'step'"):
+        mbd.simulate(crank(), 0.4, STEP, RK4(), start={k: x for k, x in half.state.items() if k != "step"})
+    with pytest.raises(mbd.ModelError, match=r"'input_values' has shape \(2,\); expected one for each"):
+        more = {"input_names": ("u",), "input_values": np.zeros(2)}
+        mbd.simulate(crank(), 0.4, STEP, RK4(), start={**half.state, **more})
 
 
 def test_analyses_compare_states_by_name(half):

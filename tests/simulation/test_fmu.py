@@ -120,7 +120,8 @@ def test_functions_of_modules_are_in_the_unit(tmp_path, monkeypatch):
     model = mbd.Model("kite")
     kite = model.add(mbd.PointMass("kite", 1.0))
     model.add(mbd.forces.Force(kite, winds.wind))
-    unit = mbd.export_fmu(model, tmp_path / "Kite.fmu", STEP, outputs=["kite.position"])
+    unit = mbd.export_fmu(model, tmp_path / "winds.fmu", STEP, outputs=["kite.position"])
+    assert sys.modules["winds"] is winds  # the unit may have its name
     twin = mbd.Simulator(model, STEP)
     twin.advance(0.1)
     program = (
@@ -141,8 +142,13 @@ def test_what_cannot_be_exported(tmp_path):
     for name, options, text in (
         ("cart pole.fmu", good, "letters, digits and underscores"),
         ("cart.zip", good, ".fmu at the end"),
+        *(
+            (f"{name}.fmu", good, f"'{name}' is a word, or a package")
+            for name in ("class", "None", "json", "mbd", "hold")
+        ),
         ("cart.fmu", {"outputs": []}, "expected a list of channels"),
         ("cart.fmu", {"outputs": "cart.position"}, "expected a list of channels"),
+        ("cart.fmu", {"outputs": None}, "expected a list of channels"),
         ("cart.fmu", {"outputs": ["cart.positon"]}, "cart.position"),
         ("cart.fmu", {"outputs": ["cart.position", "cart.position"]}, "more than one variable"),
         ("cart.fmu", good | {"integrator": mbd.integrators.DOPRI5()}, "expected a fixed step"),

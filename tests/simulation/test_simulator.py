@@ -10,7 +10,7 @@ import pytest
 
 import mbd
 from mbd.compiled.settings import PUBLIC
-from mbd.integrators import DOPRI5, GeneralizedAlpha
+from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, LieEM
 from tests.integrators.every_method import METHODS, counting
 from tests.simulation.stepped import STEP, STEPS, cart_pole, every_method, same
 
@@ -60,6 +60,37 @@ def test_reset_with_parameters():
     sim.system.set_parameters({"mass": 3.0})
     with pytest.raises(mbd.ModelError, match="parameter 'mass' was changed during the run"):
         sim.step()
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()], ids=lambda m: m.name)
+def test_reset_returns_to_the_state_that_was_given(method):
+    """With its time, its inputs and the angles with their turns; after rebuild the initial values are the start."""
+    first = mbd.Simulator(cart_pole(), STEP, method)
+    first.inputs["u"] = 2.0
+    first.advance(10 * STEP)
+    state = first.state
+    sim = mbd.Simulator(cart_pole(), STEP, method, start=state)
+    for u in (None, None, 5.0):
+        sim.reset(**({} if u is None else {"u": u}))
+        assert sim.t == first.t and np.array_equal(sim.q, state["q"]) and sim["hinge"].angle == first["hinge"].angle
+        assert sim.inputs["u"] == (2.0 if u is None else u)
+        sim.advance(10 * STEP)
+        other = mbd.Simulator(cart_pole(), STEP, method, start=state)
+        other.inputs["u"] = sim.inputs["u"]
+        other.advance(10 * STEP)
+        assert same(sim.solution(), other.solution())
+        sim.inputs["u"] = -7.0
+    sim.reset(mass=0.4)
+    heavier = cart_pole()
+    heavier.parameters["mass"] = 0.4
+    assert np.array_equal(sim.q, state["q"])
+    sim.advance(10 * STEP)
+    other = mbd.Simulator(heavier, STEP, method, start=state)
+    other.advance(10 * STEP)
+    assert np.array_equal(sim.q, other.q)
+    sim.rebuild()
+    sim.reset()
+    assert sim.t == 0.0 and sim.inputs["u"] == 0.0
 
 
 def test_attributes_act_after_rebuild():
@@ -123,6 +154,37 @@ def test_every_quantity_at_present():
         _ = sim["hinge"].displacement
 
 
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5(), LieEM()], ids=lambda m: m.name)
+def test_what_was_read_stays(coordinates, method):
+    """Arrays that ``sim.now`` gives are those of their time; ``sim.now`` itself, and what it has of elements, go on."""
+    sim = mbd.Simulator(cart_pole(coordinates=coordinates), 1e-3, method)
+    now = sim.now
+    pole, hinge = now["pole"], now["hinge"]
+    read = []
+    for k in range(12):
+        sim.inputs["u"] = 3.0 * k
+        if method.adaptive or k % 3 == 0:
+            sim.advance(2e-3)
+        else:
+            sim.step()
+        told = {x: getattr(now, x) for x in ("t", "q", "v", "vd", "lam")} | {
+            "position": pole.position, "rotation": pole.rotation, "velocity": pole.velocity, "angle": hinge.angle,
+            "rate": hinge.angle_rate, "force": hinge.force, "shown": sim["rail"].coordinates,
+            "energy": now.energy.total,
+        }  # fmt: skip
+        assert told["t"][0] == sim.t and np.array_equal(told["position"][0], sim["pole"].position)
+        assert told["energy"][0] == sim.solution().energy.total[-1]
+        read.append((told, copy.deepcopy(told)))
+    sim.reset()
+    assert now.t[0] == 0.0 and np.array_equal(pole.position[0], sim["pole"].position)
+    sim.advance(0.01)
+    for told, then in read:
+        for name, x in told.items():
+            assert np.array_equal(x, then[name], equal_nan=True), name
+    assert read[0][0]["position"][0, 0] != read[-1][0]["position"][0, 0]
+
+
 def test_values_of_functions():
     """What a function refers to is what it was when the step was asked for."""
     gain = np.array([1.0]) if PUBLIC else [1.0]  # lists are plain Python there
@@ -171,6 +233,20 @@ def test_refused():
         mbd.Simulator(model, 0.1, DOPRI5()).step()
     with pytest.raises(mbd.ModelError, match="has no parameter or input 'w'"):
         sim.inputs["w"] = 1.0
+    with pytest.raises(mbd.ModelError, match="Simulator: t_start is 3.0, but start= goes on from t = 0.0"):
+        mbd.Simulator(model, 0.1, t_start=3.0, start=sim.state)
+    with pytest.raises(mbd.ModelError, match="Simulator: fixed= belongs to initial conditions"):
+        mbd.Simulator(model, 0.1, fixed="cart", start=sim.state)
+
+
+@pytest.mark.parametrize("method", [RK4(), DOPRI5(), GeneralizedAlpha()], ids=lambda m: m.name)
+def test_steps_that_vanish_beside_the_time(method):
+    """The time would stand still while functions of it are asked."""
+    with pytest.raises(mbd.ModelError, match=r"Simulator: step is 0\.001, which is lost beside t = 1e\+15"):
+        mbd.Simulator(cart_pole(), 1e-3, method, t_start=1e15)
+    if not method.adaptive:
+        with pytest.raises(mbd.ModelError, match=r"Simulator: step is 0\.001, which is lost beside t = 1e\+20"):
+            mbd.Simulator(cart_pole(), 1e-3, method).advance(1e20)
 
 
 NODES = [mbd.nodes.RotationVector(), mbd.nodes.Quaternion(), mbd.nodes.Directors(), mbd.nodes.EulerAngles(lie=True)]

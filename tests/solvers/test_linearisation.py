@@ -138,3 +138,80 @@ def test_refusals():
         mbd.linearize(flat, 3)
     with pytest.raises(mbd.ModelError, match="expected an mbd.Model"):
         mbd.linearize(3)
+
+
+def rotor_on_a_slide(phase, coordinates):
+    """A rotor with its centre of mass off the axis, on a slide between springs, without gravity."""
+    model = mbd.Model("rotor")
+    slide = model.add(mbd.RigidBody("slide", 1.0, (0.1, 0.1, 0.1)))
+    model.add(mbd.joints.Prismatic(model.ground, slide, axis=(1, 0, 0), name="rail"))
+    turning = mbd.nodes.RotationVector((0, 0, 0), mbd.rotation((0, 0, phase)), angular_velocity=(0, 0, 3.0))
+    rotor = model.add(mbd.RigidBody("rotor", 1.0, (0.1, 0.1, 0.1), turning, com=(0.3, 0, 0)))
+    model.add(Revolute(slide, rotor, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    model.add(mbd.forces.Spring(model.ground, slide, stiffness=100.0, length=5.0, point_a=(-5.0, 0, 0)))
+    return model.with_coordinates(coordinates)
+
+
+def flat_rotor_on_a_shaft(coordinates, difference):
+    """A balanced rotor with two moments of inertia across its axis, on a soft universal joint."""
+    model = mbd.Model("flat rotor")
+    shaft = model.add(mbd.RigidBody("shaft", 1.0, (0.1, 0.1, 0.1)))
+    model.add(mbd.joints.Universal(model.ground, shaft, at=(0, 0, 0), axis_a=(1, 0, 0), axis_b=(0, 1, 0)))
+    node = mbd.nodes.RotationVector(angular_velocity=(0, 0, 8.0))
+    rotor = model.add(mbd.RigidBody("rotor", 1.0, (0.1, 0.1 + difference, 0.15), node))
+    model.add(Revolute(shaft, rotor, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    for end in ((1, 0, 0), (0, 1, 0)):
+        above = (*end[:2], 1.0)
+        model.add(mbd.forces.Spring(model.ground, shaft, stiffness=100.0, length=1.0, point_a=above, point_b=end))
+    return model.with_coordinates(coordinates)
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_what_changes_with_time_is_refused(coordinates):
+    """Also where nothing accelerates at present, and in coordinates in which no body is seen to spin."""
+    for phase in (0.0, math.pi / 2):  # the spring is pulled, or only turns away from the pull
+        with pytest.raises(mbd.ModelError, match="not steady|not symmetric"):
+            mbd.linearize(rotor_on_a_slide(phase, coordinates))
+    pendulum = mbd.Model("pendulum", gravity=(0, 0, -G))
+    swing = mbd.nodes.RotationVector(angular_velocity=(0, 3.0, 0))
+    bob = pendulum.add(mbd.RigidBody("bob", 1.0, (0.1, 0.1, 0.1), swing, com=(0, 0, -0.5)))
+    pendulum.add(Revolute(pendulum.ground, bob, at=(0, 0, 0), axis=(0, 1, 0)))
+    with pytest.raises(mbd.ModelError, match="not steady|not symmetric"):  # at its lowest point
+        mbd.linearize(pendulum.with_coordinates(coordinates))
+    with pytest.raises(mbd.ModelError, match="not symmetric|change with .* as it moves"):
+        mbd.linearize(flat_rotor_on_a_shaft(coordinates, 0.03))
+    whirl = [sign * 0.15 * 8.0 / 0.2 / 2 + math.hypot(0.15 * 8.0 / 0.2 / 2, math.sqrt(100.0 / 0.2)) for sign in (-1, 1)]
+    same(
+        mbd.linearize(flat_rotor_on_a_shaft(coordinates, 0.0)).eigenvalues,
+        (0, 0, *(sign * 1j * rate for rate in whirl for sign in (-1, 1))),
+        1e-6,
+    )
+
+
+def test_a_hardening_spring_is_passed_at_speed():
+    """A mass that passes the middle of a hardening spring does not accelerate there, and is not in a steady state."""
+    model = mbd.Model("hardening")
+    mass = model.add(mbd.PointMass("mass", 1.0, velocity=(2.0, 0, 0)))
+    model.add(mbd.joints.PointOnLine(model.ground, mass, at=(0, 0, 0), axis=(1, 0, 0)))
+    model.add(mbd.forces.UserPotential(mass, lambda frames: 2.0 * frames[0, 0] ** 2 + 3.0 * frames[0, 0] ** 4))
+    with pytest.raises(mbd.ModelError, match="body 'mass' accelerates by .* s later"):
+        mbd.linearize(model)
+    model["mass"].node.velocity = (0, 0, 0)
+    same(mbd.linearize(model).eigenvalues, (2j, -2j))
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("x", [0.1 + 0.2, 0.31])
+def test_equilibria_without_gravity(x, coordinates):
+    """Round-off in a length, and what an equilibrium leaves, are no acceleration; nor is noise a motion."""
+    model = mbd.Model("slide")
+    slide = model.add(mbd.RigidBody("slide", 2.0, (0.1, 0.2, 0.3), mbd.nodes.RotationVector((x, 0, 0))))
+    model.add(mbd.joints.Prismatic(model.ground, slide, axis=(1, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, slide, stiffness=100.0, length=0.3, damping=20.0))
+    model = model.with_coordinates(coordinates)
+    expected = np.roots((2.0, 20.0, 100.0))
+    same(mbd.linearize(model, mbd.equilibrium(model)).eigenvalues, expected, 1e-6)
+    same(mbd.linearize(model, mbd.simulate(model, 10.0, 0.01)).eigenvalues, expected, 1e-6)
+    if x == 0.31:
+        with pytest.raises(mbd.ModelError, match="body 'slide' accelerates by 0.5"):
+            mbd.linearize(model)
