@@ -20,7 +20,7 @@ from .channels import Channel
 from .collecting import collected_warnings
 from .model_builds import ModelBuild
 from .parameter_table import RESERVED
-from .watching import Marker, Watch
+from .watching import Marker, TimeOver, Watch
 
 Function = Callable[..., Any]
 NUMBER_KINDS = "fiubc"
@@ -200,11 +200,11 @@ def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
             warned.redundancy(solved)
         except KeyboardInterrupt:
             raise
-        except (Exception, SystemExit) as error:
-            status, message = FAILED, f"{type(error).__name__}: {error}"
-        except BaseException as error:
+        except TimeOver as error:
             if not watch.ended(error):
                 raise
+        except BaseException as error:  # such as SystemExit, or what ends generators and tasks
+            status, message = FAILED, f"{type(error).__name__}: {error}"
     if watch.over:
         status, message, outputs = TIMEOUT, f"no end after {recipe.timeout:g} s", {}
     texts = warned.texts

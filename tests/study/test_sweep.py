@@ -118,13 +118,15 @@ def odd(x: float) -> object:
         return None
     if x == 7.0:
         raise SystemExit(3)
+    if x == 9.0:
+        raise GeneratorExit
     return found
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 20])
 def test_wrong_outputs_are_failures_with_a_reason(chunk):
-    with pytest.warns(mbd.ModelWarning, match="6 of 8"):
-        study = sweep(odd, {"x": np.arange(1.0, 9.0)}, outputs=cases.same, chunk=chunk)
+    with pytest.warns(mbd.ModelWarning, match="7 of 9"):
+        study = sweep(odd, {"x": np.arange(1.0, 10.0)}, outputs=cases.same, chunk=chunk)
     assert [(failed.run, failed.message) for failed in study.failed] == [
         (1, "output 'a' has shape (3,); run 0 has shape (2,)"),
         (2, "an output is missing; run 0 has 'a', 'b'"),
@@ -132,8 +134,9 @@ def test_wrong_outputs_are_failures_with_a_reason(chunk):
         (4, "ModelError: output 'a' is 'text'; expected a number or an array of numbers [MBD-E02]"),
         (5, "ModelError: outputs returned None; expected a dictionary of numbers or arrays [MBD-E02]"),
         (6, "SystemExit: 3"),
+        (8, "GeneratorExit: "),
     ]
-    np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0])
+    np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0, np.nan])
 
 
 def named(x: float) -> dict[str, object]:
