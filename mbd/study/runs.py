@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -63,7 +64,7 @@ class Recipe:
 
         ``at_once``: they are read before the next run of this thread, which may then reuse what this one was made of.
         """
-        given = dict(parameters)
+        given = {name: _own(x) for name, x in parameters.items()}
         if at_once and isinstance(self.build, ModelBuild) and isinstance(self.simulate, Mapping) and self._prepared:
             with suppress(StructureError):  # which another model is made for
                 return self._complete(self.build.solution(given, self.simulate))
@@ -112,6 +113,11 @@ def check_names(outputs: Iterable[str], parameters: Container[str], who: str = "
             )  # fmt: skip
             raise ModelError(f"{who}an output is called '{name}'; expected another name, because {why}")
         seen.add(name)
+
+
+def _own(value: Any) -> Any:
+    """A value that a run may change, as functions do with arrays that they are given."""
+    return copy.deepcopy(value) if isinstance(value, np.ndarray | list | dict | set) else value
 
 
 def _as_numbers(name: str, value: Any) -> np.ndarray:
