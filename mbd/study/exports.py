@@ -80,7 +80,7 @@ def dataset(table: ParameterTable, results: Results, outputs: dict[str, np.ndarr
     coordinates |= {name: x.item() for name, x in table.constants.items()}
     variables: dict[str, Any] = {}
     for name, x in outputs.items():
-        variables[name] = ((*axes, *dimensions(name, x)), x.reshape(*shape, *x.shape[1:]))
+        variables[name] = ((*axes, *dimensions(name, x)), x.reshape((*shape, *x.shape[1:])))
     everything = np.arange(len(table))
     variables["status"] = (axes, np.array(STATUS)[results.status].reshape(shape))
     variables["message"] = (axes, _texts(results.message, everything).reshape(shape))

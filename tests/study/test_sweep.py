@@ -62,6 +62,12 @@ def test_frames_and_datasets():
     assert "12 runs (12 good)" in repr(study) and "angle" in str(study)
 
 
+def test_a_study_of_one_run_has_a_dataset():
+    """All parameters have one value: there is no dimension but those of arrays."""
+    found = sweep(lambda x: {"a": x, "p": np.array([x, 2.0])}, {"x": 3.0}, outputs=cases.same).dataset()
+    assert found["a"].item() == 3.0 and found["p"].shape == (2,) and found["x"].item() == 3.0
+
+
 def test_names_of_dimensions_in_datasets():
     """Dimensions of arrays get names that no parameter and no output has."""
     outputs = {"path": lambda x: np.array([x, 2.0, 3.0]), "speed": lambda x: np.array([x, 1.0]), "speed_0": float}
