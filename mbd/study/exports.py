@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def _spread(name: str, x: np.ndarray) -> dict[str, np.ndarray]:
     """One column, or one for each number of an array."""
     if x.ndim == 1:
         return {name: x}
-    flat = x.reshape(len(x), -1)
+    flat = x.reshape(len(x), math.prod(x.shape[1:]))
     places = itertools.product(*(range(n) for n in x.shape[1:]))
     return {f"{name}[{','.join(map(str, at))}]": flat[:, k] for k, at in enumerate(places)}
 

@@ -68,6 +68,17 @@ def test_a_study_of_one_run_has_a_dataset():
     assert found["a"].item() == 3.0 and found["p"].shape == (2,) and found["x"].item() == 3.0
 
 
+def test_a_study_that_has_hardly_begun_has_a_table():
+    """Without a run there are no rows, but all columns of its parameters."""
+
+    def stopped(w):
+        raise KeyboardInterrupt
+
+    study = sweep(stopped, {"w": np.eye(3)}, outputs={"a": float})
+    assert study.frame().shape[0] == 0 and list(study.frame())[:3] == ["w[0]", "w[1]", "w[2]"]
+    assert study.dataset()["status"].values.tolist() == ["open"] * 3
+
+
 def test_names_of_dimensions_in_datasets():
     """Dimensions of arrays get names that no parameter and no output has."""
     outputs = {"path": lambda x: np.array([x, 2.0, 3.0]), "speed": lambda x: np.array([x, 1.0]), "speed_0": float}
