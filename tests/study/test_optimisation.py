@@ -499,3 +499,6 @@ def test_measured_times_and_those_of_the_run_differ_by_round_off():
     assert curve.t[0] < run.t[0] and np.array_equal(curve.simulated(run), values)
     with pytest.raises(mbd.ModelError, match="measured curve 'x' is from t = 0.299 "):
         Curve("x", lambda run: values, curve.t - 1e-3, values, 1.0).simulated(run)
+    fast = SimpleNamespace(t=1e-9 * np.arange(5))  # of a run of nanoseconds a part of one lies outside as well
+    with pytest.raises(mbd.ModelError, match="from t = 2e-10 to 4.2e-09, the run from 0 to 4e-09"):
+        Curve("x", lambda run: values, fast.t + 2e-10, values, 1.0).simulated(fast)
