@@ -333,7 +333,7 @@ def _reference(
 ) -> tuple[Array, float]:
     """The reference value and an estimate of its error."""
     if isinstance(given, Solution):
-        if not len(given.t) or abs(given.t[-1] - t_end) > ROUND_OFF * max(1.0, abs(t_end)):
+        if not len(given.t) or abs(given.t[-1] - t_end) > ROUND_OFF * abs(t_end):
             end = f"ends at t = {given.t[-1]:g}" if len(given.t) else "is empty"
             raise ModelError(
                 f"compare: the reference {end}, runs at t_end = {t_end:g}; expected a solution as long as they are, or "

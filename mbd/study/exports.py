@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def _spread(name: str, x: np.ndarray) -> dict[str, np.ndarray]:
     """One column, or one for each number of an array."""
     if x.ndim == 1:
         return {name: x}
-    flat = x.reshape(len(x), -1)
+    flat = x.reshape(len(x), math.prod(x.shape[1:]))
     places = itertools.product(*(range(n) for n in x.shape[1:]))
     return {f"{name}[{','.join(map(str, at))}]": flat[:, k] for k, at in enumerate(places)}
 
@@ -80,7 +81,7 @@ def dataset(table: ParameterTable, results: Results, outputs: dict[str, np.ndarr
     coordinates |= {name: x.item() for name, x in table.constants.items()}
     variables: dict[str, Any] = {}
     for name, x in outputs.items():
-        variables[name] = ((*axes, *dimensions(name, x)), x.reshape(*shape, *x.shape[1:]))
+        variables[name] = ((*axes, *dimensions(name, x)), x.reshape((*shape, *x.shape[1:])))
     everything = np.arange(len(table))
     variables["status"] = (axes, np.array(STATUS)[results.status].reshape(shape))
     variables["message"] = (axes, _texts(results.message, everything).reshape(shape))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 RESIDUALS = "residuals"
 TIME = "t"
 OUTSIDE = 1e-9  # of the duration: how far measured times may lie outside of a run
+ROUNDS = 1e-15  # of times: by how much those that mean the same are apart
 SCREENED = 4  # points that are looked at for each start
 TOLERANCE = 1e-10  # of parameters and residuals, relative
 
@@ -51,7 +52,7 @@ class Curve:
                 f"measured curve '{self.name}': the model gives an array of shape {values.shape} for {len(t)} records; "
                 f"expected {(len(t), *self.values.shape[1:])}"
             )
-        outside = OUTSIDE * max(1.0, np.abs(t).max(initial=0.0))
+        outside = OUTSIDE * float(np.ptp(t)) + ROUNDS * np.abs(t).max() if len(t) else 0.0
         if len(t) == 0 or self.t[-1] > t[-1] + outside or self.t[0] < t[0] - outside:
             raise ModelError(
                 f"measured curve '{self.name}' is from t = {self.t[0]:g} to {self.t[-1]:g}, the run "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ from .channels import Channel
 from .collecting import collected_warnings
 from .model_builds import ModelBuild
 from .parameter_table import RESERVED
-from .watching import Marker, Watch
+from .watching import Marker, TimeOver, Watch
 
 Function = Callable[..., Any]
 NUMBER_KINDS = "fiubc"
@@ -63,7 +64,7 @@ class Recipe:
 
         ``at_once``: they are read before the next run of this thread, which may then reuse what this one was made of.
         """
-        given = dict(parameters)
+        given = {name: _own(x) for name, x in parameters.items()}
         if at_once and isinstance(self.build, ModelBuild) and isinstance(self.simulate, Mapping) and self._prepared:
             with suppress(StructureError):  # which another model is made for
                 return self._complete(self.build.solution(given, self.simulate))
@@ -112,6 +113,11 @@ def check_names(outputs: Iterable[str], parameters: Container[str], who: str = "
             )  # fmt: skip
             raise ModelError(f"{who}an output is called '{name}'; expected another name, because {why}")
         seen.add(name)
+
+
+def _own(value: Any) -> Any:
+    """A value that a run may change, as functions do with arrays that they are given."""
+    return copy.deepcopy(value) if isinstance(value, np.ndarray | list | dict | set) else value
 
 
 def _as_numbers(name: str, value: Any) -> np.ndarray:
@@ -200,11 +206,11 @@ def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
             warned.redundancy(solved)
         except KeyboardInterrupt:
             raise
-        except (Exception, SystemExit) as error:
-            status, message = FAILED, f"{type(error).__name__}: {error}"
-        except BaseException as error:
+        except TimeOver as error:
             if not watch.ended(error):
                 raise
+        except BaseException as error:  # such as SystemExit, or what ends generators and tasks
+            status, message = FAILED, f"{type(error).__name__}: {error}"
     if watch.over:
         status, message, outputs = TIMEOUT, f"no end after {recipe.timeout:g} s", {}
     texts = warned.texts

@@ -244,6 +244,19 @@ def test_runs_without_a_result():
         minimize(valley, ROSENBROCK, rosen, fixed={"limit": -1.0}, options={"maxiter": 1})
 
 
+def test_fixed_values_that_functions_change():
+    """Every run gets them as they were given."""
+    place = np.array([1.0, 2.0])
+
+    def build(x, place):
+        place *= 1.5
+        return (x - place[0]) ** 2
+
+    best = minimize(build, {"x": 1.0}, float, fixed={"place": place})
+    assert best.parameters["x"] == pytest.approx(1.5, abs=1e-6) and place.tolist() == [1.0, 2.0]
+    assert best.solution() == best.solution() == pytest.approx(0.0, abs=1e-9)
+
+
 def test_several_starts_of_a_local_method():
     def waves(x):
         return float(np.sin(5.0 * x) + 0.1 * (x - 2.0) ** 2)
@@ -486,3 +499,6 @@ def test_measured_times_and_those_of_the_run_differ_by_round_off():
     assert curve.t[0] < run.t[0] and np.array_equal(curve.simulated(run), values)
     with pytest.raises(mbd.ModelError, match="measured curve 'x' is from t = 0.299 "):
         Curve("x", lambda run: values, curve.t - 1e-3, values, 1.0).simulated(run)
+    fast = SimpleNamespace(t=1e-9 * np.arange(5))  # of a run of nanoseconds a part of one lies outside as well
+    with pytest.raises(mbd.ModelError, match="from t = 2e-10 to 4.2e-09, the run from 0 to 4e-09"):
+        Curve("x", lambda run: values, fast.t + 2e-10, values, 1.0).simulated(fast)

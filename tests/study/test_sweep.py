@@ -62,6 +62,23 @@ def test_frames_and_datasets():
     assert "12 runs (12 good)" in repr(study) and "angle" in str(study)
 
 
+def test_a_study_of_one_run_has_a_dataset():
+    """All parameters have one value: there is no dimension but those of arrays."""
+    found = sweep(lambda x: {"a": x, "p": np.array([x, 2.0])}, {"x": 3.0}, outputs=cases.same).dataset()
+    assert found["a"].item() == 3.0 and found["p"].shape == (2,) and found["x"].item() == 3.0
+
+
+def test_a_study_that_has_hardly_begun_has_a_table():
+    """Without a run there are no rows, but all columns of its parameters."""
+
+    def stopped(w):
+        raise KeyboardInterrupt
+
+    study = sweep(stopped, {"w": np.eye(3)}, outputs={"a": float})
+    assert study.frame().shape[0] == 0 and list(study.frame())[:3] == ["w[0]", "w[1]", "w[2]"]
+    assert study.dataset()["status"].values.tolist() == ["open"] * 3
+
+
 def test_names_of_dimensions_in_datasets():
     """Dimensions of arrays get names that no parameter and no output has."""
     outputs = {"path": lambda x: np.array([x, 2.0, 3.0]), "speed": lambda x: np.array([x, 1.0]), "speed_0": float}
@@ -118,13 +135,15 @@ def odd(x: float) -> object:
         return None
     if x == 7.0:
         raise SystemExit(3)
+    if x == 9.0:
+        raise GeneratorExit
     return found
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 20])
 def test_wrong_outputs_are_failures_with_a_reason(chunk):
-    with pytest.warns(mbd.ModelWarning, match="6 of 8"):
-        study = sweep(odd, {"x": np.arange(1.0, 9.0)}, outputs=cases.same, chunk=chunk)
+    with pytest.warns(mbd.ModelWarning, match="7 of 9"):
+        study = sweep(odd, {"x": np.arange(1.0, 10.0)}, outputs=cases.same, chunk=chunk)
     assert [(failed.run, failed.message) for failed in study.failed] == [
         (1, "output 'a' has shape (3,); run 0 has shape (2,)"),
         (2, "an output is missing; run 0 has 'a', 'b'"),
@@ -132,8 +151,9 @@ def test_wrong_outputs_are_failures_with_a_reason(chunk):
         (4, "ModelError: output 'a' is 'text'; expected a number or an array of numbers [MBD-E02]"),
         (5, "ModelError: outputs returned None; expected a dictionary of numbers or arrays [MBD-E02]"),
         (6, "SystemExit: 3"),
+        (8, "GeneratorExit: "),
     ]
-    np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0])
+    np.testing.assert_array_equal(study["b"], [1.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 8.0, np.nan])
 
 
 def named(x: float) -> dict[str, object]:
