@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..system.identity import FUNCTIONS, PYTHON, Fingerprint, contradictions, di
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_records, read_file
 from .encoding import Decoder, Encoder, MissingFunction, stored_integrator
-from .files import replacing
+from .files import named, replacing
 from .zip_writer import write_arrays
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -123,7 +122,9 @@ def load(path: FilePath, model: Model | None = None) -> Solution:
 
     ``model`` replaces the stored model; it is needed only to simulate a model with Python functions again.
     """
-    if Path(path).is_dir():
+    if model is not None and not isinstance(model, Model):
+        raise ModelError(f"load: model is {model!r}; expected a model, as the one of the file was built")
+    if named(path).is_dir():
         from .store import load_store
 
         return load_store(path, model)

@@ -14,6 +14,13 @@ from typing import Any
 from ..errors import FileError
 
 
+def named(path: Any) -> Path:
+    """The name of a file or a folder as a path."""
+    if not isinstance(path, str | os.PathLike):
+        raise FileError(f"the name of the file is {path!r}; expected a text or a path")
+    return Path(path)
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str], durable: bool = False) -> Iterator[Path]:
     """A path to write to, with the same ending, which takes the place of ``path`` when the block ends well.
@@ -21,7 +28,7 @@ def replacing(path: str | os.PathLike[str], durable: bool = False) -> Iterator[P
     An old file goes when the new one is on the disk, not before; waiting for the disk takes longer than writing. With
     ``durable`` that holds for a new file as well.
     """
-    target = Path(os.path.realpath(path))  # a link stays one
+    target = Path(os.path.realpath(named(path)))  # a link stays one
     try:
         if target.is_dir():
             raise FileError(f"{path}: cannot be written, because it is a folder; expected the name of a file")

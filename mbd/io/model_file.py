@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from ..nodes import Node
 from ..system.system import assemble
 from .archive_checks import check_choice_keys
 from .encoding import CONSTANTS, Decoder, Encoder, new_object
-from .files import write_text
+from .files import named, write_text
 
 FORMAT, VERSION = "mbd model", 1
 KINDS: dict[str, tuple[type, str]] = {
@@ -85,13 +84,14 @@ def _not_finite(model: Model, data: dict[str, Any]) -> Any:
 
 def load_model(path: FilePath) -> Model:
     """Read a model that ``model.save`` wrote."""
+    file = named(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         with suppress(OSError):
-            if Path(path).read_bytes()[:2] == b"PK":
+            if file.read_bytes()[:2] == b"PK":
                 raise ModelError(f"{path}: is an archive, no model; a solution is read by mbd.load(path)") from None
         raise ModelError(f"{path}: cannot be read as text ({error})") from None
     try:

@@ -22,6 +22,7 @@ from ..joints import Coupling, Fixed, Joint, Planar, Prismatic, Revolute
 from ..model import Model
 from ..nodes import RotationVector
 from ..rotation import from_rotation_vector
+from .files import named
 from .joint_inertia import carried_masses, moved_inertia, without_rounding
 from .left_out import LeftOut
 from .names import Names, names_to_keep
@@ -70,7 +71,7 @@ def load_urdf(
     extensions of other programs are named in one warning.
     """
     check_limits(limits)
-    left_out = LeftOut(Path(path), ignore)
+    left_out = LeftOut(named(path), ignore)
     file = UrdfFile(Path(path), left_out)
     model = _Importer(file, gravity, dict(positions or {}), fixed_base, limits, names_to_keep(keep)).model
     made = in_coordinates(model, coordinates)

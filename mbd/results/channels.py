@@ -378,4 +378,4 @@ def _short(unit: str) -> str:
 def values_of(channel: Channel, solution: Solution) -> Array:
     """The numbers of a channel as columns (n, k)."""
     values = np.asarray(channel.read(solution), dtype=float)
-    return values.reshape(len(solution), -1)
+    return values.reshape(len(solution), int(np.prod(channel.shape)))

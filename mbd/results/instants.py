@@ -94,6 +94,8 @@ def _refuse_where_inputs_changed(solution: Solution, times: Array) -> None:
 
 def _checked_times(solution: Solution, t: Any) -> Array:
     try:
+        if np.asarray(t).dtype.kind not in "fiu":
+            raise TypeError
         times = np.array(t, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(f"at: t is {t!r}; expected a time or several") from None

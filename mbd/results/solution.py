@@ -299,9 +299,13 @@ class Solution(Drawn, Tabular):
     def part(self, records: slice | int) -> Solution:
         """Some of the records, or one of them, as a solution; its state is that of the end of the run only if the last
         one is there."""
-        if isinstance(records, int | np.integer):
-            if not -len(self) <= records < len(self):
-                raise IndexError(f"part: there is no record {records}; {self!r}")
+        if isinstance(records, slice):
+            records = _checked_slice(records)
+        elif not isinstance(records, int | np.integer) or isinstance(records, bool):
+            raise ModelError(f"part: records are {str(records)[:80]!r}; expected a number, or slice(first, end, every)")
+        elif not -len(self) <= records < len(self):
+            raise IndexError(f"part: there is no record {records}; {self!r}")
+        else:
             k = range(len(self))[records]
             records = slice(k, k + 1)
         rows = [np.ascontiguousarray(x[records]) for x in self.rows()]
@@ -530,6 +534,15 @@ class Solution(Drawn, Tabular):
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
         stopped = "" if self.complete else ", stopped early"
         return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
+
+
+def _checked_slice(records: slice) -> slice:
+    """A slice of whole numbers that goes forwards, as time does."""
+    numbers = records.start, records.stop, records.step
+    whole = all(x is None or (isinstance(x, int | np.integer) and not isinstance(x, bool)) for x in numbers)
+    if not whole or (records.step is not None and records.step < 1):
+        raise ModelError(f"part: records are {records}; expected whole numbers, and a step of 1 or more")
+    return records
 
 
 def table_of_spring(kind: int, markers: Mapping[str, Any]) -> Any:

@@ -157,8 +157,10 @@ def chosen_channels(solution: Solution, choice: Any) -> list[Channel]:
     known = solution.channels
     if choice is None:
         return known.usual()
-    if isinstance(choice, Mapping):
+    if isinstance(choice, Mapping) and choice:
         return [_renamed(solution, name, item) for name, item in choice.items()]
+    if not (callable(choice) or isinstance(choice, Iterable)):
+        raise ModelError(f"channels are {choice!r}; expected names such as 'tip.position', or sensors")
     items = [choice] if isinstance(choice, str) or callable(choice) else list(choice)
     if not items:
         raise ModelError("channels is empty; expected names such as 'tip.position', or nothing for the usual ones")
@@ -194,8 +196,14 @@ def measured_channel(solution: Solution, name: str, function: Any, unit: str | N
             f"channel {name!r}: {function!r} is no function of a solution; expected a sensor, for instance"
         )
 
+    if unit is not None and not isinstance(unit, str):
+        raise ModelError(f"channel {name!r}: unit is {unit!r}; expected a text")
+
     def read(of: Solution) -> Array:
-        values = np.asarray(function(of), dtype=float)
+        given = np.asarray(function(of))
+        if given.dtype.kind not in "fiub":
+            raise ModelError(f"channel {name!r}: its function returned {given.dtype} values; expected real numbers")
+        values = given.astype(float)
         if values.shape[:1] != (len(of),):
             raise ModelError(
                 f"channel {name!r}: its function returned an array of shape {values.shape}; expected a value for each "

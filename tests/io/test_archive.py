@@ -398,8 +398,15 @@ def test_models_that_were_changed_before_saving(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="other parameters in force 'spring'"):
         load(tmp_path / "z.npz", model=model)
     with pytest.raises(ModelError, match=r"t = 0.01 follows 0.02; expected records whose times go forwards"):
-        load(tmp_path / "x.npz").part(slice(None, None, -1)).save(tmp_path / "w.npz")
+        load(tmp_path / "x.npz").at([0.02, 0.01]).save(tmp_path / "w.npz")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npz", "z.npz"]
+
+
+def test_what_is_no_name_of_a_file() -> None:
+    model: Any = two_bodies()
+    for attempt in (at_rest(model).save, model.save, load, Model.load, mbd.load_urdf, mbd.load_mjcf):
+        with pytest.raises(mbd.FileError, match="the name of the file is 3; expected a text or a path"):
+            attempt(3)  # type: ignore[operator]
 
 
 def with_functions() -> Model:

@@ -1,6 +1,8 @@
 """Archives are those of np.savez for every reader, and their checksums those of zlib, however they are computed."""
 
+import io
 import os
+import struct
 import threading
 import zipfile
 import zlib
@@ -48,6 +50,25 @@ def test_an_archive_goes_through_a_pipe(tmp_path):
     with np.load(tmp_path / "a.npz") as there, np.load(tmp_path / "b.npz") as here:
         assert list(here) == list(there)
         assert all((here[name] == there[name]).all() for name in here)
+
+
+def test_an_archive_is_read_from_front_to_back(tmp_path):
+    """Readers of streams see the local headers only: sizes and checksums are there, and none behind the data."""
+    write_arrays(tmp_path / "a.npz", ARRAYS)
+    stream, place = (tmp_path / "a.npz").read_bytes(), 0
+    for name, x in ARRAYS.items():
+        mark, _, flags, method, _, crc, _, _, of_name, of_more = struct.unpack_from("<4s3H4s3L2H", stream, place)
+        assert (mark, flags, method) == (b"PK\3\4", 1 << 11, 0)
+        place += 30
+        assert stream[place : place + of_name].decode() == f"{name}.npy"
+        place += of_name
+        kind, length, size, stored = struct.unpack_from("<2H2Q", stream, place)
+        assert (kind, length, of_more) == (1, 16, 20) and size == stored
+        place += of_more
+        found = np.load(io.BytesIO(stream[place : place + size]))
+        assert np.array_equal(found, x) and zlib.crc32(stream[place : place + size]) == crc, name
+        place += size
+    assert stream[place : place + 4] == b"PK\1\2"
 
 
 def test_python_objects_are_refused(tmp_path):

@@ -178,6 +178,36 @@ def test_nothing_is_asked_for(solution):
         solution.frame([])
 
 
+def test_what_is_no_choice_of_channels(solution):
+    for choice, words in ((3, "channels are 3; expected names"), ({}, "channels is empty")):
+        with pytest.raises(mbd.ModelError, match=words):
+            solution.frame(choice)
+    with pytest.raises(mbd.FileError, match="the name of the file is None; expected a text or a path"):
+        solution.csv(None, "tip.position")
+    for function, unit, words in (
+        (lambda s: 1j * s.t, None, "returned complex128 values; expected real numbers"),
+        (lambda s: ["a"] * len(s), None, "expected real numbers"),
+        (lambda s: s.t, 3, "unit is 3; expected a text"),
+    ):
+        with pytest.raises(mbd.ModelError, match=words):
+            solution.add_channel("measured", function, unit)
+
+
+def test_tables_without_records(solution, tmp_path):
+    none = solution.part(slice(0, 0))
+    assert none.frame().shape == (0, solution.frame().shape[1]) and len(none.dataset("tip")["tip.rotation"]) == 0
+    none.csv(tmp_path / "none.csv", "tip.position")
+    assert (tmp_path / "none.csv").read_text() == "t [s],tip.position.x [m],tip.position.y [m],tip.position.z [m]\n"
+
+
+@pytest.mark.parametrize(
+    "records", [1.5, [1, 2], None, "a", True, slice(None, None, -1), slice(0, 0.5), slice(0, 3, 0)]
+)
+def test_parts_are_of_whole_numbers_and_go_forwards(solution, records):
+    with pytest.raises(mbd.ModelError, match=r"part: records are .*; expected"):
+        solution.part(records)
+
+
 def test_names_that_mean_two_things():
     model = mbd.Model("twice")
     model.add(mbd.PointMass("constraint_error", 1.0))

@@ -14,6 +14,7 @@ from mbd.joints import Cylindrical, Distance, Fixed, PointOnLine, Prismatic, Rev
 from mbd.model import Model
 from mbd.nodes import Quaternion, RotationVector
 from mbd.results.solution import Solution
+from mbd.results.turns import turns_in_doubt
 from mbd.rotation import from_rotation_vector
 from mbd.system.system import assemble
 from tests.results.runs import NODES, at_rest, simulate
@@ -136,6 +137,28 @@ def test_coordinates_and_angle_are_the_same() -> None:
     assert np.ptp(exact) > 100.0
     np.testing.assert_allclose(known.angle, exact, atol=1e-3)
     np.testing.assert_array_equal(known.coordinates[:, 0], known.angle)
+
+
+@pytest.mark.parametrize(
+    ("rate", "beside", "doubt"),
+    [
+        ([10.0, 10.0, 10.0, 10.0], 0.0, False),
+        ([10.0, 10.0, 10.0, 10.0], 2.0, True),  # what the rule leaves
+        ([0.0, 20.0, 40.0, 60.0], 0.0, False),  # an even change is integrated exactly
+        ([0.0, 40.0, 0.0, 40.0], 0.0, True),  # its error
+        ([10.0, 10.0], 0.0, False),
+        ([0.0, 20.0], 0.0, True),  # two records do not tell how it changes
+        ([7.0], 0.0, False),
+    ],
+)
+def test_what_makes_turns_doubtful(rate: list[float], beside: float, doubt: bool) -> None:
+    v = np.array(rate)
+    t = np.arange(len(v), dtype=float)
+    angle = np.append(0.0, np.cumsum(0.5 * (v[1:] + v[:-1])) + beside * np.arange(1, len(v)))
+    wrapped = np.arctan2(np.sin(angle), np.cos(angle))
+    assert turns_in_doubt(t, wrapped, v) is doubt
+    again = np.repeat(t, 2), np.repeat(wrapped, 2), np.repeat(v, 2)  # two records at a time, as at an event
+    assert turns_in_doubt(*again) is doubt
 
 
 def test_turns_that_records_do_not_tell() -> None:

@@ -212,3 +212,10 @@ def test_turns_go_on_into_parts_and_files(tmp_path):
     for name, other in others.items():
         assert other["hinge"].angle == pytest.approx(10.0 * other.t, abs=1e-9), name
         assert other["hinge"].coordinates[:, 0] == pytest.approx(10.0 * other.t, abs=1e-9), name
+
+
+@pytest.mark.parametrize("t", ["0.1", True, None, [0.1, "0.2"], 1j])
+def test_times_are_numbers(t):
+    solution = mbd.simulate(tumbling(), 0.02, 0.01)
+    with pytest.raises(mbd.ModelError, match=r"at: t is .*; expected a time or several"):
+        solution.at(t)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ...elements.arguments import FilePath, Prescribed, Vector
 from ...model import Model
+from ..files import named
 from ..left_out import LeftOut
 from ..names import names_to_keep
 from ..stops import LIMITS, check_limits, in_coordinates
@@ -56,7 +57,7 @@ def load_mjcf(
     left out is named in one warning. docs/import.md has the whole list.
     """
     check_limits(limits)
-    left_out = LeftOut(Path(path), ignore)
+    left_out = LeftOut(named(path), ignore)
     document = Document(Path(path), left_out)
     tree = Tree(document)
     meshes = Meshes(document)
