@@ -149,9 +149,7 @@ def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) 
     _check_steady(system, q, v, vd, t)
     K = system.stiffness(q, v, vd, lam, t).toarray()
     C = system.damping(q, v, vd, t).toarray() - M @ _spins(system, v)
-    P = np.zeros_like(N_h)
-    if v.any() and len(B):
-        P = -np.linalg.lstsq(B, _rate_derivative(system, q, v, t) @ N_h, rcond=RANK_TOLERANCE)[0]
+    P = _turned(system, q, v, t, B, N_h)
     return _reduced(model, system, M, C, K, P, N, N_h)
 
 
@@ -160,19 +158,14 @@ def _in_joint_coordinates(model: Model, own: System, q: Array, v: Array, t: floa
     M, B = own.mass_matrix(q).toarray(), own.constraint_jacobian(q, t).toarray()
     N = np.eye(own.n_v)
     if len(B):
-        rows, columns = (
-            np.where(own.tables.lclass == 0, own.length, 1.0),
-            np.where(own.tables.vclass == 0, own.length, 1.0),
-        )
+        rows, columns = _sizes(own)
         _, sizes, vt = np.linalg.svd(B / rows[:, None] * columns)
         rank = int(np.sum(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)))
         N = np.linalg.qr(columns[:, None] * vt[rank:].T)[0]
     vd, lam = _accelerations(own, q, v, t, M, B, N)
     _check_steady(own, q, v, vd, t)
     K, C = own.stiffness(q, v, vd, lam, t).toarray(), own.damping(q, v, vd, t).toarray()
-    P = np.zeros_like(N)
-    if v.any() and len(B):
-        P = -np.linalg.lstsq(B, _rate_derivative(own, q, v, t) @ N, rcond=RANK_TOLERANCE)[0]
+    P = _turned(own, q, v, t, B, N)
     bodies, _, _ = on_lie_nodes(own, q, v)
     to_bodies = np.column_stack([body_state(bodies, own, q, unit)[1] for unit in np.eye(own.n_v)])
     names = own.velocity_names if not len(B) else ()
@@ -222,10 +215,27 @@ def _accelerations(system: System, q: Array, v: Array, t: float, M: Array, B: Ar
     f = system.forces(q, v, t)
     if not len(B):
         return np.linalg.solve(M, f), np.zeros(0)
-    vd = -np.linalg.lstsq(B, system.constraint_bias(q, v, t), rcond=RANK_TOLERANCE)[0]
+    rows, columns = _sizes(system)
+    scaled = B * columns / rows[:, None]  # ranks, and what is small, have no units
+    vd = -columns * np.linalg.lstsq(scaled, system.constraint_bias(q, v, t) / rows, rcond=RANK_TOLERANCE)[0]
     if N.shape[1]:
         vd = vd + N @ np.linalg.solve(N.T @ M @ N, N.T @ (f - M @ vd))
-    return vd, np.linalg.lstsq(B.T, f - M @ vd, rcond=RANK_TOLERANCE)[0]
+    return vd, np.linalg.lstsq(scaled.T, columns * (f - M @ vd), rcond=RANK_TOLERANCE)[0] / rows
+
+
+def _sizes(system: System) -> tuple[Array, Array]:
+    """Typical sizes of constraints and of increments: the length of the system, or one."""
+    s = system.tables
+    return np.where(s.lclass == 0, system.length, 1.0), np.where(s.vclass == 0, system.length, 1.0)
+
+
+def _turned(system: System, q: Array, v: Array, t: float, B: Array, N: Array) -> Array:
+    """Velocities that the constraints ask for in addition where a steady motion is displaced along N."""
+    if not v.any() or not len(B):
+        return np.zeros_like(N)
+    rows, columns = (x[:, None] for x in _sizes(system))
+    Z = _rate_derivative(system, q, v, t) @ N
+    return -columns * np.linalg.lstsq(B * columns.T / rows, Z / rows, rcond=RANK_TOLERANCE)[0]
 
 
 def _check_steady(system: System, q: Array, v: Array, vd: Array, t: float) -> None:
