@@ -135,7 +135,8 @@ class _Search:
         system = self.system
         M, B = self._mass(q), system.constraint_jacobian(q, self.t).toarray()
         f = system.forces(q, self.zero, self.t)
-        root = np.linalg.cholesky(M + 1e-14 * np.trace(M) / len(M) * np.eye(len(M)))
+        size = np.where(self.linear, self.length, 1.0)
+        root = np.linalg.cholesky(M + np.diag(1e-14 * np.mean(M.diagonal() * size**2) / size**2))
         A = solve_triangular(root, B.T, lower=True)
         b = solve_triangular(root, f, lower=True)
         lam = np.linalg.lstsq(A, b, rcond=RANK_TOLERANCE)[0] if B.size else np.zeros(0)
@@ -186,9 +187,15 @@ class _Search:
     def _direction(self, M: Array, B: Array, K: Array, r: Array, g: Array, mu: float) -> Array:
         n, m = len(r), len(g)
         matrix = np.zeros((n + m, n + m))
-        matrix[:n, :n] = K + max(mu, 1e-12) * M
-        matrix[:n, n:], matrix[n:, :n] = B.T, B
-        b = -np.concatenate((r, g))
+        size, rows = np.where(self.linear, self.length, 1.0), self.rows.scale
+        H = (K + max(mu, 1e-12) * M) * size * size[:, None]
+        stiffest = (
+            float(np.abs(H).max(initial=0.0)) or 1.0
+        )  # beside constraints soft models of small units would vanish
+        matrix[:n, :n] = H / stiffest
+        matrix[n:, :n] = B * size / rows[:, None]
+        matrix[:n, n:] = matrix[n:, :n].T
+        b = -np.concatenate((r * size / stiffest, g / rows))
         try:
             x = np.linalg.solve(matrix, b)
             good = np.abs(matrix @ x - b).max(initial=0.0) <= 1e-8 * np.abs(b).max(initial=0.0)
@@ -196,7 +203,7 @@ class _Search:
             good = False
         if not good:  # redundant constraints
             x = np.linalg.lstsq(matrix, b, rcond=1e-13)[0]
-        return x[:n]
+        return x[:n] * size
 
     def _reach(self, d: Array) -> float:
         limit = np.where(self.linear, SHIFT * self.length, TURN)

@@ -209,8 +209,7 @@ def _joint_motions(own: System, q: Array, t: float, B: Array) -> Array:
     """Admissible velocities in joint coordinates: all of them, but for loops."""
     if not len(B):
         return np.eye(own.n_v)
-    rows = np.where(own.tables.lclass == 0, own.length, 1.0)
-    columns = np.where(own.tables.vclass == 0, own.length, 1.0)
+    rows, columns = _sizes(own)
     _, sizes, vt = np.linalg.svd(B / rows[:, None] * columns)
     rank = int(np.sum(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)))
     N: Array = np.linalg.qr(columns[:, None] * vt[rank:].T)[0]
@@ -218,10 +217,12 @@ def _joint_motions(own: System, q: Array, t: float, B: Array) -> Array:
 
 
 def _rate_part(system: System, q: Array, v: Array, t: float, B: Array, N_h: Array) -> Array:
-    """P, what displacements add to velocities."""
+    """P, velocities that the constraints ask for in addition where a steady motion is displaced."""
     if not (v.any() and len(B)):
         return np.zeros_like(N_h)
-    P: Array = -np.linalg.lstsq(B, _rate_derivative(system, q, v, t) @ N_h, rcond=RANK_TOLERANCE)[0]
+    rows, columns = (x[:, None] for x in _sizes(system))
+    Z = _rate_derivative(system, q, v, t) @ N_h
+    P: Array = -columns * np.linalg.lstsq(B * columns.T / rows, Z / rows, rcond=RANK_TOLERANCE)[0]
     return P
 
 
@@ -268,10 +269,18 @@ def _accelerations(system: System, q: Array, v: Array, t: float, M: Array, B: Ar
     f = system.forces(q, v, t)
     if not len(B):
         return np.linalg.solve(M, f), np.zeros(0)
-    vd = -np.linalg.lstsq(B, system.constraint_bias(q, v, t), rcond=RANK_TOLERANCE)[0]
+    rows, columns = _sizes(system)
+    scaled = B * columns / rows[:, None]  # ranks, and what is small, have no units
+    vd = -columns * np.linalg.lstsq(scaled, system.constraint_bias(q, v, t) / rows, rcond=RANK_TOLERANCE)[0]
     if N.shape[1]:
         vd = vd + N @ np.linalg.solve(N.T @ M @ N, N.T @ (f - M @ vd))
-    return vd, np.linalg.lstsq(B.T, f - M @ vd, rcond=RANK_TOLERANCE)[0]
+    return vd, np.linalg.lstsq(scaled.T, columns * (f - M @ vd), rcond=RANK_TOLERANCE)[0] / rows
+
+
+def _sizes(system: System) -> tuple[Array, Array]:
+    """Typical sizes of constraints and of increments: the length of the system, or one."""
+    s = system.tables
+    return np.where(s.lclass == 0, system.length, 1.0), np.where(s.vclass == 0, system.length, 1.0)
 
 
 def _check_steady(system: System, q: Array, v: Array, t: float, here: _Terms, N_h: Array) -> None:

@@ -21,6 +21,7 @@ them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
 
 from __future__ import annotations
 
+from ..compiled.functions.call_styles import AGREEMENT, GOLDEN, ROUND_OFF, SHORTER, TRIALS
 from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import HOLDING, LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
@@ -35,6 +36,7 @@ BUFFERS = 9
 TINY = 1e-30
 STEP = 2e-4  # of fourth-order differences
 REST = 1e-10  # square of a relative motion in a step below which V1 - V0 - V_z.dz, cubic in it, is round-off
+COARSER = 1e3  # round-off of rates that are differences, in that of exact ones
 FINE_STEP = 6e-6  # of second-order differences of exact gradients
 
 
@@ -339,7 +341,11 @@ def rows_along_over_step(g, s, w, direction, direction_rate):
 
 @kernel
 def frame_element_bias(g, s, w, x, o):
-    """x[o:] = gamma: the derivative of the rate along the motion at zero coordinate acceleration."""
+    """x[o:] = gamma: the derivative of the rate along the motion at zero coordinate acceleration.
+
+    Of users' constraints a difference of fourth order; where they depend on time, its step is the first that suits
+    their pace, where differences of second order at two steps agree (``mbd.compiled.functions.call_styles`` says why).
+    """
     gather(g, s, w)
     zb = w.real_buffers[BIAS]
     for i in range(g.count):
@@ -352,23 +358,65 @@ def frame_element_bias(g, s, w, x, o):
         for j in range(g.rows):
             x[o + j] = w.complex_buffers[OUT, j].imag / TINY
         return
-    for j in range(g.rows):
-        x[o + j] = 0.0
     size = 1.0
     for m in range(12 * g.count):
         size = max(size, abs(w.real_buffers[RATE, m]))
     h = 10.0 * STEP / size
-    for p in range(4):
-        step = (2.0, 1.0, -1.0, -2.0)[p] * h
+    pace = _drift(g, s, w, h)
+    grain = (size + pace) * (ROUND_OFF if g.complex_function >= 0 else COARSER * ROUND_OFF)
+    near, far, other = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE], w.real_buffers[END]
+    for trial in range(TRIALS):
+        if pace > 0.0:  # a step that is not rounded beside the time
+            exact = (abs(w.time[0]) + h) - abs(w.time[0])
+            h = exact if exact > 0.5 * h else h
+        _rates_apart(g, s, w, h, near)
+        _rates_apart(g, s, w, 2.0 * h, far)
+        suits = True
+        if pace > 0.0:
+            _rates_apart(g, s, w, GOLDEN * h, other)
+            for j in range(g.rows):
+                bias = (8.0 * near[j] - far[j]) / (12.0 * h)
+                slack = AGREEMENT * abs(bias) + grain / h
+                suits = suits and abs(bias - near[j] / (2.0 * h)) <= slack
+                suits = suits and abs(bias - other[j] / (2.0 * GOLDEN * h)) <= slack
+        if suits or trial == 0:  # where no step suits, at a kink, the first one
+            for j in range(g.rows):
+                x[o + j] = (8.0 * near[j] - far[j]) / (12.0 * h)
+        if suits:
+            break
+        h *= SHORTER
+
+
+@kernel
+def _drift(g, s, w, h):
+    """How fast the rows change with time alone; zero where they do not depend on it."""
+    still, total, fastest = w.real_buffers[DIRECTION], w.real_buffers[SUM], 0.0
+    for m in range(12 * g.count):
+        still[m] = 0.0
+    for shift in (0.0, GOLDEN * h):
+        w.real_buffers[INPUT, 0] += shift
+        rate_along(g, s, w, still, 1.0)
+        for j in range(g.rows):
+            fastest = max(fastest, abs(total[j]))
+    return fastest
+
+
+@kernel
+def _rates_apart(g, s, w, step, out):
+    """out = rates a step later less those a step earlier, along the motion z + s z_dot + s^2/2 z_bias."""
+    general, zb = w.real_buffers, w.real_buffers[BIAS]
+    for j in range(g.rows):
+        out[j] = 0.0
+    for sign in (1.0, -1.0):
+        c = sign * step
         gather(g, s, w)
-        general = w.real_buffers
-        for m in range(12 * g.count):  # along z + s z_dot + s^2/2 z_bias
-            general[INPUT, 1 + m] += step * general[RATE, m] + 0.5 * step * step * zb[m]
-            general[RATE, m] += step * zb[m]
-        general[INPUT, 0] += step
+        for m in range(12 * g.count):
+            general[INPUT, 1 + m] += c * general[RATE, m] + 0.5 * c * c * zb[m]
+            general[RATE, m] += c * zb[m]
+        general[INPUT, 0] += c
         rate_along(g, s, w, general[RATE], 1.0)
         for j in range(g.rows):
-            x[o + j] += (-1.0, 8.0, -8.0, 1.0)[p] * general[SUM, j] / (12.0 * h)
+            out[j] += sign * general[SUM, j]
 
 
 # --- energy and power -----------------------------------------------------------------------------------------------

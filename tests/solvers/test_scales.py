@@ -146,3 +146,15 @@ def test_accelerations_and_reactions_have_no_units(method):
         for joint in expected.model.joints:
             wanted = expected[joint.name].force
             assert found[joint.name].force / (mass * length) == pytest.approx(wanted, abs=1e-7 * np.abs(wanted).max())
+
+
+def test_equilibria_and_vibrations_have_no_units():
+    """Frequencies of models of 1e6 length units were wrong, and bodies of 1e-31 mass units were at rest anywhere."""
+    expected = mbd.equilibrium(mixed_loop(1.0, 1.0))
+    values = mbd.linearize(expected.model, expected).eigenvalues
+    for length, mass in ((1e-6, 1e-15), (1.0, 1e-31), (1e6, 1.0), (1e6, 1e18)):
+        found = mbd.equilibrium(mixed_loop(length, mass))
+        for body in expected.model.bodies:
+            assert found[body.name].position / length == pytest.approx(expected[body.name].position, abs=1e-6)
+        again = mbd.linearize(found.model, found).eigenvalues
+        assert np.sort(again.imag) == pytest.approx(np.sort(values.imag), abs=1e-5 * np.abs(values).max())
