@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..elements.making import restore, stored_of
-from ..elements.parameter_table import known
+from ..elements.parameter_table import known, names_of
 from ..elements.values import Parameter, Value
 from ..errors import ModelError, bad_value
 
@@ -30,10 +30,10 @@ class ParameterHandle:
     no other run sees; ``handle.run(t_end, step, integrator)`` prepares runs of it.
     """
 
-    def __init__(self, system: System, names: Iterable[str | Parameter]) -> None:
+    def __init__(self, system: System, names: str | Parameter | Iterable[str | Parameter]) -> None:
         model = system.model
         self.system: System = type(system)(model if model._parameters else model.copy())  # which copies the former
-        self.names = tuple(name.name if isinstance(name, Parameter) else name for name in names)
+        self.names = tuple(names_of(system.model, "parameters", names))
         self.version = 0  # of the numbers, so that a solution knows whether they are still those of its run
         self._paths = {name: self._path(name) for name in self.names}
         if len(self._paths) < len(self.names):
@@ -45,8 +45,6 @@ class ParameterHandle:
         model = self.system.model
         if name in model._parameters:
             return None
-        if not isinstance(name, str):
-            raise bad_value(model, "parameters", name, 'names such as "k" or "b.mass"')
         if name == "gravity":
             return "", ("gravity",)
         parts = name.split(".")
@@ -107,6 +105,8 @@ class ParameterHandle:
             for name in given:
                 known("this handle", self._paths, name)
         else:
+            if isinstance(values, str) or not hasattr(values, "__len__"):
+                raise bad_value(self.system.model, "values", values, f"numbers for {', '.join(self.names)}")
             if len(values) != len(self.names):
                 raise ModelError(f"{len(values)} values are given for {', '.join(self.names)}; expected one for each")
             given = dict(zip(self.names, values, strict=True))

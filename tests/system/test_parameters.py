@@ -473,3 +473,24 @@ def test_attributes_that_are_made_of_parameters():
     for changed, expected in (({"p": 4.0}, (4.0, None)), ({"body.mass": 8.0}, (4.0, 8.0)), ({"p": 5.0}, (5.0, 8.0))):
         handle.set(changed)
         assert_same(handle.system, mbd.assemble(made(*expected)))
+
+
+def test_names_and_values_of_other_kinds_are_refused():
+    """A single name is no list of letters, which might be names as well."""
+    model = refusing(True)
+    system = mbd.assemble(model)
+    assert system.parameters("p").names == system.parameters(model._parameters["p"]).names == ("p",)
+    with pytest.raises(mbd.ModelError, match="no parameter or input 'pq'"):
+        system.parameters("pq")
+    for names in (3, None, [["p"]], [b"p"]):
+        with pytest.raises(mbd.ModelError, match="parameters = .*expected parameters or their names"):
+            system.parameters(names)
+    for names in (3, [["p"]], [1.0]):
+        with pytest.raises(mbd.ModelError, match="sensitivities = .*expected parameters or their names"):
+            mbd.simulate(model, 0.1, 0.01, sensitivities=names)
+    for values in (None, 3.0, "pq"):
+        with pytest.raises(mbd.ModelError, match="values = .*expected numbers for p, q"):
+            system.parameters(["p", "q"]).set(values)
+    for values in (None, [("p", 3.0)]):
+        with pytest.raises(mbd.ModelError, match="parameters = .*expected numbers by name"):
+            model.set_parameters(values)
