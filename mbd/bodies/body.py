@@ -49,6 +49,11 @@ class Body(Checked):
         """Number of the parametrisation, see ``mbd.nodes.kinds``."""
         return self.node.kind
 
+    @property
+    def _held(self) -> tuple[Any, ...]:
+        """Its node."""
+        return (self.node,)
+
     def start_node(self) -> Node:
         """The node with the values at the start of a run."""
         return self.node

@@ -160,6 +160,11 @@ class Checked(metaclass=Recorded):
         """The object was constructed again, with other numbers; ``before`` are its attributes until then."""
         self.__dict__.update((key, before[key]) for key in ("name", "model") if key in before)
 
+    @property
+    def _held(self) -> tuple[Any, ...]:
+        """Objects of its own that change in place when it is made again."""
+        return ()
+
     def _set(self, **values: Any) -> None:
         """Check and store several declared attributes, for constructors."""
         stored, converters = self.__dict__, self._converters

@@ -143,6 +143,11 @@ class Remaking:
                 _find_parts(value, parts)
                 events.append((number, x, name, {p.name for p in parameters_in(value)}, parts))
         self.events = sorted(events, key=lambda event: event[0])
+        self._known = {(id(x), name) for _, x, name, _, _ in events}
+
+    def knows(self, x: Any, attribute: str) -> bool:
+        """Whether it repeats what was assigned to an attribute of an object when that is made again."""
+        return (id(x), attribute) in self._known
 
     def follow(self, changed: set[str], values: Mapping[str, float]) -> list[Any]:
         """Make what depends on changed parameters again; the objects that are no longer what they were, in order.
@@ -160,8 +165,10 @@ class Remaking:
                         continue
                     record = record_of(x)
                     assert record is not None
+                    if name and name not in record.changes:  # it was, and has been put back since
+                        continue
                     if id(x) not in dirty:
-                        before.append((x, dict(vars(x))))
+                        before += stored_of(x)
                         dirty[id(x)] = x
                     pose = _pose(x)
                     if name:
@@ -175,11 +182,31 @@ class Remaking:
                     if pose is None or pose != _pose(x) or any(id(part) in moved for part in parts):
                         moved.add(id(x))
         except BaseException:
-            for x, stored in reversed(before):
-                vars(x).clear()
-                vars(x).update(stored)
+            restore(before)
             raise
         return list(dirty.values())
+
+
+def stored_of(x: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """An object, and those of its own that change in place with it, with what they hold now."""
+    return [(each, _copied(vars(each))) for each in (x, *x._held)]
+
+
+def _copied(stored: dict[str, Any]) -> dict[str, Any]:
+    """All that an object holds; its record is one that later changes do not enter."""
+    record = stored.get(RECORD)
+    if record is None:
+        return dict(stored)
+    kept = Record(record.number, record.maker, record.arguments, record.options)
+    kept.changes = dict(record.changes)
+    return {**stored, RECORD: kept}
+
+
+def restore(before: list[tuple[Any, dict[str, Any]]]) -> None:
+    """Objects as they were, the last one first."""
+    for x, stored in reversed(before):
+        vars(x).clear()
+        vars(x).update(stored)
 
 
 def make_again(x: Any, record: Record) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, bad_value
 from .suggestions import did_you_mean
 from .values import Input, Parameter, check_value
 
@@ -51,8 +51,22 @@ def known(owner: object, table: Mapping[str, Any], name: Any) -> str:
     raise ModelError(f"{owner}: has no parameter or input {name!r}; {advice}")
 
 
+def names_of(owner: object, argument: str, names: Any) -> list[str]:
+    """Names of parameters, which may be given themselves; a single one need not be in a list."""
+    try:
+        given = [names] if isinstance(names, str | Parameter) else list(names)
+    except TypeError:
+        given = [None]
+    found = [one.name if isinstance(one, Parameter) else one for one in given]
+    if not all(isinstance(name, str) for name in found):
+        raise bad_value(owner, argument, names, 'parameters or their names, such as ["k", "b.mass"]')
+    return found
+
+
 def checked_values(owner: object, table: Mapping[str, Parameter], values: Mapping[Any, Any]) -> dict[str, float]:
     """Numbers by name, as far as they differ from those of the table."""
+    if not isinstance(values, Mapping):
+        raise bad_value(owner, "parameters", values, 'numbers by name, such as {"k": 50.0}')
     found = {known(owner, table, name): check_value(value, owner, f"{name!r}") for name, value in values.items()}
     return {name: value for name, value in found.items() if value != table[name].number}
 

@@ -121,6 +121,11 @@ class Motor(Driven):
             vars(self.rotor).update(mass=inertia, inertia=read_only(inertia * np.eye(3)))
 
     @property
+    def _held(self) -> tuple[Any, ...]:
+        """The body of its rotor."""
+        return () if self.rotor is None else (self.rotor,)
+
+    @property
     def reflected_inertia(self) -> float:
         """Inertia on the coordinate of the joint: ``gear^2 rotor_inertia``."""
         return self.gear * self.gear * self.rotor_inertia

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..elements.values import Parameter
-from ..errors import Array, ModelError, read_only
+from ..errors import Array, ModelError, bad_value, read_only
 from .solution import Solution
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class Sensitivity:
 
     def of(self, read: Callable[[Solution], Any]) -> Any:
         """The derivative of what a function reads from a solution: central differences along the sensitivities."""
+        if not callable(read):
+            raise bad_value("sensitivity", "read", read, "a function of a solution; channel(name) reads a channel")
         return derivative([(read(plus), read(minus), size) for plus, minus, size in self._moved()])
 
     def __getitem__(self, element: Any) -> Any:

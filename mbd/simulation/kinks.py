@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..system.snapshots import Snapshots
+from ..system.snapshots import LEFT_OUT, Snapshots
 
 Array = np.ndarray
 BENT = 1e-3  # second differences that are larger, relative to the first ones, are looked at more closely
@@ -52,7 +52,7 @@ class Numbers:
         found = []
         for part in self.snapshots.parts:
             for name, table, plain, _ in part.arrays:
-                if name != "flags":
+                if name not in LEFT_OUT:
                     words = plain.nbytes // 8
                     width = plain.dtype.itemsize // 8 if plain.dtype.names else words
                     found.append((name, table, width, words // width))
@@ -77,18 +77,18 @@ class Numbers:
             if index >= 0:
                 continue
             if name in ("nodes", "carried"):
-                return str(next((x for x in model.bodies if a.node_of[id(x)] == row), model))
+                return str(next((x for x in model.bodies if a.node_of[id(x)] == row), model.ground))
             if name in ("primitives", "couplings"):
                 return str(model.joints[int(table.joint[row])])
             if name == "forces" and table is self.system.tables.forces:
                 pairs = zip(model.forces, a.force_rows, strict=True)
                 return str(next(x for x, rows in pairs if rows.start <= row < rows.stop))
-            return "gravity" if name == "gravity" else str(model)
+            return "gravity" if name == "gravity" else repr(model)
         for body in model.bodies:
             index -= len(_start_of(body))
             if index < 0:
                 return str(body)
-        return str(model)
+        return repr(model)
 
 
 def _start_of(body: Any) -> Array:

@@ -122,6 +122,7 @@ class Neighbours:
             return np.concatenate([snapshots.numbers(), *(start if alike else own.initial_state())]), alike
 
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
+            stored = self.own.stored([name])
             far = self._far(name, x, seen)
             near, both, beside = np.zeros(len(here)), [], []
             for side, value in enumerate((x + e, x - e)):
@@ -138,6 +139,9 @@ class Neighbours:
             self._refuse_kinks(name, x, e, kinks, (middle, beside[0], beside[1]))
             if far is not None:
                 self._refuse_lost_digits(name, x, e, here, near, far)
+            if stored:  # an attribute, which may be made of the next parameter
+                self.own.put_back(stored, [name])
+                self._back = {}
             found.append((both[0], both[1]))
         self.own.set(self._back)
         self._back = {}

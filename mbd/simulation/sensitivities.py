@@ -10,6 +10,7 @@ import numpy as np
 from .. import integrators
 from ..compiled.interrupts import Interrupts
 from ..elements.arguments import Held
+from ..elements.parameter_table import names_of
 from ..elements.values import Parameter
 from ..errors import IncompatibleError, MbdError, ModelError
 from ..forces import JointLimit
@@ -171,9 +172,7 @@ def _stopped(integrator: Integrator, t: float, why: str) -> MbdError:
 
 
 def _names(parameters: Iterable[str | Parameter]) -> list[str]:
-    if isinstance(parameters, str | Parameter):
-        parameters = [parameters]
-    names = [one.name if isinstance(one, Parameter) else one for one in parameters]
+    names = names_of("simulate", "sensitivities", parameters)
     if not names:
         raise ModelError("simulate: sensitivities is empty; expected parameters, or their names")
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -30,7 +30,7 @@ class _Prepared(threading.local):
     """Runs that this thread has prepared, by what they are made of."""
 
     def __init__(self) -> None:
-        self.runs: dict[Any, PreparedRun] = {}
+        self.runs: dict[Any, tuple[PreparedRun, Any]] = {}  # with what their keys name by where it is stored
 
 
 _prepared = _Prepared()
@@ -60,15 +60,14 @@ class ModelBuild:
     def solution(self, values: Mapping[str, Any], simulate: Mapping[str, Any]) -> Any:
         """The solution with these values; it can be read until the next run in this thread."""
         key = id(self.model), self.numbers, tuple(values), repr(simulate)
-        run = _prepared.runs.get(key)
-        if run is None:
+        if key not in _prepared.runs:
             while len(_prepared.runs) >= KEPT:
                 _prepared.runs.pop(next(iter(_prepared.runs)))
             given = {name: x for name, x in simulate.items() if name not in ("t_end", "step", "integrator", "progress")}
             handle = assemble(self.model).parameters(list(values))
             run = handle.run(simulate["t_end"], simulate["step"], simulate.get("integrator"), **given)
-            _prepared.runs[key] = run
-        return run(dict(values))
+            _prepared.runs[key] = run, (self.model, simulate)
+        return _prepared.runs[key][0](dict(values))
 
     def check(self, who: str, names: Sequence[str]) -> None:
         """Refuse names of which the model knows nothing."""

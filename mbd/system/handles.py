@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements.parameter_table import known
+from ..elements.making import restore, stored_of
+from ..elements.parameter_table import known, names_of
 from ..elements.values import Parameter, Value
 from ..errors import ModelError, bad_value
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .system import System
 
 Values = Mapping[Any, Any] | Sequence[Any]
+Stored = list[tuple[Any, dict[str, Any]]]
 
 
 class ParameterHandle:
@@ -28,10 +30,10 @@ class ParameterHandle:
     no other run sees; ``handle.run(t_end, step, integrator)`` prepares runs of it.
     """
 
-    def __init__(self, system: System, names: Iterable[str | Parameter]) -> None:
+    def __init__(self, system: System, names: str | Parameter | Iterable[str | Parameter]) -> None:
         model = system.model
         self.system: System = type(system)(model if model._parameters else model.copy())  # which copies the former
-        self.names = tuple(name.name if isinstance(name, Parameter) else name for name in names)
+        self.names = tuple(names_of(system.model, "parameters", names))
         self.version = 0  # of the numbers, so that a solution knows whether they are still those of its run
         self._paths = {name: self._path(name) for name in self.names}
         if len(self._paths) < len(self.names):
@@ -43,8 +45,6 @@ class ParameterHandle:
         model = self.system.model
         if name in model._parameters:
             return None
-        if not isinstance(name, str):
-            raise bad_value(model, "parameters", name, 'names such as "k" or "b.mass"')
         if name == "gravity":
             return "", ("gravity",)
         parts = name.split(".")
@@ -78,13 +78,26 @@ class ParameterHandle:
     def set(self, values: Values) -> None:
         """Change some of the numbers, by name or all in the order of the names; all of them, or none."""
         given = self._named(values)
-        before = self.values
+        numbers = {name: self.system.model._parameters[name].number for name in given if self._paths[name] is None}
+        stored = self.stored(given)
         self.version += 1
         try:
             self._set(given)
         except BaseException:
-            self._set({name: before[name] for name in given})
+            restore(stored)
+            self._set(numbers)
+            self._write(given)
             raise
+
+    def stored(self, names: Iterable[str]) -> Stored:
+        """What objects hold whose attributes are among these, and whether that was assigned or follows parameters."""
+        return [one for *_, target, _ in self._attributes(names) for one in stored_of(target)]
+
+    def put_back(self, stored: Stored, names: Iterable[str]) -> None:
+        """Attributes as they were: those that were not assigned then go on to follow parameters."""
+        restore(stored)
+        self.version += 1
+        self._write(names)
 
     def _named(self, values: Values) -> dict[str, Any]:
         if isinstance(values, Mapping):
@@ -92,6 +105,8 @@ class ParameterHandle:
             for name in given:
                 known("this handle", self._paths, name)
         else:
+            if isinstance(values, str) or not hasattr(values, "__len__"):
+                raise bad_value(self.system.model, "values", values, f"numbers for {', '.join(self.names)}")
             if len(values) != len(self.names):
                 raise ModelError(f"{len(values)} values are given for {', '.join(self.names)}; expected one for each")
             given = dict(zip(self.names, values, strict=True))
@@ -103,17 +118,29 @@ class ParameterHandle:
         parameters = {name: x for name, x in given.items() if self._paths[name] is None}
         if parameters:
             self.system.set_parameters(parameters)
+        for system, name, target, attribute in self._attributes(given):
+            setattr(target, attribute, given[name])
+            system._following.writers.assigned(target, attribute)
+        self._write(given)
+
+    def _write(self, names: Iterable[str]) -> None:
+        """Write the records of the elements whose attributes these are."""
+        dirty: dict[int, tuple[System, dict[int, Any]]] = {}
+        for system, name, *_ in self._attributes(names):
+            path = self._paths[name]
+            assert path is not None
+            element = system.model[path[0]] if path[0] else system.model
+            dirty.setdefault(id(system), (system, {}))[1][id(element)] = element
+        for system, elements in dirty.values():
+            system._following.writers.write(elements.values())
+
+    def _attributes(self, names: Iterable[str]) -> Iterator[tuple[System, str, Any, str]]:
+        """The attributes among these, in all systems: whose they are, and their names there."""
         for system in (self.system, *self.system.derived.values()):
-            dirty = {}
-            for name, x in given.items():
+            for name in names:
                 path = self._paths[name]
                 if path is not None:
-                    target, attribute = _target(system.model, path)
-                    setattr(target, attribute, x)
-                    element = system.model[path[0]] if path[0] else system.model
-                    dirty[id(element)] = element
-            if dirty:
-                system._following.writers.write(dirty.values())
+                    yield system, name, *_target(system.model, path)
 
     def run(self, t_end: float, step: float, integrator: Integrator | None = None, **options: Any) -> PreparedRun:
         """Runs of this system: ``run(values)`` returns a solution. ``options`` are those of ``simulate``."""

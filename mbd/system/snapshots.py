@@ -17,6 +17,7 @@ OF_ALL = ("parameters", "gravity", "constants")  # which tables of the elements 
 OF_ELEMENTS = ("nodes", "primitives", "forces", "couplings", "frame_elements", "flags")
 OF_TREES = ("carried", "inertia")
 OF_CONSTRAINTS = ("primitives", "couplings", "frame_elements", "carried")
+LEFT_OUT = ("flags", "parameters")  # of the numbers: those that are none; typical lengths, and the time
 POSES = ("position", "rotation", "velocity", "angular_velocity")  # of nodes of points and rigid bodies
 
 
@@ -51,7 +52,7 @@ class Snapshots:
                 plain.ravel().view(np.float64)
                 for part in self.parts
                 for name, _, plain, _ in part.arrays
-                if name != "flags"
+                if name not in LEFT_OUT
             ]
         )
 

@@ -140,7 +140,7 @@ class System(Portable):
         """
         self._following.set_parameters(values)
 
-    def parameters(self, names: Iterable[str | Parameter]) -> ParameterHandle:
+    def parameters(self, names: str | Parameter | Iterable[str | Parameter]) -> ParameterHandle:
         """A handle of some numbers: parameters of the model, "gravity", and attributes of elements: "b.mass"."""
         return ParameterHandle(self, names)
 

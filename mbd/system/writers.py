@@ -80,6 +80,11 @@ class Writers:
 
     # --- what has changed
 
+    def assigned(self, x: Any, attribute: str) -> None:
+        """An attribute was assigned: from now on it is again whenever its object is made again."""
+        if self.system.values and not self.plan.knows(x, attribute):
+            self.plan = Remaking(self.model._all())
+
     def write(self, dirty: Iterable[Any]) -> None:
         """Write the records of elements that are no longer what they were."""
         changed = {id(x): x for x in dirty if isinstance(x, Body | Joint | ForceElement) or x is self.model}

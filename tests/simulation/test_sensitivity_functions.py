@@ -172,3 +172,17 @@ def test_what_joints_show_and_what_elements_refer_to_move_together(method, law):
     for i in range(2):
         assert np.abs(found[f"hinge {i}"].angle - (1 + i)).max() < SHOWN
         assert np.abs(found[f"link {i}"].position).max() < SHOWN
+
+
+@pytest.mark.parametrize("names", [["p", "ball.mass"], ["ball.mass", "p"]], ids=" before ".join)
+@pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
+def test_attributes_beside_the_parameters_of_which_they_are_made(method, names):
+    """x = t^2 / 2m: an attribute that has been differentiated goes on to follow its parameter."""
+    model = mbd.Model("pushed")
+    ball = model.add(mbd.PointMass("ball", mass=model.parameter("p", 2.0)))
+    model.add(mbd.forces.Force(ball, (1.0, 0, 0)))
+    solution = mbd.simulate(model, 1.0, 0.01, method, sensitivities=names)
+    for name in names:
+        slope, t = solution.sensitivity(name), solution.t
+        assert np.abs(slope["ball"].position[:, 0] + t**2 / 8.0).max() < EXACT
+        assert np.abs(slope.energy.kinetic + t**2 / 8.0).max() < EXACT

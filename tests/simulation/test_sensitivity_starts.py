@@ -169,3 +169,25 @@ def test_values_at_the_end_of_what_a_model_takes():
     """A damping of zero may not become smaller: the message says why that was tried."""
     with pytest.raises(mbd.ModelError, match=r"p = 0 is at the end of what the model takes.*damping = -1\.5"):
         mbd.simulate(pulled(0.0, damping=lambda p: p), 0.1, 0.01, sensitivities=["p"])
+
+
+@pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
+def test_numbers_that_no_run_depends_on_may_have_kinks(method):
+    """The extent of a model, which is that of another body beside p = 1, and the time of the last evaluation."""
+    model = mbd.Model("extent")
+    p = model.parameter("p", 1.0)
+    ball = model.add(mbd.PointMass("ball", 1.0, position=(p, 0, 0)))
+    model.add(mbd.PointMass("other", 1.0, position=(0, 1.0, 0)))
+    model.add(mbd.forces.Spring(model.ground, ball, stiffness=1.0, length=0.5))
+    solution = mbd.simulate(model, 1.2, 0.01, method, t_start=1.0, sensitivities=["p"])
+    slope = solution.sensitivity("p")["ball"].position[:, 0]
+    assert np.abs(slope - np.cos(solution.t - 1.0)).max() < 1e-5  # of the method
+
+
+def test_lost_digits_are_seen_at_other_times():
+    model = mbd.Model("tiny")
+    ball = model.add(mbd.PointMass("ball", 1.0, position=(1.0 + model.parameter("p", 1e-13), 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, ball, stiffness=1.0, length=0.5))
+    for t_start in (0.0, 7.0):
+        with pytest.raises(mbd.ModelError, match="so small against what it is added to"):
+            mbd.simulate(model, t_start + 0.1, 0.01, t_start=t_start, sensitivities=["p"])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import mbd
+from mbd.study import model_builds
+from mbd.study.model_builds import as_build
 from mbd.system.assembly import _Assembler
 
 RUN = {"t_end": 0.2, "step": 0.01}
@@ -148,3 +152,29 @@ def _miss(solution):
 
 
 TRUTH = float(mbd.simulate(pendulum(1.0, 2.0, 4.2), 0.5, 0.01)["bob"].position[-1, 2])
+
+
+def test_prepared_runs_are_those_of_their_models(monkeypatch):
+    """What a run is known by is where its model is stored: that place may not become another model's meanwhile."""
+
+    def build(stiffness):
+        model = mbd.Model("spring")
+        p = model.parameter("p", 2.0)
+        ball = model.add(mbd.PointMass("ball", 1.0, position=(1.0, 0, 0)))
+        model.add(mbd.forces.Spring(model.ground, ball, stiffness=mbd.calculated(stiffness, p), length=0.5))
+        return as_build("test", model)
+
+    monkeypatch.setattr(model_builds, "_prepared", model_builds._Prepared())
+    first = build(lambda x: 2.0 * x)
+    first.solution({"p": 3.0}, RUN)
+    kept = weakref.ref(first.model)
+    del first
+    gc.collect()
+    assert kept() is not None
+    alike = build(lambda x: x * x)  # the same numbers, and the same name of its function
+    found, expected = alike.solution({"p": 3.0}, RUN), mbd.simulate(alike(p=3.0), **RUN)
+    assert np.array_equal(found.q, expected.q)
+    for other in (lambda x: x + 2.0, lambda x: 4.0 * x):
+        build(other).solution({"p": 3.0}, RUN)
+    gc.collect()
+    assert kept() is None  # the eldest is forgotten

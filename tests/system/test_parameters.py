@@ -421,3 +421,76 @@ def test_inputs_of_a_model_that_was_placed_can_be_changed():
     start = placed["body"].position[0]
     acceleration = mbd.simulate(placed, 0.01, 0.01)["body"].acceleration[0, 0]
     assert acceleration == pytest.approx((5.0 - 2.0 * start) / 2.0, rel=1e-12)
+
+
+def refusing(with_parameters, p=1.0, q=1.0):
+    """Elements that hold objects of their own, and one at their end that refuses a negative q."""
+    model = mbd.Model("refusing")
+    if with_parameters:
+        p, q = model.parameter("p", p), model.parameter("q", q)
+    model.add(mbd.PointMass("ball", 1.0, position=(p, 0, 0), velocity=(0, p, 0)))
+    body = model.add(mbd.RigidBody("body", 1.0, (1, 1, 1)))
+    body.position = (0, p, 0)
+    body.node.velocity = (0, 0, p)
+    hinge = model.add(mbd.joints.Revolute(model.ground, body, axis=(0, 0, 1), at=(0, 0, 0)))
+    model.add(mbd.forces.Motor(hinge, rotor_inertia=p, name="motor"))
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=q))
+    return model
+
+
+@BOTH
+def test_what_is_refused_leaves_nothing_behind(coordinates):
+    """Nodes of bodies and rotors of motors were changed already when the spring was asked."""
+    model = in_coordinates(refusing(True), coordinates)
+    system = mbd.assemble(model)
+    for owner in (model, system):
+        with pytest.raises(mbd.ModelError, match="stiffness = -1"):
+            owner.set_parameters({"p": 2.0, "q": -1.0})
+    for changed in ({}, {"q": 3.0}, {"p": 1.5}):
+        for owner in (model, system):
+            owner.set_parameters(changed)
+        fresh = mbd.assemble(in_coordinates(refusing(False, **dict(model.parameters)), coordinates))
+        assert_same(system, fresh)
+        assert_same(mbd.assemble(model), fresh)
+
+
+def test_attributes_that_are_made_of_parameters():
+    """One that was assigned stays, whatever was set before; one whose value was refused goes on to follow."""
+
+    def made(p=2.0, mass=None):
+        model = mbd.Model()
+        parameter = model.parameter("p", p)
+        body = model.add(mbd.RigidBody("body", parameter, (1, 1, 1), com=(0.0, 0.1 * parameter, 0.0)))
+        if mass is not None:
+            body.mass = mass
+        return model
+
+    handle = mbd.assemble(made()).parameters(["p", "body.mass", "body.com"])
+    handle.set({"p": 3.0})
+    with pytest.raises(mbd.ModelError, match="mass = -1"):
+        handle.set({"p": 2.5, "body.com": (1, 0, 0), "body.mass": -1.0})
+    assert_same(handle.system, mbd.assemble(made(3.0)))
+    for changed, expected in (({"p": 4.0}, (4.0, None)), ({"body.mass": 8.0}, (4.0, 8.0)), ({"p": 5.0}, (5.0, 8.0))):
+        handle.set(changed)
+        assert_same(handle.system, mbd.assemble(made(*expected)))
+
+
+def test_names_and_values_of_other_kinds_are_refused():
+    """A single name is no list of letters, which might be names as well."""
+    model = refusing(True)
+    system = mbd.assemble(model)
+    assert system.parameters("p").names == system.parameters(model._parameters["p"]).names == ("p",)
+    with pytest.raises(mbd.ModelError, match="no parameter or input 'pq'"):
+        system.parameters("pq")
+    for names in (3, None, [["p"]], [b"p"]):
+        with pytest.raises(mbd.ModelError, match="parameters = .*expected parameters or their names"):
+            system.parameters(names)
+    for names in (3, [["p"]], [1.0]):
+        with pytest.raises(mbd.ModelError, match="sensitivities = .*expected parameters or their names"):
+            mbd.simulate(model, 0.1, 0.01, sensitivities=names)
+    for values in (None, 3.0, "pq"):
+        with pytest.raises(mbd.ModelError, match="values = .*expected numbers for p, q"):
+            system.parameters(["p", "q"]).set(values)
+    for values in (None, [("p", 3.0)]):
+        with pytest.raises(mbd.ModelError, match="parameters = .*expected numbers by name"):
+            model.set_parameters(values)
