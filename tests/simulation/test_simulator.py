@@ -339,6 +339,23 @@ def test_state_holds_inputs():
     assert np.array_equal(sim.q, expected)
 
 
+def test_a_solution_knows_the_inputs_at_its_end(capsys):
+    """As a state does: going on from it is going on with them."""
+    sim = mbd.Simulator(cart_pole(), STEP)
+    for u in (1.0, 2.5):
+        sim.inputs["u"] = u
+        sim.advance(10 * STEP)
+    end, again = sim.solution(), mbd.Simulator(cart_pole(), STEP)
+    sim.advance(10 * STEP)
+    again.set_state(end)
+    assert again.inputs["u"] == 2.5
+    again.advance(10 * STEP)
+    assert np.array_equal(again.q, sim.q)
+    assert mbd.Simulator(cart_pole(), STEP, start=end).inputs["u"] == 2.5
+    mbd.simulate(cart_pole(), 30 * STEP, STEP, start=end)
+    assert "the state was left with input 'u' = 2.5; now that of the model acts, 0" in capsys.readouterr().err
+
+
 def test_records():
     """Every so often, never, and in many blocks."""
     model = cart_pole()
