@@ -42,6 +42,9 @@ def state_of(owner: str, start: Any) -> dict[str, Any]:
         raise ModelError(f"{owner}: the state to start from is {start!r}; expected a solution, or the state of one")
     state = dict(state)
     _check_written(state)
+    if isinstance(start, Solution) and len(start) and start._acted and "input_names" not in state:
+        acted = {name: x[-1] for name, x in start._acted.items()}  # at its end, as a state of the simulator has them
+        state |= {"input_names": tuple(acted), "input_values": np.array([*acted.values()])}
     if isinstance(start, Solution):
         try:
             state |= noted_turns(angles_at_the_end(start))

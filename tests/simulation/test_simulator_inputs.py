@@ -321,6 +321,23 @@ def test_names_of_inputs_and_runs_without_end():
     assert len(sim._recording.inputs) <= 2  # nothing grows
 
 
+def test_a_solution_knows_the_inputs_at_its_end(capsys):
+    """As a state does: going on from it is going on with them."""
+    sim = mbd.Simulator(cart_pole(), STEP)
+    for u in (1.0, 2.5):
+        sim.inputs["u"] = u
+        sim.advance(10 * STEP)
+    end, again = sim.solution(), mbd.Simulator(cart_pole(), STEP)
+    sim.advance(10 * STEP)
+    again.set_state(end)
+    assert again.inputs["u"] == 2.5
+    again.advance(10 * STEP)
+    assert np.array_equal(again.q, sim.q)
+    assert mbd.Simulator(cart_pole(), STEP, start=end).inputs["u"] == 2.5
+    mbd.simulate(cart_pole(), 30 * STEP, STEP, start=end)
+    assert "the state was left with input 'u' = 2.5; now that of the model acts, 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("coordinates", ["absolute", "joint"])
 def test_inputs_that_were_set_are_not_read_before_they_act(coordinates):
     """What is read between two steps belongs together, whether somebody has read it before the input was set or not."""
