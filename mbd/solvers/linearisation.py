@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -149,8 +149,10 @@ def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) 
     linear = _reduced(model, system, here.M, C, here.K, P, here.N, N_h)
     if _is_at_rest(system, v, linear.eigenvalues):
         return linear
-    C = C - here.M @ _spins(system, v)
-    _check_going_on(system, q, v, t, here, _motions)
+    H = _spins(system, v)
+    C = C - here.M @ H
+    there = _check_going_on(system, q, v, t, here, _motions)
+    _check_coefficients_beside_spins(system, q, v, t, here, there, N_h, H)
     return _reduced(model, system, here.M, C, here.K, P, here.N, N_h)
 
 
@@ -165,7 +167,10 @@ def _in_joint_coordinates(model: Model, own: System, q: Array, v: Array, t: floa
     linear = _reduced(model, bodies, here.M, here.C, here.K, P, here.N, here.N, to_bodies, names)
     if not _is_at_rest(own, v, linear.eigenvalues):
         there = _check_going_on(own, q, v, t, here, _joint_motions)
-        _check_coefficients(own, v, here, there)
+        units = here.M.diagonal(), here.M.diagonal()
+        column = _changing(_size(own, v), units, (here.M, here.C, here.K), (there.M, there.C, there.K))
+        if column is not None:
+            _refuse_changing(own, f" with '{own.velocity_names[column]}'")
     return linear
 
 
@@ -327,22 +332,52 @@ def _check_going_on(system: System, q: Array, v: Array, t: float, here: _Terms, 
     return there
 
 
-def _check_coefficients(system: System, v: Array, here: _Terms, there: _Terms) -> None:
-    """Refuse coefficients that change while a joint turns, as those of a flat rotor on a soft shaft."""
-    unit = 1.0 / np.sqrt(here.M.diagonal())
-    rate = _size(system, v)
+def _check_coefficients_beside_spins(
+    system: System, q: Array, v: Array, t: float, here: _Terms, there: _Terms, N_h: Array, H: Array
+) -> None:
+    """Refuse motions and coefficients that turn with spinning bodies, as a hinge on a driven shaft.
+
+    Both are compared in the frames that do not spin, in which those of the state are written.
+    """
+    from scipy.linalg import expm
+
+    later = MOVE / _size(system, v)
+    turned: Array = expm(later * H)  # from the axes of the bodies there
+    columns = _sizes(system)[1][:, None]
+    N_there = turned @ _displacements(system, system.update(q, later * v), t + later)
+    Q, Q_there = (np.linalg.qr(N / columns)[0] for N in (N_h, N_there))
+    if Q.shape != Q_there.shape or np.abs(Q_there - Q @ (Q.T @ Q_there)).max(initial=0.0) > CONSTANT:
+        _refuse_changing(system, "")
+    M, C, K = (turned @ x @ turned.T for x in (there.M, there.C - there.M @ H, there.K))
+    N = here.N
+    before = N.T @ here.M @ N, N.T @ (here.C - here.M @ H) @ N, N.T @ here.K @ N_h
+    after = N.T @ M @ N, N.T @ C @ N, N.T @ K @ N_h
+    units = before[0].diagonal(), (N_h.T @ here.M @ N_h).diagonal()
+    if _changing(_size(system, v), units, before, after) is not None:
+        _refuse_changing(system, "")
+
+
+Coefficients = tuple[Array, Array, Array]
+
+
+def _changing(rate: float, units: tuple[Array, Array], here: Coefficients, there: Coefficients) -> int | None:
+    """Which column of mass, damping or stiffness changes; ``units`` are masses of velocities and of displacements."""
+    rows, columns = (1.0 / np.sqrt(x) for x in units)
     sizes, changes = [], []
-    for x, y, power in ((here.M, there.M, 2), (here.C, there.C, 1), (here.K, there.K, 0)):
-        scale = unit[:, None] * unit * rate**power
+    for x, y, power in zip(here, there, (2, 1, 0), strict=True):
+        scale = rows[:, None] * (columns if power == 0 else rows) * rate**power
         sizes.append(np.abs(x * scale).max(initial=0.0))
         changes.append(np.abs((y - x) * scale).max(axis=0, initial=0.0))
-    change = np.max(changes, axis=0)
-    if change.max(initial=0.0) > CONSTANT * max(sizes):
-        raise ModelError(
-            f"linearize: the equations of {system.model} change with '{system.velocity_names[int(change.argmax())]}' "
-            "as it moves, so that their linear form depends on time; expected an equilibrium, or a steady motion in "
-            "which spinning bodies are axisymmetric about their spin"
-        )
+    k = int(np.argmax([x.max(initial=0.0) for x in changes]))
+    return int(changes[k].argmax()) if changes[k].max(initial=0.0) > CONSTANT * max(sizes) else None
+
+
+def _refuse_changing(system: System, what: str) -> NoReturn:
+    raise ModelError(
+        f"linearize: the equations of {system.model} change{what} as it moves, so that their linear form depends on "
+        "time; expected an equilibrium, or a steady motion in which spinning bodies are axisymmetric about their spin"
+        + ("" if what else '. Parts that turn with a shaft may be constant in model.with_coordinates("joint")')
+    )
 
 
 def _refuse_unsteady(system: System, vd: Array, when: str) -> None:

@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 
 import mbd
 from mbd.joints import Revolute, Spherical
+from mbd.nodes import RotationVector
 
 G = 9.81
 NODES = [mbd.nodes.RotationVector, mbd.nodes.Quaternion, mbd.nodes.Directors, mbd.nodes.EulerAngles(sequence="xyz")]
@@ -215,3 +216,36 @@ def test_equilibria_without_gravity(x, coordinates):
     if x == 0.31:
         with pytest.raises(mbd.ModelError, match="body 'slide' accelerates by 0.5"):
             mbd.linearize(model)
+
+
+def test_a_pendulum_on_a_driven_shaft():
+    """Its plane turns with the shaft: constant in joint coordinates, not in frames that do not spin."""
+    model, rate = mbd.Model("shaft", gravity=(0, 0, -G)), 10.0
+    shaft = model.add(mbd.RigidBody("shaft", 2.0, (0.1, 0.1, 0.1), RotationVector(angular_velocity=(0, 0, rate))))
+    model.add(Revolute(model.ground, shaft, at=(0, 0, 0), axis=(0, 0, 1)))
+    model.add(mbd.joints.AngleDriver(model.ground, shaft, at=(0, 0, 0), axis=(0, 0, 1), value=lambda t: rate * t))
+    node = RotationVector((0, 0, -0.3), angular_velocity=(0, 0, rate))
+    arm = model.add(mbd.RigidBody("arm", 1.0, (0.02, 0.02, 0.02), node))
+    model.add(Revolute(shaft, arm, at=(0, 0, 0), axis=(0, 1, 0)))
+    growth = math.sqrt((0.09 * rate**2 - 0.3 * G) / 0.11)
+    same(mbd.linearize(model.with_coordinates("joint")).eigenvalues, (-growth, growth), 1e-6)
+    with pytest.raises(mbd.ModelError, match=r"change as it moves.*with_coordinates\(\"joint\"\)"):
+        mbd.linearize(model)
+
+
+@pytest.mark.parametrize("other", [50.0, 80.0])
+def test_a_coupling_between_spinning_bodies(other):
+    """Its springs turn with the bodies: their linear form is constant where both are equally stiff."""
+    model, spin = mbd.Model("coupling"), (0, 0, 20.0)
+    first = model.add(mbd.RigidBody("first", 1.0, (0.03, 0.03, 0.02), RotationVector(angular_velocity=spin)))
+    model.add(Revolute(model.ground, first, at=(0, 0, 0), axis=(0, 0, 1)))
+    second = mbd.RigidBody("second", 2.0, (0.03, 0.03, 0.02), RotationVector(angular_velocity=spin))
+    model.add(second)
+    model.add(mbd.forces.Bushing(first, second, stiffness=(50.0, other, 50.0), rotational_stiffness=(5.0, 5.0, 5.0)))
+    if other != 50.0:
+        with pytest.raises(mbd.ModelError, match="change as it moves"):
+            mbd.linearize(model)
+        return
+    values = mbd.linearize(model).eigenvalues
+    for sign in (-1.0, 1.0):  # across the axis, as if nothing were spinning
+        assert np.sum(np.abs(values - sign * 5j) < 1e-5) >= 3
