@@ -292,11 +292,12 @@ def _check_steady(system: System, q: Array, v: Array, t: float, here: _Terms, N_
     """Refuse a state that accelerates, unless a steady one is so near that it is the same state."""
     if np.abs(here.vd).max(initial=0.0) <= STEADY * _usual_acceleration(system, q, v, t):
         return
-    lacking = here.N.T @ here.M @ here.vd
-    K = here.N.T @ here.K @ N_h
+    rows, columns = (1.0 / np.sqrt((N.T @ here.M @ N).diagonal()) for N in (here.N, N_h))  # ranks have no units
+    lacking = rows * (here.N.T @ here.M @ here.vd)
+    K = rows[:, None] * (here.N.T @ here.K @ N_h) * columns
     xi = np.linalg.lstsq(K, lacking, rcond=RANK_TOLERANCE)[0]
     left = np.abs(lacking - K @ xi).max(initial=0.0)
-    if _size(system, N_h @ xi) > STEADY or left > STEADY * np.abs(lacking).max():
+    if _size(system, N_h @ (columns * xi)) > STEADY or left > STEADY * np.abs(lacking).max():
         _refuse_unsteady(system, here.vd, "")
 
 

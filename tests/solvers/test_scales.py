@@ -158,3 +158,18 @@ def test_equilibria_and_vibrations_have_no_units():
             assert found[body.name].position / length == pytest.approx(expected[body.name].position, abs=1e-6)
         again = mbd.linearize(found.model, found).eigenvalues
         assert np.sort(again.imag) == pytest.approx(np.sort(values.imag), abs=1e-5 * np.abs(values).max())
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_states_beside_an_equilibrium_are_steady_at_every_size(coordinates):
+    """Stiffness of a displacement and of an angle differ by the square of the length, which is no rank."""
+    for length in (1e-6, 1.0, 1e6):
+        model = mbd.Model("cylinder")
+        node = mbd.nodes.RotationVector(position=(length, 0, 0), rotation=mbd.rotation((1e-7, 0, 0)))
+        inertia = np.array([0.1, 0.12, 0.15]) * length**2
+        body = model.add(mbd.RigidBody("body", 2.0, inertia, node))
+        joint = model.add(mbd.joints.Cylindrical(model.ground, body, at=(0, 0, 0), axis=(1, 0, 0), zero=(0, 1e-7)))
+        model.add(mbd.forces.Spring(model.ground, body, stiffness=100.0, length=length))
+        model.add(mbd.forces.TorsionSpring(joint, stiffness=0.4 * length**2))
+        values = mbd.linearize(model.with_coordinates(coordinates)).eigenvalues
+        assert np.allclose(np.sort(values.imag), [-np.sqrt(50.0), -2.0, 2.0, np.sqrt(50.0)], rtol=1e-5)
