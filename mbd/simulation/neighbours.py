@@ -104,8 +104,9 @@ class Neighbours:
             self.own.set(self._back)
             raise ModelError(
                 f"sensitivities: {whose} has no derivative with respect to {name} at {x:g}, where one of its numbers "
-                "jumps or has a kink, as abs(x), maximum(x, ...) and floor(x) have them. Give another value, a smooth "
-                f"expression, or leave {name} out"
+                "jumps or has a kink, as abs(x), maximum(x, ...) and floor(x) have them, or bends within "
+                f"{e:.1g} of it, by which {name} is moved (in a smaller unit that is less). Give another value, a "
+                f"smooth expression, or leave {name} out"
             )
 
     def sides(self, starts: Starts, q: Array, v: Array) -> list[tuple[Beside, Beside]]:

@@ -191,3 +191,17 @@ def test_lost_digits_are_seen_at_other_times():
     for t_start in (0.0, 7.0):
         with pytest.raises(mbd.ModelError, match="so small against what it is added to"):
             mbd.simulate(model, t_start + 0.1, 0.01, t_start=t_start, sensitivities=["p"])
+
+
+def test_what_bends_beside_zero_is_told():
+    """A place of zero in a model of micrometres in metres is moved by many of its lengths."""
+    for unit in (1.0, 1e-6):
+        model = mbd.Model("tiny")
+        place = model.parameter("p", 0.0)
+        ball = model.add(mbd.PointMass("ball", 1.0, position=(place, unit, 0)))
+        model.add(mbd.forces.Spring(model.ground, ball, stiffness=1.0, name="spring"))
+        if unit == 1.0:
+            mbd.simulate(model, 0.002, 0.001, sensitivities=["p"])
+            continue
+        with pytest.raises(mbd.ModelError, match="spring 'spring' .* bends within 2e-05 of it, by which p is moved"):
+            mbd.simulate(model, 0.002, 0.001, sensitivities=["p"])
