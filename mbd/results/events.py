@@ -266,7 +266,8 @@ def _interesting(t: Array, values: Array, first: int, last: int) -> list[tuple[i
     bend = np.maximum(curvature[k], curvature[k + 1]) * width[k] ** 2
     a, b = values[k], values[k + 1]
     changes = (a != 0.0) & (np.sign(a) != np.sign(b))
-    room = np.where(changes, np.abs(b - a), np.minimum(np.abs(a), np.abs(b)))
+    through = np.sign(a) * np.sign(b) < 0.0  # who arrives at zero may have been beyond it on the way
+    room = np.where(through, np.abs(b - a), np.minimum(np.abs(a), np.abs(b)))
     between = (room <= DIP * bend) & (bend > 0.0)
     return [(int(i), bool(several)) for i, several, here in zip(k, between, between | changes, strict=True) if here]
 

@@ -151,6 +151,22 @@ def test_two_crossings_in_one_step(method, step):
     assert mbd.simulate(drifting(), 1.0, step, method, events=above).events == []
 
 
+@pytest.mark.parametrize(
+    "method", [mbd.integrators.RK4(), mbd.integrators.GeneralizedAlpha()], ids=lambda method: method.name
+)
+@pytest.mark.parametrize("peak", [3.7, 3.9])  # in steps
+def test_a_level_that_is_met_at_a_record_was_crossed_before_the_peak(method, peak):
+    """Who comes back to zero at a record has been beyond it: the way there is an event, and the arrival another one."""
+    step = 0.01
+    model = mbd.Model("thrown", gravity=(0, 0, -10.0))
+    model.add(mbd.PointMass("ball", mass=1.0, velocity=(0, 0, 10.0 * peak * step)))
+    level = float(mbd.simulate(model, 0.08, step, method)["ball"].position[4, 2])
+    event = mbd.Event(lambda solution: solution["ball"].position[:, 2] - level)
+    found = mbd.simulate(model, 0.08, step, method, events=event).events
+    assert [one.direction for one in found] == [1, -1]
+    assert [one.t for one in found] == pytest.approx([(2.0 * peak - 4.0) * step, 4.0 * step], abs=1e-12)
+
+
 def test_crossings_are_found_at_steps_not_at_records():
     """Records twice as far apart as the crossings of a sine: all of them are found."""
     event = mbd.Event(lambda s: np.sin(20 * s.t + 0.1))
