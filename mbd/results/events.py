@@ -41,6 +41,9 @@ class Event:
     where the values of neighbouring steps show the turn; a peak that is narrower than a step leaves no trace in
     them and needs a smaller step.
 
+    Steps of ``GGLMidpoint`` and ``BLieDF`` begin and end up to a thousandth beside their records: of a crossing that is
+    as near to a record several events may be told, with times that differ by as little.
+
     Parameters
     ----------
     function: a sensor, or any function of a solution: ``lambda s: s["ball"].position[:, 2]``. Each value depends on its
