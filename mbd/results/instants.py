@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,23 @@ OUTSIDE = 1e-12  # of the duration: round-off of times at its ends
 COARSE = 1e-3  # lengths of the model, rad, or sizes of generalized coordinates: what accelerations change on the way
 
 
+class Gap(NamedTuple):
+    """Two records, and how much happens between them."""
+
+    t: float  # a time between them
+    width: float
+    bend: float  # what accelerations change on the way, of the size of the model, of 1 rad, of generalized coordinates
+    turned: float  # largest rotation of a body, rad
+
+
 class Instants(Solution):
     """A solution at single times, which reads as any other; made by ``solution.at``."""
 
     between: Solution
     """The solution whose records these times are between."""
+
+    widest: Gap
+    """The gap that tells least of these times."""
 
     @cached_property
     def scheme(self) -> Scheme:
@@ -51,13 +63,37 @@ class Instants(Solution):
         """The solution at other times, from the same records."""
         return solution_at(self.between, t)
 
+    def moved_to(self, q: Array, v: Array) -> Instants:
+        """Another state at a single time."""
+        found = Instants(
+            self.system, self.t, q[None, :], v[None, :], None, None, self.turns, integrator=self.integrator,
+            inputs=self._acted,
+        )  # fmt: skip
+        found.between, found.widest = self.between, self.widest
+        return found
+
     def __repr__(self) -> str:
         times = f"t = {self.t[0]:.6g}" if len(self) == 1 else f"{len(self)} times"
         return f"<{self.model} at {times}, between {len(self.between)} records>"
 
 
-def solution_at(solution: Solution, t: Any) -> Instants:
-    """The solution at some times."""
+def solution_at(solution: Solution, t: Any, asked_by: str = "at") -> Instants:
+    """The solution at some times, and a word where its records do not tell them."""
+    found = interpolated(solution, t, asked_by)
+    gap = found.widest
+    if gap.bend > COARSE or gap.turned > np.pi:
+        why = f"a body turns by {gap.turned:.2g} rad" if gap.turned > np.pi else "the motion bends too much"
+        warnings.warn(
+            f"{asked_by}: near t = {gap.t:.6g} records are {gap.width:.3g} apart, and {why} between them: what is read "
+            "there is inaccurate. Expected records that are closer: a smaller output_step, or smaller steps",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def interpolated(solution: Solution, t: Any, asked_by: str) -> Instants:
+    """The same without a word."""
     times = _checked_times(solution, t)
     system, n = solution.system, len(times)
     q, v = np.zeros((n, system.n_q)), np.zeros((n, system.n_v))
@@ -66,9 +102,10 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     at = np.searchsorted(solution.t[kept], times)
     there = at < len(kept)
     there[there] = solution.t[kept[at[there]]] == times[there]
+    widest = Gap(float(times[0]), 0.0, 0.0, 0.0)
     if not there.all():
-        _refuse_where_inputs_changed(solution, times[~there])
-        q[~there], v[~there] = _interpolated(solution, times[~there])
+        _refuse_where_inputs_changed(solution, times[~there], asked_by)
+        q[~there], v[~there], widest = _states_at(solution, times[~there], asked_by)
     q[there], v[there] = solution.q[kept[at[there]]], solution.v[kept[at[there]]]
     turns = np.column_stack([np.interp(times, solution.t, column) for column in solution._turns.T])
     unknown = hasattr(solution.integrator, "forces") and not solution.integrator.forces  # kinematics
@@ -76,19 +113,19 @@ def solution_at(solution: Solution, t: Any) -> Instants:
     last = np.clip(np.searchsorted(solution.t, times), 0, len(solution) - 1)  # the record at which the step ends
     inputs = {name: x[last] for name, x in solution._acted.items()}
     found = Instants(system, times, q, v, None, lam, turns, integrator=solution.integrator, inputs=inputs)
-    found.between = solution
+    found.between, found.widest = solution, widest
     return found
 
 
-def _refuse_where_inputs_changed(solution: Solution, times: Array) -> None:
+def _refuse_where_inputs_changed(solution: Solution, times: Array, asked_by: str) -> None:
     """The motion between two records is smooth only if nothing has changed suddenly between them."""
     changed = np.asarray(solution.stats.get("inputs_changed_between_records", ()), dtype=float)
     wrong = np.isin(np.searchsorted(solution.t, times), np.searchsorted(solution.t, changed))
     if wrong.any():
         t = float(times[np.argmax(wrong)])
         raise ModelError(
-            f"at: an input changed between the two records around t = {t:.9g}, so that the motion there is not known; "
-            "expected records at all changes: make output_step smaller, or leave it out"
+            f"{asked_by}: an input changed between the two records around t = {t:.9g}, so that the motion there is "
+            "not known; expected records at all changes: make output_step smaller, or leave it out"
         )
 
 
@@ -115,8 +152,8 @@ def _checked_times(solution: Solution, t: Any) -> Array:
     return np.clip(times, start, end)
 
 
-def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
-    """States at times that are no records, and a word where the records do not tell them.
+def _states_at(solution: Solution, times: Array, asked_by: str) -> tuple[Array, Array, Gap]:
+    """States at times that are no records, and where the records tell least of them.
 
     Of two records at one time, at which something jumps, the first one ends an interval and the second one begins one.
     Where an input jumps there is one record, that of the step before; the interval begins with other accelerations.
@@ -127,7 +164,7 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
     used = np.unique(np.concatenate((first, first + 1)))
     unknown = used[~np.isfinite(accelerations[used]).all(axis=1)]
     if len(unknown):
-        raise ModelError(f"at: the accelerations at the record t = {t[unknown[0]]:.9g} are not known")
+        raise ModelError(f"{asked_by}: the accelerations at the record t = {t[unknown[0]]:.9g} are not known")
     system = solution.system
     doubt, buffer = np.zeros((len(times), 3)), np.zeros((BUFFER_ROWS, system.n_v))
     turned = _largest_turns(system, velocities, np.diff(t)[first], first)
@@ -140,16 +177,8 @@ def _interpolated(solution: Solution, times: Array) -> tuple[Array, Array]:
     sizes = system.length, 1.0, max(1e-300, float(np.abs(solution.q).max(initial=0.0)))
     worst = (doubt / sizes).max(axis=1)
     k = int(np.argmax(np.maximum(worst / COARSE, turned / np.pi)))
-    if worst[k] > COARSE or turned[k] > np.pi:
-        apart = f"{t[first[k] + 1] - t[first[k]]:.3g}"
-        why = f"a body turns by {turned[k]:.2g} rad" if turned[k] > np.pi else "the motion bends too much"
-        warnings.warn(
-            f"at: near t = {times[k]:.6g} records are {apart} apart, and {why} between them: what is read there is "
-            "inaccurate. Record more often: simulate(..., output_step=...)",
-            AccuracyWarning,
-            stacklevel=4,
-        )
-    return q, v
+    width = float(t[first[k] + 1] - t[first[k]])
+    return q, v, Gap(float(times[k]), width, float(worst[k]), float(turned[k]))
 
 
 def _input_jumps(solution: Solution) -> Any:

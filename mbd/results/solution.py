@@ -314,6 +314,8 @@ class Solution(Drawn, Tabular):
             stats=self.stats, start=self.start, complete=self.complete, message=self.message,
             inputs={name: x[records] for name, x in self._acted.items()},
         )  # fmt: skip
+        if self._vd is not None and self._lam is not None:  # also those that were found from the records
+            part._vd, part._lam = (np.ascontiguousarray(x[records]) for x in (self._vd, self._lam))
         part.state = self._state if len(part) and part.t[-1] == self.t[-1] else {}
         kept = range(len(self))[records]
         if kept:

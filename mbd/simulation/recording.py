@@ -79,6 +79,17 @@ class Recording:
             first = self.blocks[0] if self.blocks else (np.array([self.run.t]), [x[None, :] for x in self.run.row()])
             self.watch.begin(*first)
 
+    def watch_anew(self) -> None:
+        """Functions of users act otherwise from now on: the next step begins with other accelerations."""
+        if self.watch is None or self.watch.stopped is not None:
+            return
+        t, rows = np.array([self.run.t]), [x[None, :] for x in self.run.row()]
+        if not self.integrator.recorded:
+            q, v, _, _, turns = rows
+            here = Solution(self.system, t, q, v, None, None, turns, inputs=self.inputs_at(t))
+            rows = [q, v, here.vd, here.lam, turns]
+        self.watch.begin_anew(t, rows)
+
     def inputs_at(self, t: Array) -> dict[str, Array]:
         """Inputs of the steps that end at these times."""
         if not self.inputs:

@@ -15,7 +15,6 @@ from ..errors import MbdError, ModelError
 from ..integrators.base import Array, Integrator, Run
 from ..integrators.user import PythonRun
 from ..io.store import new_folder
-from ..results.acting import acting
 from ..results.events import Event, Occurrence
 from ..results.selection import Chooser
 from ..solvers.redundancy import regularise
@@ -69,6 +68,8 @@ class Stepping:
             self._recording.inputs = [(run.t, self._acting)]
         self._recording.watch_for(self._events, run.step)
         self._plain = run.evaluated.has_plain_functions or isinstance(run, PythonRun)
+        if self._recording.watch is not None:
+            self._recording.watch.are_fixed = not run.evaluated.has_plain_functions
         self._step: Callable[[], Any] | None = None
 
     def step(self) -> None:
@@ -152,8 +153,6 @@ class Stepping:
             self._recording.happened(run.origin + run.step * numbers, [x[:made] for x in rows])
         if self.stopped is None:
             self._judge(made == count)
-        if self._functions:  # whose values may change until the next step
-            self._judge_events()
 
     def _advance_to(self, t_end: float) -> None:
         """With step-size control, to a time."""
@@ -260,9 +259,6 @@ class Stepping:
             )
         if self._begin_again():
             return
-        if self._recording.watch is not None:
-            with acting(self.system, self._inputs_that_act):
-                self._judge_events()
         self._run.act_anew()
         self._acting = values.copy()
         if self._records:
@@ -298,14 +294,8 @@ class Stepping:
             if values != self._function_values:
                 self._function_values = values
                 self._run.act_anew()
-
-    def _judge_events(self) -> None:
-        """Something is about to act otherwise: judge the last step as long as it can be made again."""
-        watch = self._recording.watch
-        if watch is not None and self.stopped is None:
-            with self._carrying_solution():
-                watch.finish()
-            watch.begin(np.array([self._run.t]), [x[None, :] for x in self._run.row()])
+                with self._carrying_solution():
+                    self._recording.watch_anew()
 
     def _check_functions(self) -> None:
         """An error of a user function counts if it is there at the present state too."""

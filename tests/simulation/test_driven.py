@@ -288,8 +288,6 @@ def test_files_and_arguments(tmp_path):
         mbd.kinematics(3, 1.0, 0.1)
     with pytest.raises(mbd.ModelError, match="expected a time after the start"):
         mbd.kinematics(slider_crank(), 1.0, 0.1, t_start=2.0)
-    with pytest.raises(mbd.ModelError, match="no integrator"):
-        mbd.find_events(solution, mbd.Event(lambda s: s["slider"].position[:, 0] - 2.0))
 
 
 # --- joint coordinates ----------------------------------------------------------------------------------------------
