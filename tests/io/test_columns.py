@@ -20,7 +20,7 @@ from mbd.io.encoding import Encoder
 from mbd.joints import Joint
 from mbd.model import Model
 from mbd.rotation import from_rotation_vector
-from mbd.system.identity import PYTHON
+from mbd.system.identity import FUNCTIONS, PYTHON, fingerprint_of
 from tests.io.test_archive import (
     COUPLINGS,
     JOINTS,
@@ -130,6 +130,8 @@ def test_forces(name: str, key: str, tmp_path: Path) -> None:
     solution = at_rest(model)
     loaded = round_trip(solution, tmp_path / "x.npz")
     assert json.dumps(Encoder().model(loaded.model)) == json.dumps(Encoder().model(model))
+    told, found = (fingerprint_of(x) for x in (model, loaded.model))
+    assert [name for name in told if told[name] != found[name] and not name.startswith(FUNCTIONS)] == []
     present = load(tmp_path / "x.npz", model=model)
     np.testing.assert_array_equal(present.energy.total, loaded.energy.total)
 
