@@ -219,6 +219,22 @@ def test_a_regularised_run_goes_on_from_a_file(tmp_path: Path) -> None:
     assert_same_state(solution, loaded)
 
 
+def test_a_prepared_run_is_saved_before_the_next_one(tmp_path: Path) -> None:
+    """Its model has other numbers afterwards: digests say what acted, and it is refused when it is over."""
+    model = chain(9)
+    spring = forces.Spring(model.ground, model["link 8"], (9, 0, 3), stiffness=model.parameter("k", 2.0), length=1.0)
+    model.add(spring)
+    run = mbd.assemble(model).parameters(["k"]).run(4 * STEP, STEP)
+    solution = run({"k": 5.0})
+    loaded = round_trip(solution, tmp_path / "x.npz")
+    assert header_of(tmp_path / "x.npz")["fingerprint"] == solution.state["fingerprint"]
+    assert_same_state(solution, loaded)
+    over = run({"k": 6.0})
+    run({"k": 7.0})
+    with pytest.raises(ModelError, match="changed for another one"):
+        over.save(tmp_path / "over.npz")
+
+
 def test_files_without_tables(tmp_path: Path) -> None:
     stored, path = json.loads(OLD.read_text()), tmp_path / "old.npz"
     header = np.frombuffer(json.dumps(stored["header"]).encode(), dtype=np.uint8)
