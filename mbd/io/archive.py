@@ -4,6 +4,7 @@ Elements of the toolkit are stored attribute by attribute and restored without r
 nothing is rounded or resolved a second time. Joints and forces of classes that a user wrote become plain data: the
 primitives or data that they returned. Python functions cannot be stored safely; their values at the records are, so
 that everything can be read off a loaded solution, but simulating its model again needs ``load(path, model=model)``.
+Elements that are alike are tables (``columns.py``).
 """
 
 from __future__ import annotations
