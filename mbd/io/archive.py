@@ -4,6 +4,7 @@ Elements of the toolkit are stored attribute by attribute and restored without r
 nothing is rounded or resolved a second time. Joints and forces of classes that a user wrote become plain data: the
 primitives or data that they returned. Python functions cannot be stored safely; their values at the records are, so
 that everything can be read off a loaded solution, but simulating its model again needs ``load(path, model=model)``.
+Elements that are alike are tables (``columns.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from ..solvers.start_report import StartReport
 from ..system.identity import FUNCTIONS, PYTHON, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
 from .archive_checks import FORMAT, RECORDS, VERSION, check_records, read_file
-from .encoding import Decoder, Encoder, MissingFunction, stored_integrator
+from .columns import TableEncoder, without_tables
+from .encoding import Decoder, MissingFunction, stored_integrator
 from .files import named, replacing
 from .zip_writer import write_arrays
 
@@ -35,25 +37,17 @@ from .zip_writer import write_arrays
 
 def save(solution: Solution, path: FilePath) -> None:
     """Write a solution to one file; ``load`` reads it."""
-    encoder = Encoder()
+    encoder = TableEncoder()
     s = solution
     unchanged = isinstance(s._state, Late) and s._state.waits
     if not unchanged:
         _refuse_other_numbers(s)
     model = encoder.model(s.model)
-    acted: Fingerprint = s.state.get("fingerprint", {})  # in the run; found at this moment if nothing has changed
-    fingerprint = (unchanged and acted) or _present_fingerprint(s)
-    changed = contradictions(fingerprint, acted) if acted else []
-    if changed:
-        warnings.warn(
-            f"save: {s.model} was changed after the run ({', '.join(changed[:5])}); the file contains the model as it "
-            "is now, with which energies and reactions will be computed",
-            ModelWarning,
-            stacklevel=3,
-        )
+    known, fingerprint = _state_of_file(s, unchanged)
     incomplete = bool(encoder.missing)
-    arrays = {f"state.{key}": x for key, x in s.state.items() if isinstance(x, np.ndarray)}
-    state = {key: f"state.{key}" if f"state.{key}" in arrays else [x] for key, x in s.state.items()}
+    arrays = {f"state.{key}": x for key, x in known.items() if isinstance(x, np.ndarray)}
+    state = {key: f"state.{key}" if f"state.{key}" in arrays else [x] for key, x in known.items()}
+    arrays["numbers"] = encoder.numbers
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -91,6 +85,26 @@ def save(solution: Solution, path: FilePath) -> None:
     arrays["header"] = np.frombuffer(json.dumps(header, check_circular=False).encode(), dtype=np.uint8)
     with replacing(path) as draft:
         write_arrays(draft, arrays)
+
+
+def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], Fingerprint | None]:
+    """The state and the fingerprint of what acts; None where both follow from the model in the file, all of it data."""
+    late = s._state
+    if unchanged and isinstance(late, Late) and late.is_over is None:
+        from ..simulation.continuing import without_model
+
+        return without_model(s.system, s.integrator, late.known), None
+    acted: Fingerprint = s.state.get("fingerprint", {})  # in the run; found at this moment if nothing has changed
+    fingerprint = (unchanged and acted) or _present_fingerprint(s)
+    changed = contradictions(fingerprint, acted) if acted else []
+    if changed:
+        warnings.warn(
+            f"save: {s.model} was changed after the run ({', '.join(changed[:5])}); the file contains the model as it "
+            "is now, with which energies and reactions will be computed",
+            ModelWarning,
+            stacklevel=4,
+        )
+    return s.state, fingerprint
 
 
 def _refuse_other_numbers(s: Solution) -> None:
@@ -157,8 +171,10 @@ def _refuse_text(path: FilePath) -> None:
 
 
 def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | None) -> Solution:
+    from ..simulation.continuing import noted_state
+
     decoder = Decoder(header["missing"])
-    stored = decoder.model(header["model"])
+    stored = decoder.model(without_tables(header["model"], arrays.get("numbers", np.zeros(0))))
     if model is not None:
         last = {key.removeprefix("inputs."): float(x[-1]) for key, x in arrays.items() if key.startswith("inputs.")}
         if last:  # the stored model has the plain numbers that acted in the last step
@@ -186,6 +202,8 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         for k, x in enumerate(header.get("events", ()))  # older files have none
     ]
     solution._begins_with = dict(header.get("begins_with", {}))
+    if header.get("fingerprint", {}) is None:  # that of the model in the file
+        solution.state = noted_state(system, solution.integrator, solution.state)
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)

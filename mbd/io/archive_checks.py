@@ -8,6 +8,7 @@ numbers, and parameters of elements that their constructors would refuse.
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 from typing import Any
 
@@ -15,12 +16,12 @@ import numpy as np
 
 from ..errors import ModelError
 
-FORMAT, VERSION = "mbd solution", 2
+FORMAT, VERSION = "mbd solution", 3
 KEYS = ("format", "version", "mbd", "model", "integrator", "stats", "start", "state", "complete", "message", "missing")
 # keys that are optional in files of older versions; angles where a run begins that goes on from another one, always
-LATER = {"events": 1, "fingerprint": 2, "begins_with": 3}
+LATER = {"events": 1, "fingerprint": 2, "begins_with": math.inf}
 RECORDS = ("t", "q", "v", "vd", "lam")
-OPTIONAL = ("turns", "values", "totals", "events.q", "events.v")
+OPTIONAL = ("turns", "values", "totals", "events.q", "events.v", "numbers")
 PREFIXES = ("state.", "scheme.", "inputs.")
 TYPES = {"model": dict, "integrator": dict, "complete": bool, "message": str, "missing": list, "events": list}
 MODEL_KEYS = {"name", "gravity", "counters", "ground", "bodies", "joints", "forces"}
@@ -149,6 +150,10 @@ def check_forms(header: dict[str, Any], forms: dict[str, tuple[tuple[int, ...], 
             continue
         if dtype.kind != "f":
             raise ModelError(f"array '{key}' is of type {dtype}; expected floating-point numbers")
+        if key == "numbers":  # of the tables of the model
+            if len(shape) != 1:
+                raise ModelError(f"array '{key}' has shape {shape}; expected numbers one after the other")
+            continue
         rows = events if key.startswith("events.") else count
         if len(shape) != (1 if key == "t" or key.startswith("inputs.") else 2) or shape[0] != rows:
             raise ModelError(f"array '{key}' has shape {shape}; expected {rows} rows of numbers")

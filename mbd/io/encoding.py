@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any
@@ -156,10 +156,7 @@ class Encoder:
     def _object(self, x: Any, where: Where) -> Any:
         """Of a user's class: stored as what it extends."""
         cls: Any = type(x)
-        values = _known(x)
-        if not SPELLING.keys().isdisjoint(values):
-            values = {SPELLING.get(key, key): value for key, value in values.items()}
-        return {"$object": _nearest_name(cls), "attributes": self.attributes(values, where)}
+        return {"$object": nearest_name(cls), "attributes": self.attributes(known_attributes(x), where)}
 
     def _method(self, x: Any, where: Where) -> Any:
         """A method that is a parameter of another one."""
@@ -183,23 +180,12 @@ class Encoder:
             "fields": {f.name: self.value(getattr(x, f.name), f.name) for f in fields if f.init},
         }
 
-    def element(self, x: Any) -> dict[str, Any]:
-        cls: Any = type(x)
-        name, values = public_name(cls), dict(vars(x))
-        if name is None and isinstance(x, Joint | ForceElement):  # of a user's class: what it returns, as data
-            values = {key: value for key, value in values.items() if key == "model" or _storable(value)}
-            if isinstance(x, Joint):
-                name, values["coordinate"] = "joint", x.coordinate
-                values |= {"_primitives": list(x.primitives()), "_conditions": list(x.orientation_conditions())}
-                if free_motions(x) is not None:
-                    values["_freedoms"] = free_motions(x)
-            else:
-                name, values["switches"] = "force", x.switches
-                values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
-        elif name is None:
-            values = _known(x)
-        attributes = self.attributes(values, x)
-        return {"class": name or _nearest_name(cls), "name": cls.__name__, "attributes": attributes}
+    def elements(self, elements: Sequence[Any]) -> list[dict[str, Any]]:
+        """Bodies, joints or forces of a model."""
+        return [self._element(x, *described(x)) for x in elements]
+
+    def _element(self, x: Any, cls: str, name: str, values: dict[str, Any]) -> dict[str, Any]:
+        return {"class": cls, "name": name, "attributes": self.attributes(values, x)}
 
     def model(self, model: Model) -> dict[str, Any]:
         return {
@@ -207,7 +193,7 @@ class Encoder:
             "gravity": self.value(model.gravity, "gravity"),
             "counters": dict(model._counters),
             "ground": self.value(model.ground.shape, "shape of the ground"),
-            **{key: [self.element(x) for x in getattr(model, key)] for key in ("bodies", "joints", "forces")},
+            **{key: self.elements(getattr(model, key)) for key in ("bodies", "joints", "forces")},
             **self.choice(model),
         }
 
@@ -246,6 +232,26 @@ def _place(where: Where) -> str:
     return f"{_place(where[0])}: {where[1]}" if isinstance(where, tuple) else str(where)
 
 
+def described(x: Any) -> tuple[str, str, dict[str, Any]]:
+    """The class of an element as files call it, its own name, and the attributes that are stored."""
+    cls: Any = type(x)
+    name = public_name(cls)
+    if name is not None:
+        return name, cls.__name__, vars(x)
+    if isinstance(x, Joint | ForceElement):  # of a user's class: what it returns, as data
+        values = {key: value for key, value in vars(x).items() if key == "model" or _storable(value)}
+        if isinstance(x, Joint):
+            name, values["coordinate"] = "joint", x.coordinate
+            values |= {"_primitives": list(x.primitives()), "_conditions": list(x.orientation_conditions())}
+            if free_motions(x) is not None:
+                values["_freedoms"] = free_motions(x)
+        else:
+            name, values["switches"] = "force", x.switches
+            values |= {"_rows": list(x.rows()), "_bodies": tuple(x.bodies), "_joints": tuple(x.joints)}
+        return name, cls.__name__, values
+    return nearest_name(cls), cls.__name__, known_attributes(x)
+
+
 def _storable(x: Any) -> bool:
     encoder = Encoder()
     encoder.value(x, "")
@@ -272,17 +278,21 @@ def public_name(cls: type) -> str | None:
     return None
 
 
-def _known(x: Any) -> dict[str, Any]:
-    """The attributes of an object; of a user's class, those of the class of the toolkit that it extends."""
-    nearest = next(cls for cls in type(x).__mro__ if public_name(cls))
-    if nearest is type(x):
-        return vars(x)
-    keys = stored_keys(nearest)
-    return {key: value for key, value in vars(x).items() if key in keys}
+def known_attributes(x: Any) -> dict[str, Any]:
+    """The attributes of an object as files spell them; of a user's class, those of the class that it extends."""
+    cls: Any = type(x)
+    values = vars(x)
+    if public_name(cls) is None:
+        keys = stored_keys(next(base for base in cls.__mro__ if public_name(base)))
+        values = {key: value for key, value in values.items() if key in keys}
+    if SPELLING.keys().isdisjoint(values):
+        return values
+    return {SPELLING.get(key, key): value for key, value in values.items()}
 
 
 @functools.cache
-def _nearest_name(cls: type) -> str:
+def nearest_name(cls: type) -> str:
+    """The class of the toolkit that a class is, or extends, as files call it."""
     return next(filter(None, map(public_name, cls.__mro__)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import inspect
 from typing import Any
 
@@ -37,14 +38,13 @@ def recheck(element: Any, missing: type | None = None) -> None:
     if isinstance(element, Shape):
         _recheck_shape(element)
         return
-    cls, stored = type(element), vars(element)
+    cls: Any = type(element)
+    stored = vars(element)
     ours = cls.__module__ != "mbd.io.encoding"  # else what a class of a user had
-    for name in list(stored):
-        attribute = inspect.getattr_static(cls, name, None)
-        if ours and not isinstance(attribute, Attribute):
-            _recheck_derived(element, name, attribute)
-    declared = [x for key in dir(cls) if isinstance(x := inspect.getattr_static(cls, key), Attribute)]
-    for attribute in declared:
+    declared = _declared(cls)
+    for name in [name for name in stored if ours and name not in declared]:
+        _recheck_derived(element, name, inspect.getattr_static(cls, name, None))
+    for attribute in declared.values():
         optional = attribute.name in LATER or attribute.default is not NO_DEFAULT
         if attribute.name not in stored and not optional:
             raise ModelError(f"'{attribute.name}' is missing")
@@ -52,7 +52,7 @@ def recheck(element: Any, missing: type | None = None) -> None:
         recheck(element.node, missing)
     if (shape := stored.get("shape")) is not None:
         _recheck_shape(shape)
-    for attribute in declared:
+    for attribute in declared.values():
         if attribute.name in stored and attribute.name not in ("name", "model"):
             _recheck_attribute(element, attribute, missing)
     if isinstance(element, Joint) and not isinstance(element, Coupling) and len(element.bodies) == 2:
@@ -60,11 +60,18 @@ def recheck(element: Any, missing: type | None = None) -> None:
     element.validate()
 
 
+@functools.lru_cache(1 << 8)  # files may bring classes of their own
+def _declared(cls: type) -> dict[str, Attribute]:
+    """The attributes of a class by name."""
+    found = {key: inspect.getattr_static(cls, key) for key in dir(cls)}
+    return {key: x for key, x in found.items() if isinstance(x, Attribute)}
+
+
 def stored_keys(cls: type) -> set[str]:
     """What is stored of an object of a class of the toolkit, or of a user's class that extends it."""
     if dataclasses.is_dataclass(cls):
         return {field.name for field in dataclasses.fields(cls)}
-    return {key for key in dir(cls) if isinstance(inspect.getattr_static(cls, key), Attribute)}
+    return {*_declared(cls)}
 
 
 def _recheck_derived(element: Any, name: str, attribute: Any) -> None:

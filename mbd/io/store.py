@@ -232,7 +232,7 @@ def load_store(path: FilePath, model: Model | None = None) -> Any:
     constant = {name: np.full(len(t), x[-1]) for name, x in known.inputs.items() if len(x)}  # no others are stored
     solution = Solution(
         known.system, t, **named_rows(known.integrator, rows), integrator=known.integrator, stats=stats,
-        start=known.start, state=known.state, complete=known.complete and not cut,
+        start=known.start, state=known._state, complete=known.complete and not cut,
         message=UNFINISHED if cut else known.message, inputs=constant,
     )  # fmt: skip
     solution.events, solution._begins_with = known.events, known._begins_with

@@ -91,6 +91,16 @@ def turns_of(state: dict[str, Any]) -> dict[str, Any]:
 
 def belongings(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
     """What a state must know besides the numbers of the method."""
+    return _beside_model(system, integrator, state) | _of_model(system)
+
+
+def _of_model(system: System) -> dict[str, Any]:
+    """The part that follows from the model alone."""
+    return {"identity": system.identity, "fingerprint": fingerprint_of(system.model)}
+
+
+def _beside_model(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
+    """The other part, with the places of that one."""
     defects = np.zeros(system.n_l), np.zeros(system.n_l)
     with suppress(MbdError):  # the function that ended the run, for instance
         if system.n_l:
@@ -99,8 +109,8 @@ def belongings(system: System, integrator: Integrator, state: Mapping[str, Any])
             defects = own.constraint_defects(q, v, t)
     known: dict[str, Any] = {
         "integrator": integrator.name,
-        "identity": system.identity,
-        "fingerprint": fingerprint_of(system.model),
+        "identity": None,
+        "fingerprint": None,
         "method": method_digest(integrator),
         "turn_names": turn_names(system),
         "position_defect": defects[0],
@@ -111,13 +121,21 @@ def belongings(system: System, integrator: Integrator, state: Mapping[str, Any])
     return known
 
 
+def without_model(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state without what follows from the model, for a file that holds the model as well."""
+    return dict(state) if "fingerprint" in state else dict(state) | _beside_model(system, integrator, state)
+
+
 def noted_state(system: System, integrator: Integrator, state: dict[str, Any]) -> dict[str, Any] | Late:
-    """A state with all that it must know; found when it is asked for, if nothing can change unnoticed until then."""
+    """A state with all that it must know; found when it is asked for, if nothing can change unnoticed until then.
+
+    ``state`` holds the numbers of the method, or is a state ``without_model``.
+    """
     if not state:
         return state
 
     def make() -> dict[str, Any]:
-        return state | belongings(system, integrator, state)
+        return without_model(system, integrator, state) | _of_model(system)
 
     # methods of users may change without a word
     ours = type(integrator).__module__.partition(".")[0] == PACKAGE

@@ -302,8 +302,11 @@ def test_a_file_says_what_acted_whenever_it_was_found_out(tmp_path):
     solution.save(tmp_path / "at once.npz")
     acted = dict(solution.state["fingerprint"])
     solution.save(tmp_path / "later.npz")
-    first, second = (np.load(tmp_path / name)["header"].tobytes() for name in ("at once.npz", "later.npz"))
-    assert first == second and json.loads(first)["fingerprint"] == acted == fingerprint_of(solution.model)
+    first, second = (mbd.load(tmp_path / name).state for name in ("at once.npz", "later.npz"))
+    assert first["fingerprint"] == second["fingerprint"] == acted == fingerprint_of(solution.model)
+    assert list(first) == list(second) and all(np.array_equal(first[name], second[name]) for name in first)
+    told = (json.loads(np.load(tmp_path / name)["header"].tobytes()) for name in ("at once.npz", "later.npz"))
+    assert [x["fingerprint"] for x in told] == [None, acted]  # None: that of the model in the file
 
 
 def test_a_model_that_was_changed_before_saving_is_named(tmp_path):
