@@ -126,12 +126,12 @@ class Neighbours:
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
             stored = self.own.stored([name])
             far = self._far(name, x, seen)
-            near, both, beside = np.zeros(len(here)), [], []
+            near, both, beside = [], [], []
             for side, value in enumerate((x + e, x - e)):
                 self._set_beside(name, x, value)
                 numbers, alike = seen()
                 beside.append(kinks.now(numbers, alike))
-                near = np.maximum(near, distances(numbers, here))
+                near.append(numbers)
                 if self._kept[i] is None and not (own.has_snapshots and snapshots.functions_alike()):
                     self._kept[i] = systems_beside(own, name, x, e)
                 kept = self._kept[i]
@@ -140,7 +140,7 @@ class Neighbours:
             self._back = {name: x}
             self._refuse_kinks(name, x, e, kinks, (middle, beside[0], beside[1]))
             if far is not None:
-                self._refuse_lost_digits(name, x, e, here, near, far)
+                self._refuse_lost_digits(name, x, e, here, distances(np.array(near), here).max(axis=0), far)
             if stored:  # an attribute, which may be made of the next parameter
                 self.own.put_back(stored, [name])
                 self._back = {}

@@ -126,6 +126,11 @@ class Assembly:
     size_F: int  # numbers of the matrix, or of the factors along the tree
     inner_sizes: tuple[int, int, int]  # their coordinates, velocities, and numbers in blocks
 
+    def __copy__(self) -> Assembly:
+        own = object.__new__(type(self))
+        vars(own).update(vars(self))
+        return own
+
 
 def assemble_tables(model: Model, unknowns: int = 1) -> Assembly:
     """Group the elements of a model into tables; every velocity stands for so many unknowns of the matrix.

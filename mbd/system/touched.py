@@ -35,7 +35,11 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     """The record of ``mbd.system.directions`` for parameters with tables on both sides of each."""
     frames = (len(tables.nodes), 12)
     fits = _fits(tables)
-    exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]
+    differ = [_differences(tables.nodes, [one.nodes for one in pair]) for pair in pairs]
+    exact = [
+        fits and _same_places(x) and all(_same_elements(tables, one) for one in pair)
+        for x, pair in zip(differ, pairs, strict=True)
+    ]
     is_driven = plain(tables.primitives)["function"] >= 0
     driven = np.flatnonzero(is_driven)
     nodes, slopes, forces, primitives, ranges = [], [], [], [], []
@@ -43,7 +47,7 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     for i, (e, pair) in enumerate(zip(exact, pairs, strict=True)):
         if e and not all(one.gravity is tables.gravity for one in pair):
             falls[i] = (pair[0].gravity - pair[1].gravity) / (2.0 * sizes[i])
-        nodes.append(_touched_nodes(tables, pair, falls[i]) if e else NOTHING)
+        nodes.append(_touched_nodes(differ[i], falls[i]) if e else NOTHING)
         slopes.append(_slopes(tables, pair, sizes[i], nodes[-1]))
         forces.append(_touched_forces(tables, pair) if e else NOTHING)
         changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
@@ -168,8 +172,19 @@ def _agree(one: Any, two: Any, name: str, wanted: str) -> bool:
     return len(one) == len(two) and not (words_of(one) != words_of(two))[:, some].any()
 
 
-def _same_places(tables: Tables, other: Tables) -> bool:
-    """Whether everything has its place, and no frame moves with the parameter alone."""
+def _differences(table: Any, others: list[Any]) -> Array:
+    """Where words of tables as long as this one are others: (tables, rows, words); of tables that are this one none."""
+    words = [words_of(other) for other in others if other is not table]
+    return np.array(words) != words_of(table) if words else np.zeros((0, len(table), 1), dtype=bool)
+
+
+def _same_places(differ: Array) -> bool:
+    """Whether no frame moves with the parameter alone, by the differences of nodes."""
+    return not (len(differ) and differ[:, :, _words_of_columns("nodes", "places")].any())
+
+
+def _same_elements(tables: Tables, other: Tables) -> bool:
+    """Whether all elements have their places."""
     if not all(_agree(getattr(tables, name), getattr(other, name), name, "integers") for name in PLACES):
         return False
     one, two = tables.tree, other.tree
@@ -177,16 +192,14 @@ def _same_places(tables: Tables, other: Tables) -> bool:
         return False
     if one.loads is not two.loads and not np.array_equal(one.loads, two.loads):
         return False
-    return _agree(one.carried, two.carried, "carried", "integers") and _agree(
-        tables.nodes, other.nodes, "nodes", "places"
-    )
+    return _agree(one.carried, two.carried, "carried", "integers")
 
 
-def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables], falls: Array) -> Array:
-    """Nodes whose inertia or weight changes; the ground has none."""
+def _touched_nodes(differ: Array, falls: Array) -> Array:
+    """Nodes whose inertia or weight changes, by the differences of nodes; the ground has none."""
     if falls.any():
-        return np.arange(1, len(tables.nodes))
-    return _changed(tables.nodes, [one.nodes for one in pair])
+        return np.arange(1, differ.shape[1])
+    return np.flatnonzero(differ.any(axis=(0, 2)))
 
 
 def _slopes(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Array) -> Array:
@@ -255,10 +268,6 @@ def _shifted(tables: Tables, pair: tuple[Tables, Tables], touched: Array) -> Arr
 
 def _changed(table: Any, others: list[Any]) -> Array:
     """Rows in which one of the others differs."""
-    others = [other for other in others if other is not table]
-    if not others:
+    if all(other is table for other in others):
         return NOTHING
-    changed = np.zeros(len(table), dtype=bool)
-    for other in others:
-        changed |= (words_of(table) != words_of(other)).any(axis=1)
-    return np.flatnonzero(changed)
+    return np.flatnonzero(_differences(table, others).any(axis=(0, 2)))
