@@ -14,6 +14,7 @@ from ..integrators.base import Array, Integrator
 from ..integrators.followed import SIZE, Beside
 from ..joints.frames import normals_kept
 from ..nodes.continued import in_nearest_coordinates
+from ..system.handles import ParameterHandle
 from ..system.snapshots import Snapshots
 from ..system.system import System
 from .kinks import Numbers, distances
@@ -60,13 +61,14 @@ class Starts:
 class Neighbours:
     """A system with each of some parameters a little larger, and a little smaller.
 
-    One system goes through all of these values, and its tables are kept at each of them (``Snapshots``): to
-    assemble two systems for each parameter would take longer than a short run. Where tables are not all that changes,
-    that is what is done. Those from which results are read are assembled when somebody asks.
+    One system goes through all of these values and back again, the given one where its elements are its own, and its
+    tables are kept at each of them (``Snapshots``): to assemble two systems for each parameter would take longer than
+    a short run. Where tables are not all that changes, that is what is done. Those from which results are read are
+    assembled when somebody asks.
     """
 
     def __init__(self, system: System, names: list[str]) -> None:
-        self.system, self.names, self.own = system, names, system.parameters(names)
+        self.system, self.names, self.own = system, names, ParameterHandle(system, names, lent=True)
         self._normals = normals_kept(self.own.system.model.joints)
         self.values = [_number(name, self.own.values[name]) for name in names]
         sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in self.values])
@@ -125,6 +127,9 @@ class Neighbours:
 
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
             stored = self.own.stored([name])
+            if stored and self._back:  # an attribute, which may be made of the parameter before it
+                self.own.set(self._back)
+                stored, self._back = self.own.stored([name]), {}
             far = self._far(name, x, seen)
             near, both, beside = [], [], []
             for side, value in enumerate((x + e, x - e)):
@@ -141,7 +146,7 @@ class Neighbours:
             self._refuse_kinks(name, x, e, kinks, (middle, beside[0], beside[1]))
             if far is not None:
                 self._refuse_lost_digits(name, x, e, here, distances(np.array(near), here).max(axis=0), far)
-            if stored:  # an attribute, which may be made of the next parameter
+            if stored:  # ... or of the next one
                 self.own.put_back(stored, [name])
                 self._back = {}
             found.append((both[0], both[1]))
