@@ -209,6 +209,9 @@ def check_number(
     value: Any, owner: object, argument: str, *, positive: bool = False, nonnegative: bool = False
 ) -> float:
     """``value`` as a finite float, optionally positive or not negative."""
+    if type(value) is float and math.isfinite(value) and (value > 0.0 or not positive):  # the usual case at once
+        if value >= 0.0 or not nonnegative:
+            return value + 0.0
     expected = "a positive number" if positive else "a number that is not negative" if nonnegative else "a number"
     if isinstance(value, np.ndarray) and value.ndim:
         raise bad_value(owner, argument, value, f"{expected}, not an array of shape {value.shape}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .kinds import Kind
+from .kinds import Kind, plain
 from .record import address_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ def declared_arguments(function: Entry | Kernel) -> list[Argument]:
     return found
 
 
+def _array(value: Any) -> np.ndarray:
+    """Anything but a plain array as one: attributes of tables are slow."""
+    return plain(value) if isinstance(value, np.ndarray) else np.asarray(value)
+
+
 def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
     """Compare arguments with the kinds that a function declares; the first record tells lengths.
 
@@ -55,7 +60,7 @@ def check_arguments(function: Entry | Kernel, args: tuple) -> list[Any]:
     for k, (name, record, kind, dtype, ndim, length, least, rows, number) in enumerate(declared):
         value = args[k]
         if ndim:
-            array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
+            array = value if type(value) is np.ndarray else _array(value)
             same = array.dtype is dtype or array.dtype == dtype
             if not (same and array.ndim == ndim and isinstance(value, np.ndarray)) or not (
                 array.flags.carray or array.size == 0
@@ -96,7 +101,7 @@ def entry_words(entry: Entry, args: tuple) -> list[Any]:
     words: list[Any] = []
     for (_, _, kind, _, ndim, *_), value in zip(entry.declared_arguments, check_arguments(entry, args), strict=True):
         if ndim:
-            words += (address_of(value if type(value) is np.ndarray else np.asarray(value)), *value.shape[: kind.ndim])
+            words += (address_of(value if type(value) is np.ndarray else plain(value)), *value.shape[: kind.ndim])
         else:
             words.append(value)
     return words

@@ -123,17 +123,20 @@ def connect(record: Record, *functions: Any) -> None:
     """Make known the addresses of all entries that entries or kernels reach, as far as the record needs them."""
     if not JIT:
         return
-    todo = [e for f in functions for e in ((f,) if isinstance(f, Entry) else _entries_of(f))]
+    known = record.connected
+    todo = [e for f in functions if f not in known for e in ((f,) if isinstance(f, Entry) else _entries_of(f))]
+    if not todo:
+        return
     seen: set[Entry] = set()
     while todo:
         one = todo.pop()
-        if one in record.connected or one in seen:
+        if one in known or one in seen:
             continue
         seen.add(one)
         if one.when is None or one.when(record):
             assert one.address
             todo += one.reaches
-    record.connected.update(seen)  # not before: other threads run models of the same structure, which share it
+    known.update(seen)  # not before: other threads run models of the same structure, which share it
 
 
 def connect_arguments(kernel: Kernel, args: tuple) -> None:

@@ -19,15 +19,18 @@ AT_ONCE = 4
 def fours_of(rows: np.ndarray) -> np.ndarray:
     """Rows side by side, four in each group: (groups, length, 4), with zeros where rows are missing."""
     count, length = rows.shape
-    out = np.zeros((-(-count // AT_ONCE), length, AT_ONCE))
-    for i, row in enumerate(rows):
-        out[i // AT_ONCE, :, i % AT_ONCE] = row
+    groups = -(-count // AT_ONCE)
+    whole = np.zeros((groups * AT_ONCE, length))
+    whole[:count] = rows
+    out = whole.reshape(groups, AT_ONCE, length).transpose(0, 2, 1).copy()
     return out if JIT else out.view(PlainFours)
 
 
 def rows_of_fours(fours: np.ndarray, count: int) -> np.ndarray:
     """The first rows again."""
-    return np.array([np.asarray(fours)[i // AT_ONCE, :, i % AT_ONCE] for i in range(count)])
+    groups, length, _ = fours.shape
+    whole = np.asarray(fours).transpose(0, 2, 1)
+    return np.array(whole.reshape(groups * AT_ONCE, length)[:count])
 
 
 class PlainFours(np.ndarray):

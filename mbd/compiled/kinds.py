@@ -74,6 +74,11 @@ def as_records(table: np.ndarray) -> Any:
     return np.ndarray.__new__(np.recarray, table.shape, _record_type(table.dtype), table)
 
 
+def plain(table: Any) -> np.ndarray:
+    """The same table without attributes, in place; ``np.asarray`` takes ten times as long."""
+    return table.view(np.ndarray)  # type: ignore[no-any-return]
+
+
 real: Any = Kind(np.dtype(np.float64), 0)
 integer: Any = Kind(np.dtype(np.int64), 0)
 vector: Any = Kind(np.dtype(np.float64), 1)

@@ -27,7 +27,7 @@ import numpy as np
 
 from .fours import PlainFours
 from .kernel import JIT, deferred
-from .kinds import Kind, addresses
+from .kinds import Kind, addresses, plain
 
 NOTHING: dict[str, Any] = {}
 LINE = 8  # words of the cache
@@ -335,6 +335,8 @@ def address_of(array: Any) -> int:
 
     An array that is not contiguous, or read-only, is a ``ValueError`` or ``TypeError``.
     """
+    if array.dtype.fields is not None:  # numpy would spell all of them out
+        array = array.view(np.int64)
     return addressof(c_char.from_buffer(array)) if len(array) and array.size else NOWHERE
 
 
@@ -346,7 +348,7 @@ NOWHERE = addressof(c_char.from_buffer(_nothing))
 def _words(value: Any, member: Any, owner: Record, name: str) -> Any:
     """Words of an array, or of an inner record, which is written into the outer one."""
     if isinstance(value, np.ndarray) and type(member) is Kind:  # the usual case
-        array = value if type(value) is np.ndarray else np.asarray(value)  # attributes of tables are slow
+        array = value if type(value) is np.ndarray else plain(value)  # attributes of tables are slow
         same = array.dtype is member.dtype or array.dtype == member.dtype
         if same and array.ndim == member.ndim + (member.lanes > 0) and member.lanes in (0, array.shape[-1]):
             length = array.shape[member.ndim - 1]

@@ -174,13 +174,13 @@ class Checked(metaclass=Recorded):
     def _set_given(self, **values: Any) -> None:
         """The same, without those that have their default value."""
         for name, value in values.items():
-            default = inspect.getattr_static(type(self), name).default
+            default = _class_attribute(type(self), name).default
             if value is not default and not (type(value) is type(default) and value == default):
                 self._set(**{name: value})
 
     def __setattr__(self, name: str, value: Any) -> None:
         before_change(self)
-        attribute = inspect.getattr_static(type(self), name, None)
+        attribute = _class_attribute(type(self), name)
         given, before = value, _state.calculating
         if _follows(value):
             value = resolved(value)
@@ -230,7 +230,7 @@ class Checked(metaclass=Recorded):
 
     def __delattr__(self, name: str) -> None:
         before_change(self)
-        if isinstance(inspect.getattr_static(type(self), name, None), Attribute) or _ours(type(self)):
+        if isinstance(_class_attribute(type(self), name), Attribute) or _ours(type(self)):
             raise ModelError(f"{self}: {name} cannot be deleted")
         object.__delattr__(self, name)
 
@@ -307,6 +307,11 @@ def _inside(element: Any, frame: Any) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _class_attribute(cls: type, name: str) -> Any:
+    """What a class has under a name: the thing itself, whatever it would show when it is asked for; None if nothing."""
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
 def _class_attributes(cls: type) -> dict[str, Any]:

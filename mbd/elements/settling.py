@@ -8,6 +8,7 @@ are written; nobody can tell the difference.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -105,4 +106,9 @@ def is_guarded(model: Any) -> bool:
 def is_ours(model: Any) -> bool:
     """Whether it has no classes of users."""
     kinds = {type(model), *map(type, model.bodies), *map(type, model.joints), *map(type, model.forces)}
-    return all(kind.__module__.partition(".")[0] == PACKAGE for kind in kinds)
+    return all(map(_is_own, kinds))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_own(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == PACKAGE

@@ -62,7 +62,12 @@ class Value:
     def value(self) -> Any:
         """The number, or the array, at present."""
         with in_force(None):
-            result = self.function(*resolved(self.arguments), **resolved(self.options))
+            return self._computed()
+
+    def _computed(self) -> Any:
+        """The same where parameters are plain numbers already, as inside of an expression."""
+        arguments = [x._computed() if isinstance(x, Value) else resolved(x) for x in self.arguments]
+        result = self.function(*arguments, **resolved(self.options))
         return result.item() if isinstance(result, np.generic) else result
 
     def __repr__(self) -> str:
@@ -162,11 +167,17 @@ class Parameter(Value):
     def __init__(self, name: str, value: float, origin: str) -> None:
         self.name, self.number, self.origin = name, value, origin
 
+    def __copy__(self) -> Parameter:
+        return type(self)(self.name, self.number, self.origin)
+
     @property
     def value(self) -> float:
         """The number at present."""
         values = _state.values
         return self.number if values is None else values.get(self.name, self.number)
+
+    def _computed(self) -> float:
+        return self.value
 
     def __repr__(self) -> str:
         return f"<{self.word} '{self.name}' = {self.number:g}>"

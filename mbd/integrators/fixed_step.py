@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..compiled.bound import bound
 from ..compiled.entry import connect
-from ..compiled.record import Beginning, Record, table_of
+from ..compiled.record import Beginning, Plan, Record, table_of
 from ..system.tables import Tables, Work
 from .base import Array, Integrator, Run, begins_of, check_rows
 from .loop import RESTART, Rows, run_steps
@@ -73,8 +73,8 @@ class Equations:
 
     def connect(self) -> None:
         """Make the compiled functions known to the loop, with the records that they work on."""
+        connect(self.tables, *self.entries.values())
         functions = [self.entries.get(k) for k in range(RESTART + 1)]
-        connect(self.tables, *(f for f in functions if f is not None))
         self.addresses = table_of([*functions, self.tables, self.work, self.x, self.numbers])
 
     def load(self, q: Array, v: Array, turns: Array | None) -> None:
@@ -171,12 +171,17 @@ class FixedStep(Integrator):
         return run
 
 
+@lru_cache(maxsize=64)
+def _plan_of_rows(nq: int, nv: int, turns: int) -> Plan:
+    """Where the arrays of ``Rows`` lie that are its own."""
+    return Rows.plan({"kept_q": nq, "kept_v": nv, "kept_turns": turns})
+
+
 def rows_of(equations: Equations) -> Rows:
     """What is recorded of a method."""
     q, v, first, second = equations.shown()
     turns = equations.work.turns
-    kept = {"kept_q": len(q), "kept_v": len(v), "kept_turns": len(turns)}
-    return Rows.zeros(kept, q=q, v=v, first=first, second=second, turns=turns)
+    return Rows.zeros(_plan_of_rows(len(q), len(v), len(turns)), q=q, v=v, first=first, second=second, turns=turns)
 
 
 class FixedStepRun(Run):

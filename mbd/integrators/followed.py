@@ -63,8 +63,8 @@ class Followed:
 
     def difference(self, read: Any) -> Array:
         """The derivative of something at the start, a row for each parameter."""
-        pairs = zip(self.sides, self.sizes, strict=True)
-        return np.array([(read(plus) - read(minus)) / (2.0 * e) for (plus, minus), e in pairs])
+        plus, minus = (np.array([read(pair[side]) for pair in self.sides]) for side in (0, 1))
+        return np.asarray((plus - minus) / (2.0 * self.sizes[:, None]))
 
     @property
     def addresses(self) -> tuple[Array, Array]:
@@ -114,6 +114,8 @@ def works_beside(system: System, beside: list[System]) -> list[Any]:
 
 def increment_of(system: System, w: Work, q: Array, plus: Array, minus: Array) -> Array:
     """The increment from coordinates on one side of q to those on the other; of w no more than scratch is touched."""
+    if plus is minus:  # of a parameter that does not move the start
+        return np.zeros(system.n_v)
     found = np.zeros((2, system.n_v))
     rate, second, v = np.zeros((3, system.n_v))
     for x, d in zip((plus, minus), found, strict=True):

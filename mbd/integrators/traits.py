@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled.entry import connect
+from ..compiled.kinds import plain
 from ..compiled.record import table_of
 from ..elements.frame_kinds import GRAVITATION, GREEN_SPRING, TWIST, USER_POTENTIAL
 from ..forces.frame_laws import DAMPING, LAW
@@ -107,10 +108,10 @@ def missing_trait(system: System, trait: Trait) -> str | None:
 
         return missing_body_trait(system, trait)
     if trait is Trait.MASS:
-        light = massless(np.asarray(system.tables.nodes))[1:]
+        light = massless(plain(system.tables.nodes))[1:]
         return f"body '{model.bodies[int(np.argmax(light))].name}' has none" if light.any() else None
     if trait in FORMS_OF:
-        nodes = np.asarray(system.tables.nodes)
+        nodes = plain(system.tables.nodes)
         other = ~of_form(nodes, *FORMS_OF[trait])
         if trait in (Trait.CONSTANT_MASS, Trait.LIE_POINT_OR_CONSTANT, Trait.LINEAR_OR_CONSTANT):
             other |= nodes["mass_function"] >= 0
@@ -127,7 +128,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
                 if (trait is Trait.QUADRATIC and not primitive.quadratic) or (trait is Trait.AUTONOMOUS and driven):
                     return str(joint)
     if trait in (Trait.CONSERVATIVE, Trait.AUTONOMOUS) and (model.forces or system.assembly.callbacks):
-        forced = np.asarray(system.tables.nodes)["force_function"][1:] >= 0
+        forced = plain(system.tables.nodes)["force_function"][1:] >= 0
         if forced.any():  # nobody knows whether it depends on time
             return f"body '{model.bodies[int(np.argmax(forced))].name}' has a force on its coordinates"
         for force in model.forces:
@@ -141,7 +142,7 @@ def missing_trait(system: System, trait: Trait) -> str | None:
 
 def _is_driven(system: System) -> bool:
     """Whether some constraint is a function of time."""
-    tables = [np.asarray(table) for table in (system.tables.primitives, system.tables.couplings)]
+    tables = [plain(table) for table in (system.tables.primitives, system.tables.couplings)]
     return any(bool((table["function"] >= 0).any()) for table in tables if len(table))
 
 

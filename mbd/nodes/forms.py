@@ -37,7 +37,9 @@ NODE = np.dtype(
 
 def of_form(nodes: Any, *forms: str) -> np.ndarray:
     """Which records of nodes are of one of these forms."""
-    return np.isin(nodes["form"], [FORMS.index(form) for form in forms])
+    chosen = np.zeros(len(FORMS), dtype=bool)
+    chosen[[FORMS.index(form) for form in forms]] = True
+    return np.asarray(chosen[nodes.view(np.ndarray)["form"]])
 
 
 def lie_rotations(nodes: Any) -> list[int]:

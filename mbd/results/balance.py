@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..bodies import RigidBody
+from ..compiled.kinds import plain
 from ..elements.frame_kinds import HOLDING, LAW_SPRING, USER_FORCE
 from ..errors import AccuracyWarning, MbdError
 from ..integrators.alpha.methods import GeneralizedAlpha
@@ -98,7 +99,7 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
         given = np.append(0.0, np.cumsum(later[:-1, observe.POTENTIAL] - totals[:-1, observe.POTENTIAL]))
         totals = totals.copy()
         totals[:, observe.POTENTIAL] -= given
-    mass, length, found = float(np.asarray(system.tables.nodes)["mass"].sum()), system.length, np.zeros(FOUND)
+    mass, length, found = float(plain(system.tables.nodes)["mass"].sum()), system.length, np.zeros(FOUND)
     weight = mass * math.hypot(*system.tables.gravity.tolist()) * length
     inertia = mass * (INVISIBLE * length) ** 2
     energy_sums(t, after, totals, int(between), QUADRATURE, GROSS, INVISIBLE, weight, inertia, found)
@@ -112,7 +113,9 @@ def _chosen(n: int, samples: int) -> Array:
     if n <= samples:
         return np.arange(n)
     stride = -(-n // samples)
-    return np.append(np.arange(0, n - 1, stride), n - 1)
+    chosen = np.arange(0, n - 1 + stride, stride)
+    chosen[-1] = n - 1
+    return chosen
 
 
 def _sparse(solution: Solution) -> bool:

@@ -72,6 +72,13 @@ class ConstraintError(NamedTuple):
     velocity: Array
 
 
+def _plain_numbers(values: Any) -> Array:
+    """Kernels are compiled for contiguous, writable arrays of numbers; anything else would be compiled again."""
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.carray:
+        return values
+    return np.require(values, dtype=float, requirements=("C", "W"))
+
+
 class Solution(Drawn, Tabular):
     """The result of a simulation.
 
@@ -94,7 +101,7 @@ class Solution(Drawn, Tabular):
     ) -> None:  # fmt: skip
         self.system = system
         self.model: Model = system.model
-        self.t = np.require(t, dtype=float, requirements=("C", "W")).reshape(-1)
+        self.t = _plain_numbers(t).reshape(-1)
         self.q = self._records(q, system.n_q, "q")
         self.v = self._records(v, system.n_v, "v")
         self._vd = None if vd is None else self._records(vd, system.n_v, "vd")
@@ -155,10 +162,7 @@ class Solution(Drawn, Tabular):
         return self._acted | {name: read_only(np.full(len(self), x)) for name, x in constant.items()}
 
     def _records(self, values: Any, width: int, name: str) -> Array:
-        """Kernels are compiled for contiguous, writable arrays; anything else would be compiled again."""
-        array = values
-        if not (type(values) is np.ndarray and values.dtype == np.float64 and values.flags.carray):
-            array = np.require(values, dtype=float, requirements=("C", "W"))
+        array = _plain_numbers(values)
         if array.shape != (len(self), width):
             raise ModelError(f"solution: {name} has shape {array.shape}; expected {(len(self), width)}")
         return array

@@ -36,7 +36,7 @@ class Numbers:
 
     def doubtful(self, here: Array, plus: Array, minus: Array) -> Array:
         """Where second differences are larger than those of numbers that change evenly."""
-        bend, change = _bend(here, plus, minus), _finite(plus, minus)
+        bend, change = _bend(here, plus, minus), distances(plus, minus)
         found = np.flatnonzero((bend > BENT * change) & (bend > LEAST))
         if len(found):
             found = found[bend[found] > NOISE * self._scales(here)[found]]
@@ -51,16 +51,15 @@ class Numbers:
         """Name of the table, the table itself, and length and number of its rows."""
         found = []
         for part in self.snapshots.parts:
-            for name, table, plain, _ in part.arrays:
+            for name, table, words, _ in part.arrays:
                 if name not in LEFT_OUT:
-                    words = plain.nbytes // 8
-                    width = plain.dtype.itemsize // 8 if plain.dtype.names else words
-                    found.append((name, table, width, words // width))
+                    width = table.dtype.itemsize // 8 if table.dtype.names else len(words)
+                    found.append((name, table, width, len(words) // width))
         return found
 
     def _scales(self, here: Array) -> Array:
         """The largest number in the row of each."""
-        scales, first, sizes = np.empty(len(here)), 0, _finite(here, np.zeros(len(here)))
+        scales, first, sizes = np.empty(len(here)), 0, distances(here, np.zeros(len(here)))
         blocks = [(width, count) for _, _, width, count in self._rows()]
         blocks += [(len(_start_of(body)), 1) for body in self.system.model.bodies]
         for width, count in blocks:
@@ -97,12 +96,14 @@ def _start_of(body: Any) -> Array:
     return np.concatenate([np.zeros(0), *(np.ravel(node[name]) for name in names if name in node)])
 
 
-def _finite(plus: Array, minus: Array) -> Array:
-    """How far numbers are from each other, as far as they are finite."""
+def distances(plus: Array, minus: Array) -> Array:
+    """How far numbers are from each other, as far as they are finite; integers among them look like anything."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.nan_to_num(np.abs(plus - minus), nan=0.0, posinf=0.0)
+        found = np.abs(plus - minus)
+    found[~(found < np.inf)] = 0.0
+    return found
 
 
 def _bend(here: Array, plus: Array, minus: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
-        return _finite(plus - here, here - minus)
+        return distances(plus - here, here - minus)

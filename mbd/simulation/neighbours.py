@@ -14,14 +14,16 @@ from ..integrators.base import Array, Integrator
 from ..integrators.followed import SIZE, Beside
 from ..joints.frames import normals_kept
 from ..nodes.continued import in_nearest_coordinates
+from ..system.handles import ParameterHandle
 from ..system.snapshots import Snapshots
 from ..system.system import System
-from .kinks import Numbers
+from .kinks import Numbers, distances
 from .starting import found_start
 
 FAR = 2.0**24  # of the parameter: what it would change if it were larger
 LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
 JITTER = 4.0  # times the round-off of a number: what so large a parameter does not change more is not changed at all
+EPS = float(np.finfo(float).eps)
 TELLING = 1e-3  # of the largest change: of smaller ones round-off does not matter
 
 
@@ -59,13 +61,14 @@ class Starts:
 class Neighbours:
     """A system with each of some parameters a little larger, and a little smaller.
 
-    One system goes through all of these values, and its tables are kept at each of them (``Snapshots``): to
-    assemble two systems for each parameter would take longer than a short run. Where tables are not all that changes,
-    that is what is done. Those from which results are read are assembled when somebody asks.
+    One system goes through all of these values and back again, the given one where its elements are its own, and its
+    tables are kept at each of them (``Snapshots``): to assemble two systems for each parameter would take longer than
+    a short run. Where tables are not all that changes, that is what is done. Those from which results are read are
+    assembled when somebody asks.
     """
 
     def __init__(self, system: System, names: list[str]) -> None:
-        self.system, self.names, self.own = system, names, system.parameters(names)
+        self.system, self.names, self.own = system, names, ParameterHandle(system, names, lent=True)
         self._normals = normals_kept(self.own.system.model.joints)
         self.values = [_number(name, self.own.values[name]) for name in names]
         sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in self.values])
@@ -124,13 +127,16 @@ class Neighbours:
 
         for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
             stored = self.own.stored([name])
+            if stored and self._back:  # an attribute, which may be made of the parameter before it
+                self.own.set(self._back)
+                stored, self._back = self.own.stored([name]), {}
             far = self._far(name, x, seen)
-            near, both, beside = np.zeros(len(here)), [], []
+            near, both, beside = [], [], []
             for side, value in enumerate((x + e, x - e)):
                 self._set_beside(name, x, value)
                 numbers, alike = seen()
                 beside.append(kinks.now(numbers, alike))
-                near = np.maximum(near, _change(numbers, here))
+                near.append(numbers)
                 if self._kept[i] is None and not (own.has_snapshots and snapshots.functions_alike()):
                     self._kept[i] = systems_beside(own, name, x, e)
                 kept = self._kept[i]
@@ -139,8 +145,8 @@ class Neighbours:
             self._back = {name: x}
             self._refuse_kinks(name, x, e, kinks, (middle, beside[0], beside[1]))
             if far is not None:
-                self._refuse_lost_digits(name, x, e, here, near, far)
-            if stored:  # an attribute, which may be made of the next parameter
+                self._refuse_lost_digits(name, x, e, here, distances(np.array(near), here).max(axis=0), far)
+            if stored:  # ... or of the next one
                 self.own.put_back(stored, [name])
                 self._back = {}
             found.append((both[0], both[1]))
@@ -166,15 +172,14 @@ class Neighbours:
         What the differences do not change at all, but a much larger value of the parameter would a little, has lost all
         digits; where that changes more, as it does in a sine, the differences would have seen it.
         """
-        noise, eps = 0.0, float(np.finfo(float).eps)
-        change = _change(far, here)
+        noise, sizes, change = 0.0, np.abs(here), distances(far, here)
         if change.any():  # and the larger value was not refused
-            still = change <= JITTER * eps * np.abs(here)  # as a direction has it of which the parameter is the length
-            change, near = np.where(still, 0.0, change), np.where(still, 0.0, near)
+            still = change <= JITTER * EPS * sizes  # as a direction has it of which the parameter is the length
+            change[still] = near[still] = 0.0
         unseen = (near == 0.0) & (change > TELLING * change.max(initial=0.0))
-        unseen &= change < 8.0 * eps * abs(FAR * x) / e * np.abs(here)
+        unseen &= change < 8.0 * EPS * abs(FAR * x) / e * sizes
         for expected, which in ((near, near > TELLING * near.max(initial=0.0)), (change * (e / abs(FAR * x)), unseen)):
-            noise = max(noise, float((eps * np.abs(here[which]) / expected[which]).max(initial=0.0)))
+            noise = max(noise, float((EPS * sizes[which] / expected[which]).max(initial=0.0)))
         if noise > LOST:
             self.own.set(self._back)
             raise ModelError(
@@ -188,12 +193,6 @@ class Neighbours:
         if kept is not None:
             return partial(_these, *kept)  # which can be pickled
         return partial(systems_beside, self.own.system, self.names[i], self.values[i], self.sizes[i])
-
-
-def _change(numbers: Array, others: Array) -> Array:
-    """How much numbers differ; integers among them look like anything."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(np.abs(numbers - others), posinf=0.0)
 
 
 def _these(plus: System, minus: System) -> tuple[System, System]:

@@ -248,6 +248,11 @@ class Recording:
         about.state, about.events = solution.state, solution.events
         return about
 
+    @property
+    def has_functions(self) -> bool:
+        """Whether functions of users are called, which may do something wrong."""
+        return len(self.run.evaluated.assembly.callbacks) > 0
+
     def check_functions(self, t: Array, rows: list[Array]) -> None:
         """After steps that went well, an error of a user function counts only if it is there at a record too.
 

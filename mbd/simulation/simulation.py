@@ -298,8 +298,9 @@ def _run_fixed(
                 todo = min(todo, max(1, WATCHED // sum(widths)))
                 steps = [np.zeros((todo, n)) for n in widths]
                 made = run.advance(todo, 1, steps)
-            new = (index + done + made) // every - (index + done) // every
-            numbers = np.arange(new) + (index + done) // every + 1.0
+            first_number = (index + done) // every + 1
+            new = (index + done + made) // every + 1 - first_number
+            numbers = np.arange(first_number, first_number + new)
             times[rows : rows + new] = origin + run.step * every * numbers
             stops = False
             if steps is not None:
@@ -311,7 +312,7 @@ def _run_fixed(
                 if done + made == count:
                     t[made - 1 :] = t_end
             scanned, rows, done = rows, rows + new, done + made
-            if made == todo:
+            if made == todo and record.has_functions:
                 record.check_functions(times[scanned:rows], [a[scanned:rows] for a in arrays])
             if steps is not None:
                 stops = record.happened(t, [x[:made] for x in steps])

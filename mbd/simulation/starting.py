@@ -19,6 +19,9 @@ from ..solvers.initial import consistent_start
 from ..solvers.redundancy import check_redundancy
 from ..system.system import System
 
+USUAL = GeneralizedAlpha()
+Number = int | float | np.number
+
 
 def checked_model(owner: str, model: Any) -> Model:
     """The model; anything else is refused."""
@@ -29,7 +32,7 @@ def checked_model(owner: str, model: Any) -> Model:
 
 def checked_integrator(integrator: Any) -> Integrator:
     """The integrator, or the usual one; anything else is refused."""
-    integrator = GeneralizedAlpha() if integrator is None else integrator
+    integrator = USUAL if integrator is None else integrator
     if not isinstance(integrator, Integrator):
         raise ModelError(
             f"integrator is {integrator!r}; expected an object such as mbd.integrators.GeneralizedAlpha() "
@@ -50,7 +53,7 @@ def checked_events(owner: str, events: Any) -> list[Event]:
 def check_times(owner: str, step: float, output_step: float | None, **others: float) -> None:
     """Refuse what is no time, or no step."""
     for name, value in {"step": step, "output_step": output_step, **others}.items():
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        number = isinstance(value, Number) and not isinstance(value, bool)
         if value is None and name == "output_step":
             continue
         if value is None or not (number and math.isfinite(value)):

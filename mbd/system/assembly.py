@@ -126,6 +126,11 @@ class Assembly:
     size_F: int  # numbers of the matrix, or of the factors along the tree
     inner_sizes: tuple[int, int, int]  # their coordinates, velocities, and numbers in blocks
 
+    def __copy__(self) -> Assembly:
+        own = object.__new__(type(self))
+        vars(own).update(vars(self))
+        return own
+
 
 def assemble_tables(model: Model, unknowns: int = 1) -> Assembly:
     """Group the elements of a model into tables; every velocity stands for so many unknowns of the matrix.
@@ -250,7 +255,7 @@ class _Assembler:
             q0, v0, l0 = q0 + nq, v0 + nv, l0 + nl
         words[1:, : len(rows[0])] = packed_integers(rows)
         words[0, :2] = kinds.GROUND, FORM_GROUND
-        write_inertia(numbers, slice(1, None), packed_numbers(inertia))
+        write_inertia(as_records(nodes), 1, packed_numbers(inertia))
         self.n_q, self.n_v, self.n_l = q0, v0, l0
         for i in generalized:
             self._generalized(cast(Generalized, bodies[i - 1]), nodes, i)

@@ -27,12 +27,13 @@ class ParameterHandle:
     ``handle.set({"b.mass": 2.0})`` or ``handle.set([2.0, ...])`` in the order of the names changes them all, or none if
     one is refused; ``handle.values`` shows them. An attribute acts as if it had been assigned to the element before the
     model was assembled; a parameter as if the model had been built with it. The handle has a system of its own, which
-    no other run sees; ``handle.run(t_end, step, integrator)`` prepares runs of it.
+    no other run sees; ``handle.run(t_end, step, integrator)`` prepares runs of it. ``lent``: whoever gives the system
+    looks at it only when its numbers are put back, so that it may serve itself, if its elements are its own.
     """
 
-    def __init__(self, system: System, names: str | Parameter | Iterable[str | Parameter]) -> None:
-        model = system.model
-        self.system: System = type(system)(model if model._parameters else model.copy())  # which copies the former
+    def __init__(self, system: System, names: str | Parameter | Iterable[str | Parameter], lent: bool = False) -> None:
+        model, own = system.model, lent and len(system.model._parameters) > 0  # of these every system has a copy
+        self.system: System = system if own else type(system)(model if model._parameters else model.copy())
         self.names = tuple(names_of(system.model, "parameters", names))
         self.version = 0  # of the numbers, so that a solution knows whether they are still those of its run
         self._paths = {name: self._path(name) for name in self.names}

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..bodies import PointMass, RigidBody
 from ..compiled.kernel import kernel
-from ..compiled.kinds import real
+from ..compiled.kinds import as_records, integer, real, records
 from ..errors import ZERO3, ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
@@ -33,12 +33,18 @@ _NO_AXES = (*_ZERO, *_ZERO, *_ZERO, *_ZERO, 0.0, 1.0)
 
 def numbers_of(table: Any) -> np.ndarray:
     """All words of a table of records as numbers, row by row, in place."""
-    return np.asarray(table).view(np.float64).reshape(len(table), table.dtype.itemsize // 8)
+    return table.view(np.float64, np.ndarray).reshape(len(table), table.dtype.itemsize // 8)  # type: ignore[no-any-return]
 
 
 def words_of(table: Any) -> np.ndarray:
     """The same words as integers."""
-    return np.asarray(table).view(np.int64).reshape(len(table), table.dtype.itemsize // 8)
+    return table.view(np.int64, np.ndarray).reshape(len(table), table.dtype.itemsize // 8)  # type: ignore[no-any-return]
+
+
+def records_of(words: list[np.ndarray], dtype: np.dtype) -> Any:
+    """Words of records, of one table after the other, as one table of a type."""
+    rows = np.concatenate(words)
+    return as_records(np.ndarray(len(rows), dtype, rows))
 
 
 def blank_table(count: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,7 +85,7 @@ def table_of_rows(dtype: np.dtype, integers: list[Any], numbers: list[Numbers], 
     return table
 
 
-_INERTIA, _EULER = columns(NODE, "mass", 10), columns(NODE, "e11", 6)
+_INERTIA = columns(NODE, "mass", 10)
 
 
 def inertia_numbers(body: Any) -> Numbers:
@@ -95,12 +101,21 @@ def inertia_numbers(body: Any) -> Numbers:
     return (body.mass if isinstance(body, PointMass) else 0.0, *(0.0,) * 9)
 
 
-def write_inertia(numbers: np.ndarray, rows: Any, inertia: Any) -> None:
-    """Mass properties of some rows of the numbers of the table of nodes, with their Euler tensors."""
-    given = np.asarray(inertia)
-    numbers[rows, _INERTIA] = given
-    half = 0.5 * (given[..., 4] + given[..., 5] + given[..., 6])
-    numbers[rows, _EULER] = np.concatenate((half[..., None] - given[..., 4:7], -given[..., 7:10]), axis=-1)
+def write_inertia(nodes: Any, first: int, inertia: Any) -> None:
+    """Mass properties of nodes that follow each other, as rows of ``inertia_numbers``, with their Euler tensors."""
+    end = first + len(inertia)
+    numbers_of(nodes)[first:end, _INERTIA] = inertia
+    _write_euler(nodes, first, end)
+
+
+@kernel(kinds=(records(NODE), integer, integer))
+def _write_euler(nodes, first, end):
+    """Euler tensors 1/2 tr(J) I - J."""
+    for i in range(first, end):
+        n = nodes[i]
+        half = 0.5 * (n.j11 + n.j22 + n.j33)
+        n.e11, n.e22, n.e33 = half - n.j11, half - n.j22, half - n.j33
+        n.e12, n.e13, n.e23 = -n.j12, -n.j13, -n.j23
 
 
 def primitive_numbers(p: Any, joint: Any) -> tuple[int, Numbers]:

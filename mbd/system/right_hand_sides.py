@@ -29,7 +29,7 @@ class Sides(Record):
 
 def new_sides(system: System) -> Sides:
     """Buffers for the equations of a system."""
-    rows, nodes = len(system.new_work().x), len(system.tables.nodes)
+    rows, nodes = len(system.work.x), len(system.tables.nodes)
     n = nodes if system.tables.flags[FLAG_TREE] == BY_RECURSION else 0
     return Sides.zeros({"front": AT_ONCE * rows, "row": rows, "wrenches": (n, 6), "jets": (n, 18)})
 

@@ -48,13 +48,8 @@ class Snapshots:
     def numbers(self) -> np.ndarray:
         """All that may differ as one row."""
         return np.concatenate(
-            [
-                plain.ravel().view(np.float64)
-                for part in self.parts
-                for name, _, plain, _ in part.arrays
-                if name not in LEFT_OUT
-            ]
-        )
+            [words for part in self.parts for name, _, words, _ in part.arrays if name not in LEFT_OUT]
+        ).view(np.float64)
 
     def start_alike(self) -> bool:
         """Whether constraints and poses of bodies, of which a start is made, are those of the other system."""
@@ -92,15 +87,25 @@ class _Arrays:
 
     def __init__(self, names: tuple[str, ...], record: Any, other: Any) -> None:
         found = [(name, getattr(record, name), getattr(other, name)) for name in names]
-        self.arrays = [(name, x, np.asarray(x), np.asarray(y).tobytes()) for name, x, y in found if len(x)]
+        self.arrays = [(name, x, _words(x), _words(y).tobytes()) for name, x, y in found if len(x)]
 
     def differ(self, names: tuple[str, ...]) -> bool:
         """Whether one of these does."""
-        return any(name in names and plain.tobytes() != bits for name, _, plain, bits in self.arrays)
+        return any(name in names and words.tobytes() != bits for name, _, words, bits in self.arrays)
 
     def differing(self) -> dict[str, Any]:
         """Copies of those that do."""
-        return {name: x.copy() for name, x, plain, bits in self.arrays if plain.tobytes() != bits}
+        return {name: _copy(x, words) for name, x, words, bits in self.arrays if words.tobytes() != bits}
+
+
+def _words(x: Any) -> np.ndarray:
+    """All words of an array, in place."""
+    return x.view(np.int64, np.ndarray).reshape(-1)  # type: ignore[no-any-return]
+
+
+def _copy(x: Any, words: np.ndarray) -> Any:
+    """A copy of an array with these words; numpy would copy records column by column."""
+    return np.ndarray.__new__(type(x), x.shape, x.dtype, words.copy())
 
 
 def _functions(system: System) -> list[tuple[Any, list[bytes]]] | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
+from ..compiled.kinds import plain
 from ..compiled.record import Plan
 from ..elements.arguments import Vector
 from ..elements.function_errors import explain
@@ -191,7 +192,7 @@ class System(Portable):
     @property
     def has_pinned(self) -> bool:
         """Whether the places of some bodies are no coordinates: buffers know them from the start."""
-        return self.structural("pinned", lambda: bool((np.asarray(self.tables.nodes)["nx"][1:] == 0).any()))
+        return self.structural("pinned", lambda: bool((plain(self.tables.nodes)["nx"][1:] == 0).any()))
 
     def reset_work(self, work: Work) -> None:
         """What buffers of an earlier run know of the start: places of pinned bodies, and where counters begin."""

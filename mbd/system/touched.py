@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..compiled.fours import AT_ONCE
-from ..compiled.kinds import as_records
+from ..compiled.kinds import plain
 from ..compiled.record import table_of
 from ..joints.instant import DISTANCE
 from ..nodes.forms import of_form
 from .directions import Along
-from .numbers import MARKERS, numbers_of, words_of
+from .numbers import MARKERS, numbers_of, records_of, words_of
 from .tables import BY_RECURSION, FLAG_COUPLED, FLAG_LOADED, FLAG_TREE, Tables, TreeTables
 from .tree_along import TreeAlong
 
@@ -35,20 +35,25 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
     """The record of ``mbd.system.directions`` for parameters with tables on both sides of each."""
     frames = (len(tables.nodes), 12)
     fits = _fits(tables)
-    exact = [fits and all(_same_places(tables, one) for one in pair) for pair in pairs]
-    driven = np.flatnonzero(tables.primitives["function"] >= 0)
+    differ = [_differences(tables.nodes, [one.nodes for one in pair]) for pair in pairs]
+    exact = [
+        fits and _same_places(x) and all(_same_elements(tables, one) for one in pair)
+        for x, pair in zip(differ, pairs, strict=True)
+    ]
+    is_driven = plain(tables.primitives)["function"] >= 0
+    driven = np.flatnonzero(is_driven)
     nodes, slopes, forces, primitives, ranges = [], [], [], [], []
     falls = np.zeros((len(pairs), 3))
     for i, (e, pair) in enumerate(zip(exact, pairs, strict=True)):
         if e and not all(one.gravity is tables.gravity for one in pair):
             falls[i] = (pair[0].gravity - pair[1].gravity) / (2.0 * sizes[i])
-        nodes.append(_touched_nodes(tables, pair, falls[i]) if e else NOTHING)
+        nodes.append(_touched_nodes(differ[i], falls[i]) if e else NOTHING)
         slopes.append(_slopes(tables, pair, sizes[i], nodes[-1]))
         forces.append(_touched_forces(tables, pair) if e else NOTHING)
         changed = _changed(tables.primitives, [one.primitives for one in pair]) if e else NOTHING
-        primitives.append(np.setdiff1d(changed, driven))
+        primitives.append(changed[~is_driven[changed]])
         ranges.append(_ranges(tables, pair, sizes[i], primitives[-1]))
-    above, below, width, stretch = (np.concatenate(one) for one in zip(*ranges, strict=True))
+    above, below, width, stretch = zip(*ranges, strict=True)
     shifted = np.array([_shifted(tables, pair, x) for pair, x in zip(pairs, forces, strict=True)], dtype=np.int64)
     some_shifted = np.array([shifted[k : k + AT_ONCE].any(axis=0) for k in range(0, len(pairs), AT_ONCE)])
     n_v = len(tables.xv)
@@ -59,9 +64,9 @@ def along(tables: Tables, pairs: list[tuple[Tables, Tables]], sizes: Array, work
         | {"lam": len(tables.xl), "time": 1, "row": 3, "scratch": (2, 12), "still": max(n_v, len(tables.xl))},
         size=np.asarray(sizes, dtype=float), tables=table_of([one for pair in pairs for one in pair]),
         works=table_of(works), exact=np.array(exact, dtype=np.int64), driven=driven.astype(np.int64),
-        above=as_records(above), below=as_records(below), width=width,
-        stretch=stretch, shifted=shifted, some_shifted=some_shifted.astype(np.int64),
-        slopes=as_records(np.concatenate(slopes)), falls=falls,
+        above=records_of(above, TYPES["primitives"]), below=records_of(below, TYPES["primitives"]),
+        width=np.concatenate(width), stretch=np.concatenate(stretch), shifted=shifted,
+        some_shifted=some_shifted.astype(np.int64), slopes=records_of(slopes, TYPES["nodes"]), falls=falls,
         **_lists("node", nodes), **_lists("force", forces), **_lists("primitive", primitives), loaded=int(loaded),
         tree=_tree_along(tables, pairs, sizes),
     )  # fmt: skip
@@ -164,11 +169,22 @@ def _agree(one: Any, two: Any, name: str, wanted: str) -> bool:
     if one is two:  # as in ``Snapshots``
         return True
     some = _words_of_columns(name, wanted)
-    return len(one) == len(two) and np.array_equal(words_of(one)[:, some], words_of(two)[:, some])
+    return len(one) == len(two) and not (words_of(one) != words_of(two))[:, some].any()
 
 
-def _same_places(tables: Tables, other: Tables) -> bool:
-    """Whether everything has its place, and no frame moves with the parameter alone."""
+def _differences(table: Any, others: list[Any]) -> Array:
+    """Where words of tables as long as this one are others: (tables, rows, words); of tables that are this one none."""
+    words = [words_of(other) for other in others if other is not table]
+    return np.array(words) != words_of(table) if words else np.zeros((0, len(table), 1), dtype=bool)
+
+
+def _same_places(differ: Array) -> bool:
+    """Whether no frame moves with the parameter alone, by the differences of nodes."""
+    return not (len(differ) and differ[:, :, _words_of_columns("nodes", "places")].any())
+
+
+def _same_elements(tables: Tables, other: Tables) -> bool:
+    """Whether all elements have their places."""
     if not all(_agree(getattr(tables, name), getattr(other, name), name, "integers") for name in PLACES):
         return False
     one, two = tables.tree, other.tree
@@ -176,41 +192,40 @@ def _same_places(tables: Tables, other: Tables) -> bool:
         return False
     if one.loads is not two.loads and not np.array_equal(one.loads, two.loads):
         return False
-    return _agree(one.carried, two.carried, "carried", "integers") and _agree(
-        tables.nodes, other.nodes, "nodes", "places"
-    )
+    return _agree(one.carried, two.carried, "carried", "integers")
 
 
-def _touched_nodes(tables: Tables, pair: tuple[Tables, Tables], falls: Array) -> Array:
-    """Nodes whose inertia or weight changes; the ground has none."""
+def _touched_nodes(differ: Array, falls: Array) -> Array:
+    """Nodes whose inertia or weight changes, by the differences of nodes; the ground has none."""
     if falls.any():
-        return np.arange(1, len(tables.nodes))
-    return _changed(tables.nodes, [one.nodes for one in pair])
+        return np.arange(1, differ.shape[1])
+    return np.flatnonzero(differ.any(axis=(0, 2)))
 
 
 def _slopes(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Array) -> Array:
-    """Records of some nodes with the slopes of their inertia."""
-    found = np.asarray(tables.nodes)[which]
+    """Words of the records of some nodes with the slopes of their inertia."""
+    found = words_of(tables.nodes)[which]
     if len(which):
         columns = _words_of_columns("nodes", "linear")
         plus, minus = (numbers_of(one.nodes)[which][:, columns] for one in pair)
-        numbers_of(found)[:, columns] = (plus - minus) / (2.0 * size)
+        found.view(np.float64)[:, columns] = (plus - minus) / (2.0 * size)
     return found
 
 
 def _ranges(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Array) -> tuple[Array, ...]:
-    """Records of some constraints with numbers far to both sides, how far apart these are, and slopes of lengths.
+    """Words of the records of some constraints with numbers far to both sides, how far apart these are, and slopes of
+    lengths.
 
     Far along their slopes: by as much as they are. Lengths of distances stay as they are in these records. In the
     middle is the mean of the tables on both sides: of what is quadratic the wide difference is then that of these
     tables, which the states on both sides satisfy. Beside the system's own numbers the slopes, which miss third
     derivatives, would contradict each other.
     """
-    own = np.asarray(tables.primitives)[which]
-    above, below, width, stretch = own.copy(), own.copy(), np.ones(len(own)), np.zeros(len(own))
-    if len(own):
+    above = words_of(tables.primitives)[which]
+    below, width, stretch = above.copy(), np.ones(len(above)), np.zeros(len(above))
+    if len(above):
         columns = _words_of_columns("primitives", "numbers")
-        plus, minus = (np.asarray(one.primitives)[which] for one in pair)
+        own, plus, minus = (plain(one.primitives)[which] for one in (tables, *pair))
         far = own["kind"] == DISTANCE
         stretch[far] = (plus["value"] - minus["value"])[far] / (2.0 * size)
         plus["value"][far] = minus["value"][far] = 0.5 * (plus["value"] + minus["value"])[far]
@@ -219,8 +234,8 @@ def _ranges(tables: Tables, pair: tuple[Tables, Tables], size: float, which: Arr
         steepest = np.abs(slope).max(axis=1)
         steepest[steepest == 0.0] = 1.0
         reach = 2.0 ** np.round(np.log2(np.maximum(np.abs(here).max(axis=1), 1.0) / steepest))
-        numbers_of(above)[:, columns] = here + reach[:, None] * slope
-        numbers_of(below)[:, columns] = here - reach[:, None] * slope
+        above.view(np.float64)[:, columns] = here + reach[:, None] * slope
+        below.view(np.float64)[:, columns] = here - reach[:, None] * slope
         width = 2.0 * reach
     return above, below, width, stretch
 
@@ -240,7 +255,7 @@ def _shifted(tables: Tables, pair: tuple[Tables, Tables], touched: Array) -> Arr
     """Force elements whose points or axes change, or numbers not in proportion: lengths by default, for instance."""
     shifted = np.zeros(len(tables.forces), dtype=np.int64)
     if len(touched):
-        own, plus, minus = (numbers_of(np.asarray(one.forces)[touched]) for one in (tables, *pair))
+        own, plus, minus = (numbers_of(one.forces)[touched] for one in (tables, *pair))
         markers = _words_of_columns("forces", "markers")
         moved = (plus[:, markers] != minus[:, markers]).any(axis=1)
         numbers = _words_of_columns("forces", "numbers")
@@ -253,10 +268,6 @@ def _shifted(tables: Tables, pair: tuple[Tables, Tables], touched: Array) -> Arr
 
 def _changed(table: Any, others: list[Any]) -> Array:
     """Rows in which one of the others differs."""
-    others = [other for other in others if other is not table]
-    if not others:
+    if all(other is table for other in others):
         return NOTHING
-    changed = np.zeros(len(table), dtype=bool)
-    for other in others:
-        changed |= (words_of(table) != words_of(other)).any(axis=1)
-    return np.flatnonzero(changed)
+    return np.flatnonzero(_differences(table, others).any(axis=(0, 2)))

@@ -19,7 +19,7 @@ from ..forces import ForceElement, GravityCompensation
 from ..forces.kinds import COORDINATES
 from ..joints import Joint
 from ..joints.primitive_data import CoordinateSum, FrameRows
-from ..nodes.forms import FORM_GENERALIZED
+from ..nodes.forms import FORM_GENERALIZED, NODE
 from .identity import _digest, _place, _words, zeros_of
 from .numbers import (
     columns,
@@ -29,6 +29,7 @@ from .numbers import (
     numbers_of,
     primitive_numbers,
     sum_numbers,
+    words_of,
     write_inertia,
     write_lengths,
 )
@@ -47,6 +48,7 @@ class StructureError(ModelError):
     general_code = "MBD-E28"
 
 
+_SHAPE = [columns(NODE, name, 1).start for name in ("form", "kind", "nq", "nv")]
 _PRIMITIVE = columns(PRIMITIVE, "pa1", 20)
 _FORCE = columns(FORCE, "pa1", 24)
 
@@ -70,6 +72,7 @@ class Writers:
         if a.tree is not None:
             others = np.setdiff1d(np.arange(len(s.forces)), s.tree.loads[:, 0])
             self.inner_force_rows = {int(row): k for k, row in enumerate(others)}
+        self.node_shapes = words_of(s.nodes)[:, _SHAPE].tolist()
         self.primitive_numbers = [numbers_of(t.primitives) for t in self.sets]
         self.coupling_numbers = [numbers_of(t.couplings) for t in self.sets]
         self.force_numbers = [numbers_of(t.forces) for t in self.sets]
@@ -147,20 +150,19 @@ class Writers:
             return
         system = self.system
         i, node, edge = system.assembly.node_of[id(body)], body.node, self.edges.get(id(body))
-        n = system.tables.nodes[i]
-        sizes = (n.kind, n.nq, n.nv)
+        form, *sizes = self.node_shapes[i]
         own = joint_node(edge) if edge is not None else None
         now = (own.kind, *own.sizes[:2]) if own is not None else (node.kind, node.n_coordinates, node.n_velocities)
-        if sizes != now:
+        if tuple(sizes) != now:
             raise StructureError(
                 f"{body}: its node has become {node} with {node.n_coordinates} coordinates, {STRUCTURE}"
             )
-        if n.form == FORM_GENERALIZED:
-            self._generalized(body, n)
+        if form == FORM_GENERALIZED:
+            self._generalized(body, system.tables.nodes[i])
             return
         numbers = inertia_numbers(body)
         for tables in self.sets:
-            write_inertia(numbers_of(tables.nodes), i, numbers)
+            write_inertia(tables.nodes, i, [numbers])
         pinned = bool(getattr(node, "pinned", False))
         if pinned and edge is None:
             for tables in self.sets:

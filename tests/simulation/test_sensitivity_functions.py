@@ -174,15 +174,38 @@ def test_what_joints_show_and_what_elements_refer_to_move_together(method, law):
         assert np.abs(found[f"link {i}"].position).max() < SHOWN
 
 
-@pytest.mark.parametrize("names", [["p", "ball.mass"], ["ball.mass", "p"]], ids=" before ".join)
+def test_systems_have_their_own_numbers_again_after_those_beside_parameters():
+    """Bit for bit: tables, where the bodies start, and the plain motion."""
+    model = mbd.Model("pendulum", gravity=(0, 0, -9.81))
+    length, mass = model.parameter("length", 0.3), model.parameter("mass", 1.1)
+    rod = mbd.RigidBody("rod", mass, (0.1, 0.12, 0.11), mbd.nodes.RotationVector((length, 0, 0)))
+    hinge = mbd.joints.Revolute(model.ground, model.add(rod), at=(0, 0, 0), axis=(0.1, 1, 0))
+    model.add(hinge)
+    model.add(mbd.forces.TorsionSpring(hinge, stiffness=3.0 * length, damping=0.1))
+    plain = mbd.simulate(model, 0.05, STEP)
+    solution = mbd.simulate(model, 0.05, STEP, sensitivities=["length", "rod.mass", "mass"])
+    for name in ("q", "v", "vd", "lam"):
+        assert np.array_equal(getattr(solution, name), getattr(plain, name))
+    for name in ("nodes", "primitives", "forces", "gravity", "flags"):
+        assert getattr(solution.system.tables, name).tobytes() == getattr(plain.system.tables, name).tobytes()
+    for one, other in zip(solution.system.initial_state(), plain.system.initial_state(), strict=True):
+        assert np.array_equal(one, other)
+    assert solution.state["fingerprint"] == plain.state["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    "names", [["p", "ball.mass"], ["ball.mass", "p"], ["p", "ball.mass", "push"]], ids=" before ".join
+)
 @pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
 def test_attributes_beside_the_parameters_of_which_they_are_made(method, names):
-    """x = t^2 / 2m: an attribute that has been differentiated goes on to follow its parameter."""
+    """x = F t^2 / 2m: an attribute that has been differentiated goes on to follow its parameter, and is what it was."""
     model = mbd.Model("pushed")
     ball = model.add(mbd.PointMass("ball", mass=model.parameter("p", 2.0)))
-    model.add(mbd.forces.Force(ball, (1.0, 0, 0)))
+    model.add(mbd.forces.Force(ball, (model.parameter("push", 1.0), 0, 0)))
     solution = mbd.simulate(model, 1.0, 0.01, method, sensitivities=names)
+    assert solution.model["ball"].mass == 2.0
     for name in names:
         slope, t = solution.sensitivity(name), solution.t
-        assert np.abs(slope["ball"].position[:, 0] + t**2 / 8.0).max() < EXACT
-        assert np.abs(slope.energy.kinetic + t**2 / 8.0).max() < EXACT
+        position, energy = (0.25, 0.5) if name == "push" else (-0.125, -0.125)
+        assert np.abs(slope["ball"].position[:, 0] - position * t**2).max() < EXACT
+        assert np.abs(slope.energy.kinetic - energy * t**2).max() < EXACT

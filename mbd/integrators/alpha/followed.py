@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ...compiled.fours import AT_ONCE, fours_of, rows_of_fours
+from ...compiled.record import Plan
 from ...system.right_hand_sides import new_sides
 from ...system.touched import along, is_differenced
 from ..base import Array
@@ -37,6 +39,31 @@ OBSTACLES = {
 }
 
 
+@lru_cache(maxsize=64)
+def _plan_of_shadow(n: int, groups: int, n_q: int, n_v: int, n_l: int, rows: int, nodes: int) -> Plan:
+    """Where the arrays lie that belong to so many parameters."""
+    shapes: list[tuple[Any, str]] = [
+        (n, "seen floor earlier earlier_lam"),
+        (groups, "since known change change_z size_q size_vd change_lam size_lam interval"),
+        ((groups, n_v), "dq dv da dqn dvn dan dmn"),
+        ((RING * groups, n_v), "past_vd past_z"),
+        ((TURNS * groups, n_v), "past_turns"),
+        ((groups, TURNS), "turn_times"),
+        ((RING * groups, n_l), "past_lam"),
+        (n_v, "guess_w guess_v guess_vd guess_dq guess_dv guess_dvd u turned moved v vd y increment"),
+        (n_l, "lam guess_lam guess_dlam mu"),
+        (n_q, "q start_q guess_q"),
+        ((2, n_q), "further_q"),
+        ((2, n_v), "further_v further_vd"),
+        ((2, n_l), "further_lam"),
+        (rows, "rhs position turn row other rates level mixed slip"),
+        ((nodes, 9), "from_start to_end untwist"),
+        (9, "turning"),
+        ((groups, POINTS + 1), "weights weights_z"),
+    ]
+    return Shadow.plan({name: shape for shape, names in shapes for name in names.split()})
+
+
 class AlphaFollowed(Followed):
     """A run of generalized-alpha with its sensitivities."""
 
@@ -54,27 +81,8 @@ class AlphaFollowed(Followed):
         groups = -(-n // AT_ONCE)
         quiet = [not noisy[AT_ONCE * j : AT_ONCE * (j + 1)].any() for j in range(groups)]
         whole = [self.along.exact[AT_ONCE * j : AT_ONCE * (j + 1)] != 0 for j in range(groups)]
-        shapes: list[tuple[Any, str]] = [
-            (n, "seen floor earlier earlier_lam"),
-            (groups, "since known change change_z size_q size_vd change_lam size_lam interval"),
-            ((groups, n_v), "dq dv da dqn dvn dan dmn"),
-            ((RING * groups, n_v), "past_vd past_z"),
-            ((TURNS * groups, n_v), "past_turns"),
-            ((groups, TURNS), "turn_times"),
-            ((RING * groups, n_l), "past_lam"),
-            (n_v, "guess_w guess_v guess_vd guess_dq guess_dv guess_dvd u turned moved v vd y increment"),
-            (n_l, "lam guess_lam guess_dlam mu"),
-            (system.n_q, "q start_q guess_q"),
-            ((2, system.n_q), "further_q"),
-            ((2, n_v), "further_v further_vd"),
-            ((2, n_l), "further_lam"),
-            (rows, "rhs position turn row other rates level mixed slip"),
-            ((nodes, 9), "from_start to_end untwist"),
-            (9, "turning"),
-            ((groups, POINTS + 1), "weights weights_z"),
-        ]
         self.shadow = f = Shadow.zeros(
-            {name: shape for shape, names in shapes for name in names.split()}, size=sizes,
+            _plan_of_shadow(n, groups, system.n_q, n_v, n_l, rows, nodes), size=sizes,
             spread=np.where(noisy, sizes, 1.0), tables=tables, works=works, exact=self.along.exact,
             some_exact=np.array([x.any() for x in whole], dtype=np.int64),
             all_exact=np.array([x.all() for x in whole], dtype=np.int64), active=np.arange(groups), rate=1.0,
