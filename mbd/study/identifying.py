@@ -119,8 +119,8 @@ def identify(
 
     A step to parameters without a result is made shorter; the start must have one. Parameters, or combinations of them,
     on which the curves do not depend are named in a warning. One more run, with half the step (or tighter tolerances)
-    and twice as many records, tells how far errors of integration and interpolation have moved the parameters; a warning
-    names those which they have moved by much of a standard error.
+    and twice as many records, tells how far errors of integration and interpolation have moved the parameters;
+    a warning names those which they have moved by much of a standard error.
     """
     space = space_of(parameters, "identify")
     fixed = named_values("identify", "fixed", fixed, "{'mass': 1.0}")
