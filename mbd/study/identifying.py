@@ -139,6 +139,7 @@ def identify(
         derivatives != DIFFERENCES,
     )
     with Evaluator(recipe, space, RESIDUALS, executor, fixed, "identify", progress, followed) as evaluate:
+        space = evaluate.sized()
         points = _starts(evaluate, space, starts, seed)
         fits = evaluate.from_all(points, lambda point: _fit(evaluate, space, point, options))
         best = min(fits, key=lambda fit: fit.cost)

@@ -542,3 +542,24 @@ def test_finer_runs_without_a_result_are_told(measured):
     with pytest.warns(mbd.ModelWarning, match="finer run has no result .*too many records.*nothing is known"):
         identify(oscillator, {"t": measured["t"], "x": measured["body.position.x"]}, START,
                  simulate={"step": 3e-3, "integrator": mbd.integrators.RK4()}, outputs={"x": read})  # fmt: skip
+
+
+@pytest.mark.parametrize("derivatives", ["differences", "sensitivities"])
+def test_unknowns_that_start_at_zero_may_be_of_any_size(derivatives):
+    """Nothing tells how large a load is that starts at zero: it was moved by 1e-4, and what is 1e11 stayed there."""
+    model = mbd.Model("loaded")
+    load, stiffness = model.parameter("load", 0.0), model.parameter("stiffness", 35.0)
+    body = model.add(mbd.PointMass("body", 1.0, (1, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, body, stiffness=stiffness, length=0.5))
+    model.add(mbd.forces.Force(body, (1e-10 * load, 0, 0)))
+    start = {"load": 0.0, "stiffness": (10.0, 35.0, 100.0)}
+    simulate = {"t_end": 1.0, **SIMULATE}
+    true = mbd.assemble(model).parameters(list(start)).model({"load": 1e11, "stiffness": 40.0})
+    wanted = mbd.simulate(true, **simulate)
+    fit = identify(model, {"t": wanted.t, "body.position.x": wanted["body"].position[:, 0]}, start, simulate=SIMULATE,
+                   derivatives=derivatives)  # fmt: skip
+    assert fit.parameters == pytest.approx({"load": 1e11, "stiffness": 40.0}, rel=1e-6)
+    x = wanted["body"].position[:, 0]
+    best = minimize(model, start, lambda s: np.sum((s["body"].position[:, 0] - x) ** 2), simulate=simulate,
+                    derivatives=derivatives, options={"ftol": 1e-15})  # fmt: skip
+    assert best.parameters == pytest.approx({"load": 1e11, "stiffness": 40.0}, rel=1e-3)
