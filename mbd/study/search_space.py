@@ -193,7 +193,7 @@ class Evaluator:
         unknown = np.flatnonzero((start == 0.0) & ~np.isfinite(space.high - space.low))
         if len(unknown) and not isinstance(base := self.one(start), str):
             units = np.ones(len(start))
-            for k in unknown:
+            for k in unknown.tolist():
                 unit, seen = 1.0, VISIBLE * float(np.linalg.norm(base))
                 while unit <= COARSEST:
                     h = STEP * unit
