@@ -30,6 +30,7 @@ from .cache import cache_file
 from .cache_files import read_code, write_code
 from .entry import Entry, connect, connect_arguments
 from .kinds import Kind
+from .loading_time import without_limit
 from .record import Record
 
 # Where a numpy array (PyArrayObject) keeps the address of its data, its shape and its strides; part of numpy's ABI.
@@ -140,6 +141,13 @@ def _announce() -> None:
 
 def machine_code(function: Callable, kinds: str, compile_now: Callable[[str], tuple[dict, bytes]]) -> tuple[int, Any]:
     """(address, kind of the result) of a function for kinds of arguments: from disk, or compiled now."""
+    with without_limit():
+        return _machine_code(function, kinds, compile_now)
+
+
+def _machine_code(
+    function: Callable, kinds: str, compile_now: Callable[[str], tuple[dict, bytes]]
+) -> tuple[int, Any]:  # fmt: skip
     file = cache_file(function, kinds)
     if file is not None:
         kept = read_code(file)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..system.snapshots import LEFT_OUT, Snapshots
 
 Array = np.ndarray
-BENT = 1e-3  # second differences that are larger, relative to the first ones, are looked at more closely
-KINKED = 0.375  # of them at half the distance: a quarter is left of those of smooth numbers, half of those of a kink
+EVEN = 2e-9  # third differences that are larger, relative to first ones: slopes are wrong by five times as much
+BENT = 1e-3  # of those that no smaller size makes smaller: there is no slope
+ORDER = 1.5  # of sizes with which differences fall at least where numbers are smooth; at a kink it is one
 NOISE = 1e3 * float(np.finfo(float).eps)  # of the numbers beside, of which a number may be computed
+LOST = 64.0 * float(np.finfo(float).eps)  # of them: smaller differences tell nothing
+BETWEEN = 11.0 / 16.0  # of the size: where numbers are looked at besides; no simple part, which a period may have
+FAR = 1e-3  # of the numbers beside
 LEAST = 1e-290  # integers among the numbers look smaller
+
+
+class Places(NamedTuple):
+    """Numbers at a parameter, on both sides of it, and ``BETWEEN``."""
+
+    here: Array
+    plus: Array
+    minus: Array
+    between: Array
 
 
 class Numbers:
@@ -34,17 +47,29 @@ class Numbers:
     def _starts(self) -> Array:
         return np.concatenate([np.zeros(0), *map(_start_of, self.system.model.bodies)])
 
-    def doubtful(self, here: Array, plus: Array, minus: Array) -> Array:
-        """Where second differences are larger than those of numbers that change evenly."""
-        bend, change = _bend(here, plus, minus), distances(plus, minus)
-        found = np.flatnonzero((bend > BENT * change) & (bend > LEAST))
-        if len(found):
-            found = found[bend[found] > NOISE * self._scales(here)[found]]
-        return np.asarray(found)
+    def far(self, at: Places) -> bool:
+        """Whether numbers change so much that what depends on them may bend although they do not."""
+        return bool((distances(at.plus, at.minus) > FAR * self._scales(at.here)).any())
 
-    def kinked(self, doubtful: Array, far: tuple[Array, Array, Array], near: tuple[Array, Array, Array]) -> str | None:
-        """Whose numbers these are, if one has no slope: ``near`` are twice as near to the middle as ``far``."""
-        found = doubtful[_bend(*near)[doubtful] > KINKED * _bend(*far)[doubtful]]
+    def uneven(self, at: Places, suspects: Array | None = None) -> Array:
+        """Which numbers, or which of these, do not change as a parabola does, whose central differences are exact."""
+        rest = _rest(at)
+        found = rest > np.maximum(EVEN * distances(at.plus, at.minus), LEAST)
+        if suspects is not None:
+            return suspects[found[suspects]]
+        places = np.flatnonzero(found)
+        return places[rest[places] > NOISE * self._scales(at.here)[places]] if len(places) else places
+
+    def lost(self, at: Places, suspects: Array) -> Array:
+        """Which of these change by hardly more than their round-off."""
+        size = np.maximum(_rest(at), distances(at.plus, at.minus))[suspects]
+        return np.asarray(suspects[size < LOST * self._scales(at.here)[suspects]])
+
+    def jumped(self, first: Places, last: Places, suspects: Array, part: float) -> str | None:
+        """Whose numbers these are, if one has no slope: ``last`` are so much nearer to the middle than ``first``."""
+        before, rest = _rest(first)[suspects], _rest(last)[suspects]
+        change = distances(last.plus, last.minus)[suspects]
+        found = suspects[(rest > BENT * change) & (rest > part**ORDER * before)]
         return self._owner(int(found[0])) if len(found) else None
 
     def _rows(self) -> list[tuple[str, Any, int, int]]:
@@ -58,10 +83,11 @@ class Numbers:
         return found
 
     def _scales(self, here: Array) -> Array:
-        """The largest number in the row of each."""
+        """The largest number in the row of each; what follows them is one row."""
         scales, first, sizes = np.empty(len(here)), 0, distances(here, np.zeros(len(here)))
         blocks = [(width, count) for _, _, width, count in self._rows()]
         blocks += [(len(_start_of(body)), 1) for body in self.system.model.bodies]
+        blocks.append((len(here) - sum(width * count for width, count in blocks), 1))
         for width, count in blocks:
             block = sizes[first : first + width * count].reshape(count, width)
             scales[first : first + width * count] = np.repeat(block.max(axis=1, initial=0.0), width)
@@ -104,6 +130,8 @@ def distances(plus: Array, minus: Array) -> Array:
     return found
 
 
-def _bend(here: Array, plus: Array, minus: Array) -> Array:
+def _rest(at: Places) -> Array:
+    """What a parabola through three places leaves of the numbers at the fourth."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return distances(plus - here, here - minus)
+        slope, bend = 0.5 * (at.plus - at.minus), 0.5 * ((at.plus - at.here) - (at.here - at.minus))
+        return distances(at.between - at.here, BETWEEN * slope + BETWEEN**2 * bend)

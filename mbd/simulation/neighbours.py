@@ -17,13 +17,16 @@ from ..nodes.continued import in_nearest_coordinates
 from ..system.handles import ParameterHandle
 from ..system.snapshots import Snapshots
 from ..system.system import System
-from .kinks import Numbers, distances
+from .kinks import BETWEEN, Numbers, Places, distances
 from .starting import found_start
 
 FAR = 2.0**24  # of the parameter: what it would change if it were larger
 LOST = 1e-4  # round-off of the differences, relative to them, from which on they are refused
+WIDE = 2.0**10  # times the size: where numbers without a slope change out of proportion
 JITTER = 4.0  # times the round-off of a number: what so large a parameter does not change more is not changed at all
 EPS = float(np.finfo(float).eps)
+FINER = 2.0**-4  # from one size of a steep parameter to the next
+FINEST = 16.0  # times what is between a parameter and the next number: less is not tried
 TELLING = 1e-3  # of the largest change: of smaller ones round-off does not matter
 
 
@@ -56,6 +59,27 @@ class Starts:
 
     def _start(self, system: System, q: Array, v: Array) -> Any:
         return self.integrator.start(system, q, v, self.t, self.step, None)
+
+
+class _Start:
+    """A system where its run begins: its numbers there, and what finds them beside it."""
+
+    def __init__(self, starts: Starts, own: System, system: System, q: Array, v: Array) -> None:
+        self.starts, self.q, self.own = starts, q, own
+        self.snapshots, state = Snapshots(own, system), own.initial_state()
+        self.given = (q, v) if np.array_equal(q, state[0]) and np.array_equal(v, state[1]) else None
+        self.here, self.kinks = np.concatenate([self.snapshots.numbers(), *state]), Numbers(self.snapshots)
+        self._state, self.middle = state, self.kinks.now(self.here)
+
+    def state(self) -> Array:
+        """Accelerations and multipliers at the start with the present numbers."""
+        return _state(self.starts.on(self.own, self.own, self.q))
+
+    def seen(self) -> tuple[Array, bool]:
+        """All numbers, and whether those of the start are as they were."""
+        alike = self.snapshots.start_alike()
+        state = self._state if alike else self.own.initial_state()
+        return np.concatenate([self.snapshots.numbers(), *state]), alike
 
 
 class Neighbours:
@@ -92,60 +116,19 @@ class Neighbours:
                 f"sides of it. Give another value, or leave {name} out. With {value:.9g} it is refused: {error}"
             ) from error
 
-    def _refuse_kinks(self, name: str, x: float, e: float, kinks: Numbers, far: tuple[Array, Array, Array]) -> None:
-        """Refuse a parameter that stands where an expression of it jumps or has a kink, as abs(x) has it at zero."""
-        doubtful = kinks.doubtful(*far)
-        if not len(doubtful):
-            return
-        near = [far[0]]
-        for value in (x + 0.5 * e, x - 0.5 * e):
-            self._set(name, value)
-            near.append(kinks.now())
-        self._back = {name: x}
-        whose = kinks.kinked(doubtful, far, (near[0], near[1], near[2]))
-        if whose is not None:
-            self.own.set(self._back)
-            raise ModelError(
-                f"sensitivities: {whose} has no derivative with respect to {name} at {x:g}, where one of its numbers "
-                "jumps or has a kink, as abs(x), maximum(x, ...) and floor(x) have them, or bends within "
-                f"{e:.1g} of it, by which {name} is moved (in a smaller unit that is less). Give another value, a "
-                f"smooth expression, or leave {name} out"
-            )
-
     def sides(self, starts: Starts, q: Array, v: Array) -> list[tuple[Beside, Beside]]:
         """The starts on both sides of each parameter, beside (q, v)."""
-        own, found = self.own.system, []
-        snapshots, start = Snapshots(own, self.system), own.initial_state()
-        given = (q, v) if np.array_equal(q, start[0]) and np.array_equal(v, start[1]) else None
-        here, kinks = np.concatenate([snapshots.numbers(), *start]), Numbers(snapshots)
-        middle = kinks.now(here)
-
-        def seen() -> tuple[Array, bool]:
-            """All numbers, and whether those of the start are as they were."""
-            alike = snapshots.start_alike()
-            return np.concatenate([snapshots.numbers(), *(start if alike else own.initial_state())]), alike
-
-        for i, (name, x, e) in enumerate(zip(self.names, self.values, self.sizes, strict=True)):
+        found, start = [], _Start(starts, self.own.system, self.system, q, v)
+        for i, (name, x) in enumerate(zip(self.names, self.values, strict=True)):
             stored = self.own.stored([name])
             if stored and self._back:  # an attribute, which may be made of the parameter before it
                 self.own.set(self._back)
                 stored, self._back = self.own.stored([name]), {}
-            far = self._far(name, x, seen)
-            near, both, beside = [], [], []
-            for side, value in enumerate((x + e, x - e)):
-                self._set_beside(name, x, value)
-                numbers, alike = seen()
-                beside.append(kinks.now(numbers, alike))
-                near.append(numbers)
-                if self._kept[i] is None and not (own.has_snapshots and snapshots.functions_alike()):
-                    self._kept[i] = systems_beside(own, name, x, e)
-                kept = self._kept[i]
-                one, at = (snapshots.take(), own) if kept is None else (kept[side], kept[side])
-                both.append(starts.on(one, at, q, given if alike and kept is None else None))
+            far = self._far(name, x, start.seen)
+            both, near = self._suited(i, start)
             self._back = {name: x}
-            self._refuse_kinks(name, x, e, kinks, (middle, beside[0], beside[1]))
             if far is not None:
-                self._refuse_lost_digits(name, x, e, here, distances(np.array(near), here).max(axis=0), far)
+                self._refuse_lost_digits(name, x, float(self.sizes[i]), start, near, far)
             if stored:  # ... or of the next one
                 self.own.put_back(stored, [name])
                 self._back = {}
@@ -153,6 +136,71 @@ class Neighbours:
         self.own.set(self._back)
         self._back = {}
         return found
+
+    def _suited(self, i: int, start: _Start) -> tuple[list[Beside], Array]:
+        """The starts on both sides of a parameter, and by how much numbers of the system change.
+
+        A parameter on which numbers depend steeply is moved less: as little as it takes until a slope is all that they
+        have. Those without a slope, which are flat there, are left as they are.
+        """
+        widest, finest = float(self.sizes[i]), FINEST * np.spacing(max(abs(self.values[i]), self.sizes[i]))
+        sides, first = self._pair(i, start)
+        last, suspects, tried, flat = first, start.kinks.uneven(first), [], np.zeros(0, dtype=int)
+        while True:
+            suspects, size = start.kinks.uneven(last, suspects), float(self.sizes[i])
+            tried.append((size, suspects))
+            judged = suspects if size * FINER < finest else start.kinks.lost(last, suspects)
+            whose = start.kinks.jumped(first, last, judged, size / widest)
+            if whose is not None:
+                self._refuse_jump(whose, i)
+            flat, suspects = np.union1d(flat, judged), np.setdiff1d(suspects, judged)
+            if not len(suspects):
+                break
+            self.sizes[i] = size * FINER
+            sides, last = self._pair(i, start, len(first.here) > len(start.middle))
+        enough = next(size for size, left in tried if np.isin(left, flat).all())
+        if enough == size:
+            return sides
+        self.sizes[i] = enough
+        return self._pair(i, start)[0]
+
+    def _pair(
+        self, i: int, start: _Start, closely: bool | None = None
+    ) -> tuple[tuple[list[Beside], Array], Places]:  # fmt: skip
+        """The same for the present size, and numbers at places beside the parameter.
+
+        ``closely``: with accelerations; None: where numbers change so much that these may bend although they do not.
+        """
+        name, x, e, own = self.names[i], self.values[i], float(self.sizes[i]), self.own.system
+        near, both, beside = np.zeros(len(start.here)), [], []
+        self._kept[i] = None
+        for side, value in enumerate((x + e, x - e)):
+            self._set_beside(name, x, value)
+            numbers, alike = start.seen()
+            beside.append(start.kinks.now(numbers, alike))
+            near = np.maximum(near, distances(numbers, start.here))
+            if self._kept[i] is None and not (own.has_snapshots and start.snapshots.functions_alike()):
+                self._kept[i] = systems_beside(own, name, x, e)
+            kept = self._kept[i]
+            one, at = (start.snapshots.take(), own) if kept is None else (kept[side], kept[side])
+            both.append(start.starts.on(one, at, start.q, start.given if alike and kept is None else None))
+        self._set(name, x + BETWEEN * e)
+        places = Places(start.middle, beside[0], beside[1], start.kinks.now())
+        if start.kinks.far(places) if closely is None else closely:
+            between = start.state()
+            self._set(name, x)
+            places = Places(*map(np.append, places, (start.state(), *map(_state, both), between)))
+        self._back = {name: x}
+        return (both, near), places
+
+    def _refuse_jump(self, whose: str, i: int) -> None:
+        self.own.set(self._back)
+        name, x = self.names[i], self.values[i]
+        raise ModelError(
+            f"sensitivities: {whose} has no derivative with respect to {name} at {x:g}, where one of its numbers "
+            f"jumps or has a kink, as abs(x), maximum(x, ...) and floor(x) have them, or bends within "
+            f"{self.sizes[i]:.1g} of it. Give another value, a smooth expression, or leave {name} out"
+        )
 
     def _far(self, name: str, x: float, seen: Callable[[], tuple[Array, bool]]) -> Array | None:
         """Numbers of the system with a parameter that is much larger, or with its own value if that is refused."""
@@ -166,26 +214,41 @@ class Neighbours:
         self._back = {name: x}
         return seen()[0]
 
-    def _refuse_lost_digits(self, name: str, x: float, e: float, here: Array, near: Array, far: Array) -> None:
+    def _refuse_lost_digits(
+        self, name: str, x: float, e: float, start: _Start, near: Array, far: Array
+    ) -> None:  # fmt: skip
         """Refuse a parameter that is tiny against what it is added to: differences of the sum would be round-off.
 
         What the differences do not change at all, but a much larger value of the parameter would a little, has lost all
         digits; where that changes more, as it does in a sine, the differences would have seen it.
         """
-        noise, sizes, change = 0.0, np.abs(here), distances(far, here)
+        here = start.here
+        change = distances(far, here)
         if change.any():  # and the larger value was not refused
-            still = change <= JITTER * EPS * sizes  # as a direction has it of which the parameter is the length
-            change[still] = near[still] = 0.0
+            still = change <= JITTER * EPS * np.abs(here)  # as a direction has it of which the parameter is the length
+            change, near = np.where(still, 0.0, change), np.where(still, 0.0, near)
         unseen = (near == 0.0) & (change > TELLING * change.max(initial=0.0))
-        unseen &= change < 8.0 * EPS * abs(FAR * x) / e * sizes
-        for expected, which in ((near, near > TELLING * near.max(initial=0.0)), (change * (e / abs(FAR * x)), unseen)):
-            noise = max(noise, float((EPS * sizes[which] / expected[which]).max(initial=0.0)))
-        if noise > LOST:
-            self.own.set(self._back)
-            raise ModelError(
-                f"sensitivities: {name} = {x:.3g} is so small against what it is added to that its differences there "
-                f"are known to {noise:.0e} only. Give zero in its place, or another parameter"
-            )
+        unseen &= change < 8.0 * EPS * abs(FAR * x) / e * np.abs(here)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            seen = np.where(near > TELLING * near.max(initial=0.0), EPS * np.abs(here) / near, 0.0)
+            lost = np.where(unseen, EPS * np.abs(here) / (change * (e / abs(FAR * x))), seen)
+        if lost.max(initial=0.0) > LOST:
+            noise = float(np.where(self._stationary(name, x, e, start, near), 0.0, lost).max())
+            if noise > LOST:
+                self.own.set(self._back)
+                raise ModelError(
+                    f"sensitivities: {name} = {x:.3g} is so small against what it is added to that its differences "
+                    f"there are known to {noise:.0e} only. Give zero in its place, or another parameter"
+                )
+
+    def _stationary(self, name: str, x: float, e: float, start: _Start, near: Array) -> Array:
+        """Which numbers hardly change because they have no slope there: farther away they change out of proportion."""
+        try:
+            self._set(name, x + WIDE * e)
+        except (ModelError, ArithmeticError, ValueError):
+            return np.zeros(len(near), dtype=bool)
+        wide, self._back = distances(start.seen()[0], start.here), {name: x}
+        return np.asarray(wide > 4.0 * WIDE * (near + EPS * np.abs(start.here)))
 
     def systems(self, i: int) -> Callable[[], tuple[System, System]]:
         """Systems on both sides of a parameter with their elements, when they are asked for."""
@@ -193,6 +256,10 @@ class Neighbours:
         if kept is not None:
             return partial(_these, *kept)  # which can be pickled
         return partial(systems_beside, self.own.system, self.names[i], self.values[i], self.sizes[i])
+
+
+def _state(one: Beside) -> Array:
+    return np.concatenate([np.zeros(0), *map(np.ravel, one.x.values())])
 
 
 def _these(plus: System, minus: System) -> tuple[System, System]:

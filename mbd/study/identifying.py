@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import Array, ModelError, ModelWarning, StudyError, check_number
 from .derivatives import DIFFERENCES, with_derivatives
+from .finer_runs import integration_error
 from .identification import Identification, StartPoint
 from .minimising import warn_of_warnings
 from .options import named_values, options_of
@@ -116,8 +117,10 @@ def identify(
     derivatives: "differences" of runs through the executor, or "sensitivities" that a run computes along with itself:
         of a model with parameters, with methods that have them (see ``mbd.simulate``).
 
-    A step to parameters without a result is made shorter; the start
-    must have one. Parameters, or combinations of them, on which the curves do not depend are named in a warning.
+    A step to parameters without a result is made shorter; the start must have one. Parameters, or combinations of them,
+    on which the curves do not depend are named in a warning. One more run, with half the step (or tighter tolerances)
+    and twice as many records, tells how far errors of integration and interpolation have moved the parameters;
+    a warning names those which they have moved by much of a standard error.
     """
     space = space_of(parameters, "identify")
     fixed = named_values("identify", "fixed", fixed, "{'mass': 1.0}")
@@ -136,22 +139,28 @@ def identify(
         derivatives != DIFFERENCES,
     )
     with Evaluator(recipe, space, RESIDUALS, executor, fixed, "identify", progress, followed) as evaluate:
+        space = evaluate.sized()
         points = _starts(evaluate, space, starts, seed)
         fits = evaluate.from_all(points, lambda point: _fit(evaluate, space, point, options))
         best = min(fits, key=lambda fit: fit.cost)
         x = np.clip(best.x * space.size, space.low, space.high)
         residuals, jacobian = evaluate.needed(x), evaluate.jacobian(x)
+    integration = integration_error(recipe, Residuals(curves), {**fixed, **space.named(x)}, residuals)
     tried = [StartPoint(space.named(f.start), space.named(f.x * space.size), float(f.fun @ f.fun)) for f in fits]
     result = Identification(
         space, x, residuals, jacobian, curves, sigma is not None, confidence, bool(best.success), str(best.message),
         evaluate.evaluations, evaluate.failures, evaluate.first_failure, tried, recipe, fixed,
+        integration if isinstance(integration, np.ndarray) else None,
     )  # fmt: skip
     if not result.success:
         warnings.warn(f"identify: the fit did not come to an end: {result.message}", ModelWarning, stacklevel=2)
     if options.get("loss", "linear") != "linear":
         text = f"with loss = {options['loss']!r} standard errors and intervals are still those of a fit with squares"
         warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
-    for text in [*result.unidentifiable, *result.stopped_by_bounds, *result.uneven]:
+    if isinstance(integration, str):
+        text = f"a finer run has no result ({integration}); nothing is known of errors of integration"
+        warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
+    for text in [*result.unidentifiable, *result.stopped_by_bounds, *result.uneven, *result.coarse]:
         warnings.warn(f"identify: {text}", ModelWarning, stacklevel=2)
     warn_of_warnings("identify", evaluate)
     return result

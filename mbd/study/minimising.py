@@ -168,6 +168,8 @@ def minimize(
     given, output = with_derivatives("minimize", derivatives, build, simulate, objective, space.names)
     recipe = make_recipe("minimize", build, given, {OBJECTIVE: output}, seed, timeout, common=True)
     with Evaluator(recipe, space, OBJECTIVE, executor, fixed, "minimize", progress, followed) as evaluate:
+        if chosen in (*WITH_GRADIENT, SQUARES):
+            space = evaluate.sized()
         search = _Search(evaluate, space, chosen, options, seed)
         with options_of("minimize", chosen, options):
             found = search.globally() if chosen == GLOBAL else search.from_starts(starts)

@@ -204,8 +204,7 @@ def explained_share(x: np.ndarray, y: np.ndarray) -> float:
     """Which part of the variance of y is that of its mean at given x, whatever its shape: between 0 and 1.
 
     The correlation ratio of groups of equal size, without what chance explains (epsilon squared, Kelley 1935). It shows
-    what
-    a rank correlation does not: an output that grows and falls again.
+    what a rank correlation does not: an output that grows and falls again.
     """
     if len(x) < 8 or not np.ptp(y) > 0.0:
         return np.nan

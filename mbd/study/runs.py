@@ -192,13 +192,13 @@ def check_arguments(recipe: Recipe, names: Sequence[str], who: str = "sweep") ->
                 raise ModelError(f"{who}: simulate has an argument {name!r}; mbd.simulate takes {', '.join(known)}")
 
 
-def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any]) -> Row:
+def run_one(recipe: Recipe, run: int, parameters: Mapping[str, Any], marker: Marker | None = None) -> Row:
     """One run; never raises but for an interrupt."""
     clock = time.perf_counter()
     outputs: dict[str, np.ndarray] = {}
     status, message = GOOD, ""
     with collected_warnings() as warned:
-        watch = Watch(recipe.timeout)
+        watch = Watch(recipe.timeout, marker)
         try:
             with watch:
                 solved = recipe.solve(run, parameters, at_once=True)
@@ -227,7 +227,7 @@ def run_chunk(
     for run, values in zip(runs, parameters, strict=True):
         if marker is not None:
             marker.begin(run)
-        rows.append(run_one(recipe, int(run), values))
+        rows.append(run_one(recipe, int(run), values, marker))
     text = after()
     if text and rows:
         last = rows[-1]

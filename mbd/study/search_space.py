@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from .schedule import Schedule
 STEP = 1e-4  # of the size of a parameter: differences; runs are reproducible to about 1e-10
 SMALL = 1e-3  # of the width between bounds: smaller values say little about the size of a parameter
 FINER, FINEST = 0.1, 1e-8  # steps of differences where that size is not known: from one to the next, and the last one
+COARSER, COARSEST = 1e3, 1e15  # and the other way, where neither a value nor bounds tell a size
+VISIBLE = 1e-7  # of outputs: what changes them less, by differences, may be much larger
 AGREE = 1e-4  # relative: differences with two steps that follow each other
 REMEMBERED = 5000  # points
 
@@ -32,6 +34,7 @@ class Space:
     start: Array
     low: Array
     high: Array
+    unit: float | Array = 1.0  # of what starts at zero without bounds
 
     @property
     def bounded(self) -> bool:
@@ -47,7 +50,7 @@ class Space:
     def sizes(self, x: Array) -> Array:
         """How large unknowns are near a point: their values, or part of the width between bounds where these vanish."""
         width = np.where(np.isfinite(self.high - self.low), self.high - self.low, 0.0)
-        instead = np.where(width > 0.0, 10.0 * SMALL * width, 1.0)
+        instead = np.where(width > 0.0, 10.0 * SMALL * width, self.unit)
         return np.where((np.abs(x) > SMALL * width) & (x != 0.0), np.abs(x), instead)
 
     def named(self, x: Array) -> dict[str, float]:
@@ -183,6 +186,26 @@ class Evaluator:
             self.evaluations += len(new)
             self.schedule.run(runs)
         return [self.known[point.tobytes()] for point in points]
+
+    def sized(self) -> Space:
+        """The space with units of what starts at zero without bounds: as large as it takes until outputs change."""
+        space, start = self.space, np.asarray(self.space.start)
+        unknown = np.flatnonzero((start == 0.0) & ~np.isfinite(space.high - space.low))
+        if len(unknown) and not isinstance(base := self.one(start), str):
+            units = np.ones(len(start))
+            for k in unknown.tolist():
+                unit, seen = 1.0, VISIBLE * float(np.linalg.norm(base))
+                while unit <= COARSEST:
+                    h = STEP * unit
+                    slope = self.jacobian(start)[..., k] if self.derivatives else self._differences(start, {k: h})[k]
+                    if slope is None:
+                        break
+                    if h * float(np.linalg.norm(slope)) > seen:
+                        units[k] = unit
+                        break
+                    unit *= COARSER
+            self.space = replace(space, unit=units)
+        return self.space
 
     def one(self, point: Array) -> Array | str:
         """The output at one point."""

@@ -28,14 +28,13 @@ from ..joints.instant import (
 from .frame_elements import (
     FORCE,
     OUT,
-    frame_element_bias,
     frame_element_energy,
     frame_element_force,
     frame_element_power,
-    frame_element_rate,
     frame_element_value,
     gather,
 )
+from .frame_rates import frame_element_bias, frame_element_rate
 from .frame_tangents import frame_element_blocks, frame_element_tangent
 from .tables import FLAG_COUPLED, Tables, Work
 from .user_forces import user_force, user_tangent

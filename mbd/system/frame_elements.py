@@ -16,12 +16,12 @@ evaluated there, in the middle of the step; what has an energy gives a discrete 
 Constraints are taken at the time of the end, w.time[0], forces half a step earlier.
 
 Buffers (w.real_buffers, w.complex_buffers), one row each: INPUT = (t, frames, velocities) as user functions receive
-them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions.
+them, RATE = frame velocities, FORCE = frame forces, OUT = results of functions. Rates along the
+motion, and their changes, are in ``mbd.system.frame_rates``.
 """
 
 from __future__ import annotations
 
-from ..compiled.functions.call_styles import AGREEMENT, GOLDEN, ROUND_OFF, SHORTER, TRIALS
 from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
 from ..elements.frame_kinds import HOLDING, LAW_SPRING, ROLLING, USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
@@ -32,11 +32,11 @@ from ..nodes.markers import angular_velocity, axes_volume, cross_axes
 from .tables import PARAMETER_LENGTH
 
 INPUT, RATE, FORCE, OUT, DIRECTION, DIRECTION_RATE, BIAS, SUM, END = 0, 1, 2, 3, 4, 5, 6, 7, 8
-BUFFERS = 9
+FIRST, SECOND, LOWER, BOW = 9, 10, 11, 12
+BUFFERS = 13
 TINY = 1e-30
 STEP = 2e-4  # of fourth-order differences
 REST = 1e-10  # square of a relative motion in a step below which V1 - V0 - V_z.dz, cubic in it, is round-off
-COARSER = 1e3  # round-off of rates that are differences, in that of exact ones
 FINE_STEP = 6e-6  # of second-order differences of exact gradients
 
 
@@ -140,7 +140,7 @@ def _clear_force(g, buffers):
 
 
 @kernel
-def _call(s, function, buffers):
+def call_user(s, function, buffers):
     f = s.functions[function]
     call_vector(f.address, buffers[INPUT].ctypes.data, buffers[OUT].ctypes.data, f.block)
 
@@ -151,7 +151,7 @@ def complex_force(g, s, w, lam):
     _clear_force(g, w.complex_buffers)
     if g.kind == USER_FORCE:
         _body_velocities(g, w.complex_buffers[INPUT], w.complex_buffers[RATE])
-        _call(s, g.complex_function, w.complex_buffers)
+        call_user(s, g.complex_function, w.complex_buffers)
         _apply_loads(g, w.time[1], w.complex_buffers)
     elif g.kind == LAW_SPRING:
         _law_force(g, s, g.complex_function, w.complex_buffers)
@@ -165,7 +165,7 @@ def frame_element_force(g, s, w, lam):
     _clear_force(g, w.real_buffers)
     if g.kind == USER_FORCE:
         _body_velocities(g, w.real_buffers[INPUT], w.real_buffers[RATE])
-        _call(s, g.function, w.real_buffers)
+        call_user(s, g.function, w.real_buffers)
         _apply_loads(g, w.time[1], w.real_buffers)
     elif g.kind == USER_POTENTIAL or g.kind == USER_CONSTRAINT:
         frame_gradient(g, s, w, lam)
@@ -202,7 +202,7 @@ def _value_at(g, s, w, lam, c):
     x, xd = w.real_buffers[INPUT], w.real_buffers[RATE]
     for m in range(12 * g.count):
         x[1 + m] += c * xd[m]
-    _call(s, g.function, w.real_buffers)
+    call_user(s, g.function, w.real_buffers)
     for m in range(12 * g.count):
         x[1 + m] -= c * xd[m]
     return _weighted(g, w.real_buffers[OUT], lam)
@@ -243,7 +243,7 @@ def frame_gradient(g, s, w, lam):
         for k in range(g.uses):
             m = s.members[used + k]
             c[1 + m] = x[1 + m] + TINY * 1j
-            _call(s, g.complex_function, w.complex_buffers)
+            call_user(s, g.complex_function, w.complex_buffers)
             c[1 + m] = x[1 + m]
             f[m] = _weighted(g, w.complex_buffers[OUT], lam).imag / TINY
         return
@@ -252,7 +252,7 @@ def frame_gradient(g, s, w, lam):
         before, total = x[1 + m], 0.0
         for p in range(4):
             x[1 + m] = before + (2.0, 1.0, -1.0, -2.0)[p] * h
-            _call(s, g.function, w.real_buffers)
+            call_user(s, g.function, w.real_buffers)
             total += (-1.0, 8.0, -8.0, 1.0)[p] * _weighted(g, w.real_buffers[OUT], lam)
         x[1 + m] = before
         f[m] = total / (12.0 * h)
@@ -265,12 +265,12 @@ def frame_element_value(g, s, w):
     if g.kind == ROLLING:
         rolling_value(s.constants[g.p0 :], x[1:], x[13:], w.real_buffers[OUT])
     else:
-        _call(s, g.function, w.real_buffers)
+        call_user(s, g.function, w.real_buffers)
 
 
 @kernel
 def rate_along(g, s, w, direction, time):
-    """SUM = derivative of g along (direction, time) at INPUT."""
+    """SUM = derivative of g along (direction, time) at INPUT; in time of what can be compiled only."""
     total = w.real_buffers[SUM]
     if g.kind == ROLLING:
         x = w.real_buffers[INPUT]
@@ -278,11 +278,11 @@ def rate_along(g, s, w, direction, time):
         return
     if g.complex_function >= 0:
         shifted(g, w.real_buffers, w.complex_buffers, TINY * 1j, direction, direction, time)
-        _call(s, g.complex_function, w.complex_buffers)
+        call_user(s, g.complex_function, w.complex_buffers)
         for j in range(g.rows):
             total[j] = w.complex_buffers[OUT, j].imag / TINY
         return
-    size = abs(time)
+    size = 0.0
     for m in range(12 * g.count):
         size = max(size, abs(direction[m]))
     for j in range(g.rows):
@@ -293,24 +293,13 @@ def rate_along(g, s, w, direction, time):
     x = w.real_buffers[INPUT]
     for p in range(4):
         step = (2.0, -1.0, -2.0, -1.0)[p] * h  # moves on to +2h, +h, -h, -2h and back
-        x[0] += step * time
         for m in range(12 * g.count):
             x[1 + m] += step * direction[m]
-        _call(s, g.function, w.real_buffers)
+        call_user(s, g.function, w.real_buffers)
         for j in range(g.rows):
             total[j] += (-1.0, 8.0, -8.0, 1.0)[p] * w.real_buffers[OUT, j] / (12.0 * h)
-    x[0] += 2.0 * h * time
     for m in range(12 * g.count):
         x[1 + m] += 2.0 * h * direction[m]
-
-
-@kernel
-def frame_element_rate(g, s, w, time, x, o):
-    """x[o:] = B v (time = 0) or B v + g_t (time = 1)."""
-    gather(g, s, w)
-    rate_along(g, s, w, w.real_buffers[RATE], time)
-    for j in range(g.rows):
-        x[o + j] = w.real_buffers[SUM, j]
 
 
 @kernel
@@ -339,86 +328,6 @@ def rows_along_over_step(g, s, w, direction, direction_rate):
         w.real_buffers[SUM, j] = w.time[1] * out[j].imag / TINY
 
 
-@kernel
-def frame_element_bias(g, s, w, x, o):
-    """x[o:] = gamma: the derivative of the rate along the motion at zero coordinate acceleration.
-
-    Of users' constraints a difference of fourth order; where they depend on time, its step is the first that suits
-    their pace, where differences of second order at two steps agree (``mbd.compiled.functions.call_styles`` says why).
-    """
-    gather(g, s, w)
-    zb = w.real_buffers[BIAS]
-    for i in range(g.count):
-        for m in range(12):
-            zb[12 * i + m] = w.zb[s.members[g.first + i], m]
-    if g.kind == ROLLING:
-        shifted(g, w.real_buffers, w.complex_buffers, TINY * 1j, w.real_buffers[RATE], zb, 0.0)
-        c, d = w.complex_buffers[INPUT], w.complex_buffers[RATE]
-        rolling_rate(s.constants[g.p0 :], c[1:], c[13:], d, d[12:], w.complex_buffers[OUT])
-        for j in range(g.rows):
-            x[o + j] = w.complex_buffers[OUT, j].imag / TINY
-        return
-    size = 1.0
-    for m in range(12 * g.count):
-        size = max(size, abs(w.real_buffers[RATE, m]))
-    h = 10.0 * STEP / size
-    pace = _drift(g, s, w, h)
-    grain = (size + pace) * (ROUND_OFF if g.complex_function >= 0 else COARSER * ROUND_OFF)
-    near, far, other = w.real_buffers[DIRECTION], w.real_buffers[DIRECTION_RATE], w.real_buffers[END]
-    for trial in range(TRIALS):
-        if pace > 0.0:  # a step that is not rounded beside the time
-            exact = (abs(w.time[0]) + h) - abs(w.time[0])
-            h = exact if exact > 0.5 * h else h
-        _rates_apart(g, s, w, h, near)
-        _rates_apart(g, s, w, 2.0 * h, far)
-        suits = True
-        if pace > 0.0:
-            _rates_apart(g, s, w, GOLDEN * h, other)
-            for j in range(g.rows):
-                bias = (8.0 * near[j] - far[j]) / (12.0 * h)
-                slack = AGREEMENT * abs(bias) + grain / h
-                suits = suits and abs(bias - near[j] / (2.0 * h)) <= slack
-                suits = suits and abs(bias - other[j] / (2.0 * GOLDEN * h)) <= slack
-        if suits or trial == 0:  # where no step suits, at a kink, the first one
-            for j in range(g.rows):
-                x[o + j] = (8.0 * near[j] - far[j]) / (12.0 * h)
-        if suits:
-            break
-        h *= SHORTER
-
-
-@kernel
-def _drift(g, s, w, h):
-    """How fast the rows change with time alone; zero where they do not depend on it."""
-    still, total, fastest = w.real_buffers[DIRECTION], w.real_buffers[SUM], 0.0
-    for m in range(12 * g.count):
-        still[m] = 0.0
-    for shift in (0.0, GOLDEN * h):
-        w.real_buffers[INPUT, 0] += shift
-        rate_along(g, s, w, still, 1.0)
-        for j in range(g.rows):
-            fastest = max(fastest, abs(total[j]))
-    return fastest
-
-
-@kernel
-def _rates_apart(g, s, w, step, out):
-    """out = rates a step later less those a step earlier, along the motion z + s z_dot + s^2/2 z_bias."""
-    general, zb = w.real_buffers, w.real_buffers[BIAS]
-    for j in range(g.rows):
-        out[j] = 0.0
-    for sign in (1.0, -1.0):
-        c = sign * step
-        gather(g, s, w)
-        for m in range(12 * g.count):
-            general[INPUT, 1 + m] += c * general[RATE, m] + 0.5 * c * c * zb[m]
-            general[RATE, m] += c * zb[m]
-        general[INPUT, 0] += c
-        rate_along(g, s, w, general[RATE], 1.0)
-        for j in range(g.rows):
-            out[j] += sign * general[SUM, j]
-
-
 # --- energy and power -----------------------------------------------------------------------------------------------
 
 
@@ -426,7 +335,7 @@ def _rates_apart(g, s, w, step, out):
 def frame_element_energy(g, s, w):
     """Potential energy, zero for what has none (buffers must be loaded)."""
     if g.kind == USER_POTENTIAL:
-        _call(s, g.function, w.real_buffers)
+        call_user(s, g.function, w.real_buffers)
         return w.real_buffers[OUT, 0]
     if has_energy(g.kind):
         return native_energy(g.kind, s.constants[g.p0 :], w.real_buffers[INPUT][1:])

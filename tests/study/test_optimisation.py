@@ -502,3 +502,64 @@ def test_measured_times_and_those_of_the_run_differ_by_round_off():
     fast = SimpleNamespace(t=1e-9 * np.arange(5))  # of a run of nanoseconds a part of one lies outside as well
     with pytest.raises(mbd.ModelError, match="from t = 2e-10 to 4.2e-09, the run from 0 to 4e-09"):
         Curve("x", lambda run: values, fast.t + 2e-10, values, 1.0).simulated(fast)
+
+
+@pytest.mark.parametrize(
+    "coarse, fine",
+    [
+        (mbd.integrators.GeneralizedAlpha(), None),
+        (mbd.integrators.DOPRI5(rtol=1e-3, atol=1e-3), mbd.integrators.DOPRI5(rtol=1e-9, atol=1e-9)),
+    ],
+    ids=["steps", "tolerances"],
+)
+def test_errors_of_integration_that_move_parameters_are_told(coarse, fine):
+    """Standard errors do not know of them: with these steps the stiffness is many of them away from the truth."""
+    t = np.arange(101) * 0.02
+    noisy = {"t": t, "body.position.x": exact(t, **TRUE) + 1e-4 * np.random.default_rng(1).normal(size=101)}
+    with pytest.warns(mbd.ModelWarning, match="finer run says that errors of integration have moved '"):
+        fit = identify(oscillator, noisy, START, simulate={"step": 0.02, "integrator": coarse})
+    best = identify(oscillator, noisy, START, simulate={**SIMULATE, "integrator": fine or SIMULATE["integrator"]})
+    assert "errors of integration" in str(fit) and "errors of integration" not in str(best)
+    if fine is None:  # differences of runs that choose their steps are too noisy to end at the best place
+        away = best.parameters["stiffness"] - fit.parameters["stiffness"]
+        assert abs(away) > 3.0 * fit.errors["stiffness"]
+        assert fit.shifts["stiffness"] == pytest.approx(away, rel=0.1)
+    assert all(abs(x) < 0.02 * best.errors[name] for name, x in best.shifts.items())
+
+
+def test_nobody_knows_errors_of_motions_that_others_make(measured):
+    fit = identify(motion, {"t": measured["t"], "x": measured["body.position.x"]}, {"stiffness": (10.0, 35.0, 100.0)},
+                   simulate=lambda x: x, outputs={"x": lambda x: x.x})  # fmt: skip
+    assert np.isnan(fit.shifts["stiffness"]) and fit.coarse == []
+
+
+def test_finer_runs_without_a_result_are_told(measured):
+    def read(solution):
+        if len(solution.t) > 1000:
+            raise ValueError("too many records")
+        return solution["body"].position[:, 0]
+
+    with pytest.warns(mbd.ModelWarning, match="finer run has no result .*too many records.*nothing is known"):
+        identify(oscillator, {"t": measured["t"], "x": measured["body.position.x"]}, START,
+                 simulate={"step": 3e-3, "integrator": mbd.integrators.RK4()}, outputs={"x": read})  # fmt: skip
+
+
+@pytest.mark.parametrize("derivatives", ["differences", "sensitivities"])
+def test_unknowns_that_start_at_zero_may_be_of_any_size(derivatives):
+    """Nothing tells how large a load is that starts at zero: it was moved by 1e-4, and what is 1e11 stayed there."""
+    model = mbd.Model("loaded")
+    load, stiffness = model.parameter("load", 0.0), model.parameter("stiffness", 35.0)
+    body = model.add(mbd.PointMass("body", 1.0, (1, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, body, stiffness=stiffness, length=0.5))
+    model.add(mbd.forces.Force(body, (1e-10 * load, 0, 0)))
+    start = {"load": 0.0, "stiffness": (10.0, 35.0, 100.0)}
+    simulate = {"t_end": 1.0, **SIMULATE}
+    true = mbd.assemble(model).parameters(list(start)).model({"load": 1e11, "stiffness": 40.0})
+    wanted = mbd.simulate(true, **simulate)
+    fit = identify(model, {"t": wanted.t, "body.position.x": wanted["body"].position[:, 0]}, start, simulate=SIMULATE,
+                   derivatives=derivatives)  # fmt: skip
+    assert fit.parameters == pytest.approx({"load": 1e11, "stiffness": 40.0}, rel=1e-6)
+    x = wanted["body"].position[:, 0]
+    best = minimize(model, start, lambda s: np.sum((s["body"].position[:, 0] - x) ** 2), simulate=simulate,
+                    derivatives=derivatives, options={"ftol": 1e-15})  # fmt: skip
+    assert best.parameters == pytest.approx({"load": 1e11, "stiffness": 40.0}, rel=1e-3)

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd.compiled.loading_time import without_limit
 from mbd.study import sweep
 from mbd.study.channels import Channel
 from mbd.study.collecting import collected_warnings
+from mbd.study.watching import Marker, Watch
 from tests.study import cases
 
 GRID = {"length": np.linspace(0.5, 2.0, 4), "mass": mbd.study.normal(1.0, 0.1)}
@@ -364,6 +366,30 @@ def test_timeouts(threaded):
         )
     assert study.status.tolist() == ["good", "good", "timeout", "timeout"]
     assert study.failed[0].message == "no end after 0.3 s"
+
+
+def loading(x: float) -> float:
+    """Compiles for longer than a run may take, and then ends or does not."""
+    with without_limit():
+        time.sleep(0.5)
+    while x == 1.0:
+        time.sleep(0.001)
+    return x
+
+
+def test_code_is_compiled_without_a_limit():
+    """On a fresh installation runs were ended while they compiled, and the next ones began that anew: all were lost."""
+    with pytest.warns(mbd.ModelWarning, match="1 of 3 runs"):
+        study = sweep(loading, {"x": [0.0, 1.0, 2.0]}, outputs={"y": float}, timeout=0.2)
+    assert study.status.tolist() == ["good", "timeout", "good"]
+
+
+def test_who_watches_from_outside_is_told_that_code_is_compiled():
+    marker = Marker([-1.0, 0.0])
+    marker.begin(3)
+    with Watch(0.1, marker), without_limit():
+        time.sleep(0.4)
+        assert marker.seconds < 0.3 and marker.run == 3
 
 
 @pytest.mark.parametrize(
