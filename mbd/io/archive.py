@@ -22,9 +22,11 @@ from ..errors import ModelError, ModelWarning
 from ..model import Model
 from ..results.events import Occurrence
 from ..results.solution import Solution
+from ..solvers.redundancy import regularise
 from ..solvers.start_report import StartReport
 from ..system.identity import FUNCTIONS, PYTHON, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
+from ..system.tables import FLAG_REDUNDANT
 from .archive_checks import FORMAT, RECORDS, VERSION, check_records, read_file
 from .encoding import Decoder, Encoder, MissingFunction, stored_integrator
 from .files import named, replacing
@@ -73,6 +75,8 @@ def save(solution: Solution, path: FilePath) -> None:
     begins_with = {name: float(x) for name, x in s._begins_with.items() if np.ndim(x) == 0}
     if begins_with:
         header["begins_with"] = begins_with
+    if s.system.tables.flags[FLAG_REDUNDANT]:
+        header["redundant"] = True
     arrays |= {key: getattr(s, key) for key in RECORDS}
     arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
     arrays |= {f"inputs.{name}": x for name, x in s.inputs.items()}
@@ -186,6 +190,9 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         for k, x in enumerate(header.get("events", ()))  # older files have none
     ]
     solution._begins_with = dict(header.get("begins_with", {}))
+    # older files tell it in the state, if there is one
+    if header.get("redundant") or FLAG_REDUNDANT in np.ravel(solution.state.get("flags", ())):
+        regularise(system)
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)

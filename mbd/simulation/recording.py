@@ -135,9 +135,19 @@ class Recording:
         """The chosen quantities; of the solution, which has the last records, the last one is kept."""
         assert self.chooser is not None
         self.chooser.take(solution.t, solution.rows(), solution._acted)
-        last = solution.part(slice(-1, None)) if len(solution) else solution
+        last = self._last_of(solution, self.chooser)
         last.state, last.events = solution.state, solution.events
         return self.chooser.selection(last, float(last.t[-1]) if len(last) else math.inf)
+
+    def _last_of(self, solution: Solution, chooser: Chooser) -> Solution:
+        """The last record as a solution, also if all of them were handed over before."""
+        if len(solution) or chooser.last is None:
+            return solution.part(slice(-1, None))
+        t, rows = chooser.last
+        return Solution(
+            chooser.system, t, **named_rows(self.integrator, rows), integrator=self.integrator, stats=solution.stats,
+            start=solution.start, complete=solution.complete, message=solution.message, inputs=self.inputs_at(t),
+        )  # fmt: skip
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
         """Whether an event in these new steps ends the run."""

@@ -30,6 +30,10 @@ def test_numbers_of_the_solution(monkeypatch, method, output_step, event):
         assert np.allclose(chosen[name], x, rtol=1e-12, atol=1e-12 * np.abs(x).max()), name
     assert chosen["wheel.position"].shape == (len(whole), 3)
     assert len(chosen.events) == len(whole.events) and chosen.complete
+    assert chosen.last.t == whole.t[-1] and np.array_equal(
+        chosen.last["wheel"].position[0], whole["wheel"].position[-1]
+    )
+    assert chosen.last["shaft"].angle == whole["shaft"].angle[-1] and chosen.last.message == whole.message
     if event == "none":
         further = mbd.simulate(winding(), 2.4, 0.02, method, start=chosen.state)
         assert np.array_equal(further.q[-1], mbd.simulate(winding(), 2.4, 0.02, method, start=whole).q[-1])
