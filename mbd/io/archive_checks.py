@@ -17,8 +17,8 @@ from ..errors import ModelError
 
 FORMAT, VERSION = "mbd solution", 2
 KEYS = ("format", "version", "mbd", "model", "integrator", "stats", "start", "state", "complete", "message", "missing")
-# keys that are optional in files of older versions; always: angles where a run begins that goes on from another one, and
-# whether equations are dependent
+# keys that are optional in files of older versions; always: angles where a run begins that goes on from another one,
+# and whether equations are dependent
 LATER = {"events": 1, "fingerprint": 2, "begins_with": 3, "redundant": 3}
 RECORDS = ("t", "q", "v", "vd", "lam")
 OPTIONAL = ("turns", "values", "totals", "events.q", "events.v")
