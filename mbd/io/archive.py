@@ -20,6 +20,7 @@ from ..elements.arguments import FilePath
 from ..elements.settling import Late
 from ..errors import ModelError, ModelWarning
 from ..model import Model
+from ..results.acting import settled
 from ..results.events import Occurrence
 from ..results.solution import Solution
 from ..solvers.redundancy import regularise
@@ -36,9 +37,21 @@ from .zip_writer import write_arrays
 
 
 def save(solution: Solution, path: FilePath) -> None:
-    """Write a solution to one file; ``load`` reads it."""
+    """Write a solution to one file; ``load`` reads it. The model in it has the inputs of the last record."""
+    last = {name: float(x[-1]) for name, x in solution._acted.items() if len(x)}
+    plain = solution.system.plain_inputs
+    other = next((name for name in last if plain.get(name, last[name]) != last[name]), None)
+    if other is not None:
+        raise ModelError(
+            f"save: input '{other}' was {last[other]:g} at the last of these records, and the model has the number "
+            f"{plain[other]:g} in its place; load with the model, mbd.load(path, model=model), and save then"
+        )
+    with settled(solution.system, {name: x for name, x in last.items() if name in solution.system.inputs}):
+        _save(solution, path)
+
+
+def _save(s: Solution, path: FilePath) -> None:
     encoder = Encoder()
-    s = solution
     unchanged = isinstance(s._state, Late) and s._state.waits
     if not unchanged:
         _refuse_other_numbers(s)
@@ -197,6 +210,7 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)
         vars(solution)["_fingerprint"] = header.get("fingerprint")
+        system.plain_inputs = {name: float(x[-1]) for name, x in solution._acted.items() if len(x)}
     return solution
 
 

@@ -95,6 +95,7 @@ class System(Portable):
         self._identity = Late(model, partial(identity_of, model, self.assembly.tree))
         self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
         check_arrival(given)
+        self.plain_inputs: dict[str, float] = {}  # inputs in whose place a file has these numbers
         self.work: Work = self.new_work()
         self._carriers: dict[str, Carried] | None = None  # by joint, when they are asked for
         self._show_clock()
