@@ -21,11 +21,14 @@ from ..elements.arguments import FilePath
 from ..elements.settling import Late
 from ..errors import ModelError, ModelWarning
 from ..model import Model
+from ..results.acting import settled
 from ..results.events import Occurrence
 from ..results.solution import Solution
+from ..solvers.redundancy import regularise
 from ..solvers.start_report import StartReport
 from ..system.identity import FUNCTIONS, PYTHON, Fingerprint, contradictions, difference, fingerprint_of, identity_of
 from ..system.system import System, assemble
+from ..system.tables import FLAG_REDUNDANT
 from .archive_checks import FORMAT, RECORDS, VERSION, check_records, read_file
 from .columns import TableEncoder, without_tables
 from .encoding import Decoder, MissingFunction, stored_integrator
@@ -36,9 +39,21 @@ from .zip_writer import write_arrays
 
 
 def save(solution: Solution, path: FilePath) -> None:
-    """Write a solution to one file; ``load`` reads it."""
+    """Write a solution to one file; ``load`` reads it. The model in it has the inputs of the last record."""
+    last = {name: float(x[-1]) for name, x in solution._acted.items() if len(x)}
+    plain = solution.system.plain_inputs
+    other = next((name for name in last if plain.get(name, last[name]) != last[name]), None)
+    if other is not None:
+        raise ModelError(
+            f"save: input '{other}' was {last[other]:g} at the last of these records, and the model has the number "
+            f"{plain[other]:g} in its place; load with the model, mbd.load(path, model=model), and save then"
+        )
+    with settled(solution.system, {name: x for name, x in last.items() if name in solution.system.inputs}):
+        _save(solution, path)
+
+
+def _save(s: Solution, path: FilePath) -> None:
     encoder = TableEncoder()
-    s = solution
     unchanged = isinstance(s._state, Late) and s._state.waits
     if not unchanged:
         _refuse_other_numbers(s)
@@ -67,6 +82,8 @@ def save(solution: Solution, path: FilePath) -> None:
     begins_with = {name: float(x) for name, x in s._begins_with.items() if np.ndim(x) == 0}
     if begins_with:
         header["begins_with"] = begins_with
+    if s.system.tables.flags[FLAG_REDUNDANT]:
+        header["redundant"] = True
     arrays |= {key: getattr(s, key) for key in RECORDS}
     arrays |= {f"scheme.{name}": x for name, x in s._recorded.items()}
     arrays |= {f"inputs.{name}": x for name, x in s.inputs.items()}
@@ -102,7 +119,7 @@ def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], Finger
             f"save: {s.model} was changed after the run ({', '.join(changed[:5])}); the file contains the model as it "
             "is now, with which energies and reactions will be computed",
             ModelWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return s.state, fingerprint
 
@@ -202,12 +219,16 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         for k, x in enumerate(header.get("events", ()))  # older files have none
     ]
     solution._begins_with = dict(header.get("begins_with", {}))
+    # older files tell it in the state, if there is one
+    if header.get("redundant") or FLAG_REDUNDANT in np.ravel(solution.state.get("flags", ())):
+        regularise(system)
     if header.get("fingerprint", {}) is None:  # that of the model in the file
         solution.state = noted_state(system, solution.integrator, solution.state)
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)
         vars(solution)["_fingerprint"] = header.get("fingerprint")
+        system.plain_inputs = {name: float(x[-1]) for name, x in solution._acted.items() if len(x)}
     return solution
 
 

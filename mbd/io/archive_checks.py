@@ -18,12 +18,21 @@ from ..errors import ModelError
 
 FORMAT, VERSION = "mbd solution", 3
 KEYS = ("format", "version", "mbd", "model", "integrator", "stats", "start", "state", "complete", "message", "missing")
-# keys that are optional in files of older versions; angles where a run begins that goes on from another one, always
-LATER = {"events": 1, "fingerprint": 2, "begins_with": math.inf}
+# keys that are optional in files of older versions; always: angles where a run begins that goes on from another one,
+# and whether equations are dependent
+LATER = {"events": 1, "fingerprint": 2, "begins_with": math.inf, "redundant": math.inf}
 RECORDS = ("t", "q", "v", "vd", "lam")
 OPTIONAL = ("turns", "values", "totals", "events.q", "events.v", "numbers")
 PREFIXES = ("state.", "scheme.", "inputs.")
-TYPES = {"model": dict, "integrator": dict, "complete": bool, "message": str, "missing": list, "events": list}
+TYPES = {
+    "model": dict,
+    "integrator": dict,
+    "complete": bool,
+    "message": str,
+    "missing": list,
+    "events": list,
+    "redundant": bool,
+}
 MODEL_KEYS = {"name", "gravity", "counters", "ground", "bodies", "joints", "forces"}
 TAGS = {
     "$array": {"$array", "shape", "dtype"}, "$object": {"$object", "attributes"},

@@ -113,10 +113,10 @@ class Layout:
 
     def entries(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows, columns, values) of the assembled, not factored matrix in permuted order."""
-        row, column, place = self._entries()
+        row, column, place = self.places()
         return row, column, F[place]
 
-    def _entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows, columns, places) of all entries."""
         own = np.flatnonzero(self.sizes > 0)
         u = np.concatenate([own, self.pairs[:, 0], self.pairs[:, 1]])
@@ -144,7 +144,7 @@ class Layout:
         """Rows of joints in the permuted order, places of their entries, and the body of each entry."""
         vertex = np.empty(self.n, np.int64)
         vertex[self.permutation()] = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        row, column, place = self._entries()
+        row, column, place = self.places()
         use = self.is_joint[vertex[row]] & ~self.is_joint[vertex[column]]
         return row[use], place[use], vertex[column[use]]
 

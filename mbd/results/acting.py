@@ -28,12 +28,18 @@ class ActingInputs:
             if last > first:
                 yield slice(first, last), dict(zip(self.names, self.table[first].tolist(), strict=True))
 
+    def _differs(self, name: str, system: System) -> bool:
+        """Whether an input was ever another number than the one that the model has in its place."""
+        values = self.table[:, self.names.index(name)]
+        return bool((values != system.plain_inputs.get(name, values[0])).any())
+
     def evaluate(self, system: System, call: Callable[[slice], Any]) -> None:
         """Call for all records, piece by piece, while a system has the inputs of the piece."""
         missing = [name for name in self.names if name not in system.values]
-        if missing and np.ptp(self.table, axis=0).any():
+        others = [name for name in missing if self._differs(name, system)]
+        if others:
             raise ModelError(
-                f"input '{missing[0]}' changed during this run, and the model of this file has a plain number in its "
+                f"input '{others[0]}' changed during this run, and the model of this file has a plain number in its "
                 "place; forces, powers and what else depends on it need the model: mbd.load(path, model=model)"
             )
         if missing:
@@ -56,3 +62,17 @@ def acting(system: System, values: Mapping[str, float]) -> Iterator[None]:
     finally:
         for name, value in before.items():
             inputs[name] = value
+
+
+@contextmanager
+def settled(system: System, values: Mapping[str, float]) -> Iterator[None]:
+    """The same, with elements that know the inputs as well, for whoever reads the model."""
+    if not values:
+        yield
+        return
+    try:
+        with acting(system, values):
+            system._following.settle()
+            yield
+    finally:
+        system._following.settle()

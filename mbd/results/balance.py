@@ -129,7 +129,7 @@ def _sparse(solution: Solution) -> bool:
 
 def _loaded(solution: Solution) -> bool:
     """Whether something acts whose work may have either sign."""
-    forces = solution.model.forces
+    forces = solution.system.elements[2]
     loads = any(row.is_load for force in forces for row in force.rows())
     return loads or any(row.kind in EITHER_SIGN for force in forces for row in force.general())
 
@@ -213,7 +213,7 @@ def _turning_too_far(solution: Solution, step: float) -> Any:
     """A body that turns by more than a quarter in so much time; a steady spin is exact on Lie nodes at any speed."""
     if not solution.integrator.approximates_rotations(solution.system):
         return None
-    for i, body in enumerate(solution.model.bodies):
+    for i, body in enumerate(solution.system.elements[0]):
         if not isinstance(body, RigidBody):
             continue
         view: Any = solution[body]

@@ -319,7 +319,8 @@ class Channels(Mapping[str, Channel]):
         """Energies, positions of bodies, angles and displacements (or other coordinates) of joints."""
         found = [channel for channel in system_channels(self.solution) if channel.name.startswith("energy.")]
         wanted = ("position", "angle", "displacement")
-        elements: list[Any] = [*self.solution.model.bodies, *self.solution.model.joints]
+        bodies, joints, _ = self.solution.system.elements  # those of the run
+        elements: list[Any] = [*bodies, *joints]
         for element in elements:
             channels = {channel.name.removeprefix(f"{element.name}."): channel for channel in self.of(element.name)}
             chosen = [channels[name] for name in wanted if name in channels]
@@ -340,6 +341,11 @@ class Channels(Mapping[str, Channel]):
 
     def _matching(self, pattern: str) -> list[Channel]:
         if pattern in self.solution.model and pattern != "ground":
+            if pattern in self._system():
+                raise ModelError(
+                    f"{pattern!r} is {self.solution.model[pattern]} and a channel of the whole system; expected "
+                    f"'{pattern}.*' for what the element has, or another name of it"
+                )
             return self.of(pattern)
         try:
             return [self[pattern]]

@@ -267,10 +267,14 @@ class Solution(Drawn, Tabular):
             raise ModelError(f"{key} does not belong to {self.model}, where '{element.name}' is {element!r}")
         if element.name not in self._views:
             self._check_order()
-            try:
-                self._views[element.name] = self._view(element)
-            except (KeyError, IndexError):
-                raise ModelError(f"{element} was added to {self.model} after this run") from None
+            if element is not self.model.ground and not any(element in family for family in self.system.elements):
+                raise ModelError(f"{element} was added to {self.model} after this run")
+        return self._view_of(element)
+
+    def _view_of(self, element: Any) -> Any:
+        """The same of an element of the run."""
+        if element.name not in self._views:
+            self._views[element.name] = self._view(element)
         return self._views[element.name]
 
     def _check_order(self) -> None:
@@ -487,7 +491,7 @@ class Solution(Drawn, Tabular):
 
     def _frame_view(self, index: int) -> Any:
         """View of the body in a row of the node table."""
-        return self[self.model.bodies[index - 1] if index > 0 else self.model.ground]
+        return self._view_of(self.system.elements[0][index - 1] if index > 0 else self.model.ground)
 
     def _observe_force(self, table: Any, i: int, a: Any, b: Any, turns: Array, values: Array) -> tuple[Array, Array]:
         """Applied frame force on the second body and the columns of ``observe`` of one row of a table of forces."""

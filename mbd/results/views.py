@@ -34,7 +34,7 @@ class JointView:
 
     def __init__(self, solution: Solution, joint: Joint) -> None:
         self.solution, self.joint = solution, joint
-        self._a, self._b = solution[joint.body_a], solution[joint.body_b]
+        self._a, self._b = solution._view_of(joint.body_a), solution._view_of(joint.body_b)
         self._rows = solution.system.joint_slice(joint)
 
     @cached_property
@@ -50,7 +50,7 @@ class JointView:
         if edge is not None:
             return self._carried_reaction(edge)
         f, other = np.zeros((len(s), 12)), np.zeros((len(s), 12))
-        index = s.model.joints.index(self.joint)
+        index = s.system.elements[1].index(self.joint)
         for table in (s.system.tables.primitives, s.system.tables.couplings):
             for i in np.flatnonzero(table.joint == index):
                 p = table[i]
@@ -163,14 +163,14 @@ class JointView:
     @cached_property
     def _angle(self) -> tuple[Array, Array]:
         if isinstance(self.joint, RotorHinge):  # in joint coordinates the rotor itself stays at rest
-            driving = self.solution[self.joint.driving]
+            driving = self.solution._view_of(self.joint.driving)
             return driving._angle if self.joint.of == "angle" else driving._displacement
         if self._columns is not None and self.joint.coordinate in ("angle", "both"):
             k = next(k for k, name in enumerate(self._motions) if name in ("turn", "screw"))
             return self.coordinates[:, k], self.rates[:, k]
         angle, rate = self._coordinate("angle", TORSION_SPRING)
-        for force in self.solution.model.forces:  # a spring on this joint has counted the turns at every step
-            if self.joint in force.joints and hasattr(view := self.solution[force], "angle"):
+        for force in self.solution.system.elements[2]:  # a spring on this joint has counted the turns at every step
+            if self.joint in force.joints and hasattr(view := self.solution._view_of(force), "angle"):
                 return angle + whole_turns(view.angle - angle), rate
         name = self.joint.name
         return self.solution._counted(name, angle, rate, self.joint.branch, lambda s: s[name].angle), rate
@@ -231,7 +231,7 @@ class ForceView:
 
     def __init__(self, solution: Solution, element: ForceElement) -> None:
         self.solution, self.element = solution, element
-        rows = solution.system.assembly.force_rows[solution.model.forces.index(element)]
+        rows = solution.system.assembly.force_rows[solution.system.elements[2].index(element)]
         self._rows = range(rows.start, rows.stop)
 
     @cached_property
@@ -244,8 +244,8 @@ class ForceView:
             more, columns = s._observe_force(table, i, a, b, s._turns, s._values)
             f, out = f + more, out + columns
         body = self.element.bodies[-1]
-        more, columns = s._observe_general("force", s.model.forces.index(self.element), s.system.node_index(body))
-        return f + more, s[body]._z, out + columns
+        more, columns = s._observe_general("force", s.system.elements[2].index(self.element), s.system.node_index(body))
+        return f + more, s._view_of(body)._z, out + columns
 
     @property
     def force(self) -> Array:
@@ -293,7 +293,8 @@ class ForceView:
         """Length of a spring (n,); of a torsion spring its angle."""
         e: Any = self.element
         if hasattr(e, "initial_length"):  # between two points
-            ends = marker(self.solution[e.body_a]._z, e.point_a), marker(self.solution[e.body_b]._z, e.point_b)
+            a, b = self.solution._view_of(e.body_a), self.solution._view_of(e.body_b)
+            ends = marker(a._z, e.point_a), marker(b._z, e.point_b)
             return read_only(np.linalg.norm(ends[1] - ends[0], axis=1))
         return self._column("length", SPRING, AXIS_SPRING, TORSION_SPRING)
 

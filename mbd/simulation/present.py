@@ -114,13 +114,19 @@ class Present(Solution):
     def __getitem__(self, key: Any) -> Any:
         name = key if isinstance(key, str) else str(getattr(key, "name", key))
         view = self._views.get(name)
+        return super().__getitem__(key) if view is None else self._at_present(view)
+
+    def _view_of(self, element: Any) -> Any:
+        view = self._views.get(element.name)
         if view is None:
-            view = super().__getitem__(key)
-            for name, each in self._views.items():
-                if name not in self._fresh_views:
-                    if isinstance(each, JointView) and each._columns is not None:
-                        _ = each._motions  # neither changes with the state
-                    self._fresh_views[name] = dict(vars(each))
+            view = super()._view_of(element)
+            if isinstance(view, JointView) and view._columns is not None:
+                _ = view._motions  # neither changes with the state
+            self._fresh_views[element.name] = dict(vars(view))
+        return self._at_present(view)
+
+    def _at_present(self, view: Any) -> Any:
+        """A view whose motion, if it has one, is that of the present state."""
         if isinstance(view, PointView) and "_motion" not in vars(view):
             vars(view)["_motion"] = self._motion_of(view.index)
         return view

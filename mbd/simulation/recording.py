@@ -146,9 +146,19 @@ class Recording:
         """The chosen quantities; of the solution, which has the last records, the last one is kept."""
         assert self.chooser is not None
         self.chooser.take(solution.t, solution.rows(), solution._acted)
-        last = solution.part(slice(-1, None)) if len(solution) else solution
+        last = self._last_of(solution, self.chooser)
         last.state, last.events = solution.state, solution.events
         return self.chooser.selection(last, float(last.t[-1]) if len(last) else math.inf)
+
+    def _last_of(self, solution: Solution, chooser: Chooser) -> Solution:
+        """The last record as a solution, also if all of them were handed over before."""
+        if len(solution) or chooser.last is None:
+            return solution.part(slice(-1, None))
+        t, rows = chooser.last
+        return Solution(
+            chooser.system, t, **named_rows(self.integrator, rows), integrator=self.integrator, stats=solution.stats,
+            start=solution.start, complete=solution.complete, message=solution.message, inputs=self.inputs_at(t),
+        )  # fmt: skip
 
     def happened(self, t: Array, rows: list[Array]) -> bool:
         """Whether an event in these new steps ends the run."""
@@ -236,6 +246,12 @@ class Recording:
             self.store.describe(self.without_records(solution))
         return solution
 
+    def computed(self, message: str, system: System | None = None) -> Any:
+        """What an error carries: the records as a solution, or the chosen quantities."""
+        if self.chooser is None:
+            return self.solution(message, system)
+        return self.selection(self.solution(message, self.chooser.system))
+
     def without_records(self, solution: Solution | None = None) -> Solution:
         """What a store has to know besides the records; before the run has ended it is marked as unfinished."""
         if solution is None:
@@ -287,13 +303,13 @@ class Recording:
                 "sequence, mbd.nodes.EulerAngles(..., lie=True), mbd.nodes.RotationVector or mbd.nodes.Quaternion: "
                 f"{remedy}"
             )
-            raise SingularityError(message, body=text, time=t, solution=self.solution(message))
+            raise SingularityError(message, body=text, time=t, solution=self.computed(message))
         flat = next((j for j in self.system.model.joints if isinstance(j, Rolling) and self._is_flat(j)), None)
         if flat is not None:
             message = f"the disk of {flat} fell flat at t = {t:.6g} (step {step}), where it has no contact point"
-            raise SingularityError(message, body=flat.body_b.name, time=t, solution=self.solution(message))
+            raise SingularityError(message, body=flat.body_b.name, time=t, solution=self.computed(message))
         message = f"{self.integrator.name} stopped at t = {t:.6g} (step {step}): {text}"
-        raise ConvergenceError(message, step=step, time=t, where=text, solution=self.solution(message))
+        raise ConvergenceError(message, step=step, time=t, where=text, solution=self.computed(message))
 
 
 def on_grid(t: Array, spacing: float, t_end: float) -> Array:

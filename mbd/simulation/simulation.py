@@ -193,7 +193,7 @@ def run_simulation(
             record.message = f"interrupted at t = {run.t:.6g}"
         except MbdError as error:  # what was computed is not lost
             if error.solution is None:
-                error.solution = record.solution(str(error), read)
+                error.solution = record.computed(str(error), read)
             raise
     record.wall_time = time.perf_counter() - clock
     if record.message:

@@ -308,10 +308,14 @@ class Simulator(Stepping):
         self._close()
         if self.stopped is None:
             self._recording.finish()
-        system = self._recording.chooser.system if self._recording.chooser is not None else self._system_of_solution()
+        chooser = self._recording.chooser
+        system = chooser.system if chooser is not None else self._system_of_solution()
+        if chooser is not None:  # made when the run began
+            system.inputs.update({name: self._acting[name] for name in system.inputs})
+            system._following.settle()
         solution = self._recording.solution(system=system)
         solution.stats.pop("wall_time")
-        if self._recording.chooser is not None:
+        if chooser is not None:
             return self._recording.selection(solution)
         solution.settle()
         warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)

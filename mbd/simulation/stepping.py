@@ -311,7 +311,7 @@ class Stepping:
         except MbdError as error:
             if error.solution is None:
                 self._close()
-                error.solution = self._recording.solution(str(error), self._system_of_solution())
+                error.solution = self._recording.computed(str(error), self._system_of_solution())
             raise
 
     def _close(self) -> None:

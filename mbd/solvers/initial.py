@@ -31,6 +31,7 @@ from ..system.matrix import tangent
 from ..system.system import System
 from ..system.tables import Tables
 from ..system.tree_state import body_frames
+from .round_off import clear_round_off
 from .start_report import Rows, StartReport, carried_rates, check_branches, failure, held_parts, massless_shift, report
 from .twins import (
     body_state,
@@ -352,6 +353,7 @@ class StartSolver:
             self.blocks = BlockSolver(system.assembly.layout)
         system._move(q, zero, self.t)
         tangent(s, w, q, zero, zero, np.zeros(system.n_l), w.eye, 1.0, 0.0, 0.0, self.blocks.F)
+        clear_round_off(system, self.blocks.F)
         truncated = partial(_Truncated, system, self.blocks.F, self.rows, free)
         if self.regular and not damped and free.all():
             self.blocks.factor()

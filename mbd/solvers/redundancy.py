@@ -23,6 +23,7 @@ from ..system.system import System
 from ..system.tables import BY_RECURSION, FLAG_REDUNDANT, FLAG_TREE, PARAMETER_REGULARISATION
 from ..system.tree_accelerations import immovable_joint
 from .rank import DENSE_LIMIT, NEIGHBOUR, Equations, Mobility
+from .round_off import clear_round_off
 from .shown import warn_when_shown
 from .twins import lie_system, twin_coordinates
 from .words import counted, quoted
@@ -64,14 +65,20 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     zero_v, zero_l = np.zeros(system.n_v), np.zeros(system.n_l)
     layout = system.assembly.layout
     system._ask_functions()
-    if system.n_v <= LARGE:  # a first look in one call, as most models are
+
+    def assembled() -> bool:
+        """Make the matrix; whether there are equations of which round-off is left."""
+        matrix_at_rest(s, w, float(t), q, zero_v, zero_l)
+        system.raise_callback_errors()
+        return clear_round_off(system, w.matrix)
+
+    if system.n_v <= LARGE and not (s.flags[FLAG_TREE] and assembled()):  # a first look in one call, as most models are
         entries = *layout.diagonal_entries, *layout.joint_entries
         regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, SINGULAR, *entries, np.zeros(len(layout.sizes)))
         system.raise_callback_errors()
         if regular:
             return False
-    matrix_at_rest(s, w, float(t), q, zero_v, zero_l)
-    system.raise_callback_errors()
+    assembled()
     if system.n_v > LARGE:  # a first look in place: copies of the matrix and its careful analysis take memory
         matrix = w.matrix.copy()
         factor(s, w, matrix, w.pivots, w.dinv)

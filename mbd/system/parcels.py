@@ -6,6 +6,7 @@ A system is not assembled again: its model may have been changed since, and what
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..compiled.entry import TABLE
@@ -14,7 +15,7 @@ from ..compiled.kinds import addresses
 from ..compiled.record import Record, table_of
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..bodies import Body
     from .assembly import Assembly
 
 KEPT_IN_WORK = ("turns", "signs", "base")
@@ -63,16 +64,15 @@ class _Packing:
         return tuple(self.parcel(record) for record in found)
 
 
-def packed_assembly(assembly: Assembly, model: Model) -> Assembly:
+def packed_assembly(assembly: Assembly, bodies: Iterable[Body]) -> Assembly:
     """An assembly without what belongs to one process: parcels in place of records, bodies in place of their ids."""
     packing = _Packing([assembly.inner] if assembly.inner is not None else [])
-    rows = [(body, assembly.node_of.get(id(body))) for body in (model.ground, *model.bodies)]
     parts: dict[str, Any] = {
         "structure": None,
         "tables": packing.parcel(assembly.tables),
         "inner": packing.parcel(assembly.inner) if assembly.inner is not None else None,
         "layout": dataclasses.replace(assembly.layout, fronts=packing.parcel(assembly.layout.fronts)),  # type: ignore
-        "node_of": [(body, row) for body, row in rows if row is not None],  # others were added since
+        "node_of": [(body, assembly.node_of[id(body)]) for body in bodies],
     }
     return dataclasses.replace(assembly, **parts)
 
@@ -104,7 +104,7 @@ class Portable:
         left = ("tables", "work", "inputs", "_following")
         state = {name: x for name, x in vars(self).items() if name not in left} | {"derived": {}}
         return state | {
-            "assembly": packed_assembly(own.assembly, own.model),
+            "assembly": packed_assembly(own.assembly, (own.model.ground, *own.elements[0])),
             "work": {name: getattr(own.work, name) for name in KEPT_IN_WORK},
         }
 

@@ -96,6 +96,7 @@ class System(Portable):
         self._identity = Late(model, partial(identity_of, model, self.assembly.tree))
         self.elements = tuple(model.bodies), tuple(model.joints), tuple(model.forces)
         check_arrival(given)
+        self.plain_inputs: dict[str, float] = {}  # inputs in whose place a file has these numbers
         self.work: Work = self.new_work()
         self._carriers: dict[str, Carried] | None = None  # by joint, when they are asked for
         self._show_clock()
@@ -452,12 +453,22 @@ class System(Portable):
             if element.name not in self.model:
                 raise ModelError(f"body '{element.name}' does not belong to model '{self.model.name}'")
             element = self.model[element.name]
+            if id(element) not in self.assembly.node_of:
+                raise ModelError(f"{element} was added to {self.model} after this run, or after it was assembled")
         return self.assembly.node_of[id(element)]
 
     def joint_slice(self, joint: Joint | str) -> slice:
         """Slice of the multipliers of a joint."""
         name = joint if isinstance(joint, str) else joint.name
-        return self.assembly.joint_slices[self.model.joints.index(self.model[name])]
+        number = self._joint_numbers.get(name)
+        if number is None:
+            raise ModelError(f"joint '{name}' does not belong to model '{self.model.name}'")
+        return self.assembly.joint_slices[number]
+
+    @cached_property
+    def _joint_numbers(self) -> dict[str, int]:
+        """Joints in the order of their multipliers, by name."""
+        return {joint.name: k for k, joint in enumerate(self.elements[1])}
 
     def carrier(self, joint: Joint | str) -> Carried | None:
         """What a joint carries in joint coordinates; None for a joint that is a constraint."""

@@ -125,7 +125,7 @@ def carried_motion(solution: Any, index: int, level: int) -> tuple[Array, Array,
     """
     s, n = solution, len(solution)
     tables, width = s.system.tables, 12 * (level + 1)
-    body = s.model.bodies[index - 1]
+    body = s.system.elements[0][index - 1]
     if isinstance(body, Rotor) and s.system.carrier(body.hinge) is not None:
         return _rotor_motion(s, _turned(s, body.hinge), level)
     vd = s.vd if level > 1 else np.zeros((0, s.system.n_v))

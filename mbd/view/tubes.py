@@ -39,7 +39,7 @@ class Tube:
             points[self._moved * self.sides : (self._moved + 1) * self.sides] = self.full[self._moved]
             self._moved = -1
         rings = min(max(count, 1), n)
-        if count < n:
+        if rings < n:  # not so of a single record
             ring = points[rings * self.sides : (rings + 1) * self.sides]
             ring[:] = self.full[rings] + (place - self.places[rings])
             self._moved = rings

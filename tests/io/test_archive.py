@@ -458,3 +458,48 @@ def test_loading_needs_no_script(tmp_path: Path) -> None:
 def test_public_node_classes_are_covered() -> None:
     covered = {type(node).__name__ for node in NODES.values()} | {"Generalized", "Node", "Point", "RigidNode"}
     assert set(nodes.__all__) == covered
+
+
+def pushed_cart() -> Model:
+    model = Model("cart")
+    model.add(forces.Force(model.add(PointMass("cart", 1.0)), (model.input("push", 3.0), 0, 0), name="force"))
+    return model
+
+
+def pushed(**options: Any) -> mbd.Simulator:
+    simulator = mbd.Simulator(pushed_cart(), 0.1, **options)
+    for push in (1.0, 2.0, 5.0):
+        simulator.inputs["push"] = push
+        simulator.step()
+    return simulator
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["model of the file", "model given"])
+def test_the_model_of_a_part_has_the_inputs_of_its_last_record(given: bool, tmp_path: Path) -> None:
+    whole = pushed().solution()
+    for k, push in ((0, 1.0), (2, 2.0), (-1, 5.0)):
+        whole.part(k).save(tmp_path / "part.npz")
+        read = mbd.load(tmp_path / "part.npz", model=pushed_cart() if given else None)
+        assert read["force"].force.tolist() == [[push, 0.0, 0.0]] == whole.part(k)["force"].force.tolist()
+    assert whole["force"].force[:, 0].tolist() == [1.0, 1.0, 2.0, 5.0]
+
+
+def test_numbers_in_place_of_inputs_are_not_taken_for_others(tmp_path: Path) -> None:
+    pushed().solution().save(tmp_path / "run.npz")
+    read = mbd.load(tmp_path / "run.npz")
+    assert read.part(-1)["force"].force.tolist() == [[5.0, 0.0, 0.0]]
+    with pytest.raises(
+        ModelError, match="input 'push' changed during this run, and the model of this file has a plain"
+    ):
+        _ = read.part(0)["force"].force
+    with pytest.raises(ModelError, match="input 'push' was 1 at the last of these records, and the model has .* 5"):
+        read.part(0).save(tmp_path / "part.npz")
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["model of the file", "model given"])
+def test_the_last_record_of_chosen_quantities_has_the_inputs_that_acted_there(given: bool, tmp_path: Path) -> None:
+    chosen = pushed(record=["force.force"], store=tmp_path / "run").solution()
+    read = mbd.load(tmp_path / "run", model=pushed_cart() if given else None)
+    for selection in (chosen, read):
+        assert selection["force.force"][:, 0].tolist() == [1.0, 1.0, 2.0, 5.0]
+        assert selection.last["force"].force.tolist() == [[5.0, 0.0, 0.0]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd.benchmarks.planar import n_four_bar
 from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, LivensEM
 from mbd.io.store import reserve
 from tests.integrators.every_method import winding
@@ -43,6 +45,20 @@ def test_same_solution(tmp_path, method, output_step):
         assert np.array_equal(further.q[-1], mbd.simulate(model, 1.2, 0.02, method, start=plain).q[-1])
     read.q[:] = 0.0  # in memory only
     assert same(plain, mbd.load(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4()], ids=lambda m: m.name)
+def test_reactions_of_redundant_joints_are_those_of_the_run(tmp_path, method):
+    """Also where they are computed after the run: at its records, and between them."""
+    model, times = n_four_bar(1, redundant=True).model, [0.1, 0.1234]
+    with pytest.warns(mbd.RedundancyWarning, match="are redundant"):
+        run = mbd.simulate(model, 0.2, 1e-2, method, store=tmp_path / "run")
+    largest = np.abs(run.lam).max()
+    run.save(tmp_path / "run.npz")
+    for read in (mbd.load(tmp_path / "run"), mbd.load(tmp_path / "run.npz"), pickle.loads(pickle.dumps(run))):
+        assert np.array_equal(read.lam, run.lam) and np.isfinite(largest)
+        assert np.array_equal(read.at(times).lam, run.at(times).lam)
+        assert np.abs(read.at(times).lam).max() < largest
 
 
 @pytest.mark.parametrize("method", [RK4(), DOPRI5()], ids=lambda m: m.name)

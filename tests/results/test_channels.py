@@ -291,3 +291,53 @@ def test_solutions_know_their_elements_and_records(solution):
         assert np.array_equal(solution.part(k)[name].position[0], solution[name].position[k])
     with pytest.raises(IndexError):
         solution.part(len(solution))
+
+
+def test_an_element_named_as_a_channel_of_the_system_is_not_mistaken_for_it():
+    model = mbd.Model("short names")
+    model.add(mbd.PointMass("q", 1.0, (1, 2, 3)))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    with pytest.raises(
+        mbd.ModelError, match=r"'q' is point mass 'q' and a channel of the whole system; expected 'q\.\*'"
+    ):
+        solution.frame("q")
+    assert "q.position.x" in solution.frame("q.*") and solution.channel("q").shape == (3, 3)
+
+
+def changed_chain() -> mbd.Model:
+    model = mbd.Model("chain", gravity=(0, 0, -9.81))
+    parent = model.ground
+    for k in range(2):
+        node = mbd.nodes.RotationVector(position=(k + 0.5, 0, 0))
+        bar = model.add(mbd.RigidBody(f"bar {k}", 1.0, (0.01, 0.1, 0.1), node))
+        hinge = model.add(mbd.joints.Revolute(parent, bar, at=(k, 0, 0), axis=Y, name=f"hinge {k}"))
+        model.add(mbd.forces.TorsionSpring(hinge, 3.0 + k, name=f"coil {k}"))
+        parent = bar
+    return model
+
+
+def test_numbers_stay_those_of_the_run_when_elements_are_removed():
+    """Views that were taken before, and what is still to be computed from them."""
+    untouched, solution = (mbd.simulate(changed_chain(), 0.1, 0.01, progress=False) for _ in range(2))
+    names = ("bar 0", "bar 1", "hinge 1", "coil 1", "ground")
+    views = {name: solution[name] for name in names}
+    for name in ("coil 0", "hinge 0"):
+        solution.model.remove(name)
+    for name, quantity in (
+        ("hinge 1", "force"),
+        ("hinge 1", "angle"),
+        ("hinge 1", "multipliers"),
+        ("coil 1", "effort"),
+    ):
+        np.testing.assert_array_equal(getattr(views[name], quantity), getattr(untouched[name], quantity))
+        np.testing.assert_array_equal(solution.channel(f"{name}.{quantity}"), getattr(untouched[name], quantity))
+
+
+def test_a_model_to_which_something_was_added_leaves_the_usual_numbers(tmp_path):
+    untouched, solution = (mbd.simulate(changed_chain(), 0.1, 0.01, progress=False) for _ in range(2))
+    solution.model.add(mbd.forces.TorsionSpring(solution.model["hinge 1"], 1.0))
+    solution.model.add(mbd.RigidBody("later", 1.0, (0.1, 0.1, 0.1)))
+    assert solution.frame().equals(untouched.frame())
+    np.testing.assert_array_equal(solution["hinge 1"].angle, untouched["hinge 1"].angle)
+    with pytest.raises(mbd.ModelError, match="body 'later' was added to model 'chain' after this run"):
+        solution.html(tmp_path / "page.html")

@@ -30,6 +30,10 @@ def test_numbers_of_the_solution(monkeypatch, method, output_step, event):
         assert np.allclose(chosen[name], x, rtol=1e-12, atol=1e-12 * np.abs(x).max()), name
     assert chosen["wheel.position"].shape == (len(whole), 3)
     assert len(chosen.events) == len(whole.events) and chosen.complete
+    assert chosen.last.t == whole.t[-1] and np.array_equal(
+        chosen.last["wheel"].position[0], whole["wheel"].position[-1]
+    )
+    assert chosen.last["shaft"].angle == whole["shaft"].angle[-1] and chosen.last.message == whole.message
     if event == "none":
         further = mbd.simulate(winding(), 2.4, 0.02, method, start=chosen.state)
         assert np.array_equal(further.q[-1], mbd.simulate(winding(), 2.4, 0.02, method, start=whole).q[-1])
@@ -115,3 +119,28 @@ def test_refused(tmp_path):
         chosen.at(0.1)
     with pytest.raises(mbd.ModelError, match="give the function to simulate"):
         chosen.add_channel("x", lambda s: s.t)
+
+
+def ends(t):
+    return 0.0, 0.0, 0.0 if t < 1.5 else np.nan
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5()], ids=lambda m: m.name)
+@pytest.mark.parametrize("stored", [False, True], ids=["in memory", "on disk"])
+def test_an_error_carries_all_that_was_chosen(monkeypatch, tmp_path, method, stored):
+    """From the first record on, not those only that were not handed over yet."""
+    monkeypatch.setattr("mbd.simulation.simulation.CHOSEN_FROM", 400)
+    model = winding()
+    model.add(mbd.forces.Torque(model["wheel"], ends, name="load"))
+    with pytest.raises(mbd.UserFunctionError) as whole:
+        mbd.simulate(model, 2.0, 0.02, method)
+    store = tmp_path / "run" if stored else None
+    with pytest.raises(mbd.UserFunctionError) as chosen:
+        mbd.simulate(model, 2.0, 0.02, method, record=["shaft.angle"], store=store)
+    expected, found = whole.value.solution, chosen.value.solution
+    assert np.array_equal(found.t, expected.t) and len(found) > 10 and found.t[-1] < 1.5
+    np.testing.assert_allclose(found["shaft.angle"], expected["shaft"].angle, rtol=1e-12)
+    assert not found.complete and found.message == expected.message
+    if stored:
+        read = mbd.load(store)
+        assert np.array_equal(read["shaft.angle"], found["shaft.angle"]) and not read.complete

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.joints import PointOnLine, Prismatic, Revolute, Spherical
+from mbd.joints import Cylindrical, PointOnLine, Prismatic, Revolute, Spherical
 from mbd.linalg.solver import BlockSolver
+from mbd.rotation import from_rotation_vector
 from mbd.solvers import diagnosis
 from mbd.solvers.redundancy import _goes_on
 from mbd.system.defect import matrix_at_rest
@@ -46,6 +47,38 @@ def slider_crank(redundant: bool, kind=mbd.nodes.RotationVector, name="crank", a
     model.add(Revolute(b, c, at=(end, 0, 0), axis=Z))
     model.add(Prismatic(model.ground, c, at=(end, 0, 0), axis=(1, 0, 0)))
     return in_kind(model, kind)
+
+
+def bent_loop(across: type, directions: np.ndarray) -> mbd.Model:
+    """A boom, held up by a cylinder with its rod; axes of the plane, and across it, are the rows of ``directions``."""
+
+    def at(x: float, z: float) -> np.ndarray:
+        return directions.T @ (x, 0.0, z)
+
+    model = mbd.Model("boom", gravity=at(0, -9.81))
+    places = {"boom": (1.0, 1.0), "cylinder": (0.8, 0.2), "rod": (1.3, 0.5)}
+    boom, cylinder, rod = (
+        model.add(mbd.RigidBody(name, 2.0, (0.3, 0.3, 0.3), mbd.nodes.RotationVector(position=at(*place))))
+        for name, place in places.items()
+    )
+    y = directions[1]
+    model.add(Revolute(model.ground, boom, at=at(0.5, 1.0), axis=y))
+    model.add(Revolute(model.ground, cylinder, at=at(0.6, 0.1), axis=y))
+    model.add(Cylindrical(cylinder, rod, at=at(1.0, 0.5), axis=at(0.9, 0.9)))
+    model.add(across(boom, rod, at=at(1.5, 1.0), **({"axis": y} if across is PointOnLine else {})))
+    return model.with_coordinates("joint")
+
+
+@pytest.mark.parametrize("method", [mbd.integrators.GeneralizedAlpha(), mbd.integrators.RK4()], ids=lambda x: x.name)
+@pytest.mark.parametrize("turned", [0.0, 0.7], ids=["straight", "turned"])
+def test_what_no_joint_of_a_loop_admits_is_redundant_in_joint_coordinates_too(turned, method):
+    directions = from_rotation_vector(turned * np.array((0.3, 1.0, -1.0)))
+    with pytest.warns(mbd.RedundancyWarning, match="1 of 17 constraint equations is redundant"):
+        redundant = mbd.simulate(bent_loop(Spherical, directions), 0.1, 1e-3, method)
+    regular = mbd.simulate(bent_loop(PointOnLine, directions), 0.1, 1e-3, method)
+    np.testing.assert_allclose(redundant["rod"].position, regular["rod"].position, atol=1e-9)
+    across = redundant["rod"].position @ directions[1]
+    np.testing.assert_allclose(across, 0.0, atol=1e-12)
 
 
 def run(model: mbd.Model) -> mbd.Solution:

@@ -164,3 +164,15 @@ def test_runs_beside_each_other_all_have_shadows(mechanism: mbd.Solution) -> Non
                 actor.GetMapper().GetRelativeCoincidentTopologyPolygonOffsetParameters(factor, units)
                 behind.append((actor is not group.actors[0], group.rows[0] >= scene.first_rows[1], float(factor) > 0.0))
     assert (False, True, True) in behind and (True, True, True) not in behind and (True, True, False) in behind
+
+
+def test_a_single_record_is_the_picture_of_its_time(chain: mbd.Solution) -> None:
+    """With trails, which have one place only; also where it is read between two records."""
+    for one in (chain.part(-1), chain.at(0.5)):
+        scene = Scene(one, theme="light")
+        with offscreen(scene, SIZE, "auto", None, "test") as stage:
+            stage.show(float(one.t[0]), render=False)
+            grab(stage)
+            for i in (1, 5):
+                row = scene.motions[0].rows[f"link {i}"]
+                np.testing.assert_allclose(stage.poses[0][row], one[f"link {i}"].position[0], atol=1e-12)
