@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import Array, ModelError
-from ..solvers.initial import consistent_start
+from ..solvers.initial import back_to_constraints
 from ..system.dense import MOST_FURTHER
 from .acting import acting
-from .instants import interpolated, solution_at
+from .instants import Instants, interpolated, solution_at
 from .solution import Solution, named_rows
 
 TOLERANCE = 1e-12  # of the time of a crossing, beside the length of a step
@@ -27,6 +27,8 @@ DIP = 0.25  # of the second difference: a parabola dips by at most 1/8 of it bet
 BENT = 1e-4  # lengths of the model, rad: what accelerations change in a step that is too long
 TURNED = 0.8 * math.pi  # of a body in a step that is too long
 FULFILLED = 2.0  # times the violation of records: more is the error of the interpolation
+BESIDE = 1e-3  # of a step: where the slope of a crossing is read
+CORRECTIONS = 3  # of a crossing, from interpolated states to those on the constraints
 HALVINGS = 40  # of the search for the smallest value in a step
 
 
@@ -91,6 +93,7 @@ class _Step:
         first = max(0, k - MOST_FURTHER)
         self.near = part.part(slice(first, k + 3))  # the same records, whatever pieces the run comes in
         self.known = {0.0: float(values[k]), self.width: float(values[k + 1])}
+        self._latest: Instants | None = None  # brought back to the constraints
         gap = interpolated(self.near, self.t + 0.5 * self.width, quantity.name).widest
         if (gap.bend > BENT or gap.turned > TURNED) and hasattr(part.integrator, "start"):
             self.near = _with_pieces(self.near, k - first, step)
@@ -120,20 +123,22 @@ class _Step:
         assert there.turns is not None
         return [there.q[0], there.v[0], *middle, there.turns[0]]
 
-    def _on_constraints(self, t: float) -> Solution:
+    def _on_constraints(self, t: float) -> Instants:
         """One record at this time, which fulfils the constraints where those of the run do.
 
         Interpolated states miss them by their error; the records of some methods miss them too.
         """
+        if self._latest is not None and self._latest.t[0] == t:
+            return self._latest
         there = solution_at(self.near, t, self.quantity.name)
         if not there.system.n_l:
             return there
         missed = [bool(x[0] > FULFILLED * limit) for x, limit in zip(there.constraint_error, self._missed, strict=True)]
         if any(missed):
             with acting(there.system, {name: float(x[0]) for name, x in there._acted.items()}):
-                start = consistent_start(there.system, there.q[0], there.v[0], t)
-            q, v = start.q if missed[0] else there.q[0], start.v if missed[1] else there.v[0]
-            there = there.moved_to(q, v)
+                q, v = back_to_constraints(there.system, there.q[0], there.v[0], t)
+            there = there.moved_to(q if missed[0] else there.q[0], v if missed[1] else there.v[0])
+        self._latest = there
         return there
 
     @cached_property
@@ -178,13 +183,22 @@ class _Step:
 
         if self.known[b] == 0.0:
             return b
-        ends = {a: self.known[a], b: self.known[b]}
-
-        def value(s: float) -> float:
-            return ends[s] if s in ends else float(self.quantity.read(self._on_constraints(self.t + s))[0])
-
-        s = float(brentq(value, a, b, xtol=TOLERANCE * self.width, rtol=1e-14, maxiter=100))
+        s = float(brentq(self.value, a, b, xtol=TOLERANCE * self.width, rtol=1e-14, maxiter=100))
+        if self.near.system.n_l:
+            s = self._located_on_constraints(s, a, b)
         return self.width if self.width - s <= 10.0 * TOLERANCE * self.width else s  # at the record
+
+    def _located_on_constraints(self, s: float, a: float, b: float) -> float:
+        """The same where states are brought back to the constraints, from where it is without that."""
+        left, right = max(a, s - BESIDE * self.width), min(b, s + BESIDE * self.width)
+        slope = (self.value(right) - self.value(left)) / (right - left)
+        least = math.inf
+        for _ in range(CORRECTIONS if slope else 0):
+            missed = float(self.quantity.read(self._on_constraints(self.t + s))[0])
+            if not TOLERANCE * abs(slope) * self.width < abs(missed) < least:
+                break
+            least, s = abs(missed), min(max(s - missed / slope, a + TOLERANCE * self.width), b)
+        return s
 
 
 def _with_pieces(near: Solution, k: int, step: float) -> Solution:

@@ -233,10 +233,10 @@ def _further_records(t: Array, first: Any, turned: Array, smooth: Any, jumps: An
 
 def _largest_turns(system: Any, v: Array, steps: Array, first: Any) -> Array:
     """How far a body on a Lie node turns from each of these records to the next."""
-    turned = np.zeros(len(first))
     nodes = system.tables.nodes
-    for n in nodes[of_form(nodes, "lie")]:
-        columns = slice(n.v0 + n.nx, n.v0 + n.nx + 3)
-        speed = np.maximum(*(np.linalg.norm(v[first + k, columns], axis=1) for k in (0, 1)))
-        turned = np.maximum(turned, speed * steps)
-    return turned
+    lie = nodes[of_form(nodes, "lie")]
+    columns = (lie["v0"] + lie["nx"])[:, None] + np.arange(3)
+    if not len(columns):
+        return np.zeros(len(first))
+    speed = np.maximum(*(np.linalg.norm(v[first + k][:, columns], axis=2) for k in (0, 1)))
+    return np.asarray(speed.max(axis=1) * steps)

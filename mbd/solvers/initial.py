@@ -141,6 +141,17 @@ def _given_start(system: System, q: Array, v: Array, t: float, tolerance: float)
     return Start(q, v, report(system, solver.rows, t, (q, v), (q, v), (g, rate), 0))
 
 
+def back_to_constraints(system: System, q: Array, v: Array, t: float, tolerance: float = 1e-12) -> tuple[Array, Array]:
+    """A state that misses the constraints by little, as interpolation leaves it, corrected in the mass metric.
+
+    As ``consistent_start``, without the search for the very nearest one, which differs by the square of the correction.
+    """
+    solver = StartSolver(system, t, tolerance, None)
+    if not solver._below(system.constraints(q, t), tolerance):
+        q = solver._positions(q)[0]
+    return q, consistent_velocities(system, q, v, t, tolerance)
+
+
 def consistent_velocities(system: System, q: Array, v: Array, t: float, tolerance: float = 1e-12) -> Array:
     """The nearest velocities that satisfy the constraints at q: those after an impact that imposes them suddenly."""
     solver = StartSolver(system, t, tolerance, None)
