@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import tuned_absorber
 
-OUTPUT = Path(__file__).resolve().parent / "out"
+OUTPUT = Path(__file__).resolve().parent.parent / "out"
 RANGES = {"tuning": (0.7, 1.2), "damping": (0.05, 0.35)}
 
 

@@ -6,6 +6,7 @@ import atexit
 import ctypes
 import json
 import pickle
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,8 +21,10 @@ from pythonfmu.osutil import get_lib_extension, get_platform
 import mbd
 
 from ..errors import MbdError, ModelError
-from .fmu import MODEL, SETTINGS, columns_of
+from .fmu import IDENTIFIER, MODEL, SETTINGS, columns_of
 from .simulator import Simulator
+
+STRUCTURED = re.compile(rf"{IDENTIFIER.pattern}(\.{IDENTIFIER.pattern})*")  # names of which masters make trees
 
 
 class Unit(Fmi2Slave):
@@ -64,6 +67,9 @@ class Unit(Fmi2Slave):
     def to_xml(self, model_options: Any = None) -> Any:
         """The description of the unit; the standard wants to know which variables are computed at the start, too."""
         root = super().to_xml(model_options or {})
+        names = [variable.attrib["name"] for variable in root.iter("ScalarVariable")]
+        if not all(STRUCTURED.fullmatch(name) for name in names):  # "revolute 1.angle": masters refuse it otherwise
+            root.set("variableNamingConvention", "flat")
         structure = root.find("ModelStructure")
         known = SubElement(structure, "InitialUnknowns")
         for output in structure.findall("Outputs/Unknown"):

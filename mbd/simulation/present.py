@@ -266,23 +266,28 @@ class Now:
         self._simulator, self._name, self._places, self._gauged = simulator, name, places, gauged
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._places:
-            row = self._simulator._present_row()
-            if row is not None:
-                part, place = self._places[name]
-                return float(row[part][place])
-        elif name in self._gauged:
-            now, (kind, which) = self._simulator._now, self._gauged[name]
-            assert now is not None
-            found = now.gauge(self._name, kind, self._simulator._run)
-            if found is not None:
-                return found[which]
-        value = getattr(self._simulator._at_present()[self._name], name)
-        if isinstance(value, np.ndarray):
-            return _only(value)
-        if callable(value):
-            return lambda *arguments: _only(value(*arguments))
-        return value
+        with self._simulator._turn:
+            if name in self._places:
+                row = self._simulator._present_row()
+                if row is not None:
+                    part, place = self._places[name]
+                    return float(row[part][place])
+            elif name in self._gauged:
+                now, (kind, which) = self._simulator._now, self._gauged[name]
+                assert now is not None
+                found = now.gauge(self._name, kind, self._simulator._run)
+                if found is not None:
+                    return found[which]
+            value = getattr(self._simulator._at_present()[self._name], name)
+            if isinstance(value, np.ndarray):
+                return _only(value)
+            if callable(value):
+                return lambda *arguments: self._called(value, *arguments)
+            return value
+
+    def _called(self, method: Callable[..., Array], *arguments: Any) -> Any:
+        with self._simulator._turn:
+            return _only(method(*arguments))
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._simulator._at_present()[self._name]) if not name.startswith("_")]

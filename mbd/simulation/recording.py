@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..compiled.interrupts import Interrupts
 from ..elements.arguments import FilePath
-from ..errors import ConvergenceError, MbdError, SingularityError
+from ..errors import ConvergenceError, MbdError, ModelError, SingularityError
 from ..integrators.base import Array, Integrator, Run
 from ..io.store import RunStore
 from ..joints import Rolling
@@ -122,6 +123,16 @@ class Recording:
         self.chooser.known = dict(self.begins_with)
         if path is not None:
             self.chooser.write_to(path, self.without_records())
+
+    def check_disk(self, count: float) -> None:
+        """Refuse so many records if they do not fit on the disk; the folder is free for another attempt then."""
+        holder: Any = self if self.chooser is None else self.chooser
+        try:
+            holder.store.check_room(count)
+        except ModelError:
+            shutil.rmtree(holder.store.path)
+            holder.store = None
+            raise
 
     def flush(self) -> None:
         """Hand records over to a store that grows, or to whoever wants a part of them."""

@@ -268,7 +268,7 @@ def _run_fixed(
         if record.chooser.store is None:
             check_room(size, record.chooser.numbers, "simulate", "record less often, or less: output_step=, record=")
         else:
-            record.chooser.store.check_room(size)
+            record.check_disk(size)
         size = min(size, max(2, CHOSEN_FROM // (1 + sum(widths)))) + 1
         times, arrays = blank_rows(size, widths)
     elif record.store is None:
@@ -276,6 +276,7 @@ def _run_fixed(
         check_room(size, 1 + sum(widths), "simulate", remedy)
         times, arrays = blank_rows(size, widths)
     else:
+        record.check_disk(size)
         times, arrays = record.store.rows(size)
     for t, initial in record.blocks:
         times[:1] = t

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from .starting import (
     started,
     steps_between_records,
 )
-from .stepping import Stepping
+from .stepping import Stepping, whole
 
 ROUND_OFF = 1e-12  # relative, of times
 
@@ -84,6 +85,7 @@ class Simulator(Stepping):
         start: Solution | Mapping[str, Any] | None = None,
         events: Event | Iterable[Event] = (),
     ) -> None:
+        self._turn = RLock()
         self.model = checked_model("Simulator", model)
         self.integrator = checked_integrator(integrator)
         check_times("Simulator", step, output_step, t_start=t_start)
@@ -113,6 +115,7 @@ class Simulator(Stepping):
 
     # --- beginning ------------------------------------------------------------------------------------------------
 
+    @whole
     def rebuild(self) -> None:
         """Assemble the model as it is now, and begin at its initial values."""
         self.system = assemble(self.model)
@@ -127,6 +130,7 @@ class Simulator(Stepping):
         self._first_functions: list[bytes] = []
         self.reset()
 
+    @whole
     def reset(self, **parameters: float) -> None:
         """Back to the start: state, records, events, counters and inputs as when the simulator was made.
 
@@ -185,20 +189,21 @@ class Simulator(Stepping):
 
         As with ``simulate(start=...)`` that is bit for bit, unless something that acts has changed since.
         """
-        given = state_of("Simulator", state)
-        names, values = given.pop("input_names", ()), given.pop("input_values", ())
-        turns = turns_of(given)
-        before = dict(self.system.inputs)
-        try:
-            self.system.inputs.update(zip(names, values, strict=True))
-            self._settle()
-            run, row = continued(self.system, self.integrator, given, self._given)
-        except MbdError:
-            self.system.inputs.update(before)  # the run that is here goes on
-            self._settle()
-            raise
-        self._first_state = None  # which belongs to the run that is left here
-        self._begin(run, None, row, turns)
+        with self._turn:
+            given = state_of("Simulator", state)
+            names, values = given.pop("input_names", ()), given.pop("input_values", ())
+            turns = turns_of(given)
+            before = dict(self.system.inputs)
+            try:
+                self.system.inputs.update(zip(names, values, strict=True))
+                self._settle()
+                run, row = continued(self.system, self.integrator, given, self._given)
+            except MbdError:
+                self.system.inputs.update(before)  # the run that is here goes on
+                self._settle()
+                raise
+            self._first_state = None  # which belongs to the run that is left here
+            self._begin(run, None, row, turns)
 
     def _begin(self, run: Run, report: Any, row: list[Array], begins_with: dict[str, Any] | None = None) -> None:
         known = begins_with or {}
@@ -229,11 +234,13 @@ class Simulator(Stepping):
         return self._run.index
 
     @property
+    @whole
     def q(self) -> Array:
         """Coordinates at present."""
         return read_only(self._at_present().q[0].copy())
 
     @property
+    @whole
     def v(self) -> Array:
         """Velocities at present."""
         return read_only(self._at_present().v[0].copy())
@@ -244,6 +251,7 @@ class Simulator(Stepping):
         return list(self._recording.watch.found) if self._recording.watch is not None else []
 
     @property
+    @whole
     def now(self) -> Present:
         """The present state as a solution of one record; whoever keeps it sees every step."""
         self._is_kept = True
@@ -277,6 +285,7 @@ class Simulator(Stepping):
         return self._row() if self._run.index != self._first_index else None
 
     @property
+    @whole
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here, bit for bit: for ``set_state``, and ``simulate(start=...)``."""
         if self.stopped is not None:
@@ -305,21 +314,22 @@ class Simulator(Stepping):
 
     def solution(self) -> Any:
         """The records since the start as a solution, or the chosen quantities; the run may go on afterwards."""
-        self._close()
-        if self.stopped is None:
-            self._recording.finish()
-        chooser = self._recording.chooser
-        system = chooser.system if chooser is not None else self._system_of_solution()
-        if chooser is not None:  # made when the run began
-            system.inputs.update({name: self._acting[name] for name in system.inputs})
-            system._following.settle()
-        solution = self._recording.solution(system=system)
-        solution.stats.pop("wall_time")
-        if chooser is not None:
-            return self._recording.selection(solution)
-        solution.settle()
-        warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)
-        return solution
+        with self._turn:
+            self._close()
+            if self.stopped is None:
+                self._recording.finish()
+            chooser = self._recording.chooser
+            system = chooser.system if chooser is not None else self._system_of_solution()
+            if chooser is not None:  # made when the run began
+                system.inputs.update({name: self._acting[name] for name in system.inputs})
+                system._following.settle()
+            solution = self._recording.solution(system=system)
+            solution.stats.pop("wall_time")
+            if chooser is not None:
+                return self._recording.selection(solution)
+            solution.settle()
+            warn_of_gross_errors(solution, 0.0 if self.integrator.adaptive else self._run.step, stacklevel=2)
+            return solution
 
     def _angle_told_by_records(
         self, name: str, near: float, last: Look | None, now: float, row: list[Array], read: Callable[[Solution], Array]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from threading import RLock
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -32,11 +34,26 @@ HANDED_OVER = 500_000  # numbers of a block of records that is handed over and f
 ROUND_OFF = 1e-6  # of a step: of the number of steps in a duration
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def whole(method: Method) -> Method:
+    """A method that other threads find done or not begun: they wait for their turn."""
+
+    @wraps(method)
+    def in_turn(self: Stepping, *arguments: Any, **options: Any) -> Any:
+        with self._turn:
+            return method(self, *arguments, **options)
+
+    return cast(Method, in_turn)
+
+
 class Stepping:
     """A run with its records, and what may change between two of its steps."""
 
     system: System
     integrator: Integrator
+    _turn: RLock  # type: ignore[valid-type]  # of the thread that steps or reads
     _run: Run
     _given: float  # the step that was asked for
     _output_step: float  # zero: every step
@@ -74,27 +91,29 @@ class Stepping:
 
     def step(self) -> None:
         """Make one step."""
-        if self._values != self._acting:
-            self._note_inputs()
-        call, run = self._step, self._run
-        if call is None:
-            if self.integrator.adaptive or self._plain or self._recording.watch is not None:
-                self._advance_steps(1)
-                return
-            self._room(1)
-            call = self._bind()
-        if self._functions:
-            self._refresh()
-        index = run.index
-        call()
-        if run.index == index:
-            call = None
-            self._not_made()
-        if self._is_kept:
-            self._at_present()
-        if self._functions:
-            self._check_functions()
+        with self._turn:
+            if self._values != self._acting:
+                self._note_inputs()
+            call, run = self._step, self._run
+            if call is None:
+                if self.integrator.adaptive or self._plain or self._recording.watch is not None:
+                    self._advance_steps(1)
+                    return
+                self._room(1)
+                call = self._bind()
+            if self._functions:
+                self._refresh()
+            index = run.index
+            call()
+            if run.index == index:
+                call = None
+                self._not_made()
+            if self._is_kept:
+                self._at_present()
+            if self._functions:
+                self._check_functions()
 
+    @whole
     def advance(self, duration: float) -> None:
         """As many steps as fit into a time, which must be a whole number of steps; with step-size control any time."""
         number = isinstance(duration, int | float | np.number) and not isinstance(duration, bool)

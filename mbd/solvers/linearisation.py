@@ -34,6 +34,7 @@ from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations
 from .states import given_state, on_lie_nodes
 from .twins import body_state
+from .words import counted, number
 
 Array = np.ndarray
 
@@ -101,7 +102,7 @@ class Linearisation:
 
     def __str__(self) -> str:
         lines = [
-            f"Linearisation of model '{self.model.name}': {self.mass.shape[0]} degrees of freedom, "
+            f"Linearisation of model '{self.model.name}': {counted(self.mass.shape[0], 'degree')} of freedom, "
             + ("stable" if self.stable else "UNSTABLE"),
             f"  {'eigenvalue [1/s]':>28s}  {'Hz':>10s}  {'damping':>9s}  bodies that move most",
         ]
@@ -115,9 +116,9 @@ class Linearisation:
             value = f"{mode.eigenvalue.real:+.6g}"
             if abs(mode.eigenvalue.imag) > ZERO * size:
                 value += f" +- {abs(mode.eigenvalue.imag):.6g}i"
-            lines.append(f"  {value:>28s}  {mode.frequency:10.5g}  {mode.damping:9.3g}  {names}")
+            lines.append(f"  {value:>28s}  {mode.frequency:10.5g}  {number(mode.damping):>9s}  {names}")
         if zeros:
-            lines.append(f"  and {zeros} zero eigenvalues: motions without restoring force")
+            lines.append(f"  and {counted(zeros, 'zero eigenvalue')}: motions without restoring force")
         return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning, read_only
 from ..linalg.front import FAILED, SMALLEST_RATIO
-from ..linalg.solver import SINGULAR, BlockSolver
+from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.defect import is_regular_at_rest, matrix_at_rest
 from ..system.looking import close_gaps, first_accelerations
@@ -37,7 +37,7 @@ REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, t
 CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that count as a contradiction
 NOISE = 1e-6  # of the accelerations that loads would cause alone: what remains of them is no contradiction
 LARGE = 3000  # velocities
-CLEARLY_REGULAR = 1e-6  # smallest pivot ratio
+CLEARLY_REGULAR = 1e-6  # smallest pivot ratio: what rounding leaves of a pivot is less, in any units
 UNBALANCED = 1e-6  # of the load: what is left of it in a direction that nothing resists
 INVERSE_ITERATIONS = 3
 NO_PART = 1e-7  # of the largest multiplier: less is none
@@ -73,8 +73,8 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         return clear_round_off(system, w.matrix)
 
     if system.n_v <= LARGE and not (s.flags[FLAG_TREE] and assembled()):  # a first look in one call, as most models are
-        entries = *layout.diagonal_entries, *layout.joint_entries
-        regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, SINGULAR, *entries, np.zeros(len(layout.sizes)))
+        entries, largest = (*layout.diagonal_entries, *layout.joint_entries), np.zeros(len(layout.sizes))
+        regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, CLEARLY_REGULAR, *entries, largest)
         system.raise_callback_errors()
         if regular:
             return False
@@ -90,10 +90,11 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     blocks = BlockSolver(layout)
     blocks.F[:] = w.matrix
     blocks.factor()
-    if blocks.redundant == 0 and not blocks.report[FAILED]:
+    surely = blocks.ratio < CLEARLY_REGULAR and _surely_dependent(system, blocks)
+    if blocks.redundant == 0 and not blocks.report[FAILED] and not surely:
         return False
     bodies = len(system.model.bodies)
-    if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
+    if blocks.weakest < bodies and ((blocks.redundant == 0 and not surely) or system.n_l == 0):
         where = system.name_of_unknown(system.assembly.layout.position[blocks.weakest]) if blocks.weakest >= 0 else "?"
         raise AssemblyError(
             f"{where} has a direction without inertia that no joint holds; give it mass or inertia there [MBD-E21]"
@@ -104,7 +105,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
             "hold it with a Fixed [MBD-E21]"
         )
     told = _Explanation(system, q, t, blocks)
-    if not _surely_dependent(system, blocks) and told.here is not None and told.here.redundant == 0:
+    if not surely and told.here is not None and told.here.redundant == 0:
         return False  # masses or lengths of very different size look like it, but the equations are independent
     regularise(system)
     v = zero_v if v is None else system._v(v)
@@ -115,8 +116,8 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
         raise AssemblyError(
             f"{told.text}. Loads or velocities act along these motions, which no reaction can balance. [MBD-E22]"
         )
-    subject = repr(system.identity), blocks.redundant
-    samples = told.head(blocks.redundant, system.n_l), SINGULAR_START
+    subject = repr(system.identity), told.pivots
+    samples = told.head(told.pivots, system.n_l), SINGULAR_START
     warn_when_shown(RedundancyWarning, subject, lambda: told.text, samples)
     return True
 
@@ -175,6 +176,8 @@ def _surely_dependent(system: System, blocks: BlockSolver) -> bool:
     They come from inverse iteration. All terms of B^T lambda must cancel to round-off, coordinate by coordinate, so
     that no unit matters. False proves nothing: where masses are very different, the iteration leads elsewhere.
     """
+    if system.n_l == 0:
+        return False
     s, x = system.tables, np.zeros(system.assembly.layout.n)
     x[s.xl] = _any_numbers(system.n_l)
     with np.errstate(all="ignore"):
@@ -212,6 +215,7 @@ class _Explanation:
 
     def __init__(self, system: System, q: Array, t: float, blocks: BlockSolver) -> None:
         self.system, self.q, self.t, self.blocks = system, q, t, blocks
+        self.pivots = max(blocks.redundant, 1)  # taken for zero; none where rounding has left more of them
 
     @cached_property
     def here(self) -> Equations | None:
@@ -260,7 +264,7 @@ class _Explanation:
         from .diagnosis import redundancy_advice
         from .motions import free_motions
 
-        (found, sets), redundant = self._found, self.blocks.redundant
+        (found, sets), redundant = self._found, self.pivots
         texts = [str(d) for d in sets[:SHOWN]]
         if len(sets) > SHOWN:
             rest = list(dict.fromkeys(name for d in sets[SHOWN:] for name in d.joints))

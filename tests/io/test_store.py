@@ -135,7 +135,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / siz
     assert len(mbd.load(tmp_path / "run")) == 30001
 
 
-def test_refused(tmp_path, monkeypatch):
+def test_refused(tmp_path):
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "file").write_text("mine")
     with pytest.raises(mbd.FileError, match="is there already and not empty"):
@@ -143,9 +143,17 @@ def test_refused(tmp_path, monkeypatch):
     assert (tmp_path / "there" / "file").read_text() == "mine"
     with pytest.raises(mbd.FileError, match=r"is no folder of a run"):
         mbd.load(tmp_path)
-    monkeypatch.setattr("shutil.disk_usage", lambda path: type("", (), {"free": 1000.0}))
-    with pytest.raises(mbd.ModelError, match="GB are free in"):
-        mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "full")
+
+
+@pytest.mark.parametrize("options", [{}, {"record": ["wheel.position"]}], ids=["all records", "chosen"])
+def test_a_run_that_does_not_fit_leaves_no_folder(tmp_path, monkeypatch, options):
+    """When there is room again the same call goes through."""
+    with monkeypatch.context() as full:
+        full.setattr("shutil.disk_usage", lambda path: type("", (), {"free": 100.0}))
+        with pytest.raises(mbd.ModelError, match="GB are free in") as refused:
+            mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "run", **options)
+    assert len(refused.value.solution) == 1 and not (tmp_path / "run").exists()
+    assert len(mbd.simulate(winding(), 0.1, 0.02, store=tmp_path / "run", **options)) == 6
 
 
 def test_two_runs_at_once_do_not_share_a_folder(tmp_path, monkeypatch):

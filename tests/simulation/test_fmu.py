@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from fmpy.validation import validate_fmu
 
 import mbd
 from tests.simulation.fmu_master import CASES, PERIOD, PERIODS, REFUSED, command
@@ -107,6 +110,21 @@ def test_values_that_are_refused(path):
 
     FMPy finds nothing wrong with the description of the unit."""
     assert run(path, "wrong values") == {"made": 0, "lost": True, "problems": []}
+
+
+def naming(unit: Path) -> str:
+    with zipfile.ZipFile(unit) as archive:
+        return ElementTree.fromstring(archive.read("modelDescription.xml")).attrib["variableNamingConvention"]
+
+
+def test_names_with_blanks_are_no_structure(path, tmp_path):
+    """Elements without a name are called "revolute 1"; FMPy refused to run units that have such names."""
+    model = mbd.Model("pendulum")
+    bob = model.add(mbd.RigidBody("bob", model.parameter("its mass", 1.0), (1, 1, 1)))
+    model.add(mbd.joints.Revolute(model.ground, bob, at=(1, 0, 0), axis=(0, 1, 0)))
+    unit = mbd.export_fmu(model, tmp_path / "Blanks.fmu", STEP, outputs=["revolute 1.angle"])
+    assert validate_fmu(unit) == []
+    assert (naming(unit), naming(path)) == ("flat", "structured")
 
 
 def test_functions_of_modules_are_in_the_unit(tmp_path, monkeypatch):

@@ -249,3 +249,14 @@ def test_a_coupling_between_spinning_bodies(other):
     values = mbd.linearize(model).eigenvalues
     for sign in (-1.0, 1.0):  # across the axis, as if nothing were spinning
         assert np.sum(np.abs(values - sign * 5j) < 1e-5) >= 3
+
+
+def test_the_text_of_an_oscillator_and_of_a_free_mass():
+    """One is not called "1 degrees", and no damping is not "-0"."""
+    model = mbd.Model("oscillator")
+    mass = model.add(mbd.PointMass("mass", 1.0, (1.0, 0.0, 0.0)))
+    model.add(mbd.joints.PointOnLine(model.ground, mass, at=(1, 0, 0), axis=(1, 0, 0)))
+    assert "1 degree of freedom" in str(mbd.linearize(model)).splitlines()[0]
+    model.add(mbd.forces.Spring(model.ground, mass, stiffness=4.0))
+    modes = mbd.linearize(model)
+    assert modes.modes[0].damping == 0.0 and " -0" not in str(modes)

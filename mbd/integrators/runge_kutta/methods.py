@@ -93,8 +93,9 @@ class RK6(RungeKutta):
 class AdaptiveRungeKutta(RungeKutta):
     """Embedded pairs with the step-size control of Holzinger et al., Appendix B.
 
-    ``rtol`` and ``atol`` bound the error of a step in positions, rotations (radians) and velocities; ``max_step`` and
-    ``min_step`` bound the step (at ``min_step`` a step is accepted in any case and counted in
+    ``rtol`` and ``atol`` bound the error of a step in positions, rotations (radians) and velocities, ``atol`` in the
+    units of the model: in kilometres or milliseconds the same number means other steps. ``max_step`` and ``min_step``
+    bound the step (at ``min_step`` a step is accepted in any case and counted in
     ``solution.stats["forced_steps"]``); ``fixed=True`` switches the control off. A new step is at most ``safety``, not
     above one, times the one that the error allows, and at most ``max_increase``, at least one, times the last. Without
     ``min_step`` a run stops when hundreds of steps of 1e-9 of the first one in a row do not meet the tolerance.
