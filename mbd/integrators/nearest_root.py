@@ -73,6 +73,20 @@ def turns_round(s, z0, z1):
 
 
 @kernel
+def keep_sign(p, sign):
+    """Remember on which side of singular matrices the last one lies; the first one is at the first guess of a run."""
+    p.sign = sign
+    if p.usual_sign == 0:
+        p.usual_sign = sign
+
+
+@kernel
+def is_another(p):
+    """Whether the solution lies behind a singular matrix."""
+    return p.sign * p.usual_sign < 0
+
+
+@kernel
 def nearest_guess(p):
     """The first guess of an attempt: the extrapolated one, which is watched; others where that overshot; none (-1)."""
     p.watched = 1 if p.attempt == 0 else 0
