@@ -85,7 +85,7 @@ def judge(p):
 def newton(a, p):
     """Iterate to convergence, from the first guess on; leaves p.verdict."""
     p.best, p.before, p.earlier, p.moved = NEVER, NEVER, NEVER, NEVER
-    p.stalled, p.last = 0, 0
+    p.stalled, p.last, p.sign, p.first_sign = 0, 0, 0, 0
     for iteration in range(p.limit + 2):
         p.iteration = iteration
         ask(a, RESIDUAL)

@@ -74,16 +74,20 @@ def turns_round(s, z0, z1):
 
 @kernel
 def keep_sign(p, sign):
-    """Remember on which side of singular matrices the last one lies; the first one is at the first guess of a run."""
+    """Remember on which side of singular matrices the last one lies."""
     p.sign = sign
-    if p.usual_sign == 0:
-        p.usual_sign = sign
+    if p.iteration == 0:
+        p.first_sign = sign
 
 
 @kernel
 def is_another(p):
-    """Whether the solution lies behind a singular matrix."""
-    return p.sign * p.usual_sign < 0
+    """Whether the solution lies behind a singular matrix, seen from those before it; the first one, from its guess."""
+    if p.sign * (p.usual_sign if p.usual_sign != 0 else p.first_sign) < 0:
+        return True
+    if p.usual_sign == 0:
+        p.usual_sign = p.sign
+    return False
 
 
 @kernel

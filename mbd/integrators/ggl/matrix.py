@@ -91,8 +91,8 @@ def solve_all(s, w, x, p):
         if not factorised(w, p):
             p.worst = -1 - p.worst
             return
-        if w.report[SMALLEST_RATIO] > TOLD:
-            keep_sign(p, sign_of_determinant(first.fronts, w.pivots, w.dinv))
+        told = w.report[SMALLEST_RATIO] > TOLD
+        keep_sign(p, sign_of_determinant(first.fronts, w.pivots, w.dinv) if told else 0)
     if x.own.shape[0] > 0 and not solve_bodies(w, x, p):
         return
     clear(w.x)
