@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from mbd.bodies.shapes import Shape
+from mbd.elements.making import KNOWN_AS
 from mbd.errors import (
     Array,
     ModelError,
@@ -37,7 +38,7 @@ def check_name(name: Any, owner: Any, argument: str = "name") -> str:
             f"{owner}: its name cannot be changed, because {owner.model} finds it by this name; give name= to a new one"
         )
     if name is None:
-        return ""
+        return str(owner.__dict__.get(KNOWN_AS, ""))
     if not isinstance(name, str) or not name.strip():
         raise bad_value(owner.label, argument, name, "a text that is not empty")
     return str(plain(name))

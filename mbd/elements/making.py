@@ -18,6 +18,7 @@ from ..errors import ModelError
 from .values import Input, in_force, parameters_in, resolved
 
 RECORD = "_record"
+KNOWN_AS = "_known_as"  # the generated name of an object while it is constructed again
 POSE = ("position", "rotation", "velocity", "angular_velocity", "node", "coordinates", "velocities")
 
 _last = 0
@@ -216,8 +217,9 @@ def make_again(x: Any, record: Record) -> None:
     arguments, options = resolved(record.arguments), resolved(record.options)
     if record.maker is None:
         stored.clear()
-        stored[RECORD] = record
+        stored[RECORD], stored[KNOWN_AS] = record, before.get("name", "")
         type(x).__init__(x, *arguments, **options)
+        stored.pop(KNOWN_AS, None)
     else:
         other = record.maker(*arguments, **options)
         stored.clear()

@@ -56,6 +56,11 @@ class Force(Checked):
         raise NotImplementedError(f"{type(self).__name__} must override bodies")
 
     @property
+    def reported(self) -> Body | None:
+        """The body on which ``solution[element].force`` and ``torque`` act; None if no body stands for the others."""
+        return self.bodies[-1]
+
+    @property
     def joints(self) -> tuple[Joint, ...]:
         """The joints to which the element refers."""
         return ()

@@ -39,6 +39,9 @@ class GravityCompensation(Force):
 
     A joint in a closed loop carries no bodies of its own and is refused. Couplings of joints, and drivers beside a
     joint, close no loop. Bodies and joints that are added to the model later are taken into account.
+
+    A solution reports force and torque on the second body of a single joint; of several joints it is asked for those
+    on one of the bodies: ``solution[element].force_on(body)``, ``torque_on(body)``.
     """
 
     held: tuple[Joint, ...] = fixed("Joints on which it acts.", "make a new element")
@@ -50,6 +53,10 @@ class GravityCompensation(Force):
     @property
     def joints(self) -> tuple[Joint, ...]:
         return self.held
+
+    @property
+    def reported(self) -> Body | None:
+        return self.held[0].body_b if len(self.held) == 1 else None
 
     @property
     def bodies(self) -> tuple[Body, ...]:

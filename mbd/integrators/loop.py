@@ -24,10 +24,10 @@ from ..compiled.kinds import addresses, integer, matrix, vector
 from ..compiled.record import Record
 from ..math.arrays import copy
 from ..system.tables import tables_at
-from .nearest_root import turns_round
+from .nearest_root import is_another, turns_round
 from .newton import at_round_off, stalls
 from .numbers import NEVER, RENEW, NewtonNumbers
-from .verdicts import CONVERGED, GO_ON, NOT_CONVERGED, NOT_FINITE, OVERSHOT
+from .verdicts import CONVERGED, GO_ON, NOT_CONVERGED, NOT_FINITE, OTHER_ROOT, OVERSHOT
 
 LOAD, BEGIN, PREDICT, RESIDUAL, SOLVE, ACCEPT, REFUSE, RESTART = range(8)
 TABLES, WORK, STATE, NUMBERS = range(8, 12)  # places of the records behind the entries
@@ -85,7 +85,7 @@ def judge(p):
 def newton(a, p):
     """Iterate to convergence, from the first guess on; leaves p.verdict."""
     p.best, p.before, p.earlier, p.moved = NEVER, NEVER, NEVER, NEVER
-    p.stalled, p.last = 0, 0
+    p.stalled, p.last, p.sign, p.first_sign = 0, 0, 0, 0
     for iteration in range(p.limit + 2):
         p.iteration = iteration
         ask(a, RESIDUAL)
@@ -119,9 +119,12 @@ def _attempts(a, p):
             return
         newton(a, p)
         if p.verdict == CONVERGED:
-            if attempt > 0 or is_nearest(a, p):
+            if is_another(p):
+                p.verdict = OTHER_ROOT
+            elif attempt > 0 or is_nearest(a, p):
                 return
-            p.verdict = OVERSHOT
+            else:
+                p.verdict = OVERSHOT
         if p.verdict == OVERSHOT:
             p.again = 1
 

@@ -73,6 +73,24 @@ def turns_round(s, z0, z1):
 
 
 @kernel
+def keep_sign(p, sign):
+    """Remember on which side of singular matrices the last one lies."""
+    p.sign = sign
+    if p.iteration == 0:
+        p.first_sign = sign
+
+
+@kernel
+def is_another(p):
+    """Whether the solution lies behind a singular matrix, seen from those before it; the first one, from its guess."""
+    if p.sign * (p.usual_sign if p.usual_sign != 0 else p.first_sign) < 0:
+        return True
+    if p.usual_sign == 0:
+        p.usual_sign = p.sign
+    return False
+
+
+@kernel
 def nearest_guess(p):
     """The first guess of an attempt: the extrapolated one, which is watched; others where that overshot; none (-1)."""
     p.watched = 1 if p.attempt == 0 else 0

@@ -34,6 +34,7 @@ class NewtonNumbers(Record):
     factored = integer  # whether there are factors of an earlier step
     stiff = integer  # whether forces belong to the matrix
     nearest = integer  # the first guess that was nearest to the solution of the last step
+    usual_sign = integer  # of the determinant of the iteration matrix at solutions, zero before one is known
     # the present step
     index = integer  # number of the step: of those done since the origin
     time = real  # of its start
@@ -51,6 +52,8 @@ class NewtonNumbers(Record):
     best = real  # least error
     stalled = integer  # iterations that have not halved it
     moved = real  # size of the last correction, see ``correction_size``
+    sign = integer  # of the determinant of the last matrix, zero where the method does not ask for it
+    first_sign = integer  # of that at the first guess
     last = integer  # whether the correction under way is the last one
     worst = integer  # row of the largest residual
     done = integer  # steps of the last call

@@ -13,7 +13,8 @@ from __future__ import annotations
     OVERSHOT,  # never seen outside: the iteration begins anew at another first guess
     PROJECTION,  # back to the constraints did not converge
     STALLED,  # the smallest step size does not suffice
-) = range(10)
+    OTHER_ROOT,  # of the equations of the step than the one of small steps
+) = range(11)
 GO_ON = -1  # not yet decided
 
 MESSAGES = {
@@ -23,6 +24,8 @@ MESSAGES = {
     "size; try stabilized=True, a smaller step, a smaller rho_inf, or Lie nodes [MBD-E25]",
     NOT_FINITE: "values are no longer finite, first at {where}; try {remedies}, or look for forces that grow without "
     "bound there [MBD-E26]",
+    OTHER_ROOT: "the equations of the step have another solution only than the one that belongs to small steps, which "
+    "ends in this step; try {remedies}{last_remedy}",
     NOT_CONVERGED: "Newton's method did not converge in {limit} iterations (relative residual {residual:.1e}, largest "
     "at {where}); try {remedies}{last_remedy}",
 }

@@ -143,6 +143,18 @@ def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: 
 
 
 @kernel
+def sign_of_determinant(fr: Fronts, pivots: Any, dinv: Any) -> int:
+    """Sign of the determinant of what ``factor_dense`` or ``factor_tree`` has factorised: of pivots and swaps."""
+    sign = 1
+    for s in range(fr.table.shape[0]):
+        n, x0 = fr.table[s, PIVOTS], fr.table[s, FIRST]
+        for k in range(n):
+            if (dinv[x0 + k] < 0.0) != (pivots[x0 + k] != k):
+                sign = -sign
+    return sign
+
+
+@kernel
 def factor_definite(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any, turning: Any) -> None:
     """LDL^T in place of fronts that are small and symmetric, of which the upper triangle is enough; no swaps.
 

@@ -8,7 +8,7 @@ that users define have their own, "model unit".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
@@ -172,7 +172,10 @@ def joint_channels(solution: Solution, joint: Joint) -> Iterator[Channel]:
 def force_channels(solution: Solution, force: ForceElement) -> Iterator[Channel]:
     """Channels of a force element."""
     for quantity, kind in FORCE.items():
-        yield kind.of(force, quantity)
+        if quantity not in WRENCH:
+            yield kind.of(force, quantity)
+        elif force.reported is not None:  # which may be any of several bodies
+            yield replace(kind.of(force, quantity), text=f"{quantity} on '{force.reported.name}', world axes")
     view = solution[force]
     kind_of_coordinate = view.coordinate
     if view.has_effort:

@@ -17,6 +17,7 @@ from .channels import Channel
 from .solution import Solution, named_rows
 from .tabular import Tabular, chosen_channels
 from .turns import readings
+from .views import MissingQuantity
 
 
 class ChosenChannels(Mapping[str, Channel]):
@@ -78,6 +79,16 @@ class Selection(Tabular):
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def __getattr__(self, name: str) -> Any:
+        """What whole solutions have, and chosen quantities do not, is refused with the way to it."""
+        if name.startswith("_") or not (hasattr(Solution, name) or name in vars(self.last)):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise MissingQuantity(
+            f"{name}: this run recorded chosen quantities only, {', '.join(map(repr, self._channels))}, which frame, "
+            f"csv and dataset show as well; expected a run that records everything, without record=, for others; "
+            f".last.{name} is that of the last record"
+        )
 
     def add_channel(self, *_: Any, **__: Any) -> Any:
         """Nothing can be computed from chosen records."""

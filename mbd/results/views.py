@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..bodies import Body
 from ..errors import Array, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
@@ -235,44 +236,80 @@ class ForceView:
         self._rows = range(rows.start, rows.stop)
 
     @cached_property
-    def _observed(self) -> tuple[Array, Array, Array]:
-        """Frame forces and frames (n, 12) of the second body, and the columns of ``observe``, summed over rows."""
-        s, table = self.solution, self.solution.system.tables.forces
+    def _observed(self) -> tuple[Array, Array]:
+        """Frame forces (n, 12) on the body that is reported, and the columns of ``observe``, summed over rows."""
+        return self._observe(self.element.reported or self.element.bodies[-1])
+
+    def _observe(self, body: Body) -> tuple[Array, Array]:
+        """The same of one of the bodies."""
+        s, table, node = self.solution, self.solution.system.tables.forces, self.solution.system.node_index(body)
         f, out = np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
         for i in self._rows:
             a, b = s._frame_view(int(table[i].a)), s._frame_view(int(table[i].b))
             more, columns = s._observe_force(table, i, a, b, s._turns, s._values)
-            f, out = f + more, out + columns
-        body = self.element.bodies[-1]
-        more, columns = s._observe_general("force", s.system.elements[2].index(self.element), s.system.node_index(body))
-        return f + more, s._view_of(body)._z, out + columns
+            out += columns
+            if b.index == node:
+                f += more
+            elif a.index == node:  # the reaction of the same line of action
+                arm, torque = b._z[:, :3] - a._z[:, :3], frame_torques(b._z, more)
+                f -= _as_frame_forces(torque + np.cross(arm, more[:, :3]), more[:, :3], a._z)
+        more, columns = s._observe_general("force", s.system.elements[2].index(self.element), node)
+        return f + more, out + columns
+
+    def _reported(self) -> Body:
+        """The body of which force and torque are shown."""
+        body = self.element.reported
+        if body is None:
+            raise MissingQuantity(
+                f"{self.element} acts on several joints, so that there is no one body whose force and torque it shows; "
+                "expected the name of a body, solution[element].force_on(body) and .torque_on(body), or an element for "
+                "each joint"
+            )
+        return body
+
+    def _acting_on(self, body: Body | str) -> Body:
+        found = [x for x in self.element.bodies if body is x or body == x.name]
+        if not found:
+            known = ", ".join(repr(x.name) for x in self.element.bodies)
+            raise ModelError(f"{self.element} does not act on {str(body)!r}; expected one of {known}")
+        return found[0]
+
+    def force_on(self, body: Body | str) -> Array:
+        """Force on one of the bodies of the element, world axes (n, 3)."""
+        return read_only(self._observe(self._acting_on(body))[0][:, :3])
+
+    def torque_on(self, body: Body | str) -> Array:
+        """Torque on one of the bodies of the element about its reference point, world axes (n, 3)."""
+        chosen = self._acting_on(body)
+        return read_only(frame_torques(self.solution._view_of(chosen)._z, self._observe(chosen)[0]))
 
     @property
     def force(self) -> Array:
-        """Force on the second body, world axes (n, 3)."""
+        """Force on the second (of several bodies, the last) body, world axes (n, 3)."""
+        _ = self._reported()
         return read_only(self._observed[0][:, :3])
 
     @property
     def torque(self) -> Array:
-        """Torque on the second body about its reference point, world axes (n, 3)."""
-        return read_only(frame_torques(self._observed[1], self._observed[0]))
+        """Torque on the same body about its reference point, world axes (n, 3)."""
+        return read_only(frame_torques(self.solution._view_of(self._reported())._z, self._observed[0]))
 
     @property
     def energy(self) -> Array:
         """Stored energy (n,); zero for loads."""
-        return read_only(self._observed[2][:, observe.ENERGY])
+        return read_only(self._observed[1][:, observe.ENERGY])
 
     @property
     def power(self) -> Array:
         """Power of the element on the system (n,): forces times velocities on both sides."""
-        return read_only(self._observed[2][:, observe.FORCE_POWER])
+        return read_only(self._observed[1][:, observe.FORCE_POWER])
 
     @property
     def effort(self) -> Array:
         """Torque about, or force along, the axis of the joint on its second body (n,)."""
         if not self.has_effort:
             raise MissingQuantity(f"{self.element} does not act along or about the axis of a joint")
-        return read_only(self._observed[2][:, observe.EFFORT])
+        return read_only(self._observed[1][:, observe.EFFORT])
 
     @property
     def has_effort(self) -> bool:
@@ -306,10 +343,11 @@ class ForceView:
     def _column(self, name: str, *kinds: int) -> Array:
         if len(self._rows) != 1 or self.solution.system.tables.forces[self._rows[0]].kind not in kinds:
             raise MissingQuantity(f"{self.element} has no {name}")
-        return read_only(self._observed[2][:, observe.COORDINATE])
+        return read_only(self._observed[1][:, observe.COORDINATE])
 
     def __repr__(self) -> str:
-        names = ["force", "torque", "energy", "power", *(["effort"] if self.has_effort else [])]
+        names = ["force", "torque"] if self.element.reported is not None else ["force_on(body)", "torque_on(body)"]
+        names += ["energy", "power", *(["effort"] if self.has_effort else [])]
         names += [self.coordinate] if self.coordinate else []
         return f"<{self.element}: {len(self.solution)} records of {', '.join(names)}>"
 

@@ -97,6 +97,7 @@ class Neighbours:
         self.values = [_number(name, self.own.values[name]) for name in names]
         sizes = np.array([SIZE * abs(x) if x != 0.0 else SIZE for x in self.values])
         self.sizes: Array = 2.0 ** np.round(np.log2(sizes))  # x + size and x - size are exact
+        self.moving = [False] * len(names)  # whether any number of the system changes
         self._kept: list[tuple[System, System] | None] = [None] * len(names)
         self._back: dict[str, Any] = {}  # own values that are set together with the next one: one call in place of two
 
@@ -126,6 +127,7 @@ class Neighbours:
                 stored, self._back = self.own.stored([name]), {}
             far = self._far(name, x, start.seen)
             both, near = self._suited(i, start)
+            self.moving[i] = bool(near.any())
             self._back = {name: x}
             if far is not None:
                 self._refuse_lost_digits(name, x, float(self.sizes[i]), start, near, far)

@@ -126,9 +126,10 @@ class Present(Solution):
         return self._at_present(view)
 
     def _at_present(self, view: Any) -> Any:
-        """A view whose motion, if it has one, is that of the present state."""
+        """A view whose motion, if it has one, is that of the present state; of a rotor it is not in the tree."""
         if isinstance(view, PointView) and "_motion" not in vars(view):
-            vars(view)["_motion"] = self._motion_of(view.index)
+            if not any(view.index == rotor.node for rotor in self.system.rotors):
+                vars(view)["_motion"] = self._motion_of(view.index)
         return view
 
     def _motion_of(self, index: int) -> tuple[Array, Array]:

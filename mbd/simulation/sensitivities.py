@@ -23,6 +23,7 @@ from ..results.sensitivity import Sensitivities, Sensitivity
 from ..results.solution import Solution
 from ..system.system import assemble
 from ..system.tables import FLAG_REDUNDANT
+from .lost_effects import warn_of_lost_effects
 from .memory import check_room
 from .neighbours import Neighbours, Starts
 from .recording import Recording
@@ -155,6 +156,8 @@ def run_followed(
         )
     if not record.message:
         solution.settle()
+    moving = [i for i in range(n) if neighbours.moving[i] and neighbours.values[i] != 0.0]
+    warn_of_lost_effects(solution, {names[i]: (neighbours.values[i], *pairs[i]) for i in moving})
     return solution, step
 
 

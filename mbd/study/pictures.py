@@ -187,16 +187,18 @@ def _sensitivities(plt: Any, parameters: dict[str, np.ndarray], numbers: dict[st
         ranks = {p: np.nan_to_num(rank_correlation(x[good], y)) for p, x in parameters.items()}
         shares = {p: np.nan_to_num(explained_share(x[good], y)) for p, x in parameters.items()}
         order = sorted(parameters, key=lambda p: -max(abs(ranks[p]), shares[p]))
-        ax.barh(order, [shares[p] for p in order], color="0.82", height=0.8, label="share of the variance explained")
+        ax.barh(order, [shares[p] for p in order], color="0.82", height=0.8)
         values = [ranks[p] for p in order]
-        ax.barh(order, values, color=[RED if v < 0.0 else BLUE for v in values], height=0.4, label="rank correlation")
+        ax.barh(order, values, color=[RED if v < 0.0 else BLUE for v in values], height=0.4)
         ax.invert_yaxis()
         ax.set_xlim(-1.0, 1.0)
         ax.axvline(0.0, color="0.3", lw=0.8)
         ax.grid(True, axis="x", lw=0.4, alpha=0.5)
         ax.set_axisbelow(True)
         ax.set_title(name, fontsize=9, loc="left")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    known = {"share of the variance explained": "0.82", "rank correlation: grows": BLUE, "rank correlation: falls": RED}
+    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in known.values()]
+    figure.legend(handles, list(known), loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -19,21 +19,26 @@ from ..joints.drivers import AngleDriver, PositionDriver
 from .tables import FORCE, PRIMITIVE
 
 if TYPE_CHECKING:
+    from ..model import Model
     from .system import System
 
 
 def check_captured(system: System) -> None:
     """Refuse functions that refer to parameters of other models: they would not follow those of this one."""
     for callback in system.assembly.callbacks:
-        found = [x for function in callback.functions for x in _values_in(function)]
-        found += [x for _, _, x in callback.places()]  # also attributes of objects
-        for parameter in parameters_in(found):
-            if not is_own(system.model._parameters, parameter):
-                raise ModelError(
-                    f"the function of {callback.name} refers to {parameter!r}, which is none of "
-                    f"{system.model} but of another one; expected a parameter of this model: "
-                    f'model.{parameter.word}("{parameter.name}", {parameter.number:g})'
-                )
+        further = [x for _, _, x in callback.places()]  # also attributes of objects
+        check_own(system.model, callback.functions, f"the function of {callback.name}", further)
+
+
+def check_own(model: Model, functions: Iterable[Any], owner: str, further: Iterable[Any] = ()) -> None:
+    """Refuse functions, and further values, that refer to parameters of other models."""
+    found = [x for function in functions for x in _values_in(function)]
+    for parameter in parameters_in([*found, *further]):
+        if not is_own(model._parameters, parameter):
+            raise ModelError(
+                f"{owner} refers to {parameter!r}, which is none of {model} but of another one; expected a parameter "
+                f'of this model: model.{parameter.word}("{parameter.name}", {parameter.number:g})'
+            )
 
 
 def _values_in(function: Any, seen: list[Any] | None = None) -> Iterator[Any]:

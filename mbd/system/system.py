@@ -44,6 +44,7 @@ from .parcels import Portable
 from .tables import BY_RECURSION, FLAG_TREE, PARAMETER_TIME, Tables, Work
 from .tree_matrix import plain_tangent
 from .tree_state import body_frames, joint_state
+from .turned import Turned, spin_rotors, turn_rotors, turned_rotors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -263,8 +264,11 @@ class System(Portable):
 
     def frames(self, q: Array) -> Array:
         """Frames z = (r, d1, d2, d3) of all nodes, the ground first: (n + 1, 12)."""
-        instant.frames(self.tables, self.work, self._q(q))
-        return self.work.z.copy()
+        q = self._q(q)
+        instant.frames(self.tables, self.work, q)
+        z: Array = self.work.z.copy()
+        turn_rotors(self, z, q)
+        return z
 
     def frame_velocities(self, q: Array, v: Array) -> Array:
         """Velocities of all frames."""
@@ -272,7 +276,14 @@ class System(Portable):
         q, v = self._q(q), self._v(v)
         instant.frames(s, w, q)
         instant.velocities(s, w, q, v)
-        return w.zd.copy()
+        zd: Array = w.zd.copy()
+        spin_rotors(self, zd, q, v)
+        return zd
+
+    @cached_property
+    def rotors(self) -> list[Turned]:
+        """Rotors of motors that joint coordinates leave at rest, and the coordinates that turn them."""
+        return turned_rotors(self)
 
     def _move(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         s, w = self.tables, self.work

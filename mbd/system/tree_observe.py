@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bodies.rotor import AT_REST, Rotor
+from ..bodies.rotor import Rotor
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, matrix
 from ..joints.rotor_hinge import RotorHinge
@@ -15,7 +15,7 @@ from ..nodes.tree.spatial import add_six, shift_motion
 from .instant import dynamics, frames, velocities
 from .tables import RECORDED, RECORDS
 from .tree_assembly import path_of
-from .tree_records import Turned, turned_rotors
+from .turned import Turned, rotor_accelerations, rotor_frames, rotor_rates
 
 Array = np.ndarray
 
@@ -146,25 +146,15 @@ def carried_motion(solution: Any, index: int, level: int) -> tuple[Array, Array,
 
 def _turned(solution: Any, hinge: RotorHinge) -> Turned:
     """Where the coordinate is that turns a rotor, of a joint that is one."""
-    return next(one for one in turned_rotors(solution.system) if one.joint == hinge.name)
+    return next(one for one in solution.system.rotors if one.joint == hinge.name)
 
 
 def _rotor_motion(solution: Any, rotor: Turned, level: int) -> tuple[Array, Array, Array]:
-    """The same for a rotor, which the tree leaves at rest: it turns about the world's z as its joint does."""
-    s, n = solution, len(solution)
-    z, zd, zdd = np.zeros((n, 12)), np.zeros((n * (level > 0), 12)), np.zeros((n * (level > 1), 12))
-    angle, rate = s.q[:, rotor.q, None], s.v[:, rotor.v, None]
-    for k in range(3):
-        x, y, along = AT_REST[:, k]
-        o = 3 + 3 * k
-        around = np.concatenate((x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)), axis=1)
-        across = np.stack((-around[:, 1], around[:, 0]), axis=1)
-        z[:, o : o + 2], z[:, o + 2] = around, along
-        if level > 0:
-            zd[:, o : o + 2] = rate * across
-        if level > 1:
-            zdd[:, o : o + 2] = s.vd[:, rotor.v, None] * across - rate**2 * around
-    return z, zd, zdd
+    """The same for a rotor, which the tree leaves at rest."""
+    s = solution
+    z, rate = rotor_frames(s.q[:, rotor.q]), s.v[:, rotor.v]
+    zd = rotor_rates(z, rate) if level > 0 else z[:0]
+    return z, zd, rotor_accelerations(z, rate, s.vd[:, rotor.v]) if level > 1 else z[:0]
 
 
 def rotor_torque(solution: Any, hinge: RotorHinge) -> Array:

@@ -7,14 +7,10 @@ converted as any other, and what a joint carries is read off the poses of its tw
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..bodies.rotor import AT_REST
-from ..joints.couplings import Screw
-from ..joints.rotor_hinge import RotorHinge
-from ..joints.tree import rotor_motion
 from ..nodes.arrays import axial
 from ..nodes.conversion import SPINS, convert
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_POINT, of_form
@@ -22,45 +18,11 @@ from ..nodes.frames import fixed_frame
 from ..nodes.kinds import DIRECTORS, EULER_ANGLES
 from ..nodes.tree.reading import JOINT_TURNS, convert_some_to_joints, convert_to_joints
 from .system import System
+from .turned import carrying_screws
 
 Array = np.ndarray
 AXES = 12  # position and axes of a pose,
 RATES = 6  # and its velocities
-
-
-class Turned(NamedTuple):
-    """A body whose turns are a coordinate: of a screw, or a rotor, whose inertia is on the coordinate of a joint."""
-
-    node: int
-    q: int  # the coordinate,
-    v: int  # and its velocity
-    joint: str  # what turns the body
-
-
-def turned_rotors(system: System) -> list[Turned]:
-    """The rotors that a system in joint coordinates leaves at rest."""
-    tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
-    assert tree is not None
-    edges = {id(edge.joint): edge for edge in tree.carried if edge.joint is not None}
-    found = []
-    for edge in tree.carried:
-        if isinstance(edge.joint, RotorHinge):
-            driving = edges[id(edge.joint.driving)]
-            n, k = nodes[node_of[id(driving.body)]], driving.motions.index(rotor_motion(edge.joint))
-            found.append(Turned(int(node_of[id(edge.body)]), int(n.q0) + k, int(n.v0) + k, edge.joint.name))
-    return found
-
-
-def carrying_screws(system: System) -> list[Turned]:
-    """Screws that are coordinates: their equation, between bodies in coordinates of their own, counts turns."""
-    tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
-    assert tree is not None
-    found = []
-    for edge in tree.carried:
-        if isinstance(edge.joint, Screw):
-            i = int(node_of[id(edge.body)])
-            found.append(Turned(i, int(nodes[i].q0), int(nodes[i].v0), edge.joint.name))
-    return found
 
 
 class JointRecords:
@@ -70,7 +32,7 @@ class JointRecords:
         self.system, self.twin = system, twin
         tree = system.assembly.tree
         assert tree is not None
-        self.rotors, self.screws = turned_rotors(system), carrying_screws(system)
+        self.rotors, self.screws = system.rotors, carrying_screws(system)
         self.poses = _pose_nodes(twin)
         self.joined = np.zeros(len(self.poses), dtype=np.int64)  # whether a joint carries the body of a node
         self.joined[[system.assembly.node_of[id(edge.body)] for edge in tree.carried if edge.joint is not None]] = 1
@@ -104,11 +66,6 @@ class JointRecords:
         system, twin = self.system, self.twin
         z, zd = system.frames(q), system.frame_velocities(q, v)
         spins = axial(z, zd)
-        for rotor in self.rotors:
-            c, s = np.cos(q[rotor.q]), np.sin(q[rotor.q])
-            turn = np.array(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)))
-            z[rotor.node, 3:] = (turn @ AT_REST).T.ravel()
-            spins[rotor.node] = v[rotor.v] * AT_REST[2]
         pose_q, pose_v = np.zeros((1, self.n_q)), np.zeros((1, self.n_v))
         for i, n in enumerate(self.poses[1:], 1):
             rows, rates = slice(n.q0, n.q0 + n.nq), slice(n.v0, n.v0 + n.nv)

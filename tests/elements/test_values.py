@@ -348,3 +348,21 @@ def test_parameters_where_nothing_follows_them_are_refused_with_the_way_out():
     block = model.add(mbd.RigidBody("block", mbd.calculated(mass, k), (1, 1, 1)))
     model.parameters["k"] = 3.0
     assert block.mass == pytest.approx(30.0)
+
+
+def test_refused_values_name_the_element_by_its_generated_name():
+    model, k = model_with(k=1.0)
+    body = model.add(mbd.RigidBody(None, k, (1, 1, 1)))
+    model.add(mbd.forces.Drag(body, k))
+    system = mbd.assemble(model)
+    assert [x.name for x in (*system.model.bodies, *system.model.forces)] == ["body 1", "drag 1"]
+    with pytest.raises(mbd.ModelError, match=r"^body 'body 1': mass = -1.0"):
+        system.set_parameters({"k": -1.0})
+    system.set_parameters({"k": 2.0})
+    with pytest.raises(mbd.ModelError, match=r"^drag 'drag 1': linear"):
+        model, k = model_with(k=1.0)
+        model.add(mbd.forces.Drag(model.add(mbd.RigidBody(None, 1.0, (1, 1, 1))), linear=k))
+        mbd.assemble(model).set_parameters({"k": -1.0})
+    assert [x.name for x in (*system.model.bodies, *system.model.forces)] == ["body 1", "drag 1"]
+    with pytest.raises(mbd.ModelError, match="not named yet"):
+        mbd.forces.Drag(body, -1.0)

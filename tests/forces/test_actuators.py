@@ -15,6 +15,7 @@ from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, LieEM
 
 Z = (0.0, 0.0, 1.0)
 INERTIA = 2.0
+SAME_MOTION = 1e-9  # in all coordinates, with RK4 at a step of 1 ms
 ACCELERATION = 1e-9  # relative deviation of accelerations from those of MuJoCo
 
 ARM = """
@@ -83,6 +84,29 @@ def test_reflected_inertia_is_the_armature_of_mujoco(slides, coordinates):
         change = np.einsum("nij,nj->ni", rotor.rotation, rotor.angular_acceleration)
         assert change == pytest.approx(np.outer(solution[name].accelerations[:, 0], Z), abs=1e-6)
         assert solution[motor].effort == pytest.approx(np.full(len(solution), motor.torque))
+
+
+def test_frames_have_the_rotors_turned_that_joint_coordinates_leave_at_rest():
+    """Frames and their velocities of a whole system, views, and the present of a simulator."""
+    model = arm(slides=False).with_joint_values({"first": 0.4}, rates={"first": 1.3, "second": -0.7})
+    ends = {}
+    for coordinates in ("absolute", "joint"):
+        solution = mbd.simulate(model.with_coordinates(coordinates), 0.3, 1e-3, RK4())
+        sim = mbd.Simulator(model.with_coordinates(coordinates), 1e-3, RK4())
+        system = solution.system
+        frames, rates = solution.frames(-1), system.frame_velocities(solution.q[-1], solution.v[-1])
+        ends[coordinates] = frames, rates
+        for _ in range(300):
+            sim.step()
+        for motor in ("motor of first", "motor of second"):
+            name = f"rotor of {motor}"
+            rotor, now = solution[name], sim[name]
+            axes = frames[system.node_index(system.model[name]), 3:].reshape(3, 3).T
+            assert axes == pytest.approx(rotor.rotation[-1], abs=1e-12)
+            assert now.rotation == pytest.approx(rotor.rotation[-1], abs=1e-12)
+            assert now.angular_velocity == pytest.approx(rotor.angular_velocity[-1], abs=1e-12)
+    for absolute, joint in zip(*ends.values(), strict=True):
+        assert joint == pytest.approx(absolute, abs=SAME_MOTION)
 
 
 def disc(speed=0.0, **motor):

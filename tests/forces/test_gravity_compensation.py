@@ -13,6 +13,7 @@ from mbd.solvers.states import placed_model
 
 AT_REST = 1e-13  # m/s after a second
 STEPS = 2e-3
+ROUND_OFF = 1e-10  # W, beside some 100 W
 
 
 def arm(rng, chain=(joints.Revolute, joints.Prismatic, joints.Revolute, joints.Cylindrical)):
@@ -88,6 +89,54 @@ def test_one_joint_carries_all_that_is_beyond_it(rng):
     expected = link.rotation.T @ (axis * float(axis @ torque))
     assert given[system.body_slices(link)[1]] == pytest.approx([0, 0, 0, *expected], abs=1e-12)
     assert np.abs(given[system.body_slices("late")[1]]).max() == 0.0
+
+
+def power_on_bodies(solution, element):
+    """Forces and torques on all bodies times their velocities."""
+    total = np.zeros(len(solution))
+    for body in element.bodies:
+        if body.name != "ground":
+            view, force, torque = (
+                solution[body],
+                solution[element].force_on(body),
+                solution[element].torque_on(body.name),
+            )
+            spin = np.einsum("nij,nj->ni", view.rotation, view.angular_velocity)
+            total += np.sum(force * view.velocity + torque * spin, axis=1)
+    return total
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_what_acts_on_bodies_does_the_work_of_the_element(rng, coordinates):
+    """Of several joints no body shows the force; of one joint its second body does, wherever its tree ends."""
+    model, made = arm(rng)
+    model = in_motion(model, rng)
+    made = [model[joint.name] for joint in made]
+    all_joints = model.add(forces.GravityCompensation(made, name="all"))
+    one = model.add(forces.GravityCompensation(made[1], name="one"))
+    spring = model.add(forces.Spring(model["link 0"], model["link 3"], (0.1, 0.2, 0.3), (0, 1, 0), stiffness=30.0))
+
+    def pull(t, frames, velocities):
+        return -2.0 * velocities[::-1] * t
+
+    pair = model.add(forces.UserForce([model["link 1"], model["link 2"]], pull, name="pair"))
+    solution = mbd.simulate(model.with_coordinates(coordinates), 0.2, STEPS, RK4())
+    for element in (all_joints, one, spring, pair):
+        power = solution[element.name].power
+        assert np.abs(power).max() > 1e-2
+        assert power_on_bodies(solution, solution.model[element.name]) == pytest.approx(power, abs=ROUND_OFF)
+    for element, body in ((one, made[1].body_b), (spring, model["link 3"]), (pair, model["link 2"])):
+        view = solution[element.name]
+        assert np.array_equal(view.force, view.force_on(body.name))
+        assert np.array_equal(view.torque, view.torque_on(body.name))
+        assert f"on '{body.name}'" in solution.channels[f"{element.name}.torque"].text
+    assert np.abs(solution["one"].torque).max() > 1.0  # nothing acts on the link at the tip
+    assert not hasattr(solution["all"], "force") and "all.power" in solution.channels
+    assert "all.force" not in solution.channels and "all.torque" not in solution.channels
+    with pytest.raises(mbd.ModelError, match=r"'all' acts on several joints.*force_on\(body\)"):
+        _ = solution["all"].torque
+    with pytest.raises(mbd.ModelError, match="'all' does not act on 'tip'; expected one of 'ground', 'link 0'"):
+        solution["all"].force_on("tip")
 
 
 def test_loops_are_refused_by_name_and_couplings_are_none(rng):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -144,3 +146,37 @@ def test_an_error_carries_all_that_was_chosen(monkeypatch, tmp_path, method, sto
     if stored:
         read = mbd.load(store)
         assert np.array_equal(read["shaft.angle"], found["shaft.angle"]) and not read.complete
+
+
+def test_what_whole_solutions_have_is_refused_with_the_way_to_it():
+    chosen = mbd.simulate(winding(), 0.2, 0.02, record=["shaft.angle"])
+    for name in ("plot", "movie", "show", "q", "lam", "summary", "save", "energy", "frames", "part"):
+        assert hasattr(chosen.last, name) and not hasattr(chosen, name)
+        with pytest.raises(mbd.ModelError, match=rf"^{name}: .*'shaft.angle'.*without record=.*\.last\.{name} is"):
+            getattr(chosen, name)
+    with pytest.raises(AttributeError, match="'Selection' object has no attribute 'pliot'"):
+        _ = chosen.pliot
+    assert np.array_equal(pickle.loads(pickle.dumps(chosen))["shaft.angle"], chosen["shaft.angle"])
+
+
+def test_parameters_are_numbers_in_functions_of_chosen_quantities():
+    model = mbd.Model("m", gravity=(0, 0, -9.81))
+    k, u = model.parameter("k", 3.0), model.input("u", 0.5)
+    ball = model.add(mbd.PointMass("ball", 1.0))
+    model.add(mbd.forces.Force(ball, (u, 0, 0)))
+    record = {"scaled": lambda s: s["ball"].position[:, 2] * k, "pushed": lambda s: s["ball"].position[:, 0] * u}
+    whole = mbd.simulate(model, 0.2, 0.02)
+    chosen = mbd.simulate(model, 0.2, 0.02, record=record)
+    assert np.array_equal(chosen["scaled"], 3.0 * whole["ball"].position[:, 2])
+    assert np.array_equal(chosen["pushed"], 0.5 * whole["ball"].position[:, 0])
+    whole.add_channel("scaled", record["scaled"])
+    assert np.array_equal(whole.channel("scaled"), chosen["scaled"])
+    simulator = mbd.Simulator(model, 0.02)
+    simulator.step()
+    simulator.inputs["u"] = 0.7
+    simulator.step()
+    with pytest.raises(mbd.ModelError, match=r"'pushed': .* refers to the input 'u', which changed .*inputs\[\"u\"\]"):
+        simulator.solution().add_channel("pushed", record["pushed"])
+    other = mbd.Model("other").parameter("k", 5.0)
+    with pytest.raises(mbd.ModelError, match="channel 'foreign' refers to <parameter 'k' = 5>, which is none of"):
+        mbd.simulate(model, 0.2, 0.02, record={"foreign": lambda s: s.t * other})

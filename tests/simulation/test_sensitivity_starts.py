@@ -9,6 +9,7 @@ import mbd
 
 EXACT = 1e-8  # of the largest derivative of a channel
 EVEN = 2e-8  # of slopes where numbers are steep
+TOLD = 1e-3  # of what is not told to be lost
 T_END, STEP = 0.05, 0.01
 ALPHA = mbd.integrators.GeneralizedAlpha(tolerance=1e-13)
 RK4 = mbd.integrators.RK4()
@@ -235,3 +236,26 @@ def test_places_beside_zero_in_models_of_micrometres():
         model.add(mbd.forces.Spring(model.ground, ball, stiffness=1.0, length=0.5 * unit, name="spring"))
         slopes.append(mbd.simulate(model, 1.0, 0.1, ALPHA, sensitivities=["p"]).sensitivity("p")["ball"].position)
     assert slopes[1] == pytest.approx(slopes[0], abs=EVEN)
+
+
+@pytest.mark.parametrize("method", [ALPHA, RK4], ids=["implicit", "explicit"])
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_effects_that_are_lost_in_others_are_told(coordinates, method):
+    """A spring so soft that its force, beside the weight, is round-off; and one that does nothing at all."""
+
+    def rod(stiffness):
+        model = mbd.Model("rod", gravity=(0, 0, -3.0))
+        body = model.add(mbd.RigidBody("rod", 1.0, (0.1, 0.1, 0.1), mbd.nodes.RotationVector(position=(0.5, 0, 0))))
+        hinge = model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0), name="hinge"))
+        soft, none = model.parameter("soft", stiffness), model.parameter("none", 1e-12)
+        model.add(mbd.forces.Spring(model.ground, body, (0, 0, 2), (0.2, 0, 0), stiffness=soft, length=0.3))
+        model.add(mbd.forces.TorsionSpring(hinge, stiffness=0.0 * none, rest=1.0))
+        return model.with_coordinates(coordinates)
+
+    def slope(stiffness):
+        solution = mbd.simulate(rod(stiffness), 0.5, 0.02, method, sensitivities=["soft", "none"])
+        return solution.sensitivity("soft")["hinge"].angle[-1]
+
+    assert slope(1e-6) == pytest.approx(slope(1e-3), rel=TOLD)
+    with pytest.warns(mbd.ModelWarning, match="soft = 1e-12 changes accelerations by hardly more than their round-off"):
+        slope(1e-12)

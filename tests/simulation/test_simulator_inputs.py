@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import DOPRI5, RK4, AdaptiveAlpha, GeneralizedAlpha, LieEM
+from mbd.integrators import DOPRI5, GGLEM, RK4, AdaptiveAlpha, GeneralizedAlpha, LieEM
 from tests.integrators.every_method import METHODS, fitting
 from tests.simulation.stepped import STEP, cart_pole, every_method, same
 
@@ -356,3 +356,49 @@ def test_inputs_that_were_set_are_not_read_before_they_act(coordinates):
         last = sim.solution().part(-1)
         assert last["motor"].effort[0] == expected and last.energy.total[0] == sim.now.energy.total[0]
         sim.step()
+
+
+def driven_pair():
+    model = mbd.Model("pair", gravity=(0, 0, -9.81))
+    first, second = (
+        model.add(mbd.RigidBody(name, 1.0, (0.1, 0.2, 0.25), mbd.nodes.RotationVector(position=(x, 0, z))))
+        for name, x, z in (("first", 0.5, 0.0), ("second", 1.0, 0.3))
+    )
+    hinge = model.add(mbd.joints.Revolute(model.ground, first, at=(0, 0, 0), axis=(0, 1, 0)))
+    model.add(mbd.joints.Spherical(first, second, at=(1.0, 0, 0)))
+    model.add(mbd.forces.JointForce(hinge, model.input("u", 0.5)))
+    return model
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), GeneralizedAlpha(newton="modified")], ids=lambda m: m.newton)
+@pytest.mark.parametrize("huge", [1e12, 1e200])
+def test_a_step_that_failed_with_a_huge_input_costs_no_digits(method, huge):
+    """Inputs are set back: the method goes on as if they had been of the usual size in between."""
+    simulators = [mbd.Simulator(driven_pair(), 0.01, method) for _ in range(2)]
+    for simulator in simulators:
+        for _ in range(10):
+            simulator.step()
+    usual, failing = simulators
+    usual.inputs["u"] = 0.7
+    _ = usual.state  # which accelerations belong to
+    failing.inputs["u"] = huge
+    with pytest.raises(mbd.ConvergenceError):
+        failing.step()
+    for simulator in simulators:
+        simulator.inputs["u"] = 0.5
+        for _ in range(5):
+            simulator.step()
+    assert np.array_equal(usual.q, failing.q) and np.array_equal(usual.v, failing.v)
+
+
+def test_the_usual_sign_of_a_matrix_is_not_that_of_a_step_that_failed():
+    """Behind a step that failed with wild iterates, good ones are not taken for another root."""
+    simulator = mbd.Simulator(driven_pair(), 0.01, GGLEM())
+    for _ in range(10):
+        simulator.step()
+    simulator.inputs["u"] = 1e12
+    with pytest.raises(mbd.ConvergenceError):
+        simulator.step()
+    simulator.inputs["u"] = 0.5
+    simulator.step()
+    assert simulator.index == 11

@@ -497,6 +497,15 @@ def test_pictures_of_outputs_that_are_not_everywhere(kind):
         assert any(text.startswith("+0.") for text in texts)  # x and z
 
 
+def test_sensitivities_show_both_colours_of_the_rank_correlation():
+    parameters = {"x": mbd.study.uniform(0.0, 1.0), "y": mbd.study.uniform(0.0, 1.0)}
+    figure = sweep(lambda x, y: x - y, parameters, samples=50, outputs={"z": lambda z: z}).plot("sensitivities")
+    bars = {bar.get_facecolor() for bar in figure.axes[0].patches}
+    shown = [bar.get_facecolor() for bar in figure.legends[0].get_patches()]
+    assert len(bars) == 3 and bars == set(shown)
+    assert len({text.get_text() for text in figure.legends[0].get_texts()}) == 3
+
+
 def test_pairs_of_many_parameters_show_outputs():
     parameters = {f"x{k}": mbd.study.uniform(0.0, 1.0) for k in range(9)}
     study = sweep(lambda **x: sum(x.values()), parameters, samples=20, outputs={"z": lambda z: z})

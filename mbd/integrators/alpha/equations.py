@@ -386,6 +386,7 @@ def accept(s, w, x, p):
         x.vd[k] = x.vdn[k]
     copy_frames(w.z, x.z0)
     p.history += 1
+    x.led = 0
     x.kept += 1 if x.kept >= 0 else 0
     remember_angles(s, w, x.q, x.v)
     if s.flags[FLAG_CHARTS] != 0:

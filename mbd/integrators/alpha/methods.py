@@ -196,7 +196,7 @@ def _plan_of_state(nq: int, nv: int, nl: int, nodes: int, past: int) -> Plan:
         {
             "q": nq,
             "qn": nq,
-            **dict.fromkeys(("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y"), nv),
+            **dict.fromkeys(("v", "vd", "a", "vd1", "vn", "vdn", "dw", "dq", "y", "lead"), nv),
             **dict.fromkeys(("lam", "lam1", "lamn", "zeta"), nl),
             "zero": max(nv, nl, 1),
             "z0": (nodes, 12),
@@ -276,6 +276,7 @@ class AlphaEquations(Equations):
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.work.signs[:] = state["signs"]
+        self.x.led = 0
         if self.method.newton == "modified":
             for name in self.factors:
                 getattr(self.work, name)[:] = state[f"work_{name}"]

@@ -51,7 +51,7 @@ def start_values(s, w, x, p, t):
         solve(s, w.matrix, w.pivots, w.dinv, w.x)
         for k in range(nv):
             x.v[k] += w.x[s.xv[k]]
-    p.history, x.kept = 0, -1
+    p.history, x.kept, x.led = 0, -1, 0
 
 
 @entry(Tables, Work, AlphaState, NewtonNumbers)
@@ -62,12 +62,20 @@ def start(s, w, x, p):
 
 @entry(Tables, Work, AlphaState, NewtonNumbers)
 def act_anew(s, w, x, p):
-    """Forces have jumped at the end of the last step: v_dot and lambda jump with them, and a by as much as v_dot."""
+    """Forces have jumped at the end of the last step: v_dot and lambda jump with them, and a by as much as v_dot.
+
+    They may jump again before a step is made, as after one that failed with a huge input: a stays ahead of v_dot by as
+    much as it was before the first jump, of which a sum with huge numbers would have lost the digits.
+    """
+    if x.led == 0:
+        x.led = 1
+        for k in range(x.v.shape[0]):
+            x.lead[k] = x.a[k] - x.vd[k]
     evaluate_functions(s, w, p.origin + p.index * p.step)
     accelerations(s, w, x.q, x.v, x.zero, x.vdn, x.lam)
     for k in range(x.v.shape[0]):
-        x.a[k] += x.vdn[k] - x.vd[k]
         x.vd[k] = x.vdn[k]
+        x.a[k] = x.vd[k] + x.lead[k]
     p.history, x.kept = 0, -1
 
 

@@ -31,6 +31,7 @@ class AlphaState(Record):
     kept = integer  # steps that the present factors have served, -1: none
     begin_anew = integer  # 1: the next step begins anew, after a change of charts
     index_3_steps = integer  # steps that index 2 has left to index 3
+    led = integer  # whether ``lead`` belongs to the present state
     usual_ratio = real  # largest pivot ratio of the last steps of index 2, 0: none yet
     # the present step
     stabilized = integer  # index 2, unless this step is left to index 3
@@ -43,6 +44,7 @@ class AlphaState(Record):
     dq = vector
     y = vector
     zero = vector
+    lead = vector  # a - v_dot before what acts changed suddenly, whatever it has been since
     z0 = matrix  # (nodes, 12) frames at the start of the step
     # of multistep methods (``bliedf``), latest first, the state itself not among them; otherwise empty
     past_d = matrix  # increments of the last steps

@@ -12,6 +12,8 @@ from __future__ import annotations
 from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...joints.instant import COINCIDENT, primitive_rate
+from ...linalg.front import SMALLEST_RATIO
+from ...linalg.numeric import sign_of_determinant
 from ...math.arrays import clear, copy
 from ...nodes.internal import internal_bilinear
 from ...nodes.mass import solve_mass
@@ -27,6 +29,7 @@ from ..directors.linear_frames import (
     subtract_mass,
 )
 from ..directors.rigid_solve import rigid_blocks, rigid_solve, rigid_tangent
+from ..nearest_root import keep_sign
 from ..newton import factorised, factors_suffice, measure
 from ..numbers import NewtonNumbers
 from .couplings import add_coupled_forces, coupled_blocks, moved_rates
@@ -36,6 +39,7 @@ from .state import EM, EULER, GGLState
 from .user_coordinates import BLOCKS, own_bodies, solve_bodies
 
 ENOUGH = 0.3  # of the tolerance, for rigid bodies: Newton's method is well below it after its last correction
+TOLD = 1e-10  # pivot ratio: what is left of the equations of redundant joints may have either sign
 SLOW = 0.2  # contraction that asks for new factors
 
 _step = entry(Tables, Work, GGLState, NewtonNumbers)
@@ -87,6 +91,8 @@ def solve_all(s, w, x, p):
         if not factorised(w, p):
             p.worst = -1 - p.worst
             return
+        told = w.report[SMALLEST_RATIO] > TOLD
+        keep_sign(p, sign_of_determinant(first.fronts, w.pivots, w.dinv) if told else 0)
     if x.own.shape[0] > 0 and not solve_bodies(w, x, p):
         return
     clear(w.x)

@@ -11,6 +11,7 @@ import mbd
 from mbd.integrators import GGLEM, GGLEuler, GGLMidpoint, GGLTrapezoidal, Invariant
 from tests.integrators.structure.models import chain
 
+FIRST_ORDER = 10.0  # rad/s: the error of an angle by the step
 METHODS = (GGLEuler(), GGLMidpoint(), GGLTrapezoidal(), GGLTrapezoidal(theta=0.5), GGLEM())
 
 
@@ -133,3 +134,28 @@ def test_a_force_that_is_not_a_number_stops_the_run(method):
         mbd.simulate(model, 0.1, 0.01, method)
     assert caught.value.solution.t[-1] == pytest.approx(0.05)
     assert np.isfinite(caught.value.solution.q).all()
+
+
+def furuta(rate):
+    """An arm about a vertical axis that carries a thin pole, which has hardly any inertia about its own axis."""
+    model = mbd.Model("Furuta pendulum", gravity=(0, 0, -9.81))
+    nodes = [mbd.nodes.RotationVector(position=x) for x in ((0.1, 0, 0), (0.2, 0, 0.15))]
+    arm = model.add(mbd.RigidBody("arm", 0.3, (1e-4, 2e-3, 2e-3), nodes[0]))
+    pole = model.add(mbd.RigidBody("pole", 0.1, (1e-3, 1e-3, 1e-5), nodes[1]))
+    model.add(mbd.joints.Revolute(model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1), name="arm hinge"))
+    model.add(mbd.joints.Revolute(arm, pole, at=(0.2, 0, 0), axis=(1, 0, 0), name="pole hinge"))
+    return model.with_joint_values({"pole hinge": 1.0}, rates={"arm hinge": rate})
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, 3.0])
+def test_a_root_that_does_not_belong_to_small_steps_is_no_solution(rate):
+    """Where M + H[gamma'] is no longer definite, Newton's method finds multipliers gamma that are not small."""
+    model = furuta(rate)
+    reference = mbd.simulate(model.with_coordinates("joint"), 1.0, 1e-3, mbd.integrators.RK4())
+    expected = reference["pole hinge"].angle[-1]
+    for step in (0.01, 0.005, 0.004):
+        with pytest.raises(mbd.ConvergenceError, match="another solution|did not converge"):
+            mbd.simulate(model, 1.0, step, GGLEuler())
+    for step in (0.0025, 0.00125):
+        given = mbd.simulate(model, 1.0, step, GGLEuler())["pole hinge"].angle[-1]
+        assert given == pytest.approx(expected, abs=FIRST_ORDER * step)
