@@ -128,9 +128,14 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
     values = [event.values(solution) for event in known]
     for event, all_values in zip(known, values, strict=True):
         _check_alone(event, event.values(alone), all_values, float(solution.t[0]))
+    return [x for x, _, _ in _happened(known, values, solution, 0, len(solution) - 1, _step_of(solution))]
+
+
+def _step_of(solution: Solution) -> float:
+    """Of the method; if nobody knows it, what records are apart, of which the last one may be near an event."""
+    step = solution.stats.get("step", 0.0) or solution._numbers_of_state.get("step", 0.0)
     widths = np.diff(solution.t)
-    step = float(solution.state.get("step", 0.0) or widths[widths > 0.0].min(initial=np.inf))
-    return [occurrence for occurrence, _, _ in _happened(known, values, solution, 0, len(solution) - 1, step)]
+    return float(step or np.median(widths[widths > 0.0]))
 
 
 def _checked(events: Event | Iterable[Event]) -> list[Event]:
@@ -200,15 +205,14 @@ class Watch:
                 _check_alone(event, old, new, float(t[known - 1]))
         if self.system.assembly.callbacks:
             _ = part.vd  # with functions of users as they act now
-        self.t, self.rows, self.acted = t, rows, acted
-        self.values = [np.append(old, new[known:]) for old, new in zip(self.values, values, strict=True)]
-        self._judge(part, self.values, self.first, len(self.t) - 2)
-        keep = max(0, len(self.t) - 2 - MOST_FURTHER)  # the last step is not judged yet, and needs those before it
+        values = [np.append(old, new[known:]) for old, new in zip(self.values, values, strict=True)]
+        self._judge(part, values, self.first, len(t) - 2)  # an error leaves the watch as it was
+        keep = max(0, len(t) - 2 - MOST_FURTHER)  # the last step is not judged yet, and needs those before it
         self.known, self.last_known = self.known | _known_at(part, keep), self.known | _known_at(part, -1)
-        self.first, self.last_part = len(self.t) - 2 - keep, part.part(slice(keep, None))
-        self.t, self.rows = self.t[keep:].copy(), [x[keep:].copy() for x in self.rows]
-        self.acted = {name: x[keep:] for name, x in self.acted.items()}
-        self.values = [x[keep:] for x in self.values]
+        self.first, self.last_part = len(t) - 2 - keep, part.part(slice(keep, None))
+        self.t, self.rows = t[keep:].copy(), [x[keep:].copy() for x in rows]
+        self.acted = {name: x[keep:] for name, x in acted.items()}
+        self.values = [x[keep:] for x in values]
         return self.stopped is not None
 
     def finish(self) -> None:
