@@ -35,8 +35,8 @@ class Scheme(Mapping[str, Array]):
             method = type(self.solution.integrator).__name__
             if not self.derived:
                 raise ModelError(
-                    f"scheme: variables of {method} are known at the records of its steps only, not between them, where "
-                    f"{name!r} was asked for; events cannot depend on them"
+                    f"scheme: variables of {method} are known at the records of its steps only, and {name!r} was "
+                    "asked for between them; events cannot depend on them"
                 )
             names = ", ".join(f"{key!r}" for key in self.variables)
             raise ModelError(
