@@ -67,6 +67,7 @@ class BlockSolver:
         self._failed = True
         self._norm: float | None = None  # of the matrix, when it is asked for
         self._epsilon = 0.0  # asked for by the user
+        self._threshold = SINGULAR
         self._diagonal = np.zeros(0, np.int64)
         self._regularised = False  # the present factors are
 
@@ -88,9 +89,12 @@ class BlockSolver:
         step = _spread(np.zeros(len(vertices), np.int64), size)
         return np.repeat(offset, size) + step * np.repeat(stride + 1, size)
 
-    def factor(self) -> BlockSolver:
-        """Factor a copy of ``F``. Never raises; ``ratio``, ``weakest`` and ``redundant`` tell what was found."""
-        layout = self.layout
+    def factor(self, threshold: float = SINGULAR) -> BlockSolver:
+        """Factor a copy of ``F``. Never raises; ``ratio``, ``weakest`` and ``redundant`` tell what was found.
+
+        Pivots with a ratio below the threshold are taken for zero.
+        """
+        layout, self._threshold = self.layout, threshold
         self.scale[:] = joint_scale(layout, self.F)
         self._norm = None
         self._refactor(self._epsilon, self._diagonal)
@@ -102,7 +106,7 @@ class BlockSolver:
         self._factors[:] = self.F
         self._factors[diagonal] -= eps
         self._regularised = eps != 0.0
-        self.report[THRESHOLD] = SINGULAR
+        self.report[THRESHOLD] = self._threshold
         run = numeric.factor_dense if self.layout.dense else numeric.factor_tree
         run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.report, NOTHING)
         self._failed = bool(self.report[FAILED])

@@ -14,7 +14,7 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..errors import AssemblyError, RedundancyWarning, read_only
 from ..linalg.front import FAILED, SMALLEST_RATIO
-from ..linalg.solver import SINGULAR, BlockSolver
+from ..linalg.solver import BlockSolver
 from ..nodes.forms import FORM_GENERALIZED
 from ..system.defect import is_regular_at_rest, matrix_at_rest
 from ..system.looking import close_gaps, first_accelerations
@@ -38,6 +38,7 @@ CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that
 NOISE = 1e-6  # of the accelerations that loads would cause alone: what remains of them is no contradiction
 LARGE = 3000  # velocities
 CLEARLY_REGULAR = 1e-6  # smallest pivot ratio
+SUSPECT = 1e-9  # smallest pivot ratio: of less, round-off may be left where lengths are thousandths of the unit
 UNBALANCED = 1e-6  # of the load: what is left of it in a direction that nothing resists
 INVERSE_ITERATIONS = 3
 NO_PART = 1e-7  # of the largest multiplier: less is none
@@ -74,7 +75,7 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
 
     if system.n_v <= LARGE and not (s.flags[FLAG_TREE] and assembled()):  # a first look in one call, as most models are
         entries = *layout.diagonal_entries, *layout.joint_entries
-        regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, SINGULAR, *entries, np.zeros(len(layout.sizes)))
+        regular = is_regular_at_rest(s, w, float(t), q, zero_v, zero_l, SUSPECT, *entries, np.zeros(len(layout.sizes)))
         system.raise_callback_errors()
         if regular:
             return False
@@ -90,21 +91,24 @@ def check_redundancy(system: System, q: Array, v: Array | None = None, t: float 
     blocks = BlockSolver(layout)
     blocks.F[:] = w.matrix
     blocks.factor()
-    if blocks.redundant == 0 and not blocks.report[FAILED]:
-        return False
     bodies = len(system.model.bodies)
+    doubtful = blocks.redundant == 0 and not blocks.report[FAILED]
+    if doubtful:
+        if blocks.ratio >= SUSPECT or blocks.weakest < bodies:
+            return False
+        blocks.factor(SUSPECT)
     if blocks.weakest < bodies and (blocks.redundant == 0 or system.n_l == 0):
         where = system.name_of_unknown(system.assembly.layout.position[blocks.weakest]) if blocks.weakest >= 0 else "?"
         raise AssemblyError(
             f"{where} has a direction without inertia that no joint holds; give it mass or inertia there [MBD-E21]"
         )
-    if _has_light_bodies(system) and (where := _without_inertia(system, q, t)):
+    if not doubtful and _has_light_bodies(system) and (where := _without_inertia(system, q, t)):
         raise AssemblyError(
             f"{where} has a direction without inertia that its joints leave free; give it mass or inertia there, or "
             "hold it with a Fixed [MBD-E21]"
         )
     told = _Explanation(system, q, t, blocks)
-    if not _surely_dependent(system, blocks) and told.here is not None and told.here.redundant == 0:
+    if not _surely_dependent(system, blocks) and (doubtful if told.here is None else told.here.redundant == 0):
         return False  # masses or lengths of very different size look like it, but the equations are independent
     regularise(system)
     v = zero_v if v is None else system._v(v)
