@@ -174,6 +174,26 @@ def test_variables_of_a_scheme_are_no_events():
     assert len(caught.value.solution) > 1
 
 
+def test_steps_at_which_a_function_failed_are_looked_at_later():
+    """Whoever goes on with a function that works again misses nothing of what happened meanwhile."""
+    broken = True
+
+    def height(s):
+        if broken and s.t[-1] > 0.25:
+            raise ValueError("no sensor")
+        return s["rod"].position[:, 0] - 0.45
+
+    sim = mbd.Simulator(swing(None), STEP, RK4(), events=mbd.Event(height))
+    sim.advance(0.2)
+    with pytest.raises(mbd.UserFunctionError, match="no sensor"):
+        sim.advance(0.2)
+    broken = False
+    sim.advance(0.2)
+    whole = mbd.simulate(swing(None), 0.6, STEP, RK4(), events=mbd.Event(height))
+    assert len(whole.events) == 1
+    assert told(sim.events) == told(whole.events)
+
+
 def test_what_jumps_between_two_records_at_one_time():
     """It is told at that time, once."""
     run = mbd.simulate(pushed(lambda t: 0.0), 0.2, STEP, RK4())
