@@ -192,13 +192,16 @@ class _Step:
         """The same where states are brought back to the constraints, from where it is without that."""
         left, right = max(a, s - BESIDE * self.width), min(b, s + BESIDE * self.width)
         slope = (self.value(right) - self.value(left)) / (right - left)
-        least = math.inf
+        best, least = s, math.inf
         for _ in range(CORRECTIONS if slope else 0):
-            missed = float(self.quantity.read(self._on_constraints(self.t + s))[0])
-            if not TOLERANCE * abs(slope) * self.width < abs(missed) < least:
+            missed = abs(value := float(self.quantity.read(self._on_constraints(self.t + s))[0]))
+            if not missed < least:
                 break
-            least, s = abs(missed), min(max(s - missed / slope, a + TOLERANCE * self.width), b)
-        return s
+            best, least = s, missed
+            if missed <= TOLERANCE * abs(slope) * self.width:
+                break
+            s = min(max(s - value / slope, a + TOLERANCE * self.width), b)
+        return best
 
 
 def _with_pieces(near: Solution, k: int, step: float) -> Solution:

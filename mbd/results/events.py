@@ -128,9 +128,14 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
     values = [event.values(solution) for event in known]
     for event, all_values in zip(known, values, strict=True):
         _check_alone(event, event.values(alone), all_values, float(solution.t[0]))
+    return [x for x, _, _ in _happened(known, values, solution, 0, len(solution) - 1, _step_of(solution))]
+
+
+def _step_of(solution: Solution) -> float:
+    """Of the method; if nobody knows it, what records are apart, of which the last one may be near an event."""
+    step = solution.stats.get("step", 0.0) or solution._numbers_of_state.get("step", 0.0)
     widths = np.diff(solution.t)
-    step = float(solution.state.get("step", 0.0) or widths[widths > 0.0].min(initial=np.inf))
-    return [occurrence for occurrence, _, _ in _happened(known, values, solution, 0, len(solution) - 1, step)]
+    return float(step or np.median(widths[widths > 0.0]))
 
 
 def _checked(events: Event | Iterable[Event]) -> list[Event]:
@@ -171,7 +176,7 @@ class Watch:
         """The first record, or another one to go on from."""
         self.t, self.rows, self.first = t.copy(), [x.copy() for x in rows], 0
         self.acted = self.inputs_at(self.t)
-        part = self._part(self.t, self.rows, self.known, self.acted)
+        part = self.last_part = self._part(self.t, self.rows, self.known, self.acted)
         self.values = [event.values(part) for event in self.events]
         self.known = self.last_known = self.known | _known_at(part, 0)
 
@@ -190,32 +195,34 @@ class Watch:
         """Look at new steps; True if an event ends the run."""
         if not len(t) or self.stopped is not None:
             return self.stopped is not None
-        known, t = len(self.t), np.concatenate((self.t, t))
+        new_from, t = len(self.t), np.concatenate((self.t, t))
         rows = [np.concatenate((a, b)) for a, b in zip(self.rows, rows, strict=True)]
-        acted = {name: np.append(self.acted[name], x) for name, x in self.inputs_at(t[known:]).items()}
+        acted = {name: np.append(self.acted[name], x) for name, x in self.inputs_at(t[new_from:]).items()}
+        self.t, self.rows, self.acted = t, rows, acted  # for the next time, if a function fails
         part = self._part(t, rows, self.known, acted)
         values = [event.values(part) for event in self.events]
+        known = len(self.last_part)
         for event, old, new in zip(self.events, self.values, values, strict=True):
             if self.are_fixed:
                 _check_alone(event, old, new, float(t[known - 1]))
         if self.system.assembly.callbacks:
             _ = part.vd  # with functions of users as they act now
-        self.t, self.rows, self.acted = t, rows, acted
-        self.values = [np.append(old, new[known:]) for old, new in zip(self.values, values, strict=True)]
-        self._judge(part, self.values, self.first, len(self.t) - 2)
-        keep = max(0, len(self.t) - 2 - MOST_FURTHER)  # the last step is not judged yet, and needs those before it
+        values = [np.append(old, new[known:]) for old, new in zip(self.values, values, strict=True)]
+        self._judge(part, values, self.first, len(t) - 2)
+        keep = max(0, len(t) - 2 - MOST_FURTHER)  # the last step is not judged yet, and needs those before it
         self.known, self.last_known = self.known | _known_at(part, keep), self.known | _known_at(part, -1)
-        self.first, self.last_part = len(self.t) - 2 - keep, part.part(slice(keep, None))
-        self.t, self.rows = self.t[keep:].copy(), [x[keep:].copy() for x in self.rows]
-        self.acted = {name: x[keep:] for name, x in self.acted.items()}
-        self.values = [x[keep:] for x in self.values]
+        self.first, self.last_part = len(t) - 2 - keep, part.part(slice(keep, None))
+        self.t, self.rows = t[keep:].copy(), [x[keep:].copy() for x in rows]
+        self.acted = {name: x[keep:] for name, x in acted.items()}
+        self.values = [x[keep:] for x in values]
         return self.stopped is not None
 
     def finish(self) -> None:
         """The run ends: judge the last step."""
-        if self.stopped is None and self.first < len(self.t) - 1:
-            self._judge(self.last_part, self.values, self.first, len(self.t) - 1)
-            self.first = len(self.t) - 1
+        last = len(self.last_part) - 1
+        if self.stopped is None and self.first < last:
+            self._judge(self.last_part, self.values, self.first, last)
+            self.first = last
 
     def _part(self, t: Array, rows: list[Array], begins_with: dict[str, Any], acted: dict[str, Array]) -> Solution:
         """Records as a solution, and what is known of the first of them: angles with the turns before, quaternions."""

@@ -234,9 +234,8 @@ def _further_records(t: Array, first: Any, turned: Array, smooth: Any, jumps: An
 def _largest_turns(system: Any, v: Array, steps: Array, first: Any) -> Array:
     """How far a body on a Lie node turns from each of these records to the next."""
     nodes = system.tables.nodes
-    lie = nodes[of_form(nodes, "lie")]
-    columns = (lie["v0"] + lie["nx"])[:, None] + np.arange(3)
-    if not len(columns):
-        return np.zeros(len(first))
-    speed = np.maximum(*(np.linalg.norm(v[first + k][:, columns], axis=2) for k in (0, 1)))
-    return np.asarray(speed.max(axis=1) * steps)
+    turning = nodes[of_form(nodes, "lie")]
+    used, of = np.unique(np.concatenate((first, first + 1)), return_inverse=True)
+    squares = sum(np.square(v[np.ix_(used, turning["v0"] + turning["nx"] + k)]) for k in range(3))
+    speeds = np.sqrt(np.max(squares, axis=1, initial=0.0))[of]
+    return np.asarray(np.maximum(*np.split(speeds, 2)) * steps)

@@ -33,6 +33,11 @@ class Scheme(Mapping[str, Array]):
     def _check(self, name: str) -> None:
         if name not in self.variables:
             method = type(self.solution.integrator).__name__
+            if not self.derived and name in getattr(self.solution.integrator, "variables", {}):
+                raise ModelError(
+                    f"scheme: variables of {method} are known at the records of its steps only, and {name!r} was "
+                    "asked for between them; events cannot depend on them"
+                )
             names = ", ".join(f"{key!r}" for key in self.variables)
             raise ModelError(
                 f"scheme: {method} has no variable {name!r}; "

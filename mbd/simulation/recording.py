@@ -239,7 +239,7 @@ class Recording:
                 kept, self.blocks = sum(len(t) for t, _ in self.blocks), []
             t, joined = self.store.finished(kept, last)
         stats = self.run.statistics() | {"wall_time": self.wall_time}
-        if self.integrator.recorded:  # variables of a scheme live between the records
+        if not self.integrator.adaptive:
             stats["step"] = self.run.step
         if between := self.changes_between(t):
             stats["inputs_changed_between_records"] = between

@@ -155,6 +155,45 @@ def test_a_run_that_ends_between_records(method, tmp_path):
     assert onwards["rod"].position[0] == pytest.approx(rod.position[-1], abs=1e-9)
 
 
+@pytest.mark.parametrize("late", [1e-7, 1e-12])  # s, of the end of the run behind its last step
+def test_a_last_step_that_is_short_does_not_make_the_others_long_work(late):
+    """Pieces of long steps are made with the step of the method, however near to a record the run has ended."""
+    bottom = mbd.Event(lambda s: s["rod"].position[:, 0], name="bottom")
+    stop = mbd.Event(lambda s: s.t - 0.8 - late, stop=True, name="stop")
+    run = mbd.simulate(swing(None), 1.0, 0.1, RK4(), events=[bottom, stop])
+    assert told(mbd.find_events(run, bottom)) == told(run.events)[:1]
+
+
+def test_variables_of_a_scheme_are_no_events():
+    """They are known at the records only, and the words say so, also with the first steps of a run."""
+    half = mbd.simulate(swing(None), 1.0, STEP, LieEM()).scheme["lambda"][50].copy()
+    k = int(np.argmax(np.abs(half)))
+    event = mbd.Event(lambda s: np.nan_to_num(s.scheme["lambda"][:, k]) - half[k], name="carried")
+    with pytest.raises(mbd.ModelError, match="known at the records of its steps only") as caught:
+        mbd.simulate(swing(None), 1.0, STEP, LieEM(), events=event)
+    assert len(caught.value.solution) > 1
+
+
+def test_steps_at_which_a_function_failed_are_looked_at_later():
+    """Whoever goes on with a function that works again misses nothing of what happened meanwhile."""
+    broken = True
+
+    def height(s):
+        if broken and s.t[-1] > 0.25:
+            raise ValueError("no sensor")
+        return s["rod"].position[:, 0] - 0.45
+
+    sim = mbd.Simulator(swing(None), STEP, RK4(), events=mbd.Event(height))
+    sim.advance(0.2)
+    with pytest.raises(mbd.UserFunctionError, match="no sensor"):
+        sim.advance(0.2)
+    broken = False
+    sim.advance(0.2)
+    whole = mbd.simulate(swing(None), 0.6, STEP, RK4(), events=mbd.Event(height))
+    assert len(whole.events) == 1
+    assert told(sim.events) == told(whole.events)
+
+
 def test_what_jumps_between_two_records_at_one_time():
     """It is told at that time, once."""
     run = mbd.simulate(pushed(lambda t: 0.0), 0.2, STEP, RK4())
