@@ -12,9 +12,8 @@ from ..system.system import System
 
 FAR = 2.0**24  # times the parameter: where an effect shows that its own value does not show
 PART = 16.0  # of that: whether the effect is in proportion
-TOLD = 1e3 * float(
-    np.finfo(float).eps
-)  # of accelerations and multipliers: smaller differences have less than three digits
+# of accelerations and multipliers: smaller differences have less than three digits
+TOLD = 1e3 * float(np.finfo(float).eps)
 
 
 def warn_of_lost_effects(solution: Solution, moved: dict[str, tuple[float, System, System]]) -> None:
@@ -23,10 +22,11 @@ def warn_of_lost_effects(solution: Solution, moved: dict[str, tuple[float, Syste
     ``moved`` are values of parameters, and systems on both sides of them, whose numbers differ. A parameter that has no
     effect there, not even if it is much larger, has a derivative of zero, and no word is said.
     """
-    records = sorted({0, len(solution) // 2, len(solution) - 1}) if len(solution) else []
+    middle = len(solution) // 2
+    records = dict.fromkeys((middle, len(solution) - 1, 0)) if len(solution) else {}
     for name, (value, plus, minus) in moved.items():
-        unseen = [k for k in records if not _differ(_at(plus, solution, k), _at(minus, solution, k))]
-        if len(unseen) == len(records) and _acts_if_larger(solution, name, value, unseen):
+        seen = any(_differ(_at(plus, solution, k), _at(minus, solution, k)) for k in records)
+        if not seen and _acts_if_larger(solution, name, value, middle):
             warnings.warn(
                 f"sensitivities: {name} = {value:.3g} changes accelerations by hardly more than their round-off, so "
                 "that derivatives with respect to it may be wrong. Give a value whose effect is no round-off",
@@ -35,9 +35,9 @@ def warn_of_lost_effects(solution: Solution, moved: dict[str, tuple[float, Syste
             )
 
 
-def _acts_if_larger(solution: Solution, name: str, value: float, records: list[int]) -> bool:
+def _acts_if_larger(solution: Solution, name: str, value: float, k: int) -> bool:
     """Whether a much larger value acts, in proportion to it: other numbers have no slope at the value itself."""
-    handle, k = solution.system.parameters([name]), records[len(records) // 2]
+    handle = solution.system.parameters([name])
     found = [_at(solution.system, solution, k)]
     try:
         for x in (value + FAR * value, value + FAR * value / PART):
