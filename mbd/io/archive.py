@@ -23,6 +23,7 @@ from ..errors import ModelError, ModelWarning
 from ..model import Model
 from ..results.acting import settled
 from ..results.events import Occurrence
+from ..results.run_state import noted_state, without_model
 from ..results.solution import Solution
 from ..solvers.redundancy import regularise
 from ..solvers.start_report import StartReport
@@ -108,8 +109,6 @@ def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], Finger
     """The state and the fingerprint of what acts; None where both follow from the model in the file, all of it data."""
     late = s._state
     if unchanged and isinstance(late, Late) and late.is_over is None:
-        from ..simulation.continuing import without_model
-
         return without_model(s.system, s.integrator, late.known), None
     acted: Fingerprint = s.state.get("fingerprint", {})  # in the run; found at this moment if nothing has changed
     fingerprint = (unchanged and acted) or _present_fingerprint(s)
@@ -188,8 +187,6 @@ def _refuse_text(path: FilePath) -> None:
 
 
 def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | None) -> Solution:
-    from ..simulation.continuing import noted_state
-
     decoder = Decoder(header["missing"])
     stored = decoder.model(without_tables(header["model"], arrays.get("numbers", np.zeros(0))))
     if model is not None:

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
-from copy import copy
 from typing import Any
 
 import numpy as np
 
-from ..elements.settling import PACKAGE, Late
 from ..errors import MbdError, ModelError, ModelWarning
 from ..integrators.base import Array, Integrator, Run
+from ..results.run_state import in_state
 from ..results.selection import Selection
 from ..results.solution import Solution
 from ..results.turns import angles_at_the_end, readings
@@ -89,59 +87,6 @@ def turns_of(state: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def belongings(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
-    """What a state must know besides the numbers of the method."""
-    return _beside_model(system, integrator, state) | _of_model(system)
-
-
-def _of_model(system: System) -> dict[str, Any]:
-    """The part that follows from the model alone."""
-    return {"identity": system.identity, "fingerprint": fingerprint_of(system.model)}
-
-
-def _beside_model(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
-    """The other part, with the places of that one."""
-    defects = np.zeros(system.n_l), np.zeros(system.n_l)
-    with suppress(MbdError):  # the function that ended the run, for instance
-        if system.n_l:
-            own = _in_state(system, state)
-            q, v, t = state["q"], state["v"], float(state["t"])
-            defects = own.constraint_defects(q, v, t)
-    known: dict[str, Any] = {
-        "integrator": integrator.name,
-        "identity": None,
-        "fingerprint": None,
-        "method": method_digest(integrator),
-        "turn_names": turn_names(system),
-        "position_defect": defects[0],
-        "velocity_defect": defects[1],
-    }
-    if system.tables.flags[FLAG_REDUNDANT]:
-        known["flags"] = np.array([FLAG_REDUNDANT])
-    return known
-
-
-def without_model(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state without what follows from the model, for a file that holds the model as well."""
-    return dict(state) if "fingerprint" in state else dict(state) | _beside_model(system, integrator, state)
-
-
-def noted_state(system: System, integrator: Integrator, state: dict[str, Any]) -> dict[str, Any] | Late:
-    """A state with all that it must know; found when it is asked for, if nothing can change unnoticed until then.
-
-    ``state`` holds the numbers of the method, or is a state ``without_model``.
-    """
-    if not state:
-        return state
-
-    def make() -> dict[str, Any]:
-        return without_model(system, integrator, state) | _of_model(system)
-
-    # methods of users may change without a word
-    ours = type(integrator).__module__.partition(".")[0] == PACKAGE
-    return system._late(make, state) if ours else make()
-
-
 def continued(system: System, integrator: Integrator, state: dict[str, Any], step: float) -> tuple[Run, list[Array]]:
     """A run that goes on from a state, and the record of its start."""
     _check_state(system, integrator, state, step)
@@ -178,14 +123,6 @@ def _resumed(system: System, integrator: Integrator, state: dict[str, Any]) -> R
                 f"start: '{name}' of the state is damaged (shape {given.shape}, expected {np.shape(value)})"
             )
     return run
-
-
-def _in_state(system: System, state: Mapping[str, Any]) -> System:
-    own, turns = copy(system), system.initial_turns()
-    known = np.asarray(state.get("turns", ()), dtype=float)
-    turns[: len(known)] = known
-    own.work = system.work_with(turns=turns)
-    return own
 
 
 def _check_state(system: System, integrator: Integrator, state: Mapping[str, Any], step: float) -> None:
@@ -225,7 +162,7 @@ def _fitting_velocities(system: System, q: Array, v: Array, t: float, turns: Arr
 
     Methods satisfy constraints up to their order only; what a changed model makes of them is compared with that.
     """
-    own = _in_state(system, {"turns": turns})
+    own = in_state(system, {"turns": turns})
     solver = StartSolver(own, t, MOVED, None)
     moved = own.constraints(q, t) - state.get("position_defect", 0.0)
     jumps = own.constraint_velocity(q, v, t) - state.get("velocity_defect", 0.0)

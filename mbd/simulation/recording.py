@@ -17,11 +17,11 @@ from ..integrators.base import Array, Integrator, Run
 from ..io.store import RunStore
 from ..joints import Rolling
 from ..results.events import Event, Watch
+from ..results.run_state import noted_state
 from ..results.selection import Chooser, Selection
 from ..results.solution import Solution, named_rows
 from ..system.system import System
 from ..system.tree_state import locked_angles
-from .continuing import noted_state
 from .row_buffer import RowBuffer
 
 FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane

@@ -14,12 +14,13 @@ from ..integrators.base import Array, Integrator, Run
 from ..model import Element, Model
 from ..results.balance import warn_of_gross_errors
 from ..results.events import Event, Occurrence
+from ..results.run_state import belongings
 from ..results.solution import Solution, named_rows
 from ..results.tabular import ChannelChoice
 from ..results.turns import readings
 from ..system.following import Inputs
 from ..system.system import assemble
-from .continuing import belongings, continued, noted_turns, state_of, turns_of
+from .continuing import continued, noted_turns, state_of, turns_of
 from .gauges import gauged
 from .growing import NEVER
 from .present import Look, Now, Present, places_of

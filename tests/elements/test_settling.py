@@ -12,7 +12,7 @@ import pytest
 import mbd
 from mbd.elements import settling
 from mbd.nodes import RotationVector
-from mbd.simulation.continuing import belongings
+from mbd.results.run_state import belongings
 from mbd.system.identity import fingerprint_of
 from mbd.system.structure import _known
 
