@@ -15,6 +15,7 @@ from mbd.system.system import assemble
 from tests.simulation.stepped import METHODS
 
 STEP, STEPS, AT = 0.01, 60, 20
+SLOPE = 0.05  # speeds of GGLTrapezoidal, of first order, are 2.4 % beside the slopes of its positions
 NEAR = (0.0, 1e-5, -1e-5, 1e-8, -1e-8, 1e-11, -1e-11)  # m, from the level that is met at the record AT
 G = 9.81
 
@@ -53,7 +54,7 @@ def test_each_crossing_is_told_once_and_with_the_same_bits(name):
     for near in NEAR:
         (found,) = [event for event in run.events if event.name == str(near)]
         assert found.direction == -1
-        assert found.t - AT * STEP == pytest.approx(near / speed, rel=0.05, abs=1e-13 / abs(speed))
+        assert found.t - AT * STEP == pytest.approx(near / speed, rel=SLOPE, abs=1e-13 / abs(speed))
     assert [event.direction for event in run.events if event.name == "loaded"] == [1]
     stepper = mbd.Simulator(swing(), STEP, method, events=[*events, loaded])
     for _ in range(STEPS):
