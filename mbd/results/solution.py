@@ -18,7 +18,6 @@ import numpy as np
 
 from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
-from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..elements.settling import Late
 from ..errors import AccuracyWarning, Array, MbdError, ModelError, ModelWarning, read_only
 from ..forces import ForceElement
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from ..solvers.start_report import StartReport
     from .events import Occurrence
     from .sensitivity import Sensitivities, Sensitivity
-
-USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
 
 
 class Energy(NamedTuple):
@@ -230,10 +227,14 @@ class Solution(Drawn, Tabular):
         if not self.system.assembly.callbacks:
             return
         _ = self._values
-        tables = self.system.tables
-        general = np.isin(tables.frame_elements.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any()
-        if general or self._has_laws:
+        if self.has_own_energies or self._has_laws:
             self._complete()
+
+    @property
+    def has_own_energies(self) -> bool:
+        """Whether functions of users may enter energies and reactions that are no functions of time (``_values``)."""
+        tables = self.system.tables
+        return bool((tables.frame_elements.function >= 0).any() or (tables.nodes.form == FORM_GENERALIZED).any())
 
     def rows(self) -> list[Array]:
         """The records as the integrator gave them: (q, v, vd, lam, turns), or with variables of its scheme."""
