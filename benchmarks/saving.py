@@ -14,9 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import chain  # first: it sets the number of threads
-
 import numpy as np
+from cases import chain  # first: it sets the number of threads
 
 import mbd
 
