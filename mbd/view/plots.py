@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mbd.results.solution import Solution
 
-FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".eps")
+FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".webp")
 MAX_PANELS = 24
 MAX_NAMES = 12  # bodies in the legend of paths
 TINY = 1e-17  # the lower end of logarithmic axes
