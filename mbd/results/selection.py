@@ -57,15 +57,26 @@ class Selection(Tabular):
     """Chosen quantities of a run: ``selection["tip.position"]`` (n, 3); ``frame``, ``csv``, ... as of a solution.
 
     Attributes: ``t`` (n,), ``model``, ``integrator``, ``stats``, ``start``, ``state`` (to continue the run from its
-    end), ``events``, ``complete`` and ``message``; ``last`` is the last record as a solution.
+    end), ``events``, ``complete`` and ``message``; ``last`` is the last record as a solution, which the folder of a run
+    that was cut off does not hold.
     """
 
     def __init__(self, last: Solution, t: Array, channels: ChosenChannels, values: Mapping[str, Array]) -> None:
-        self.last, self.model, self.integrator = last, last.model, last.integrator
+        self._last, self.model, self.integrator = last, last.model, last.integrator
         self.t = read_only(t)
         self.stats, self.start, self.state = last.stats, last.start, last.state
         self.events, self.complete, self.message = last.events, last.complete, last.message
         self._channels, self._stored = channels, dict(values)
+
+    @property
+    def last(self) -> Solution:
+        """The last record as a solution."""
+        if len(self) and not np.array_equal(self._last.t, self.t[-1:]):
+            raise ModelError(  # no AttributeError, which would hand the question on to __getattr__
+                f"last: {self.message}, and of the one at t = {self.t[-1]:.6g} there are only the quantities that were "
+                f"recorded: {', '.join(map(repr, self._channels))}"
+            )
+        return self._last
 
     @property
     def channels(self) -> ChosenChannels:  # type: ignore[override]
@@ -82,7 +93,7 @@ class Selection(Tabular):
 
     def __getattr__(self, name: str) -> Any:
         """What whole solutions have, and chosen quantities do not, is refused with the way to it."""
-        if name.startswith("_") or not (hasattr(Solution, name) or name in vars(self.last)):
+        if name.startswith("_") or not (hasattr(Solution, name) or name in vars(self._last)):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         raise MissingQuantity(
             f"{name}: this run recorded chosen quantities only, {', '.join(map(repr, self._channels))}, which frame, "

@@ -49,7 +49,7 @@ def state_of(owner: str, start: Any) -> dict[str, Any]:
         except MbdError:  # of a model that was changed after the run
             state |= noted_turns(dict.fromkeys(readings(start.system), np.nan))
     elif isinstance(start, Selection):
-        state |= noted_turns(start.last._begins_with)
+        state |= noted_turns(start._last._begins_with)
     return state
 
 

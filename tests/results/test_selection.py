@@ -89,6 +89,8 @@ def test_killed_run_on_disk(tmp_path):
     cut = mbd.load(folder)
     assert len(cut) == 7 and not cut.complete and "cut off" in cut.message
     assert np.array_equal(cut["wheel.position"], whole["wheel.position"][:7])
+    with pytest.raises(mbd.ModelError, match="last: the run was cut off; its records end here, and of the one at t = "):
+        _ = cut.last  # the folder has the first one
     (folder / "channels.json").write_text("[{}]")
     with pytest.raises(mbd.ModelError, match="channels.json is damaged"):
         mbd.load(folder)
