@@ -3,8 +3,8 @@
 The folder holds a file of plain numbers for the times (``t.f8``) and for each quantity (``channel-0.f8``, ...; rows one
 after the other, in the machine's order of bytes), ``channels.json`` with their names, units and shapes, and
 ``run.npz``, a solution of one record: the first one while the run goes on, the last one with the state and the number
-of records when it has ended. Times are written after the rows that they belong to, so that also a run that was killed can be read, up to
-there.
+of records when it has ended. Times are written after the rows that they belong to, so that also a run that was killed
+can be read, up to there.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The folder holds a file of plain numbers for each array of records (``t.f8``, ``
 in the machine's order of bytes), and ``run.npz``, a solution without most of its records: the model, the method, and
 when the run has ended its state, counters and events. Steps write straight into the mapped files; the operating system
 brings them to the disk and takes the memory back. Times are written after the rows that they belong to and are not a
-number before, so that also a run that was killed can be read, up to there. ``run.npz`` tells how many records there were
-when it was written: with others its state and counters do not belong to their end.
+number before, so that also a run that was killed can be read, up to there. ``run.npz`` tells how many records there
+were when it was written: with others its state and counters do not belong to their end.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def mapped(file: Path, shape: tuple[int, ...]) -> Array:
 
 
 def cut_off(known: Solution, count: int) -> str:
-    """Why the state of a folder does not belong to the end of its records, or nothing: the run, or a copy, was cut off."""
+    """Why the state of a folder is not that of the end of its records, or nothing: the run, or a copy, was cut off."""
     told = known.stats
     if told.get("unfinished") or told.get("records", count) < count:  # a Simulator went on after ``solution()``
         return UNFINISHED

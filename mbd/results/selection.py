@@ -16,7 +16,7 @@ from ..io.channel_store import ChannelStore
 from .channels import Channel
 from .solution import Solution, named_rows
 from .tabular import Tabular, chosen_channels
-from .turns import readings
+from .turns import unknown
 from .views import MissingQuantity
 
 
@@ -165,7 +165,7 @@ class Chooser:
     def selection(self, last: Solution, end: float) -> Selection:
         """All that was taken before a time, and the last record."""
         last._whole = None  # of which the last records are left
-        last._begins_with = dict.fromkeys(readings(last.system), np.nan) | self.known
+        last._begins_with = unknown(last.system) | self.known
         if self.store is not None:
             t, stored = self.store.finished(end)
             self.store.describe(last)

@@ -10,8 +10,7 @@ import numpy as np
 from ..errors import Array, check_vector, read_only
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.tree.records import NOT_CARRIED
-from ..rotation import to_quaternion
-from .observe import observe_frames
+from .observe import observe_frames, observe_quaternions
 from .tables import FLAG_TREE
 from .tree_observe import carried_motion
 
@@ -91,7 +90,8 @@ class BodyView(PointView):
     @cached_property
     def quaternion(self) -> Array:
         """Unit quaternions, scalar first (n, 4); the sign is such that they are continuous in time."""
-        e, name = np.array([to_quaternion(matrix) for matrix in self.rotation]).reshape(-1, 4), self.body.name
+        e, name = np.zeros((len(self.solution), 4)), self.body.name
+        observe_quaternions(np.ascontiguousarray(self._z), e)
         return read_only(self.solution._signed(name, e, lambda s: s[name].quaternion))
 
     @cached_property
