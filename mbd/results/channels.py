@@ -344,10 +344,10 @@ class Channels(Mapping[str, Channel]):
 
     def _matching(self, pattern: str) -> list[Channel]:
         if pattern in self.solution.model and pattern != "ground":
-            if pattern in self._system():
+            if self._find(pattern) is not None:  # of the whole system, or of another element
                 raise ModelError(
-                    f"{pattern!r} is {self.solution.model[pattern]} and a channel of the whole system; expected "
-                    f"'{pattern}.*' for what the element has, or another name of it"
+                    f"{pattern!r} is {self.solution.model[pattern]} and a channel; expected '{pattern}.*' for what "
+                    "the element has, or another name of it"
                 )
             return self.of(pattern)
         try:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..elements.arguments import FilePath
+from ..elements.suggestions import counted
 from ..errors import Array, ModelError, read_only
 from ..io.channel_store import ChannelStore
 from .channels import Channel
@@ -46,7 +47,10 @@ class ChosenChannels(Mapping[str, Channel]):
 
     def matching(self, pattern: str) -> list[Channel]:
         """Those that a name, the name of an element, or a pattern means."""
-        names = [name for name in self._known if fnmatchcase(name, pattern) or name.startswith(f"{pattern}.")]
+        if pattern in self._known:  # names may contain the letters of patterns
+            return [self._known[pattern]]
+        names = [name for name in self._known if name.startswith(f"{pattern}.")]
+        names = names or [name for name in self._known if fnmatchcase(name, pattern)]
         return [self._known[name] for name in names] or [self[pattern]]
 
     def __repr__(self) -> str:
@@ -91,6 +95,12 @@ class Selection(Tabular):
     def __len__(self) -> int:
         return len(self.t)
 
+    __iter__ = None  # there are records, and there are quantities
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a quantity of this name was recorded."""
+        return name in self._channels
+
     def __getattr__(self, name: str) -> Any:
         """What whole solutions have, and chosen quantities do not, is refused with the way to it."""
         if name.startswith("_") or not (hasattr(Solution, name) or name in vars(self._last)):
@@ -111,7 +121,7 @@ class Selection(Tabular):
 
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
-        return f"<Selection of {self.model}: {span}{len(self)} records of {', '.join(self._channels)}>"
+        return f"<Selection of {self.model}: {span}{counted(len(self), 'record')} of {', '.join(self._channels)}>"
 
 
 class Chooser:

@@ -20,6 +20,7 @@ from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
 from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..elements.settling import Late
+from ..elements.suggestions import counted
 from ..errors import AccuracyWarning, Array, MbdError, ModelError, ModelWarning, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
@@ -551,8 +552,8 @@ class Solution(Drawn, Tabular):
 
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
-        stopped = "" if self.complete else ", stopped early"
-        return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
+        method, stopped = type(self.integrator).__name__, "" if self.complete else ", stopped early"
+        return f"<Solution of {self.model}: {span}{counted(len(self), 'record')}, {method}{stopped}>"
 
 
 def _checked_slice(records: slice) -> slice:

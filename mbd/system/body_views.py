@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..elements.suggestions import counted
 from ..errors import Array, check_vector, read_only
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.tree.records import NOT_CARRIED
@@ -76,7 +77,7 @@ class PointView:
 
     def __repr__(self) -> str:
         names = [name for name in QUANTITIES if hasattr(type(self), name)]
-        return f"<motion of {self.body}: {len(self.solution)} records of {', '.join(names)}>"
+        return f"<motion of {self.body}: {counted(len(self.solution), 'record')} of {', '.join(names)}>"
 
 
 class BodyView(PointView):
@@ -141,4 +142,5 @@ class GeneralizedView:
         return read_only(self.solution.vd[:, self._columns])
 
     def __repr__(self) -> str:
-        return f"<motion of {self.body}: {len(self.solution)} records of coordinates, velocities, accelerations>"
+        records = counted(len(self.solution), "record")
+        return f"<motion of {self.body}: {records} of coordinates, velocities, accelerations>"
