@@ -66,6 +66,20 @@ def test_units(solution):
     assert solution.channels["hinge.multipliers"].units[3:] == ["N m", "N m"]
 
 
+def test_multipliers_of_equations_of_users_have_no_known_unit():
+    """Of a length squared they are forces per length."""
+    model = mbd.Model("far")
+    ball = model.add(mbd.PointMass("ball", 1.0, (3.0, 0.0, 0.0)))
+    far = model.add(
+        mbd.joints.UserConstraint([ball], lambda frames, t: (np.sum(frames[0, :3] ** 2) - 9.0,), name="far")
+    )
+    model.add(mbd.forces.Force(ball, (6.0, 0.0, 0.0)))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    np.testing.assert_allclose(solution[far].force[0], (-6.0, 0.0, 0.0), atol=1e-12)
+    np.testing.assert_allclose(solution[far].multipliers[0], 1.0, atol=1e-12)
+    assert solution.channels["far.multipliers"].unit == "model unit" and solution.channels["far.force"].unit == "N"
+
+
 def test_variables_of_a_scheme_tell_their_times():
     model = small_model("RotationVector Lie", "joints")
     solution = mbd.simulate(model, 0.02, 0.01, mbd.integrators.LieEM(), progress=False)
