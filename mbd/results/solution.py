@@ -402,6 +402,13 @@ class Solution(Drawn, Tabular):
         return out
 
     @cached_property
+    def _gravity(self) -> Array:
+        """Acceleration of gravity that acted at the records (n, 3): an input may be part of it."""
+        out = np.zeros((len(self), 3))
+        self._evaluate(lambda k: np.copyto(out[k], self.system.tables.gravity))
+        return out
+
+    @cached_property
     def _values(self) -> Array:
         """Functions of time at the records."""
         out, tables, w = np.zeros((len(self), self._work.values.size)), self.system.tables, self._work
