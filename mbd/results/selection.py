@@ -12,13 +12,12 @@ import numpy as np
 
 from ..elements.arguments import FilePath
 from ..elements.suggestions import counted
-from ..errors import Array, ModelError, read_only
+from ..errors import Array, MissingQuantity, ModelError, read_only
 from ..io.channel_store import ChannelStore
 from .channels import Channel
 from .solution import Solution, named_rows
 from .tabular import Tabular, chosen_channels
 from .turns import unknown
-from .views import MissingQuantity
 
 
 class ChosenChannels(Mapping[str, Channel]):

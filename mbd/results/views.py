@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bodies import Body
 from ..elements.suggestions import counted
-from ..errors import Array, ModelError, read_only
+from ..errors import Array, MissingQuantity, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints import Joint, RotorHinge
@@ -23,12 +23,6 @@ from .turns import whole_turns
 
 if TYPE_CHECKING:
     from .solution import Solution
-
-
-class MissingQuantity(ModelError, AttributeError):
-    """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
-
-    general_code = "MBD-E11"
 
 
 class JointView:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..elements.suggestions import counted
-from ..errors import Array, check_vector, read_only
+from ..errors import Array, MissingQuantity, check_vector, read_only
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.tree.records import NOT_CARRIED
 from .observe import observe_frames, observe_quaternions
@@ -23,7 +23,19 @@ QUANTITIES = (
 )  # fmt: skip
 
 
-class PointView:
+class MotionView:
+    """Motion of a body of any kind."""
+
+    body: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        known = ", ".join(x for x in dir(self) if not x.startswith("_") and x not in ("body", "index", "solution"))
+        raise MissingQuantity(f"{self.body} has no {name!r}; it has {known}")
+
+
+class PointView(MotionView):
     """Motion of a point mass."""
 
     def __init__(self, solution: Solution, body: Any, index: int) -> None:
@@ -126,7 +138,7 @@ class BodyView(PointView):
         return marker(self._zdd, check_vector(point, self.body, "point"))
 
 
-class GeneralizedView:
+class GeneralizedView(MotionView):
     """Motion of a body with generalized coordinates."""
 
     def __init__(self, solution: Solution, body: Any) -> None:
